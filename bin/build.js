@@ -1,0 +1,205 @@
+#!/usr/bin/env node
+// @ts-check
+// Builds `dist` from a checkout when it is out of date: node bin/build.js [--force]
+//
+// Any number of processes may call this at once. One compiles, the others wait for it. The compiler writes into a
+// directory of its own, and the result is renamed into `dist` file by file, so that a process which is importing
+// from `dist` at that moment finds every module, and a failed build leaves the old one untouched.
+import { spawnSync } from "node:child_process";
+import * as fs from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+const dist = join(root, "dist");
+const stampFile = join(dist, ".built");
+const lock = join(root, "dist-lock.tmp");
+// Beside `dist` and not inside it, so that the relative paths in the source maps are right after the rename.
+const out = join(root, `dist-${process.pid}.tmp`);
+
+const lockAgeMaxMs = 120_000;
+const lockPollMs = 50;
+
+/**
+ * Brings `dist` up to date and says whether it can be used. Silent when there is nothing to do or all went well;
+ * complaints go to stderr. Does nothing in an installed package, which has no sources.
+ */
+export function ensureBuilt({ force = false } = {}) {
+  if (!fs.existsSync(join(root, "src"))) return true;
+  if (!force && isFresh()) return true;
+
+  takeLock();
+  try {
+    // Whoever held the lock has probably built what we need.
+    return (!force && isFresh()) || build();
+  } finally {
+    fs.rmSync(out, { recursive: true, force: true });
+    fs.rmSync(lock, { recursive: true, force: true });
+  }
+}
+
+function isFresh() {
+  try {
+    return fs.readFileSync(stampFile, "utf8") === listInputs();
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Every file the build depends on with its time and size, one per line. The stamp is this list as it was when the
+ * build began, and not a time to compare with: so a deleted file, an older file put back by git and a file saved
+ * during the build all count as changes.
+ */
+function listInputs() {
+  const files = fs.readdirSync(root).filter((name) => /^tsconfig.*\.json$/.test(name));
+  for (const folder of ["src", "console"]) files.push(...walk(folder, isInput));
+  return files
+    .sort()
+    .map((file) => {
+      const { mtimeMs, size } = fs.statSync(join(root, file));
+      return `${file} ${mtimeMs} ${size}\n`;
+    })
+    .join("");
+}
+
+/** @param {string} path */
+function isInput(path) {
+  return !path.endsWith(".test.ts") && path !== "src/testing" && !/(^|\/)(node_modules|dist)$/.test(path);
+}
+
+/**
+ * @param {string} folder relative to the root
+ * @param {(path: string) => boolean} keep
+ * @returns {string[]} the files below it, relative to the root
+ */
+function walk(folder, keep = () => true) {
+  const found = [];
+  for (const entry of readFolder(join(root, folder))) {
+    const path = `${folder}/${entry.name}`;
+    if (!keep(path)) continue;
+    if (entry.isDirectory()) found.push(...walk(path, keep));
+    else found.push(path);
+  }
+  return found;
+}
+
+/** @param {string} path */
+function readFolder(path) {
+  return fs.existsSync(path) ? fs.readdirSync(path, { withFileTypes: true }) : [];
+}
+
+/**
+ * Waits for the lock, a directory holding the process id of its owner. A lock whose owner is dead, or which is too old
+ * to be true, is taken over. Two processes may take over at the same moment and both build: that costs time only,
+ * because each compiles into its own directory.
+ */
+function takeLock() {
+  for (;;) {
+    try {
+      fs.mkdirSync(lock);
+      fs.writeFileSync(join(lock, "pid"), String(process.pid));
+      return;
+    } catch (error) {
+      if (errorCode(error) !== "EEXIST" && errorCode(error) !== "ENOENT") throw error;
+    }
+    if (lockIsStale()) fs.rmSync(lock, { recursive: true, force: true });
+    else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, lockPollMs);
+  }
+}
+
+function lockIsStale() {
+  try {
+    if (Date.now() - fs.statSync(lock).mtimeMs > lockAgeMaxMs) return true;
+    return !isAlive(Number(fs.readFileSync(join(lock, "pid"), "utf8")));
+  } catch {
+    // Released, or taken this instant and not yet signed: look again.
+    return false;
+  }
+}
+
+/** @param {number} pid */
+function isAlive(pid) {
+  if (!pid) return true;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return errorCode(error) === "EPERM";
+  }
+}
+
+function build() {
+  removeAbandonedOutput();
+  const inputs = listInputs();
+  fs.mkdirSync(out, { recursive: true });
+
+  if (walk("src", isInput).some((file) => file.endsWith(".ts"))) {
+    const tsc = findCompiler();
+    if (!tsc) return withoutCompiler();
+    const options = ["-p", "tsconfig.build.json", "--outDir", out, "--pretty", String(!!process.stderr.isTTY)];
+    const { status, stdout, stderr } = spawnSync(process.execPath, [tsc, ...options], { cwd: root, encoding: "utf8" });
+    if (status !== 0) {
+      process.stderr.write(`${stdout}${stderr}assay: the build failed; dist is unchanged\n`);
+      return false;
+    }
+  }
+
+  const pages = join(root, "console", "public");
+  if (fs.existsSync(pages)) fs.cpSync(pages, join(out, "console"), { recursive: true });
+
+  replaceDist();
+  fs.writeFileSync(join(out, ".built"), inputs);
+  fs.renameSync(join(out, ".built"), stampFile);
+  return true;
+}
+
+/** A killed build leaves its directory behind. */
+function removeAbandonedOutput() {
+  for (const name of fs.readdirSync(root)) {
+    const pid = Number(/^dist-(\d+)\.tmp$/.exec(name)?.[1]);
+    if (pid && (pid === process.pid || !isAlive(pid))) fs.rmSync(join(root, name), { recursive: true, force: true });
+  }
+}
+
+function findCompiler() {
+  try {
+    const manifest = createRequire(import.meta.url).resolve("typescript/package.json");
+    return join(dirname(manifest), "bin", "tsc");
+  } catch {
+    return undefined;
+  }
+}
+
+/** Development dependencies may be pruned after a build; what was built then still runs. */
+function withoutCompiler() {
+  const built = fs.existsSync(stampFile);
+  process.stderr.write(
+    built
+      ? "assay: dist is older than the sources and TypeScript is not installed; using dist as it is\n"
+      : "assay: TypeScript is needed to build from source; run npm ci with development dependencies\n",
+  );
+  return built;
+}
+
+function replaceDist() {
+  const built = walk(relative(root, out)).map((path) => path.slice(path.indexOf("/") + 1));
+  for (const file of built) {
+    fs.mkdirSync(dirname(join(dist, file)), { recursive: true });
+    fs.renameSync(join(out, file), join(dist, file));
+  }
+  const kept = new Set([...built, ".built"]);
+  for (const path of walk("dist")) {
+    if (!kept.has(path.slice("dist/".length))) fs.rmSync(join(root, path), { force: true });
+  }
+}
+
+/** @param {unknown} error */
+function errorCode(error) {
+  return error instanceof Error && "code" in error ? error.code : undefined;
+}
+
+if (process.argv[1] && fs.realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  process.exitCode = ensureBuilt({ force: process.argv.includes("--force") }) ? 0 : 1;
+}

@@ -1,0 +1,98 @@
+import type {
+  BulkCancelRequest,
+  BulkCancelResponse,
+  CancelRunRequest,
+  CancelRunResponse,
+  PauseRunRequest,
+  PauseRunResponse,
+  ResumeRunRequest,
+  ResumeRunResponse,
+} from "../protocol/api.ts";
+import { AppError } from "../protocol/errors.ts";
+import type { Caller } from "../protocol/identity.ts";
+import { cancelRun as decideCancel } from "./decide/cancel-run.ts";
+import { pauseRun as decidePause } from "./decide/pause-run.ts";
+import { resumeRun as decideResume } from "./decide/resume-run.ts";
+import { execute, type Recorder } from "./execute.ts";
+import type { Host } from "./host.ts";
+
+export interface Change<Request, Response> {
+  readonly caller: Caller;
+  readonly runId: string;
+  readonly request: Request;
+  readonly record: Recorder<Response>;
+}
+
+export function cancelRun(
+  host: Host,
+  { caller, runId, request, record }: Change<CancelRunRequest, CancelRunResponse>,
+): Promise<CancelRunResponse> {
+  return execute(host, {
+    caller,
+    runId,
+    decide: (run) => decideCancel(run, { by: caller.principal, ...request }),
+    result: (run) => ({ runId, status: run.status }),
+    audit: () => ({ action: "run.cancelled", details: {} }),
+    record,
+  });
+}
+
+const MANY_AT_ONCE = 16;
+
+/** One result per id, in order, whatever happens to the others. Ended runs other than cancelled ones are refused. */
+export async function bulkCancelRuns(
+  host: Host,
+  caller: Caller,
+  request: BulkCancelRequest,
+): Promise<BulkCancelResponse> {
+  const results: BulkCancelResponse["results"] = [];
+  const cancelOne = async (runId: string) => {
+    try {
+      const reason = request.reason === undefined ? {} : { reason: request.reason };
+      const { status } = await cancelRun(host, { caller, runId, request: reason, record: () => undefined });
+      if (status === "completed" || status === "failed") throw new AppError("run_terminal", { runId, runStatus: status });
+      return { runId, ok: true, status };
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      const { code, message, details } = error;
+      return { runId, ok: false, error: { error: code, message, details: { ...details } } };
+    }
+  };
+  for (let i = 0; i < request.runIds.length; i += MANY_AT_ONCE) {
+    results.push(...(await Promise.all(request.runIds.slice(i, i + MANY_AT_ONCE).map(cancelOne))));
+  }
+  return { results };
+}
+
+export function pauseRun(
+  host: Host,
+  { caller, runId, request, record }: Change<PauseRunRequest, PauseRunResponse>,
+): Promise<PauseRunResponse> {
+  const { drainPolicy = "drain-current-node", ...reason } = request;
+  return execute<PauseRunResponse>(host, {
+    caller,
+    runId,
+    decide: (run) => decidePause(run, { by: caller.principal, drainPolicy, ...reason }),
+    result: (run) => ({
+      runId,
+      status: "paused",
+      ...(run.pausedAt === undefined ? {} : { pausedAt: run.pausedAt }),
+    }),
+    audit: () => ({ action: "run.paused", details: { drainPolicy } }),
+    record,
+  });
+}
+
+export function resumeRun(
+  host: Host,
+  { caller, runId, request, record }: Change<ResumeRunRequest, ResumeRunResponse>,
+): Promise<ResumeRunResponse> {
+  return execute<ResumeRunResponse>(host, {
+    caller,
+    runId,
+    decide: (run) => decideResume(run, { by: caller.principal, ...request }),
+    result: (run) => ({ runId, status: "running", resumedAt: run.updatedAt }),
+    audit: () => ({ action: "run.resumed", details: {} }),
+    record,
+  });
+}

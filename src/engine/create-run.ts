@@ -1,0 +1,95 @@
+import type { CreateRunRequest, CreateRunResponse } from "../protocol/api.ts";
+import { AppError } from "../protocol/errors.ts";
+import type { Caller, Owner } from "../protocol/identity.ts";
+import { startRun } from "./decide/start-run.ts";
+import { auditDraft, type Recorder, refused } from "./execute.ts";
+import type { Host } from "./host.ts";
+import { stamp } from "./stamp.ts";
+
+export interface CreateRun {
+  readonly caller: Caller;
+  readonly request: CreateRunRequest;
+  /** `X-Dedup: enforce`: at most one run that has not ended per workflow and scopeId. */
+  readonly dedup: boolean;
+  readonly record: Recorder<CreateRunResponse>;
+}
+
+/** Validates, makes the run durable with its first event, and hands it to this process's worker if it has room. */
+export async function createRun(host: Host, command: CreateRun): Promise<CreateRunResponse> {
+  const { caller, request } = command;
+  if (request.tenantId !== undefined && request.tenantId !== caller.tenant) throw new AppError("tenant_mismatch");
+  if (request.mode === "eval") throw new AppError("capability_not_provided", { capability: "agents.evalSuite" });
+  if (request.configurable?.mockProvider !== undefined) throw new AppError("mock_provider_forbidden");
+  const dedupScope = command.dedup ? dedupScopeOf(request) : undefined;
+  const plan = await planFor(host, caller, request);
+
+  const runId = host.newId("run");
+  const nowMs = host.nowMs();
+  const draft = startRun(plan, { request, owner: ownerOf(caller), limits: host.limits });
+  const { run, events } = stamp(undefined, [draft], {
+    runId,
+    nowMs,
+    newId: host.newId,
+    sensitivity: plan.sensitivity,
+  });
+  const url = `/v1/runs/${runId}`;
+  const response: CreateRunResponse = { runId, status: run.status, eventsUrl: `${url}/events`, statusUrl: url };
+  const outcome = command.record(response);
+  const lease = host.hands?.reserve();
+  const created = await host.store
+    .commit({
+      tenant: caller.tenant,
+      runs: [
+        {
+          runId,
+          expectedVersion: 0,
+          events,
+          run,
+          ...(lease === undefined ? {} : { lease }),
+          ...(dedupScope === undefined ? {} : { dedupScope }),
+        },
+      ],
+      audit: [auditDraft(caller, nowMs, runId, { action: "run.created", details: { workflowId: run.workflowId } })],
+      ...(outcome === undefined ? {} : { idempotency: outcome }),
+    })
+    .catch((error: unknown) => {
+      if (lease) host.hands?.giveBack();
+      throw error;
+    });
+  if (!created.ok) {
+    if (lease) host.hands?.giveBack();
+    throw refused(created.refusal);
+  }
+  if (lease) host.hands?.take(run);
+  return response;
+}
+
+async function planFor(host: Host, caller: Caller, request: CreateRunRequest) {
+  const { workflowId } = request;
+  if (workflowId === undefined) {
+    throw new AppError("validation_error", { problem: "workflowId is required; GET /v1/workflows lists what there is" });
+  }
+  const workflow = await host.store.readWorkflow(caller.tenant, workflowId);
+  if (!workflow) {
+    throw new AppError("validation_error", {
+      problem: `no workflow "${workflowId}" is registered; GET /v1/workflows lists what there is`,
+      workflowId,
+    });
+  }
+  const plan = host.plans.of(workflow);
+  const { status, isActive } = plan.definition;
+  if (isActive === false || (status !== undefined && status !== "active")) {
+    throw new AppError("validation_error", { problem: `workflow "${workflowId}" is not active`, workflowId });
+  }
+  return plan;
+}
+
+function dedupScopeOf(request: CreateRunRequest): string {
+  if (request.scopeId !== undefined) return request.scopeId;
+  throw new AppError("validation_error", { problem: "X-Dedup: enforce needs a scopeId in the body" });
+}
+
+export function ownerOf(caller: Caller): Owner {
+  const { tenant, workspace, principal } = caller;
+  return { tenant, ...(workspace === undefined ? {} : { workspace }), principal };
+}

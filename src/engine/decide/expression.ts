@@ -1,0 +1,54 @@
+import { Environment } from "@marcbachmann/cel-js";
+import { AppError } from "../../protocol/errors.ts";
+
+/**
+ * Expressions in edges and inputs are CEL, the Common Expression Language: no loops, no side effects, limits on
+ * size and depth. `matches` is left out because it would run a pattern of the author's on a backtracking engine;
+ * the `regex` condition does that job in linear time.
+ */
+const environment = new Environment({
+  unlistedVariablesAreDyn: true,
+  homogeneousAggregateLiterals: false,
+  limits: { maxAstNodes: 1000, maxDepth: 50 },
+});
+
+export type Expression = (context: Readonly<Record<string, unknown>>) => unknown;
+
+const compiled = new Map<string, Expression>();
+const CACHE_MAX = 5000;
+
+/** Throws `validation_error` when the text is not an expression. */
+export function compileExpression(text: string): Expression {
+  const held = compiled.get(text);
+  if (held) return held;
+  if (/\bmatches\s*\(/.test(text)) {
+    throw new AppError("validation_error", {
+      problem: 'an expression must not call matches(); use a condition of type "regex"',
+    });
+  }
+  const program = parseCel(text);
+  const expression: Expression = (context) => plain(program({ ...context }));
+  if (compiled.size >= CACHE_MAX) compiled.clear();
+  compiled.set(text, expression);
+  return expression;
+}
+
+function parseCel(text: string): (context: Record<string, unknown>) => unknown {
+  try {
+    return environment.parse(text);
+  } catch (error) {
+    const problem = error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error);
+    throw new AppError("validation_error", { problem: `the expression does not parse: ${problem}` });
+  }
+}
+
+/** CEL integers are BigInt; JSON has none. */
+function plain(value: unknown): unknown {
+  if (typeof value === "bigint") return Number(value);
+  if (Array.isArray(value)) return value.map(plain);
+  if (value instanceof Map) return Object.fromEntries([...value].map(([key, item]) => [String(key), plain(item)]));
+  if (typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype) {
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plain(item)]));
+  }
+  return value;
+}

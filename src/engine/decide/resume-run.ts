@@ -1,0 +1,21 @@
+import { AppError } from "../../protocol/errors.ts";
+import type { EventDraft } from "../../protocol/events.ts";
+import type { Run } from "../../protocol/run.ts";
+import { isTerminal } from "../../protocol/run-status.ts";
+
+export interface ResumeRun {
+  readonly reason?: string;
+  readonly by: string;
+}
+
+/** A pause that has not taken effect yet is withdrawn; a paused run goes on. */
+export function resumeRun(run: Run, command: ResumeRun): EventDraft[] {
+  const { runId, status: runStatus } = run;
+  const reason = command.reason === undefined ? {} : { reason: command.reason };
+  if (isTerminal(runStatus)) throw new AppError("run_terminal", { runId, runStatus });
+  if (run.pause) return [{ type: "assay.pause.withdrawn", payload: { by: command.by, ...reason } }];
+  if (runStatus !== "paused") {
+    throw new AppError("run_state_conflict", { runId, runStatus, problem: "only a paused run can be resumed" });
+  }
+  return [{ type: "run.resumed", payload: reason }];
+}

@@ -1,0 +1,51 @@
+import { randomFillSync } from "node:crypto";
+import { formatId, type IdPrefix, RANDOM_BYTES } from "../protocol/id.ts";
+import type { Capability } from "../protocol/operations.ts";
+import type { Lease, Store } from "../store/store.ts";
+import type { Run } from "../protocol/run.ts";
+import type { RunLimits } from "./decide/start-run.ts";
+import type { NodeTypes } from "./node-type.ts";
+import type { Plans } from "./plans.ts";
+
+/** What the functions of the engine are given. Built once, where the process is wired. */
+export interface Host {
+  readonly store: Store;
+  readonly plans: Plans;
+  readonly nodeTypes: NodeTypes;
+  readonly limits: RunLimits;
+  /** What discovery advertises and the gates let through. */
+  readonly capabilities: ReadonlySet<Capability>;
+  /** Runtime capabilities that nodes may require. */
+  readonly runtimeCapabilities: ReadonlySet<string>;
+  readonly idempotency: { readonly retentionMs: number; readonly leaseMs: number };
+  readonly effects: { readonly retentionMs: number };
+  readonly nowMs: () => number;
+  readonly newId: (prefix: IdPrefix) => string;
+  /** Takes new runs of this process straight from memory; absent where no worker runs. */
+  readonly hands?: Hands;
+}
+
+/** A worker's offer to execute a run that is about to be created, under a lease written with it. */
+export interface Hands {
+  /** A lease when there is room, else undefined: then the run waits in the queue like any other. */
+  reserve(): Lease | undefined;
+  /** The run is durable under the lease: execute it. */
+  take(run: Run): void;
+  /** The run was not created after all. */
+  giveBack(): void;
+}
+
+/** Random bytes are drawn in blocks: one system call serves some four hundred ids. */
+export function idSource(nowMs: () => number): (prefix: IdPrefix) => string {
+  const block = Buffer.alloc(RANDOM_BYTES * 409);
+  let used = block.length;
+  return (prefix) => {
+    if (used + RANDOM_BYTES > block.length) {
+      randomFillSync(block);
+      used = 0;
+    }
+    const random = block.subarray(used, used + RANDOM_BYTES);
+    used += RANDOM_BYTES;
+    return formatId(prefix, nowMs(), random);
+  };
+}

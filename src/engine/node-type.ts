@@ -1,0 +1,58 @@
+import type { EventDraft, RunError } from "../protocol/events.ts";
+import type { Run } from "../protocol/run.ts";
+import type { TSchema } from "../protocol/schema.ts";
+import type { ChannelDeclaration, WorkflowNode } from "../protocol/workflow.ts";
+import type { ChannelWrite } from "./decide/write-channel.ts";
+
+/** One kind of node: one file in `nodes/`, with the shape of its config and what it does. */
+export interface NodeType {
+  readonly typeId: string;
+  readonly summary: string;
+  /** Checked when a workflow is registered. Open unless the type says otherwise: fixtures carry extra keys. */
+  readonly config: TSchema;
+  /** Runtime capabilities without which the node is never dispatched. */
+  readonly requires?: readonly string[];
+  /**
+   * Returns the outcome at once when it only computes: such nodes share a commit with their neighbours. A promise
+   * means the outside world is involved: `node.started` is durable before the call, and a crash starts it again.
+   */
+  execute(context: NodeContext): NodeOutcome | Promise<NodeOutcome>;
+}
+
+export interface NodeContext {
+  readonly node: WorkflowNode;
+  readonly config: Readonly<Record<string, unknown>>;
+  readonly inputs: Readonly<Record<string, unknown>>;
+  readonly run: Run;
+  /** The channels the workflow declares. */
+  readonly channels: Readonly<Record<string, ChannelDeclaration>>;
+  readonly attempt: number;
+  /** True when the node asked to sleep and its time has come. */
+  readonly slept: boolean;
+  /** Aborted when the run is cancelled, paused at once, or taken over. */
+  readonly signal: AbortSignal;
+  /** The version of a change this run is pinned to: `max` when first asked, the same ever after. */
+  getVersion(changeId: string, min: number, max: number): number;
+}
+
+export type NodeOutcome =
+  | {
+      readonly type: "completed";
+      readonly outputs?: Readonly<Record<string, unknown>>;
+      readonly variables?: Readonly<Record<string, unknown>>;
+      readonly channels?: readonly ChannelWrite[];
+      readonly events?: readonly EventDraft[];
+    }
+  | { readonly type: "failed"; readonly error: RunError }
+  /** Sleeps without holding a worker; the node is called again with `slept`. */
+  | { readonly type: "sleep"; readonly forMs: number };
+
+export type NodeTypes = ReadonlyMap<string, NodeType>;
+
+/** Node types that other capabilities would bring; a workflow that uses one is refused with the capability's name. */
+export const GATED_TYPES: Readonly<Record<string, string>> = {
+  "core.conversationGate": "conversationPrimitive",
+  "core.orchestrator.supervisor": "orchestrator.supported",
+  "core.dispatch": "dispatch.supported",
+  "core.conformance.mock-agent": "conformance.mockAgent",
+};

@@ -1,0 +1,9 @@
+import { Type } from "../../protocol/schema.ts";
+import type { NodeType } from "../node-type.ts";
+
+export const noop: NodeType = {
+  typeId: "core.noop",
+  summary: "Completes.",
+  config: Type.Object({}, { additionalProperties: true }),
+  execute: () => ({ type: "completed" }),
+};

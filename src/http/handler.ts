@@ -1,0 +1,48 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Recorder } from "../engine/execute.ts";
+import type { Host } from "../engine/host.ts";
+import type { Caller } from "../protocol/identity.ts";
+
+/** What a route handler is given, after every check of the pipeline has passed. */
+export interface RequestContext {
+  readonly host: Host;
+  readonly requestId: string;
+  /** Absent on public routes only; handlers of protected routes take it from `callerOf(context)`. */
+  readonly caller?: Caller;
+  readonly params: Readonly<Record<string, string>>;
+  /** Parsed and typed by the operation's query schema. */
+  readonly query: unknown;
+  /** Parsed by the operation's body schema; `{}` when an optional body was left out. */
+  readonly body: unknown;
+  /** The body as it was sent. */
+  readonly bodyText: string;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  /**
+   * For commands: the idempotency outcome to commit together with the change. `reply` must be the very reply the
+   * handler returns for that result. Gives undefined when the request has no Idempotency-Key.
+   */
+  recorder<T>(reply: (result: T) => Reply): Recorder<T>;
+}
+
+/** `hijacked`: the handler writes to the socket itself. */
+export type Reply =
+  | {
+      readonly status: number;
+      readonly json: unknown;
+      readonly headers?: Readonly<Record<string, string>>;
+    }
+  | {
+      readonly status: number;
+      readonly raw: string | Uint8Array | null;
+      readonly contentType?: string;
+      readonly headers?: Readonly<Record<string, string>>;
+    }
+  | "hijacked";
+
+export type Handler = (context: RequestContext) => Reply | Promise<Reply>;
+
+export function callerOf(context: RequestContext): Caller {
+  if (!context.caller) throw new Error("a protected handler was called without a caller");
+  return context.caller;
+}

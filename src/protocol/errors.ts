@@ -1,0 +1,162 @@
+/**
+ * Every error the product throws on purpose. A code is wire format: add freely, never rename.
+ * `docs/errors.md` lists the same codes; a test compares the two, both ways.
+ *
+ * `retry` marks the codes after which the same request may succeed later: those are never replayed by an
+ * idempotency key, and the SDK may repeat them by itself.
+ */
+export const ERRORS = {
+  validation_error: { status: 400, message: "The request is not valid: {problem}." },
+  unsupported_stream_mode: {
+    status: 400,
+    message: "Stream mode {mode} is not served. Use one of values, updates, messages, debug; values stands alone.",
+  },
+  unsupported_mock_provider: { status: 400, message: "Mock provider {provider} is not one this host offers." },
+  unsupported_force_engine_version: { status: 400, message: "Engine version {version} cannot be forced here." },
+  unversioned_path: {
+    status: 400,
+    message: "{path} is not versioned. Protocol routes start with /v1/; discovery is /.well-known/openwop.",
+  },
+  channel_access_denied: { status: 400, message: "Node {nodeId} may not {action} channel {channel}." },
+  unauthenticated: {
+    status: 401,
+    message: "Send a known API key as `Authorization: Bearer <key>`. Make one with `assay key create`.",
+  },
+  key_expired: { status: 401, message: "This API key expired at {expiredAt}. Make a new one with `assay key create`." },
+  key_revoked: { status: 401, message: "This API key was revoked at {revokedAt}. Use another one." },
+  forbidden: { status: 403, message: "This needs scope {scopeRequired}, which {missingFrom} does not grant." },
+  tenant_mismatch: { status: 403, message: "tenantId must be the tenant of the API key, or left out." },
+  run_forbidden: { status: 403, message: "This key may not read run {runId}." },
+  mock_provider_forbidden: { status: 403, message: "configurable.mockProvider is for test keys; this key is not one." },
+  force_engine_version_forbidden: {
+    status: 403,
+    message: "X-Force-Engine-Version is for test keys; this key is not one.",
+  },
+  not_found: { status: 404, message: "There is no {what} here that this key can see." },
+  method_not_allowed: { status: 405, message: "{method} is not served at {path}. Use {allowed}." },
+  run_already_active: {
+    status: 409,
+    message: "Run {activeRunId} is active for this workflow and scopeId. Wait for it, or cancel it.",
+    retryAfterSeconds: 1,
+  },
+  idempotency_in_flight: {
+    status: 409,
+    message: "The first request with this Idempotency-Key is still running. Ask again shortly.",
+    retryAfterSeconds: 1,
+    retry: true,
+  },
+  idempotency_key_mismatch: {
+    status: 409,
+    message: "This Idempotency-Key was used with another body. Use a new key for a new request.",
+  },
+  run_terminal: { status: 409, message: "Run {runId} is {runStatus} and cannot change any more." },
+  run_state_conflict: { status: 409, message: "Run {runId} is {runStatus}; {problem}." },
+  run_version_conflict: {
+    status: 409,
+    message: "Run {runId} changed while this request was decided. Send it again.",
+    retryAfterSeconds: 1,
+    retry: true,
+  },
+  engine_version_mismatch: {
+    status: 409,
+    message: "Run {runId} was written by engine version {runEngineVersion}; this host is {engineVersion}. Upgrade it.",
+  },
+  payload_too_large: { status: 413, message: "The body is larger than {limitBytes} bytes." },
+  unsupported_media_type: { status: 415, message: "Send the body as application/json." },
+  capability_required: {
+    status: 422,
+    message: "Node {nodeId} has type {offendingTypeId}, which needs {requiredCapability}; this host does not serve it.",
+  },
+  rate_limited: { status: 429, message: "Too many requests. Wait {retryAfterMs} ms.", retry: true },
+  internal_error: {
+    status: 500,
+    message: "Something went wrong on the server. Quote correlation id {correlationId} when you report it.",
+    retry: true,
+  },
+  capability_not_provided: { status: 501, message: "This host does not provide {capability}." },
+  unavailable: { status: 503, message: "{reason}. Try again.", retryAfterSeconds: 1, retry: true },
+  // Raised inside the process or by the command line; they reach no client over HTTP as themselves.
+  lease_lost: { status: 500, message: "Another worker holds run {runId} now.", retry: true },
+  database_in_use: {
+    status: 500,
+    message: "{path} is in use by process {pid} on {host}. Stop it first, or talk to it with --url.",
+  },
+  schema_too_new: {
+    status: 500,
+    message: "The database has schema version {found}; this Assay knows up to {known}. Upgrade Assay.",
+  },
+  schema_outdated: {
+    status: 500,
+    message: "The database has schema version {found}; this Assay needs {known}. Run `assay migrate`.",
+  },
+  unreachable: { status: 500, message: "No answer from {url}: {reason}. Is the server running? Start it with `assay serve`." },
+  unusable_input: { status: 500, message: "{problem}." },
+} as const satisfies Record<string, ErrorRow>;
+
+interface ErrorRow {
+  readonly status: number;
+  readonly message: string;
+  /** Sent as `Retry-After` unless the error's own details say how long. */
+  readonly retryAfterSeconds?: number;
+  readonly retry?: true;
+}
+
+export type ErrorCode = keyof typeof ERRORS;
+export type ErrorDetails = Readonly<Record<string, unknown>>;
+
+/** The one error the product throws on purpose. The SDK rebuilds it from `code`, `message` and `details`. */
+export class AppError extends Error {
+  override readonly name = "AppError";
+  readonly code: ErrorCode;
+  readonly details: ErrorDetails;
+
+  constructor(code: ErrorCode, details: ErrorDetails = {}, options?: ErrorOptions) {
+    super(fill(ERRORS[code].message, details), options);
+    this.code = code;
+    this.details = details;
+  }
+
+  get status(): number {
+    return ERRORS[this.code].status;
+  }
+
+  get mayRetry(): boolean {
+    return (ERRORS[this.code] as ErrorRow).retry === true;
+  }
+
+  get retryAfterSeconds(): number | undefined {
+    const ms = this.details["retryAfterMs"];
+    if (typeof ms === "number") return Math.max(1, Math.ceil(ms / 1000));
+    return (ERRORS[this.code] as ErrorRow).retryAfterSeconds;
+  }
+}
+
+/**
+ * Codes that appear inside events and snapshots (`error.code`), never as an HTTP answer of their own.
+ * `docs/errors.md` lists them too.
+ */
+export const RUN_ERRORS = {
+  capability_not_provided: "A node requires a runtime capability that this host does not provide.",
+  recursion_limit_exceeded: "The run executed more nodes than its limit.",
+  run_timeout: "The run lasted longer than its limit.",
+  loop_limit_exceeded: "A loop-back went round more often than settings.maxLoopbackIterations allows.",
+  node_failed: "A core.fail node was reached.",
+  node_input_invalid: "A node's inputs or config could not be resolved to valid values.",
+  node_type_unknown: "The host has no executor for this node type.",
+  node_threw: "A node's executor raised an unexpected error.",
+  channel_access_denied: "The node is not among the channel's writers.",
+  channel_schema_violation: "The value does not match the channel's schema.",
+  channel_schema_breaking_change: "The write's schema version is neither current nor listed in compatibleWith.",
+  version_out_of_range: "A pinned version is older than the code still supports.",
+  engine_version_mismatch: "The run was written by a newer engine.",
+  effect_in_doubt: "An external effect was claimed before a crash and its outcome is unknown; it is not repeated.",
+} as const;
+
+export type RunErrorCode = keyof typeof RUN_ERRORS;
+
+function fill(template: string, details: ErrorDetails): string {
+  return template.replace(/\{(\w+)\}/g, (_, key: string) => {
+    const value = details[key];
+    return value === undefined ? key : typeof value === "string" ? value : JSON.stringify(value);
+  });
+}

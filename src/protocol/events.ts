@@ -1,0 +1,293 @@
+import { Owner } from "./identity.ts";
+import { type Static, type TSchema, Type } from "./schema.ts";
+import { Reducer } from "./workflow.ts";
+
+/** 1.x writers stamp 2; a 2.x projection of the same store would stamp 3. One constant for every creation path. */
+export const EVENT_LOG_SCHEMA_VERSION = 2;
+
+/** Raised when an older engine could misread what this one writes. */
+export const ENGINE_VERSION = 1;
+
+const Json = Type.Unknown();
+const JsonObject = Type.Record(Type.String(), Json);
+const Text = Type.String();
+const Name = Type.String({ minLength: 1 });
+const open = { additionalProperties: true } as const;
+const closed = { additionalProperties: false } as const;
+
+export const RunError = Type.Object(
+  { code: Name, message: Name, details: Type.Optional(JsonObject), retryable: Type.Optional(Type.Boolean()) },
+  closed,
+);
+export type RunError = Static<typeof RunError>;
+
+export const DRAIN_POLICIES = ["immediate", "drain-current-node"] as const;
+const DrainPolicy = Type.Enum([...DRAIN_POLICIES]);
+export type DrainPolicy = (typeof DRAIN_POLICIES)[number];
+
+const Count = Type.Integer({ minimum: 0 });
+const Positive = Type.Integer({ minimum: 1 });
+
+/** Which streams carry an event: `updates` events also reach `debug` and cause a snapshot in `values`. */
+export type StreamTier = "updates" | "debug" | "messages";
+
+interface EventRow {
+  readonly payload: TSchema;
+  readonly tier: StreamTier;
+  /** `node.started` is not an update but does change the snapshot. */
+  readonly changesSnapshot?: true;
+  readonly summary: string;
+}
+
+/**
+ * The catalogue: every event type this host writes, with the shape of its payload. An event enters this table
+ * together with the code that emits it. `assay.*` types are ours and reach `debug` streams only.
+ *
+ * Payloads carry no durations and no ids of the run itself, so that a replay's payloads compare equal.
+ */
+export const EVENTS = {
+  "run.started": {
+    tier: "updates",
+    summary: "The run exists and may execute. Always sequence 0.",
+    payload: Type.Object(
+      {
+        workflowId: Name,
+        workflowHash: Name,
+        inputs: JsonObject,
+        defaults: JsonObject,
+        transport: Type.Enum(["rest", "mcp", "a2a", "ui"]),
+        engineVersion: Text,
+        owner: Owner,
+        configurable: Type.Optional(JsonObject),
+        tags: Type.Optional(Type.Array(Text)),
+        metadata: Type.Optional(JsonObject),
+        limits: Type.Object({ nodeExecutions: Positive, runDurationMs: Type.Optional(Positive) }, closed),
+      },
+      open,
+    ),
+  },
+  "run.completed": {
+    tier: "updates",
+    summary: "Every node has settled and none failed unhandled.",
+    payload: Type.Object({ outputs: JsonObject }, open),
+  },
+  "run.failed": {
+    tier: "updates",
+    summary: "The run ended because of an error.",
+    payload: Type.Object({ error: RunError, failedNodeId: Type.Optional(Name) }, open),
+  },
+  "run.cancelled": {
+    tier: "updates",
+    summary: "The run ended because somebody cancelled it.",
+    payload: Type.Object(
+      { reason: Type.Optional(Text), cancelledBy: Type.Optional(Text), parentRunId: Type.Optional(Name) },
+      open,
+    ),
+  },
+  "run.paused": {
+    tier: "updates",
+    summary: "No node runs until the run is resumed.",
+    payload: Type.Object({ reason: Type.Optional(Text), drainPolicy: DrainPolicy }, open),
+  },
+  "run.resumed": {
+    tier: "updates",
+    summary: "A paused run goes on.",
+    payload: Type.Object({ reason: Type.Optional(Text) }, open),
+  },
+  "node.started": {
+    tier: "debug",
+    changesSnapshot: true,
+    summary: "An attempt of a node begins.",
+    payload: Type.Object({ nodeId: Name, typeId: Name, attempt: Count }, open),
+  },
+  "node.completed": {
+    tier: "updates",
+    summary: "The node is done.",
+    payload: Type.Object({ nodeId: Name, outputs: JsonObject }, open),
+  },
+  "node.failed": {
+    tier: "updates",
+    summary: "The node gave up after its last attempt.",
+    payload: Type.Object({ nodeId: Name, error: RunError, attempts: Positive }, open),
+  },
+  "node.retried": {
+    tier: "debug",
+    summary: "An attempt failed and another will follow after the delay.",
+    payload: Type.Object({ nodeId: Name, attempt: Positive, delayMs: Count, lastError: RunError }, open),
+  },
+  "node.skipped": {
+    tier: "updates",
+    summary: "The node will not run on this path.",
+    payload: Type.Object({ nodeId: Name, reason: Text }, open),
+  },
+  "node.cancelled": {
+    tier: "debug",
+    summary: "The node was active when the run ended.",
+    payload: Type.Object({ nodeId: Name, reason: Text }, open),
+  },
+  "variable.changed": {
+    tier: "debug",
+    summary: "A node wrote a workflow variable; sensitive values are masked.",
+    payload: Type.Object({ name: Name, previous: Type.Optional(Json), next: Json, nodeId: Name }, open),
+  },
+  "channel.written": {
+    tier: "debug",
+    summary: "The input to a channel's reducer; the channel's value is the fold of these.",
+    payload: Type.Object(
+      {
+        channel: Name,
+        value: Json,
+        reducer: Reducer,
+        writtenAt: Text,
+        nodeId: Type.Optional(Name),
+        schemaVersion: Type.Optional(Positive),
+        sourceEngineId: Type.Optional(Name),
+        sourceRunId: Type.Optional(Name),
+      },
+      closed,
+    ),
+  },
+  "version.pinned": {
+    tier: "debug",
+    summary: "The first answer of getVersion for a change; later calls return it.",
+    payload: Type.Object({ changeId: Name, version: Count, nodeId: Type.Optional(Name) }, open),
+  },
+  "cap.breached": {
+    tier: "updates",
+    summary: "A limit was exceeded; the run fails next.",
+    payload: Type.Object(
+      {
+        kind: Type.Enum(["node-executions", "run-duration", "loop-iterations"]),
+        limit: Type.Number(),
+        observed: Type.Number(),
+        nodeId: Type.Optional(Name),
+      },
+      open,
+    ),
+  },
+  "workflow.loopback-limit": {
+    tier: "updates",
+    summary: "A loop-back went round as often as it may.",
+    payload: Type.Object({ nodeId: Name, iterations: Positive, limit: Positive }, open),
+  },
+  "assay.timer.set": {
+    tier: "debug",
+    summary: "The node sleeps; it is due delayMs after this event's timestamp.",
+    payload: Type.Object({ nodeId: Name, delayMs: Count }, closed),
+  },
+  "assay.pause.requested": {
+    tier: "debug",
+    summary: "A pause waits for the executing nodes to end.",
+    payload: Type.Object({ drainPolicy: DrainPolicy, reason: Type.Optional(Text), by: Name }, closed),
+  },
+  "assay.pause.withdrawn": {
+    tier: "debug",
+    summary: "The run was resumed before the requested pause took effect.",
+    payload: Type.Object({ by: Name, reason: Type.Optional(Text) }, closed),
+  },
+  "assay.cancel.requested": {
+    tier: "debug",
+    summary: "A node is executing; the run is cancelled as soon as it lets go.",
+    payload: Type.Object({ by: Name, reason: Type.Optional(Text) }, closed),
+  },
+  "assay.channel.opened": {
+    tier: "debug",
+    summary: "The rules of a channel, recorded before its first write.",
+    payload: Type.Object(
+      {
+        channel: Name,
+        reducer: Reducer,
+        default: Type.Optional(Json),
+        maxSize: Type.Optional(Positive),
+        ttlMs: Type.Optional(Positive),
+        sensitive: Type.Optional(Type.Boolean()),
+      },
+      closed,
+    ),
+  },
+  "assay.loop.entered": {
+    tier: "debug",
+    summary: "An edge led back; the listed nodes start over.",
+    payload: Type.Object({ edgeId: Name, nodeId: Name, iteration: Positive, nodeIds: Type.Array(Name) }, closed),
+  },
+  "assay.cost.recorded": {
+    tier: "debug",
+    summary: "Allow-listed openwop.cost.* attributes of a node.",
+    payload: Type.Object({ nodeId: Name, attributes: JsonObject }, closed),
+  },
+} as const satisfies Record<string, EventRow>;
+
+export type EventType = keyof typeof EVENTS;
+
+type Payload<T extends EventType> = Static<(typeof EVENTS)[T]["payload"]>;
+
+/** What `decide` returns: an event without its place in the log. */
+export type EventDraft = {
+  [T in EventType]: {
+    readonly type: T;
+    readonly payload: Payload<T>;
+    readonly nodeId?: string;
+    readonly causationId?: string;
+    /** The payload with its sensitive values. Stored beside the event, folded by the engine, never served. */
+    readonly sealed?: Payload<T>;
+  };
+}[EventType];
+
+/** An event as it is stored and folded. */
+export type RunEvent = EventDraft & {
+  readonly eventId: string;
+  readonly runId: string;
+  readonly sequence: number;
+  readonly timestamp: string;
+};
+
+/** An event as clients see it. Open in 1.x: readers ignore what they do not know. */
+export const RunEventDoc = Type.Object(
+  {
+    eventId: Type.String({ minLength: 1, maxLength: 128 }),
+    runId: Type.String({ minLength: 1, maxLength: 128 }),
+    type: Name,
+    payload: Json,
+    timestamp: Type.String({ description: "ISO 8601" }),
+    sequence: Count,
+    nodeId: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+    schemaVersion: Type.Optional(Count),
+    engineVersion: Type.Optional(Text),
+    causationId: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+  },
+  open,
+);
+export type RunEventDoc = Static<typeof RunEventDoc>;
+
+/** The served form: everything but the sealed values, with the envelope's version stamps. */
+export function eventDoc(event: RunEvent): RunEventDoc {
+  return {
+    eventId: event.eventId,
+    runId: event.runId,
+    type: event.type,
+    payload: event.payload,
+    timestamp: event.timestamp,
+    sequence: event.sequence,
+    ...(event.nodeId === undefined ? {} : { nodeId: event.nodeId }),
+    schemaVersion: 1,
+    engineVersion: String(ENGINE_VERSION),
+    ...(event.causationId === undefined ? {} : { causationId: event.causationId }),
+  };
+}
+
+/** The tier of any type, known or not: what is not in the catalogue is for debug streams. */
+export function tierOf(type: string): StreamTier {
+  return Object.hasOwn(EVENTS, type) ? EVENTS[type as EventType].tier : "debug";
+}
+
+export function changesSnapshot(type: string): boolean {
+  if (!Object.hasOwn(EVENTS, type)) return false;
+  const row: EventRow = EVENTS[type as EventType];
+  return row.tier === "updates" || row.changesSnapshot === true;
+}
+
+export function endsRun(type: string): boolean {
+  return type === "run.completed" || type === "run.failed" || type === "run.cancelled";
+}
+
+export const MASK = "[REDACTED]";

@@ -1,0 +1,38 @@
+/**
+ * Ids are `<prefix>-<26 characters>`: 48 bits of milliseconds and 80 bits of randomness in lower-case base 32,
+ * so they sort by time. The bytes come from the caller; nothing here is random.
+ */
+const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
+
+export type IdPrefix = "run" | "evt" | "key" | "req" | "cp" | "art" | "wrk";
+
+export const RANDOM_BYTES = 10;
+
+export function formatId(prefix: IdPrefix, atMs: number, random: Uint8Array): string {
+  let time = "";
+  let rest = atMs;
+  for (let i = 0; i < 10; i++) {
+    time = ALPHABET[rest % 32] + time;
+    rest = Math.floor(rest / 32);
+  }
+  let tail = "";
+  let bits = 0;
+  let held = 0;
+  for (let i = 0; i < RANDOM_BYTES; i++) {
+    held = (held << 8) | (random[i] ?? 0);
+    bits += 8;
+    while (bits >= 5) {
+      bits -= 5;
+      tail += ALPHABET[(held >>> bits) & 31];
+      held &= (1 << bits) - 1;
+    }
+  }
+  return `${prefix}-${time}${tail}`;
+}
+
+const SHAPE = /^[a-z]{2,4}-[0-9a-hjkmnp-tv-z]{26}$/;
+
+/** Cheap check before a look-up; anything else cannot be an id of ours and is simply not found. */
+export function isId(text: string): boolean {
+  return SHAPE.test(text);
+}

@@ -1,0 +1,36 @@
+import { type Static, Type } from "./schema.ts";
+
+/** Who owns a run. Opaque ids taken from the credential; never personal data, because `owner` is not redacted. */
+export const Owner = Type.Object(
+  {
+    tenant: Type.String({ minLength: 1, maxLength: 256 }),
+    workspace: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+    principal: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+  },
+  { additionalProperties: false },
+);
+export type Owner = Static<typeof Owner>;
+
+export const PRINCIPAL_KINDS = ["user", "agent"] as const;
+export type PrincipalKind = (typeof PRINCIPAL_KINDS)[number];
+
+/**
+ * The authenticated caller of a request. `workspace` is set when the key is bound to one: then only that
+ * workspace's rows are visible.
+ */
+export interface Caller {
+  readonly tenant: string;
+  readonly workspace?: string;
+  readonly principal: string;
+  readonly kind: PrincipalKind;
+  readonly keyId: string;
+  readonly roles: readonly string[];
+  /** What the key allows at most; a role of the principal must grant the scope as well. */
+  readonly keyScopes: readonly string[];
+}
+
+/** The rows a caller may see: all of its tenant, or one workspace of it. */
+export interface Visibility {
+  readonly tenant: string;
+  readonly workspace?: string;
+}

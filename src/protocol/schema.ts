@@ -1,0 +1,66 @@
+import type { Static, TSchema } from "typebox";
+import { Compile, type Validator } from "typebox/compile";
+import { AppError } from "./errors.ts";
+
+export type { Static, TSchema } from "typebox";
+export { Type } from "typebox";
+
+const compiled = new WeakMap<TSchema, Validator>();
+
+/** Compiled once per schema value; schemas are module constants, so this is once per process. */
+export function validator(schema: TSchema): Validator {
+  let found = compiled.get(schema);
+  if (!found) {
+    found = Compile(schema);
+    compiled.set(schema, found);
+  }
+  return found;
+}
+
+export function matches<S extends TSchema>(schema: S, value: unknown): value is Static<S> {
+  return validator(schema).Check(value);
+}
+
+/** Returns the value, typed, or throws `validation_error` naming every offending path. Coerces nothing. */
+export function parse<S extends TSchema>(schema: S, value: unknown, where: string): Static<S> {
+  if (validator(schema).Check(value)) return value as Static<S>;
+  const problems = problemsOf(schema, value);
+  const first = problems[0] ?? { path: "", problem: "does not match" };
+  throw new AppError("validation_error", {
+    problem: `${where}${first.path} ${first.problem}`,
+    problems,
+  });
+}
+
+export interface Problem {
+  readonly path: string;
+  readonly problem: string;
+}
+
+const MAX_PROBLEMS = 10;
+
+/** What is wrong, as paths and sentences. Never includes the offending values: they may be secrets. */
+export function problemsOf(schema: TSchema, value: unknown): Problem[] {
+  const problems: Problem[] = [];
+  for (const error of validator(schema).Errors(value)) {
+    if (error.keyword === "boolean" || error.keyword === "anyOf") continue;
+    problems.push({ path: error.instancePath, problem: sentence(error) });
+    if (problems.length === MAX_PROBLEMS) break;
+  }
+  return problems.length > 0 ? problems : [{ path: "", problem: "does not match any allowed form" }];
+}
+
+function sentence(error: { keyword: string; message: string; params: object }): string {
+  const params = error.params as Record<string, unknown>;
+  if (error.keyword === "additionalProperties") {
+    return `must not have ${list(params["additionalProperties"])}; remove it`;
+  }
+  if (error.keyword === "required") return `must have ${list(params["requiredProperties"])}`;
+  if (error.keyword === "enum") return `must be one of ${list(params["allowedValues"])}`;
+  if (error.keyword === "const") return `must be ${JSON.stringify(params["allowedValue"])}`;
+  return error.message;
+}
+
+function list(value: unknown): string {
+  return Array.isArray(value) ? value.map((item) => `"${String(item).slice(0, 100)}"`).join(", ") : String(value);
+}

@@ -1,0 +1,64 @@
+import type { Caller } from "./identity.ts";
+
+/** Every scope a key or role may carry. The second group is Assay's own. */
+export const SCOPES = [
+  "manifest:read",
+  "runs:create",
+  "runs:read",
+  "runs:cancel",
+  "runs:annotate",
+  "artifacts:read",
+  "webhooks:manage",
+  "approvals:respond",
+  "audit:read",
+  "workspace:read",
+  "workspace:write",
+  "deploy:promote",
+  "deploy:rollback",
+  "deploy:pause",
+  "approvals:relay",
+  "workflows:write",
+  "keys:manage",
+  "metrics:read",
+] as const;
+
+export type Scope = (typeof SCOPES)[number];
+
+export const EVERY_SCOPE = "*";
+
+/** Built-in roles; each contains the ones after it. A workspace may define others beside them. */
+export const BUILT_IN_ROLES: Readonly<Record<string, readonly string[]>> = {
+  owner: [EVERY_SCOPE],
+  admin: [EVERY_SCOPE],
+  reviewer: ["runs:read", "runs:annotate", "approvals:respond", "manifest:read", "artifacts:read"],
+  viewer: ["runs:read", "manifest:read"],
+};
+
+const ORDER = ["owner", "admin", "reviewer", "viewer"];
+
+/** Whether holding `held` satisfies a demand for `required`: the same role, or a built-in one that contains it. */
+export function roleContains(held: string, required: string): boolean {
+  if (held === required) return true;
+  const from = ORDER.indexOf(held);
+  const to = ORDER.indexOf(required);
+  return from >= 0 && to >= 0 && from < to;
+}
+
+export function grants(scopes: readonly string[], scope: string): boolean {
+  return scopes.includes(EVERY_SCOPE) || scopes.includes(scope);
+}
+
+export type RoleTable = Readonly<Record<string, readonly string[]>>;
+
+export type Decision = { readonly allowed: true } | { readonly allowed: false; readonly missingFrom: "the key" | "the role" };
+
+/** A request needs its scope in the key's ceiling and in one of the principal's roles. Unknown roles grant nothing. */
+export function decideScope(
+  caller: Pick<Caller, "keyScopes" | "roles">,
+  scope: string,
+  roles: RoleTable = BUILT_IN_ROLES,
+): Decision {
+  if (!grants(caller.keyScopes, scope)) return { allowed: false, missingFrom: "the key" };
+  const held = caller.roles.some((role) => Object.hasOwn(roles, role) && grants(roles[role] ?? [], scope));
+  return held ? { allowed: true } : { allowed: false, missingFrom: "the role" };
+}

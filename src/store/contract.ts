@@ -1,0 +1,51 @@
+import { afterEach, beforeEach, describe } from "vitest";
+import { appending } from "../testing/store-contract/append.ts";
+import { audit } from "../testing/store-contract/audit.ts";
+import { effects } from "../testing/store-contract/effects.ts";
+import { idempotency } from "../testing/store-contract/idempotency.ts";
+import { keys } from "../testing/store-contract/keys.ts";
+import { lifetime } from "../testing/store-contract/lifetime.ts";
+import { queue } from "../testing/store-contract/queue.ts";
+import { runs } from "../testing/store-contract/runs.ts";
+import { side } from "../testing/store-contract/side.ts";
+import type { Subject } from "../testing/store-contract/subject.ts";
+import { units } from "../testing/store-contract/unit.ts";
+import { workflows } from "../testing/store-contract/workflows.ts";
+import type { Store } from "./store.ts";
+
+export interface Opened {
+  /** A store without anything in it. */
+  readonly store: Store;
+  /** Opens the same data again after `store.close()`. Left out where nothing outlives the process. */
+  readonly reopen?: () => Promise<Store>;
+  /** Closes whatever is open and removes the data. */
+  done(): Promise<void>;
+}
+
+/** The suite that every store passes: the promises of `store.ts`, one test each, the same for all adapters. */
+export function storeContract(name: string, open: () => Promise<Opened>): void {
+  describe(name, () => {
+    let opened: Opened | undefined;
+    beforeEach(async () => {
+      opened = await open();
+    });
+    afterEach(async () => {
+      await opened?.done();
+      opened = undefined;
+    });
+
+    const subject: Subject = {
+      get store() {
+        if (opened === undefined) throw new Error("the store is opened before each test, not before");
+        return opened.store;
+      },
+      get reopen() {
+        return opened?.reopen;
+      },
+    } as Subject;
+
+    for (const chapter of CHAPTERS) chapter(subject);
+  });
+}
+
+const CHAPTERS = [appending, units, queue, idempotency, effects, runs, workflows, keys, audit, side, lifetime];

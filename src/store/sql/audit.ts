@@ -1,0 +1,98 @@
+import type { Kysely } from "kysely";
+import type { AuditEntry } from "../../protocol/audit.ts";
+import type { ChainHead } from "../audit-chain.ts";
+import type { AuditBacklog, StoredCheckpoint } from "../store.ts";
+import { toAuditEntry, toCheckpoint } from "./rows.ts";
+import type { Tables } from "./tables.ts";
+
+export async function readAudit(
+  db: Kysely<Tables>,
+  tenant: string,
+  fromSeq: number,
+  toSeq: number,
+  limit: number,
+): Promise<AuditEntry[]> {
+  const rows = await db
+    .selectFrom("audit_log")
+    .select(["seq", "occurred_at", "actor", "action", "target", "details", "prev_hash"])
+    .where("tenant", "=", tenant)
+    .where("seq", ">=", fromSeq)
+    .where("seq", "<=", toSeq)
+    .orderBy("seq")
+    .limit(limit)
+    .execute();
+  return rows.map(toAuditEntry);
+}
+
+export async function auditHead(db: Kysely<Tables>, tenant: string): Promise<ChainHead | undefined> {
+  return db.selectFrom("audit_heads").select(["seq", "hash"]).where("tenant", "=", tenant).executeTakeFirst();
+}
+
+/** Those that end within the range. */
+export async function readCheckpoints(
+  db: Kysely<Tables>,
+  tenant: string,
+  fromSeq: number,
+  toSeq: number,
+): Promise<StoredCheckpoint[]> {
+  const rows = await db
+    .selectFrom("audit_checkpoints")
+    .select(["prev_seq", "at_seq", "checkpoint", "merkle_root", "signature", "created_at"])
+    .where("tenant", "=", tenant)
+    .where("at_seq", ">=", fromSeq)
+    .where("at_seq", "<=", toSeq)
+    .orderBy("at_seq")
+    .execute();
+  return rows.map(toCheckpoint);
+}
+
+export async function auditBacklog(db: Kysely<Tables>): Promise<AuditBacklog[]> {
+  const rows = await db
+    .selectFrom("audit_heads as head")
+    // Two look-ups per tenant in an index; a join with grouping would read every checkpoint ever made.
+    .select((head) => [
+      "head.tenant",
+      "head.seq",
+      ...(["at_seq", "created_at"] as const).map((column) =>
+        head
+          .selectFrom("audit_checkpoints as last")
+          .select(column)
+          .whereRef("last.tenant", "=", "head.tenant")
+          .orderBy("last.at_seq", "desc")
+          .limit(1)
+          .as(column),
+      ),
+    ])
+    .orderBy("head.tenant")
+    .execute();
+  return rows
+    .map((row) => ({
+      tenant: row.tenant,
+      headSeq: row.seq,
+      checkpointSeq: row.at_seq ?? 0,
+      checkpointAtMs: row.created_at ?? 0,
+    }))
+    .filter((backlog) => backlog.headSeq > backlog.checkpointSeq);
+}
+
+/** The primary key (tenant, prev_seq) decides who was first. */
+export async function putCheckpoint(
+  db: Kysely<Tables>,
+  tenant: string,
+  checkpoint: StoredCheckpoint,
+): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await db
+    .insertInto("audit_checkpoints")
+    .values({
+      tenant,
+      prev_seq: checkpoint.prevSequence,
+      at_seq: checkpoint.atSequence,
+      checkpoint: checkpoint.checkpoint,
+      merkle_root: checkpoint.merkleRoot,
+      signature: checkpoint.signature,
+      created_at: checkpoint.atMs,
+    })
+    .onConflict((conflict) => conflict.columns(["tenant", "prev_seq"]).doNothing())
+    .executeTakeFirstOrThrow();
+  return numInsertedOrUpdatedRows === 1n;
+}

@@ -1,0 +1,21 @@
+import type { Migration, MigrationProvider } from "kysely";
+import { runs } from "./migrations/0001-runs.ts";
+
+/**
+ * Every change of the schema, oldest first. A released migration is never edited: databases that ran it would stay
+ * as they are. Names are stored in the database; the number in front is the schema version.
+ */
+const MIGRATIONS: Readonly<Record<string, Migration>> = {
+  "0001-runs": runs,
+};
+
+export const migrationProvider: MigrationProvider = {
+  getMigrations: async () => ({ ...MIGRATIONS }),
+};
+
+/** The schema version a migration leads to. */
+export function versionOf(migrationName: string): number {
+  return Number.parseInt(migrationName, 10);
+}
+
+export const KNOWN_VERSION = Math.max(...Object.keys(MIGRATIONS).map(versionOf));

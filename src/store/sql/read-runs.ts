@@ -1,0 +1,84 @@
+import { type Kysely, sql } from "kysely";
+import type { Visibility } from "../../protocol/identity.ts";
+import type { Run } from "../../protocol/run.ts";
+import type { RunStatus } from "../../protocol/run-status.ts";
+import type { RunQuery, RunRow, StoredEvent } from "../store.ts";
+import { toRun, toRunRow, toStoredEvent } from "./rows.ts";
+import type { Tables } from "./tables.ts";
+
+export async function readRun(db: Kysely<Tables>, visible: Visibility, runId: string): Promise<Run | undefined> {
+  const row = await visibleRuns(db, visible).select("state").where("run_id", "=", runId).executeTakeFirst();
+  return row && toRun(row);
+}
+
+export async function readEvents(
+  db: Kysely<Tables>,
+  runId: string,
+  fromSequence: number,
+  limit: number,
+): Promise<StoredEvent[]> {
+  const rows = await db
+    .selectFrom("run_events")
+    .select(["sequence", "type", "body", "sealed"])
+    .where("run_id", "=", runId)
+    .where("sequence", ">=", fromSequence)
+    .orderBy("sequence")
+    .limit(limit)
+    .execute();
+  return rows.map(toStoredEvent);
+}
+
+export async function listRuns(db: Kysely<Tables>, visible: Visibility, query: RunQuery): Promise<Run[]> {
+  const { before, workflowId, status } = query;
+  const rows = await visibleRuns(db, visible)
+    .select("state")
+    .$if(before !== undefined, (runs) => runs.where("run_id", "<", before ?? ""))
+    .$if(workflowId !== undefined, (runs) => runs.where("workflow_id", "=", workflowId ?? ""))
+    .$if(status !== undefined, (runs) => runs.where("status", "=", status ?? ""))
+    .orderBy("run_id", "desc")
+    .limit(query.limit)
+    .execute();
+  return rows.map(toRun);
+}
+
+export async function allRunIds(db: Kysely<Tables>, after: string, limit: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom("runs")
+    .select("run_id")
+    .where("run_id", ">", after)
+    .orderBy("run_id")
+    .limit(limit)
+    .execute();
+  return rows.map((row) => row.run_id);
+}
+
+export async function runRow(db: Kysely<Tables>, runId: string): Promise<RunRow | undefined> {
+  const row = await db.selectFrom("runs").selectAll().where("run_id", "=", runId).executeTakeFirst();
+  return row && toRunRow(row);
+}
+
+export async function countRuns(db: Kysely<Tables>): Promise<Partial<Record<RunStatus, number>>> {
+  const rows = await db
+    .selectFrom("runs")
+    .select(["status", sql<number | string>`count(*)`.as("runs")])
+    .groupBy("status")
+    .execute();
+  return Object.fromEntries(rows.map((row) => [row.status, Number(row.runs)]));
+}
+
+export async function nextWakeAtMs(db: Kysely<Tables>, nowMs: number): Promise<number | undefined> {
+  const row = await db
+    .selectFrom("runs")
+    .select("wake_at")
+    .where("wake_at", "is not", null)
+    .where((run) => run.or([run("lease_until", "is", null), run("lease_until", "<=", nowMs)]))
+    .orderBy("wake_at")
+    .limit(1)
+    .executeTakeFirst();
+  return row?.wake_at ?? undefined;
+}
+
+function visibleRuns(db: Kysely<Tables>, { tenant, workspace }: Visibility) {
+  const runs = db.selectFrom("runs").where("tenant", "=", tenant);
+  return workspace === undefined ? runs : runs.where("workspace", "=", workspace);
+}

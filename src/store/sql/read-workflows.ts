@@ -1,0 +1,71 @@
+import type { Kysely } from "kysely";
+import { HOST_WIDE, type StoredWorkflow } from "../store.ts";
+import { toStoredWorkflow } from "./rows.ts";
+import type { Tables } from "./tables.ts";
+
+export async function readWorkflow(
+  db: Kysely<Tables>,
+  tenant: string,
+  workflowId: string,
+): Promise<StoredWorkflow | undefined> {
+  const row = await heads(db)
+    .where("workflow_heads.tenant", "in", [HOST_WIDE, tenant])
+    .where("workflow_heads.workflow_id", "=", workflowId)
+    // The tenant's own comes first: any name sorts after the empty one.
+    .orderBy("workflow_heads.tenant", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  return row && toStoredWorkflow(row);
+}
+
+export async function readWorkflowByHash(db: Kysely<Tables>, hash: string): Promise<StoredWorkflow | undefined> {
+  const row = await db
+    .selectFrom("workflows")
+    .select(["workflow_id", "hash", "definition", "created_at as registered_at"])
+    .where("hash", "=", hash)
+    .executeTakeFirst();
+  return row && toStoredWorkflow(row);
+}
+
+export async function listWorkflows(
+  db: Kysely<Tables>,
+  tenant: string,
+  after: string,
+  limit: number,
+): Promise<StoredWorkflow[]> {
+  const rows = await heads(db)
+    .where("workflow_heads.workflow_id", ">", after)
+    .where((head) =>
+      head.or([
+        head("workflow_heads.tenant", "=", tenant),
+        head.and([
+          head("workflow_heads.tenant", "=", HOST_WIDE),
+          head.not(
+            head.exists(
+              head
+                .selectFrom("workflow_heads as own")
+                .select("own.hash")
+                .where("own.tenant", "=", tenant)
+                .whereRef("own.workflow_id", "=", "workflow_heads.workflow_id"),
+            ),
+          ),
+        ]),
+      ]),
+    )
+    .orderBy("workflow_heads.workflow_id")
+    .limit(limit)
+    .execute();
+  return rows.map(toStoredWorkflow);
+}
+
+function heads(db: Kysely<Tables>) {
+  return db
+    .selectFrom("workflow_heads")
+    .innerJoin("workflows", "workflows.hash", "workflow_heads.hash")
+    .select([
+      "workflow_heads.workflow_id",
+      "workflow_heads.hash",
+      "workflows.definition",
+      "workflow_heads.registered_at",
+    ]);
+}

@@ -1,0 +1,35 @@
+import { AppError } from "../../protocol/errors.ts";
+
+const BUSY = 5;
+
+/**
+ * Result codes that say something about the database or its disk and nothing about the statement: PERM, BUSY,
+ * LOCKED, NOMEM, READONLY, INTERRUPT, IOERR, CORRUPT, FULL, CANTOPEN, PROTOCOL, NOTADB.
+ */
+const TROUBLE = new Set([3, BUSY, 6, 7, 8, 9, 10, 11, 13, 14, 15, 26]);
+
+/** The reason when the database could not do what it was asked, undefined when the error is a mistake of ours. */
+export function troubleOf(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const { code, errcode } = error as Error & { code?: unknown; errcode?: unknown };
+  if (code === "ERR_INVALID_STATE") return "The database is closed";
+  // The low byte is the primary code, the rest of it says more.
+  if (typeof errcode === "number" && TROUBLE.has(errcode & 0xff)) return `The database cannot answer: ${error.message}`;
+  return undefined;
+}
+
+/** Another connection holds the lock. */
+export function isBusy(error: unknown): boolean {
+  const errcode = (error as { errcode?: unknown } | undefined)?.errcode;
+  return typeof errcode === "number" && (errcode & 0xff) === BUSY;
+}
+
+/** `unavailable` for trouble with the database, the error itself for anything else. */
+export function explain(error: unknown): unknown {
+  const reason = troubleOf(error);
+  return reason === undefined ? error : new AppError("unavailable", { reason }, { cause: error });
+}
+
+export function closedError(): AppError {
+  return new AppError("unavailable", { reason: "The database is closed" });
+}

@@ -1,0 +1,111 @@
+import { eventDoc } from "../../protocol/events.ts";
+import { wakeAtMs } from "../../protocol/run.ts";
+import { isTerminal } from "../../protocol/run-status.ts";
+import type { ArtifactWrite, KeyWrite, RunWrite, Unit, WorkflowWrite } from "../store.ts";
+import type { FlatUnit, RunCheck, Write } from "./operations.ts";
+
+/** Derives the rows of a unit. Throws when the unit contradicts itself, which is a mistake of the caller. */
+export function flattenUnit(unit: Unit): FlatUnit {
+  const { tenant, idempotency, audit = [] } = unit;
+  const writes: Write[] = [];
+  const runs = (unit.runs ?? []).map((write) => flattenRun(write, writes));
+  for (const claim of unit.effectClaims ?? []) {
+    const { effectId, runId, nodeId, ordinal, providerKey, claimedBy, atMs, expiresAtMs } = claim;
+    const values = [effectId, tenant, runId, nodeId, ordinal, providerKey, claimedBy, atMs, expiresAtMs];
+    writes.push(["insertEffect", values]);
+  }
+  for (const { effectId, state, outcome, atMs } of unit.effectOutcomes ?? []) {
+    writes.push(["finishEffect", [state, outcome, atMs, effectId, tenant]]);
+  }
+  for (const workflow of unit.workflows ?? []) flattenWorkflow(workflow, writes);
+  for (const artifact of unit.artifacts ?? []) flattenArtifact(tenant, artifact, writes);
+  for (const key of unit.keys ?? []) flattenKey(tenant, key, writes);
+  for (const binding of unit.roles ?? []) {
+    const { workspace = "", principal, roles } = binding;
+    writes.push(["putRoles", [binding.tenant, workspace, principal, JSON.stringify(roles)]]);
+  }
+  if (idempotency !== undefined) {
+    const { operation, key, digest, state, response, expiresAtMs } = idempotency;
+    const answer = [response.status, JSON.stringify(response.headers), response.body];
+    writes.push(["putIdempotency", [idempotency.tenant, operation, key, digest, state, ...answer, expiresAtMs]]);
+  }
+  return {
+    tenant,
+    runs,
+    effectIds: (unit.effectClaims ?? []).map((claim) => claim.effectId),
+    ...(idempotency === undefined ? {} : { idempotency: idempotencyCheck(idempotency) }),
+    writes,
+    ...(audit.length === 0 ? {} : { audit: JSON.stringify(audit) }),
+  };
+}
+
+function flattenRun(write: RunWrite, writes: Write[]): RunCheck {
+  const { runId, expectedVersion, events, run, heldBy, lease, dedupScope } = write;
+  checkSequences(write);
+  const wakeAt = wakeAtMs(run) ?? null;
+  const state = JSON.stringify(run);
+  const updatedAt = Date.parse(run.updatedAt);
+  const holder = lease === undefined || lease === "release" ? [null, null] : [lease.owner, lease.untilMs];
+  const ended = isTerminal(run.status);
+
+  if (expectedVersion === 0) {
+    const { workflowId, workflowHash, owner, status, version, engineVersion } = run;
+    const what = [runId, owner.tenant, owner.workspace ?? null, workflowId, workflowHash, status, version];
+    const when = [Date.parse(run.startedAt), updatedAt];
+    const scope = ended ? null : (dedupScope ?? null);
+    writes.push(["insertRun", [...what, engineVersion, state, ...when, scope, wakeAt, ...holder]]);
+  } else {
+    const { status, version, engineVersion } = run;
+    writes.push(["updateRun", [status, version, engineVersion, state, updatedAt, wakeAt, runId]]);
+    if (lease !== undefined) writes.push(["setLease", [...holder, runId]]);
+    if (ended) writes.push(["leaveDedupScope", [runId]]);
+  }
+  for (const event of events) {
+    const sealed = event.sealed === undefined ? null : JSON.stringify(event.sealed);
+    writes.push(["insertEvent", [runId, event.sequence, event.type, JSON.stringify(eventDoc(event)), sealed]]);
+  }
+  return {
+    runId,
+    expectedVersion,
+    ...(heldBy === undefined ? {} : { heldBy }),
+    ...(dedupScope === undefined || expectedVersion > 0
+      ? {}
+      : { dedup: { workflowId: run.workflowId, scope: dedupScope } }),
+    wakes: wakeAt !== null,
+    leased: lease === undefined && expectedVersion > 0 ? "as before" : holder[0] !== null,
+  };
+}
+
+function checkSequences({ runId, expectedVersion, events, run }: RunWrite): void {
+  const gap = events.findIndex((event, i) => event.sequence !== expectedVersion + i || event.runId !== runId);
+  if (gap >= 0) throw new Error(`event ${gap} of a write to ${runId} does not follow version ${expectedVersion}`);
+  if (run.runId !== runId || run.version !== expectedVersion + events.length) {
+    throw new Error(`the run written to ${runId} is not the fold of its events`);
+  }
+}
+
+function idempotencyCheck({ operation, key, nowMs, leaseOwner }: NonNullable<Unit["idempotency"]>) {
+  return leaseOwner === undefined ? { operation, key, nowMs } : { operation, key, nowMs, leaseOwner };
+}
+
+function flattenWorkflow({ tenant, workflowId, hash, definition, atMs }: WorkflowWrite, writes: Write[]): void {
+  writes.push(["insertWorkflow", [hash, workflowId, definition, atMs]]);
+  writes.push(["putWorkflowHead", [tenant, workflowId, hash, atMs]]);
+}
+
+function flattenArtifact(tenant: string, artifact: ArtifactWrite, writes: Write[]): void {
+  const { runId, artifactId, artifactType, contentType, body, atMs } = artifact;
+  writes.push(["putArtifact", [runId, artifactId, tenant, artifactType, contentType, body, atMs]]);
+}
+
+function flattenKey(tenant: string, write: KeyWrite, writes: Write[]): void {
+  if (write.type === "revoke") {
+    writes.push(["revokeKey", [write.atMs, write.keyId, tenant]]);
+  } else if (write.type === "used") {
+    writes.push(["touchKey", [write.atMs, write.keyId]]);
+  } else {
+    const { keyId, hash, workspace = null, principal, kind, scopes, label = null, createdAtMs } = write.key;
+    const who = [write.key.tenant, workspace, principal, kind, JSON.stringify(scopes), label];
+    writes.push(["putKey", [keyId, hash, ...who, createdAtMs, write.key.expiresAtMs ?? null]]);
+  }
+}

@@ -1,0 +1,111 @@
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  Kysely,
+  type QueryResult,
+  SqliteAdapter,
+  SqliteDialect,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from "kysely";
+import type { Tables } from "../sql/tables.ts";
+import { explain } from "./database-trouble.ts";
+import type { SqliteDatabase, SqliteStatement, SqliteValue } from "./open-database.ts";
+
+/** Kysely over a handle of this thread. The handle stays the caller's to close. */
+export function kyselyOver(db: SqliteDatabase): Kysely<Tables> {
+  return new Kysely({ dialect: new HandleDialect({ database: { prepare: cachedStatements(db), close: () => {} } }) });
+}
+
+/** Runs one statement somewhere else, whole or not at all. */
+export type RunStatement = (sql: string, parameters: SqliteValue[]) => Promise<StatementResult>;
+
+export interface StatementResult {
+  readonly rows: unknown[];
+  readonly changes: number;
+}
+
+/** Kysely whose statements are run by the writer. Each is a transaction of its own; there are no larger ones. */
+export function kyselyThrough(run: RunStatement): Kysely<Tables> {
+  const connection: DatabaseConnection = {
+    executeQuery: async <R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> => {
+      const { rows, changes } = await run(sql, parameters as SqliteValue[]);
+      return { rows: rows as R[], numAffectedRows: BigInt(changes) };
+    },
+    streamQuery: unsupported,
+  };
+  const dialect: Dialect = {
+    createAdapter: () => new SqliteAdapter(),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+    createIntrospector: (db) => new SqliteIntrospector(db),
+    createDriver: () => ({
+      init: async () => {},
+      acquireConnection: async () => connection,
+      beginTransaction: unsupported,
+      commitTransaction: unsupported,
+      rollbackTransaction: unsupported,
+      releaseConnection: async () => {},
+      destroy: async () => {},
+    }),
+  };
+  return new Kysely({ dialect });
+}
+
+function unsupported(): never {
+  throw new Error("the writer runs single statements and units, nothing in between");
+}
+
+class HandleDialect extends SqliteDialect {
+  override createAdapter(): SqliteAdapter {
+    return new TransactionalAdapter();
+  }
+}
+
+/** SQLite has transactional DDL, though Kysely does not use it: a migration that fails half-way must leave nothing. */
+class TransactionalAdapter extends SqliteAdapter {
+  override get supportsTransactionalDdl(): true {
+    return true;
+  }
+}
+
+const STATEMENTS_MAX = 200;
+
+/** Preparing costs more than running. Our queries are few; what differs in number of parameters must not pile up. */
+function cachedStatements(db: SqliteDatabase): (sql: string) => KyselyStatement {
+  const cache = new Map<string, KyselyStatement>();
+  return (sql) => {
+    const known = cache.get(sql);
+    if (known !== undefined) return known;
+    const statement = explained(() => kyselyStatement(db.prepare(sql)));
+    if (cache.size >= STATEMENTS_MAX) cache.clear();
+    cache.set(sql, statement);
+    return statement;
+  };
+}
+
+interface KyselyStatement {
+  readonly reader: boolean;
+  all(parameters: readonly unknown[]): unknown[];
+  run(parameters: readonly unknown[]): { changes: number | bigint; lastInsertRowid: number | bigint };
+  iterate(parameters: readonly unknown[]): IterableIterator<unknown>;
+}
+
+/** Kysely passes parameters as one array and wants to know beforehand whether rows come back. */
+function kyselyStatement(statement: SqliteStatement): KyselyStatement {
+  return {
+    reader: statement.columns().length > 0,
+    all: (parameters) => explained(() => statement.all(...(parameters as SqliteValue[]))),
+    run: (parameters) =>
+      explained(() => ({ changes: statement.run(...(parameters as SqliteValue[])).changes, lastInsertRowid: 0 })),
+    iterate: unsupported,
+  };
+}
+
+function explained<T>(act: () => T): T {
+  try {
+    return act();
+  } catch (error) {
+    throw explain(error);
+  }
+}

@@ -1,0 +1,95 @@
+import { isBuiltin } from "node:module";
+
+/** What we use of the `node:sqlite` API, which has no types for Node 20. */
+export interface SqliteDatabase {
+  prepare(sql: string): SqliteStatement;
+  exec(sql: string): void;
+  close(): void;
+}
+
+export interface SqliteStatement {
+  run(...parameters: SqliteValue[]): { changes: number | bigint };
+  get(...parameters: SqliteValue[]): unknown;
+  all(...parameters: SqliteValue[]): unknown[];
+  columns(): unknown[];
+}
+
+export type SqliteValue = string | number | null | Uint8Array;
+
+type DatabaseClass = new (path: string, options: { readOnly: boolean }) => SqliteDatabase;
+
+/** A database that lives in this process alone and ends with it. */
+export const IN_MEMORY = ":memory:";
+
+/** How long a connection waits for another process that holds a lock for a moment, such as one that is opening the file. */
+const BUSY_TIMEOUT_MS = 10_000;
+
+/**
+ * The connection that writes. A commit returns after the log is on disk (`synchronous=FULL`): speed comes from
+ * committing many units together, not from a weaker promise.
+ *
+ * Whoever opens a database keeps the handle in a field for as long as statements of it are in use:
+ * @photostructure/sqlite closes a database that only its statements refer to.
+ */
+export async function openForWriting(path: string): Promise<SqliteDatabase> {
+  const db = await open(path, false);
+  db.exec(`
+    pragma journal_mode = wal;
+    pragma synchronous = full;
+    pragma foreign_keys = on;
+    -- Without this, "insert or replace" would delete rows behind the back of the triggers that refuse deletes.
+    pragma recursive_triggers = on;
+    -- In pages. A checkpoint costs two more fsyncs, and a page that changed ten times since the last is copied once.
+    pragma wal_autocheckpoint = 8000;
+    pragma journal_size_limit = 67108864;
+    pragma cache_size = -65536;
+    pragma temp_store = memory;
+  `);
+  return db;
+}
+
+/** A connection that sees every commit and cannot write. Works beside a writer, also one in another process. */
+export async function openForReading(path: string): Promise<SqliteDatabase> {
+  const db = await open(path, true);
+  // The page cache is dropped whenever the writer has committed; mapped pages are not.
+  db.exec("pragma cache_size = -8192; pragma mmap_size = 268435456; pragma temp_store = memory;");
+  return db;
+}
+
+/** A connection for nothing but holding a lock. Waits briefly, for a previous owner that is just ending. */
+export async function openForLocking(path: string): Promise<SqliteDatabase> {
+  const db = await open(path, false);
+  db.exec("pragma busy_timeout = 500");
+  return db;
+}
+
+async function open(path: string, readOnly: boolean): Promise<SqliteDatabase> {
+  const Database = await databaseClass();
+  const db = new Database(path, { readOnly });
+  db.exec(`pragma busy_timeout = ${BUSY_TIMEOUT_MS}`);
+  return db;
+}
+
+/** Node's own SQLite where it is complete; the package with the same API on Node 20 and early 22, where it is not. */
+async function databaseClass(): Promise<DatabaseClass> {
+  if (isBuiltin("node:sqlite")) {
+    const builtin = await withoutExperimentalWarning(() => import("node:sqlite" as string));
+    if ("columns" in builtin.StatementSync.prototype) return builtin.DatabaseSync;
+  }
+  const { DatabaseSync } = await import("@photostructure/sqlite");
+  return DatabaseSync as unknown as DatabaseClass;
+}
+
+/** Node 22 warns when SQLite is imported. Only that warning is kept quiet, and only during the import. */
+async function withoutExperimentalWarning<T>(load: () => Promise<T>): Promise<T> {
+  const { emitWarning } = process;
+  process.emitWarning = ((warning: string | Error, ...rest: unknown[]) => {
+    if (rest[0] === "ExperimentalWarning" && String(warning).includes("SQLite")) return;
+    Reflect.apply(emitWarning, process, [warning, ...rest]);
+  }) as typeof process.emitWarning;
+  try {
+    return await load();
+  } finally {
+    process.emitWarning = emitWarning;
+  }
+}

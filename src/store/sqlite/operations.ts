@@ -1,0 +1,52 @@
+import type { Claim, Refusal } from "../store.ts";
+import type { SqliteValue } from "./open-database.ts";
+import type { StatementName } from "./statements.ts";
+
+/**
+ * What the main thread asks of the writer. Everything is flat, texts are serialised once by the caller's thread, and
+ * the writer binds them as they are: copying between threads costs per object, hardly per byte.
+ */
+export type Operation =
+  | { readonly kind: "unit"; readonly unit: FlatUnit }
+  | { readonly kind: "statement"; readonly sql: string; readonly parameters: SqliteValue[] }
+  | { readonly kind: "claim"; readonly claim: Claim }
+  | { readonly kind: "renew"; readonly owner: string; readonly runIds: readonly string[]; readonly untilMs: number };
+
+/** A unit taken apart: what must hold, then what is written. */
+export interface FlatUnit {
+  readonly tenant: string;
+  readonly runs: readonly RunCheck[];
+  readonly effectIds: readonly string[];
+  readonly idempotency?: IdempotencyCheck;
+  readonly writes: readonly Write[];
+  /** JSON text of the drafts; their places in the chain are known only to the writer. */
+  readonly audit?: string;
+}
+
+export interface RunCheck {
+  readonly runId: string;
+  readonly expectedVersion: number;
+  readonly heldBy?: string;
+  readonly dedup?: { readonly workflowId: string; readonly scope: string };
+  /** Whether the run will wait in the queue, provided nobody holds it. */
+  readonly wakes: boolean;
+  /** Whether somebody holds it after the write; "as before" when the lease is not touched. */
+  readonly leased: boolean | "as before";
+}
+
+export interface IdempotencyCheck {
+  readonly operation: string;
+  readonly key: string;
+  readonly nowMs: number;
+  readonly leaseOwner?: string;
+}
+
+export type Write = readonly [statement: StatementName, values: readonly SqliteValue[]];
+
+/** One for each operation, in order. */
+export type Outcome =
+  | { readonly kind: "committed"; readonly work: boolean }
+  | { readonly kind: "refused"; readonly refusal: Refusal }
+  | { readonly kind: "rows"; readonly rows: unknown[]; readonly changes: number }
+  /** Errors lose their class between threads. `trouble` is the database's fault, otherwise it is ours. */
+  | { readonly kind: "failed"; readonly trouble: boolean; readonly message: string };

@@ -1,0 +1,361 @@
+import type { AuditCheckpoint, AuditDraft, AuditEntry } from "../protocol/audit.ts";
+import type { RunEvent } from "../protocol/events.ts";
+import type { PrincipalKind, Visibility } from "../protocol/identity.ts";
+import type { Run } from "../protocol/run.ts";
+import type { RunStatus } from "../protocol/run-status.ts";
+
+/**
+ * Everything Assay remembers. Two adapters implement it, SQLite and PostgreSQL; `contract.ts` proves them equal.
+ *
+ * Promises that hold for every method:
+ * - What a resolved promise acknowledged survives `kill -9` and power loss.
+ * - Reads see every commit acknowledged before they were called, in this process; in other processes of the same
+ *   PostgreSQL as well, since all read the one database.
+ * - Trouble with the database itself throws `AppError("unavailable")`; nothing was acknowledged then.
+ * - Rows of another tenant are never returned: the tenant is part of the query that fetches them.
+ */
+export interface Store extends RunReads, WorkQueue, Workflows, Keys, Audit, Side {
+  /**
+   * The one way to change anything. All of a unit happens or none of it. Concurrent units share a transaction
+   * (group commit), but each is checked alone: a refused unit fails only its caller. Resolves after the commit is
+   * durable, or with the refusal.
+   */
+  commit(unit: Unit): Promise<Committed>;
+
+  /** Called after commits of this process and, on PostgreSQL, of every other. A lost call costs latency, never data. */
+  onChange(listener: (change: Change) => void): () => void;
+
+  /** Whether the database answers now. */
+  ping(): Promise<void>;
+
+  /** Waits for commits under way, then lets go of everything. Later calls throw `unavailable`. */
+  close(): Promise<void>;
+}
+
+/** What one request or one turn of a worker changes. Empty parts are left out. */
+export interface Unit {
+  readonly tenant: string;
+  /** At most one write per run in a unit. */
+  readonly runs?: readonly RunWrite[];
+  /** Entries of the tenant's audit chain, in order. */
+  readonly audit?: readonly AuditDraft[];
+  /** The outcome of a request under its idempotency key; the unit is refused when the key already has one. */
+  readonly idempotency?: IdempotencyOutcome;
+  /** Claims of external effects, insert-if-absent; the unit is refused when one is already claimed. */
+  readonly effectClaims?: readonly EffectClaim[];
+  readonly effectOutcomes?: readonly EffectOutcome[];
+  readonly workflows?: readonly WorkflowWrite[];
+  readonly artifacts?: readonly ArtifactWrite[];
+  readonly keys?: readonly KeyWrite[];
+  readonly roles?: readonly RoleBinding[];
+}
+
+/**
+ * Appends events to a run and replaces what is derived from them. `run` is the fold of the log including
+ * `events`; the store trusts it because `expectedVersion` is checked in the same transaction.
+ */
+export interface RunWrite {
+  readonly runId: string;
+  /** The version the events were decided at. 0 creates the run; the unit is refused when the run is elsewhere. */
+  readonly expectedVersion: number;
+  /** Sequences run from `expectedVersion` without a gap. May be empty when only the lease changes. */
+  readonly events: readonly RunEvent[];
+  readonly run: Run;
+  /** The unit is refused unless this worker holds the lease now. Fences a worker that lost its run. */
+  readonly heldBy?: string;
+  /** Absent: the lease stays as it is. */
+  readonly lease?: Lease | "release";
+  /** Only on creation: at most one run that has not ended may exist per (tenant, workflowId, dedupScope). */
+  readonly dedupScope?: string;
+}
+
+export interface Lease {
+  readonly owner: string;
+  readonly untilMs: number;
+}
+
+export type Committed = { readonly ok: true } | { readonly ok: false; readonly refusal: Refusal };
+
+export type Refusal =
+  /** The run is at `version`, not where the writer thought; 0 when it does not exist. */
+  | { readonly type: "version"; readonly runId: string; readonly version: number }
+  | { readonly type: "lease"; readonly runId: string }
+  /** Another run is active in the same dedup scope. */
+  | { readonly type: "active"; readonly runId: string }
+  | { readonly type: "idempotency"; readonly record: IdempotencyRecord }
+  | { readonly type: "effect"; readonly record: EffectRecord };
+
+export interface Change {
+  /** Runs with new events; "all" when the listener may have missed some and should look at everything it follows. */
+  readonly runIds: readonly string[] | "all";
+  /** Some run may be claimable now or later: workers look at the queue. */
+  readonly work: boolean;
+  /** Keys or roles changed: caches let go. */
+  readonly keys: boolean;
+}
+
+// --- runs ---------------------------------------------------------------------------------------------------
+
+export interface RunReads {
+  /** The folded run, or undefined when there is none that the caller may see. */
+  readRun(visible: Visibility, runId: string): Promise<Run | undefined>;
+  /** Ascending by sequence, `sequence >= fromSequence`, at most `limit`. Unscoped: callers look the run up first. */
+  readEvents(runId: string, fromSequence: number, limit: number): Promise<StoredEvent[]>;
+  /** Newest first. `before` is the id of the last run of the page before. */
+  listRuns(visible: Visibility, query: RunQuery): Promise<Run[]>;
+  /** Ids of all runs in id order, for the rebuild check; pages by `after`. */
+  allRunIds(after: string, limit: number): Promise<string[]>;
+  /** The derived columns of a run row, for the rebuild check. */
+  runRow(runId: string): Promise<RunRow | undefined>;
+  countRuns(): Promise<Partial<Record<RunStatus, number>>>;
+}
+
+export interface StoredEvent {
+  readonly sequence: number;
+  readonly type: string;
+  /** The served JSON text (RunEventDoc), byte for byte what every surface sends. */
+  readonly body: string;
+  /** JSON text of the payload with its sensitive values, when it has any. Never served. */
+  readonly sealed?: string;
+}
+
+export interface RunQuery {
+  readonly limit: number;
+  readonly before?: string;
+  readonly workflowId?: string;
+  readonly status?: RunStatus;
+}
+
+/** Everything a run row holds that must follow from the log. */
+export interface RunRow {
+  readonly runId: string;
+  readonly tenant: string;
+  readonly workspace: string | null;
+  readonly workflowId: string;
+  readonly workflowHash: string;
+  readonly status: RunStatus;
+  readonly version: number;
+  readonly engineVersion: number;
+  readonly wakeAtMs: number | null;
+  readonly state: Run;
+}
+
+// --- work ---------------------------------------------------------------------------------------------------
+
+export interface WorkQueue {
+  /**
+   * Leases up to `limit` runs that are due (`wakeAt <= now`) and whose lease is free or over, oldest due first.
+   * Two claimers never get the same run. Runs of a newer engine are left for a newer host.
+   */
+  claimRuns(claim: Claim): Promise<Run[]>;
+  /** Prolongs the leases still held by `owner`; returns the run ids that are. */
+  renewLeases(owner: string, runIds: readonly string[], untilMs: number): Promise<string[]>;
+  /** The earliest due time of any run that nobody holds at `nowMs`, or undefined when nothing waits. */
+  nextWakeAtMs(nowMs: number): Promise<number | undefined>;
+}
+
+export interface Claim {
+  readonly owner: string;
+  readonly nowMs: number;
+  readonly untilMs: number;
+  readonly limit: number;
+  readonly engineVersion: number;
+}
+
+// --- workflows ----------------------------------------------------------------------------------------------
+
+/** Definitions are immutable and kept by content hash; the id points at the newest. */
+export interface Workflows {
+  /** The tenant's own definition if it registered one under this id, else the host-wide one. */
+  readWorkflow(tenant: string, workflowId: string): Promise<StoredWorkflow | undefined>;
+  readWorkflowByHash(hash: string): Promise<StoredWorkflow | undefined>;
+  /** What the tenant can start, by id; a tenant's own shadows the host-wide one. */
+  listWorkflows(tenant: string, after: string, limit: number): Promise<StoredWorkflow[]>;
+}
+
+/** Host-wide registrations (`--workflows`) belong to no tenant. */
+export const HOST_WIDE = "";
+
+export interface WorkflowWrite {
+  /** `HOST_WIDE` or the tenant that registers. */
+  readonly tenant: string;
+  readonly workflowId: string;
+  readonly hash: string;
+  /** The author's JSON text, returned unchanged. */
+  readonly definition: string;
+  readonly atMs: number;
+}
+
+export interface StoredWorkflow {
+  readonly workflowId: string;
+  readonly hash: string;
+  readonly definition: string;
+  readonly registeredAtMs: number;
+}
+
+// --- keys and roles -----------------------------------------------------------------------------------------
+
+export interface Keys {
+  /** By SHA-256 of the key, with the roles its principal has in its workspace or tenant-wide. Revoked keys too. */
+  findKey(hash: string): Promise<KeyRecord | undefined>;
+  listKeys(visible: Visibility): Promise<KeyRecord[]>;
+  /** Roles a workspace defines beside the built-in ones. */
+  customRoles(tenant: string, workspace: string | undefined): Promise<Record<string, readonly string[]>>;
+  hasKeys(): Promise<boolean>;
+}
+
+export interface KeyRecord {
+  readonly keyId: string;
+  readonly hash: string;
+  readonly tenant: string;
+  readonly workspace?: string;
+  readonly principal: string;
+  readonly kind: PrincipalKind;
+  readonly scopes: readonly string[];
+  readonly roles: readonly string[];
+  readonly label?: string;
+  readonly createdAtMs: number;
+  readonly expiresAtMs?: number;
+  readonly revokedAtMs?: number;
+  readonly lastUsedAtMs?: number;
+}
+
+export type KeyWrite =
+  /** Replaces a key with the same hash (`--keys` is upserted at each start) and lifts a revocation. */
+  | { readonly type: "put"; readonly key: Omit<KeyRecord, "roles" | "revokedAtMs" | "lastUsedAtMs"> }
+  | { readonly type: "revoke"; readonly keyId: string; readonly atMs: number }
+  | { readonly type: "used"; readonly keyId: string; readonly atMs: number };
+
+/** Replaces the roles of a principal in a workspace, or tenant-wide when there is none. */
+export interface RoleBinding {
+  readonly tenant: string;
+  readonly workspace?: string;
+  readonly principal: string;
+  readonly roles: readonly string[];
+}
+
+// --- audit --------------------------------------------------------------------------------------------------
+
+/** One hash chain per tenant. Entries and checkpoints can be added, never changed: the database itself refuses. */
+export interface Audit {
+  readAudit(tenant: string, fromSeq: number, toSeq: number, limit: number): Promise<AuditEntry[]>;
+  auditHead(tenant: string): Promise<{ readonly seq: number; readonly hash: string } | undefined>;
+  readCheckpoints(tenant: string, fromSeq: number, toSeq: number): Promise<StoredCheckpoint[]>;
+  /** Tenants with entries after their last checkpoint. */
+  auditBacklog(): Promise<AuditBacklog[]>;
+  /** Adds a checkpoint after `prevSequence`; false when another process was first. */
+  putCheckpoint(tenant: string, checkpoint: StoredCheckpoint): Promise<boolean>;
+}
+
+export interface StoredCheckpoint extends AuditCheckpoint {
+  readonly prevSequence: number;
+  readonly atMs: number;
+}
+
+export interface AuditBacklog {
+  readonly tenant: string;
+  readonly headSeq: number;
+  readonly checkpointSeq: number;
+  /** When the last checkpoint was made, or 0 when there is none. */
+  readonly checkpointAtMs: number;
+}
+
+// --- idempotency, effects, artifacts, secrets -----------------------------------------------------------------
+
+export interface Side {
+  readIdempotency(key: IdempotencyKey, nowMs: number): Promise<IdempotencyRecord | undefined>;
+  /**
+   * Atomically makes a pending record when there is none, or none that still counts (expired, retryable failure,
+   * pending with a lease that is over). Returns undefined when claimed, else the record that stands.
+   */
+  claimIdempotency(claim: IdempotencyClaim): Promise<IdempotencyRecord | undefined>;
+  /** Drops a pending claim whose request failed in a way that must not be replayed. */
+  releaseIdempotency(key: IdempotencyKey, leaseOwner: string): Promise<void>;
+  readEffect(effectId: string): Promise<EffectRecord | undefined>;
+  readArtifact(visible: Visibility, runId: string, artifactId: string): Promise<Artifact | undefined>;
+  /** The secret under this name; made by the first caller and the same for every process afterwards. */
+  hostSecret(name: string, make: () => string): Promise<string>;
+  /** Forgets idempotency records and effects whose retention is over; returns how many. */
+  purge(nowMs: number): Promise<number>;
+}
+
+export interface IdempotencyKey {
+  readonly tenant: string;
+  /** The routed operation and the resource it names, never the raw path. */
+  readonly operation: string;
+  readonly key: string;
+}
+
+export interface IdempotencyClaim extends IdempotencyKey {
+  readonly digest: string;
+  readonly leaseOwner: string;
+  readonly leaseUntilMs: number;
+  readonly nowMs: number;
+  readonly expiresAtMs: number;
+}
+
+/** Final outcomes only; `leaseOwner` names the pending claim it completes, if one was made. */
+export interface IdempotencyOutcome extends IdempotencyKey {
+  readonly digest: string;
+  readonly state: "completed" | "terminal-failure" | "retryable-failure";
+  readonly response: RecordedResponse;
+  readonly leaseOwner?: string;
+  readonly nowMs: number;
+  readonly expiresAtMs: number;
+}
+
+export interface RecordedResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export interface IdempotencyRecord {
+  readonly digest: string;
+  readonly state: "pending" | "completed" | "terminal-failure" | "retryable-failure";
+  readonly response?: RecordedResponse;
+  readonly leaseUntilMs?: number;
+}
+
+export interface EffectClaim {
+  /** The logical invocation id: the same for every attempt of one intended effect. */
+  readonly effectId: string;
+  readonly runId: string;
+  readonly nodeId: string;
+  readonly ordinal: number;
+  readonly providerKey: string;
+  readonly claimedBy: string;
+  readonly atMs: number;
+  readonly expiresAtMs: number;
+}
+
+export interface EffectOutcome {
+  readonly effectId: string;
+  readonly state: "succeeded" | "failed";
+  /** JSON text. */
+  readonly outcome: string;
+  readonly atMs: number;
+}
+
+/** `claimed` without an outcome after a crash is in doubt: it is not fired again silently. */
+export interface EffectRecord extends EffectClaim {
+  readonly tenant: string;
+  readonly state: "claimed" | "succeeded" | "failed";
+  readonly outcome?: string;
+}
+
+export interface ArtifactWrite {
+  readonly runId: string;
+  readonly artifactId: string;
+  readonly artifactType: string;
+  readonly contentType: string;
+  readonly body: Uint8Array;
+  readonly atMs: number;
+}
+
+export interface Artifact {
+  readonly artifactId: string;
+  readonly artifactType: string;
+  readonly contentType: string;
+  readonly body: Uint8Array;
+}

@@ -1,0 +1,140 @@
+import { describe, expect, test } from "vitest";
+import { HOUR, NOW, newKey, newTenant, sha256 } from "../builders.ts";
+import { accept, type Subject, upTo } from "./subject.ts";
+
+export function keys(subject: Subject): void {
+  describe("a key", () => {
+    test("is found by its hash with everything that was said about it", async () => {
+      const { store } = subject;
+      const tenant = newTenant();
+      expect(await store.hasKeys()).toBe(false);
+      const key = newKey(tenant, {
+        workspace: "w1",
+        kind: "agent",
+        scopes: ["runs:read", "runs:write"],
+        label: "ci",
+        expiresAtMs: NOW + HOUR,
+      });
+      await accept(store, { tenant, keys: [{ type: "put", key }] });
+      expect(await store.findKey(key.hash)).toEqual({ ...key, roles: [] });
+      expect(await store.findKey(sha256("another key"))).toBeUndefined();
+      expect(await store.hasKeys()).toBe(true);
+
+      const plain = newKey(tenant);
+      await accept(store, { tenant, keys: [{ type: "put", key: plain }] });
+      expect(await store.findKey(plain.hash)).toEqual({ ...plain, roles: [] });
+    });
+
+    test("has the roles of its principal in its workspace and those of the whole tenant", async () => {
+      const { store } = subject;
+      const tenant = newTenant();
+      const inW1 = newKey(tenant, { workspace: "w1" });
+      const tenantWide = newKey(tenant);
+      const someoneElse = newKey(tenant, { workspace: "w1", principal: "sam" });
+      await accept(store, {
+        tenant,
+        keys: [inW1, tenantWide, someoneElse].map((key) => ({ type: "put", key })),
+        roles: [
+          { tenant, principal: "pat", roles: ["viewer"] },
+          { tenant, workspace: "w1", principal: "pat", roles: ["reviewer", "lead"] },
+          { tenant, workspace: "w2", principal: "pat", roles: ["owner"] },
+          { tenant: newTenant(), workspace: "w1", principal: "pat", roles: ["admin"] },
+        ],
+      });
+      const rolesOf = async (hash: string) => [...((await store.findKey(hash))?.roles ?? [])].sort();
+      expect(await rolesOf(inW1.hash)).toEqual(["lead", "reviewer", "viewer"]);
+      expect(await rolesOf(tenantWide.hash)).toEqual(["viewer"]);
+      expect(await rolesOf(someoneElse.hash)).toEqual([]);
+
+      // A binding replaces the one before.
+      const binding = { tenant, workspace: "w1", principal: "pat", roles: ["lead"] };
+      await accept(store, { tenant, roles: [binding] });
+      expect(await rolesOf(inW1.hash)).toEqual(["lead", "viewer"]);
+      await accept(store, { tenant, roles: [{ ...binding, roles: [] }] });
+      expect(await rolesOf(inW1.hash)).toEqual(["viewer"]);
+    });
+
+    test("names a role once that it has in both places", async () => {
+      const { store } = subject;
+      const tenant = newTenant();
+      const key = newKey(tenant, { workspace: "w1" });
+      const binding = { tenant, principal: "pat", roles: ["viewer"] };
+      const roles = [binding, { ...binding, workspace: "w1" }];
+      await accept(store, { tenant, keys: [{ type: "put", key }], roles });
+      expect((await store.findKey(key.hash))?.roles).toEqual(["viewer"]);
+    });
+
+    test("is still found after it was revoked, and says since when", async () => {
+      const { store } = subject;
+      const tenant = newTenant();
+      const key = newKey(tenant);
+      await accept(store, { tenant, keys: [{ type: "put", key }] });
+      await accept(store, { tenant, keys: [{ type: "revoke", keyId: key.keyId, atMs: NOW + 7 }] });
+      expect(await store.findKey(key.hash)).toEqual({ ...key, roles: [], revokedAtMs: NOW + 7 });
+    });
+
+    test("put again is replaced and no longer revoked", async () => {
+      const { store } = subject;
+      const tenant = newTenant();
+      const key = newKey(tenant, { label: "old", expiresAtMs: NOW + HOUR });
+      await accept(store, { tenant, keys: [{ type: "put", key }] });
+      await accept(store, { tenant, keys: [{ type: "revoke", keyId: key.keyId, atMs: NOW }] });
+
+      const { label: _, expiresAtMs: __, ...plain } = key;
+      const again = { ...plain, principal: "sam", scopes: ["runs:read"] };
+      await accept(store, { tenant, keys: [{ type: "put", key: again }] });
+      const found = await store.findKey(key.hash);
+      expect(found).toMatchObject({ principal: "sam", scopes: ["runs:read"] });
+      expect([found?.revokedAtMs, found?.label, found?.expiresAtMs]).toEqual([undefined, undefined, undefined]);
+      expect(await store.listKeys({ tenant })).toHaveLength(1);
+    });
+
+    test("remembers when it was last used", async () => {
+      const { store } = subject;
+      const tenant = newTenant();
+      const key = newKey(tenant);
+      await accept(store, { tenant, keys: [{ type: "put", key }] });
+      await accept(store, { tenant, keys: [{ type: "used", keyId: key.keyId, atMs: NOW + 3 }] });
+      expect((await store.findKey(key.hash))?.lastUsedAtMs).toBe(NOW + 3);
+    });
+
+    test("can be put by many hosts that start at once", async () => {
+      const { store } = subject;
+      const [tenant, hash] = [newTenant(), sha256("bootstrap")];
+      const puts = upTo(8).map((n) => newKey(tenant, { hash, principal: `p${n}` }));
+      await Promise.all(puts.map((key) => accept(store, { tenant: "_host", keys: [{ type: "put", key }] })));
+      expect(puts.map((key) => key.principal)).toContain((await store.findKey(hash))?.principal);
+      expect(await store.listKeys({ tenant })).toHaveLength(1);
+    });
+  });
+
+  describe("the keys of a tenant", () => {
+    test("are listed with their roles, those of one workspace where a caller sees no more", async () => {
+      const { store } = subject;
+      const tenant = newTenant();
+      const [wide, inW1, inW2] = [
+        newKey(tenant),
+        newKey(tenant, { workspace: "w1" }),
+        newKey(tenant, { workspace: "w2" }),
+      ];
+      const foreign = newKey(newTenant(), { workspace: "w1" });
+      await accept(store, {
+        tenant,
+        keys: [wide, inW1, inW2, foreign].map((key) => ({ type: "put", key })),
+        roles: [{ tenant, workspace: "w1", principal: "pat", roles: ["admin"] }],
+      });
+      const listed = await store.listKeys({ tenant });
+      expect(listed.map(({ keyId }) => keyId).sort()).toEqual([wide, inW1, inW2].map(({ keyId }) => keyId).sort());
+      expect(listed.find(({ keyId }) => keyId === inW1.keyId)?.roles).toEqual(["admin"]);
+      expect((await store.listKeys({ tenant, workspace: "w1" })).map(({ keyId }) => keyId)).toEqual([inW1.keyId]);
+      expect(await store.listKeys({ tenant: newTenant() })).toEqual([]);
+    });
+  });
+
+  describe("a workspace without roles of its own", () => {
+    test("has none beside the built-in ones", async () => {
+      expect(await subject.store.customRoles(newTenant(), "w1")).toEqual({});
+      expect(await subject.store.customRoles(newTenant(), undefined)).toEqual({});
+    });
+  });
+}

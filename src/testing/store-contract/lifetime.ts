@@ -1,0 +1,143 @@
+import { describe, expect, test } from "vitest";
+import { AppError } from "../../protocol/errors.ts";
+import type { Store } from "../../store/store.ts";
+import {
+  artifactWrite,
+  auditDraft,
+  effectClaim,
+  idempotencyClaim,
+  idempotencyOutcome,
+  NOW,
+  newKey,
+  newTenant,
+  runWrite,
+  startedRun,
+  workflowWrite,
+} from "../builders.ts";
+import { verifiedChain } from "./audit.ts";
+import { accept, eventsOf, type Subject, upTo } from "./subject.ts";
+
+const visible = { tenant: "t" };
+const claim = { owner: "w", nowMs: NOW, untilMs: NOW, limit: 1, engineVersion: 1 };
+
+/** Every method that asks the database. */
+const CALLS: Readonly<Record<string, (store: Store) => Promise<unknown>>> = {
+  commit: (store) => store.commit({ tenant: "t", audit: [auditDraft()] }),
+  ping: (store) => store.ping(),
+  readRun: (store) => store.readRun(visible, "run-1"),
+  readEvents: (store) => store.readEvents("run-1", 0, 1),
+  listRuns: (store) => store.listRuns(visible, { limit: 1 }),
+  allRunIds: (store) => store.allRunIds("", 1),
+  runRow: (store) => store.runRow("run-1"),
+  countRuns: (store) => store.countRuns(),
+  claimRuns: (store) => store.claimRuns(claim),
+  renewLeases: (store) => store.renewLeases("w", ["run-1"], NOW),
+  nextWakeAtMs: (store) => store.nextWakeAtMs(NOW),
+  readWorkflow: (store) => store.readWorkflow("t", "wf"),
+  readWorkflowByHash: (store) => store.readWorkflowByHash("hash"),
+  listWorkflows: (store) => store.listWorkflows("t", "", 1),
+  findKey: (store) => store.findKey("hash"),
+  listKeys: (store) => store.listKeys(visible),
+  customRoles: (store) => store.customRoles("t", undefined),
+  hasKeys: (store) => store.hasKeys(),
+  readAudit: (store) => store.readAudit("t", 1, 1, 1),
+  auditHead: (store) => store.auditHead("t"),
+  readCheckpoints: (store) => store.readCheckpoints("t", 0, 1),
+  auditBacklog: (store) => store.auditBacklog(),
+  putCheckpoint: (store) =>
+    store.putCheckpoint("t", {
+      checkpoint: "c",
+      atSequence: 1,
+      prevSequence: 0,
+      atMs: 0,
+      merkleRoot: "r",
+      signature: "s",
+    }),
+  readIdempotency: (store) => store.readIdempotency({ tenant: "t", operation: "o", key: "k" }, NOW),
+  claimIdempotency: (store) => store.claimIdempotency(idempotencyClaim("t")),
+  releaseIdempotency: (store) => store.releaseIdempotency({ tenant: "t", operation: "o", key: "k" }, "w"),
+  readEffect: (store) => store.readEffect("e"),
+  readArtifact: (store) => store.readArtifact(visible, "run-1", "a"),
+  hostSecret: (store) => store.hostSecret("name", () => "value"),
+  purge: (store) => store.purge(NOW),
+};
+
+async function codeOf(call: () => Promise<unknown>): Promise<unknown> {
+  try {
+    return ["answered", await call()];
+  } catch (error) {
+    return error instanceof AppError ? error.code : error;
+  }
+}
+
+export function lifetime(subject: Subject): void {
+  describe("an open store", () => {
+    test("answers every call", async () => {
+      for (const call of Object.values(CALLS)) await call(subject.store);
+    });
+  });
+
+  describe("a closed store", () => {
+    test("is unavailable, whatever it is asked", async () => {
+      const { store } = subject;
+      await store.close();
+      const codes: Record<string, unknown> = {};
+      for (const [name, call] of Object.entries(CALLS)) codes[name] = await codeOf(() => call(store));
+      expect(codes).toEqual(Object.fromEntries(Object.keys(CALLS).map((name) => [name, "unavailable"])));
+    });
+
+    test("can be closed again", async () => {
+      await subject.store.close();
+      await subject.store.close();
+    });
+
+    test("has finished the commits that were under way", async () => {
+      const { store, reopen } = subject;
+      const tenant = newTenant();
+      const commits = upTo(20).map(() => store.commit({ tenant, runs: [runWrite(startedRun({ tenant }))] }));
+      await store.close();
+      expect(await Promise.all(commits)).toEqual(commits.map(() => ({ ok: true })));
+      if (reopen) expect(await (await reopen()).listRuns({ tenant }, { limit: 100 })).toHaveLength(20);
+    });
+  });
+
+  describe("a store opened again", () => {
+    test("has everything that was acknowledged", async ({ skip }) => {
+      const { store, reopen } = subject;
+      if (!reopen) return skip("nothing of this store outlives its process");
+      const tenant = newTenant();
+      const started = startedRun({ tenant });
+      const { runId } = started.run;
+      const key = newKey(tenant);
+      const workflow = workflowWrite(tenant, "wf-a");
+      const outcome = idempotencyOutcome(tenant);
+      await accept(store, {
+        tenant,
+        runs: [runWrite(started)],
+        audit: [auditDraft(), auditDraft()],
+        idempotency: outcome,
+        effectClaims: [effectClaim(runId)],
+        workflows: [workflow],
+        artifacts: [artifactWrite(runId)],
+        keys: [{ type: "put", key }],
+        roles: [{ tenant, principal: "pat", roles: ["owner"] }],
+      });
+      const secret = await store.hostSecret("cursor", () => "first");
+      await store.close();
+
+      const again = await reopen();
+      expect(await again.readRun({ tenant }, runId)).toEqual(started.run);
+      expect(await eventsOf(again, runId)).toMatchObject([{ runId, sequence: 0 }]);
+      expect(await verifiedChain(again, tenant)).toHaveLength(2);
+      expect(await again.readIdempotency(outcome, NOW)).toMatchObject({ state: "completed" });
+      expect(await again.readEffect(effectClaim(runId).effectId)).toMatchObject({ state: "claimed" });
+      expect((await again.readWorkflow(tenant, "wf-a"))?.definition).toBe(workflow.definition);
+      expect((await again.readArtifact({ tenant }, runId, "report"))?.body).toHaveLength(256);
+      expect((await again.findKey(key.hash))?.roles).toEqual(["owner"]);
+      expect(await again.hostSecret("cursor", () => "second")).toBe(secret);
+      // And goes on from there.
+      await accept(again, { tenant, audit: [auditDraft()] });
+      expect(await verifiedChain(again, tenant)).toHaveLength(3);
+    });
+  });
+}

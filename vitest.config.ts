@@ -1,0 +1,12 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+    globalSetup: "test/global-setup.ts",
+    // Generous, because a busy machine is not a failure; speed is measured by the benchmarks.
+    testTimeout: 20_000,
+    hookTimeout: 30_000,
+    teardownTimeout: 20_000,
+  },
+});
