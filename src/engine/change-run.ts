@@ -50,7 +50,8 @@ export async function bulkCancelRuns(
     try {
       const reason = request.reason === undefined ? {} : { reason: request.reason };
       const { status } = await cancelRun(host, { caller, runId, request: reason, record: () => undefined });
-      if (status === "completed" || status === "failed") throw new AppError("run_terminal", { runId, runStatus: status });
+      if (status === "completed" || status === "failed")
+        throw new AppError("run_terminal", { runId, runStatus: status });
       return { runId, ok: true, status };
     } catch (error) {
       if (!(error instanceof AppError)) throw error;

@@ -67,7 +67,9 @@ export async function createRun(host: Host, command: CreateRun): Promise<CreateR
 async function planFor(host: Host, caller: Caller, request: CreateRunRequest) {
   const { workflowId } = request;
   if (workflowId === undefined) {
-    throw new AppError("validation_error", { problem: "workflowId is required; GET /v1/workflows lists what there is" });
+    throw new AppError("validation_error", {
+      problem: "workflowId is required; GET /v1/workflows lists what there is",
+    });
   }
   const workflow = await host.store.readWorkflow(caller.tenant, workflowId);
   if (!workflow) {

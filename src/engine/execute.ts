@@ -6,8 +6,8 @@ import type { Run } from "../protocol/run.ts";
 import type { IdempotencyOutcome, Refusal, Unit } from "../store/store.ts";
 import type { Plan } from "./decide/plan.ts";
 import type { Host } from "./host.ts";
-import { StandingOutcome } from "./standing-outcome.ts";
 import { stamp } from "./stamp.ts";
+import { StandingOutcome } from "./standing-outcome.ts";
 
 /** The idempotency outcome that a result would be recorded as; undefined when the request carries no key. */
 export type Recorder<T> = (result: T) => IdempotencyOutcome | undefined;

@@ -1,8 +1,9 @@
 import { randomFillSync } from "node:crypto";
 import { formatId, type IdPrefix, RANDOM_BYTES } from "../protocol/id.ts";
 import type { Capability } from "../protocol/operations.ts";
-import type { Lease, Store } from "../store/store.ts";
 import type { Run } from "../protocol/run.ts";
+import type { Lease, Store } from "../store/store.ts";
+import type { Checkpointer } from "./audit/checkpointer.ts";
 import type { RunLimits } from "./decide/start-run.ts";
 import type { NodeTypes } from "./node-type.ts";
 import type { Plans } from "./plans.ts";
@@ -21,6 +22,8 @@ export interface Host {
   readonly effects: { readonly retentionMs: number };
   readonly nowMs: () => number;
   readonly newId: (prefix: IdPrefix) => string;
+  /** Signs the audit chains; absent where `auditLogIntegrity` is off. */
+  readonly checkpointer?: Checkpointer;
   /** Takes new runs of this process straight from memory; absent where no worker runs. */
   readonly hands?: Hands;
 }

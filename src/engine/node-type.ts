@@ -4,20 +4,32 @@ import type { TSchema } from "../protocol/schema.ts";
 import type { ChannelDeclaration, WorkflowNode } from "../protocol/workflow.ts";
 import type { ChannelWrite } from "./decide/write-channel.ts";
 
-/** One kind of node: one file in `nodes/`, with the shape of its config and what it does. */
-export interface NodeType {
+interface NodeTypeBase {
   readonly typeId: string;
   readonly summary: string;
   /** Checked when a workflow is registered. Open unless the type says otherwise: fixtures carry extra keys. */
   readonly config: TSchema;
   /** Runtime capabilities without which the node is never dispatched. */
   readonly requires?: readonly string[];
-  /**
-   * Returns the outcome at once when it only computes: such nodes share a commit with their neighbours. A promise
-   * means the outside world is involved: `node.started` is durable before the call, and a crash starts it again.
-   */
-  execute(context: NodeContext): NodeOutcome | Promise<NodeOutcome>;
 }
+
+/** Only computes. Its events share a commit with its neighbours'; after a crash it is simply computed again. */
+export interface PureNodeType extends NodeTypeBase {
+  readonly kind: "pure";
+  execute(context: NodeContext): NodeOutcome;
+}
+
+/**
+ * Touches the outside world. `node.started` is durable before the call; after a crash a fresh attempt starts, and
+ * what must not happen twice is guarded by an effect claim (effects.ts).
+ */
+export interface EffectNodeType extends NodeTypeBase {
+  readonly kind: "effect";
+  execute(context: NodeContext): Promise<NodeOutcome>;
+}
+
+/** One kind of node: one file in `nodes/`, with the shape of its config and what it does. */
+export type NodeType = PureNodeType | EffectNodeType;
 
 export interface NodeContext {
   readonly node: WorkflowNode;

@@ -1,6 +1,6 @@
 import { AppError } from "../protocol/errors.ts";
-import type { Visibility } from "../protocol/identity.ts";
 import { isId } from "../protocol/id.ts";
+import type { Visibility } from "../protocol/identity.ts";
 import type { Run } from "../protocol/run.ts";
 import { type RunSnapshot, snapshotOf } from "../protocol/snapshot.ts";
 import type { RunQuery } from "../store/store.ts";

@@ -158,10 +158,7 @@ export type RegisterWorkflowResponse = Static<typeof RegisterWorkflowResponse>;
 export const ListWorkflowsResponse = Type.Object(
   {
     workflows: Type.Array(
-      Type.Object(
-        { id: Type.String(), name: Type.String(), version: Type.String(), hash: Type.String() },
-        closed,
-      ),
+      Type.Object({ id: Type.String(), name: Type.String(), version: Type.String(), hash: Type.String() }, closed),
     ),
     nextCursor: Type.Optional(Type.String()),
   },

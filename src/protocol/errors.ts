@@ -89,7 +89,10 @@ export const ERRORS = {
     status: 500,
     message: "The database has schema version {found}; this Assay needs {known}. Run `assay migrate`.",
   },
-  unreachable: { status: 500, message: "No answer from {url}: {reason}. Is the server running? Start it with `assay serve`." },
+  unreachable: {
+    status: 500,
+    message: "No answer from {url}: {reason}. Is the server running? Start it with `assay serve`.",
+  },
   unusable_input: { status: 500, message: "{problem}." },
 } as const satisfies Record<string, ErrorRow>;
 

@@ -404,7 +404,10 @@ export const OPERATIONS = {
     summary: "Whether a principal of the caller's tenant may act; unknown principals and roles may not.",
     access: "authenticated",
     gate: { capability: "conformanceSeams", off: "not_found" },
-    body: Type.Object({ principal: Type.String(), action: Type.String(), resource: Type.Optional(Type.String()) }, open),
+    body: Type.Object(
+      { principal: Type.String(), action: Type.String(), resource: Type.Optional(Type.String()) },
+      open,
+    ),
     success: { status: 200, schema: Type.Object({ allowed: Type.Boolean() }, open) },
     errors: ["unauthenticated", "validation_error"],
   },

@@ -64,7 +64,6 @@ export interface NodeState {
   readonly error?: RunError;
 }
 
-
 export function isActive(node: NodeState): boolean {
   return node.status === "executing" || node.status === "sleeping" || node.status === "retrying";
 }
@@ -121,7 +120,12 @@ function started(event: Extract<RunEvent, { type: "run.started" }>): Run {
 function apply(run: Run, event: RunEvent): Run {
   switch (event.type) {
     case "run.completed":
-      return { ...run, status: "completed", endedAt: event.timestamp, outputs: (event.sealed ?? event.payload).outputs };
+      return {
+        ...run,
+        status: "completed",
+        endedAt: event.timestamp,
+        outputs: (event.sealed ?? event.payload).outputs,
+      };
     case "run.failed":
       return { ...run, status: "failed", endedAt: event.timestamp, error: event.payload.error };
     case "run.cancelled":
@@ -188,7 +192,10 @@ function apply(run: Run, event: RunEvent): Run {
     case "channel.written": {
       const { channel: name, value, reducer } = event.sealed ?? event.payload;
       const channel = run.channels[name] ?? openChannel({ reducer });
-      return { ...run, channels: { ...run.channels, [name]: reduceChannel(channel, value, Date.parse(event.timestamp)) } };
+      return {
+        ...run,
+        channels: { ...run.channels, [name]: reduceChannel(channel, value, Date.parse(event.timestamp)) },
+      };
     }
     case "version.pinned":
       return { ...run, pins: { ...run.pins, [event.payload.changeId]: event.payload.version } };

@@ -50,7 +50,9 @@ export function grants(scopes: readonly string[], scope: string): boolean {
 
 export type RoleTable = Readonly<Record<string, readonly string[]>>;
 
-export type Decision = { readonly allowed: true } | { readonly allowed: false; readonly missingFrom: "the key" | "the role" };
+export type Decision =
+  | { readonly allowed: true }
+  | { readonly allowed: false; readonly missingFrom: "the key" | "the role" };
 
 /** A request needs its scope in the key's ceiling and in one of the principal's roles. Unknown roles grant nothing. */
 export function decideScope(

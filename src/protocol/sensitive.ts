@@ -14,7 +14,8 @@ const SHORTEST = 4;
 
 function collect(secret: unknown, texts: Set<string>): void {
   if (typeof secret === "string" && secret.length >= SHORTEST) texts.add(secret);
-  else if (typeof secret === "object" && secret !== null) for (const item of Object.values(secret)) collect(item, texts);
+  else if (typeof secret === "object" && secret !== null)
+    for (const item of Object.values(secret)) collect(item, texts);
 }
 
 function mask(value: unknown, texts: ReadonlySet<string>): unknown {
@@ -31,9 +32,6 @@ function mask(value: unknown, texts: ReadonlySet<string>): unknown {
 }
 
 /** The values the named variables have now. */
-export function sensitiveValues(
-  variables: Readonly<Record<string, unknown>>,
-  names: ReadonlySet<string>,
-): unknown[] {
+export function sensitiveValues(variables: Readonly<Record<string, unknown>>, names: ReadonlySet<string>): unknown[] {
   return [...names].map((name) => variables[name]).filter((value) => value !== undefined && value !== MASK);
 }

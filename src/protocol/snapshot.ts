@@ -45,7 +45,9 @@ export const NOTHING_SENSITIVE: Sensitivity = { variables: new Set(), outputs: n
 /** The one projection every surface serves. Sensitive values are masked by name and wherever they were copied to. */
 export function snapshotOf(run: Run, sensitive: Sensitivity): RunSnapshot {
   const shown = project(run, sensitive);
-  return sensitive.variables.size === 0 ? shown : maskValues(shown, sensitiveValues(run.variables, sensitive.variables));
+  return sensitive.variables.size === 0
+    ? shown
+    : maskValues(shown, sensitiveValues(run.variables, sensitive.variables));
 }
 
 function project(run: Run, sensitive: Sensitivity): RunSnapshot {

@@ -1,15 +1,9 @@
-import { createHash } from "node:crypto";
-import { canonicalJson } from "../formats/canonical-json.ts";
+import { entryHash } from "../formats/audit-entry-hash.ts";
 import type { AuditDraft, AuditEntry } from "../protocol/audit.ts";
 
 export interface ChainHead {
   readonly seq: number;
   readonly hash: string;
-}
-
-/** The hash of an entry is taken over all of its content, the previous hash included. */
-export function entryHash(entry: AuditEntry): string {
-  return createHash("sha256").update(canonicalJson(entry)).digest("hex");
 }
 
 /** Puts drafts at the end of a chain. Pure but for the hash; callers hold the head's lock. */

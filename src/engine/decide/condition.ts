@@ -1,6 +1,6 @@
-import { deepEqual } from "./deep-equal.ts";
 import type { NodeState, Run } from "../../protocol/run.ts";
 import type { EdgeCondition, WorkflowEdge } from "../../protocol/workflow.ts";
+import { deepEqual } from "./deep-equal.ts";
 import { compileExpression } from "./expression.ts";
 import { compilePattern } from "./pattern.ts";
 

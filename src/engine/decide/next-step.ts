@@ -1,4 +1,4 @@
-import { type NodeState, type Run, isActive, isSettled } from "../../protocol/run.ts";
+import { isActive, isSettled, type NodeState, type Run } from "../../protocol/run.ts";
 import {
   DEFAULT_MAX_LOOPBACK_ITERATIONS,
   type TriggerRule,
@@ -33,7 +33,9 @@ export function nextSteps(plan: Plan, run: Run): Step[] {
   }
   if (steps.length > 0) return steps;
   const waiting = plan.graph.order.some((node) => !isSettled(run.nodes[node.id]));
-  return waiting || Object.values(run.nodes).some(isActive) ? [] : [{ type: "complete", outputs: runOutputs(plan, run) }];
+  return waiting || Object.values(run.nodes).some(isActive)
+    ? []
+    : [{ type: "complete", outputs: runOutputs(plan, run) }];
 }
 
 function firstStep(plan: Plan, run: Run, node: WorkflowNode): Step | undefined {
@@ -124,8 +126,7 @@ function loopBack(plan: Plan, run: Run): Step | undefined {
 /** The outputs of the nodes nothing follows: of the one, or of each under its id. */
 function runOutputs(plan: Plan, run: Run): Record<string, unknown> {
   const ends = plan.graph.order.filter(
-    (node) =>
-      (plan.graph.forwardFrom.get(node.id) ?? []).length === 0 && run.nodes[node.id]?.status === "completed",
+    (node) => (plan.graph.forwardFrom.get(node.id) ?? []).length === 0 && run.nodes[node.id]?.status === "completed",
   );
   const primary = ends.filter((node) => node.outputRole === "primary");
   const shown = primary.length > 0 ? primary : ends;

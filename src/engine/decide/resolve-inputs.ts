@@ -4,9 +4,7 @@ import type { PortValue, WorkflowEdge, WorkflowNode } from "../../protocol/workf
 import { compileExpression } from "./expression.ts";
 import type { Plan } from "./plan.ts";
 
-export type Resolved =
-  | { readonly inputs: Readonly<Record<string, unknown>> }
-  | { readonly error: RunError };
+export type Resolved = { readonly inputs: Readonly<Record<string, unknown>> } | { readonly error: RunError };
 
 /**
  * A node's inputs: its own ports, and what forward edges carry into ports it does not set itself. A value that is

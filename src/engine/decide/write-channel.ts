@@ -13,20 +13,25 @@ export interface ChannelWrite {
   readonly schemaVersion?: number;
 }
 
-/** The events of one write, or why it may not happen. Opening a channel is recorded before its first write. */
+/**
+ * The events of one write, or why it may not happen. Opening a channel is recorded before its
+ * first write; `openedBefore` names those opened by earlier writes that are not folded yet.
+ */
 export function writeChannel(
   plan: Plan,
   run: Run,
   node: WorkflowNode,
   write: ChannelWrite,
   at: string,
+  openedBefore: ReadonlySet<string>,
 ): { readonly events: EventDraft[] } | { readonly error: RunError } {
   const declared = plan.definition.channels?.[write.channel];
   const rules = declared ?? write.undeclared ?? { reducer: "replace" };
   const refusal = refused(plan, declared, node, write, rules.reducer);
   if (refusal) return { error: refusal };
   const events: EventDraft[] = [];
-  if (run.channels[write.channel] === undefined) events.push(opened(write.channel, node.id, rules, declared));
+  if (run.channels[write.channel] === undefined && !openedBefore.has(write.channel))
+    events.push(opened(write.channel, node.id, rules, declared));
   events.push(written(node.id, write, rules.reducer, declared, at));
   return { events };
 }

@@ -3,6 +3,7 @@ import { Reducer } from "../../protocol/workflow.ts";
 import type { NodeType } from "../node-type.ts";
 
 export const channelWrite: NodeType = {
+  kind: "pure",
   typeId: "core.channelWrite",
   summary: "Writes config.value, or the input value, to a channel.",
   config: Type.Object(

@@ -7,6 +7,7 @@ const FLAGS = ["estimated"];
 
 /** Records the allow-listed cost attributes of its config; anything else is dropped, whatever it holds. */
 export const costEmit: NodeType = {
+  kind: "pure",
   typeId: "conformance.cost.emit",
   summary: "Records allow-listed openwop.cost.* attributes and drops all others.",
   config: Type.Object(

@@ -5,6 +5,7 @@ const LONGEST_MS = 366 * 24 * 3600 * 1000;
 
 /** Sleeps on a durable timer: a restart does not lose it, and waiting costs no worker. */
 export const delay: NodeType = {
+  kind: "pure",
   typeId: "core.delay",
   summary: "Sleeps for the input delayMs, else config.ms, else not at all.",
   config: Type.Object(

@@ -2,6 +2,7 @@ import { Type } from "../../protocol/schema.ts";
 import type { NodeType } from "../node-type.ts";
 
 export const fail: NodeType = {
+  kind: "pure",
   typeId: "core.fail",
   summary: "Always fails, with config.message if there is one.",
   config: Type.Object(

@@ -3,12 +3,15 @@ import type { NodeContext, NodeType } from "../node-type.ts";
 
 /** Writes each input back to the variable of the same name and hands it on as an output. */
 export const identity: NodeType = {
+  kind: "pure",
   typeId: "core.identity",
   summary: "Passes its inputs on: each becomes an output and a variable of the same name.",
   config: Type.Object(
     {
       emitDuplicateMessageId: Type.Optional(
-        Type.Boolean({ description: "Writes one message twice to every message channel, to show that it counts once." }),
+        Type.Boolean({
+          description: "Writes one message twice to every message channel, to show that it counts once.",
+        }),
       ),
     },
     { additionalProperties: true },

@@ -3,6 +3,7 @@ import type { NodeType } from "../node-type.ts";
 
 /** Asks for a capability that no host provides, so that the refusal can be seen. Its executor is never called. */
 export const requiresMissing: NodeType = {
+  kind: "pure",
   typeId: "conformance.requiresMissing",
   summary: "Requires a capability that is never provided; the run fails before the node starts.",
   config: Type.Object({}, { additionalProperties: true }),

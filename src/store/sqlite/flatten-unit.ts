@@ -1,8 +1,8 @@
 import { eventDoc } from "../../protocol/events.ts";
 import { wakeAtMs } from "../../protocol/run.ts";
 import { isTerminal } from "../../protocol/run-status.ts";
-import type { ArtifactWrite, KeyWrite, RunWrite, Unit, WorkflowWrite } from "../store.ts";
-import type { FlatUnit, RunCheck, Write } from "./operations.ts";
+import type { ArtifactWrite, IdempotencyOutcome, KeyWrite, RunWrite, Unit, WorkflowWrite } from "../store.ts";
+import type { FlatUnit, IdempotencyCheck, RunCheck, Write } from "./operations.ts";
 
 /** Derives the rows of a unit. Throws when the unit contradicts itself, which is a mistake of the caller. */
 export function flattenUnit(unit: Unit): FlatUnit {
@@ -56,8 +56,9 @@ function flattenRun(write: RunWrite, writes: Write[]): RunCheck {
     writes.push(["insertRun", [...what, engineVersion, state, ...when, scope, wakeAt, ...holder]]);
   } else {
     const { status, version, engineVersion } = run;
-    writes.push(["updateRun", [status, version, engineVersion, state, updatedAt, wakeAt, runId]]);
-    if (lease !== undefined) writes.push(["setLease", [...holder, runId]]);
+    const values = [status, version, engineVersion, state, updatedAt, wakeAt];
+    if (lease === undefined) writes.push(["updateRun", [...values, runId]]);
+    else writes.push(["updateRunAndLease", [...values, ...holder, runId]]);
     if (ended) writes.push(["leaveDedupScope", [runId]]);
   }
   for (const event of events) {
@@ -71,6 +72,7 @@ function flattenRun(write: RunWrite, writes: Write[]): RunCheck {
     ...(dedupScope === undefined || expectedVersion > 0
       ? {}
       : { dedup: { workflowId: run.workflowId, scope: dedupScope } }),
+    appends: events.length > 0,
     wakes: wakeAt !== null,
     leased: lease === undefined && expectedVersion > 0 ? "as before" : holder[0] !== null,
   };
@@ -84,8 +86,8 @@ function checkSequences({ runId, expectedVersion, events, run }: RunWrite): void
   }
 }
 
-function idempotencyCheck({ operation, key, nowMs, leaseOwner }: NonNullable<Unit["idempotency"]>) {
-  return leaseOwner === undefined ? { operation, key, nowMs } : { operation, key, nowMs, leaseOwner };
+function idempotencyCheck({ tenant, operation, key, nowMs, leaseOwner }: IdempotencyOutcome): IdempotencyCheck {
+  return { tenant, operation, key, nowMs, ...(leaseOwner === undefined ? {} : { leaseOwner }) };
 }
 
 function flattenWorkflow({ tenant, workflowId, hash, definition, atMs }: WorkflowWrite, writes: Write[]): void {

@@ -11,11 +11,14 @@ import {
 } from "kysely";
 import type { Tables } from "../sql/tables.ts";
 import { explain } from "./database-trouble.ts";
-import type { SqliteDatabase, SqliteStatement, SqliteValue } from "./open-database.ts";
+import type { SqliteDatabase, SqliteValue } from "./open-database.ts";
+import { type CachedStatement, cacheStatements } from "./statement-cache.ts";
 
 /** Kysely over a handle of this thread. The handle stays the caller's to close. */
 export function kyselyOver(db: SqliteDatabase): Kysely<Tables> {
-  return new Kysely({ dialect: new HandleDialect({ database: { prepare: cachedStatements(db), close: () => {} } }) });
+  const cached = cacheStatements(db);
+  const prepare = (sql: string) => kyselyStatement(explained(() => cached(sql)));
+  return new Kysely({ dialect: new HandleDialect({ database: { prepare, close: () => {} } }) });
 }
 
 /** Runs one statement somewhere else, whole or not at all. */
@@ -69,21 +72,6 @@ class TransactionalAdapter extends SqliteAdapter {
   }
 }
 
-const STATEMENTS_MAX = 200;
-
-/** Preparing costs more than running. Our queries are few; what differs in number of parameters must not pile up. */
-function cachedStatements(db: SqliteDatabase): (sql: string) => KyselyStatement {
-  const cache = new Map<string, KyselyStatement>();
-  return (sql) => {
-    const known = cache.get(sql);
-    if (known !== undefined) return known;
-    const statement = explained(() => kyselyStatement(db.prepare(sql)));
-    if (cache.size >= STATEMENTS_MAX) cache.clear();
-    cache.set(sql, statement);
-    return statement;
-  };
-}
-
 interface KyselyStatement {
   readonly reader: boolean;
   all(parameters: readonly unknown[]): unknown[];
@@ -92,9 +80,9 @@ interface KyselyStatement {
 }
 
 /** Kysely passes parameters as one array and wants to know beforehand whether rows come back. */
-function kyselyStatement(statement: SqliteStatement): KyselyStatement {
+function kyselyStatement({ statement, returnsRows }: CachedStatement): KyselyStatement {
   return {
-    reader: statement.columns().length > 0,
+    reader: returnsRows,
     all: (parameters) => explained(() => statement.all(...(parameters as SqliteValue[]))),
     run: (parameters) =>
       explained(() => ({ changes: statement.run(...(parameters as SqliteValue[])).changes, lastInsertRowid: 0 })),

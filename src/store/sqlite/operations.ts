@@ -28,6 +28,8 @@ export interface RunCheck {
   readonly expectedVersion: number;
   readonly heldBy?: string;
   readonly dedup?: { readonly workflowId: string; readonly scope: string };
+  /** Whether events are added; otherwise only the lease changes. */
+  readonly appends: boolean;
   /** Whether the run will wait in the queue, provided nobody holds it. */
   readonly wakes: boolean;
   /** Whether somebody holds it after the write; "as before" when the lease is not touched. */
@@ -35,6 +37,7 @@ export interface RunCheck {
 }
 
 export interface IdempotencyCheck {
+  readonly tenant: string;
   readonly operation: string;
   readonly key: string;
   readonly nowMs: number;

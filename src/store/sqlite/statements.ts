@@ -7,7 +7,9 @@ const WRITES = {
     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   updateRun: `update runs set status = ?, version = ?, engine_version = ?, state = ?, updated_at = ?, wake_at = ?
     where run_id = ?`,
-  setLease: "update runs set lease_owner = ?, lease_until = ? where run_id = ?",
+  // In one statement, because SQLite writes the whole row again for each.
+  updateRunAndLease: `update runs set status = ?, version = ?, engine_version = ?, state = ?, updated_at = ?, wake_at = ?,
+    lease_owner = ?, lease_until = ? where run_id = ?`,
   leaveDedupScope: "update runs set dedup_scope = null where run_id = ? and dedup_scope is not null",
   insertEvent: "insert into run_events (run_id, sequence, type, body, sealed) values (?, ?, ?, ?, ?)",
   insertEffect: `insert into effects (effect_id, tenant, run_id, node_id, ordinal, provider_key, state, claimed_by,

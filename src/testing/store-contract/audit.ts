@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { entryHash } from "../../formats/audit-entry-hash.ts";
 import type { AuditEntry } from "../../protocol/audit.ts";
-import { entryHash } from "../../store/audit-chain.ts";
 import type { Store, StoredCheckpoint } from "../../store/store.ts";
 import { auditDraft, idempotencyOutcome, NOW, newTenant, runWrite, startedRun } from "../builders.ts";
 import { accept, type Subject, upTo } from "./subject.ts";

@@ -255,17 +255,5 @@ export function queue(subject: Subject): void {
         if (!result.ok) expect(result.refusal).toEqual({ type: "active", runId: winner?.run.runId });
       }
     });
-
-    test("can pass from a run that ends to a new one in one unit", async () => {
-      const { store } = subject;
-      const tenant = newTenant();
-      const old = startedRun({ tenant });
-      await accept(store, { tenant, runs: [runWrite(old, { dedupScope: "s" })] });
-      const ended = next(old, NOW, runCompleted());
-      const young = startedRun({ tenant });
-      await accept(store, { tenant, runs: [runWrite(ended), runWrite(young, { dedupScope: "s" })] });
-      const runs = [runWrite(startedRun({ tenant }), { dedupScope: "s" })];
-      expect(await refused(store, { tenant, runs })).toEqual({ type: "active", runId: young.run.runId });
-    });
   });
 }

@@ -22,7 +22,7 @@ function fullUnit(tenant: string) {
   const started = startedRun({ tenant });
   const { runId } = started.run;
   const key = newKey(tenant);
-  const workflow = workflowWrite(tenant, "wf-full");
+  const workflow = workflowWrite(tenant, "wf-full", runId);
   const idempotency = idempotencyOutcome(tenant, { key: runId });
   const effect = effectClaim(runId);
   const unit: Unit = {
@@ -137,12 +137,11 @@ export function units(subject: Subject): void {
 
     test("refused does no harm to the units beside it", async () => {
       const { store } = subject;
-      const tenant = newTenant();
-      const taken = fullUnit(tenant);
+      const taken = fullUnit(newTenant());
       await accept(store, taken.unit);
       const attempts = upTo(24).map((n) => {
         const full = fullUnit(newTenant());
-        const wrong = { ...full.unit, tenant, idempotency: taken.idempotency };
+        const wrong = { ...full.unit, effectClaims: [taken.effect] };
         return { ...full, fits: n % 3 > 0, unit: n % 3 > 0 ? full.unit : wrong };
       });
       const results = await Promise.all(attempts.map(({ unit }) => store.commit(unit)));

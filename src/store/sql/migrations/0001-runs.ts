@@ -5,7 +5,8 @@ import { type DialectName, dialectOf } from "../dialect-of.ts";
 export const runs: Migration = {
   async up(db: Kysely<unknown>): Promise<void> {
     const dialect = dialectOf(db);
-    for (const statement of [...tables(TYPES[dialect]), ...INDEXES, ...GUARDS[dialect]()]) {
+    const indexes = dialect === "sqlite" ? [...INDEXES, SQLITE_LEASES] : INDEXES;
+    for (const statement of [...tables(TYPES[dialect]), ...indexes, ...GUARDS[dialect]()]) {
       await sql.raw(statement).execute(db);
     }
   },
@@ -27,6 +28,7 @@ const TYPES: Readonly<Record<DialectName, Types>> = {
   postgres: { text: `text collate "C"`, int: "integer", bigint: "bigint", blob: "bytea", strict: "" },
 };
 
+/** `runs.state` is last: SQLite reads a row from the left, and a long state continues on pages that most reads spare. */
 const tables = ({ text, int, bigint, blob, strict }: Types): string[] => [
   `create table runs (
     run_id ${text} primary key,
@@ -37,13 +39,13 @@ const tables = ({ text, int, bigint, blob, strict }: Types): string[] => [
     status ${text} not null,
     version ${int} not null,
     engine_version ${int} not null,
-    state ${text} not null,
     created_at ${bigint} not null,
     updated_at ${bigint} not null,
     dedup_scope ${text},
     wake_at ${bigint},
     lease_owner ${text},
-    lease_until ${bigint}
+    lease_until ${bigint},
+    state ${text} not null
   )${strict}`,
   `create table run_events (
     run_id ${text} not null,
@@ -177,6 +179,9 @@ const INDEXES = [
   "create index effects_by_run on effects (run_id)",
   "create index audit_checkpoints_by_end on audit_checkpoints (tenant, at_seq)",
 ];
+
+/** A SQLite host frees the leases of its predecessor at every start; it must not read every run for that. */
+const SQLITE_LEASES = "create index runs_leased on runs (lease_owner) where lease_owner is not null";
 
 const APPEND_ONLY = ["audit_log", "audit_checkpoints"];
 /** A run may be deleted with its log one day, and a definition nobody uses; neither ever changes. */

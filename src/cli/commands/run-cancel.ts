@@ -1,0 +1,42 @@
+import type { BulkCancelResponse, CancelRunResponse } from "../../protocol/api.ts";
+import { type Client, connect } from "../client.ts";
+import type { Call } from "../command.ts";
+import { EXIT } from "../exit-codes.ts";
+import { printable } from "../printable.ts";
+import type { RUN_CANCEL_FLAGS } from "../specs/run.ts";
+
+/** What one bulk request takes. */
+const AT_ONCE = 100;
+
+export async function runCancel({ args, flags, json, config, io }: Call<typeof RUN_CANCEL_FLAGS>): Promise<number> {
+  const client = connect(config);
+  const reason = flags.reason === undefined ? {} : { reason: flags.reason };
+  const [only = ""] = args;
+  const results = args.length === 1 ? [await cancelOne(client, only, reason)] : await cancelMany(client, args, reason);
+  if (json) io.out(JSON.stringify({ results }));
+  for (const { runId, ok, status, error } of json ? [] : results) {
+    if (ok) io.out(`${runId} ${status}`);
+    else io.err(`assay: ${runId}: ${printable(error?.message ?? "could not be cancelled")}`);
+  }
+  return results.every(({ ok }) => ok) ? EXIT.fine : EXIT.invalid;
+}
+
+type Result = BulkCancelResponse["results"][number];
+
+/** A run that had already ended otherwise is told apart: it was not cancelled. */
+async function cancelOne(client: Client, runId: string, reason: { reason?: string }): Promise<Result> {
+  const path = `/v1/runs/${encodeURIComponent(runId)}/cancel`;
+  const { status } = await client.json<CancelRunResponse>(path, { method: "POST", body: reason });
+  if (status === "cancelled" || status === "cancelling") return { runId, ok: true, status };
+  const message = `Run ${runId} is ${status} and cannot change any more.`;
+  return { runId, ok: false, status, error: { error: "run_terminal", message } };
+}
+
+async function cancelMany(client: Client, runIds: readonly string[], reason: { reason?: string }): Promise<Result[]> {
+  const results: Result[] = [];
+  for (let i = 0; i < runIds.length; i += AT_ONCE) {
+    const body = { runIds: runIds.slice(i, i + AT_ONCE), ...reason };
+    results.push(...(await client.json<BulkCancelResponse>("/v1/runs:bulk-cancel", { method: "POST", body })).results);
+  }
+  return results;
+}

@@ -1,0 +1,61 @@
+import type { RunSnapshot } from "../../protocol/snapshot.ts";
+import { type Client, connect } from "../client.ts";
+import type { Call } from "../command.ts";
+import { printable } from "../printable.ts";
+import type { RUN_LIST_FLAGS } from "../specs/run.ts";
+import { paintStatus } from "../status.ts";
+import { formatTable } from "../table.ts";
+import { formatAgo, formatDuration } from "../when.ts";
+
+const LIMIT = 20;
+const PAGE_MAX = 200;
+
+export async function runList({ flags, json, config, io }: Call<typeof RUN_LIST_FLAGS>): Promise<undefined> {
+  const { limit = LIMIT, status, workflow: workflowId } = flags;
+  const { runs, nextCursor } = await readRuns(connect(config), limit, { status, workflowId });
+  if (json) {
+    io.out(JSON.stringify({ runs, ...(nextCursor === undefined ? {} : { nextCursor }) }));
+    return;
+  }
+  if (runs.length === 0) {
+    const filtered = status !== undefined || workflowId !== undefined;
+    io.err(filtered ? "No runs match." : "No runs yet. Start one with: assay run start WORKFLOW");
+    return;
+  }
+  const nowMs = Date.now();
+  const rows = runs.map((run) => [
+    run.runId,
+    printable(run.workflowId),
+    paintStatus(run.status, io.paint),
+    formatAgo(run.startedAt, nowMs),
+    took(run),
+    printable((run.tags ?? []).join(",")),
+  ]);
+  io.out(formatTable(["RUN", "WORKFLOW", "STATUS", "STARTED", "TOOK", "TAGS"], rows, io.paint));
+  if (nextCursor !== undefined && io.outIsTerminal) io.err(`There are more; show them with --limit ${limit * 5}.`);
+}
+
+interface Page {
+  readonly runs: readonly RunSnapshot[];
+  readonly nextCursor?: string;
+}
+
+async function readRuns(
+  client: Client,
+  limit: number,
+  filter: { status: string | undefined; workflowId: string | undefined },
+): Promise<Page> {
+  const runs: RunSnapshot[] = [];
+  let cursor: string | undefined;
+  do {
+    const query = { ...filter, cursor, limit: Math.min(limit - runs.length, PAGE_MAX) };
+    const page: Page = await client.json("/v1/runs", { query });
+    runs.push(...page.runs);
+    cursor = page.nextCursor;
+  } while (cursor !== undefined && runs.length < limit);
+  return cursor === undefined ? { runs } : { runs, nextCursor: cursor };
+}
+
+function took({ startedAt, completedAt }: RunSnapshot): string {
+  return startedAt && completedAt ? formatDuration(Date.parse(completedAt) - Date.parse(startedAt)) : "";
+}

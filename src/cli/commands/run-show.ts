@@ -1,0 +1,69 @@
+import type { RunSnapshot } from "../../protocol/snapshot.ts";
+import { connect } from "../client.ts";
+import type { Call } from "../command.ts";
+import { errorText } from "../describe-event.ts";
+import type { Io } from "../io.ts";
+import { printable, printableJson } from "../printable.ts";
+import { paintStatus } from "../status.ts";
+import { formatFields, formatTable } from "../table.ts";
+import { formatAgo, formatDuration } from "../when.ts";
+
+export async function runShow({ args: [runId = ""], json, config, io }: Call): Promise<undefined> {
+  const snapshot = await connect(config).json<RunSnapshot>(`/v1/runs/${encodeURIComponent(runId)}`);
+  io.out(json ? JSON.stringify(snapshot) : showRun(snapshot, io, Date.now()));
+}
+
+/** A run for people: the facts, then its nodes, variables and outputs where it has any. */
+export function showRun(run: RunSnapshot, { paint }: Io, nowMs: number): string {
+  const { startedAt, completedAt } = run;
+  const took =
+    startedAt && completedAt ? ` (took ${formatDuration(Date.parse(completedAt) - Date.parse(startedAt))})` : "";
+  const facts = formatFields(
+    {
+      Run: run.runId,
+      Workflow: printable(run.workflowId),
+      Status: paintStatus(run.status, paint),
+      Started: startedAt && `${startedAt} (${formatAgo(startedAt, nowMs)})`,
+      Ended: completedAt && `${completedAt}${took}`,
+      Owner:
+        run.owner && printable([run.owner.tenant, run.owner.workspace, run.owner.principal].filter(Boolean).join("/")),
+      Tags: run.tags?.length ? printable(run.tags.join(", ")) : undefined,
+      Error: run.error && paint.red(errorText(run.error)),
+    },
+    paint,
+  );
+  const outputs = (run as { outputs?: Readonly<Record<string, unknown>> }).outputs;
+  const parts = [
+    facts,
+    nodes(run, paint),
+    values("Variables", run.variables, paint),
+    values("Outputs", outputs, paint),
+  ];
+  return parts.filter((part) => part !== undefined).join("\n\n");
+}
+
+interface NodeLine {
+  readonly status: string;
+  readonly attempt: number;
+  readonly startedAt?: string;
+  readonly endedAt?: string;
+  readonly dueAt?: string;
+  readonly error?: unknown;
+}
+
+function nodes({ nodeStates = {} }: RunSnapshot, paint: Io["paint"]): string | undefined {
+  const rows = Object.entries(nodeStates as Readonly<Record<string, NodeLine>>).map(([id, node]) => [
+    printable(id),
+    paintStatus(node.status, paint),
+    String(node.attempt + 1),
+    node.startedAt && node.endedAt ? formatDuration(Date.parse(node.endedAt) - Date.parse(node.startedAt)) : "",
+    node.error ? errorText(node.error) : node.dueAt ? `due ${node.dueAt}` : "",
+  ]);
+  return rows.length === 0 ? undefined : formatTable(["NODE", "STATUS", "ATTEMPT", "TOOK", ""], rows, paint);
+}
+
+function values(title: string, fields: Readonly<Record<string, unknown>> = {}, paint: Io["paint"]): string | undefined {
+  const lines = Object.entries(fields).map(([name, value]) => [`  ${printable(name)}`, printableJson(value)] as const);
+  if (lines.length === 0) return undefined;
+  return `${paint.bold(title)}\n${formatFields(Object.fromEntries(lines), paint)}`;
+}

@@ -1,0 +1,33 @@
+import { type Client, connect } from "../client.ts";
+import type { Call } from "../command.ts";
+import { describeEvent } from "../describe-event.ts";
+import { EXIT } from "../exit-codes.ts";
+import { followRun } from "../follow-run.ts";
+import type { Io } from "../io.ts";
+import type { RUN_WATCH_FLAGS } from "../specs/run.ts";
+
+export async function runWatch({ args, flags, json, config, io }: Call<typeof RUN_WATCH_FLAGS>): Promise<number> {
+  const [runId = ""] = args;
+  return watch(connect(config), runId, { io, json, all: flags.all });
+}
+
+/** Prints every event of a run until its end; the exit code says how it ended. */
+export async function watch(
+  client: Client,
+  runId: string,
+  { io, json, all }: { io: Io; json: boolean; all: boolean },
+): Promise<number> {
+  const columns = process.stdout.columns ?? 120;
+  const end = await followRun(client, {
+    runId,
+    mode: all ? "debug" : "updates",
+    signal: io.outClosed,
+    onEvent: (event) => io.out(json ? JSON.stringify(event) : describeEvent(event, io, columns)),
+    onReconnect: (reason) => {
+      if (io.errIsTerminal) io.err(`Connection lost (${reason}); trying again.`);
+    },
+  });
+  // Nobody reads any more: there is no verdict to give, and none is wanted.
+  if (end === undefined) return EXIT.fine;
+  return end === "run.completed" ? EXIT.fine : EXIT.negative;
+}

@@ -1,0 +1,63 @@
+import type { RunEventDoc } from "../protocol/events.ts";
+import type { Colour, Io } from "./io.ts";
+import { printable, printableJson, shorten } from "./printable.ts";
+
+const COLOURS: Readonly<Record<string, Colour>> = {
+  "run.completed": "green",
+  "run.failed": "red",
+  "run.cancelled": "yellow",
+  "run.paused": "yellow",
+  "node.completed": "green",
+  "node.failed": "red",
+  "node.retried": "yellow",
+  "node.skipped": "dim",
+  "cap.breached": "red",
+};
+
+const TYPE_WIDTH = 16;
+const NODE_WIDTH = 12;
+
+/** One line about an event: when, what, which node, and the part of its payload that tells most. */
+export function describeEvent(event: RunEventDoc, { paint, outIsTerminal }: Io, columns: number): string {
+  const time = event.timestamp.slice(11, 23);
+  const type = printable(event.type).padEnd(TYPE_WIDTH);
+  const node = printable(event.nodeId ?? "").padEnd(NODE_WIDTH);
+  const detail = detailOf(event);
+  const room = columns - time.length - type.length - node.length - 6;
+  const shown = outIsTerminal ? shorten(detail, Math.max(20, room)) : detail;
+  const colour = paint[COLOURS[event.type] ?? "cyan"];
+  return `${paint.dim(time)}  ${colour(type)}  ${node}  ${shown}`.trimEnd();
+}
+
+type Payload = Readonly<Record<string, unknown>>;
+
+function detailOf({ type, payload }: RunEventDoc): string {
+  const fields = (typeof payload === "object" && payload !== null ? payload : {}) as Payload;
+  switch (type) {
+    case "run.started":
+      return `${printable(String(fields["workflowId"]))} ${printableJson(fields["inputs"])}`;
+    case "run.completed":
+    case "node.completed":
+      return filled(fields["outputs"]);
+    case "run.failed":
+    case "node.failed":
+      return errorText(fields["error"]);
+    case "node.retried":
+      return `again in ${fields["delayMs"]} ms; ${errorText(fields["lastError"])}`;
+    default:
+      return typeof fields["reason"] === "string" ? printable(fields["reason"]) : filled(withoutNode(fields));
+  }
+}
+
+function filled(value: unknown): string {
+  return typeof value === "object" && value !== null && Object.keys(value).length > 0 ? printableJson(value) : "";
+}
+
+function withoutNode({ nodeId: _, ...rest }: Payload): Payload {
+  return rest;
+}
+
+export function errorText(error: unknown): string {
+  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
+  return printable(`${code}: ${message}`);
+}

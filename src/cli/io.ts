@@ -1,0 +1,61 @@
+/** Where a command writes, and to whom. Results go out, complaints and hints go to err. */
+export interface Io {
+  /** A line of the result. */
+  out(line: string): void;
+  /** A complaint, a hint, progress. */
+  err(line: string): void;
+  /** Whether a person is looking. */
+  readonly outIsTerminal: boolean;
+  readonly errIsTerminal: boolean;
+  /** Aborted when nobody reads the output any more: what follows a stream may stop. */
+  readonly outClosed: AbortSignal;
+  /** Colours for `out`; each is the identity where colours are not wanted. */
+  readonly paint: Paint;
+}
+
+export type Colour = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
+export type Paint = Readonly<Record<Colour, (text: string) => string>>;
+
+const CODES: Readonly<Record<Colour, readonly [number, number]>> = {
+  bold: [1, 22],
+  dim: [2, 22],
+  red: [31, 39],
+  green: [32, 39],
+  yellow: [33, 39],
+  cyan: [36, 39],
+};
+
+export function paintFor(coloured: boolean): Paint {
+  const entries = Object.entries(CODES).map(([name, [on, off]]) => [
+    name,
+    (text: string) => (coloured ? `\u001b[${on}m${text}\u001b[${off}m` : text),
+  ]);
+  return Object.fromEntries(entries) as Paint;
+}
+
+/**
+ * The process's own streams. A reader that goes away (`assay run watch … | head`) is not an error: what is still
+ * written is dropped.
+ */
+export function processIo(colourWanted: boolean): Io {
+  const closed = new AbortController();
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code !== "EPIPE") throw error;
+      if (stream === process.stdout) closed.abort();
+    });
+  }
+  const outIsTerminal = process.stdout.isTTY === true;
+  return {
+    out: (line) => {
+      if (!closed.signal.aborted) process.stdout.write(`${line}\n`);
+    },
+    err: (line) => {
+      process.stderr.write(`${line}\n`);
+    },
+    outIsTerminal,
+    errIsTerminal: process.stderr.isTTY === true,
+    outClosed: closed.signal,
+    paint: paintFor(outIsTerminal && colourWanted),
+  };
+}

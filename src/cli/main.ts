@@ -1,0 +1,105 @@
+import { readFileSync } from "node:fs";
+import { CommanderError } from "commander";
+import { AppError } from "../protocol/errors.ts";
+import type { Flag, Flags, FlagValues } from "./command.ts";
+import { coloursWanted, defaultConfig, type Environment, loadConfig } from "./config.ts";
+import { EXIT, exitCodeOf } from "./exit-codes.ts";
+import { type Io, processIo } from "./io.ts";
+import { createProgram, type ParsedCall } from "./program.ts";
+import type { Config, SettingName } from "./settings.ts";
+import { COMMANDS, GROUPS } from "./specs/all.ts";
+
+/** The world around the command line; tests bring their own. */
+export interface World {
+  readonly io: Io;
+  readonly env?: Environment;
+  readonly cwd?: string;
+}
+
+/** Parses, acts, and turns whatever happens into an exit code. The one place where the command line catches errors. */
+export async function main(
+  argv: readonly string[],
+  world: World = { io: processIo(coloursWanted()) },
+): Promise<number> {
+  const { io } = world;
+  try {
+    return await run(argv, world);
+  } catch (error) {
+    if (error instanceof CommanderError && error.exitCode === 0) return EXIT.fine;
+    const shown = error instanceof CommanderError ? usageError(error) : error;
+    complain(shown, argv, io);
+    return exitCodeOf(shown);
+  }
+}
+
+async function run(argv: readonly string[], world: World): Promise<number> {
+  let exitCode: number = EXIT.fine;
+  const program = createProgram({
+    commands: COMMANDS,
+    groups: GROUPS,
+    version: version(),
+    write: (text) => world.io.out(text.trimEnd()),
+    act: async (call) => {
+      exitCode = (await act(call, world)) ?? EXIT.fine;
+    },
+  });
+  await program.parseAsync(helpForGroups(argv), { from: "user" });
+  return exitCode;
+}
+
+async function act(parsed: ParsedCall, world: World): Promise<number | undefined> {
+  const { spec, args, settings, json } = parsed;
+  const config = configOf(parsed, world);
+  const given = new Set(Object.keys(settings) as SettingName[]);
+  const doIt = await spec.load();
+  return doIt({ args, flags: withDefaults(spec.flags, parsed.flags), json, config, given, io: world.io });
+}
+
+/** A command without settings looks at none, so a broken config file cannot stand in its way. */
+function configOf({ spec, settings, configFile }: ParsedCall, { env, cwd }: World): Config {
+  if (spec.settings.length === 0) return defaultConfig();
+  return loadConfig({
+    flags: settings,
+    file: configFile,
+    ...(env === undefined ? {} : { env }),
+    ...(cwd === undefined ? {} : { cwd }),
+  });
+}
+
+function withDefaults(flags: Flags, given: Readonly<Record<string, unknown>>): FlagValues<Flags> {
+  const absent = (flag: Flag) => (flag.type === "switch" ? false : flag.type === "list" ? [] : undefined);
+  const entries = Object.entries(flags).map(([name, flag]) => [name, given[name] ?? absent(flag)]);
+  return Object.fromEntries(entries);
+}
+
+/** `assay` and `assay run` alone are questions, not mistakes. */
+function helpForGroups(argv: readonly string[]): string[] {
+  const [first, ...rest] = argv;
+  const isQuestion = first === undefined || (rest.length === 0 && Object.hasOwn(GROUPS, first));
+  return isQuestion ? [...argv, "--help"] : [...argv];
+}
+
+/** Commander's complaint as one of ours: unknown commands and flags, missing and superfluous arguments. */
+function usageError({ message }: CommanderError): AppError {
+  const problem = message
+    .replace(/^error: /, "")
+    .replace(/\n\((Did you mean .*?\?)\)/s, ". $1")
+    .replace(/[.?]$/, (end) => (end === "?" ? "?" : ""));
+  return new AppError("unusable_input", { problem });
+}
+
+function complain(error: unknown, argv: readonly string[], io: Io): void {
+  if (!(error instanceof AppError)) {
+    // A bug: whoever reports it needs all of it.
+    io.err(`assay: unexpected failure. ${error instanceof Error ? error.stack : String(error)}`);
+    return;
+  }
+  const { code, message, details } = error;
+  if (argv.includes("--json")) io.err(JSON.stringify({ error: code, message, details }));
+  else io.err(`assay: ${message.replace(/\?\.$/, "?")}`);
+}
+
+function version(): string {
+  const manifest = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
+  return (JSON.parse(manifest) as { version: string }).version;
+}

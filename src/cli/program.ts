@@ -1,0 +1,139 @@
+import { Command, InvalidArgumentError, Option } from "commander";
+import type { AnyCommand, Flag } from "./command.ts";
+import { defaultText, environmentNameOf, flagOf, type SettingName, settingNamed } from "./settings.ts";
+
+/** A command line taken apart; nothing in it has been looked up or acted on yet. */
+export interface ParsedCall {
+  readonly spec: AnyCommand;
+  readonly args: readonly string[];
+  readonly flags: Readonly<Record<string, unknown>>;
+  readonly settings: Readonly<Partial<Record<SettingName, unknown>>>;
+  readonly json: boolean;
+  readonly configFile: string | undefined;
+}
+
+export interface ProgramDeps {
+  readonly commands: readonly AnyCommand[];
+  readonly groups: Readonly<Record<string, string>>;
+  readonly version: string;
+  /** Called with what was parsed: parsing is tested with a stand-in, doing without a command line. */
+  act(call: ParsedCall): Promise<void>;
+  /** Help texts go here; complaints are thrown. */
+  write(text: string): void;
+}
+
+export function createProgram({ commands, groups, version, act, write }: ProgramDeps): Command {
+  const program = prepare(new Command("assay"), write)
+    .description("Assay: the judgment layer for agent work. An OpenWOP host in one process and one file.")
+    .version(version, "-v, --version", "print the version")
+    .addHelpText("after", "\nStart with `assay serve`; every command explains itself with --help.");
+  const parents = new Map<string, Command>();
+  for (const spec of commands) {
+    const [first = "", last] = spec.name.split(" ");
+    if (last === undefined) {
+      program.addCommand(build(spec, first, act, write));
+      continue;
+    }
+    let parent = parents.get(first);
+    if (!parent) {
+      parent = prepare(new Command(first), write).description(groups[first] ?? "");
+      parents.set(first, parent);
+      program.addCommand(parent);
+    }
+    parent.addCommand(build(spec, last, act, write));
+  }
+  return program;
+}
+
+function prepare(command: Command, write: (text: string) => void): Command {
+  return command
+    .exitOverride()
+    .helpOption("-h, --help", "show this help")
+    .helpCommand(false)
+    .configureOutput({ writeOut: write, writeErr: write, outputError: () => {} });
+}
+
+function build(spec: AnyCommand, word: string, act: ProgramDeps["act"], write: (text: string) => void): Command {
+  const command = prepare(new Command(word), write)
+    .summary(spec.summary)
+    .description(spec.about === undefined ? spec.summary : `${spec.summary}\n\n${spec.about}`);
+  for (const { name, summary, optional, many } of spec.args) {
+    const shown = many ? `${name}...` : name;
+    command.argument(optional ? `[${shown}]` : `<${shown}>`, summary);
+  }
+  for (const [name, flag] of Object.entries(spec.flags as Record<string, Flag>)) command.addOption(option(name, flag));
+  for (const name of spec.settings) for (const one of settingOptions(name)) command.addOption(one);
+  command.option("--json", "print the result as JSON");
+  if (spec.settings.length > 0) command.option("--config <FILE>", "settings to read; else assay.config.json, if any");
+  command.addHelpText("after", helpTail(spec));
+  return command.action(async () => {
+    const given = givenBy(command);
+    await act({
+      spec,
+      args: command.args,
+      flags: pick(given, Object.keys(spec.flags)),
+      settings: pick(given, spec.settings),
+      json: given["json"] === true,
+      configFile: given["config"] as string | undefined,
+    });
+  });
+}
+
+export function kebab(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
+function option(name: string, flag: Flag): Option {
+  const long = `--${kebab(name)}`;
+  if (flag.type === "switch") return new Option(long, flag.summary);
+  const made = new Option(`${long} <${flag.value}>`, flag.summary);
+  if (flag.type === "list") return made.argParser(collect);
+  if (flag.type === "integer") return made.argParser((text) => parseCount(text, flag.min));
+  if (flag.choices) {
+    const { choices } = flag;
+    made.argParser((text) => {
+      if (!choices.includes(text)) throw new InvalidArgumentError(`Use one of ${choices.join(", ")}.`);
+      return text;
+    });
+  }
+  return made;
+}
+
+/** A switch can be turned either way, because the file or the environment may have turned it already. */
+function settingOptions(name: SettingName): Option[] {
+  const setting = settingNamed(name);
+  const described = `${setting.summary} (${environmentNameOf(name)}, default: ${defaultText(setting)})`;
+  const long = flagOf(name);
+  if (setting.type === "flag") {
+    const other = setting.default ? long.replace("--no-", "--") : long.replace("--", "--no-");
+    return [new Option(long, described).helpGroup(setting.group), new Option(other).hideHelp()];
+  }
+  const made = new Option(`${long} <${setting.value ?? "VALUE"}>`, described).helpGroup(setting.group);
+  return [setting.type === "paths" || setting.type === "names" ? made.argParser(collect) : made];
+}
+
+function collect(text: string, before: readonly string[] | undefined): string[] {
+  return [...(before ?? []), text];
+}
+
+function parseCount(text: string, min: number): number {
+  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (Number.isSafeInteger(value) && value >= min) return value;
+  throw new InvalidArgumentError(`Use a whole number of at least ${min}.`);
+}
+
+/** Only what stood on the command line: commander's own defaults would hide the file and the environment. */
+function givenBy(command: Command): Record<string, unknown> {
+  const options = command.opts<Record<string, unknown>>();
+  return Object.fromEntries(Object.entries(options).filter(([name]) => command.getOptionValueSource(name) === "cli"));
+}
+
+function pick(from: Readonly<Record<string, unknown>>, names: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(names.filter((name) => from[name] !== undefined).map((name) => [name, from[name]]));
+}
+
+function helpTail({ examples, exits }: AnyCommand): string {
+  const lines = ["", "Examples:", ...examples.map((example) => `  ${example}`)];
+  if (exits) lines.push("", "Exit codes:", ...Object.entries(exits).map(([code, meaning]) => `  ${code}  ${meaning}`));
+  return lines.join("\n");
+}

@@ -1,0 +1,336 @@
+/**
+ * Every setting, once. `--help`, `docs/configuration.md` and `config.ts` read these rows; a test compares them.
+ *
+ * The other names of a setting follow from its own: `maxStreams` is `--max-streams`, `ASSAY_MAX_STREAMS` in the
+ * environment and `"maxStreams"` in `assay.config.json`.
+ */
+export type Setting =
+  | (Row & { readonly type: "integer"; readonly default: number; readonly min: number; readonly max: number })
+  | (Row & { readonly type: "flag"; readonly default: boolean })
+  | (Row & { readonly type: "text"; readonly default?: string; readonly secret?: true })
+  | (Row & { readonly type: "choice"; readonly default: string; readonly choices: readonly string[] })
+  | (Row & { readonly type: "names"; readonly default: readonly string[]; readonly choices: readonly string[] })
+  /** Taken relative to where it was written: the folder of the config file, else the working directory. */
+  | (Row & { readonly type: "path"; readonly default?: string })
+  | (Row & { readonly type: "paths"; readonly default: readonly string[] });
+
+interface Row {
+  readonly group: SettingGroup;
+  /** One sentence. */
+  readonly summary: string;
+  /** What the value is called in help texts. */
+  readonly value?: string;
+  readonly unit?: "milliseconds" | "seconds" | "bytes" | "per second";
+}
+
+export const SETTING_GROUPS = ["Server", "Storage", "Work", "Limits", "Audit", "Client"] as const;
+export type SettingGroup = (typeof SETTING_GROUPS)[number];
+
+const DAY_MS = 86_400_000;
+const MAX_TIMER_MS = 2 ** 31 - 1;
+const MAX = Number.MAX_SAFE_INTEGER;
+const ms = { type: "integer", unit: "milliseconds", max: MAX_TIMER_MS, value: "MS" } as const;
+const count = { type: "integer", min: 1, max: MAX, value: "N" } as const;
+const bytes = { type: "integer", unit: "bytes", min: 1024, max: 2 ** 30, value: "BYTES" } as const;
+const seconds = { type: "integer", unit: "seconds", min: 1, max: MAX / 1000, value: "SECONDS" } as const;
+
+export const SETTINGS = {
+  host: {
+    group: "Server",
+    type: "text",
+    default: "127.0.0.1",
+    value: "ADDRESS",
+    summary: "The address to listen on; anything but loopback belongs behind a proxy that speaks TLS.",
+  },
+  port: {
+    group: "Server",
+    type: "integer",
+    default: 4100,
+    min: 0,
+    max: 65_535,
+    value: "PORT",
+    summary: "The port to listen on; 0 takes a free one, which the ready line names.",
+  },
+  console: { group: "Server", type: "flag", default: true, summary: "Whether the web console is served." },
+  disable: {
+    group: "Server",
+    type: "names",
+    default: [],
+    choices: ["pauseResume", "feedback", "auditLogIntegrity"],
+    value: "LIST",
+    summary: "Capabilities to switch off; they leave discovery and their routes answer as the protocol says.",
+  },
+  conformanceSeams: {
+    group: "Server",
+    type: "flag",
+    default: false,
+    summary: "Whether the routes of the conformance suite are served; never for production.",
+  },
+  logLevel: {
+    group: "Server",
+    type: "choice",
+    default: "info",
+    choices: ["trace", "debug", "info", "warn", "error", "fatal", "silent"],
+    value: "LEVEL",
+    summary: "The least important log line still written to stderr.",
+  },
+  shutdownGraceMs: {
+    ...ms,
+    group: "Server",
+    default: 10_000,
+    min: 0,
+    summary: "How long a stopping process lets requests, streams and nodes finish.",
+  },
+
+  data: {
+    group: "Storage",
+    type: "path",
+    default: ".assay",
+    value: "DIR",
+    summary: "The folder of the SQLite database, made when it is missing; unused with a database URL.",
+  },
+  databaseUrl: {
+    group: "Storage",
+    type: "text",
+    secret: true,
+    value: "URL",
+    summary: "A PostgreSQL to use in place of SQLite, as postgres://user:password@host/database.",
+  },
+  workflows: {
+    group: "Storage",
+    type: "paths",
+    default: [],
+    value: "DIR",
+    summary: "Folders whose *.json files are registered as workflows for every tenant at start.",
+  },
+  strict: {
+    group: "Storage",
+    type: "flag",
+    default: false,
+    summary: "Whether a workflow file that cannot be registered ends the start instead of being skipped.",
+  },
+  keys: {
+    group: "Storage",
+    type: "path",
+    value: "FILE",
+    summary: "A JSON file of API keys that exist after every start; without it the first start makes an owner key.",
+  },
+
+  worker: {
+    group: "Work",
+    type: "flag",
+    default: true,
+    summary: "Whether this process executes runs; without it, `assay worker` processes on the same PostgreSQL do.",
+  },
+  workerConcurrency: {
+    ...count,
+    group: "Work",
+    default: 256,
+    max: 100_000,
+    summary: "Runs executed at the same time.",
+  },
+  leaseMs: {
+    ...ms,
+    group: "Work",
+    default: 10_000,
+    min: 100,
+    summary: "How long a run belongs to a worker that is not heard of; then another takes over.",
+  },
+  leaseRenewMs: {
+    ...ms,
+    group: "Work",
+    default: 3000,
+    min: 10,
+    summary: "How often a worker renews its leases; less than half of leaseMs.",
+  },
+  sweepMs: {
+    ...ms,
+    group: "Work",
+    default: 500,
+    min: 10,
+    summary: "How often the queue is looked at even when nothing says that there is work.",
+  },
+  maxNodeExecutions: {
+    ...count,
+    group: "Work",
+    default: 1000,
+    summary: "Nodes a run may execute at most; a run may ask for less with configurable.recursionLimit.",
+  },
+  maxRunDurationMs: {
+    type: "integer",
+    unit: "milliseconds",
+    value: "MS",
+    group: "Work",
+    default: 30 * DAY_MS,
+    min: 1,
+    max: 365 * DAY_MS,
+    summary: "How long a run may last at most; a run may ask for less with configurable.runTimeoutMs.",
+  },
+  idempotencyRetentionSeconds: {
+    ...seconds,
+    group: "Work",
+    default: 86_400,
+    summary: "How long the answer to a request with an Idempotency-Key is kept for its repetitions.",
+  },
+  effectRetentionSeconds: {
+    ...seconds,
+    group: "Work",
+    default: 1_209_600,
+    summary: "How long the record of an external effect is kept, so that it never happens twice.",
+  },
+
+  rateLimit: {
+    group: "Limits",
+    type: "integer",
+    default: 0,
+    min: 0,
+    max: 1_000_000,
+    unit: "per second",
+    value: "N",
+    summary: "Requests a key may make; 0 is no limit.",
+  },
+  maxConnections: { ...count, group: "Limits", default: 10_000, summary: "Open connections; more are refused." },
+  maxStreams: { ...count, group: "Limits", default: 4096, summary: "Event streams followed at the same time." },
+  maxRequestBodyBytes: { ...bytes, group: "Limits", default: 1_048_576, summary: "The largest request body." },
+  maxJsonDepth: { ...count, group: "Limits", default: 64, max: 1000, summary: "How deep JSON in a request may nest." },
+  maxJsonElements: {
+    ...count,
+    group: "Limits",
+    default: 100_000,
+    max: 10_000_000,
+    summary: "How many values and members JSON in a request may have.",
+  },
+  maxHeaderBytes: { ...bytes, group: "Limits", default: 16_384, max: 1_048_576, summary: "The largest request head." },
+  headersTimeoutMs: {
+    ...ms,
+    group: "Limits",
+    default: 15_000,
+    min: 100,
+    summary: "How long a client may take to send the head of a request.",
+  },
+  requestTimeoutMs: {
+    ...ms,
+    group: "Limits",
+    default: 30_000,
+    min: 100,
+    summary: "How long a client may take to send a request.",
+  },
+  idleConnectionMs: {
+    ...ms,
+    group: "Limits",
+    default: 72_000,
+    min: 100,
+    summary: "How long an idle connection is kept for its next request; longer than proxies usually keep theirs.",
+  },
+  keepAliveMs: {
+    ...ms,
+    group: "Limits",
+    default: 15_000,
+    min: 100,
+    max: 30_000,
+    summary: "How often a silent event stream carries a comment, so that nobody thinks it dead.",
+  },
+  streamBufferBytes: {
+    ...bytes,
+    group: "Limits",
+    default: 1_048_576,
+    summary: "What may wait in memory for a slow reader of an event stream; the rest is read from the store.",
+  },
+  streamStallMs: {
+    ...ms,
+    group: "Limits",
+    default: 60_000,
+    min: 100,
+    summary: "How long a reader of an event stream may take nothing before it is disconnected.",
+  },
+  keyCacheMs: {
+    ...ms,
+    group: "Limits",
+    default: 30_000,
+    min: 0,
+    summary: "How long a looked-up API key is remembered; a change of keys is noticed at once all the same.",
+  },
+
+  auditKey: {
+    group: "Audit",
+    type: "path",
+    value: "FILE",
+    summary: "The Ed25519 private key (PEM) that signs audit checkpoints; without it one is kept in the database.",
+  },
+  auditCheckpointEntries: {
+    ...count,
+    group: "Audit",
+    default: 1000,
+    max: 100_000,
+    summary: "Audit entries after which a checkpoint is signed.",
+  },
+  auditCheckpointSeconds: {
+    ...seconds,
+    group: "Audit",
+    default: 300,
+    max: 86_400,
+    summary: "Time after which new audit entries are covered by a checkpoint in any case.",
+  },
+
+  url: {
+    group: "Client",
+    type: "text",
+    default: "http://127.0.0.1:4100",
+    value: "URL",
+    summary: "The server that client commands talk to.",
+  },
+  key: {
+    group: "Client",
+    type: "text",
+    secret: true,
+    value: "KEY",
+    summary: "The API key of client commands; rather set ASSAY_KEY, since other users can see command lines.",
+  },
+  timeoutMs: {
+    ...ms,
+    group: "Client",
+    default: 30_000,
+    min: 1,
+    summary: "How long a client command waits for an answer.",
+  },
+} as const satisfies Readonly<Record<string, Setting>>;
+
+export type SettingName = keyof typeof SETTINGS;
+
+type Value<S> = S extends { type: "integer" }
+  ? number
+  : S extends { type: "flag" }
+    ? boolean
+    : S extends { type: "names" | "paths" }
+      ? readonly string[]
+      : S extends { type: "choice"; choices: readonly (infer C)[] }
+        ? C
+        : S extends { default: string }
+          ? string
+          : string | undefined;
+
+/** Every setting with its value. */
+export type Config = { readonly [K in SettingName]: Value<(typeof SETTINGS)[K]> };
+
+export function settingNamed(name: SettingName): Setting {
+  return SETTINGS[name];
+}
+
+/** `--max-streams`; what is on by default is switched off with `--no-…`. */
+export function flagOf(name: SettingName): string {
+  const setting = settingNamed(name);
+  const kebab = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  return setting.type === "flag" && setting.default ? `--no-${kebab}` : `--${kebab}`;
+}
+
+export function environmentNameOf(name: SettingName): string {
+  return `ASSAY_${name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
+}
+
+/** The default as a reader wants it: with its unit, and with a word where there is none. */
+export function defaultText(setting: Setting): string {
+  if (setting.default === undefined) return "none";
+  if (Array.isArray(setting.default)) return setting.default.length === 0 ? "none" : setting.default.join(",");
+  if (setting.type === "flag") return setting.default ? "on" : "off";
+  return setting.unit === undefined ? String(setting.default) : `${setting.default} ${setting.unit}`;
+}

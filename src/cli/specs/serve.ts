@@ -1,0 +1,34 @@
+import { type AnyCommand, command } from "../command.ts";
+import { SETTINGS, type SettingName, settingNamed } from "../settings.ts";
+
+const names = Object.keys(SETTINGS) as SettingName[];
+const work: readonly SettingName[] = names.filter((name) => settingNamed(name).group === "Work" && name !== "worker");
+
+export const serve = command({
+  name: "serve",
+  summary: "Run the host, a worker and the console in one process.",
+  about:
+    "Prints one line when it is ready: the address and, on a first start without --keys, an owner key that is shown " +
+    "only then. Stop it with SIGTERM or ctrl-c; it finishes what it holds, and a second signal ends it at once.",
+  args: [],
+  flags: {},
+  settings: names.filter((name) => settingNamed(name).group !== "Client"),
+  examples: [
+    "assay serve",
+    "assay serve --workflows ./workflows --keys keys.json",
+    "assay serve --database-url postgres://assay@db/assay --host 0.0.0.0 --no-worker",
+  ],
+  load: async () => (await import("../commands/serve.ts")).serve,
+});
+
+export const worker = command({
+  name: "worker",
+  summary: "Run a worker only, beside hosts that share its PostgreSQL.",
+  args: [],
+  flags: {},
+  settings: ["databaseUrl", ...work, "logLevel", "shutdownGraceMs"],
+  examples: ["assay worker --database-url postgres://assay@db/assay --worker-concurrency 64"],
+  load: async () => (await import("../commands/worker.ts")).worker,
+});
+
+export const SERVE_COMMANDS: readonly AnyCommand[] = [serve, worker];

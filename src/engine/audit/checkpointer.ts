@@ -1,0 +1,149 @@
+import type { AuditBacklog } from "../../store/store.ts";
+import type { Host } from "../host.ts";
+import { ChainLinks } from "./chain-links.ts";
+import { merkleRoot } from "./merkle.ts";
+import { isUnreadable, readChain } from "./read-chain.ts";
+import type { AuditSigner } from "./signer.ts";
+
+export interface CheckpointSettings {
+  /** The most entries one checkpoint covers. */
+  readonly intervalEntries: number;
+  /** The longest that an entry waits for a checkpoint when fewer come. */
+  readonly intervalSeconds: number;
+  readonly sweepMs: number;
+}
+
+export const CHECKPOINT_DEFAULTS: CheckpointSettings = { intervalEntries: 1000, intervalSeconds: 300, sweepMs: 2000 };
+
+export interface Checkpointer {
+  /** Covers everything the tenant's chain holds now. Throws when the chain does not hold. */
+  checkpointTenant(tenant: string): Promise<void>;
+  /** Makes the checkpoints that are due, for every tenant. */
+  sweep(): Promise<void>;
+  /** Sweeps now and from then on. */
+  start(): void;
+  stop(): Promise<void>;
+}
+
+const ATTEMPTS = 100;
+
+/**
+ * Signs the ends of audit chains. Any number of processes may do so for the same database: a checkpoint is only stored
+ * after the one it was made after, so the slower of two leaves the field.
+ */
+export function checkpointer(
+  host: Pick<Host, "store" | "nowMs" | "newId">,
+  signer: AuditSigner,
+  settings: CheckpointSettings = CHECKPOINT_DEFAULTS,
+  onTrouble: (error: unknown) => void = () => {},
+): Checkpointer {
+  const { store, nowMs, newId } = host;
+  const { intervalEntries, sweepMs } = settings;
+  const intervalMs = settings.intervalSeconds * 1000;
+  /** Chains that do not hold are looked at again, and complained about, once per interval. */
+  const leaveAloneUntilMs = new Map<string, number>();
+  let timer: NodeJS.Timeout | undefined;
+  let sweeping: Promise<void> = Promise.resolve();
+  let stopped = true;
+
+  /** False when another process was first. */
+  async function cut(tenant: string, prevSequence: number, atSequence: number): Promise<boolean> {
+    const root = merkleRoot(await soundHashes(host, tenant, prevSequence, atSequence));
+    return store.putCheckpoint(tenant, {
+      checkpoint: newId("cp"),
+      atSequence,
+      merkleRoot: root,
+      signature: signer.sign(root),
+      prevSequence,
+      atMs: nowMs(),
+    });
+  }
+
+  async function cover(tenant: string, afterSeq: number, throughSeq: number): Promise<void> {
+    for (let prev = afterSeq; prev < throughSeq; prev += intervalEntries) {
+      if (!(await cut(tenant, prev, Math.min(prev + intervalEntries, throughSeq)))) return;
+    }
+  }
+
+  /** Full intervals at once; the rest when the time since the last checkpoint would be over before the next sweep. */
+  function dueThrough({ headSeq, checkpointSeq, checkpointAtMs }: AuditBacklog): number {
+    if (nowMs() + sweepMs >= checkpointAtMs + intervalMs) return headSeq;
+    return headSeq - ((headSeq - checkpointSeq) % intervalEntries);
+  }
+
+  async function sweep(): Promise<void> {
+    for (const backlog of await store.auditBacklog()) {
+      const { tenant, checkpointSeq } = backlog;
+      if ((leaveAloneUntilMs.get(tenant) ?? 0) > nowMs()) continue;
+      leaveAloneUntilMs.delete(tenant);
+      try {
+        await cover(tenant, checkpointSeq, dueThrough(backlog));
+      } catch (error) {
+        // One tenant's trouble is not the others'.
+        if (error instanceof BrokenChain) leaveAloneUntilMs.set(tenant, nowMs() + intervalMs);
+        onTrouble(error);
+      }
+    }
+  }
+
+  function tick(): void {
+    sweeping = sweep()
+      .catch(onTrouble)
+      .then(() => {
+        if (!stopped) timer = setTimeout(tick, sweepMs).unref();
+      });
+  }
+
+  return {
+    sweep,
+    async checkpointTenant(tenant) {
+      let through: number | undefined;
+      // Another process may be first each time, but then the chain is covered a little further each time.
+      for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+        const backlog = (await store.auditBacklog()).find((each) => each.tenant === tenant);
+        through ??= backlog?.headSeq;
+        if (backlog === undefined || through === undefined || backlog.checkpointSeq >= through) return;
+        await cover(tenant, backlog.checkpointSeq, through);
+      }
+    },
+    start() {
+      if (!stopped) return;
+      stopped = false;
+      tick();
+    },
+    async stop() {
+      stopped = true;
+      clearTimeout(timer);
+      await sweeping;
+    },
+  };
+}
+
+/** A signature says that this is how the log was, so none is given over a log that contradicts itself. */
+class BrokenChain extends Error {
+  constructor(tenant: string, atSeq: number) {
+    super(`the audit chain of tenant ${tenant} does not hold at entry ${atSeq}; no checkpoint is signed over it`);
+  }
+}
+
+/** The hashes of `(after, through]`, computed from content, after checking that they are a chain. */
+async function soundHashes(
+  { store }: Pick<Host, "store">,
+  tenant: string,
+  after: number,
+  through: number,
+): Promise<string[]> {
+  // From the last entry of the checkpoint before, so that the first link is checked too.
+  const links = new ChainLinks(Math.max(1, after), after === 0 ? null : undefined);
+  const hashes: string[] = [];
+  for await (const page of readChain(store, tenant, Math.max(1, after), through)) {
+    for (const item of page) {
+      const hash = isUnreadable(item) ? links.takeUnreadable(item.atSequence) : links.take(item);
+      if (hash !== undefined && item.atSequence > after) hashes.push(hash);
+    }
+  }
+  links.expectThrough(through);
+  const [broken] = links.anomalies;
+  if (broken) throw new BrokenChain(tenant, broken.atSeq);
+  return hashes;
+}

@@ -1,0 +1,65 @@
+import { AppError } from "../protocol/errors.ts";
+import { matches, parse, problemsOf } from "../protocol/schema.ts";
+import { WorkflowDefinition } from "../protocol/workflow.ts";
+import { compileExpression } from "./decide/expression.ts";
+import { compilePattern } from "./decide/pattern.ts";
+import { makePlan } from "./decide/plan.ts";
+import { GATED_TYPES, type NodeTypes } from "./node-type.ts";
+import { definitionHash } from "./plans.ts";
+
+/** Everything that can be known before a run exists is refused here, not when a run meets it. */
+export function checkWorkflow(nodeTypes: NodeTypes, raw: unknown): { definition: WorkflowDefinition; hash: string } {
+  const definition = parse(WorkflowDefinition, raw, "workflow");
+  const hash = definitionHash(definition);
+  makePlan(hash, definition);
+  for (const node of definition.nodes) checkNode(nodeTypes, node);
+  for (const edge of definition.edges) checkCondition(edge);
+  return { definition, hash };
+}
+
+function checkNode(nodeTypes: NodeTypes, node: WorkflowDefinition["nodes"][number]): void {
+  const gate = GATED_TYPES[node.typeId];
+  const type = nodeTypes.get(node.typeId);
+  if (!type) {
+    throw new AppError("capability_required", {
+      nodeId: node.id,
+      offendingTypeId: node.typeId,
+      requiredCapability: gate ?? `node type ${node.typeId}`,
+    });
+  }
+  if (node.agent?.channel !== undefined) {
+    throw new AppError("validation_error", {
+      problem: `node "${node.id}" names an agent channel; this host does not serve agents.deployment`,
+    });
+  }
+  if (!matches(type.config, node.config)) {
+    const [first] = problemsOf(type.config, node.config);
+    throw new AppError("validation_error", {
+      problem: `config of node "${node.id}" (${node.typeId})${first?.path ?? ""} ${first?.problem ?? "does not match"}`,
+    });
+  }
+  for (const from of Object.values(node.inputs)) if (from.type === "expression") compileExpression(from.expression);
+}
+
+function checkCondition(edge: WorkflowDefinition["edges"][number]): void {
+  const { condition } = edge;
+  if (condition === undefined) return;
+  const refuse = (problem: string): never => {
+    throw new AppError("validation_error", { problem: `condition of edge "${edge.id}" ${problem}` });
+  };
+  const type = condition.type ?? (condition.expression === undefined ? "truthy" : "expression");
+  if (type === "expression") {
+    compileExpression(condition.expression ?? refuse("needs an expression"));
+    return;
+  }
+  if (condition.left === undefined) refuse(`of type ${type} needs a left operand`);
+  if (type === "truthy" || type === "falsy") {
+    if (condition.right !== undefined) refuse(`of type ${type} takes no right operand`);
+    return;
+  }
+  if (!Object.hasOwn(condition, "right")) refuse(`of type ${type} needs a right operand`);
+  if (type === "regex") {
+    if (typeof condition.right !== "string") refuse("of type regex needs a pattern as its right operand");
+    compilePattern(String(condition.right));
+  }
+}

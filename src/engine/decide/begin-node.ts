@@ -1,0 +1,42 @@
+import type { EventDraft, RunError } from "../../protocol/events.ts";
+import type { Run } from "../../protocol/run.ts";
+import type { WorkflowNode } from "../../protocol/workflow.ts";
+import { failRun } from "./end-run.ts";
+
+/** What beginning a node depends on besides the run. */
+export interface Dispatch {
+  readonly known: boolean;
+  /** Capabilities the node's type requires and the host does not provide. */
+  readonly missing: readonly string[];
+}
+
+/** `node.started`, or the end of the run when the node may not be dispatched. Its executor is not called then. */
+export function beginNode(run: Run, node: WorkflowNode, attempt: number, dispatch: Dispatch): EventDraft[] {
+  const nodeId = node.id;
+  if (run.executions >= run.limits.nodeExecutions) {
+    const limit = run.limits.nodeExecutions;
+    const message = `The run may execute ${limit} nodes; node ${nodeId} would be one more.`;
+    return [
+      { type: "cap.breached", nodeId, payload: { kind: "node-executions", limit, observed: limit + 1, nodeId } },
+      ...failRun(run, { code: "recursion_limit_exceeded", message }, nodeId),
+    ];
+  }
+  if (!dispatch.known) {
+    return refuse(run, node, { code: "node_type_unknown", message: `No executor for node type ${node.typeId}.` });
+  }
+  if (dispatch.missing.length > 0) {
+    const message = `Node ${nodeId} requires ${dispatch.missing.join(", ")}, which this host does not provide.`;
+    const details = { nodeId, missing: [...dispatch.missing] };
+    return refuse(run, node, { code: "capability_not_provided", message, details });
+  }
+  return [{ type: "node.started", nodeId, payload: { nodeId, typeId: node.typeId, attempt } }];
+}
+
+function refuse(run: Run, node: WorkflowNode, error: RunError): EventDraft[] {
+  const failed: EventDraft = {
+    type: "node.failed",
+    nodeId: node.id,
+    payload: { nodeId: node.id, error, attempts: 1 },
+  };
+  return [failed, ...failRun(run, error, node.id)];
+}

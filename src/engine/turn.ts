@@ -1,0 +1,234 @@
+import type { EventDraft, RunError, RunEvent } from "../protocol/events.ts";
+import { activeNodes, type Run } from "../protocol/run.ts";
+import { isTerminal, isWaiting } from "../protocol/run-status.ts";
+import type { WorkflowNode } from "../protocol/workflow.ts";
+import { beginNode } from "./decide/begin-node.ts";
+import { endCancelled } from "./decide/cancel-run.ts";
+import { checkDeadline, failRun } from "./decide/end-run.ts";
+import { failureIsHandled, nextSteps, type Step } from "./decide/next-step.ts";
+import type { Plan } from "./decide/plan.ts";
+import { resolveInputs } from "./decide/resolve-inputs.ts";
+import { settleNode } from "./decide/settle-node.ts";
+import type { Host } from "./host.ts";
+import type { EffectNodeType, NodeContext, NodeOutcome } from "./node-type.ts";
+import { stamp } from "./stamp.ts";
+
+/** An attempt of an effect node, to be called once the turn's events are durable. */
+export interface Launch {
+  readonly node: WorkflowNode;
+  readonly attempt: number;
+  readonly type: EffectNodeType;
+  readonly context: Omit<NodeContext, "signal">;
+  /** Pins that getVersion made while the node ran; they are written with its outcome. */
+  readonly pins: EventDraft[];
+}
+
+export interface Turn {
+  readonly run: Run;
+  readonly events: readonly RunEvent[];
+  readonly launches: readonly Launch[];
+}
+
+/** An effect node's attempt that has ended. */
+export interface Finished {
+  readonly nodeId: string;
+  readonly attempt: number;
+  readonly outcome: NodeOutcome;
+  readonly pins: readonly EventDraft[];
+}
+
+/**
+ * Takes a run as far as it goes without waiting: settles what has finished or is due, starts what is ready, and
+ * computes pure nodes on the spot. Nothing is written here; the caller commits the events, all or nothing.
+ *
+ * `executing` names the attempts this process is running; an executing node that is not among them belonged to a
+ * worker that is gone, and starts afresh.
+ */
+export function takeTurn(
+  host: Host,
+  plan: Plan,
+  before: Run,
+  finished: readonly Finished[],
+  executing: ReadonlyMap<string, number>,
+): Turn {
+  const turn = new TurnInProgress(host, plan, before);
+  turn.settleFinished(finished);
+  turn.endIfOver();
+  turn.wakeActive(executing);
+  turn.startReady();
+  return turn;
+}
+
+class TurnInProgress implements Turn {
+  readonly events: RunEvent[] = [];
+  readonly launches: Launch[] = [];
+  run: Run;
+  readonly #host: Host;
+  readonly #plan: Plan;
+
+  constructor(host: Host, plan: Plan, run: Run) {
+    this.#host = host;
+    this.#plan = plan;
+    this.run = run;
+  }
+
+  settleFinished(finished: readonly Finished[]): void {
+    for (const { nodeId, attempt, outcome, pins } of finished) {
+      const node = this.#plan.graph.node.get(nodeId);
+      const state = this.run.nodes[nodeId];
+      // A pause at once or a cancellation may have ended the attempt before its result came.
+      if (node && state?.status === "executing" && state.attempt === attempt) this.#settle(node, outcome, pins);
+    }
+  }
+
+  endIfOver(): void {
+    if (this.run.status === "cancelling") this.#emit(endCancelled(this.run, this.run.cancel ?? { by: "unknown" }));
+    if (!isTerminal(this.run.status)) this.#emit(checkDeadline(this.run, this.#host.nowMs()));
+  }
+
+  wakeActive(executing: ReadonlyMap<string, number>): void {
+    for (const [nodeId, state] of activeNodes(this.run)) {
+      if (isTerminal(this.run.status) || this.run.status === "paused") return;
+      const node = this.#plan.graph.node.get(nodeId);
+      if (!node) continue;
+      const due = (state.dueAtMs ?? 0) <= this.#host.nowMs();
+      if (state.status === "executing" && executing.get(nodeId) !== state.attempt) this.#begin(node, state.attempt + 1);
+      else if (state.status === "sleeping" && due) this.#invoke(node, true);
+      else if (state.status === "retrying" && due) this.#begin(node, state.attempt);
+    }
+  }
+
+  startReady(): void {
+    while (!isTerminal(this.run.status) && this.run.status !== "paused" && !isWaiting(this.run.status)) {
+      if (this.run.pause) {
+        this.#pauseWhenDrained(this.run.pause);
+        return;
+      }
+      const steps = nextSteps(this.#plan, this.run);
+      if (steps.length === 0) return;
+      for (const step of steps) if (!isTerminal(this.run.status)) this.#act(step);
+    }
+  }
+
+  #pauseWhenDrained({ drainPolicy, reason }: NonNullable<Run["pause"]>): void {
+    if (activeNodes(this.run).length > 0) return;
+    this.#emit([{ type: "run.paused", payload: { drainPolicy, ...(reason === undefined ? {} : { reason }) } }]);
+  }
+
+  #act(step: Step): void {
+    switch (step.type) {
+      case "start":
+        this.#begin(step.node, step.attempt);
+        break;
+      case "skip": {
+        const nodeId = step.node.id;
+        this.#emit([{ type: "node.skipped", nodeId, payload: { nodeId, reason: step.reason } }]);
+        break;
+      }
+      case "loop": {
+        const { edge, iteration, nodeIds } = step;
+        const nodeId = edge.targetNodeId;
+        this.#emit([{ type: "assay.loop.entered", nodeId, payload: { edgeId: edge.id, nodeId, iteration, nodeIds } }]);
+        break;
+      }
+      case "loop-limit": {
+        const { nodeId, iterations, limit } = step;
+        const message = `The loop back to node ${nodeId} may go round ${limit} times.`;
+        this.#emit([{ type: "workflow.loopback-limit", nodeId, payload: { nodeId, iterations, limit } }]);
+        this.#emit(failRun(this.run, { code: "loop_limit_exceeded", message }, nodeId));
+        break;
+      }
+      case "complete":
+        this.#emit([{ type: "run.completed", payload: { outputs: step.outputs } }]);
+        break;
+    }
+  }
+
+  #begin(node: WorkflowNode, attempt: number): void {
+    const type = this.#host.nodeTypes.get(node.typeId);
+    const missing = (type?.requires ?? []).filter((name) => !this.#host.runtimeCapabilities.has(name));
+    this.#emit(beginNode(this.run, node, attempt, { known: type !== undefined, missing }));
+    if (this.run.nodes[node.id]?.status === "executing") this.#invoke(node, false);
+  }
+
+  /** Calls a pure node now; leaves an effect node for after the commit. */
+  #invoke(node: WorkflowNode, slept: boolean): void {
+    const type = this.#host.nodeTypes.get(node.typeId);
+    if (!type) return;
+    const resolved = resolveInputs(this.#plan, this.run, node);
+    if ("error" in resolved) {
+      this.#settle(node, { type: "failed", error: resolved.error }, []);
+      return;
+    }
+    const pins: EventDraft[] = [];
+    const attempt = this.run.nodes[node.id]?.attempt ?? 0;
+    const context = {
+      node,
+      config: node.config,
+      inputs: resolved.inputs,
+      run: this.run,
+      channels: this.#plan.definition.channels ?? {},
+      attempt,
+      slept,
+      getVersion: versionSource(this.run, node.id, pins),
+    };
+    if (type.kind === "effect") {
+      this.launches.push({ node, attempt, type, context, pins });
+      return;
+    }
+    let outcome: NodeOutcome;
+    try {
+      outcome = type.execute({ ...context, signal: NEVER });
+    } catch (error) {
+      outcome = { type: "failed", error: thrown(error) };
+    }
+    this.#settle(node, outcome, pins);
+  }
+
+  #settle(node: WorkflowNode, outcome: NodeOutcome, pins: readonly EventDraft[]): void {
+    const at = new Date(this.#host.nowMs()).toISOString();
+    this.#emit([...pins, ...settleNode(this.#plan, this.run, node, outcome, at)]);
+    const state = this.run.nodes[node.id];
+    if (state?.status === "failed" && state.error && !failureIsHandled(this.#plan, this.run, node.id)) {
+      this.#emit(failRun(this.run, state.error, node.id));
+    }
+  }
+
+  #emit(drafts: readonly EventDraft[]): void {
+    if (drafts.length === 0) return;
+    const { nowMs, newId } = this.#host;
+    const { runId } = this.run;
+    const stamped = stamp(this.run, drafts, { runId, nowMs: nowMs(), newId, sensitivity: this.#plan.sensitivity });
+    this.run = stamped.run;
+    for (const event of stamped.events) this.events.push(event);
+  }
+}
+
+const NEVER = new AbortController().signal;
+
+/** The first call pins `max`; a pin the code no longer supports ends the node. */
+function versionSource(run: Run, nodeId: string, pins: EventDraft[]): NodeContext["getVersion"] {
+  const made = new Map<string, number>();
+  return (changeId, min, max) => {
+    const pinned = made.get(changeId) ?? run.pins[changeId];
+    if (pinned === undefined) {
+      made.set(changeId, max);
+      pins.push({ type: "version.pinned", nodeId, payload: { changeId, version: max, nodeId } });
+      return max;
+    }
+    if (pinned < min || pinned > max) throw new VersionOutOfRange(changeId, pinned, min, max);
+    return pinned;
+  };
+}
+
+class VersionOutOfRange extends Error {
+  constructor(changeId: string, pinned: number, min: number, max: number) {
+    super(`Change ${changeId} is pinned to version ${pinned}; this code supports ${min} to ${max}.`);
+  }
+}
+
+export function thrown(error: unknown): RunError {
+  if (error instanceof VersionOutOfRange) return { code: "version_out_of_range", message: error.message };
+  const message = error instanceof Error && error.message !== "" ? error.message : "The node raised an error.";
+  return { code: "node_threw", message };
+}

@@ -1,0 +1,279 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { isTerminal } from "../protocol/run-status.ts";
+import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
+import type { Store } from "../store/store.ts";
+import { ADA, begin, engineOn, logOf, register, scriptedEffect, until, workerOn } from "../testing/engine.ts";
+import { workflow } from "../testing/workflow.ts";
+import { cancelRun, pauseRun, resumeRun } from "./change-run.ts";
+import type { Host } from "./host.ts";
+import type { Worker } from "./worker.ts";
+
+const ended = (run: { status: Parameters<typeof isTerminal>[0] }) => isTerminal(run.status);
+const change = (runId: string, request: object = {}) => ({ caller: ADA, runId, request, record: () => undefined });
+
+let store: Store;
+let working: Worker[] = [];
+const work = (host: Host, settings = {}) => {
+  const worker = workerOn(host, settings);
+  working.push(worker);
+  return worker;
+};
+
+beforeEach(async () => {
+  store = await openSqliteStore({ path: ":memory:" });
+});
+afterEach(async () => {
+  await Promise.all(working.map((worker) => worker.stop(0)));
+  working = [];
+  await store.close();
+});
+
+describe("a run created where a worker has room", () => {
+  test("is executed straight from memory, under a lease written with it", async () => {
+    const host = engineOn(store);
+    const workflowId = await register(host, workflow({ nodes: { only: "core.noop" } }));
+    const worker = work(host);
+    const runId = await begin({ ...host, hands: worker }, { workflowId });
+    await until(store, runId, ended);
+    expect(worker.stats()).toMatchObject({ handedOver: 1, claimed: 0 });
+    expect((await logOf(store, runId)).map((event) => event.type)).toEqual([
+      "run.started",
+      "node.started",
+      "node.completed",
+      "run.completed",
+    ]);
+  });
+});
+
+describe("a run created elsewhere", () => {
+  test("waits in the queue until a worker claims it", async () => {
+    const host = engineOn(store);
+    const workflowId = await register(host, workflow({ nodes: { only: "core.noop" } }));
+    const runId = await begin(host, { workflowId });
+    expect((await store.readRun({ tenant: "t1" }, runId))?.status).toBe("pending");
+    const worker = work(host);
+    await until(store, runId, ended);
+    expect(worker.stats().claimed).toBe(1);
+  });
+});
+
+describe("a run that sleeps", () => {
+  test("holds no worker and wakes when its time has come", async () => {
+    const host = engineOn(store);
+    const workflowId = await register(
+      host,
+      workflow({ nodes: { wait: { typeId: "core.delay", config: { ms: 60 } } } }),
+    );
+    const worker = work(host);
+    const runId = await begin({ ...host, hands: worker }, { workflowId });
+    const asleep = await until(store, runId, (run) => run.nodes["wait"]?.status === "sleeping");
+    expect(asleep.status).toBe("running");
+    await until(store, runId, ended);
+    expect(worker.stats().claimed).toBe(1);
+  });
+
+  test("sleeps to its first due time although the host went away meanwhile", async () => {
+    const host = engineOn(store);
+    const workflowId = await register(
+      host,
+      workflow({ nodes: { wait: { typeId: "core.delay", config: { ms: 100 } } } }),
+    );
+    const first = workerOn(host);
+    const runId = await begin({ ...host, hands: first }, { workflowId });
+    const { nodes } = await until(store, runId, (run) => run.nodes["wait"]?.status === "sleeping");
+    await first.stop(0);
+    work(host);
+    await until(store, runId, ended);
+    const completed = (await logOf(store, runId)).find((event) => event.type === "node.completed");
+    expect(Date.parse(completed?.timestamp ?? "")).toBeGreaterThanOrEqual(nodes["wait"]?.dueAtMs ?? Infinity);
+    expect((await logOf(store, runId)).filter((event) => event.type === "node.started")).toHaveLength(1);
+  });
+});
+
+describe("a node with an effect", () => {
+  const one = workflow({ nodes: { act: "test.effect", next: "core.noop" }, edges: ["act>next"] });
+
+  test("is called only after its start is durable", async () => {
+    const effect = scriptedEffect("test.effect");
+    const host = engineOn(store, [effect]);
+    const workflowId = await register(host, one);
+    const worker = work(host);
+    const runId = await begin({ ...host, hands: worker }, { workflowId });
+    await effect.called(1);
+    expect((await logOf(store, runId)).map((event) => event.type)).toEqual(["run.started", "node.started"]);
+    effect.calls[0]?.finish({ type: "completed", outputs: { answer: 42 } });
+    const run = await until(store, runId, ended);
+    expect(run.nodes["act"]?.outputs).toEqual({ answer: 42 });
+  });
+
+  test("is told to stop when the run is cancelled, and the run ends cancelled", async () => {
+    const effect = scriptedEffect("test.effect");
+    const host = engineOn(store, [effect]);
+    const workflowId = await register(host, one);
+    const worker = work(host);
+    const runId = await begin({ ...host, hands: worker }, { workflowId });
+    await effect.called(1);
+    expect(await cancelRun(host, change(runId))).toEqual({ runId, status: "cancelling" });
+    const run = await until(store, runId, ended);
+    expect(run.status).toBe("cancelled");
+    expect(effect.calls[0]?.context.signal.aborted).toBe(true);
+    effect.calls[0]?.finish({ type: "completed" });
+    expect((await logOf(store, runId)).at(-1)?.type).toBe("run.cancelled");
+  });
+
+  test("starts a fresh attempt after a pause at once, and the result of the first no longer counts", async () => {
+    const effect = scriptedEffect("test.effect");
+    const host = engineOn(store, [effect]);
+    const workflowId = await register(host, one);
+    const worker = work(host);
+    const runId = await begin({ ...host, hands: worker }, { workflowId });
+    await effect.called(1);
+    await pauseRun(host, change(runId, { drainPolicy: "immediate" }));
+    effect.calls[0]?.finish({ type: "completed", outputs: { from: "first" } });
+    expect((await store.readRun({ tenant: "t1" }, runId))?.status).toBe("paused");
+    await resumeRun(host, change(runId));
+    await effect.called(2);
+    effect.calls[1]?.finish({ type: "completed", outputs: { from: "second" } });
+    const run = await until(store, runId, ended);
+    expect(run.nodes["act"]).toMatchObject({ attempt: 1, outputs: { from: "second" } });
+  });
+
+  test("reaches its end before a draining pause takes effect", async () => {
+    const effect = scriptedEffect("test.effect");
+    const host = engineOn(store, [effect]);
+    const workflowId = await register(host, one);
+    const worker = work(host);
+    const runId = await begin({ ...host, hands: worker }, { workflowId });
+    await effect.called(1);
+    await pauseRun(host, change(runId));
+    effect.calls[0]?.finish({ type: "completed" });
+    await until(store, runId, (run) => run.status === "paused");
+    expect((await logOf(store, runId)).slice(-2).map((event) => event.type)).toEqual(["node.completed", "run.paused"]);
+  });
+
+  test("fails the run with the error it raised", async () => {
+    const effect = { ...scriptedEffect("test.effect"), execute: () => Promise.reject(new Error("no such host")) };
+    const host = engineOn(store, [effect]);
+    const workflowId = await register(host, one);
+    work(host);
+    const run = await until(store, await begin(host, { workflowId }), ended);
+    expect(run.error).toMatchObject({ code: "node_threw", message: "no such host" });
+  });
+
+  test("is started again by another worker when the first one is gone", async () => {
+    const effect = scriptedEffect("test.effect");
+    const host = engineOn(store, [effect]);
+    const workflowId = await register(host, one);
+    const runId = await begin(host, { workflowId });
+    // A worker that claims, writes the start, and dies: its lease is all that is left of it.
+    const dying = workerOn(host, { leaseMs: 150, renewMs: 60_000 });
+    await effect.called(1);
+    work(host, { leaseMs: 10_000 });
+    await effect.called(2);
+    effect.calls[1]?.finish({ type: "completed", outputs: { by: "second" } });
+    effect.calls[0]?.finish({ type: "completed", outputs: { by: "first" } });
+    const run = await until(store, runId, ended);
+    expect(run.nodes["act"]).toMatchObject({ attempt: 1, outputs: { by: "second" } });
+    await dying.stop(0);
+    expect((await logOf(store, runId)).filter((event) => event.type === "run.completed")).toHaveLength(1);
+  });
+
+  test("keeps its lease while it runs longer than one", async () => {
+    const effect = scriptedEffect("test.effect");
+    const host = engineOn(store, [effect]);
+    const workflowId = await register(host, one);
+    work(host, { leaseMs: 200, renewMs: 40 });
+    const other = work(host, { leaseMs: 200, renewMs: 40 });
+    const runId = await begin(host, { workflowId });
+    await effect.called(1);
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    effect.calls[0]?.finish({ type: "completed" });
+    await until(store, runId, ended);
+    expect(effect.calls).toHaveLength(1);
+    expect(other.stats().leasesLost).toBe(0);
+  });
+
+  test("is handed back to the queue when its worker stops", async () => {
+    const effect = scriptedEffect("test.effect");
+    const host = engineOn(store, [effect]);
+    const workflowId = await register(host, one);
+    const first = workerOn(host);
+    const runId = await begin({ ...host, hands: first }, { workflowId });
+    await effect.called(1);
+    await first.stop(0);
+    work(host);
+    // Well before the first lease would have ended.
+    await effect.called(2);
+    effect.calls[1]?.finish({ type: "completed" });
+    expect((await until(store, runId, ended)).status).toBe("completed");
+  });
+});
+
+describe("several workers on one store", () => {
+  test("execute every run exactly once", async () => {
+    let calls = 0;
+    const counted = {
+      ...scriptedEffect("test.count"),
+      execute: async () => {
+        calls += 1;
+        return { type: "completed" as const };
+      },
+    };
+    const host = engineOn(store, [counted]);
+    const workflowId = await register(host, workflow({ nodes: { act: "test.count" } }));
+    const runIds = await Promise.all(Array.from({ length: 60 }, () => begin(host, { workflowId })));
+    for (let i = 0; i < 3; i++) work(host, { concurrency: 8 });
+    for (const runId of runIds) await until(store, runId, ended);
+    expect(calls).toBe(60);
+  });
+});
+
+describe("cancelling a run while it executes", () => {
+  test("ends it once, whoever is first, with its last event terminal", async () => {
+    const host = engineOn(store);
+    const workflowId = await register(
+      host,
+      workflow({
+        nodes: { a: { typeId: "core.delay", config: { ms: 1 } }, b: { typeId: "core.delay", config: { ms: 1 } } },
+        edges: ["a>b"],
+      }),
+    );
+    const worker = work(host);
+    for (let round = 0; round < 40; round++) {
+      const runId = await begin({ ...host, hands: worker }, { workflowId });
+      await new Promise((resolve) => setTimeout(resolve, round % 8));
+      await cancelRun(host, change(runId));
+      await until(store, runId, ended);
+      const types = (await logOf(store, runId)).map((event) => event.type);
+      const ends = types.filter((type) => ["run.completed", "run.failed", "run.cancelled"].includes(type));
+      expect(ends).toHaveLength(1);
+      expect(types.at(-1)).toBe(ends[0]);
+    }
+  });
+});
+
+describe("getVersion", () => {
+  test("pins the newest version when first asked and returns the pin ever after", async () => {
+    let supported = 1;
+    const seen: number[] = [];
+    const versioned = {
+      ...scriptedEffect("test.versioned"),
+      execute: async ({ getVersion }: { getVersion(id: string, min: number, max: number): number }) => {
+        seen.push(getVersion("greeting", 1, supported));
+        supported = 2;
+        return { type: "completed" as const };
+      },
+    };
+    const host = engineOn(store, [versioned]);
+    const workflowId = await register(
+      host,
+      workflow({ nodes: { a: "test.versioned", b: "test.versioned" }, edges: ["a>b"] }),
+    );
+    work(host);
+    const runId = await begin(host, { workflowId });
+    await until(store, runId, ended);
+    expect(seen).toEqual([1, 1]);
+    const pins = (await logOf(store, runId)).filter((event) => event.type === "version.pinned");
+    expect(pins.map((event) => event.payload)).toEqual([{ changeId: "greeting", version: 1, nodeId: "a" }]);
+  });
+});

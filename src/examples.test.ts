@@ -1,0 +1,34 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { checkWorkflow } from "./engine/check-workflow.ts";
+import { NODE_TYPES } from "./engine/nodes/all.ts";
+import { simulate } from "./testing/simulate.ts";
+
+const folder = new URL("../examples/workflows/", import.meta.url);
+const read = (file: string) =>
+  checkWorkflow(NODE_TYPES, JSON.parse(readFileSync(new URL(file, folder), "utf8"))).definition;
+
+describe("the example workflows", () => {
+  test.each(readdirSync(folder))("%s can be registered", (file) => {
+    expect(read(file).id).toBe(file.replace(/\.json$/, ""));
+  });
+
+  test("hello greets the one it is given", () => {
+    expect(simulate(read("hello.json"), { inputs: { name: "Ada" } }).go().run.outputs).toEqual({
+      greeting: "Hello, Ada!",
+    });
+  });
+
+  test.each([
+    [5, "ship"],
+    [2, "look-again"],
+  ])("triage takes a score of %i to %s and joins the paths", (score, taken) => {
+    const { run } = simulate(read("triage.json"), { inputs: { score } }).go();
+    expect(run.nodes[taken]?.status).toBe("completed");
+    expect(run.nodes["done"]?.status).toBe("completed");
+  });
+
+  test("slow completes after its three delays", () => {
+    expect(simulate(read("slow.json")).go().run.status).toBe("completed");
+  });
+});

@@ -1,0 +1,80 @@
+import type { Host } from "../engine/host.ts";
+import type { AuditVerifyResult } from "../protocol/audit.ts";
+import type { Caller } from "../protocol/identity.ts";
+import type { Scope } from "../protocol/scopes.ts";
+import type { Handler } from "./handler.ts";
+import type { Sample } from "./metric-registry.ts";
+
+/** Everything the HTTP side is given. Built where the process is wired. */
+export interface HttpDeps {
+  readonly host: Host;
+  readonly settings: HttpSettings;
+  readonly log: Log;
+  /** Of the package; shown by discovery and in the API documents. */
+  readonly version: string;
+  /** The caller behind an `Authorization` header; throws `unauthenticated` and its kin. */
+  authenticate(authorization: string | undefined): Promise<Caller>;
+  /** Throws `forbidden` unless the key and a role of the principal grant the scope. */
+  authorize(caller: Caller, scope: Scope): Promise<void>;
+  readonly audit: AuditReads;
+  readonly events: EventRoutes;
+  /** The built console. Absent: it is not served. */
+  readonly consoleDir?: string;
+  /** Ids of the workflows that discovery lists as fixtures; asked only while the conformance seams are on. */
+  fixtures?(): Promise<readonly string[]>;
+  /** Further metrics of this process: the worker's, the store's. Asked at every scrape. */
+  samples?(): readonly Sample[];
+}
+
+export interface AuditReads {
+  /** Base64 of the SPKI DER form of the key that signs checkpoints. */
+  readonly publicKey: string;
+  readonly checkpointIntervalEntries: number;
+  readonly checkpointIntervalSeconds: number;
+  verify(tenant: string, fromSeq: number, toSeq: number): Promise<AuditVerifyResult>;
+}
+
+export interface EventRoutes {
+  readonly streamEvents: Handler;
+  readonly pollEvents: Handler;
+  openStreams(): number;
+  /** Ends streams and waiting polls in a way their clients can resume from. */
+  close(): void | Promise<void>;
+}
+
+/** The part of a pino logger that is used. */
+export interface Log {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+export interface HttpSettings {
+  readonly maxRequestBodyBytes: number;
+  readonly maxJsonDepth: number;
+  /** Values and members a body may hold, counted before it is parsed. */
+  readonly maxJsonElements: number;
+  /** Requests per second and key; 0 is no limit. */
+  readonly rateLimit: number;
+  readonly maxConnections: number;
+  readonly maxHeaderBytes: number;
+  readonly headersTimeoutMs: number;
+  readonly requestTimeoutMs: number;
+  /** How long an idle connection is kept open for its next request. */
+  readonly idleConnectionMs: number;
+  readonly shutdownGraceMs: number;
+}
+
+export const HTTP_DEFAULTS: HttpSettings = {
+  maxRequestBodyBytes: 1_048_576,
+  maxJsonDepth: 64,
+  maxJsonElements: 100_000,
+  rateLimit: 0,
+  maxConnections: 10_000,
+  maxHeaderBytes: 16_384,
+  headersTimeoutMs: 15_000,
+  requestTimeoutMs: 30_000,
+  // Longer than the minute for which proxies usually keep theirs: whoever closes first must not be us.
+  idleConnectionMs: 72_000,
+  shutdownGraceMs: 10_000,
+};

@@ -1,0 +1,35 @@
+import type { ErrorEnvelope } from "../protocol/api.ts";
+import { AppError } from "../protocol/errors.ts";
+
+/** An error as it goes out. */
+export interface ErrorReply {
+  readonly status: number;
+  readonly json: ErrorEnvelope;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+const NO_HEADERS: Readonly<Record<string, string>> = {};
+
+export function errorReply(error: AppError): ErrorReply {
+  return {
+    status: error.status,
+    json: { error: error.code, message: error.message, details: { ...error.details } },
+    headers: headersOf(error),
+  };
+}
+
+function headersOf(error: AppError): Readonly<Record<string, string>> {
+  const { status, retryAfterSeconds } = error;
+  if (status === 401) return { "www-authenticate": "Bearer" };
+  if (status === 405) return { allow: String(error.details["allowed"]) };
+  return retryAfterSeconds === undefined ? NO_HEADERS : { "retry-after": String(retryAfterSeconds) };
+}
+
+/** Whether an error is meant for the client. Everything else is told as `internal_error` and logged whole. */
+export function isForClient(error: unknown): error is AppError {
+  return error instanceof AppError && (error.status !== 500 || error.code === "internal_error");
+}
+
+export function internalError(correlationId: string): AppError {
+  return new AppError("internal_error", { correlationId });
+}

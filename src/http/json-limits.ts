@@ -1,0 +1,46 @@
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const OPENING = [0x5b, 0x7b] as const;
+const CLOSING = [0x5d, 0x7d] as const;
+
+export interface JsonLimits {
+  readonly maxDepth: number;
+  readonly maxElements: number;
+}
+
+/**
+ * What is too much about a JSON text, found by one pass over its bytes before anything is built from it. Says nothing
+ * about syntax: a text it lets through may still be no JSON.
+ */
+export function exceedsLimits(bytes: Uint8Array, { maxDepth, maxElements }: JsonLimits): string | undefined {
+  // A level takes two bytes and an element one: short bodies cannot exceed anything.
+  if (bytes.length <= maxDepth && bytes.length <= maxElements) return undefined;
+  let depth = 0;
+  let elements = 0;
+  for (let i = 0; i < bytes.length; i++) {
+    const byte = bytes[i];
+    if (byte === QUOTE) {
+      i = endOfString(bytes, i + 1);
+    } else if (byte === COMMA) {
+      elements++;
+    } else if (byte === OPENING[0] || byte === OPENING[1]) {
+      elements++;
+      if (++depth > maxDepth) return `is nested deeper than ${maxDepth} levels`;
+    } else if (byte === CLOSING[0] || byte === CLOSING[1]) {
+      depth--;
+    }
+    if (elements > maxElements) return `has more than ${maxElements} elements`;
+  }
+  return undefined;
+}
+
+/** The place of the closing quote, or the end when there is none. */
+function endOfString(bytes: Uint8Array, from: number): number {
+  for (let i = from; i < bytes.length; i++) {
+    const byte = bytes[i];
+    if (byte === QUOTE) return i;
+    if (byte === BACKSLASH) i++;
+  }
+  return bytes.length;
+}

@@ -1,0 +1,181 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { visibleRun } from "../engine/execute.ts";
+import type { Host } from "../engine/host.ts";
+import { AppError, type ErrorDetails } from "../protocol/errors.ts";
+import type { Caller } from "../protocol/identity.ts";
+import type { Operation } from "../protocol/operations.ts";
+import { parse, type TSchema } from "../protocol/schema.ts";
+import type { Scope } from "../protocol/scopes.ts";
+import type { HttpDeps } from "./deps.ts";
+import { errorReply, internalError, isForClient } from "./errors.ts";
+import type { Handler, Reply } from "./handler.ts";
+import { checkedKey, digestOf, type Keyed, oncePerKey } from "./idempotency.ts";
+import type { RouteStats } from "./metric-registry.ts";
+import type { RateLimit } from "./rate-limit.ts";
+import { type Body, ClientGone, readBody } from "./read-body.ts";
+import { queryReader } from "./read-query.ts";
+import { Context } from "./request-context.ts";
+import { logRequest } from "./request-log.ts";
+import { fillPath } from "./route-pattern.ts";
+import { type Sending, send, type Written } from "./send.ts";
+
+export interface PipelineDeps extends Pick<HttpDeps, "host" | "log" | "settings" | "authenticate" | "authorize"> {
+  readonly limitRate: RateLimit | undefined;
+}
+
+export interface Route {
+  readonly operation: Operation;
+  readonly handler: Handler;
+  readonly stats: RouteStats;
+  /** Told with every refusal of the body. */
+  readonly bodyDetails?: ErrorDetails;
+}
+
+export type RouteHook = (request: FastifyRequest, reply: FastifyReply) => void;
+
+const NO_BODY: Body = { value: {}, text: "" };
+
+/**
+ * Everything between the socket and a handler, in the order the protocol asks for: who calls (401), how often (429),
+ * whether the host serves it (404, 501), whether they may (403), whether what they name is theirs (404), whether the
+ * request makes sense (400). What depends on the operation alone is decided here, once.
+ */
+export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDetails }: Route): RouteHook {
+  const { host, log, settings, limitRate } = deps;
+  const { access, body: bodySchema, idempotent, success } = operation;
+  const scope: Scope | undefined = access === "public" || access === "authenticated" ? undefined : access;
+  const readQuery = operation.query === undefined ? undefined : queryReader(operation.query);
+  const limits = {
+    maxBytes: settings.maxRequestBodyBytes,
+    maxDepth: settings.maxJsonDepth,
+    maxElements: settings.maxJsonElements,
+  };
+  const cacheControl = access === "public" ? "no-cache" : "no-store";
+  const streams = success.contentType === "text/event-stream";
+  const looksUpRun = namesRun(operation) && (bodySchema !== undefined || readQuery !== undefined);
+  const gate = closedGate(operation, host);
+
+  return (request, reply) => {
+    void answer(request, reply);
+  };
+
+  async function answer(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const startedMs = performance.now();
+    const requestId = request.id;
+    const sending: Sending = { requestId, cacheControl, discardBytes: limits.maxBytes };
+    let caller: Caller | undefined;
+    const finish = (status: number) => {
+      const latencyMs = performance.now() - startedMs;
+      stats.observe(status, latencyMs / 1000);
+      if (caller === undefined) return;
+      const { method, url } = request.raw;
+      const route = operation.path;
+      logRequest(log, {
+        requestId,
+        caller,
+        scope: access,
+        method: method ?? "",
+        route,
+        url: url ?? "",
+        status,
+        latencyMs,
+      });
+    };
+    try {
+      if (access !== "public") {
+        caller = await deps.authenticate(request.headers.authorization);
+        limitRate?.(caller.keyId);
+      }
+      if (gate !== undefined) throw gate();
+      if (scope !== undefined && caller !== undefined) await deps.authorize(caller, scope);
+      const answered = await run(request, reply, caller);
+      if (answered === "hijacked") {
+        reply.raw.once("close", () => finish(reply.raw.statusCode));
+        return;
+      }
+      send(reply.raw, answered, sending);
+      finish(answered.status);
+    } catch (error) {
+      const answered = refusal(error, requestId);
+      if (answered === undefined) return;
+      // A handler that writes to the socket itself may fail halfway: then there is no taking back.
+      if (reply.raw.headersSent) reply.raw.destroy();
+      else send(reply.raw, answered, sending);
+      finish(answered.status);
+    }
+  }
+
+  async function run(request: FastifyRequest, reply: FastifyReply, caller: Caller | undefined): Promise<Reply> {
+    const params = request.params as Readonly<Record<string, string>>;
+    if (looksUpRun && caller !== undefined) await visibleRun(host, caller, params["runId"] ?? "");
+    const query = readQuery?.(request.raw.url ?? "");
+    const body = bodySchema === undefined ? NO_BODY : await readBody(request.raw, limits);
+    if (bodySchema !== undefined) checkBody(bodySchema, body.value, bodyDetails);
+    if (streams) {
+      if (request.method === "HEAD") return { status: 200, raw: "", contentType: "text/event-stream" };
+      reply.raw.setHeader("x-request-id", request.id);
+      reply.raw.setHeader("x-content-type-options", "nosniff");
+    }
+    const keyed = idempotent === undefined ? undefined : keyOf(request, caller, params, body);
+    const context = new Context(host, request, reply, caller, params, query, body, keyed);
+    if (keyed === undefined) return handler(context);
+    return oncePerKey(
+      host,
+      keyed,
+      () => handler(context),
+      () => context.recorded,
+    );
+  }
+
+  function keyOf(
+    request: FastifyRequest,
+    caller: Caller | undefined,
+    params: Readonly<Record<string, string>>,
+    body: Body,
+  ): Keyed | undefined {
+    const header = request.headers["idempotency-key"];
+    if (header === undefined || caller === undefined) return undefined;
+    const dedup = request.headers["x-dedup"];
+    // Keys of one workspace must not meet those of another, which could not see what is replayed.
+    const place = caller.workspace === undefined ? "" : ` in ${caller.workspace}`;
+    return {
+      tenant: caller.tenant,
+      operation: `${operation.method} ${fillPath(operation.path, params)}${place}`,
+      key: checkedKey(String(header)),
+      digest: digestOf(body.value, dedup === undefined ? undefined : String(dedup)),
+      ...(idempotent === "many" ? { leaseOwner: host.newId("req") } : {}),
+    };
+  }
+
+  /** Undefined when there is nobody left to tell. */
+  function refusal(error: unknown, requestId: string): Written | undefined {
+    if (error instanceof ClientGone) return undefined;
+    if (isForClient(error)) {
+      if (error.status === 503) log.warn({ requestId, err: error }, "unavailable");
+      return errorReply(error);
+    }
+    log.error({ requestId, err: error }, "unexpected error");
+    return errorReply(internalError(requestId));
+  }
+}
+
+function checkBody(schema: TSchema, value: unknown, more: ErrorDetails | undefined): void {
+  try {
+    parse(schema, value, "body");
+  } catch (error) {
+    if (more === undefined || !(error instanceof AppError)) throw error;
+    throw new AppError(error.code, { ...error.details, ...more });
+  }
+}
+
+/** The seams answer for runs that do not exist; every other route that names a run is about one. */
+function namesRun({ path, gate }: Operation): boolean {
+  return path.includes("{runId}") && gate?.capability !== "conformanceSeams";
+}
+
+function closedGate({ gate }: Operation, host: Host): (() => AppError) | undefined {
+  if (gate === undefined || host.capabilities.has(gate.capability)) return undefined;
+  return gate.off === "not_found"
+    ? () => new AppError("not_found", { what: "route" })
+    : () => new AppError("capability_not_provided", { capability: gate.capability });
+}

@@ -1,0 +1,55 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Recorder } from "../engine/execute.ts";
+import type { Host } from "../engine/host.ts";
+import type { Caller } from "../protocol/identity.ts";
+import type { Reply, RequestContext } from "./handler.ts";
+import { type Keyed, outcomeOf } from "./idempotency.ts";
+import type { Body } from "./read-body.ts";
+
+export class Context implements RequestContext {
+  readonly host: Host;
+  readonly requestId: string;
+  declare readonly caller?: Caller;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: unknown;
+  readonly body: unknown;
+  readonly bodyText: string;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  /** Whether a command was given the outcome to commit with its change. */
+  recorded = false;
+  readonly #keyed: Keyed | undefined;
+
+  constructor(
+    host: Host,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    caller: Caller | undefined,
+    params: Readonly<Record<string, string>>,
+    query: unknown,
+    body: Body,
+    keyed: Keyed | undefined,
+  ) {
+    this.host = host;
+    this.requestId = request.id;
+    if (caller !== undefined) this.caller = caller;
+    this.params = params;
+    this.query = query;
+    this.body = body.value;
+    this.bodyText = body.text;
+    this.request = request;
+    this.reply = reply;
+    this.#keyed = keyed;
+  }
+
+  recorder<T>(reply: (result: T) => Reply): Recorder<T> {
+    const keyed = this.#keyed;
+    if (keyed === undefined) return () => undefined;
+    return (result) => {
+      const answered = reply(result);
+      if (answered === "hijacked") throw new Error("a reply under an idempotency key must be one that can be recorded");
+      this.recorded = true;
+      return outcomeOf(this.host, keyed, answered);
+    };
+  }
+}

@@ -1,0 +1,20 @@
+/** `/v1/runs/{runId}:pause` as Fastify writes it. A parameter never holds a colon, so that no verb hides in an id. */
+export function fastifyPattern(path: string): string {
+  return path
+    .split(/(\{\w+\})/)
+    .map((part) => (part.startsWith("{") ? `:${part.slice(1, -1)}([^:/]+)` : part.replaceAll(":", "::")))
+    .join("");
+}
+
+/** The same path as a test of a whole URL path. */
+export function pathTest(path: string): RegExp {
+  const source = path
+    .split(/(\{\w+\})/)
+    .map((part) => (part.startsWith("{") ? "[^:/]+" : part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")))
+    .join("");
+  return new RegExp(`^${source}$`);
+}
+
+export function fillPath(path: string, params: Readonly<Record<string, string>>): string {
+  return path.includes("{") ? path.replace(/\{(\w+)\}/g, (_, name: string) => params[name] ?? "") : path;
+}

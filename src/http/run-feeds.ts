@@ -1,0 +1,124 @@
+import type { ServerResponse } from "node:http";
+import type { Host } from "../engine/host.ts";
+import { AppError } from "../protocol/errors.ts";
+import { RunChanges } from "./run-changes.ts";
+import { RunFeed } from "./run-feed.ts";
+import { SseSocket } from "./sse-socket.ts";
+import { STREAM_DEFAULTS, type StreamSettings } from "./stream-settings.ts";
+import { Subscriber, type Subscription } from "./subscriber.ts";
+
+export interface RunFeedsOptions {
+  readonly settings?: Partial<StreamSettings>;
+  /** Told of mistakes of ours that no request is left to answer with. */
+  report(error: unknown): void;
+}
+
+export interface OpenStream extends Subscription {
+  readonly runId: string;
+  /** Whose streams are counted together. */
+  readonly keyId: string;
+  readonly response: ServerResponse;
+  /** What the pipeline wants on every answer. */
+  readonly headers: Readonly<Record<string, number | string | string[] | undefined>>;
+}
+
+interface Followed {
+  readonly feed: RunFeed;
+  readonly subscribers: Set<Subscriber>;
+  stop(): void;
+}
+
+/** Everything this process has open to those who follow runs: one feed per run, gone with its last subscriber. */
+export class RunFeeds {
+  readonly settings: StreamSettings;
+  readonly changes: RunChanges;
+  readonly #host: Host;
+  readonly #report: (error: unknown) => void;
+  readonly #followed = new Map<string, Followed>();
+  readonly #openByKey = new Map<string, number>();
+  readonly #tally = { frames: 0, lagging: 0 };
+  #open = 0;
+  #closed = false;
+
+  constructor(host: Host, { settings, report }: RunFeedsOptions) {
+    this.settings = { ...STREAM_DEFAULTS, ...settings };
+    this.#host = host;
+    this.#report = report;
+    this.changes = new RunChanges(host.store, this.settings.rereadMs);
+  }
+
+  /** Throws before anything is sent when there is no room or the host is going down. */
+  checkRoom(keyId: string): void {
+    if (this.#closed) throw new AppError("unavailable", { reason: "This host is shutting down" });
+    const { streamsMax, streamsPerKeyMax = streamsMax } = this.settings;
+    if (this.#open >= streamsMax) throw tooMany("global", streamsMax);
+    if ((this.#openByKey.get(keyId) ?? 0) >= streamsPerKeyMax) throw tooMany("key", streamsPerKeyMax);
+  }
+
+  /** From here on the response belongs to the stream. Throws like `checkRoom`. */
+  open({ runId, keyId, response, headers, ...subscription }: OpenStream): void {
+    this.checkRoom(keyId);
+    const followed = this.#follow(runId);
+    const socket = new SseSocket(response, this.settings.bufferedBytesMax);
+    const shared = { host: this.#host, tally: this.#tally, report: this.#report };
+    const subscriber = new Subscriber(shared, followed.feed, socket, subscription);
+    followed.subscribers.add(subscriber);
+    this.#count(keyId, 1);
+    socket.open(headers, this.settings.stallMs, {
+      drained: () => subscriber.drained(),
+      closed: () => {
+        subscriber.release();
+        this.#count(keyId, -1);
+        followed.subscribers.delete(subscriber);
+        if (followed.subscribers.size === 0) followed.stop();
+      },
+    });
+    subscriber.catchUp();
+  }
+
+  /** For the metrics of this process. */
+  counts(): { readonly openStreams: number; readonly laggingStreams: number; readonly framesSent: number } {
+    return { openStreams: this.#open, laggingStreams: this.#tally.lagging, framesSent: this.#tally.frames };
+  }
+
+  /** Ends every stream after what it still has to say, and lets waiting polls answer. None is opened afterwards. */
+  closeAll(): void {
+    this.#closed = true;
+    this.changes.close();
+    for (const { subscribers } of this.#followed.values()) {
+      for (const subscriber of subscribers) subscriber.finish();
+    }
+  }
+
+  #follow(runId: string): Followed {
+    const standing = this.#followed.get(runId);
+    if (standing) return standing;
+    const feed = new RunFeed(runId, this.#host.store, this.#report);
+    const subscribers = new Set<Subscriber>();
+    const unfollow = this.changes.follow(runId, () => feed.wake());
+    const timer = setInterval(() => {
+      for (const subscriber of subscribers) subscriber.keepAlive();
+    }, this.settings.keepAliveMs).unref();
+    const stop = () => {
+      unfollow();
+      clearInterval(timer);
+      this.#followed.delete(runId);
+    };
+    const followed = { feed, subscribers, stop };
+    this.#followed.set(runId, followed);
+    return followed;
+  }
+
+  #count(keyId: string, change: 1 | -1): void {
+    this.#open += change;
+    const ofKey = (this.#openByKey.get(keyId) ?? 0) + change;
+    if (ofKey > 0) this.#openByKey.set(keyId, ofKey);
+    else this.#openByKey.delete(keyId);
+  }
+}
+
+const RETRY_AFTER_MS = 1000;
+
+function tooMany(scope: "global" | "key", limit: number): AppError {
+  return new AppError("rate_limited", { retryAfterMs: RETRY_AFTER_MS, scope, limit });
+}

@@ -1,0 +1,86 @@
+import { bulkCancelRuns, cancelRun, pauseRun, resumeRun } from "../engine/change-run.ts";
+import { createRun } from "../engine/create-run.ts";
+import { visibleRun } from "../engine/execute.ts";
+import { listRuns, snapshot } from "../engine/read-run.ts";
+import type {
+  BulkCancelRequest,
+  CancelRunRequest,
+  CreateRunRequest,
+  PauseRunRequest,
+  ResumeRunRequest,
+} from "../protocol/api.ts";
+import { AppError } from "../protocol/errors.ts";
+import type { RunStatus } from "../protocol/run-status.ts";
+import { noneMatch } from "./etag.ts";
+import { callerOf, type Handler, type Reply, type RequestContext } from "./handler.ts";
+
+export const createRunRoute: Handler = async (context) => {
+  const { headers } = context.request;
+  // This host hands out no test keys, so whoever asks may not.
+  if (headers["x-force-engine-version"] !== undefined) throw new AppError("force_engine_version_forbidden");
+  const request = context.body as CreateRunRequest;
+  const caller = callerOf(context);
+  const dedup = dedupOf(headers["x-dedup"]);
+  return created(await createRun(context.host, { caller, request, dedup, record: context.recorder(created) }));
+};
+
+function dedupOf(header: string | string[] | undefined): boolean {
+  if (header === undefined) return false;
+  if (header === "enforce") return true;
+  throw new AppError("validation_error", { problem: 'X-Dedup must be "enforce" or left out' });
+}
+
+const DEFAULT_LIMIT = 50;
+
+export const listRunsRoute: Handler = async (context) => {
+  const query = context.query as { limit?: number; cursor?: string; workflowId?: string; status?: RunStatus };
+  return ok(await listRuns(context.host, callerOf(context), { ...query, limit: query.limit ?? DEFAULT_LIMIT }));
+};
+
+export const getRunRoute: Handler = async (context) => {
+  const { host, request } = context;
+  const run = await visibleRun(host, callerOf(context), runIdOf(context));
+  // A snapshot is a function of the log, and the version says how much of the log there is.
+  const etag = `"${run.runId}-${run.version}"`;
+  const headers = { etag };
+  if (!noneMatch(request.headers["if-none-match"], etag)) return { status: 304, raw: null, headers };
+  return { status: 200, json: await snapshot(host, run), headers };
+};
+
+export const cancelRunRoute: Handler = async (context) => {
+  const request = context.body as CancelRunRequest;
+  return ok(await cancelRun(context.host, { ...changeOf(context), request, record: context.recorder(ok) }));
+};
+
+export const bulkCancelRunsRoute: Handler = async (context) =>
+  ok(await bulkCancelRuns(context.host, callerOf(context), context.body as BulkCancelRequest));
+
+export const pauseRunRoute: Handler = async (context) => {
+  const request = context.body as PauseRunRequest;
+  return accepted(await pauseRun(context.host, { ...changeOf(context), request, record: context.recorder(accepted) }));
+};
+
+export const resumeRunRoute: Handler = async (context) => {
+  const request = context.body as ResumeRunRequest;
+  return accepted(await resumeRun(context.host, { ...changeOf(context), request, record: context.recorder(accepted) }));
+};
+
+function changeOf(context: RequestContext) {
+  return { caller: callerOf(context), runId: runIdOf(context) };
+}
+
+function runIdOf({ params }: RequestContext): string {
+  return params["runId"] ?? "";
+}
+
+function ok(json: unknown): Reply {
+  return { status: 200, json };
+}
+
+function created(json: unknown): Reply {
+  return { status: 201, json };
+}
+
+function accepted(json: unknown): Reply {
+  return { status: 202, json };
+}

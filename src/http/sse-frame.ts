@@ -1,0 +1,34 @@
+import type { StoredEvent } from "../store/store.ts";
+import { admittingMode, isMessageChunk, type StreamModes } from "./stream-mode.ts";
+
+export const OPENED = ":ok\n\n";
+export const KEEP_ALIVE = Buffer.from(":keepalive\n\n");
+
+/** The frame of an event, or an empty text when no mode admits it. Stored texts are sent as they are. */
+export function eventFrame(modes: StreamModes, event: StoredEvent): string {
+  const mode = admittingMode(modes, event.type);
+  if (mode === undefined) return "";
+  const chunk = isMessageChunk(event.type);
+  const type = chunk ? "ai.message.chunk" : event.type;
+  return frame(event.sequence, modes.names.length > 1 ? mode : type, chunk ? messageChunk(event.body) : event.body);
+}
+
+export function snapshotFrame(sequence: number, snapshot: string): string {
+  return frame(sequence, "state.snapshot", snapshot);
+}
+
+/** `events` holds at least one; the client resumes after the last of them. */
+export function batchFrame(events: readonly StoredEvent[]): string {
+  return frame(events.at(-1)?.sequence ?? 0, "batch", `[${events.map((event) => event.body).join(",")}]`);
+}
+
+/** JSON texts have no line breaks of their own, so one `data:` line holds any of them. */
+function frame(id: number, event: string, data: string): string {
+  return `id: ${id}\nevent: ${event}\ndata: ${data}\n\n`;
+}
+
+function messageChunk(body: string): string {
+  const { payload } = JSON.parse(body) as { payload: Record<string, unknown> };
+  const { nodeId, runId, chunk, isLast, meta } = payload;
+  return JSON.stringify({ nodeId, runId, chunk, isLast, meta });
+}

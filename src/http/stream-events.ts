@@ -1,0 +1,51 @@
+import { visibleRun } from "../engine/execute.ts";
+import { AppError } from "../protocol/errors.ts";
+import { OPERATIONS } from "../protocol/operations.ts";
+import { parse } from "../protocol/schema.ts";
+import { callerOf, type Handler } from "./handler.ts";
+import type { RunFeeds } from "./run-feeds.ts";
+import { sendEvents } from "./send-events.ts";
+import { parseStreamMode } from "./stream-mode.ts";
+
+/** `GET /v1/runs/{runId}/events`: the backlog and then what happens, as server-sent events; or the log as JSON. */
+export function streamEvents(feeds: RunFeeds): Handler {
+  return async (context) => {
+    const { host, params, request, reply } = context;
+    const { runId = "" } = params;
+    const { streamMode, bufferMs = 0 } = parse(OPERATIONS.streamEvents.query, context.query, "query");
+    const modes = parseStreamMode(streamMode);
+    const caller = callerOf(context);
+    const run = await visibleRun(host, caller, runId);
+    // Whether the caller may see the run is decided before its cursor is looked at.
+    const after = lastEventId(request.headers["last-event-id"]);
+    if (prefersJson(request.headers.accept)) {
+      return sendEvents(context, { runId, from: 0, to: run.version, before: '{"events":[', after: "]}" });
+    }
+    feeds.checkRoom(caller.keyId);
+    reply.hijack();
+    feeds.open({
+      runId,
+      keyId: caller.keyId,
+      visible: caller,
+      modes,
+      bufferMs,
+      after,
+      version: run.version,
+      response: reply.raw,
+      headers: reply.getHeaders(),
+    });
+    return "hijacked";
+  };
+}
+
+/** Any integer of any size is a cursor; one past the end only means that there is no backlog. */
+function lastEventId(raw: string | readonly string[] | undefined): number {
+  if (raw === undefined) return -1;
+  if (typeof raw === "string" && /^\d+$/.test(raw)) return Number(raw);
+  throw new AppError("validation_error", { problem: "Last-Event-ID must be a sequence: an integer, 0 or larger" });
+}
+
+function prefersJson(accept = ""): boolean {
+  const types = accept.split(",").map((range) => range.split(";")[0]?.trim().toLowerCase());
+  return types.includes("application/json") && !types.includes("text/event-stream");
+}

@@ -1,0 +1,193 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { visibleRun } from "../engine/execute.ts";
+import type { Host } from "../engine/host.ts";
+import { AppError } from "../protocol/errors.ts";
+import { endsRun } from "../protocol/events.ts";
+import type { Visibility } from "../protocol/identity.ts";
+import { isTerminal } from "../protocol/run-status.ts";
+import { EventBatch } from "./event-batch.ts";
+import { EventChunk, splitEvents } from "./event-chunk.ts";
+import type { RunFeed } from "./run-feed.ts";
+import { RunFold } from "./run-fold.ts";
+import { snapshotFrame } from "./sse-frame.ts";
+import type { SseSocket } from "./sse-socket.ts";
+import type { StreamModes } from "./stream-mode.ts";
+
+export interface Subscription {
+  readonly modes: StreamModes;
+  readonly bufferMs: number;
+  /** `Last-Event-ID`: only later sequences are sent. -1 for all. */
+  readonly after: number;
+  /** How many events the log held when the run was looked up. */
+  readonly version: number;
+  readonly visible: Visibility;
+}
+
+/** What this process counts over all its streams. */
+export interface StreamTally {
+  frames: number;
+  lagging: number;
+}
+
+const ROWS_MAX = 512;
+
+/**
+ * One connection that follows a run.
+ * `reading`: it reads the store by its own cursor. `live`: the feed hands it what is new. `lagging`: its socket is full
+ * and it waits for `drain`, then reads again. `parked`: its read failed and it waits for the feed to be told.
+ */
+export class Subscriber {
+  readonly #host: Host;
+  readonly #feed: RunFeed;
+  readonly #socket: SseSocket;
+  readonly #tally: StreamTally;
+  readonly #subscription: Subscription;
+  readonly #report: (error: unknown) => void;
+  readonly #batch: EventBatch | undefined;
+  #state: "new" | "reading" | "live" | "lagging" | "parked" | "ended" = "new";
+  /** Everything before this sequence was read. */
+  #position: number;
+  #rows = 64;
+
+  constructor(
+    { host, tally, report }: { host: Host; tally: StreamTally; report: (error: unknown) => void },
+    feed: RunFeed,
+    socket: SseSocket,
+    subscription: Subscription,
+  ) {
+    this.#host = host;
+    this.#tally = tally;
+    this.#report = report;
+    this.#feed = feed;
+    this.#socket = socket;
+    this.#subscription = subscription;
+    const { modes, bufferMs, after, version } = subscription;
+    // The last event is read even by a client that has it: it tells whether the run is over. For values the run does.
+    this.#position = this.wantsSnapshots ? 0 : Math.min(after + 1, version - 1);
+    // A snapshot is no RunEventDoc and cannot be in a batch: `bufferMs` changes nothing for values.
+    if (bufferMs > 0 && !this.wantsSnapshots)
+      this.#batch = new EventBatch(modes, bufferMs, (one) => this.#write(one, 1));
+  }
+
+  get wantsSnapshots(): boolean {
+    return this.#subscription.modes.key === "values";
+  }
+
+  /** Reads from the store until there is no more, the socket is full, or the run is over. */
+  catchUp(): void {
+    if (this.#state === "reading" || this.#state === "live" || this.#state === "ended") return;
+    this.#enter("reading");
+    void this.#readOn();
+  }
+
+  /** Sends what it has not sent yet. False, with nothing sent, when the socket is full. */
+  take(chunk: EventChunk): boolean {
+    if (this.#socket.full) return false;
+    const fresh = chunk.from(Math.max(this.#position, this.#subscription.after + 1));
+    this.#position = Math.max(this.#position, chunk.last.sequence + 1);
+    if (fresh === undefined) return true;
+    if (this.#batch !== undefined) {
+      for (const event of fresh.events) this.#batch.add(event);
+    } else {
+      const { bytes, count } = fresh.frames(this.#subscription.modes);
+      if (count > 0) this.#write(bytes, count);
+    }
+    return true;
+  }
+
+  lag(): void {
+    this.#feed.leave(this);
+    this.#enter("lagging");
+  }
+
+  drained(): void {
+    if (this.#state === "lagging") this.catchUp();
+  }
+
+  keepAlive(): void {
+    if (this.#state !== "ended") this.#socket.keepAlive();
+  }
+
+  /** Ends the stream politely: the reader still gets what was sent. */
+  finish(): void {
+    if (this.#state === "ended") return;
+    this.#batch?.flush();
+    this.release();
+    this.#socket.end();
+  }
+
+  cut(): void {
+    this.release();
+    this.#socket.destroy();
+  }
+
+  /** Lets go of everything but the connection. */
+  release(): void {
+    this.#batch?.drop();
+    this.#feed.leave(this);
+    this.#enter("ended");
+  }
+
+  async #readOn(): Promise<void> {
+    try {
+      while (this.#state === "reading") await (this.wantsSnapshots ? this.#readSnapshot() : this.#readPage());
+    } catch (error) {
+      if (this.#state === "ended") return;
+      if (error instanceof AppError) {
+        this.#enter("parked");
+        this.#feed.park(this);
+      } else {
+        this.#report(error);
+        this.cut();
+      }
+    }
+  }
+
+  async #readPage(): Promise<void> {
+    const asked = this.#rows;
+    const events = await this.#host.store.readEvents(this.#feed.runId, this.#position, asked);
+    let taken = 0;
+    for (const part of splitEvents(events)) {
+      if (this.#state !== "reading") return;
+      if (!this.take(new EventChunk(part))) {
+        // The rest is forgotten and read again later: what waits in memory is what the socket holds, no more.
+        this.#rows = Math.max(1, taken);
+        return this.lag();
+      }
+      taken += part.length;
+      if (endsRun(part.at(-1)?.type ?? "")) return this.finish();
+    }
+    if (this.#state !== "reading") return;
+    this.#rows = Math.min(ROWS_MAX, asked * 2);
+    // A log of which this mode shows little is long to read and never fills the socket; others get their turn.
+    if (events.length === asked) await nextTurn();
+    else if (this.#feed.join(this, this.#position)) this.#enter("live");
+  }
+
+  /** The backlog of a stream of values is one snapshot: the run as it is. */
+  async #readSnapshot(): Promise<void> {
+    if (this.#socket.full) return this.lag();
+    const run = await visibleRun(this.#host, this.#subscription.visible, this.#feed.runId);
+    const { sensitivity } = await this.#host.plans.byHash(run.workflowHash);
+    if (this.#state !== "reading") return;
+    const fold = new RunFold(run, sensitivity);
+    const over = isTerminal(run.status);
+    // A client that has the last event of a run that is over has its last snapshot too.
+    const known = over && this.#subscription.after >= run.version - 1;
+    if (run.version > this.#position && !known) this.#write(snapshotFrame(run.version - 1, fold.snapshot), 1);
+    this.#position = run.version;
+    if (over) this.finish();
+    else if (this.#feed.join(this, run.version, fold)) this.#enter("live");
+  }
+
+  #write(bytes: Buffer | string, frames: number): void {
+    this.#tally.frames += frames;
+    this.#socket.write(bytes);
+  }
+
+  #enter(state: Subscriber["#state"]): void {
+    if (this.#state === "lagging") this.#tally.lagging--;
+    if (state === "lagging") this.#tally.lagging++;
+    this.#state = state;
+  }
+}

@@ -1,0 +1,101 @@
+import { type ChainHead, extendChain } from "../audit-chain.ts";
+import type { AuditLogTable, EffectsTable } from "../sql/tables.ts";
+import type { Change, EffectClaim, Unit } from "../store.ts";
+import { hasEnded, type PreparedRun, type PreparedUnit } from "./prepare-unit.ts";
+import { change, idempotencyKey, type StandingRows, scopeKey } from "./standing-rows.ts";
+
+/** What the accepted units of a batch add, beside the rows they changed in `StandingRows`. */
+export interface Accepted {
+  readonly units: PreparedUnit[];
+  readonly audit: AuditLogTable[];
+  /** Whether some run is free to be claimed after its write. */
+  work: boolean;
+}
+
+/**
+ * Lets a unit happen in memory. Throws when its audit entries cannot be hashed; nothing has changed then, so that the
+ * rest of the batch goes on.
+ */
+export function applyUnit(prepared: PreparedUnit, standing: StandingRows, accepted: Accepted): void {
+  const { unit, runs, idempotency } = prepared;
+  if (unit.audit?.length) accepted.audit.push(...extendAudit(unit.tenant, unit.audit, standing));
+  for (const run of runs) applyRun(run, standing, accepted);
+  for (const claim of unit.effectClaims ?? []) {
+    change(standing.effects, claim.effectId, effectRow(unit.tenant, claim));
+  }
+  for (const { effectId, state, outcome, atMs } of unit.effectOutcomes ?? []) {
+    const effect = standing.effects.get(effectId)?.row;
+    if (effect?.tenant !== unit.tenant) continue;
+    change(standing.effects, effectId, { ...effect, state, outcome, finished_at: atMs });
+  }
+  if (unit.idempotency && idempotency) change(standing.idempotency, idempotencyKey(unit.idempotency), idempotency);
+  accepted.units.push(prepared);
+}
+
+function extendAudit(tenant: string, drafts: NonNullable<Unit["audit"]>, standing: StandingRows): AuditLogTable[] {
+  const before: ChainHead | undefined = standing.heads.get(tenant)?.row;
+  const { entries, head } = extendChain(before, drafts);
+  const rows = entries.map((entry) => ({
+    tenant,
+    seq: entry.atSequence,
+    occurred_at: entry.occurredAt,
+    actor: entry.actor,
+    action: entry.action,
+    target: entry.target,
+    details: JSON.stringify(entry.details),
+    prev_hash: entry.prevHash,
+  }));
+  change(standing.heads, tenant, head);
+  return rows;
+}
+
+function applyRun(prepared: PreparedRun, standing: StandingRows, accepted: Accepted): void {
+  const { write, columns } = prepared;
+  const { run_id, tenant, version, workflow_id } = columns;
+  const before = standing.runs.get(run_id)?.row;
+  const lease =
+    write.lease === undefined
+      ? { lease_owner: before?.lease_owner ?? null, lease_until: before?.lease_until ?? null }
+      : write.lease === "release"
+        ? { lease_owner: null, lease_until: null }
+        : { lease_owner: write.lease.owner, lease_until: write.lease.untilMs };
+
+  const scope = before === undefined ? (write.dedupScope ?? null) : before.dedup_scope;
+  const ended = hasEnded(prepared);
+  if (scope !== null) {
+    const key = scopeKey(tenant, workflow_id, scope);
+    if (ended) standing.active.delete(key);
+    else standing.active.set(key, run_id);
+  }
+  const dedup_scope = ended ? null : scope;
+  change(standing.runs, run_id, { run_id, tenant, version, workflow_id, dedup_scope, ...lease, columns });
+  accepted.work ||= columns.wake_at !== null && lease.lease_owner === null;
+}
+
+function effectRow(tenant: string, claim: EffectClaim): EffectsTable {
+  return {
+    effect_id: claim.effectId,
+    tenant,
+    run_id: claim.runId,
+    node_id: claim.nodeId,
+    ordinal: claim.ordinal,
+    provider_key: claim.providerKey,
+    state: "claimed",
+    claimed_by: claim.claimedBy,
+    claimed_at: claim.atMs,
+    outcome: null,
+    finished_at: null,
+    expires_at: claim.expiresAtMs,
+  };
+}
+
+/** What listeners are told, or undefined when it concerns nobody. */
+export function changeOf({ units, work }: Accepted): Change | undefined {
+  const runIds = new Set(units.flatMap(({ runs }) => runs.filter(({ events }) => events.length > 0).map(runIdOf)));
+  const keys = units.some(({ unit }) => unit.roles?.length || unit.keys?.some((write) => write.type !== "used"));
+  return runIds.size > 0 || work || keys ? { runIds: [...runIds], work, keys } : undefined;
+}
+
+function runIdOf({ write }: PreparedRun): string {
+  return write.runId;
+}

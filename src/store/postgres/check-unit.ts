@@ -1,0 +1,51 @@
+import { toEffectRecord, toIdempotencyRecord } from "../sql/rows.ts";
+import type { IdempotencyTable } from "../sql/tables.ts";
+import type { EffectClaim, IdempotencyOutcome, Refusal } from "../store.ts";
+import type { PreparedRun, PreparedUnit } from "./prepare-unit.ts";
+import { idempotencyKey, type StandingRows, scopeKey } from "./standing-rows.ts";
+
+/** Why the unit cannot happen as things stand, or undefined. Changes nothing. */
+export function checkUnit({ unit, runs }: PreparedUnit, standing: StandingRows): Refusal | undefined {
+  for (const run of runs) {
+    const refusal = checkRun(run, standing);
+    if (refusal !== undefined) return refusal;
+  }
+  return checkEffects(unit.effectClaims ?? [], standing) ?? checkIdempotency(unit.idempotency, standing);
+}
+
+function checkRun({ write, columns }: PreparedRun, standing: StandingRows): Refusal | undefined {
+  const { runId, expectedVersion, heldBy, dedupScope } = write;
+  const found = standing.runs.get(runId)?.row;
+  // Another tenant's run does not exist for this one.
+  const run = found?.tenant === columns.tenant ? found : undefined;
+  const version = run?.version ?? 0;
+  if (version !== expectedVersion || (found !== undefined && run === undefined)) {
+    return { type: "version", runId, version };
+  }
+  if (heldBy !== undefined && run?.lease_owner !== heldBy) return { type: "lease", runId };
+  if (expectedVersion > 0 || dedupScope === undefined) return undefined;
+  const active = standing.active.get(scopeKey(columns.tenant, columns.workflow_id, dedupScope));
+  return active === undefined ? undefined : { type: "active", runId: active };
+}
+
+function checkEffects(claims: readonly EffectClaim[], standing: StandingRows): Refusal | undefined {
+  for (const { effectId } of claims) {
+    const claimed = standing.effects.get(effectId);
+    if (claimed !== undefined) return { type: "effect", record: toEffectRecord(claimed.row) };
+  }
+  return undefined;
+}
+
+function checkIdempotency(outcome: IdempotencyOutcome | undefined, standing: StandingRows): Refusal | undefined {
+  if (outcome === undefined) return undefined;
+  const row = standing.idempotency.get(idempotencyKey(outcome))?.row;
+  if (row === undefined || givesWay(row, outcome)) return undefined;
+  return { type: "idempotency", record: toIdempotencyRecord(row) };
+}
+
+/** An outcome replaces a record that no longer counts, or the pending claim it completes. */
+function givesWay(row: IdempotencyTable, { nowMs, leaseOwner }: IdempotencyOutcome): boolean {
+  if (row.expires_at <= nowMs || row.state === "retryable-failure") return true;
+  if (row.state !== "pending") return false;
+  return row.lease_until === null || row.lease_until <= nowMs || row.lease_owner === leaseOwner;
+}

@@ -1,0 +1,43 @@
+import type { Pool } from "pg";
+import type { Run } from "../../protocol/run.ts";
+import { toRun } from "../sql/rows.ts";
+import type { Claim } from "../store.ts";
+
+// Rows that another claim or a commit is just changing are passed over, not waited for. The order of the rows that
+// an update returns is its own, so the due time comes along.
+const CLAIM = `with due as materialized (
+    select run_id from runs
+    where wake_at <= $1 and (lease_until is null or lease_until <= $1) and engine_version <= $2
+    order by wake_at limit $3 for update skip locked
+  )
+  update runs set lease_owner = $4, lease_until = $5 from due where runs.run_id = due.run_id
+  returning runs.wake_at, runs.state`;
+
+export async function claimRuns(pool: Pool, claim: Claim): Promise<Run[]> {
+  const { owner, nowMs, untilMs, limit, engineVersion } = claim;
+  const { rows } = await pool.query<{ wake_at: number; state: string }>(CLAIM, [
+    nowMs,
+    engineVersion,
+    limit,
+    owner,
+    untilMs,
+  ]);
+  return rows.sort((a, b) => a.wake_at - b.wake_at).map(toRun);
+}
+
+// Locked by id, as commits do, so that the two never wait for each other.
+const RENEW = `with held as materialized (
+    select run_id from runs where run_id = any($1) and lease_owner = $2 order by run_id for update
+  )
+  update runs set lease_until = $3 from held where runs.run_id = held.run_id returning runs.run_id`;
+
+export async function renewLeases(
+  pool: Pool,
+  owner: string,
+  runIds: readonly string[],
+  untilMs: number,
+): Promise<string[]> {
+  if (runIds.length === 0) return [];
+  const { rows } = await pool.query<{ run_id: string }>(RENEW, [runIds, owner, untilMs]);
+  return rows.map((row) => row.run_id);
+}

@@ -1,0 +1,68 @@
+import type { Client } from "pg";
+import type { Change, Committed } from "../store.ts";
+import { type Accepted, applyUnit, changeOf } from "./apply-unit.ts";
+import { checkUnit } from "./check-unit.ts";
+import { explain, isContended, isMistake } from "./database-trouble.ts";
+import type { Settled } from "./group-commit.ts";
+import type { PreparedUnit } from "./prepare-unit.ts";
+import { lockStandingRows, type StandingRows } from "./standing-rows.ts";
+import { send } from "./statements.ts";
+import { writeRows } from "./write-rows.ts";
+
+/** How often a batch that another process overtook looks again. Each time, that process has got something done. */
+const ATTEMPTS_MAX = 8;
+
+export interface CommittedBatch {
+  readonly settled: Settled<Committed>[];
+  readonly changes: readonly Change[];
+}
+
+/**
+ * Commits a batch in one transaction and two round trips: lock and read, then write and commit. Units are checked one
+ * by one against the locked rows and against what the units before them did; a refused unit is not written. A unit
+ * whose values the database refuses fails alone: the batch is halved until the unit is by itself.
+ *
+ * Throws when the database is in trouble. Then nothing of the batch is acknowledged; if the connection was lost during
+ * the commit it may have happened all the same, and only a reader can tell.
+ */
+export async function commitBatch(client: Client, batch: readonly PreparedUnit[]): Promise<CommittedBatch> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await transact(client, batch);
+    } catch (error) {
+      if (client.getTransactionStatus() !== "I") await client.query("rollback");
+      if (isContended(error) && attempt < ATTEMPTS_MAX) continue;
+      if (!isMistake(error)) throw error;
+      if (batch.length === 1) return { settled: [{ error: explain(error) }], changes: [] };
+      const middle = batch.length >> 1;
+      const first = await commitBatch(client, batch.slice(0, middle));
+      const second = await commitBatch(client, batch.slice(middle));
+      return { settled: [...first.settled, ...second.settled], changes: [...first.changes, ...second.changes] };
+    }
+  }
+}
+
+async function transact(client: Client, batch: readonly PreparedUnit[]): Promise<CommittedBatch> {
+  const standing = await lockStandingRows(client, batch);
+  const accepted: Accepted = { units: [], audit: [], work: false };
+  const settled = batch.map((unit) => decide(unit, standing, accepted));
+
+  const writes = writeRows(standing, accepted);
+  const end = { text: writes.length > 0 ? "commit" : "rollback" };
+  const answers = await send(client, [...writes, end]);
+  // A commit after a failed statement answers ROLLBACK, but then `send` has thrown.
+  if (answers.at(-1)?.command !== end.text.toUpperCase()) throw new Error("the database did not commit");
+  const change = changeOf(accepted);
+  return { settled, changes: change === undefined ? [] : [change] };
+}
+
+function decide(unit: PreparedUnit, standing: StandingRows, accepted: Accepted): Settled<Committed> {
+  try {
+    const refusal = checkUnit(unit, standing);
+    if (refusal !== undefined) return { result: { ok: false, refusal } };
+    applyUnit(unit, standing, accepted);
+    return { result: { ok: true } };
+  } catch (error) {
+    return { error };
+  }
+}

@@ -1,0 +1,33 @@
+import { DatabaseError } from "pg";
+import { AppError } from "../../protocol/errors.ts";
+
+/**
+ * Classes of SQLSTATE that blame the statement or its values: unsupported, data, integrity, syntax or access,
+ * limits, raised by one of our triggers. Everything else is about the server, the session or other sessions.
+ */
+const OURS = new Set(["0A", "21", "22", "23", "42", "54", "P0"]);
+
+/** Another session was first, or in the way. The same transaction may go through when it looks again. */
+const CONTENDED = new Set(["23505", "40001", "40P01"]);
+
+export function isContended(error: unknown): boolean {
+  return error instanceof DatabaseError && CONTENDED.has(error.code ?? "");
+}
+
+/** A mistake in the statement or its values: it would fail again, and a transaction without it would not. */
+export function isMistake(error: unknown): boolean {
+  if (error instanceof DatabaseError) return OURS.has(error.code?.slice(0, 2) ?? "");
+  // What the driver raises about the connection is a plain Error; these are bugs in code that handles rows.
+  return error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError;
+}
+
+/** `unavailable` for trouble with the database, the error itself for anything else. */
+export function explain(error: unknown): unknown {
+  if (error instanceof AppError || isMistake(error)) return error;
+  const why = error instanceof Error ? error.message : String(error);
+  return new AppError("unavailable", { reason: `The database cannot answer: ${why}` }, { cause: error });
+}
+
+export function closedError(): AppError {
+  return new AppError("unavailable", { reason: "The database is closed" });
+}

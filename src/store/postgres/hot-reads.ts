@@ -1,0 +1,64 @@
+import type { Pool } from "pg";
+import type { Visibility } from "../../protocol/identity.ts";
+import type { Run } from "../../protocol/run.ts";
+import {
+  type IdempotencyColumns,
+  type KeyAndRoles,
+  toIdempotencyRecord,
+  toKeyRecord,
+  toRun,
+  toStoredEvent,
+} from "../sql/rows.ts";
+import type { RunEventsTable } from "../sql/tables.ts";
+import type { IdempotencyKey, IdempotencyRecord, KeyRecord, StoredEvent } from "../store.ts";
+
+/**
+ * The reads that requests and streams make all the time, as statements which each connection parses and plans once.
+ * They answer as their namesakes in `store/sql` do.
+ */
+
+const READ_RUN = "select state from runs where run_id = $1 and tenant = $2 and ($3::text is null or workspace = $3)";
+
+export async function readRun(pool: Pool, visible: Visibility, runId: string): Promise<Run | undefined> {
+  const values = [runId, visible.tenant, visible.workspace ?? null];
+  const { rows } = await pool.query<{ state: string }>({ name: "read run", text: READ_RUN, values });
+  return rows[0] && toRun(rows[0]);
+}
+
+const READ_EVENTS = `select sequence, type, body, sealed from run_events
+  where run_id = $1 and sequence >= $2 order by sequence limit $3`;
+
+export async function readEvents(
+  pool: Pool,
+  runId: string,
+  fromSequence: number,
+  limit: number,
+): Promise<StoredEvent[]> {
+  const values = [runId, fromSequence, limit];
+  const { rows } = await pool.query<RunEventsTable>({ name: "read events", text: READ_EVENTS, values });
+  return rows.map(toStoredEvent);
+}
+
+const READ_IDEMPOTENCY = `select digest, state, status, headers, body, lease_until from idempotency
+  where tenant = $1 and operation = $2 and idem_key = $3 and expires_at > $4`;
+
+export async function readIdempotency(
+  pool: Pool,
+  { tenant, operation, key }: IdempotencyKey,
+  nowMs: number,
+): Promise<IdempotencyRecord | undefined> {
+  const values = [tenant, operation, key, nowMs];
+  const { rows } = await pool.query<IdempotencyColumns>({ name: "read idempotency", text: READ_IDEMPOTENCY, values });
+  return rows[0] && toIdempotencyRecord(rows[0]);
+}
+
+const FIND_KEY = `select key.*, binding.roles from api_keys as key
+  left join role_bindings as binding on binding.tenant = key.tenant and binding.principal = key.principal
+    and (binding.workspace = '' or binding.workspace = key.workspace)
+  where key.hash = $1`;
+
+export async function findKey(pool: Pool, hash: string): Promise<KeyRecord | undefined> {
+  const { rows } = await pool.query<KeyAndRoles>({ name: "find key", text: FIND_KEY, values: [hash] });
+  const [first, ...rest] = rows;
+  return first && toKeyRecord([first, ...rest]);
+}

@@ -1,0 +1,41 @@
+import { matches, type Static, Type } from "../../protocol/schema.ts";
+import type { Change } from "../store.ts";
+import type { Statement } from "./statements.ts";
+
+/** On which every process of this database hears of the commits of the others. */
+export const CHANNEL = "assay_changed";
+
+/** PostgreSQL refuses payloads of 8000 bytes and more. */
+const PAYLOAD_MAX_BYTES = 7_900;
+
+const Notification = Type.Object({
+  sender: Type.String(),
+  work: Type.Boolean(),
+  keys: Type.Boolean(),
+  runIds: Type.Union([Type.Literal("all"), Type.Array(Type.String())]),
+});
+type Notification = Static<typeof Notification>;
+
+/** Ids only: whoever hears of them reads the rows. */
+export function notify(sender: string, { runIds, work, keys }: Change): Statement {
+  const notification: Notification = { sender, work, keys, runIds: runIds === "all" ? "all" : [...runIds] };
+  let payload = JSON.stringify(notification);
+  if (Buffer.byteLength(payload) > PAYLOAD_MAX_BYTES) payload = JSON.stringify({ ...notification, runIds: "all" });
+  return { name: "notify", text: `select pg_notify('${CHANNEL}', $1)`, values: [payload] };
+}
+
+/** Undefined for what this process sent itself and for what nobody of ours sent. */
+export function changeFrom(payload: string, self: string): Change | undefined {
+  const notification = parsed(payload);
+  if (!matches(Notification, notification) || notification.sender === self) return undefined;
+  const { runIds, work, keys } = notification;
+  return { runIds, work, keys };
+}
+
+function parsed(payload: string): unknown {
+  try {
+    return JSON.parse(payload);
+  } catch {
+    return undefined;
+  }
+}

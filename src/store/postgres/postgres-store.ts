@@ -1,0 +1,95 @@
+import { randomUUID } from "node:crypto";
+import { migrate, requireCurrentSchema } from "../sql/migrate.ts";
+import { sharedStore } from "../sql/shared-store.ts";
+import type { Change, Store } from "../store.ts";
+import { claimRuns, renewLeases } from "./claim-runs.ts";
+import { type ConnectionSettings, kyselyOn, openPool } from "./connection.ts";
+import { closedError, explain } from "./database-trouble.ts";
+import * as hot from "./hot-reads.ts";
+import { Listener } from "./listen.ts";
+import { Listeners } from "./listeners.ts";
+import { Writer } from "./writer.ts";
+
+export interface PostgresSettings {
+  readonly url: string;
+  /** Brings the schema up to date; without it, a database that is not throws `schema_outdated`. */
+  readonly migrate?: boolean;
+  /** Connections for reads and claims. One for commits and one for notifications come on top. */
+  readonly poolSize?: number;
+  readonly statementTimeoutMs?: number;
+  readonly connectTimeoutMs?: number;
+}
+
+/** A store in PostgreSQL, which any number of processes may share. Throws `unavailable` when it cannot be reached. */
+export async function openPostgresStore(settings: PostgresSettings): Promise<Store> {
+  const { url, poolSize = 8, statementTimeoutMs = 10_000, connectTimeoutMs = 5_000 } = settings;
+  const connection = { url, statementTimeoutMs, connectTimeoutMs };
+  const sender = randomUUID();
+  const listeners = new Listeners();
+  const tell = (change: Change): void => listeners.tell(change);
+  const writer = new Writer(connection, sender, tell);
+  const listener = new Listener(connection, sender, tell);
+  const pool = openPool(connection, poolSize);
+  try {
+    await prepareSchema(connection, settings.migrate ?? true);
+    await listener.open();
+  } catch (error) {
+    await pool.end();
+    throw explain(error);
+  }
+
+  const db = kyselyOn(pool);
+  let closing: Promise<void> | undefined;
+  const asked = guard(() => closing === undefined, {
+    ...sharedStore(db, db),
+    readRun: (visible, runId) => hot.readRun(pool, visible, runId),
+    readEvents: (runId, fromSequence, limit) => hot.readEvents(pool, runId, fromSequence, limit),
+    readIdempotency: (key, nowMs) => hot.readIdempotency(pool, key, nowMs),
+    findKey: (hash) => hot.findKey(pool, hash),
+    claimRuns: (claim) => claimRuns(pool, claim),
+    renewLeases: (owner, runIds, untilMs) => renewLeases(pool, owner, runIds, untilMs),
+    ping: async () => void (await pool.query("select 1")),
+  });
+  const close = async (): Promise<void> => {
+    await writer.close();
+    await listener.close();
+    await pool.end();
+  };
+  return {
+    ...asked,
+    commit: async (unit) => {
+      if (closing !== undefined) throw closedError();
+      return writer.commit(unit);
+    },
+    onChange: (listener) => listeners.add(listener),
+    close: () => (closing ??= close()),
+  };
+}
+
+/** Migrations may take their time and wait for those of another process, so they have connections without a limit. */
+async function prepareSchema(connection: ConnectionSettings, mayMigrate: boolean): Promise<void> {
+  const pool = openPool({ ...connection, statementTimeoutMs: 0 }, 2);
+  try {
+    await (mayMigrate ? migrate : requireCurrentSchema)(kyselyOn(pool));
+  } finally {
+    await pool.end();
+  }
+}
+
+type Asked = Omit<Store, "commit" | "onChange" | "close">;
+
+/** Every method, refusing when the store is closed and naming trouble with the database as such. */
+function guard(isOpen: () => boolean, methods: Asked): Asked {
+  const guarded = Object.entries<(...args: never[]) => Promise<unknown>>(methods).map(([name, method]) => [
+    name,
+    async (...args: never[]) => {
+      if (!isOpen()) throw closedError();
+      try {
+        return await method(...args);
+      } catch (error) {
+        throw explain(error);
+      }
+    },
+  ]);
+  return Object.fromEntries(guarded) as Asked;
+}

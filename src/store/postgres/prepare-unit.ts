@@ -1,0 +1,90 @@
+import { eventDoc } from "../../protocol/events.ts";
+import { type Run, wakeAtMs } from "../../protocol/run.ts";
+import { isTerminal } from "../../protocol/run-status.ts";
+import type { IdempotencyTable, RunEventsTable, RunsTable } from "../sql/tables.ts";
+import type { IdempotencyOutcome, RunWrite, Unit } from "../store.ts";
+
+/** A unit with its rows written out, as far as they do not depend on what stands in the database. */
+export interface PreparedUnit {
+  readonly unit: Unit;
+  readonly runs: readonly PreparedRun[];
+  readonly idempotency?: IdempotencyTable;
+}
+
+export interface PreparedRun {
+  readonly write: RunWrite;
+  readonly columns: RunColumns;
+  readonly events: readonly RunEventsTable[];
+}
+
+export type RunColumns = Omit<RunsTable, "dedup_scope" | "lease_owner" | "lease_until">;
+
+/**
+ * Derives the rows of a unit. Done before the unit joins a batch: what cannot be written out fails its caller alone.
+ * Throws when the unit contradicts itself, which is a mistake of the caller.
+ */
+export function prepareUnit(unit: Unit): PreparedUnit {
+  const runs = (unit.runs ?? []).map((write) => {
+    requireSequence(write);
+    return { write, columns: columnsOf(unit.tenant, write.run), events: eventRows(write) };
+  });
+  const { idempotency } = unit;
+  return { unit, runs, ...(idempotency === undefined ? {} : { idempotency: idempotencyRow(idempotency) }) };
+}
+
+function requireSequence({ runId, expectedVersion, events, run }: RunWrite): void {
+  const odd = events.findIndex((event, index) => event.runId !== runId || event.sequence !== expectedVersion + index);
+  if (odd >= 0) throw new Error(`event ${odd} of a write to ${runId} does not follow version ${expectedVersion}`);
+  if (run.runId !== runId || run.version !== expectedVersion + events.length) {
+    throw new Error(`the run written to ${runId} is not the fold of its events`);
+  }
+}
+
+function columnsOf(tenant: string, run: Run): RunColumns {
+  return {
+    run_id: run.runId,
+    tenant,
+    workspace: run.owner.workspace ?? null,
+    workflow_id: run.workflowId,
+    workflow_hash: run.workflowHash,
+    status: run.status,
+    version: run.version,
+    engine_version: run.engineVersion,
+    state: JSON.stringify(run),
+    created_at: Date.parse(run.startedAt),
+    updated_at: Date.parse(run.updatedAt),
+    wake_at: wakeAtMs(run) ?? null,
+  };
+}
+
+function eventRows({ runId, events }: RunWrite): RunEventsTable[] {
+  return events.map((event) => ({
+    run_id: runId,
+    sequence: event.sequence,
+    type: event.type,
+    body: JSON.stringify(eventDoc(event)),
+    sealed: event.sealed === undefined ? null : JSON.stringify(event.sealed),
+  }));
+}
+
+/** Final: nobody holds the key any more. */
+function idempotencyRow(outcome: IdempotencyOutcome): IdempotencyTable {
+  const { tenant, operation, key, digest, state, response, expiresAtMs } = outcome;
+  return {
+    tenant,
+    operation,
+    idem_key: key,
+    digest,
+    state,
+    status: response.status,
+    headers: JSON.stringify(response.headers),
+    body: response.body,
+    lease_owner: null,
+    lease_until: null,
+    expires_at: expiresAtMs,
+  };
+}
+
+export function hasEnded({ write }: PreparedRun): boolean {
+  return isTerminal(write.run.status);
+}

@@ -1,0 +1,67 @@
+import type { Client, QueryResult } from "pg";
+import type { Tables } from "../sql/tables.ts";
+
+export interface Statement {
+  /** Statements with a name are parsed once per connection. */
+  readonly name?: string;
+  readonly text: string;
+  readonly values?: readonly unknown[];
+}
+
+/**
+ * Sends all statements in one go and waits for all answers: one round trip, however many there are. Throws the first
+ * failure; inside a transaction it makes the server refuse all that follow.
+ */
+export async function send(client: Client, statements: readonly Statement[]): Promise<QueryResult[]> {
+  const answers = await Promise.allSettled(
+    statements.map(({ values, ...statement }) =>
+      client.query({ ...statement, ...(values && { values: [...values] }) }),
+    ),
+  );
+  return answers.map((answer) => {
+    if (answer.status === "rejected") throw answer.reason;
+    return answer.value;
+  });
+}
+
+type ColumnType = "text" | "integer" | "bigint" | "bytea";
+type Row<T extends keyof Tables> = Tables[T];
+type Columns<T extends keyof Tables> = Readonly<Partial<Record<keyof Row<T> & string, ColumnType>>>;
+
+/** One statement for any number of rows, each column as one array. No statement for no rows. */
+export type SetStatement<R> = (rows: readonly R[]) => Statement[];
+
+export function insertInto<T extends keyof Tables, C extends Columns<T>>(
+  table: T,
+  columns: C,
+  onConflict = "",
+): SetStatement<Pick<Row<T>, keyof C & keyof Row<T>>> {
+  const names = Object.keys(columns);
+  const text = `insert into ${table} (${names}) select * from ${unnest(columns)} ${onConflict}`;
+  return setStatement(`insert ${table}`, text, names);
+}
+
+/** Sets all columns but those that say which row. Only rows that exist are changed. */
+export function update<T extends keyof Tables, C extends Columns<T>>(
+  table: T,
+  columns: C,
+  by: readonly (keyof C & string)[],
+  and = "",
+): SetStatement<Pick<Row<T>, keyof C & keyof Row<T>>> {
+  const names = Object.keys(columns);
+  const sets = names.filter((name) => !(by as readonly string[]).includes(name)).map((name) => `${name} = given.${name}`);
+  const where = by.map((name) => `${table}.${name} = given.${name}`).join(" and ");
+  const text = `update ${table} set ${sets} from ${unnest(columns)} as given(${names}) where ${where} ${and}`;
+  return setStatement(`update ${table} ${sets.length}`, text, names);
+}
+
+function unnest(columns: Readonly<Record<string, ColumnType | undefined>>): string {
+  return `unnest(${Object.values(columns).map((type, index) => `$${index + 1}::${type}[]`)})`;
+}
+
+function setStatement<R>(name: string, text: string, names: readonly string[]): SetStatement<R> {
+  return (rows) => {
+    if (rows.length === 0) return [];
+    return [{ name, text, values: names.map((column) => rows.map((row) => row[column as keyof R])) }];
+  };
+}

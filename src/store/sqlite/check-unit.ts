@@ -1,0 +1,68 @@
+import { type IdempotencyColumns, toEffectRecord, toIdempotencyRecord } from "../sql/rows.ts";
+import type { EffectsTable } from "../sql/tables.ts";
+import type { Refusal } from "../store.ts";
+import type { FlatUnit, IdempotencyCheck, RunCheck } from "./operations.ts";
+import type { Statements } from "./statements.ts";
+
+export type Checked = { readonly refusal: Refusal } | { readonly refusal?: never; readonly work: boolean };
+
+/**
+ * Looks at everything a unit depends on before any of it is written: a refused unit leaves no trace to undo. Runs
+ * inside the write transaction, so nothing changes between looking and writing.
+ */
+export function checkUnit(unit: FlatUnit, statements: Statements): Checked {
+  let work = false;
+  for (const check of unit.runs) {
+    const found = checkRun(unit.tenant, check, statements);
+    if (found.refusal !== undefined) return found;
+    work ||= found.work;
+  }
+  const refusal = checkEffects(unit.effectIds, statements) ?? checkIdempotency(unit.idempotency, statements);
+  return refusal === undefined ? { work } : { refusal };
+}
+
+interface RunHead {
+  readonly version: number;
+  readonly tenant: string;
+  readonly lease_owner: string | null;
+}
+
+function checkRun(tenant: string, check: RunCheck, statements: Statements): Checked {
+  const { runId, expectedVersion, heldBy, dedup, wakes, leased } = check;
+  const row = statements.runHead.get(runId) as RunHead | undefined;
+  // Another tenant's run does not exist for this one.
+  const head = row?.tenant === tenant ? row : undefined;
+  const version = head?.version ?? 0;
+  if (version !== expectedVersion) return { refusal: { type: "version", runId, version } };
+  if (heldBy !== undefined && head?.lease_owner !== heldBy) return { refusal: { type: "lease", runId } };
+  if (dedup !== undefined) {
+    const active = statements.activeRun.get(tenant, dedup.workflowId, dedup.scope) as { run_id: string } | undefined;
+    if (active !== undefined) return { refusal: { type: "active", runId: active.run_id } };
+  }
+  const held = leased === "as before" ? (head?.lease_owner ?? null) !== null : leased;
+  return { work: wakes && !held };
+}
+
+function checkEffects(effectIds: readonly string[], statements: Statements): Refusal | undefined {
+  for (const effectId of effectIds) {
+    const row = statements.effect.get(effectId) as EffectsTable | undefined;
+    if (row !== undefined) return { type: "effect", record: toEffectRecord(row) };
+  }
+  return undefined;
+}
+
+type IdempotencyRow = IdempotencyColumns & { readonly lease_owner: string | null; readonly expires_at: number };
+
+function checkIdempotency(check: IdempotencyCheck | undefined, statements: Statements): Refusal | undefined {
+  if (check === undefined) return undefined;
+  const row = statements.idempotency.get(check.tenant, check.operation, check.key) as IdempotencyRow | undefined;
+  if (row === undefined || givesWay(row, check)) return undefined;
+  return { type: "idempotency", record: toIdempotencyRecord(row) };
+}
+
+/** An outcome replaces a record that no longer counts, or the pending claim it completes. */
+function givesWay(row: IdempotencyRow, { nowMs, leaseOwner }: IdempotencyCheck): boolean {
+  if (row.expires_at <= nowMs || row.state === "retryable-failure") return true;
+  if (row.state !== "pending") return false;
+  return row.lease_until === null || row.lease_until <= nowMs || row.lease_owner === leaseOwner;
+}

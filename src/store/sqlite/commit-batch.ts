@@ -1,0 +1,120 @@
+import type { AuditDraft } from "../../protocol/audit.ts";
+import { type ChainHead, extendChain } from "../audit-chain.ts";
+import type { Claim } from "../store.ts";
+import { checkUnit } from "./check-unit.ts";
+import { troubleOf } from "./database-trouble.ts";
+import type { SqliteDatabase, SqliteValue } from "./open-database.ts";
+import type { FlatUnit, Operation, Outcome } from "./operations.ts";
+import { type CachedStatement, cacheStatements } from "./statement-cache.ts";
+import { prepareStatements, type Statements } from "./statements.ts";
+
+/** Beyond this many tenants the heads are forgotten and read again as needed. */
+const HEADS_MAX = 10_000;
+
+/**
+ * Runs batches of operations on the only connection that writes, each batch in one transaction and so with one fsync.
+ * Where it runs, in a thread or in the caller's, is not its business.
+ */
+export class BatchCommitter {
+  // Held beside its statements: see `openForWriting`.
+  readonly #db: SqliteDatabase;
+  readonly #statements: Statements;
+  readonly #cached: (sql: string) => CachedStatement;
+  /** Where chains end, as committed. Only this connection adds to them. */
+  readonly #heads = new Map<string, ChainHead>();
+
+  constructor(db: SqliteDatabase) {
+    this.#db = db;
+    this.#statements = prepareStatements(db);
+    this.#cached = cacheStatements(db);
+  }
+
+  /**
+   * One outcome for each operation. A refused unit leaves no trace and the rest commits. When an operation throws, the
+   * batch is undone and each is tried alone, so that a mistake in one fails only its caller; savepoints would do the
+   * same at a price for every unit. Trouble with the database fails all, and nothing of the batch is acknowledged.
+   */
+  commit(operations: readonly Operation[]): Outcome[] {
+    try {
+      return this.#commitTogether(operations);
+    } catch (error) {
+      this.#undo();
+      this.#heads.clear();
+      const trouble = troubleOf(error);
+      if (trouble !== undefined) return operations.map(() => ({ kind: "failed", trouble: true, message: trouble }));
+      if (operations.length > 1) return operations.flatMap((operation) => this.commit([operation]));
+      const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      return [{ kind: "failed", trouble: false, message }];
+    }
+  }
+
+  #commitTogether(operations: readonly Operation[]): Outcome[] {
+    const moved = new Map<string, ChainHead>();
+    this.#statements.begin.run();
+    const outcomes = operations.map((operation) => this.#perform(operation, moved));
+    for (const [tenant, { seq, hash }] of moved) this.#statements.putAuditHead.run(tenant, seq, hash);
+    this.#statements.commit.run();
+
+    // Only now are they true.
+    if (this.#heads.size + moved.size > HEADS_MAX) this.#heads.clear();
+    for (const [tenant, head] of moved) this.#heads.set(tenant, head);
+    return outcomes;
+  }
+
+  /** SQLite may or may not have rolled back by itself, depending on the error. */
+  #undo(): void {
+    try {
+      this.#db.exec("rollback");
+    } catch {}
+  }
+
+  #perform(operation: Operation, moved: Map<string, ChainHead>): Outcome {
+    switch (operation.kind) {
+      case "unit":
+        return this.#performUnit(operation.unit, moved);
+      case "statement":
+        return this.#performStatement(operation.sql, operation.parameters);
+      case "claim":
+        return rows(this.#claim(operation.claim));
+      case "renew": {
+        const { owner, runIds, untilMs } = operation;
+        return rows(runIds.filter((runId) => this.#statements.renewLease.run(untilMs, runId, owner).changes === 1));
+      }
+    }
+  }
+
+  #performUnit(unit: FlatUnit, moved: Map<string, ChainHead>): Outcome {
+    const checked = checkUnit(unit, this.#statements);
+    if (checked.refusal !== undefined) return { kind: "refused", refusal: checked.refusal };
+    for (const [name, values] of unit.writes) this.#statements[name].run(...values);
+    if (unit.audit !== undefined) this.#appendAudit(unit.tenant, JSON.parse(unit.audit), moved);
+    return { kind: "committed", work: checked.work };
+  }
+
+  #appendAudit(tenant: string, drafts: readonly AuditDraft[], moved: Map<string, ChainHead>): void {
+    const before = moved.get(tenant) ?? this.#heads.get(tenant) ?? this.#statements.auditHead.get(tenant);
+    const { entries, head } = extendChain(before as ChainHead | undefined, drafts);
+    for (const { atSequence, occurredAt, actor, action, target, details, prevHash } of entries) {
+      const what = [occurredAt, actor, action, target, JSON.stringify(details)];
+      this.#statements.insertAudit.run(tenant, atSequence, ...what, prevHash);
+    }
+    moved.set(tenant, head);
+  }
+
+  #performStatement(sql: string, parameters: readonly SqliteValue[]): Outcome {
+    const { statement, returnsRows } = this.#cached(sql);
+    if (returnsRows) return rows(statement.all(...parameters));
+    return { kind: "rows", rows: [], changes: Number(statement.run(...parameters).changes) };
+  }
+
+  #claim({ owner, nowMs, untilMs, limit, engineVersion }: Claim): string[] {
+    const found = this.#statements.claimRuns.all(owner, untilMs, nowMs, nowMs, engineVersion, limit);
+    return (found as { wake_at: number; state: string }[])
+      .sort((a, b) => a.wake_at - b.wake_at)
+      .map((row) => row.state);
+  }
+}
+
+function rows(found: unknown[]): Outcome {
+  return { kind: "rows", rows: found, changes: found.length };
+}

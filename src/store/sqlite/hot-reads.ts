@@ -1,0 +1,65 @@
+import {
+  type IdempotencyColumns,
+  type KeyAndRoles,
+  toIdempotencyRecord,
+  toKeyRecord,
+  toRun,
+  toStoredEvent,
+} from "../sql/rows.ts";
+import type { RunEventsTable } from "../sql/tables.ts";
+import type { Store } from "../store.ts";
+import { explain } from "./database-trouble.ts";
+import type { SqliteDatabase } from "./open-database.ts";
+
+export type HotReads = Pick<Store, "readRun" | "readEvents" | "readIdempotency" | "findKey">;
+
+/**
+ * The reads that requests make again and again, as prepared statements: building and compiling the same query with
+ * Kysely costs several times what running it does. `sql/` has the same reads for PostgreSQL.
+ */
+export function hotReads(db: SqliteDatabase): HotReads {
+  const runOfTenant = db.prepare("select state from runs where run_id = ? and tenant = ?");
+  const runOfWorkspace = db.prepare("select state from runs where run_id = ? and tenant = ? and workspace = ?");
+  const events = db.prepare(
+    "select sequence, type, body, sealed from run_events where run_id = ? and sequence >= ? order by sequence limit ?",
+  );
+  const idempotency = db.prepare(
+    `select digest, state, status, headers, body, lease_until from idempotency
+    where tenant = ? and operation = ? and idem_key = ? and expires_at > ?`,
+  );
+  const key = db.prepare(
+    `select api_keys.*, role_bindings.roles from api_keys left join role_bindings
+    on role_bindings.tenant = api_keys.tenant and role_bindings.principal = api_keys.principal
+    and role_bindings.workspace in ('', api_keys.workspace)
+    where api_keys.hash = ?`,
+  );
+
+  return {
+    readRun: reading(({ tenant, workspace }, runId) => {
+      const row =
+        workspace === undefined ? runOfTenant.get(runId, tenant) : runOfWorkspace.get(runId, tenant, workspace);
+      return row === undefined ? undefined : toRun(row as { state: string });
+    }),
+    readEvents: reading((runId, fromSequence, limit) =>
+      (events.all(runId, fromSequence, limit) as RunEventsTable[]).map(toStoredEvent),
+    ),
+    readIdempotency: reading(({ tenant, operation, key: name }, nowMs) => {
+      const row = idempotency.get(tenant, operation, name, nowMs);
+      return row === undefined ? undefined : toIdempotencyRecord(row as IdempotencyColumns);
+    }),
+    findKey: reading((hash) => {
+      const [first, ...rest] = key.all(hash) as KeyAndRoles[];
+      return first === undefined ? undefined : toKeyRecord([first, ...rest]);
+    }),
+  };
+}
+
+function reading<A extends unknown[], R>(read: (...args: A) => R): (...args: A) => Promise<R> {
+  return async (...args) => {
+    try {
+      return read(...args);
+    } catch (error) {
+      throw explain(error);
+    }
+  };
+}

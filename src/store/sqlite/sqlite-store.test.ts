@@ -1,0 +1,51 @@
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { NOW, newTenant, runWrite, startedRun } from "../../testing/builders.ts";
+import { tempDir } from "../../testing/temp-dir.ts";
+import { storeContract } from "../contract.ts";
+import type { Store } from "../store.ts";
+import { openSqliteStore } from "./sqlite-store.ts";
+
+storeContract("a SQLite store in a file", async () => {
+  const path = join(tempDir(), "assay.db");
+  let store = await openSqliteStore({ path });
+  const reopen = async (): Promise<Store> => {
+    store = await openSqliteStore({ path });
+    return store;
+  };
+  return { store, reopen, done: () => store.close() };
+});
+
+storeContract("a SQLite store in memory", async () => {
+  const store = await openSqliteStore({ path: ":memory:" });
+  return { store, done: () => store.close() };
+});
+
+describe("a SQLite file whose owner died while it worked on a run", () => {
+  test("gives the run to the next owner at once, whatever the lease says", async () => {
+    const path = join(tempDir(), "assay.db");
+    const first = await openSqliteStore({ path });
+    const tenant = newTenant();
+    const { run, events } = startedRun({ tenant });
+    const lease = { owner: "the dead", untilMs: NOW + 1_000_000 };
+    await first.commit({ tenant, runs: [runWrite({ run, events }, { lease })] });
+    await first.close();
+
+    const second = await openSqliteStore({ path });
+    expect(await second.nextWakeAtMs(NOW)).toBe(NOW);
+    const claim = { owner: "the living", nowMs: NOW, untilMs: NOW + 10_000, limit: 5, engineVersion: 1 };
+    expect(await second.claimRuns(claim)).toEqual([run]);
+    await second.close();
+  });
+});
+
+describe("a new SQLite file", () => {
+  test("can be read by nobody else, since it holds secrets", async () => {
+    const path = join(tempDir(), "new folder", "assay.db");
+    const store = await openSqliteStore({ path });
+    await store.hostSecret("signing", () => "secret");
+    for (const file of [path, `${path}-wal`]) expect(statSync(file).mode & 0o077).toBe(0);
+    await store.close();
+  });
+});

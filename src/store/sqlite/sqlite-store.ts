@@ -1,0 +1,128 @@
+import { closeSync, existsSync, mkdirSync, openSync, realpathSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import type { Run } from "../../protocol/run.ts";
+import { migrate, requireCurrentSchema } from "../sql/migrate.ts";
+import { sharedStore } from "../sql/shared-store.ts";
+import type { Change, Committed, Store } from "../store.ts";
+import { changeOf } from "./change-of.ts";
+import { flattenUnit } from "./flatten-unit.ts";
+import { hotReads } from "./hot-reads.ts";
+import { kyselyOver, kyselyThrough } from "./kysely-dialect.ts";
+import { IN_MEMORY, openForReading, openForWriting, type SqliteDatabase } from "./open-database.ts";
+import type { Operation, Outcome } from "./operations.ts";
+import { type OwnerLock, takeOwnership } from "./owner-lock.ts";
+import { writeInAnotherThread, writeInThisThread } from "./write-connection.ts";
+import { type WriteConnection, Writer } from "./writer.ts";
+
+export interface SqliteStoreOptions {
+  /** A file, or `:memory:`. The folder is made when it is missing. */
+  readonly path: string;
+  /** Whether an older schema is brought up to date; otherwise it is refused with `schema_outdated`. */
+  readonly migrate?: boolean;
+}
+
+/** The store in one file, owned by this process until it is closed. Throws `database_in_use` when another owns it. */
+export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
+  const connections = options.path === IN_MEMORY ? await openInMemory() : await openFile(options);
+  return storeOver(connections);
+}
+
+interface Connections {
+  readonly reader: SqliteDatabase;
+  readonly writer: WriteConnection;
+  readonly lock?: OwnerLock;
+}
+
+async function openInMemory(): Promise<Connections> {
+  const db = await openForWriting(IN_MEMORY);
+  await migrate(kyselyOver(db));
+  return { reader: db, writer: writeInThisThread(db) };
+}
+
+async function openFile({ path: given, migrate: mayMigrate = true }: SqliteStoreOptions): Promise<Connections> {
+  const path = canonicalPath(given);
+  const lock = await takeOwnership(path);
+  try {
+    // The file holds secrets of the host. SQLite gives its companions the same permissions.
+    if (!existsSync(path)) closeSync(openSync(path, "a", 0o600));
+    await prepareFile(path, mayMigrate);
+    const writer = await writeInAnotherThread(path);
+    return { reader: await openForReading(path), writer, lock };
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+/** One name per file, so that a link to it meets the same lock. */
+function canonicalPath(path: string): string {
+  if (existsSync(path)) return realpathSync(path);
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  return join(realpathSync(dirname(path)), basename(path));
+}
+
+async function prepareFile(path: string, mayMigrate: boolean): Promise<void> {
+  const db = await openForWriting(path);
+  try {
+    await (mayMigrate ? migrate : requireCurrentSchema)(kyselyOver(db));
+    // Whoever held a lease was the owner of this file before us, and is gone.
+    db.exec("update runs set lease_owner = null, lease_until = null where lease_owner is not null");
+  } finally {
+    db.close();
+  }
+}
+
+function storeOver({ reader, writer: connection, lock }: Connections): Store {
+  const listeners = new Set<(change: Change) => void>();
+  const writer = new Writer(connection, (operations, outcomes) => {
+    const change = changeOf(operations, outcomes);
+    if (change !== undefined) for (const listener of listeners) listener(change);
+  });
+  const rowsOf = async (operation: Operation) => expectRows(await writer.run(operation));
+  const write = kyselyThrough((sql, parameters) => rowsOf({ kind: "statement", sql, parameters }));
+  let closing: Promise<void> | undefined;
+
+  return {
+    ...sharedStore(kyselyOver(reader), write),
+    ...hotReads(reader),
+
+    async commit(unit): Promise<Committed> {
+      const outcome = await writer.run({ kind: "unit", unit: flattenUnit(unit) });
+      if (outcome.kind === "committed") return { ok: true };
+      if (outcome.kind === "refused") return { ok: false, refusal: outcome.refusal };
+      throw new Error(`a unit came to the outcome ${outcome.kind}`);
+    },
+
+    async claimRuns(claim) {
+      const { rows } = await rowsOf({ kind: "claim", claim });
+      return rows.map((state) => JSON.parse(state as string) as Run);
+    },
+
+    async renewLeases(owner, runIds, untilMs) {
+      const { rows } = await rowsOf({ kind: "renew", owner, runIds, untilMs });
+      return rows as string[];
+    },
+
+    onChange(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+
+    async ping() {
+      await rowsOf({ kind: "statement", sql: "select 1", parameters: [] });
+    },
+
+    close() {
+      closing ??= writer.close().then(() => {
+        reader.close();
+        lock?.release();
+      });
+      return closing;
+    },
+  };
+}
+
+function expectRows(outcome: Outcome): Extract<Outcome, { kind: "rows" }> {
+  if (outcome.kind === "rows") return outcome;
+  throw new Error(`a statement came to the outcome ${outcome.kind}`);
+}

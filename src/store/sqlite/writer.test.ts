@@ -1,0 +1,80 @@
+import { describe, expect, test } from "vitest";
+import type { Operation, Outcome } from "./operations.ts";
+import { type WriteConnection, Writer } from "./writer.ts";
+
+const operation: Operation = { kind: "statement", sql: "select 1", parameters: [] };
+const outcome: Outcome = { kind: "rows", rows: [], changes: 0 };
+
+/** A connection whose commits end when the test says so. */
+function heldConnection() {
+  const batches: { size: number; end(): void; fail(error: Error): void }[] = [];
+  let closed = false;
+  const connection: WriteConnection = {
+    commit: (operations) =>
+      new Promise((resolve, reject) => {
+        const end = () => resolve(operations.map(() => outcome));
+        batches.push({ size: operations.length, end, fail: reject });
+      }),
+    close: async () => {
+      closed = true;
+    },
+  };
+  return { connection, batches, isClosed: () => closed, sizes: () => batches.map((batch) => batch.size) };
+}
+
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+describe("a writer", () => {
+  test("commits together what was asked in one turn of the event loop", async () => {
+    const { connection, batches, sizes } = heldConnection();
+    const writer = new Writer(connection, () => {});
+    const callers = Promise.all(Array.from({ length: 64 }, () => writer.run(operation)));
+    await turn();
+    expect(sizes()).toEqual([64]);
+    batches[0]?.end();
+    expect(await callers).toHaveLength(64);
+  });
+
+  test("gathers while a commit is under way and sends all of it as soon as that one returned", async () => {
+    const { connection, batches, sizes } = heldConnection();
+    const writer = new Writer(connection, () => {});
+    const first = writer.run(operation);
+    await turn();
+    const others = Promise.all([1, 2, 3].map(() => writer.run(operation)));
+    await turn();
+    expect(sizes()).toEqual([1]);
+    batches[0]?.end();
+    await first;
+    await turn();
+    expect(sizes()).toEqual([1, 3]);
+    batches[1]?.end();
+    await others;
+  });
+
+  test("fails everyone in a batch whose connection failed, and goes on", async () => {
+    const { connection, batches } = heldConnection();
+    const writer = new Writer(connection, () => {});
+    const lost = Promise.allSettled([writer.run(operation), writer.run(operation)]);
+    await turn();
+    batches[0]?.fail(new Error("gone"));
+    expect((await lost).map((result) => result.status)).toEqual(["rejected", "rejected"]);
+    const next = writer.run(operation);
+    await turn();
+    batches[1]?.end();
+    expect(await next).toEqual(outcome);
+  });
+
+  test("closes after everything that was asked for has happened", async () => {
+    const { connection, batches, isClosed } = heldConnection();
+    const writer = new Writer(connection, () => {});
+    const asked = writer.run(operation);
+    const closing = writer.close();
+    await expect(writer.run(operation)).rejects.toMatchObject({ code: "unavailable" });
+    await turn();
+    expect(isClosed()).toBe(false);
+    batches[0]?.end();
+    expect(await asked).toEqual(outcome);
+    await closing;
+    expect(isClosed()).toBe(true);
+  });
+});

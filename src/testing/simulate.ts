@@ -1,0 +1,116 @@
+import { makePlan, type Plan } from "../engine/decide/plan.ts";
+import { startRun } from "../engine/decide/start-run.ts";
+import { type Host, idSource } from "../engine/host.ts";
+import type { NodeTypes } from "../engine/node-type.ts";
+import { NODE_TYPES } from "../engine/nodes/all.ts";
+import { definitionHash } from "../engine/plans.ts";
+import { stamp } from "../engine/stamp.ts";
+import { takeTurn } from "../engine/turn.ts";
+import type { CreateRunRequest } from "../protocol/api.ts";
+import { EVENTS, type EventDraft, type RunEvent } from "../protocol/events.ts";
+import { fold, type Run, wakeAtMs } from "../protocol/run.ts";
+import { isTerminal } from "../protocol/run-status.ts";
+import { matches, problemsOf } from "../protocol/schema.ts";
+import type { WorkflowDefinition } from "../protocol/workflow.ts";
+
+export interface Simulation {
+  readonly plan: Plan;
+  readonly run: Run;
+  readonly events: readonly RunEvent[];
+  /** Event types in order, node events as `node.completed:id`. */
+  readonly story: readonly string[];
+  /** Takes turns, moving the clock to each due time, until the run ends or waits for somebody. */
+  go(): Simulation;
+  /** One turn at the present time. */
+  turn(): Simulation;
+  /** A command decided at the present time. */
+  decide(command: (run: Run, plan: Plan) => readonly EventDraft[]): Simulation;
+  advance(ms: number): Simulation;
+}
+
+/** A run without a store: the engine's pure core on a clock that the test moves. */
+export function simulate(
+  definition: WorkflowDefinition,
+  request: CreateRunRequest = {},
+  options: { nodeTypes?: NodeTypes; maxNodeExecutions?: number; provided?: readonly string[] } = {},
+): Simulation {
+  const plan = makePlan(definitionHash(definition), definition);
+  let nowMs = Date.parse("2026-01-01T00:00:00.000Z");
+  const host = {
+    nodeTypes: options.nodeTypes ?? NODE_TYPES,
+    runtimeCapabilities: new Set(options.provided ?? []),
+    nowMs: () => nowMs,
+    newId: idSource(() => nowMs),
+  } as unknown as Host;
+  const limits = { maxNodeExecutions: options.maxNodeExecutions ?? 1000 };
+  const runId = host.newId("run");
+  const stamping = () => ({ runId, nowMs, newId: host.newId, sensitivity: plan.sensitivity });
+
+  const first = stamp(
+    undefined,
+    [startRun(plan, { request, owner: { tenant: "t1", principal: "p1" }, limits })],
+    stamping(),
+  );
+  const state = { run: first.run, events: [...first.events] };
+  const add = (run: Run, events: readonly RunEvent[]) => {
+    for (const event of events) checkPayload(event);
+    state.run = run;
+    state.events.push(...events);
+    // The state carried along must be what anyone gets by folding the log.
+    expectSame(fold(state.events), run);
+  };
+  checkPayload(state.events[0] as RunEvent);
+
+  const simulation: Simulation = {
+    plan,
+    get run() {
+      return state.run;
+    },
+    get events() {
+      return state.events;
+    },
+    get story() {
+      return state.events.map(({ type, nodeId }) => (nodeId === undefined ? type : `${type}:${nodeId}`));
+    },
+    turn() {
+      const turn = takeTurn(host, plan, state.run, [], new Map());
+      add(turn.run, turn.events);
+      return simulation;
+    },
+    go() {
+      for (let turns = 0; turns < 1000 && !isTerminal(state.run.status); turns++) {
+        const due = wakeAtMs(state.run);
+        if (due === undefined || (state.run.status === "paused" && due > nowMs)) break;
+        nowMs = Math.max(nowMs, due);
+        simulation.turn();
+      }
+      return simulation;
+    },
+    decide(command) {
+      const drafts = command(state.run, plan);
+      if (drafts.length === 0) return simulation;
+      const { run, events } = stamp(state.run, drafts, stamping());
+      add(run, events);
+      return simulation;
+    },
+    advance(ms) {
+      nowMs += ms;
+      return simulation;
+    },
+  };
+  return simulation;
+}
+
+function checkPayload(event: RunEvent): void {
+  const schema = EVENTS[event.type].payload;
+  for (const payload of [event.payload, event.sealed ?? event.payload]) {
+    if (!matches(schema, payload)) {
+      const [first] = problemsOf(schema, payload);
+      throw new Error(`${event.type}${first?.path ?? ""} ${first?.problem ?? "does not match"}`);
+    }
+  }
+}
+
+function expectSame(a: unknown, b: unknown): void {
+  if (JSON.stringify(a) !== JSON.stringify(b)) throw new Error("the carried state is not the fold of the log");
+}
