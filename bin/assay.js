@@ -19,7 +19,7 @@ async function run() {
     if (!ensureBuilt()) process.exit(1);
   }
   // The URL is a value so that the type checker does not look for a build that may not exist yet.
-  const { main } = await import(new URL("../dist/cli/main.js", import.meta.url).href);
+  const { main } = await import(new URL("../dist/bundle/main.js", import.meta.url).href);
   const exitCode = await main(argv);
   if (typeof exitCode === "number") process.exitCode = exitCode;
 }

@@ -53,7 +53,8 @@ function isFresh() {
  * during the build all count as changes.
  */
 function listInputs() {
-  const files = fs.readdirSync(root).filter((name) => /^tsconfig.*\.json$/.test(name));
+  const files = fs.readdirSync(root).filter((name) => /^(tsconfig.*|package-lock)\.json$/.test(name));
+  files.push("bin/bundle.js");
   for (const folder of ["src", "console"]) files.push(...walk(folder, isInput));
   return files
     .sort()
@@ -139,11 +140,8 @@ function build() {
     const tsc = findCompiler();
     if (!tsc) return withoutCompiler();
     const options = ["-p", "tsconfig.build.json", "--outDir", out, "--pretty", String(!!process.stderr.isTTY)];
-    const { status, stdout, stderr } = spawnSync(process.execPath, [tsc, ...options], { cwd: root, encoding: "utf8" });
-    if (status !== 0) {
-      process.stderr.write(`${stdout}${stderr}assay: the build failed; dist is unchanged\n`);
-      return false;
-    }
+    if (!runNode([tsc, ...options])) return false;
+    if (!runNode([join(root, "bin", "bundle.js"), out])) return false;
   }
 
   const pages = join(root, "console", "public");
@@ -153,6 +151,14 @@ function build() {
   fs.writeFileSync(join(out, ".built"), inputs);
   fs.renameSync(join(out, ".built"), stampFile);
   return true;
+}
+
+/** @param {string[]} args */
+function runNode(args) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: root, encoding: "utf8" });
+  if (status === 0) return true;
+  process.stderr.write(`${stdout}${stderr}assay: the build failed; dist is unchanged\n`);
+  return false;
 }
 
 /** A killed build leaves its directory behind. */

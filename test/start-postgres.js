@@ -6,8 +6,10 @@ import { fileURLToPath } from "node:url";
 
 /**
  * Starts a throw-away PostgreSQL on a random loopback port. It ends with `stop`, or by itself when this process ends
- * in whatever way. For tests, benchmarks and trials.
- * @returns {Promise<{ url: string, stop: () => Promise<void> }>} `url` is the superuser's
+ * in whatever way. For tests, benchmarks and trials. `url` is the superuser's; `kill` crashes the server and `restart`
+ * brings it back with the same data at the same address.
+ * @typedef {{ url: string, stop(): Promise<void>, kill(): Promise<void>, restart(): Promise<void> }} TestPostgres
+ * @returns {Promise<TestPostgres>}
  */
 export async function startPostgres() {
   const script = fileURLToPath(new URL("./postgres-server.js", import.meta.url));
@@ -19,14 +21,20 @@ export async function startPostgres() {
     complaint += text;
   });
 
-  const url = await Promise.race([
-    once(createInterface({ input: child.stdout }), "line").then(([line]) => String(line)),
-    closed.then(() => undefined),
-  ]);
+  const lines = createInterface({ input: child.stdout });
+  const line = () => Promise.race([once(lines, "line").then(([text]) => String(text)), closed.then(() => undefined)]);
+  const url = await line();
   if (!url) throw new Error(`The PostgreSQL for tests did not start. ${complaint.trim()}`);
 
+  /** @param {"kill" | "start"} what */
+  const order = async (what) => {
+    child.stdin.write(`${what}\n`);
+    if ((await line()) !== what) throw new Error(`The PostgreSQL for tests is gone. ${complaint.trim()}`);
+  };
   return {
     url,
+    kill: () => order("kill"),
+    restart: () => order("start"),
     stop: async () => {
       child.stdin.end();
       await closed;

@@ -86,9 +86,15 @@ async function errorOf(response: Response, { url, key }: ClientSettings): Promis
     code ?? nearestCode(response.status),
     code ? details : { ...details, serverCode: error },
   );
-  // The server's own words: it may be of another version than we are.
-  rebuilt.message = response.status === 401 && key === undefined ? `${message} Then set ASSAY_KEY to it.` : message;
+  // The server's own words, since it may be of another version than we are; but it cannot know where the key came from.
+  rebuilt.message = error === "unauthenticated" ? keyProblem(key) : message;
   return rebuilt;
+}
+
+function keyProblem(key: string | undefined): string {
+  return key === undefined
+    ? "This needs an API key: set ASSAY_KEY, or use --key. `assay serve` prints one on its first start."
+    : "The server does not know this API key. Look at ASSAY_KEY or --key, and at the server's address.";
 }
 
 function nearestCode(status: number): ErrorCode {

@@ -4,6 +4,8 @@ export interface Io {
   out(line: string): void;
   /** A complaint, a hint, progress. */
   err(line: string): void;
+  /** What is going on, on a line that the next one replaces. Only a terminal shows it. */
+  progress(text: string): void;
   /** Whether a person is looking. */
   readonly outIsTerminal: boolean;
   readonly errIsTerminal: boolean;
@@ -24,6 +26,8 @@ const CODES: Readonly<Record<Colour, readonly [number, number]>> = {
   yellow: [33, 39],
   cyan: [36, 39],
 };
+
+const CLEAR_LINE = "\r\u001b[K";
 
 export function paintFor(coloured: boolean): Paint {
   const entries = Object.entries(CODES).map(([name, [on, off]]) => [
@@ -46,15 +50,28 @@ export function processIo(colourWanted: boolean): Io {
     });
   }
   const outIsTerminal = process.stdout.isTTY === true;
+  const errIsTerminal = process.stderr.isTTY === true;
+  let inProgress = false;
+  const endProgress = () => {
+    if (inProgress) process.stderr.write(CLEAR_LINE);
+    inProgress = false;
+  };
   return {
     out: (line) => {
+      endProgress();
       if (!closed.signal.aborted) process.stdout.write(`${line}\n`);
     },
     err: (line) => {
+      endProgress();
       process.stderr.write(`${line}\n`);
     },
+    progress: (text) => {
+      if (!errIsTerminal) return;
+      inProgress = true;
+      process.stderr.write(`${CLEAR_LINE}${text}`);
+    },
     outIsTerminal,
-    errIsTerminal: process.stderr.isTTY === true,
+    errIsTerminal,
     outClosed: closed.signal,
     paint: paintFor(outIsTerminal && colourWanted),
   };

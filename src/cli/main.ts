@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { CommanderError } from "commander";
 import { AppError } from "../protocol/errors.ts";
 import type { Flag, Flags, FlagValues } from "./command.ts";
@@ -8,6 +7,7 @@ import { type Io, processIo } from "./io.ts";
 import { createProgram, type ParsedCall } from "./program.ts";
 import type { Config, SettingName } from "./settings.ts";
 import { COMMANDS, GROUPS } from "./specs/all.ts";
+import { packageVersion } from "./version.ts";
 
 /** The world around the command line; tests bring their own. */
 export interface World {
@@ -37,7 +37,7 @@ async function run(argv: readonly string[], world: World): Promise<number> {
   const program = createProgram({
     commands: COMMANDS,
     groups: GROUPS,
-    version: version(),
+    version: packageVersion(),
     write: (text) => world.io.out(text.trimEnd()),
     act: async (call) => {
       exitCode = (await act(call, world)) ?? EXIT.fine;
@@ -97,9 +97,4 @@ function complain(error: unknown, argv: readonly string[], io: Io): void {
   const { code, message, details } = error;
   if (argv.includes("--json")) io.err(JSON.stringify({ error: code, message, details }));
   else io.err(`assay: ${message.replace(/\?\.$/, "?")}`);
-}
-
-function version(): string {
-  const manifest = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
-  return (JSON.parse(manifest) as { version: string }).version;
 }

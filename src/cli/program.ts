@@ -50,7 +50,19 @@ function prepare(command: Command, write: (text: string) => void): Command {
     .exitOverride()
     .helpOption("-h, --help", "show this help")
     .helpCommand(false)
-    .configureOutput({ writeOut: write, writeErr: write, outputError: () => {} });
+    .configureHelp({ subcommandTerm })
+    .configureOutput({ writeOut: write, writeErr: write, outputError: () => {}, getOutHelpWidth: helpWidth });
+}
+
+/** Narrower than this, the descriptions of long flags would not be wrapped at all. */
+const NARROWEST = 100;
+
+function helpWidth(): number {
+  return Math.max(NARROWEST, process.stdout.columns ?? 0);
+}
+
+function subcommandTerm(command: Command): string {
+  return [command.name(), ...command.registeredArguments.map((argument) => argument.name())].join(" ");
 }
 
 function build(spec: AnyCommand, word: string, act: ProgramDeps["act"], write: (text: string) => void): Command {
@@ -102,13 +114,15 @@ function option(name: string, flag: Flag): Option {
 /** A switch can be turned either way, because the file or the environment may have turned it already. */
 function settingOptions(name: SettingName): Option[] {
   const setting = settingNamed(name);
-  const described = `${setting.summary} (${environmentNameOf(name)}, default: ${defaultText(setting)})`;
+  const summary = setting.type === "flag" && setting.default ? setting.off : setting.summary;
+  const described = `${summary} (${environmentNameOf(name)}, default: ${defaultText(setting)})`;
   const long = flagOf(name);
+  const group = `${setting.group}:`;
   if (setting.type === "flag") {
     const other = setting.default ? long.replace("--no-", "--") : long.replace("--", "--no-");
-    return [new Option(long, described).helpGroup(setting.group), new Option(other).hideHelp()];
+    return [new Option(long, described).helpGroup(group), new Option(other).helpGroup(group).hideHelp()];
   }
-  const made = new Option(`${long} <${setting.value ?? "VALUE"}>`, described).helpGroup(setting.group);
+  const made = new Option(`${long} <${setting.value ?? "VALUE"}>`, described).helpGroup(group);
   return [setting.type === "paths" || setting.type === "names" ? made.argParser(collect) : made];
 }
 

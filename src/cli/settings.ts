@@ -6,7 +6,9 @@
  */
 export type Setting =
   | (Row & { readonly type: "integer"; readonly default: number; readonly min: number; readonly max: number })
-  | (Row & { readonly type: "flag"; readonly default: boolean })
+  | (Row & { readonly type: "flag"; readonly default: false })
+  /** On unless `--no-…`; `off` says what that does. */
+  | (Row & { readonly type: "flag"; readonly default: true; readonly off: string })
   | (Row & { readonly type: "text"; readonly default?: string; readonly secret?: true })
   | (Row & { readonly type: "choice"; readonly default: string; readonly choices: readonly string[] })
   | (Row & { readonly type: "names"; readonly default: readonly string[]; readonly choices: readonly string[] })
@@ -51,7 +53,13 @@ export const SETTINGS = {
     value: "PORT",
     summary: "The port to listen on; 0 takes a free one, which the ready line names.",
   },
-  console: { group: "Server", type: "flag", default: true, summary: "Whether the web console is served." },
+  console: {
+    group: "Server",
+    type: "flag",
+    default: true,
+    summary: "Serve the web console.",
+    off: "Serve no web console.",
+  },
   disable: {
     group: "Server",
     type: "names",
@@ -64,7 +72,7 @@ export const SETTINGS = {
     group: "Server",
     type: "flag",
     default: false,
-    summary: "Whether the routes of the conformance suite are served; never for production.",
+    summary: "Serve the routes of the conformance suite; never in production.",
   },
   logLevel: {
     group: "Server",
@@ -107,7 +115,7 @@ export const SETTINGS = {
     group: "Storage",
     type: "flag",
     default: false,
-    summary: "Whether a workflow file that cannot be registered ends the start instead of being skipped.",
+    summary: "Do not start when a workflow file cannot be registered, instead of skipping the file.",
   },
   keys: {
     group: "Storage",
@@ -120,7 +128,8 @@ export const SETTINGS = {
     group: "Work",
     type: "flag",
     default: true,
-    summary: "Whether this process executes runs; without it, `assay worker` processes on the same PostgreSQL do.",
+    summary: "Execute runs in this process.",
+    off: "Execute no runs; `assay worker` processes on the same PostgreSQL do.",
   },
   workerConcurrency: {
     ...count,
@@ -246,9 +255,9 @@ export const SETTINGS = {
   keyCacheMs: {
     ...ms,
     group: "Limits",
-    default: 30_000,
+    default: 1000,
     min: 0,
-    summary: "How long a looked-up API key is remembered; a change of keys is noticed at once all the same.",
+    summary: "How long what is known of an API key is believed when the notice of a change got lost.",
   },
 
   auditKey: {

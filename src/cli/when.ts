@@ -26,17 +26,11 @@ export function formatAgo(at: string | undefined, nowMs: number): string {
   return ms < SECOND_MS ? "just now" : `${formatDuration(ms).replace(/\.\d s$/, " s")} ago`;
 }
 
-/** The instant that `12h`, `30d` or an ISO 8601 text means, or undefined. */
-export function instantFrom(text: string, nowMs: number): string | undefined {
-  const relative = /^(\d+)([dhms])$/.exec(text);
-  if (relative) {
-    const size = UNITS.find(([unit]) => unit === relative[2])?.[1] ?? 0;
-    return isoOrNothing(nowMs + Number(relative[1]) * size);
-  }
-  return /^\d{4}-\d\d-\d\d/.test(text) ? isoOrNothing(Date.parse(text)) : undefined;
-}
-
-function isoOrNothing(ms: number): string | undefined {
-  const date = new Date(ms);
+/** The instant that `45m`, `12h` or `30d` from now is, or undefined when the text is no such time. */
+export function fromNow(text: string, nowMs: number): string | undefined {
+  const [, amount, unit] = /^(\d{1,9})([dhms])$/.exec(text) ?? [];
+  const size = UNITS.find(([name]) => name === unit)?.[1];
+  if (size === undefined) return undefined;
+  const date = new Date(nowMs + Number(amount) * size);
   return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
 }

@@ -91,6 +91,16 @@ describe("a definition", () => {
   });
 
   test.each([
+    ["an agent", { agent: { agentId: "acme.helper" } }, "agents.manifestRuntime.supported"],
+    ["a memory action", { typeId: "core.identity", config: { memoryAction: "write-then-read" } }, "memory.supported"],
+  ])("whose node asks for %s is refused rather than run without it", (_, more, requiredCapability) => {
+    expect(refusal({ nodes: [node("a", more), node("b")] })).toMatchObject({
+      code: "capability_required",
+      details: { nodeId: "a", requiredCapability },
+    });
+  });
+
+  test.each([
     ["core.dispatch", "dispatch.supported"],
     ["core.conversationGate", "conversationPrimitive"],
     ["core.orchestrator.supervisor", "orchestrator.supported"],

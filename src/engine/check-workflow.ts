@@ -18,19 +18,18 @@ export function checkWorkflow(nodeTypes: NodeTypes, raw: unknown): { definition:
 }
 
 function checkNode(nodeTypes: NodeTypes, node: WorkflowDefinition["nodes"][number]): void {
-  const gate = GATED_TYPES[node.typeId];
-  const type = nodeTypes.get(node.typeId);
-  if (!type) {
-    throw new AppError("capability_required", {
-      nodeId: node.id,
-      offendingTypeId: node.typeId,
-      requiredCapability: gate ?? `node type ${node.typeId}`,
-    });
-  }
+  const lacks = (requiredCapability: string): never => {
+    throw new AppError("capability_required", { nodeId: node.id, offendingTypeId: node.typeId, requiredCapability });
+  };
+  const type = nodeTypes.get(node.typeId) ?? lacks(GATED_TYPES[node.typeId] ?? `node type ${node.typeId}`);
   if (node.agent?.channel !== undefined) {
     throw new AppError("validation_error", {
       problem: `node "${node.id}" names an agent channel; this host does not serve agents.deployment`,
     });
+  }
+  if (node.agent !== undefined) lacks("agents.manifestRuntime.supported");
+  for (const [key, capability] of Object.entries(type.gatedConfig ?? {})) {
+    if (Object.hasOwn(node.config, key)) lacks(capability);
   }
   if (!matches(type.config, node.config)) {
     const [first] = problemsOf(type.config, node.config);

@@ -9,6 +9,8 @@ interface NodeTypeBase {
   readonly summary: string;
   /** Checked when a workflow is registered. Open unless the type says otherwise: fixtures carry extra keys. */
   readonly config: TSchema;
+  /** Config keys that ask for something only a host with the named capability does; refused, never ignored. */
+  readonly gatedConfig?: Readonly<Record<string, string>>;
   /** Runtime capabilities without which the node is never dispatched. */
   readonly requires?: readonly string[];
 }

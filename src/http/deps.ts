@@ -1,7 +1,7 @@
+import type { AuditVerifier } from "../engine/audit/signer.ts";
+import type { Authenticator } from "../engine/authenticate.ts";
 import type { Host } from "../engine/host.ts";
-import type { AuditVerifyResult } from "../protocol/audit.ts";
-import type { Caller } from "../protocol/identity.ts";
-import type { Scope } from "../protocol/scopes.ts";
+import type { Authorizer } from "../engine/roles.ts";
 import type { Handler } from "./handler.ts";
 import type { Sample } from "./metric-registry.ts";
 
@@ -12,11 +12,10 @@ export interface HttpDeps {
   readonly log: Log;
   /** Of the package; shown by discovery and in the API documents. */
   readonly version: string;
-  /** The caller behind an `Authorization` header; throws `unauthenticated` and its kin. */
-  authenticate(authorization: string | undefined): Promise<Caller>;
-  /** Throws `forbidden` unless the key and a role of the principal grant the scope. */
-  authorize(caller: Caller, scope: Scope): Promise<void>;
-  readonly audit: AuditReads;
+  readonly authenticator: Pick<Authenticator, "authenticate">;
+  readonly authorizer: Pick<Authorizer, "authorize">;
+  /** Whose key signs the checkpoints, and how often it does. */
+  readonly audit: AuditSettings;
   readonly events: EventRoutes;
   /** The built console. Absent: it is not served. */
   readonly consoleDir?: string;
@@ -26,12 +25,10 @@ export interface HttpDeps {
   samples?(): readonly Sample[];
 }
 
-export interface AuditReads {
-  /** Base64 of the SPKI DER form of the key that signs checkpoints. */
-  readonly publicKey: string;
-  readonly checkpointIntervalEntries: number;
-  readonly checkpointIntervalSeconds: number;
-  verify(tenant: string, fromSeq: number, toSeq: number): Promise<AuditVerifyResult>;
+export interface AuditSettings {
+  readonly verifier: AuditVerifier;
+  readonly intervalEntries: number;
+  readonly intervalSeconds: number;
 }
 
 export interface EventRoutes {

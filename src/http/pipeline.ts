@@ -19,7 +19,7 @@ import { logRequest } from "./request-log.ts";
 import { fillPath } from "./route-pattern.ts";
 import { type Sending, send, type Written } from "./send.ts";
 
-export interface PipelineDeps extends Pick<HttpDeps, "host" | "log" | "settings" | "authenticate" | "authorize"> {
+export interface PipelineDeps extends Pick<HttpDeps, "host" | "log" | "settings" | "authenticator" | "authorizer"> {
   readonly limitRate: RateLimit | undefined;
 }
 
@@ -41,7 +41,7 @@ const NO_BODY: Body = { value: {}, text: "" };
  * request makes sense (400). What depends on the operation alone is decided here, once.
  */
 export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDetails }: Route): RouteHook {
-  const { host, log, settings, limitRate } = deps;
+  const { host, log, settings, authenticator, authorizer, limitRate } = deps;
   const { access, body: bodySchema, idempotent, success } = operation;
   const scope: Scope | undefined = access === "public" || access === "authenticated" ? undefined : access;
   const readQuery = operation.query === undefined ? undefined : queryReader(operation.query);
@@ -83,11 +83,11 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
     };
     try {
       if (access !== "public") {
-        caller = await deps.authenticate(request.headers.authorization);
+        caller = await authenticator.authenticate(request.headers.authorization);
         limitRate?.(caller.keyId);
       }
       if (gate !== undefined) throw gate();
-      if (scope !== undefined && caller !== undefined) await deps.authorize(caller, scope);
+      if (scope !== undefined && caller !== undefined) await authorizer.authorize(caller, scope);
       const answered = await run(request, reply, caller);
       if (answered === "hijacked") {
         reply.raw.once("close", () => finish(reply.raw.statusCode));

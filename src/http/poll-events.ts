@@ -30,7 +30,7 @@ export function pollEvents(feeds: RunFeeds): Handler {
       run = await whileWanted(context, timeout * 1000, (stop) => feeds.changes.until(runId, stop, read, done));
     }
     const over = isTerminal(run.status);
-    return sendEvents(context, {
+    return sendEvents(context, feeds, {
       runId,
       from,
       to: run.version,
@@ -50,6 +50,8 @@ async function whileWanted<T>(
   const stop = () => controller.abort();
   const timer = setTimeout(stop, timeoutMs);
   reply.raw.once("close", stop);
+  // Gone already: there will be no second `close`.
+  if (reply.raw.destroyed) stop();
   try {
     return await work(controller.signal);
   } finally {

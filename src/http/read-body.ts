@@ -100,12 +100,13 @@ interface Unusable {
 
 /**
  * What JSON.parse lets through and nothing after it could keep: half a surrogate pair and numbers beyond the range
- * of doubles have no canonical form, and a member called `__proto__` becomes something else when it is copied.
+ * of doubles have no canonical form, PostgreSQL has no text with a NUL in it, and a member called `__proto__` becomes
+ * something else when it is copied.
  */
 function findUnusable(value: unknown): Unusable | undefined {
   switch (typeof value) {
     case "string":
-      return value.isWellFormed() ? undefined : { problem: "half of a surrogate pair", path: [] };
+      return unusableText(value);
     case "number":
       return Number.isFinite(value) ? undefined : { problem: "a number out of range", path: [] };
     case "object":
@@ -113,6 +114,11 @@ function findUnusable(value: unknown): Unusable | undefined {
     default:
       return undefined;
   }
+}
+
+function unusableText(text: string): Unusable | undefined {
+  if (!text.isWellFormed()) return { problem: "half of a surrogate pair", path: [] };
+  return text.includes("\0") ? { problem: "a NUL character", path: [] } : undefined;
 }
 
 function inArray(values: readonly unknown[]): Unusable | undefined {
@@ -126,7 +132,8 @@ function inArray(values: readonly unknown[]): Unusable | undefined {
 function inObject(object: object): Unusable | undefined {
   for (const key of Object.keys(object)) {
     if (key === "__proto__") return { problem: "a member called __proto__", path: [] };
-    if (!key.isWellFormed()) return { problem: "half of a surrogate pair in a member name", path: [] };
+    const inName = unusableText(key);
+    if (inName !== undefined) return { problem: `${inName.problem} in a member name`, path: [] };
     const found = findUnusable((object as Record<string, unknown>)[key]);
     if (found !== undefined) return within(found, key);
   }

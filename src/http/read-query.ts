@@ -50,11 +50,16 @@ function integer(name: string, text: string): number {
 }
 
 function decode(text: string): string {
+  if (!text.includes("%") && !text.includes("+")) return text;
+  let decoded = "";
   try {
-    return text.includes("%") || text.includes("+") ? decodeURIComponent(text.replaceAll("+", " ")) : text;
+    decoded = decodeURIComponent(text.replaceAll("+", " "));
   } catch {
-    return refuse("has a broken percent escape");
+    refuse("has a broken percent escape");
   }
+  // PostgreSQL has no text with a NUL in it.
+  if (decoded.includes("\0")) refuse("holds a NUL character");
+  return decoded;
 }
 
 function refuse(problem: string): never {

@@ -1,8 +1,11 @@
-/** `/v1/runs/{runId}:pause` as Fastify writes it. A parameter never holds a colon, so that no verb hides in an id. */
+/** A parameter holds no colon, so that no verb hides in an id, and no control character, which no database looks up. */
+const PARAMETER = "[^:/\\x00-\\x1f]+";
+
+/** `/v1/runs/{runId}:pause` as Fastify writes it. */
 export function fastifyPattern(path: string): string {
   return path
     .split(/(\{\w+\})/)
-    .map((part) => (part.startsWith("{") ? `:${part.slice(1, -1)}([^:/]+)` : part.replaceAll(":", "::")))
+    .map((part) => (part.startsWith("{") ? `:${part.slice(1, -1)}(${PARAMETER})` : part.replaceAll(":", "::")))
     .join("");
 }
 
@@ -10,7 +13,7 @@ export function fastifyPattern(path: string): string {
 export function pathTest(path: string): RegExp {
   const source = path
     .split(/(\{\w+\})/)
-    .map((part) => (part.startsWith("{") ? "[^:/]+" : part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")))
+    .map((part) => (part.startsWith("{") ? PARAMETER : part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")))
     .join("");
   return new RegExp(`^${source}$`);
 }

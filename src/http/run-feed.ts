@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { AppError } from "../protocol/errors.ts";
 import { endsRun } from "../protocol/events.ts";
 import type { Store, StoredEvent } from "../store/store.ts";
@@ -56,7 +57,6 @@ export class RunFeed {
       this.#foldUsers++;
     }
     // A change that was told while nobody was live may be one that the subscriber's own read came too early for.
-    void this.#read();
     return true;
   }
 
@@ -77,8 +77,11 @@ export class RunFeed {
       while (this.#told && this.#live.size > 0) {
         this.#told = false;
         const events = await this.#store.readEvents(this.runId, this.#next, PAGE_ROWS);
-        if (events.length === PAGE_ROWS) this.#told = true;
         this.#deliver(events);
+        if (events.length < PAGE_ROWS) continue;
+        this.#told = true;
+        // Pages may hold little that anybody is shown; the sockets and everybody else get their turn in between.
+        await nextTurn();
       }
     } catch (error) {
       this.#told = true;

@@ -9,7 +9,7 @@ import { Subscriber, type Subscription } from "./subscriber.ts";
 
 export interface RunFeedsOptions {
   readonly settings?: Partial<StreamSettings>;
-  /** Told of mistakes of ours that no request is left to answer with. */
+  /** Told of what went wrong when no request is left to answer with it. */
   report(error: unknown): void;
 }
 
@@ -17,9 +17,8 @@ export interface OpenStream extends Subscription {
   readonly runId: string;
   /** Whose streams are counted together. */
   readonly keyId: string;
+  /** Headers set on it already are sent too. */
   readonly response: ServerResponse;
-  /** What the pipeline wants on every answer. */
-  readonly headers: Readonly<Record<string, number | string | string[] | undefined>>;
 }
 
 interface Followed {
@@ -32,8 +31,8 @@ interface Followed {
 export class RunFeeds {
   readonly settings: StreamSettings;
   readonly changes: RunChanges;
+  readonly report: (error: unknown) => void;
   readonly #host: Host;
-  readonly #report: (error: unknown) => void;
   readonly #followed = new Map<string, Followed>();
   readonly #openByKey = new Map<string, number>();
   readonly #tally = { frames: 0, lagging: 0 };
@@ -43,7 +42,7 @@ export class RunFeeds {
   constructor(host: Host, { settings, report }: RunFeedsOptions) {
     this.settings = { ...STREAM_DEFAULTS, ...settings };
     this.#host = host;
-    this.#report = report;
+    this.report = report;
     this.changes = new RunChanges(host.store, this.settings.rereadMs);
   }
 
@@ -56,15 +55,17 @@ export class RunFeeds {
   }
 
   /** From here on the response belongs to the stream. Throws like `checkRoom`. */
-  open({ runId, keyId, response, headers, ...subscription }: OpenStream): void {
+  open({ runId, keyId, response, ...subscription }: OpenStream): void {
     this.checkRoom(keyId);
+    // The client left while its run was looked up: `close` was before us and would never free what is made here.
+    if (response.destroyed) return;
     const followed = this.#follow(runId);
     const socket = new SseSocket(response, this.settings.bufferedBytesMax);
-    const shared = { host: this.#host, tally: this.#tally, report: this.#report };
+    const shared = { host: this.#host, tally: this.#tally, report: this.report };
     const subscriber = new Subscriber(shared, followed.feed, socket, subscription);
     followed.subscribers.add(subscriber);
     this.#count(keyId, 1);
-    socket.open(headers, this.settings.stallMs, {
+    socket.open(this.settings.stallMs, {
       drained: () => subscriber.drained(),
       closed: () => {
         subscriber.release();
@@ -93,7 +94,7 @@ export class RunFeeds {
   #follow(runId: string): Followed {
     const standing = this.#followed.get(runId);
     if (standing) return standing;
-    const feed = new RunFeed(runId, this.#host.store, this.#report);
+    const feed = new RunFeed(runId, this.#host.store, this.report);
     const subscribers = new Set<Subscriber>();
     const unfollow = this.changes.follow(runId, () => feed.wake());
     const timer = setInterval(() => {

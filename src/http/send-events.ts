@@ -1,61 +1,76 @@
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import type { StoredEvent } from "../store/store.ts";
+import type { Store, StoredEvent } from "../store/store.ts";
+import { cutWhenStalled } from "./cut-when-stalled.ts";
 import type { Reply, RequestContext } from "./handler.ts";
+import type { RunFeeds } from "./run-feeds.ts";
 
 export interface EventArray {
   readonly runId: string;
   readonly from: number;
   /** Exclusive: the version of the run that the rest of the answer describes. */
   readonly to: number;
+  /** The texts around the array's elements. */
   readonly before: string;
   readonly after: string;
 }
 
-const JSON_TYPE = "application/json; charset=utf-8";
-const PAGE_ROWS = 256;
+const JSON_TYPE = "application/json";
+const FIRST_ROWS = 64;
+const ROWS_MAX = 1024;
 const PAGE_BYTES = 512 * 1024;
 
 /**
- * A JSON answer with the events between two texts, all of them, from the stored texts as they are. A log of one page
- * is one string; a longer one is sent page by page as the client takes it, so that it is never in memory as a whole.
+ * A JSON answer with all events of the range, from the stored texts as they are. Up to about a page it is one string;
+ * a longer one is sent page by page as the client takes it, so that it is never in memory as a whole.
  */
-export async function sendEvents(context: RequestContext, answer: EventArray): Promise<Reply> {
-  const { runId, from, to, before, after } = answer;
-  const { store } = context.host;
-  const first = to > from ? await store.readEvents(runId, from, Math.min(to - from, PAGE_ROWS)) : [];
-  if (to - from <= PAGE_ROWS) return { status: 200, raw: before + bodiesOf(first) + after, contentType: JSON_TYPE };
-
-  async function* pages(): AsyncGenerator<string> {
-    yield before + bodiesOf(first);
-    let page = first;
-    for (let next = from + first.length; next < to; next += page.length) {
-      page = await store.readEvents(runId, next, Math.min(to - next, rowsAfter(page)));
-      if (page.length === 0) throw new Error(`run ${runId} has no event ${next} although it is at version ${to}`);
-      yield `,${bodiesOf(page)}`;
-    }
-    yield after;
+export async function sendEvents(
+  { host, reply, requestId }: RequestContext,
+  { settings, report }: Pick<RunFeeds, "settings" | "report">,
+  answer: EventArray,
+): Promise<Reply> {
+  const rest = pages(host.store, answer);
+  let text = "";
+  while (text.length < PAGE_BYTES) {
+    const { done, value } = await rest.next();
+    if (done) return { status: 200, raw: text, contentType: JSON_TYPE };
+    text += value;
   }
 
-  const { reply, request } = context;
+  const response = reply.raw;
   reply.hijack();
-  reply.raw.writeHead(200, { ...reply.getHeaders(), "content-type": JSON_TYPE });
-  try {
-    await pipeline(Readable.from(pages()), reply.raw);
-  } catch (error) {
-    // The status line is gone; the connection is cut, so the client cannot take half a log for a whole one.
-    if (!reply.raw.closed) request.log.error(error, "the event log could not be sent to its end");
-    reply.raw.destroy();
-  }
+  cutWhenStalled(response, settings.stallMs);
+  const headers = { "cache-control": "no-store", "x-content-type-options": "nosniff", "x-request-id": requestId };
+  response.writeHead(200, { "content-type": JSON_TYPE, ...headers });
+  // Not awaited: whoever asked learns from the response itself how it ends. Half a log cannot be taken for a whole one,
+  // because a failed pipeline cuts the connection before the last chunk.
+  pipeline(Readable.from(chain(text, rest)), response).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "ERR_STREAM_PREMATURE_CLOSE") report(error);
+  });
   return "hijacked";
 }
 
-function bodiesOf(events: readonly StoredEvent[]): string {
-  return events.map((event) => event.body).join(",");
+async function* pages(store: Store, { runId, from, to, before, after }: EventArray): AsyncGenerator<string, undefined> {
+  let between = before;
+  let rows = FIRST_ROWS;
+  for (let next = from; next < to; ) {
+    const page = await store.readEvents(runId, next, Math.min(to - next, rows));
+    if (page.length === 0) throw new Error(`run ${runId} is at version ${to} but has no event ${next}`);
+    const bodies = page.map((event) => event.body).join(",");
+    yield between + bodies;
+    between = ",";
+    next += page.length;
+    rows = rowsLike(page, bodies.length);
+  }
+  yield to > from ? after : before + after;
 }
 
-/** As many rows as would have made a page of about the wanted size, had they been like the last ones. */
-function rowsAfter(page: readonly StoredEvent[]): number {
-  const bytes = page.reduce((sum, event) => sum + event.body.length, 0);
-  return Math.min(1024, Math.max(1, Math.floor((page.length * PAGE_BYTES) / Math.max(1, bytes))));
+async function* chain(first: string, rest: AsyncGenerator<string, undefined>): AsyncGenerator<string> {
+  yield first;
+  yield* rest;
+}
+
+/** How many rows make a page of the wanted size if they are like those of the last. */
+function rowsLike(page: readonly StoredEvent[], bytes: number): number {
+  return Math.min(ROWS_MAX, Math.max(1, Math.floor((page.length * PAGE_BYTES) / bytes)));
 }

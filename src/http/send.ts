@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import type { Reply } from "./handler.ts";
 
 export type Written = Exclude<Reply, "hijacked">;
@@ -37,6 +38,9 @@ function byteLength(body: string | Uint8Array | null): number {
   return typeof body === "string" ? Buffer.byteLength(body) : body.byteLength;
 }
 
+/** Connections whose request was refused before it had arrived. They get no second answer when it never does. */
+export const answeredEarly = new WeakSet<Socket>();
+
 const LINGER_MS = 2000;
 
 /**
@@ -46,9 +50,11 @@ const LINGER_MS = 2000;
 function discardRest(request: IncomingMessage, maxBytes: number): void {
   if (request.complete !== false) return;
   const { socket } = request;
+  answeredEarly.add(socket);
   let left = maxBytes;
   const timer = setTimeout(() => socket.destroy(), LINGER_MS);
   timer.unref();
+  request.once("end", () => answeredEarly.delete(socket));
   request.once("close", () => clearTimeout(timer));
   request.on("error", () => {});
   request.on("data", (chunk: Buffer) => {

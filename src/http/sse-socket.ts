@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import { cutWhenStalled } from "./cut-when-stalled.ts";
 import { KEEP_ALIVE, OPENED } from "./sse-frame.ts";
 
 export interface SocketEvents {
@@ -24,7 +25,7 @@ export class SseSocket {
   }
 
   /** Sends the headers and a comment at once, so that the client sees the stream open before anything happens. */
-  open(headers: Readonly<Record<string, number | string | string[] | undefined>>, stallMs: number, on: SocketEvents) {
+  open(stallMs: number, on: SocketEvents): void {
     const response = this.#response;
     response.on("drain", () => {
       this.#blocked = false;
@@ -33,11 +34,8 @@ export class SseSocket {
     response.on("close", () => on.closed());
     // A write that crosses a disconnect fails here; `close` follows and does what is to be done.
     response.on("error", () => {});
-    // Node counts a write that makes any progress as activity. An idle stream has nothing waiting and is left alone.
-    response.setTimeout(stallMs, () => {
-      if (response.writableLength > 0) response.destroy();
-    });
-    response.writeHead(200, { ...headers, ...HEADERS });
+    cutWhenStalled(response, stallMs);
+    response.writeHead(200, HEADERS);
     this.write(OPENED);
   }
 

@@ -19,7 +19,8 @@ export function streamEvents(feeds: RunFeeds): Handler {
     // Whether the caller may see the run is decided before its cursor is looked at.
     const after = lastEventId(request.headers["last-event-id"]);
     if (prefersJson(request.headers.accept)) {
-      return sendEvents(context, { runId, from: 0, to: run.version, before: '{"events":[', after: "]}" });
+      const wholeLog = { runId, from: 0, to: run.version, before: '{"events":[', after: "]}" };
+      return sendEvents(context, feeds, wholeLog);
     }
     feeds.checkRoom(caller.keyId);
     reply.hijack();
@@ -32,7 +33,6 @@ export function streamEvents(feeds: RunFeeds): Handler {
       after,
       version: run.version,
       response: reply.raw,
-      headers: reply.getHeaders(),
     });
     return "hijacked";
   };

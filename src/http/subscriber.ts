@@ -29,6 +29,8 @@ export interface StreamTally {
   lagging: number;
 }
 
+type State = "new" | "reading" | "live" | "lagging" | "parked" | "ended";
+
 const ROWS_MAX = 512;
 
 /**
@@ -44,7 +46,7 @@ export class Subscriber {
   readonly #subscription: Subscription;
   readonly #report: (error: unknown) => void;
   readonly #batch: EventBatch | undefined;
-  #state: "new" | "reading" | "live" | "lagging" | "parked" | "ended" = "new";
+  #state: State = "new";
   /** Everything before this sequence was read. */
   #position: number;
   #rows = 64;
@@ -130,7 +132,8 @@ export class Subscriber {
 
   async #readOn(): Promise<void> {
     try {
-      while (this.#state === "reading") await (this.wantsSnapshots ? this.#readSnapshot() : this.#readPage());
+      const fold = this.wantsSnapshots ? await this.#readSnapshot() : undefined;
+      while (this.#state === "reading") await this.#readPage(fold);
     } catch (error) {
       if (this.#state === "ended") return;
       if (error instanceof AppError) {
@@ -143,13 +146,13 @@ export class Subscriber {
     }
   }
 
-  async #readPage(): Promise<void> {
+  async #readPage(fold: RunFold | undefined): Promise<void> {
     const asked = this.#rows;
     const events = await this.#host.store.readEvents(this.#feed.runId, this.#position, asked);
     let taken = 0;
-    for (const part of splitEvents(events)) {
+    for (const part of splitEvents(events, fold === undefined ? undefined : 0)) {
       if (this.#state !== "reading") return;
-      if (!this.take(new EventChunk(part))) {
+      if (!this.take(new EventChunk(part, fold?.apply(part[0])))) {
         // The rest is forgotten and read again later: what waits in memory is what the socket holds, no more.
         this.#rows = Math.max(1, taken);
         return this.lag();
@@ -161,15 +164,17 @@ export class Subscriber {
     this.#rows = Math.min(ROWS_MAX, asked * 2);
     // A log of which this mode shows little is long to read and never fills the socket; others get their turn.
     if (events.length === asked) await nextTurn();
-    else if (this.#feed.join(this, this.#position)) this.#enter("live");
+    else if (this.#feed.join(this, this.#position, fold)) this.#enter("live");
   }
 
-  /** The backlog of a stream of values is one snapshot: the run as it is. */
-  async #readSnapshot(): Promise<void> {
-    if (this.#socket.full) return this.lag();
+  /**
+   * The backlog of a stream of values is one snapshot, the run as it is; from there on every change has its own. The
+   * same after a lag: what the client could not take in time is not worth showing any more.
+   */
+  async #readSnapshot(): Promise<RunFold | undefined> {
     const run = await visibleRun(this.#host, this.#subscription.visible, this.#feed.runId);
     const { sensitivity } = await this.#host.plans.byHash(run.workflowHash);
-    if (this.#state !== "reading") return;
+    if (this.#state !== "reading") return undefined;
     const fold = new RunFold(run, sensitivity);
     const over = isTerminal(run.status);
     // A client that has the last event of a run that is over has its last snapshot too.
@@ -177,7 +182,7 @@ export class Subscriber {
     if (run.version > this.#position && !known) this.#write(snapshotFrame(run.version - 1, fold.snapshot), 1);
     this.#position = run.version;
     if (over) this.finish();
-    else if (this.#feed.join(this, run.version, fold)) this.#enter("live");
+    return fold;
   }
 
   #write(bytes: Buffer | string, frames: number): void {
@@ -185,7 +190,7 @@ export class Subscriber {
     this.#socket.write(bytes);
   }
 
-  #enter(state: Subscriber["#state"]): void {
+  #enter(state: State): void {
     if (this.#state === "lagging") this.#tally.lagging--;
     if (state === "lagging") this.#tally.lagging++;
     this.#state = state;

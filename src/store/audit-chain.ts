@@ -1,6 +1,8 @@
 import { entryHash } from "../formats/audit-entry-hash.ts";
 import type { AuditDraft, AuditEntry } from "../protocol/audit.ts";
 
+export { entryHash };
+
 export interface ChainHead {
   readonly seq: number;
   readonly hash: string;

@@ -29,10 +29,10 @@ export const AUDIT_EXPORT_FLAGS = {
 export const auditExport = command({
   name: "audit export",
   summary: "Write the audit chain of your tenant to a file, as JSON lines.",
-  args: [{ name: "FILE", summary: "The file to write; - is standard output." }],
+  args: [{ name: "FILE", summary: "The file to write; compressed when its name ends in .gz." }],
   flags: AUDIT_EXPORT_FLAGS,
   settings: CLIENT,
-  examples: ["assay audit export audit.jsonl", "assay audit export - | gzip > audit.jsonl.gz"],
+  examples: ["assay audit export audit.jsonl", "assay audit export audit.jsonl.gz --force"],
   load: async () => (await import("../commands/audit-export.ts")).auditExport,
 });
 

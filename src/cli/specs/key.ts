@@ -13,12 +13,17 @@ const tenant = {
 
 export const KEY_CREATE_FLAGS = {
   principal: { type: "text", value: "ID", summary: "Who the key speaks for. Required." },
-  role: { type: "list", value: "ROLE", summary: "owner, admin, reviewer, viewer, or a role of the workspace." },
-  scope: { type: "list", value: "SCOPE", summary: "What the key may do at most; everything unless given." },
+  roles: {
+    type: "list",
+    value: "LIST",
+    summary: "owner, admin, reviewer, viewer (the default), or roles of the workspace.",
+  },
+  scopes: { type: "list", value: "LIST", summary: "What the key may do at most; all that yours may unless given." },
   kind: { type: "text", value: "KIND", choices: ["user", "agent"], summary: "user (the default) or agent." },
   workspace: { type: "text", value: "ID", summary: "Bind the key to one workspace." },
   label: { type: "text", value: "TEXT", summary: "A note to recognise the key by." },
-  expires: { type: "text", value: "WHEN", summary: "An ISO 8601 instant, or a time from now such as 12h or 30d." },
+  expiresIn: { type: "text", value: "TIME", summary: "When the key ends, from now on: 45m, 12h, 30d." },
+  expiresAt: { type: "text", value: "INSTANT", summary: "The same as an instant: 2030-01-31T12:00:00Z." },
   tenant,
 } as const satisfies Flags;
 
@@ -30,8 +35,8 @@ export const keyCreate = command({
   flags: KEY_CREATE_FLAGS,
   settings: [...CLIENT, ...DATABASE],
   examples: [
-    "assay key create --principal ci --kind agent --role reviewer --expires 90d",
-    "assay key create --principal me --role owner --data .assay",
+    "assay key create --principal ci --kind agent --roles reviewer --expires-in 90d",
+    "assay key create --principal me --roles owner --data .assay",
   ],
   load: async () => (await import("../commands/key-create.ts")).keyCreate,
 });

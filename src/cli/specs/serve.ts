@@ -2,7 +2,6 @@ import { type AnyCommand, command } from "../command.ts";
 import { SETTINGS, type SettingName, settingNamed } from "../settings.ts";
 
 const names = Object.keys(SETTINGS) as SettingName[];
-const work: readonly SettingName[] = names.filter((name) => settingNamed(name).group === "Work" && name !== "worker");
 
 export const serve = command({
   name: "serve",
@@ -26,7 +25,16 @@ export const worker = command({
   summary: "Run a worker only, beside hosts that share its PostgreSQL.",
   args: [],
   flags: {},
-  settings: ["databaseUrl", ...work, "logLevel", "shutdownGraceMs"],
+  settings: [
+    "databaseUrl",
+    "workerConcurrency",
+    "leaseMs",
+    "leaseRenewMs",
+    "sweepMs",
+    "effectRetentionSeconds",
+    "logLevel",
+    "shutdownGraceMs",
+  ],
   examples: ["assay worker --database-url postgres://assay@db/assay --worker-concurrency 64"],
   load: async () => (await import("../commands/worker.ts")).worker,
 });

@@ -29,7 +29,8 @@ export class ChainLinks {
     const { atSequence, prevHash } = entry;
     this.expectThrough(atSequence - 1);
     const repeated = atSequence < this.#nextSeq;
-    if (repeated || (this.#hash !== undefined && prevHash !== this.#hash)) this.#report(atSequence, prevHash ?? NOTHING);
+    if (repeated || (this.#hash !== undefined && prevHash !== this.#hash))
+      this.#report(atSequence, prevHash ?? NOTHING);
     if (repeated) return undefined;
     const hash = hashOf(entry);
     if (hash === undefined) this.#report(atSequence, NOTHING);

@@ -6,7 +6,8 @@ import type { Audit } from "../../store/store.ts";
 /** An entry, or only its place when what is stored there can no longer be read as one. */
 export type ChainItem = AuditEntry | { readonly atSequence: number; readonly unreadable: true };
 
-const PAGE = 500;
+/** Some milliseconds of work. */
+const PAGE = 200;
 
 /**
  * The entries from `fromSeq` through `toSeq` that exist, in order, page by page. Gives way to the event loop between
@@ -42,12 +43,7 @@ async function readPage(store: Pick<Audit, "readAudit">, tenant: string, from: n
   }
 }
 
-async function readOneByOne(
-  store: Pick<Audit, "readAudit">,
-  tenant: string,
-  from: number,
-  to: number,
-): Promise<Page> {
+async function readOneByOne(store: Pick<Audit, "readAudit">, tenant: string, from: number, to: number): Promise<Page> {
   const items: ChainItem[] = [];
   for (let seq = from; seq <= to; seq++) {
     try {

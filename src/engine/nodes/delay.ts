@@ -7,14 +7,17 @@ const LONGEST_MS = 366 * 24 * 3600 * 1000;
 export const delay: NodeType = {
   kind: "pure",
   typeId: "core.delay",
-  summary: "Sleeps for the input delayMs, else config.ms, else not at all.",
+  summary: "Sleeps for the input delayMs, else config.ms (or config.durationMs), else not at all.",
   config: Type.Object(
-    { ms: Type.Optional(Type.Number({ minimum: 0, maximum: LONGEST_MS })) },
+    {
+      ms: Type.Optional(Type.Number({ minimum: 0, maximum: LONGEST_MS })),
+      durationMs: Type.Optional(Type.Number({ minimum: 0, maximum: LONGEST_MS })),
+    },
     { additionalProperties: true },
   ),
   execute: ({ config, inputs, slept }) => {
     if (slept) return { type: "completed" };
-    const delayMs = inputs["delayMs"] ?? config["ms"] ?? 0;
+    const delayMs = inputs["delayMs"] ?? config["ms"] ?? config["durationMs"] ?? 0;
     if (typeof delayMs !== "number" || !(delayMs >= 0) || delayMs > LONGEST_MS) {
       const message = `delayMs must be a number from 0 to ${LONGEST_MS}.`;
       return { type: "failed", error: { code: "node_input_invalid", message } };

@@ -16,6 +16,7 @@ export const identity: NodeType = {
     },
     { additionalProperties: true },
   ),
+  gatedConfig: { memoryAction: "memory.supported" },
   execute: (context) => ({
     type: "completed",
     outputs: context.inputs,

@@ -4,6 +4,7 @@ import { type Accepted, applyUnit, changeOf } from "./apply-unit.ts";
 import { checkUnit } from "./check-unit.ts";
 import { explain, isContended, isMistake } from "./database-trouble.ts";
 import type { Settled } from "./group-commit.ts";
+import { notify } from "./notification.ts";
 import type { PreparedUnit } from "./prepare-unit.ts";
 import { lockStandingRows, type StandingRows } from "./standing-rows.ts";
 import { send } from "./statements.ts";
@@ -25,35 +26,49 @@ export interface CommittedBatch {
  * Throws when the database is in trouble. Then nothing of the batch is acknowledged; if the connection was lost during
  * the commit it may have happened all the same, and only a reader can tell.
  */
-export async function commitBatch(client: Client, batch: readonly PreparedUnit[]): Promise<CommittedBatch> {
+export async function commitBatch(
+  client: Client,
+  batch: readonly PreparedUnit[],
+  sender: string,
+): Promise<CommittedBatch> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await transact(client, batch);
+      return await transact(client, batch, sender);
     } catch (error) {
       if (client.getTransactionStatus() !== "I") await client.query("rollback");
       if (isContended(error) && attempt < ATTEMPTS_MAX) continue;
       if (!isMistake(error)) throw error;
       if (batch.length === 1) return { settled: [{ error: explain(error) }], changes: [] };
       const middle = batch.length >> 1;
-      const first = await commitBatch(client, batch.slice(0, middle));
-      const second = await commitBatch(client, batch.slice(middle));
+      const first = await commitBatch(client, batch.slice(0, middle), sender);
+      const second = await commitBatch(client, batch.slice(middle), sender);
       return { settled: [...first.settled, ...second.settled], changes: [...first.changes, ...second.changes] };
     }
   }
 }
 
-async function transact(client: Client, batch: readonly PreparedUnit[]): Promise<CommittedBatch> {
+async function transact(client: Client, batch: readonly PreparedUnit[], sender: string): Promise<CommittedBatch> {
   const standing = await lockStandingRows(client, batch);
   const accepted: Accepted = { units: [], audit: [], work: false };
   const settled = batch.map((unit) => decide(unit, standing, accepted));
 
   const writes = writeRows(standing, accepted);
   const end = { text: writes.length > 0 ? "commit" : "rollback" };
-  const answers = await send(client, [...writes, end]);
-  // A commit after a failed statement answers ROLLBACK, but then `send` has thrown.
-  if (answers.at(-1)?.command !== end.text.toUpperCase()) throw new Error("the database did not commit");
+  const ended = send(client, [...writes, end]);
   const change = changeOf(accepted);
+  if (change !== undefined) tellOthers(client, sender, change);
+  // After a failed statement a commit answers ROLLBACK, but then `send` has thrown.
+  if ((await ended).at(-1)?.command !== end.text.toUpperCase()) throw new Error("the database did not commit");
   return { settled, changes: change === undefined ? [] : [change] };
+}
+
+/**
+ * Sent right behind the commit and not as part of it. Transactions that notify commit one after the other in all of
+ * PostgreSQL, so that every process would wait for the disks of all others. When the commit fails, somebody looks in
+ * vain; when the notification is lost, somebody looks later.
+ */
+function tellOthers(client: Client, sender: string, change: Change): void {
+  send(client, [notify(sender, change)]).catch(() => {});
 }
 
 function decide(unit: PreparedUnit, standing: StandingRows, accepted: Accepted): Settled<Committed> {

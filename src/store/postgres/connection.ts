@@ -81,8 +81,8 @@ function configOf(settings: ConnectionSettings, options: readonly string[]): Cli
     connectionString: withOptions(settings.url, options),
     application_name: "assay",
     statement_timeout: statementTimeoutMs,
-    // A process that was stopped in the middle of a transaction must not hold its locks for ever.
-    idle_in_transaction_session_timeout: statementTimeoutMs,
+    // A process that was stopped in the middle of a transaction loses its locks before those who wait for them give up.
+    idle_in_transaction_session_timeout: statementTimeoutMs / 2,
     query_timeout: statementTimeoutMs === 0 ? 0 : statementTimeoutMs + ANSWER_GRACE_MS,
     connectionTimeoutMillis: settings.connectTimeoutMs,
     keepAlive: true,

@@ -21,11 +21,20 @@ export function isMistake(error: unknown): boolean {
   return error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError;
 }
 
-/** `unavailable` for trouble with the database, the error itself for anything else. */
-export function explain(error: unknown): unknown {
+/**
+ * `unavailable` for trouble with the database, the error itself for anything else. What the driver says is the cause
+ * and for the log; it names addresses, which are no business of whoever sent a request.
+ */
+export function explain(error: unknown, reason = "The database does not answer"): unknown {
   if (error instanceof AppError || isMistake(error)) return error;
-  const why = error instanceof Error ? error.message : String(error);
-  return new AppError("unavailable", { reason: `The database cannot answer: ${why}` }, { cause: error });
+  return new AppError("unavailable", { reason }, { cause: error });
+}
+
+/** For whoever gave us the address of the database. */
+export function explainOpening(error: unknown): unknown {
+  const { message, code } = error as { message?: string; code?: string };
+  // Where a name has several addresses, all of which refuse, Node's error has a code and no message.
+  return explain(error, `The database cannot be opened: ${message || code || String(error)}`);
 }
 
 export function closedError(): AppError {

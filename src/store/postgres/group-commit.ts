@@ -4,7 +4,8 @@ import { setImmediate as turn } from "node:timers/promises";
 export type Settled<R> = { readonly result: R } | { readonly error: unknown };
 
 /** So that a burst neither holds up a request behind thousands of others nor makes one huge transaction. */
-const BATCH_MAX = 500;
+const ITEMS_MAX = 500;
+const SIZE_MAX = 16_000_000;
 
 interface Waiting<T, R> {
   readonly item: T;
@@ -16,7 +17,7 @@ interface Waiting<T, R> {
  * Group commit: while one batch is on its way to the disk the next one gathers, and it goes out whole as soon as the
  * first has returned. There is no timer: waiting for company made everybody 3 to 6 times slower (stack.md §2).
  */
-export class GroupCommit<T, R> {
+export class GroupCommit<T extends { readonly size: number }, R> {
   readonly #commit: (items: readonly T[]) => Promise<Settled<R>[]>;
   #queue: Waiting<T, R>[] = [];
   #drained: Promise<void> | undefined;
@@ -41,9 +42,19 @@ export class GroupCommit<T, R> {
     while (this.#queue.length > 0) {
       // One turn of the event loop, so that callers released by the last commit are part of the next one.
       await turn();
-      await this.#commitTogether(this.#queue.splice(0, BATCH_MAX));
+      await this.#commitTogether(this.#queue.splice(0, this.#batchLength()));
     }
     this.#drained = undefined;
+  }
+
+  /** At least one, however large it is. */
+  #batchLength(): number {
+    let size = 0;
+    for (const [index, { item }] of this.#queue.entries()) {
+      size += item.size;
+      if (index === ITEMS_MAX || (index > 0 && size > SIZE_MAX)) return index;
+    }
+    return this.#queue.length;
   }
 
   async #commitTogether(batch: readonly Waiting<T, R>[]): Promise<void> {

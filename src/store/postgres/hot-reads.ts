@@ -52,9 +52,10 @@ export async function readIdempotency(
   return rows[0] && toIdempotencyRecord(rows[0]);
 }
 
+// An array and not an `or`, which the index on (tenant, workspace, principal) could not answer.
 const FIND_KEY = `select key.*, binding.roles from api_keys as key
-  left join role_bindings as binding on binding.tenant = key.tenant and binding.principal = key.principal
-    and (binding.workspace = '' or binding.workspace = key.workspace)
+  left join role_bindings as binding on binding.tenant = key.tenant
+    and binding.workspace = any (array['', key.workspace]) and binding.principal = key.principal
   where key.hash = $1`;
 
 export async function findKey(pool: Pool, hash: string): Promise<KeyRecord | undefined> {

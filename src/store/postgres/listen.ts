@@ -1,15 +1,13 @@
 import type { Client } from "pg";
 import type { Change } from "../store.ts";
 import { type ConnectionSettings, listenerClient } from "./connection.ts";
-import { CHANNEL, changeFrom } from "./notification.ts";
+import { CHANNEL, changeFrom, EVERYTHING } from "./notification.ts";
 
 const BACK_OFF_MIN_MS = 100;
 const BACK_OFF_MAX_MS = 5_000;
 
 /** How often a silent connection is asked whether it is still there: a network may vanish without a word. */
 const HEARTBEAT_MS = 15_000;
-
-const EVERYTHING: Change = { runIds: "all", work: true, keys: true };
 
 /**
  * Hears of the commits of other processes over a connection of its own, and comes back by itself when that is lost.
@@ -31,7 +29,7 @@ export class Listener {
 
   /** Resolves when nothing that is committed from now on can be missed. */
   async open(): Promise<void> {
-    await this.#connect(BACK_OFF_MIN_MS);
+    await this.#connect();
   }
 
   async close(): Promise<void> {
@@ -42,14 +40,14 @@ export class Listener {
     await client?.end();
   }
 
-  async #connect(backOffMs: number): Promise<void> {
+  async #connect(): Promise<void> {
     const client = listenerClient(this.#settings);
     // A lost connection is one of the two events, or both; the first counts.
     const lost = (): void => {
       if (this.#client !== client) return;
       this.#client = undefined;
       void client.end().catch(() => {});
-      this.#reconnectAfter(backOffMs);
+      this.#reconnectAfter(BACK_OFF_MIN_MS);
     };
     client.on("error", lost);
     client.on("end", lost);
@@ -57,8 +55,13 @@ export class Listener {
       const change = channel === CHANNEL ? changeFrom(payload, this.#self) : undefined;
       if (change !== undefined) this.#onChange(change);
     });
-    await client.connect();
-    await client.query(`listen ${CHANNEL}`);
+    try {
+      await client.connect();
+      await client.query(`listen ${CHANNEL}`);
+    } catch (error) {
+      void client.end().catch(() => {});
+      throw error;
+    }
     if (this.#closed) return void (await client.end());
     this.#client = client;
     this.#beat(client, lost);
@@ -78,7 +81,7 @@ export class Listener {
     clearTimeout(this.#timer);
     if (this.#closed) return;
     this.#timer = setTimeout(() => {
-      this.#connect(BACK_OFF_MIN_MS).then(
+      this.#connect().then(
         () => this.#onChange(EVERYTHING),
         () => this.#reconnectAfter(Math.min(backOffMs * 2, BACK_OFF_MAX_MS)),
       );

@@ -5,6 +5,9 @@ import type { Statement } from "./statements.ts";
 /** On which every process of this database hears of the commits of the others. */
 export const CHANNEL = "assay_changed";
 
+/** For a listener that may have missed something. */
+export const EVERYTHING: Change = { runIds: "all", work: true, keys: true };
+
 /** PostgreSQL refuses payloads of 8000 bytes and more. */
 const PAYLOAD_MAX_BYTES = 7_900;
 

@@ -4,7 +4,7 @@ import { sharedStore } from "../sql/shared-store.ts";
 import type { Change, Store } from "../store.ts";
 import { claimRuns, renewLeases } from "./claim-runs.ts";
 import { type ConnectionSettings, kyselyOn, openPool } from "./connection.ts";
-import { closedError, explain } from "./database-trouble.ts";
+import { closedError, explain, explainOpening } from "./database-trouble.ts";
 import * as hot from "./hot-reads.ts";
 import { Listener } from "./listen.ts";
 import { Listeners } from "./listeners.ts";
@@ -35,7 +35,7 @@ export async function openPostgresStore(settings: PostgresSettings): Promise<Sto
     await listener.open();
   } catch (error) {
     await pool.end();
-    throw explain(error);
+    throw explainOpening(error);
   }
 
   const db = kyselyOn(pool);

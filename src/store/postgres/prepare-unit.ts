@@ -9,6 +9,8 @@ export interface PreparedUnit {
   readonly unit: Unit;
   readonly runs: readonly PreparedRun[];
   readonly idempotency?: IdempotencyTable;
+  /** Roughly, in characters or bytes, of all that can be large. */
+  readonly size: number;
 }
 
 export interface PreparedRun {
@@ -29,7 +31,23 @@ export function prepareUnit(unit: Unit): PreparedUnit {
     return { write, columns: columnsOf(unit.tenant, write.run), events: eventRows(write) };
   });
   const { idempotency } = unit;
-  return { unit, runs, ...(idempotency === undefined ? {} : { idempotency: idempotencyRow(idempotency) }) };
+  return {
+    unit,
+    runs,
+    ...(idempotency === undefined ? {} : { idempotency: idempotencyRow(idempotency) }),
+    size: sizeOf(unit, runs),
+  };
+}
+
+function sizeOf({ idempotency, artifacts = [], workflows = [] }: Unit, runs: readonly PreparedRun[]): number {
+  let size = idempotency?.response.body.length ?? 0;
+  for (const { columns, events } of runs) {
+    size += columns.state.length;
+    for (const { body, sealed } of events) size += body.length + (sealed?.length ?? 0);
+  }
+  for (const { body } of artifacts) size += body.length;
+  for (const { definition } of workflows) size += definition.length;
+  return size;
 }
 
 function requireSequence({ runId, expectedVersion, events, run }: RunWrite): void {

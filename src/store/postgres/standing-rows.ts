@@ -1,9 +1,9 @@
-import type { Client, QueryResult } from "pg";
+import type { Client } from "pg";
 import type { ChainHead } from "../audit-chain.ts";
 import type { EffectsTable, IdempotencyTable, RunsTable } from "../sql/tables.ts";
 import type { IdempotencyKey } from "../store.ts";
 import type { PreparedUnit, RunColumns } from "./prepare-unit.ts";
-import { type Statement, send } from "./statements.ts";
+import { send } from "./statements.ts";
 
 /**
  * The rows that the units of a batch depend on: locked as they stand in the database, then changed in memory by each
@@ -54,7 +54,7 @@ const LOCK_RUNS = `select run_id, tenant, version, workflow_id, dedup_scope, lea
 // Not locked: a creation that comes first in another process makes ours fail at the unique index and look again.
 const READ_ACTIVE = `select tenant, workflow_id, dedup_scope, run_id
   from unnest($1::text[], $2::text[], $3::text[]) as given(tenant, workflow_id, dedup_scope)
-  join runs using (tenant, workflow_id, dedup_scope)`;
+  join runs using (tenant, workflow_id, dedup_scope) where runs.dedup_scope is not null`;
 
 const LOCK_EFFECTS = "select * from effects where effect_id = any($1) order by effect_id for update";
 
@@ -87,60 +87,48 @@ export async function lockStandingRows(client: Client, batch: readonly PreparedU
     }
   }
 
-  const flight = new Flight();
-  flight.add({ text: "begin isolation level read committed" });
-  const heads = flight.addUnlessEmpty("lock heads", LOCK_HEADS, tenants.size, () => [[...tenants]]);
-  const runs = flight.addUnlessEmpty("lock runs", LOCK_RUNS, runIds.size, () => [[...runIds]]);
-  const active = flight.addUnlessEmpty("read active", READ_ACTIVE, scopes.size, () => transpose(scopes.values()));
-  const effects = flight.addUnlessEmpty("lock effects", LOCK_EFFECTS, effectIds.size, () => [[...effectIds]]);
-  const records = flight.addUnlessEmpty("lock keys", LOCK_IDEMPOTENCY, keys.size, () => transpose(keys.values()));
-  const answers = await send(client, flight.statements);
+  const questions: Question[] = [
+    { name: "lock heads", text: LOCK_HEADS, values: [[...tenants]] },
+    { name: "lock runs", text: LOCK_RUNS, values: [[...runIds]] },
+    { name: "read active", text: READ_ACTIVE, values: transpose([...scopes.values()]) },
+    { name: "lock effects", text: LOCK_EFFECTS, values: [[...effectIds]] },
+    { name: "lock idempotency", text: LOCK_IDEMPOTENCY, values: transpose([...keys.values()]) },
+  ];
+  const asked = questions.filter(({ values }) => values[0]?.length);
+  const [, ...answers] = await send(client, [{ text: "begin isolation level read committed" }, ...asked]);
+  // biome-ignore lint/suspicious/noExplicitAny: a row is what the statement of that name selects.
+  const rowsOf = (name: string): any[] => answers[asked.findIndex((question) => question.name === name)]?.rows ?? [];
 
   return {
-    heads: byKey(
-      answers[heads],
-      (row) => row.tenant,
-      ({ seq, hash }) => ({ seq, hash }),
-    ),
-    runs: byKey<StandingRun>(answers[runs], (row) => row.run_id),
+    heads: byKey(rowsOf("lock heads"), (row) => [row.tenant, { seq: row.seq, hash: row.hash }]),
+    runs: byKey(rowsOf("lock runs"), (row) => [row.run_id, row]),
     active: new Map(
-      answers[active]?.rows.map((row) => [scopeKey(row.tenant, row.workflow_id, row.dedup_scope), row.run_id]),
+      rowsOf("read active").map((row) => [scopeKey(row.tenant, row.workflow_id, row.dedup_scope), row.run_id]),
     ),
-    effects: byKey<EffectsTable>(answers[effects], (row) => row.effect_id),
-    idempotency: byKey<IdempotencyTable>(answers[records], ({ tenant, operation, idem_key }) =>
-      idempotencyKey({ tenant, operation, key: idem_key }),
-    ),
+    effects: byKey(rowsOf("lock effects"), (row) => [row.effect_id, row]),
+    idempotency: byKey(rowsOf("lock idempotency"), (row) => [idempotencyKey({ ...row, key: row.idem_key }), row]),
   };
 }
 
-/** Statements of one round trip, each remembered by its place. */
-class Flight {
-  readonly statements: Statement[] = [];
-
-  add(statement: Statement): void {
-    this.statements.push(statement);
-  }
-
-  /** The place of its answer, or -1 when there is nothing to ask. */
-  addUnlessEmpty(name: string, text: string, size: number, values: () => unknown[]): number {
-    if (size === 0) return -1;
-    return this.statements.push({ name, text, values: values() }) - 1;
-  }
+interface Question {
+  readonly name: string;
+  readonly text: string;
+  /** One array per parameter, all of the same length. */
+  readonly values: readonly (readonly string[])[];
 }
 
-function transpose(rows: Iterable<readonly string[]>): string[][] {
-  const columns: string[][] = [[], [], []];
-  for (const row of rows) for (const [index, value] of row.entries()) columns[index]?.push(value);
-  return columns;
+function transpose(rows: readonly (readonly string[])[]): string[][] {
+  return [0, 1, 2].map((column) => rows.map((row) => row[column] ?? ""));
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: rows are what the statement beside them selects.
-type AnyRow = any;
-
-function byKey<R>(
-  answer: QueryResult | undefined,
-  keyOf: (row: AnyRow) => string,
-  toRow: (row: AnyRow) => R = (row) => row,
+function byKey<A, R>(
+  rows: readonly A[],
+  entryOf: (row: A) => readonly [key: string, row: R],
 ): Map<string, Standing<R>> {
-  return new Map(answer?.rows.map((row) => [keyOf(row), { row: toRow(row), stored: true, changed: false }]));
+  return new Map(
+    rows.map((found) => {
+      const [key, row] = entryOf(found);
+      return [key, { row, stored: true, changed: false }];
+    }),
+  );
 }

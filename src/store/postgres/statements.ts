@@ -46,12 +46,13 @@ export function update<T extends keyof Tables, C extends Columns<T>>(
   table: T,
   columns: C,
   by: readonly (keyof C & string)[],
-  and = "",
 ): SetStatement<Pick<Row<T>, keyof C & keyof Row<T>>> {
   const names = Object.keys(columns);
-  const sets = names.filter((name) => !(by as readonly string[]).includes(name)).map((name) => `${name} = given.${name}`);
+  const sets = names
+    .filter((name) => !(by as readonly string[]).includes(name))
+    .map((name) => `${name} = given.${name}`);
   const where = by.map((name) => `${table}.${name} = given.${name}`).join(" and ");
-  const text = `update ${table} set ${sets} from ${unnest(columns)} as given(${names}) where ${where} ${and}`;
+  const text = `update ${table} set ${sets} from ${unnest(columns)} as given(${names}) where ${where}`;
   return setStatement(`update ${table} ${sets.length}`, text, names);
 }
 

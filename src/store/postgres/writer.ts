@@ -4,9 +4,8 @@ import { commitBatch } from "./commit-batch.ts";
 import { type ConnectionSettings, writerClient } from "./connection.ts";
 import { explain } from "./database-trouble.ts";
 import { GroupCommit, type Settled } from "./group-commit.ts";
-import { notify } from "./notification.ts";
+import { EVERYTHING } from "./notification.ts";
 import { type PreparedUnit, prepareUnit } from "./prepare-unit.ts";
-import { send } from "./statements.ts";
 
 /**
  * The one connection over which this process commits units. It is opened when it is needed: after the server was away,
@@ -38,37 +37,35 @@ export class Writer {
   }
 
   async #commitTogether(batch: readonly PreparedUnit[]): Promise<Settled<Committed>[]> {
+    const client = await this.#connected();
     try {
-      this.#client ??= await this.#connect();
-      const client = this.#client;
-      const { settled, changes } = await commitBatch(client, batch);
-      for (const change of changes) this.#tell(client, change);
+      const { settled, changes } = await commitBatch(client, batch, this.#sender);
+      for (const change of changes) this.#onCommitted(change);
       return settled;
     } catch (error) {
-      // Whatever state the connection is in, a new one is in none.
-      this.#drop(this.#client);
+      // Whatever state the connection is in, a new one is in none. The commit may have happened, so all look again.
+      this.#drop(client);
+      this.#onCommitted(EVERYTHING);
       throw explain(error);
     }
   }
 
-  async #connect(): Promise<Client> {
+  async #connected(): Promise<Client> {
+    if (this.#client !== undefined) return this.#client;
     const client = writerClient(this.#settings);
     client.on("error", () => this.#drop(client));
-    await client.connect();
+    try {
+      await client.connect();
+    } catch (error) {
+      this.#drop(client);
+      throw explain(error);
+    }
+    this.#client = client;
     return client;
   }
 
-  #drop(client: Client | undefined): void {
-    if (client !== undefined && this.#client === client) this.#client = undefined;
-    void client?.end().catch(() => {});
-  }
-
-  /**
-   * After the commit and not in it: transactions that notify commit one after the other in all of PostgreSQL, and would
-   * hold up the other processes for as long as this one's disk takes. A notification that is lost costs latency only.
-   */
-  #tell(client: Client, change: Change): void {
-    this.#onCommitted(change);
-    send(client, [notify(this.#sender, change)]).catch(() => {});
+  #drop(client: Client): void {
+    if (this.#client === client) this.#client = undefined;
+    void client.end().catch(() => {});
   }
 }

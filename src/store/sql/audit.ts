@@ -25,7 +25,12 @@ export async function readAudit(
 }
 
 export async function auditHead(db: Kysely<Tables>, tenant: string): Promise<ChainHead | undefined> {
-  return db.selectFrom("audit_heads").select(["seq", "hash"]).where("tenant", "=", tenant).executeTakeFirst();
+  const row = await db
+    .selectFrom("audit_heads")
+    .select(["seq", "hash"])
+    .where("tenant", "=", tenant)
+    .executeTakeFirst();
+  return row && { seq: row.seq, hash: row.hash };
 }
 
 /** Those that end within the range. */

@@ -20,9 +20,10 @@ async function openSqlite(): Promise<Opened> {
 
 async function openPostgres(): Promise<Opened> {
   const database = await createDatabase();
-  const db = new Kysely<Tables>({
-    dialect: new PostgresDialect({ pool: new Pool({ connectionString: database.url }) }),
-  });
+  const pool = new Pool({ connectionString: database.url });
+  // The last connection may still be saying goodbye when its database is dropped.
+  pool.on("error", () => {});
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
   return { db, close: () => db.destroy().then(database.drop) };
 }
 

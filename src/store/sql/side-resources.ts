@@ -1,6 +1,7 @@
 import { type Kysely, sql } from "kysely";
 import type { Visibility } from "../../protocol/identity.ts";
 import type { Artifact, EffectRecord } from "../store.ts";
+import { dialectOf } from "./dialect-of.ts";
 import { toArtifact, toEffectRecord } from "./rows.ts";
 import type { Tables } from "./tables.ts";
 
@@ -52,7 +53,9 @@ export async function hostSecret(
 const PURGE_ROWS = 1000;
 
 export async function purge(db: Kysely<Tables>, nowMs: number): Promise<number> {
-  const expired = sql`expires_at <= ${nowMs} limit ${PURGE_ROWS}`;
+  // Rows that a commit is just replacing are passed over: waiting for them would delete what was put in their place.
+  const free = dialectOf(db) === "postgres" ? sql`for update skip locked` : sql``;
+  const expired = sql`expires_at <= ${nowMs} limit ${PURGE_ROWS} ${free}`;
   const deletes = [
     sql`delete from idempotency where (tenant, operation, idem_key) in
       (select tenant, operation, idem_key from idempotency where ${expired})`,

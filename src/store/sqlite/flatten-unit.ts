@@ -96,7 +96,9 @@ function flattenWorkflow({ tenant, workflowId, hash, definition, atMs }: Workflo
 }
 
 function flattenArtifact(tenant: string, artifact: ArtifactWrite, writes: Write[]): void {
-  const { runId, artifactId, artifactType, contentType, body, atMs } = artifact;
+  const { runId, artifactId, artifactType, contentType, atMs } = artifact;
+  // A message to another thread carries the whole buffer that an array is a part of, however large.
+  const body = artifact.body.length === artifact.body.buffer.byteLength ? artifact.body : new Uint8Array(artifact.body);
   writes.push(["putArtifact", [runId, artifactId, tenant, artifactType, contentType, body, atMs]]);
 }
 

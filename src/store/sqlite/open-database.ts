@@ -40,7 +40,7 @@ export async function openForWriting(path: string): Promise<SqliteDatabase> {
     -- Without this, "insert or replace" would delete rows behind the back of the triggers that refuse deletes.
     pragma recursive_triggers = on;
     -- In pages. A checkpoint costs two more fsyncs, and a page that changed ten times since the last is copied once.
-    pragma wal_autocheckpoint = 4000;
+    pragma wal_autocheckpoint = 8000;
     pragma journal_size_limit = 67108864;
     pragma cache_size = -32768;
     pragma temp_store = memory;

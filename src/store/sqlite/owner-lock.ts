@@ -25,7 +25,9 @@ interface Owner {
 export async function takeOwnership(path: string): Promise<OwnerLock> {
   const lockFile = `${path}.owner.lock`;
   const ownerFile = `${path}.owner.json`;
-  const db = await openForLocking(lockFile);
+  const db = await openForLocking(lockFile).catch((error) => {
+    throw explain(error);
+  });
   try {
     db.exec("begin exclusive");
   } catch (error) {

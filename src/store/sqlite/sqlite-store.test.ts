@@ -3,24 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { NOW, newTenant, runWrite, startedRun } from "../../testing/builders.ts";
 import { tempDir } from "../../testing/temp-dir.ts";
-import { storeContract } from "../contract.ts";
-import type { Store } from "../store.ts";
 import { openSqliteStore } from "./sqlite-store.ts";
-
-storeContract("a SQLite store in a file", async () => {
-  const path = join(tempDir(), "assay.db");
-  let store = await openSqliteStore({ path });
-  const reopen = async (): Promise<Store> => {
-    store = await openSqliteStore({ path });
-    return store;
-  };
-  return { store, reopen, done: () => store.close() };
-});
-
-storeContract("a SQLite store in memory", async () => {
-  const store = await openSqliteStore({ path: ":memory:" });
-  return { store, done: () => store.close() };
-});
 
 describe("a SQLite file whose owner died while it worked on a run", () => {
   test("gives the run to the next owner at once, whatever the lease says", async () => {

@@ -5,6 +5,7 @@ import { migrate, requireCurrentSchema } from "../sql/migrate.ts";
 import { sharedStore } from "../sql/shared-store.ts";
 import type { Change, Committed, Store } from "../store.ts";
 import { changeOf } from "./change-of.ts";
+import { explain } from "./database-trouble.ts";
 import { flattenUnit } from "./flatten-unit.ts";
 import { hotReads } from "./hot-reads.ts";
 import { kyselyOver, kyselyThrough } from "./kysely-dialect.ts";
@@ -46,11 +47,15 @@ async function openFile({ path: given, migrate: mayMigrate = true }: SqliteStore
     // The file holds secrets of the host. SQLite gives its companions the same permissions.
     if (!existsSync(path)) closeSync(openSync(path, "a", 0o600));
     await prepareFile(path, mayMigrate);
-    const writer = await writeInAnotherThread(path);
-    return { reader: await openForReading(path), writer, lock };
+    const reader = await openForReading(path);
+    const writer = await writeInAnotherThread(path).catch((error) => {
+      reader.close();
+      throw error;
+    });
+    return { reader, writer, lock };
   } catch (error) {
     lock.release();
-    throw error;
+    throw explain(error);
   }
 }
 

@@ -24,8 +24,9 @@ const WRITES = {
     on conflict (hash) do nothing`,
   putWorkflowHead: `insert into workflow_heads (tenant, workflow_id, hash, registered_at) values (?, ?, ?, ?)
     on conflict (tenant, workflow_id) do update set hash = excluded.hash, registered_at = excluded.registered_at`,
+  // Node 22 binds an empty array as NULL.
   putArtifact: `insert into artifacts (run_id, artifact_id, tenant, artifact_type, content_type, body, created_at)
-    values (?, ?, ?, ?, ?, ?, ?)
+    values (?, ?, ?, ?, ?, coalesce(?, x''), ?)
     on conflict (run_id, artifact_id) do update set artifact_type = excluded.artifact_type,
     content_type = excluded.content_type, body = excluded.body, created_at = excluded.created_at
     where tenant = excluded.tenant`,

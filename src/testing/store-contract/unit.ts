@@ -135,6 +135,18 @@ export function units(subject: Subject): void {
       expect(await traces(store)).toEqual({ ...NOTHING, idempotency: true });
     });
 
+    test("refused for several reasons names its runs first, then its effects, then its key", async () => {
+      const { store } = subject;
+      const tenant = newTenant();
+      const { unit } = fullUnit(tenant);
+      await accept(store, unit);
+      const { runs: _, ...withoutRuns } = unit;
+      const { effectClaims: __, ...withKeyOnly } = withoutRuns;
+      expect((await refused(store, unit)).type).toBe("version");
+      expect((await refused(store, withoutRuns)).type).toBe("effect");
+      expect((await refused(store, withKeyOnly)).type).toBe("idempotency");
+    });
+
     test("refused does no harm to the units beside it", async () => {
       const { store } = subject;
       const taken = fullUnit(newTenant());

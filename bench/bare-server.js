@@ -1,0 +1,32 @@
+// @ts-check
+// What Node alone can do, to compare with: POST answers 201 with a fixed body, and writes `text` of the body to every
+// connection that sent a GET.
+import { createServer } from "node:http";
+
+/** @type {Set<import("node:http").ServerResponse>} */
+const streams = new Set();
+const answer = JSON.stringify({ runId: `run-${"0".repeat(26)}`, status: "pending", eventsUrl: "/", statusUrl: "/" });
+
+const server = createServer((request, response) => {
+  if (request.method === "GET") {
+    response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-cache" });
+    response.flushHeaders();
+    streams.add(response);
+    response.on("close", () => streams.delete(response));
+    return;
+  }
+  /** @type {Buffer[]} */
+  const chunks = [];
+  request.on("data", (chunk) => chunks.push(chunk));
+  request.on("end", () => {
+    const { text } = JSON.parse(Buffer.concat(chunks).toString());
+    if (text !== undefined) for (const stream of streams) stream.write(text);
+    response.writeHead(201, { "content-type": "application/json", "content-length": answer.length });
+    response.end(answer);
+  });
+});
+server.listen(0, "127.0.0.1", () => {
+  const address = server.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  console.log(JSON.stringify({ url: `http://127.0.0.1:${port}` }));
+});

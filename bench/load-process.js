@@ -1,0 +1,15 @@
+// @ts-check
+// The client side, in a process of its own: takes jobs over the channel to its parent, one at a time.
+import { bareFanOut, createAndWait, createToCompleted, fanOut, repeat } from "./jobs.js";
+
+/** @type {Record<string, (job: any) => Promise<unknown>>} */
+const jobs = { bareFanOut, createAndWait, createToCompleted, fanOut, repeat };
+
+process.on("message", async (/** @type {{ name: string, job: unknown }} */ { name, job }) => {
+  try {
+    process.send?.({ result: await jobs[name]?.(job) });
+  } catch (error) {
+    process.send?.({ error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+  }
+});
+process.on("disconnect", () => process.exit());

@@ -1,0 +1,57 @@
+#!/usr/bin/env node
+// @ts-check
+// Writes the documents that are made from code: npm run docs. They are committed; a test fails when making them again
+// would change them.
+import { readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+
+/**
+ * Imports a module of `src`, compiled or not; given as `http/openapi`.
+ * @typedef {(module: string) => Promise<any>} Load
+ */
+
+/**
+ * Every generated file and how its text is made.
+ * @type {readonly { path: string, make: (load: Load, version: string) => Promise<string> }[]}
+ */
+export const generated = [
+  {
+    path: "docs/openapi.json",
+    make: async (load, version) => jsonText((await load("http/openapi")).openApiDocument(version)),
+  },
+  {
+    path: "docs/asyncapi.json",
+    make: async (load, version) => jsonText((await load("http/asyncapi")).asyncApiDocument(version)),
+  },
+  {
+    path: "docs/cli.md",
+    make: async (load) => (await load("cli/reference")).cliReference(),
+  },
+  {
+    path: "docs/configuration.md",
+    make: async (load) => (await load("cli/reference")).settingsReference(),
+  },
+];
+
+/** @param {unknown} value */
+function jsonText(value) {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}
+
+export function packageVersion() {
+  return String(JSON.parse(readFileSync(join(root, "package.json"), "utf8")).version);
+}
+
+async function main() {
+  /** @type {Load} */
+  const load = (module) => import(new URL(`../dist/${module}.js`, import.meta.url).href);
+  for (const { path, make } of generated) {
+    writeFileSync(join(root, path), await make(load, packageVersion()));
+    console.log(path);
+  }
+}
+
+if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) await main();

@@ -1,0 +1,122 @@
+import type { Logger } from "pino";
+import { authenticator } from "../../engine/authenticate.ts";
+import { bootstrapOwnerKey } from "../../engine/bootstrap-key.ts";
+import type { Host } from "../../engine/host.ts";
+import { authorizer } from "../../engine/roles.ts";
+import { seedKeys } from "../../engine/seed-keys.ts";
+import { eventRoutes } from "../../http/event-routes.ts";
+import { buildServer } from "../../http/server.ts";
+import { AppError } from "../../protocol/errors.ts";
+import { HOST_WIDE, type Store } from "../../store/store.ts";
+import type { Call } from "../command.ts";
+import { openStore } from "../database.ts";
+import { consoleFolder } from "../paths.ts";
+import { packageVersion } from "../version.ts";
+import { buildHost } from "../wiring/build-host.ts";
+import { httpSettings, streamSettings } from "../wiring/http-settings.ts";
+import { readKeyFile } from "../wiring/key-file.ts";
+import { isLoopback, listen } from "../wiring/listen.ts";
+import { purgeFromTimeToTime } from "../wiring/purge.ts";
+import { runUntilStopped } from "../wiring/run-until-stopped.ts";
+import type { Shutdown } from "../wiring/shutdown.ts";
+import { signCheckpoints, signerFor } from "../wiring/sign-audit.ts";
+import { workOn } from "../wiring/start-worker.ts";
+import { workerSamples } from "../wiring/worker-samples.ts";
+import { registerWorkflowFiles } from "../wiring/workflow-files.ts";
+
+/** One process with everything in it, wired from top to bottom; it ends with a signal. */
+export function serve(call: Call): Promise<number> {
+  return runUntilStopped(call, async (log, shutdown) => {
+    const ready = await start(call, log, shutdown);
+    announce(call, ready);
+    log.info({ url: ready.url, version: packageVersion() }, "ready");
+  });
+}
+
+interface Ready {
+  readonly url: string;
+  readonly ownerKey: string | undefined;
+}
+
+/** What is opened first is closed last: the server, the worker, the audit checkpoints, the store. */
+async function start(call: Call, log: Logger, shutdown: Shutdown): Promise<Ready> {
+  const { config } = call;
+  const keyFile = config.keys === undefined ? undefined : readKeyFile(config.keys);
+  const store = await openStore(config);
+  shutdown.add("store", () => store.close());
+  purgeFromTimeToTime(store, log, shutdown);
+
+  const signer = await signerFor(store, config);
+  let host = buildHost(store, config);
+  if (host.capabilities.has("auditLogIntegrity")) {
+    host = { ...host, checkpointer: signCheckpoints(host, signer, config, log, shutdown) };
+  }
+  await registerWorkflows(host, call);
+  if (keyFile) await seedKeys(host, keyFile);
+  const ownerKey = keyFile ? undefined : await bootstrapOwnerKey(host);
+
+  const worker = config.worker ? workOn(host, config, log, shutdown) : undefined;
+  if (worker) host = { ...host, hands: worker };
+
+  const trouble = (what: string) => (error: unknown) => log.error({ err: error }, what);
+  const cacheMs = config.keyCacheMs;
+  const authenticating = authenticator(host, { cacheMs, onTrouble: trouble("key use") });
+  const authorizing = authorizer(host, { cacheMs, onTrouble: trouble("authorization") });
+  shutdown.add("authentication", async () => {
+    authorizing.close();
+    await authenticating.close();
+  });
+  const events = eventRoutes(host, { settings: streamSettings(config), report: trouble("event stream") });
+  const app = buildServer({
+    host,
+    settings: httpSettings(config),
+    log,
+    version: packageVersion(),
+    authenticator: authenticating,
+    authorizer: authorizing,
+    audit: {
+      verifier: signer,
+      intervalEntries: config.auditCheckpointEntries,
+      intervalSeconds: config.auditCheckpointSeconds,
+    },
+    events,
+    ...(config.console ? { consoleDir: consoleFolder() } : {}),
+    fixtures: () => hostWideIds(store),
+    samples: () => [...events.samples(), ...(worker ? workerSamples(worker) : [])],
+  });
+  shutdown.add("server", () => app.close());
+  return { url: await listen(app, config), ownerKey };
+}
+
+async function registerWorkflows(host: Host, { config, io }: Call): Promise<void> {
+  const skipped = await registerWorkflowFiles(host, config.workflows);
+  const complaints = skipped.map(({ file, reason }) => `${file} is not registered: ${reason}`);
+  if (config.strict && complaints.length > 0) throw new AppError("unusable_input", { problem: complaints.join("; ") });
+  for (const complaint of complaints) io.err(`assay: ${complaint}.`);
+}
+
+const PAGE = 500;
+
+async function hostWideIds(store: Store): Promise<string[]> {
+  const ids: string[] = [];
+  for (let after: string | undefined = ""; after !== undefined; ) {
+    const page = await store.listWorkflows(HOST_WIDE, after, PAGE);
+    ids.push(...page.map(({ workflowId }) => workflowId));
+    after = page.length < PAGE ? undefined : ids.at(-1);
+  }
+  return ids;
+}
+
+function announce({ config, io, json }: Call, { url, ownerKey }: Ready): void {
+  if (!isLoopback(config.host)) {
+    io.err(`assay: listening on ${config.host} without TLS: put a proxy with TLS in front, or keys travel readable.`);
+  }
+  if (!config.worker && config.databaseUrl === undefined) {
+    io.err("assay: with --no-worker and SQLite nobody executes runs: no other process can work on this file.");
+  }
+  if (json) io.out(JSON.stringify({ url, pid: process.pid, version: packageVersion(), ...(ownerKey && { ownerKey }) }));
+  else io.out(`Assay is ready at ${url}${ownerKey === undefined ? "" : `  owner key: ${ownerKey}`}`);
+  if (json || !io.errIsTerminal) return;
+  if (ownerKey !== undefined) io.err(`The key is not shown again. In another terminal: export ASSAY_KEY=${ownerKey}`);
+  io.err("Next: assay workflow register FILE, then assay run start WORKFLOW --watch. Stop with ctrl-c.");
+}

@@ -1,0 +1,26 @@
+import { AppError } from "../../protocol/errors.ts";
+import type { Call } from "../command.ts";
+import { describeDatabase, openStore } from "../database.ts";
+import { packageVersion } from "../version.ts";
+import { buildHost } from "../wiring/build-host.ts";
+import { runUntilStopped } from "../wiring/run-until-stopped.ts";
+import { workOn } from "../wiring/start-worker.ts";
+
+/** Executes runs and answers nothing. */
+export async function worker(call: Call): Promise<number> {
+  const { config, io, json } = call;
+  if (config.databaseUrl === undefined) {
+    const problem =
+      "a worker of its own needs --database-url: a SQLite file belongs to one process, and `assay serve` works in it";
+    throw new AppError("unusable_input", { problem });
+  }
+  return runUntilStopped(call, async (log, shutdown) => {
+    const store = await openStore(config);
+    shutdown.add("store", () => store.close());
+    workOn(buildHost(store, config), config, log, shutdown);
+    const database = describeDatabase(config);
+    const version = packageVersion();
+    io.out(json ? JSON.stringify({ database, pid: process.pid, version }) : `Working on ${database}`);
+    log.info({ database, version }, "working");
+  });
+}

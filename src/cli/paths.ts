@@ -1,0 +1,9 @@
+import { fileURLToPath } from "node:url";
+
+/**
+ * The built console, beside the folder this file is built into. The modules are also bundled into a folder at the
+ * same depth (`bin/bundle.js`), so paths relative to a file are only taken in files of this folder.
+ */
+export function consoleFolder(): string {
+  return fileURLToPath(new URL("../console", import.meta.url));
+}

@@ -1,0 +1,42 @@
+import { describe, expect, test } from "vitest";
+import { type Frame, readFrames } from "./server-sent-events.ts";
+
+async function frames(...chunks: string[]): Promise<Frame[]> {
+  const bytes = async function* () {
+    for (const chunk of chunks) yield new TextEncoder().encode(chunk);
+  };
+  return collect(readFrames(bytes()));
+}
+
+async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}
+
+describe("an event stream", () => {
+  test("is read frame by frame, comments skipped", async () => {
+    expect(await frames(": hello\n\nid: 0\nevent: run.started\ndata: {}\n\n:keepalive\n\nid: 1\ndata: x\n\n")).toEqual([
+      { id: "0", event: "run.started", data: "{}" },
+      { id: "1", event: "message", data: "x" },
+    ]);
+  });
+
+  test("may be cut anywhere on its way", async () => {
+    const text = "id: 7\r\nevent: a\r\ndata: ä\r\ndata: b\r\n\r\n";
+    const whole = await frames(text);
+    expect(whole).toEqual([{ id: "7", event: "a", data: "ä\nb" }]);
+    expect(await frames(...text)).toEqual(whole);
+  });
+
+  test("keeps an id in force for frames without one, and drops what it did not finish", async () => {
+    expect(await frames("id: 1\ndata: a\n\ndata: b\n\nid: 2\ndata: c\n")).toEqual([
+      { id: "1", event: "message", data: "a" },
+      { id: "1", event: "message", data: "b" },
+    ]);
+  });
+
+  test("holds the characters that other line readers take for the end of a line", async () => {
+    expect(await frames("data: a\u2028b\n\n")).toEqual([{ id: undefined, event: "message", data: "a\u2028b" }]);
+  });
+});

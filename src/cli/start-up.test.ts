@@ -1,0 +1,28 @@
+import { readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+
+const src = fileURLToPath(new URL("..", import.meta.url));
+
+/** Every file and package that is loaded before a command is: static imports that are not of types alone. */
+function loadedBy(file: string, seen = new Set<string>()): Set<string> {
+  if (seen.has(file)) return seen;
+  seen.add(file);
+  const code = readFileSync(file, "utf8");
+  for (const [, clause, specifier = ""] of code.matchAll(/^(?:import|export)\s+([^;]*?)from\s+"([^"]+)";/gm)) {
+    if (clause?.startsWith("type ")) continue;
+    if (specifier.startsWith(".")) loadedBy(join(dirname(file), specifier), seen);
+    else seen.add(specifier);
+  }
+  return seen;
+}
+
+test("`assay --help` loads the tables and the parser, and nothing of the server", () => {
+  const loaded = [...loadedBy(join(src, "cli/main.ts"))].map((name) =>
+    name.startsWith("/") ? relative(src, name) : name,
+  );
+  const own = loaded.filter((name) => !name.startsWith("cli/") && !name.startsWith("node:"));
+  expect(own.sort()).toEqual(["commander", "protocol/errors.ts"]);
+  expect(loaded.filter((name) => name.startsWith("cli/commands/"))).toEqual([]);
+});

@@ -1,0 +1,14 @@
+import { verifyAuditCopy } from "../engine/audit/export.ts";
+import { byteLines } from "../formats/byte-lines.ts";
+import type { Verdict } from "./commands/audit-verify.ts";
+import { readWhole } from "./read-file.ts";
+
+/** Checks an export with nothing but the file and, better, a public key that came another way. */
+export async function verifyExport(file: string, publicKey: string | undefined): Promise<Verdict> {
+  const result = await verifyAuditCopy(textLines(file), publicKey === undefined ? {} : { publicKey });
+  return { ...result, entries: result.toSeq - result.fromSeq + 1 };
+}
+
+async function* textLines(file: string): AsyncGenerator<string> {
+  for await (const line of byteLines(readWhole(file))) yield Buffer.from(line).toString("utf8");
+}

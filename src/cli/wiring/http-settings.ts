@@ -1,0 +1,27 @@
+import type { HttpSettings } from "../../http/deps.ts";
+import type { StreamSettings } from "../../http/stream-settings.ts";
+import type { Config } from "../settings.ts";
+
+export function httpSettings(config: Config): HttpSettings {
+  return {
+    maxRequestBodyBytes: config.maxRequestBodyBytes,
+    maxJsonDepth: config.maxJsonDepth,
+    maxJsonElements: config.maxJsonElements,
+    rateLimit: config.rateLimit,
+    maxConnections: config.maxConnections,
+    maxHeaderBytes: config.maxHeaderBytes,
+    headersTimeoutMs: config.headersTimeoutMs,
+    requestTimeoutMs: config.requestTimeoutMs,
+    idleConnectionMs: config.idleConnectionMs,
+    shutdownGraceMs: config.shutdownGraceMs,
+  };
+}
+
+export function streamSettings(config: Config): Partial<StreamSettings> {
+  return {
+    bufferedBytesMax: config.streamBufferBytes,
+    stallMs: config.streamStallMs,
+    keepAliveMs: config.keepAliveMs,
+    streamsMax: config.maxStreams,
+  };
+}

@@ -1,0 +1,39 @@
+import type { Logger } from "pino";
+import type { Call } from "../command.ts";
+import { EXIT } from "../exit-codes.ts";
+import { processLog } from "./log.ts";
+import { exitIfStuck, exitOnBugs, Shutdown, untilStopped } from "./shutdown.ts";
+
+/** After the grace period, how long closing may still take before the process ends itself. */
+const STUCK_MS = 5_000;
+
+/**
+ * The life of a process that serves until a signal ends it. `start` opens what it needs, says how each part is closed,
+ * and tells the user that it is ready; when it throws, what it had opened is closed.
+ */
+export async function runUntilStopped(
+  { config, io }: Call,
+  start: (log: Logger, shutdown: Shutdown) => Promise<void>,
+): Promise<number> {
+  const { log, flush } = processLog(config.logLevel);
+  exitOnBugs(log, flush);
+  const stopped = untilStopped();
+  const shutdown = new Shutdown();
+  const end = () =>
+    shutdown.run(config.shutdownGraceMs, (error, name) => log.error({ err: error }, `${name} did not end well`));
+  try {
+    await start(log, shutdown);
+  } catch (error) {
+    await end();
+    flush();
+    throw error;
+  }
+  const signal = await stopped;
+  log.info({ signal }, "stopping");
+  if (io.errIsTerminal) io.err("Stopping. Press ctrl-c again to end at once.");
+  exitIfStuck(config.shutdownGraceMs + STUCK_MS, log, flush);
+  await end();
+  log.info("stopped");
+  flush();
+  return EXIT.fine;
+}

@@ -1,0 +1,158 @@
+import type { CreateKeyRequest, CreateKeyResponse, KeyInfo } from "../protocol/api.ts";
+import { AppError } from "../protocol/errors.ts";
+import type { Caller, Visibility } from "../protocol/identity.ts";
+import { instantMs } from "../protocol/instant.ts";
+import type { KeyRecord, Unit } from "../store/store.ts";
+import { hashOfKey, newApiKey } from "./api-key.ts";
+import { auditDraft, type Recorder, refused } from "./execute.ts";
+import { grantedScopes, requireGrantable, rolesOfPrincipal } from "./grants.ts";
+import type { Host } from "./host.ts";
+import { roleTable } from "./roles.ts";
+
+export type KeyHost = Pick<Host, "store" | "nowMs" | "newId" | "checkpointer">;
+
+/**
+ * Makes a key in the caller's tenant and, when the caller is bound to one, its workspace. The answer is the only place
+ * where the key is ever shown.
+ *
+ * Roles belong to the principal, not to the key. A principal that is not known yet gets the roles asked for, or
+ * `viewer`. One that is known keeps what it has unless roles are asked for; then these replace its roles here, for
+ * its other keys too, and the caller must be one who could have granted the old ones as well as the new.
+ */
+export async function createKey(host: KeyHost, caller: Caller, request: CreateKeyRequest): Promise<CreateKeyResponse> {
+  const { principal, kind = "user", label } = request;
+  const nowMs = host.nowMs();
+  const place = placeOf(caller, request.workspace);
+  const scopes = grantedScopes(caller, request.scopes);
+  const expiresAtMs = request.expiresAt === undefined ? undefined : futureMs(request.expiresAt, nowMs);
+  const before = await rolesOfPrincipal(host.store, place, principal);
+  const roles = before === undefined ? (request.roles ?? ["viewer"]) : request.roles;
+  if (request.roles !== undefined) await requireKnown(host, place, request.roles);
+  requireGrantable(caller, [...(before ?? []), ...(roles ?? [])]);
+
+  const key = newApiKey();
+  const keyId = host.newId("key");
+  const hash = hashOfKey(key);
+  const details = {
+    principal,
+    kind,
+    scopes: scopes.join(" "),
+    ...(roles === undefined ? {} : { roles: roles.join(" ") }),
+    ...(place.workspace === undefined ? {} : { workspace: place.workspace }),
+    ...(expiresAtMs === undefined ? {} : { expiresAt: new Date(expiresAtMs).toISOString() }),
+  };
+  await commitKeys(host, {
+    tenant: place.tenant,
+    keys: [
+      {
+        type: "put",
+        key: {
+          ...place,
+          keyId,
+          hash,
+          principal,
+          kind,
+          scopes,
+          createdAtMs: nowMs,
+          ...(label === undefined ? {} : { label }),
+          ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
+        },
+      },
+    ],
+    ...(roles === undefined ? {} : { roles: [{ ...place, principal, roles: [...new Set(roles)] }] }),
+    audit: [auditDraft(caller, nowMs, keyId, { action: "key.created", details })],
+  });
+  const stored = await host.store.findKey(hash);
+  if (stored === undefined) throw new Error(`key ${keyId} vanished after it was stored`);
+  return { key, info: keyInfo(stored) };
+}
+
+export async function listKeys(host: KeyHost, caller: Caller): Promise<{ keys: KeyInfo[] }> {
+  return { keys: (await host.store.listKeys(visibilityOf(caller))).map(keyInfo) };
+}
+
+export interface RevokeKey {
+  readonly caller: Caller;
+  readonly keyId: string;
+  readonly record: Recorder<KeyInfo>;
+}
+
+/** Ends a key that the caller can see, its own included. One that has ended already stays as it is. */
+export async function revokeKey(host: KeyHost, { caller, keyId, record }: RevokeKey): Promise<KeyInfo> {
+  const key = (await host.store.listKeys(visibilityOf(caller))).find((each) => each.keyId === keyId);
+  if (!key) throw new AppError("not_found", { what: "key", keyId });
+  const nowMs = host.nowMs();
+  const ends = key.revokedAtMs === undefined;
+  const info = keyInfo({ ...key, revokedAtMs: key.revokedAtMs ?? nowMs });
+  const outcome = record(info);
+  if (!ends && outcome === undefined) return info;
+  const details = { principal: key.principal };
+  await commitKeys(host, {
+    tenant: caller.tenant,
+    ...(ends ? { keys: [{ type: "revoke", keyId, atMs: nowMs }] } : {}),
+    ...(ends ? { audit: [auditDraft(caller, nowMs, keyId, { action: "key.revoked", details })] } : {}),
+    ...(outcome === undefined ? {} : { idempotency: outcome }),
+  });
+  return info;
+}
+
+/**
+ * Commits, and signs the first checkpoint of a tenant whose log began with it (spec §17.4). The change stands whether
+ * or not that works, and a new key can be shown only now; the next sweep makes up for a checkpoint that failed.
+ */
+export async function commitKeys(host: KeyHost, unit: Unit): Promise<void> {
+  const begins = host.checkpointer !== undefined && (await host.store.auditHead(unit.tenant)) === undefined;
+  const committed = await host.store.commit(unit);
+  if (!committed.ok) throw refused(committed.refusal);
+  if (begins) await host.checkpointer?.checkpointTenant(unit.tenant).catch(() => {});
+}
+
+/** A key, without what must never be shown. */
+export function keyInfo(key: KeyRecord): KeyInfo {
+  const { keyId, tenant, workspace, principal, kind, roles, scopes, label } = key;
+  const at = (name: string, ms: number | undefined) => (ms === undefined ? {} : { [name]: new Date(ms).toISOString() });
+  return {
+    keyId,
+    tenant,
+    ...(workspace === undefined ? {} : { workspace }),
+    principal,
+    kind,
+    roles: [...roles],
+    scopes: [...scopes],
+    ...(label === undefined ? {} : { label }),
+    createdAt: new Date(key.createdAtMs).toISOString(),
+    ...at("expiresAt", key.expiresAtMs),
+    ...at("revokedAt", key.revokedAtMs),
+    ...at("lastUsedAt", key.lastUsedAtMs),
+  };
+}
+
+function placeOf({ tenant, workspace: own }: Caller, wished: string | undefined): Visibility {
+  if (own !== undefined && wished !== undefined && wished !== own) {
+    const problem = `workspace must be "${own}", the one this key is bound to, or left out`;
+    throw new AppError("validation_error", { problem });
+  }
+  const workspace = own ?? wished;
+  return workspace === undefined ? { tenant } : { tenant, workspace };
+}
+
+function visibilityOf({ tenant, workspace }: Caller): Visibility {
+  return workspace === undefined ? { tenant } : { tenant, workspace };
+}
+
+function futureMs(expiresAt: string, nowMs: number): number {
+  const ms = instantMs(expiresAt);
+  if (ms !== undefined && ms > nowMs) return ms;
+  const problem = "expiresAt must be an instant in the future, such as 2030-01-31T12:00:00Z";
+  throw new AppError("validation_error", { problem });
+}
+
+async function requireKnown(host: KeyHost, place: Visibility, roles: readonly string[]): Promise<void> {
+  const known = await roleTable(host, place);
+  const unknown = roles.find((role) => !Object.hasOwn(known, role));
+  if (unknown === undefined) return;
+  throw new AppError("validation_error", {
+    problem: `roles: there is no role "${unknown}"`,
+    roles: Object.keys(known),
+  });
+}

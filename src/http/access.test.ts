@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { OPERATIONS, type Operation, type OperationId } from "../protocol/operations.ts";
+import { artifactWrite } from "../testing/builders.ts";
+import { expectError, KEYS, type TestHost, testHost, type Who } from "../testing/host.ts";
+import { workflow } from "../testing/workflow.ts";
+import { REQUEST_EXAMPLES } from "./openapi-examples.ts";
+import { fillPath } from "./route-pattern.ts";
+
+let host: TestHost;
+const mine = { runId: "", keyId: "", workflowId: "only-mine", artifactId: "report" };
+
+beforeAll(async () => {
+  host = await testHost();
+  await host.ask("POST", "/v1/workflows", { json: workflow({ id: mine.workflowId, nodes: { a: "core.noop" } }) });
+  mine.runId = await host.newRun();
+  await host.store.commit({ tenant: "t1", artifacts: [artifactWrite(mine.runId)] });
+  const { info } = (await host.ask("POST", "/v1/host/assay/keys", { json: { principal: "zoe" } })).json();
+  mine.keyId = info.keyId;
+});
+afterAll(() => host.close());
+
+const operations = Object.entries(OPERATIONS) as [OperationId, Operation][];
+const isOpen = ({ gate }: Operation) => gate?.capability !== "feedback";
+const isProtected = ([, { access }]: [OperationId, Operation]) => access !== "public";
+const needsScope = ([, { access }]: [OperationId, Operation]) => access !== "public" && access !== "authenticated";
+const namesSomething = ([, { path }]: [OperationId, Operation]) => path.includes("{");
+
+function ask(id: OperationId, operation: Operation, as: Who | undefined, headers: Record<string, string> = {}) {
+  const { method, path, query } = operation;
+  const search = query !== undefined && "fromSeq" in (query as { properties?: object }).properties! ? "?fromSeq=0&toSeq=9" : "";
+  const json = operation.body === undefined ? undefined : (REQUEST_EXAMPLES[id] ?? { principal: "p", action: "x" });
+  const withKey = as === undefined ? { authorization: "" } : {};
+  return host.ask(method, fillPath(path, mine) + search, {
+    ...(as === undefined ? {} : { as }),
+    ...(json === undefined ? {} : { json }),
+    headers: { ...withKey, ...headers },
+  });
+}
+
+describe("without a key", () => {
+  test.each(operations.filter(isProtected))("%s answers 401", async (id, operation) => {
+    const response = await ask(id, operation, undefined);
+    expectError(response, "unauthenticated");
+    expect(response.headers["www-authenticate"]).toBe("Bearer");
+  });
+
+  test.each(operations.filter((entry) => !isProtected(entry)))("%s answers all the same", async (id, operation) => {
+    expect(await ask(id, operation, undefined)).toMatchObject({ statusCode: 200 });
+  });
+});
+
+describe("with a key nobody knows", () => {
+  test.each(operations.filter(isProtected))("%s answers 401 and does not repeat the key", async (id, operation) => {
+    const response = await ask(id, operation, undefined, { authorization: "Bearer nobody-knows-this-key" });
+    expectError(response, "unauthenticated");
+    expect(response.payload).not.toContain("nobody-knows");
+  });
+});
+
+describe("with a key of a principal whose roles grant nothing", () => {
+  test.each(operations.filter(needsScope))("%s answers 403 and names the scope", async (id, operation) => {
+    const response = await ask(id, operation, "stranger");
+    if (!isOpen(operation)) return void expectError(response, "capability_not_provided");
+    expect(expectError(response, "forbidden")).toMatchObject({ scopeRequired: operation.access });
+  });
+});
+
+describe("with a key that allows less than its principal may", () => {
+  const others = operations.filter((entry) => needsScope(entry) && entry[1].access !== "runs:read" && isOpen(entry[1]));
+  test.each(others)("%s answers 403", async (id, operation) => {
+    const details = expectError(await ask(id, operation, "narrow"), "forbidden");
+    expect(details).toMatchObject({ scopeRequired: operation.access, missingFrom: "the key" });
+  });
+});
+
+describe("with a key of another tenant", () => {
+  const aboutMine = operations.filter(namesSomething).filter(([, { gate }]) => gate?.capability !== "conformanceSeams");
+  test.each(aboutMine)("%s of what is mine does not exist", async (id, operation) => {
+    const response = await ask(id, operation, "other");
+    if (!isOpen(operation)) return void expectError(response, "capability_not_provided");
+    expectError(response, "not_found");
+  });
+
+  test("no list holds anything of mine", async () => {
+    for (const url of ["/v1/runs", "/v1/workflows", "/v1/host/assay/keys", "/v1/host/assay/audit/entries"]) {
+      const { payload } = await host.ask("GET", url, { as: "other" });
+      expect(payload).not.toContain("only-mine");
+      expect(payload).not.toContain(mine.runId);
+      expect(payload).not.toContain(KEYS.owner.principal);
+    }
+  });
+
+  test("the event-log seam has nothing to show", async () => {
+    const seam = `/v1/host/sample/test/runs/${mine.runId}/events`;
+    expect((await host.ask("GET", seam, { as: "other" })).json()).toEqual({ events: [] });
+    expect((await host.ask("GET", seam)).json().events).toHaveLength(1);
+  });
+
+  test("my run is untouched after all of this", async () => {
+    expect((await host.ask("GET", `/v1/runs/${mine.runId}`)).json().status).toBe("pending");
+  });
+});
+
+describe("with a key bound to a workspace", () => {
+  test("runs of another workspace, and those of none, do not exist", async () => {
+    const east = await host.newRun("east");
+    expect(await host.ask("GET", `/v1/runs/${east}`, { as: "east" })).toMatchObject({ statusCode: 200 });
+    expectError(await host.ask("GET", `/v1/runs/${east}`, { as: "west" }), "not_found");
+    expectError(await host.ask("POST", `/v1/runs/${east}/cancel`, { as: "west", json: {} }), "not_found");
+    expectError(await host.ask("GET", `/v1/runs/${mine.runId}`, { as: "west" }), "not_found");
+    expect((await host.ask("GET", "/v1/runs", { as: "west" })).json()).toEqual({ runs: [] });
+  });
+});
+
+describe("a key that was revoked", () => {
+  test("is told so, with the same status as an unknown one", async () => {
+    const made = await host.ask("POST", "/v1/host/assay/keys", { json: { principal: "tom", roles: ["viewer"] } });
+    const { key, info } = made.json();
+    const headers = { authorization: `Bearer ${key}` };
+    expect(await host.ask("GET", "/v1/host/assay/whoami", { headers })).toMatchObject({ statusCode: 200 });
+    expect(await host.ask("POST", `/v1/host/assay/keys/${info.keyId}:revoke`)).toMatchObject({ statusCode: 200 });
+    expectError(await host.ask("GET", "/v1/host/assay/whoami", { headers }), "key_revoked");
+  });
+});

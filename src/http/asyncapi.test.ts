@@ -1,0 +1,48 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { EVENTS } from "../protocol/events.ts";
+import { asyncApiDocument } from "./asyncapi.ts";
+
+// biome-ignore lint/suspicious/noExplicitAny: the document is looked at from outside, as a client would
+let document: any;
+beforeAll(() => {
+  document = JSON.parse(JSON.stringify(asyncApiDocument("1.2.3")));
+});
+
+describe("the AsyncAPI document", () => {
+  test("has what AsyncAPI 3 requires", () => {
+    expect(document).toMatchObject({ asyncapi: "3.0.0", info: { version: "1.2.3" } });
+    for (const operation of Object.values<{ action: string; channel: { $ref: string } }>(document.operations)) {
+      expect(operation.action).toBe("send");
+      expect(resolve(operation.channel.$ref)).toBeDefined();
+    }
+  });
+
+  test.each(Object.keys(EVENTS))("has a message for %s, narrowed to its payload", (type) => {
+    const { payload, name } = document.components.messages[type];
+    expect(name).toBe(type);
+    expect(payload.allOf[0]).toEqual({ $ref: "#/components/schemas/RunEventDoc" });
+    expect(payload.allOf[1].properties.type).toEqual({ const: type });
+    expect(document.channels.runDebug.messages).toHaveProperty([type]);
+  });
+
+  test("carries snapshots on one stream and batches on the others", () => {
+    const messagesOf = (channel: string) => Object.keys(document.channels[channel].messages);
+    expect(messagesOf("runValues")).toEqual(["state.snapshot"]);
+    expect(messagesOf("runUpdates")).toContain("batch");
+    expect(messagesOf("runUpdates")).not.toContain("node.started");
+    expect(messagesOf("runDebug")).toContain("batch");
+  });
+
+  test("refers only to what it holds", () => {
+    for (const [, reference = ""] of JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)) {
+      expect(resolve(reference), reference).toBeDefined();
+    }
+  });
+});
+
+function resolve(reference: string): unknown {
+  return reference
+    .slice(2)
+    .split("/")
+    .reduce((value, key) => value?.[key], document);
+}

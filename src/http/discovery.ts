@@ -1,0 +1,85 @@
+import type { Host } from "../engine/host.ts";
+import { type Discovery, PROTOCOL_VERSION } from "../protocol/discovery.ts";
+import { DRAIN_POLICIES, ENGINE_VERSION, EVENT_LOG_SCHEMA_VERSION } from "../protocol/events.ts";
+import { BUILT_IN_ROLES } from "../protocol/scopes.ts";
+import type { AuditSettings } from "./deps.ts";
+
+export interface Discovered {
+  readonly version: string;
+  readonly host: Pick<Host, "capabilities" | "limits" | "idempotency" | "effects" | "runtimeCapabilities">;
+  readonly maxRequestBodyBytes: number;
+  readonly audit: AuditSettings;
+  readonly console: boolean;
+  /** Ids of the registered workflows; given only while the conformance seams are on. */
+  readonly fixtures?: readonly string[];
+}
+
+/** What this host serves, and nothing that it does not: a family that is off leaves no trace. */
+export function discoveryDocument(discovered: Discovered): Discovery {
+  const { host, version, fixtures } = discovered;
+  const { capabilities, runtimeCapabilities } = host;
+  return {
+    protocolVersion: PROTOCOL_VERSION,
+    protocolVersions: [PROTOCOL_VERSION],
+    implementation: { name: "assay", version },
+    engineVersion: ENGINE_VERSION,
+    eventLogSchemaVersion: EVENT_LOG_SCHEMA_VERSION,
+    supportedTransports: ["rest"],
+    supportedEnvelopes: [],
+    schemaVersions: {},
+    limits: limitsOf(discovered),
+    ...(runtimeCapabilities.size === 0 ? {} : { runtimeCapabilities: [...runtimeCapabilities].sort() }),
+    ...(capabilities.has("pauseResume")
+      ? { runs: { pauseResume: { supported: true, drainPolicies: [...DRAIN_POLICIES] } } }
+      : {}),
+    authorization: {
+      supported: true,
+      failClosed: true,
+      roles: Object.entries(BUILT_IN_ROLES).map(([role, scopes]) => ({ role, scopes: [...scopes] })),
+    },
+    auth: authOf(discovered),
+    idempotency: {
+      supported: true,
+      layer1RetentionSeconds: Math.floor(host.idempotency.retentionMs / 1000),
+      layer2RetentionSeconds: Math.floor(host.effects.retentionMs / 1000),
+      crossRegion: "single-region",
+    },
+    ...(fixtures === undefined || fixtures.length === 0 ? {} : { fixtures: [...fixtures] }),
+    extensions: {
+      assay: {
+        routes: "/v1/host/assay",
+        openapi: "/v1/openapi.json",
+        asyncapi: "/v1/asyncapi.json",
+        ...(discovered.console ? { console: "/console/" } : {}),
+      },
+    },
+  };
+}
+
+function limitsOf({ host: { limits }, maxRequestBodyBytes }: Discovered): Discovery["limits"] {
+  const { maxNodeExecutions, maxRunDurationMs } = limits;
+  return {
+    // The protocol requires these three of everyone. They bound envelopes, and no envelope is served.
+    clarificationRounds: 3,
+    schemaRounds: 2,
+    envelopesPerTurn: 5,
+    maxNodeExecutions,
+    // Shorter limits are enforced as well, but the document has no way to say so.
+    ...(maxRunDurationMs === undefined || maxRunDurationMs < 1000 ? {} : { maxRunDurationMs }),
+    maxRequestBodyBytes,
+  };
+}
+
+function authOf({ host, audit }: Discovered): Discovery["auth"] {
+  if (!host.capabilities.has("auditLogIntegrity")) return { profiles: [] };
+  return {
+    profiles: ["openwop-audit-log-integrity"],
+    auditLogIntegrity: {
+      hashChain: true,
+      checkpointSignatureAlgorithm: "ed25519",
+      checkpointPublicKey: audit.verifier.publicKey,
+      checkpointIntervalEntries: audit.intervalEntries,
+      checkpointIntervalSeconds: audit.intervalSeconds,
+    },
+  };
+}

@@ -1,0 +1,37 @@
+import type { Host } from "../engine/host.ts";
+import type { EventRoutes } from "./deps.ts";
+import type { Sample } from "./metric-registry.ts";
+import { pollEvents } from "./poll-events.ts";
+import { RunFeeds, type RunFeedsOptions } from "./run-feeds.ts";
+import { streamEvents } from "./stream-events.ts";
+
+/** The routes that follow runs, over one set of feeds. */
+export function eventRoutes(host: Host, options: RunFeedsOptions): EventRoutes & { samples(): readonly Sample[] } {
+  const feeds = new RunFeeds(host, options);
+  return {
+    streamEvents: streamEvents(feeds),
+    pollEvents: pollEvents(feeds),
+    openStreams: () => feeds.counts().openStreams,
+    close: () => feeds.closeAll(),
+    samples: () => samplesOf(feeds),
+  };
+}
+
+/** The open streams themselves are a sample of the metrics route. */
+function samplesOf(feeds: RunFeeds): Sample[] {
+  const { laggingStreams, framesSent } = feeds.counts();
+  return [
+    {
+      name: "assay_event_streams_lagging",
+      help: "Event streams whose reader is slow and that are fed from the store.",
+      type: "gauge",
+      value: laggingStreams,
+    },
+    {
+      name: "assay_event_stream_frames_total",
+      help: "Frames sent to event streams, without comments.",
+      type: "counter",
+      value: framesSent,
+    },
+  ];
+}

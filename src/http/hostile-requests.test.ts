@@ -1,0 +1,196 @@
+import type { Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { OPERATIONS, type Operation, type OperationId } from "../protocol/operations.ts";
+import { bearer, expectError, KEYS, type TestHost, testHost } from "../testing/host.ts";
+import { rawHttp } from "../testing/raw-http.ts";
+import { fillPath } from "./route-pattern.ts";
+
+const LIMIT = 64 * 1024;
+let host: TestHost;
+let url: string;
+let runId: string;
+beforeAll(async () => {
+  const settings = { maxRequestBodyBytes: LIMIT, headersTimeoutMs: 300, requestTimeoutMs: 600, maxHeaderBytes: 8192 };
+  host = await testHost({ settings });
+  url = await host.listen();
+  runId = await host.newRun();
+});
+afterAll(() => host.close());
+
+const withBody = (Object.entries(OPERATIONS) as [OperationId, Operation][]).filter(([, { body }]) => body !== undefined);
+const deep = (open: string, close: string) => `${open.repeat(10_000)}1${close.repeat(10_000)}`;
+
+const HOSTILE: Readonly<Record<string, string | Buffer>> = {
+  "half an object": '{"workflowId":',
+  "two objects": "{}{}",
+  "an array": "[]",
+  "a string": '"text"',
+  null: "null",
+  "a number": "42",
+  "deep arrays": deep("[", "]"),
+  "deep objects": deep('{"a":', "}"),
+  "many elements": `[${"0,".repeat(30_000)}0]`,
+  "wrong types": '{"workflowId":7,"runIds":"x","reason":{},"principal":[],"nodes":null,"drainPolicy":1,"action":[]}',
+  "unknown members": '{"zzz":1}',
+  "a prototype": '{"__proto__":{"workflowId":"noop"},"constructor":{"prototype":{}}}',
+  "half a surrogate pair": '{"workflowId":"\\ud800","reason":"\\udfff","principal":"\\ud800"}',
+  "numbers out of range": '{"inputs":{"a":1e999},"workflowId":"noop"}',
+  "a NUL": '{"workflowId":"a\\u0000b","reason":"\\u0000","principal":"\\u0000"}',
+  "UTF-16": Buffer.from('{"workflowId":"noop"}', "utf16le"),
+  "bytes that are no text": Buffer.from([0xff, 0xfe, 0x00, 0x80]),
+  "a byte order mark": "\ufeff{}",
+  "long strings": JSON.stringify({ workflowId: "x".repeat(50_000), reason: "y".repeat(5000), principal: "z".repeat(999) }),
+};
+
+describe.each(withBody)("%s", (_, operation) => {
+  test.each(Object.entries(HOSTILE))("refuses %s with the envelope", async (_, body) => {
+    const { method, path } = operation;
+    const response = await host.ask(method, fillPath(path, { runId, keyId: "none" }), { body });
+    expect(response.statusCode, response.payload).toBeGreaterThanOrEqual(400);
+    expect(response.statusCode, response.payload).toBeLessThan(500);
+    expectError(response, response.json().error);
+  });
+
+  test.each(["text/plain", "application/xml", "application/json; charset=utf-16", "application/jsonx", "///", ""])(
+    "refuses a body of type %j",
+    async (type) => {
+      const { method, path } = operation;
+      const headers = { "content-type": type };
+      const target = fillPath(path, { runId, keyId: "none" });
+      expectError(await host.ask(method, target, { body: "{}", headers }), "unsupported_media_type");
+    },
+  );
+});
+
+test.each(["/v1/runs/a%00b", "/v1/workflows/%00", "/v1/runs/a%1fb/cancel", "/v1/runs/a%0d%0ab"])(
+  "%s names nothing",
+  async (path) => {
+    expectError(await host.ask("GET", path), "not_found");
+  },
+);
+
+test.each(["cursor=%00", "workflowId=a%00b"])("?%s is refused", async (query) => {
+  expectError(await host.ask("GET", `/v1/runs?${query}`), "validation_error");
+});
+
+test("a compressed body is refused", async () => {
+  const headers = { "content-encoding": "gzip" };
+  expectError(await host.ask("POST", "/v1/runs", { body: "{}", headers }), "unsupported_media_type");
+});
+
+test("the usual ways to say JSON are all taken", async () => {
+  for (const type of ["application/json; charset=utf-8", "Application/JSON", 'application/json;charset="UTF-8"']) {
+    const headers = { "content-type": type };
+    expect(await host.ask("POST", "/v1/runs", { body: '{"workflowId":"noop"}', headers })).toMatchObject({ statusCode: 201 });
+  }
+});
+
+const HEAD = `POST /v1/runs HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${KEYS.owner.key}\r\nContent-Type: application/json\r\n`;
+
+function errorOf(answer: { status: number; headers: Readonly<Record<string, string>>; body: string }) {
+  expect(answer.headers["content-type"]).toBe("application/json");
+  expect(answer.headers["x-request-id"]).toMatch(/^req-/);
+  return { status: answer.status, error: JSON.parse(answer.body).error };
+}
+
+/** Writes until the other side has had enough; gives the number of bytes it took. */
+async function pour(socket: Socket, chunk: string): Promise<number> {
+  let sent = 0;
+  while (!socket.destroyed && sent < 50_000_000) {
+    if (!socket.write(chunk)) await Promise.race([new Promise((done) => socket.once("drain", done)), sleep(50)]);
+    sent += chunk.length;
+  }
+  return sent;
+}
+
+describe("a body larger than the limit", () => {
+  test("that says so is refused before it is read", async () => {
+    const answer = await rawHttp(url, (socket) => void socket.write(`${HEAD}Content-Length: 99999999\r\n\r\n`));
+    expect(errorOf(answer)).toEqual({ status: 413, error: "payload_too_large" });
+    expect(JSON.parse(answer.body).details).toEqual({ limitBytes: LIMIT });
+  });
+
+  test("that does not say so is cut off soon after", async () => {
+    let sent = 0;
+    const answer = await rawHttp(url, async (socket) => {
+      socket.write(`${HEAD}Transfer-Encoding: chunked\r\n\r\n`);
+      sent = await pour(socket, `4000\r\n${" ".repeat(0x4000)}\r\n`);
+    });
+    expect(errorOf(answer)).toEqual({ status: 413, error: "payload_too_large" });
+    expect(sent).toBeLessThan(20_000_000);
+  });
+
+  test("gets its answer in full when the client sends to the end, and the connection goes on", async () => {
+    const response = await fetch(`${url}/v1/runs`, {
+      method: "POST",
+      headers: { ...bearer("owner"), "content-type": "application/json" },
+      body: " ".repeat(LIMIT + 1),
+    });
+    expect(response.status).toBe(413);
+    expect(await response.json()).toMatchObject({ error: "payload_too_large" });
+  });
+
+  test("of exactly the limit is read", async () => {
+    const body = '{"workflowId":"noop"}'.padEnd(LIMIT);
+    expect(await host.ask("POST", "/v1/runs", { body })).toMatchObject({ statusCode: 201 });
+  });
+});
+
+describe("a caller who is not known", () => {
+  test("cannot make the host read a large body", async () => {
+    let sent = 0;
+    const head = HEAD.replace(KEYS.owner.key, "nobody-knows-this-key");
+    const answer = await rawHttp(url, async (socket) => {
+      socket.write(`${head}Transfer-Encoding: chunked\r\n\r\n`);
+      sent = await pour(socket, `4000\r\n${" ".repeat(0x4000)}\r\n`);
+    });
+    expect(errorOf(answer)).toEqual({ status: 401, error: "unauthenticated" });
+    expect(sent).toBeLessThan(20_000_000);
+  });
+});
+
+describe("a connection that speaks no proper HTTP", () => {
+  test.each([
+    ["is not HTTP at all", "hello\r\n\r\n", 400],
+    ["has a header without a name", "GET /v1/runs HTTP/1.1\r\nHost: x\r\n: y\r\n\r\n", 400],
+    ["smuggles a second length", `${HEAD}Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}`, 400],
+    ["gives a length and chunks", `${HEAD}Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`, 400],
+    ["has headers that are too large", `GET /v1/runs HTTP/1.1\r\nHost: x\r\nX: ${"x".repeat(9000)}\r\n\r\n`, 431],
+  ])("and %s gets the envelope", async (_, bytes, status) => {
+    expect(errorOf(await rawHttp(url, (socket) => void socket.write(bytes)))).toEqual({ status, error: "validation_error" });
+  });
+
+  test("and never ends its headers is cut off", async () => {
+    const answer = await rawHttp(url, (socket) => void socket.write("GET /v1/runs HTTP/1.1\r\nHost: x\r\n"));
+    expect(errorOf(answer)).toEqual({ status: 408, error: "validation_error" });
+  });
+
+  test("and never ends its body is cut off", async () => {
+    const answer = await rawHttp(url, (socket) => void socket.write(`${HEAD}Content-Length: 50\r\n\r\n{"work`));
+    expect([0, 408]).toContain(answer.status);
+  });
+
+  test("and sends garbage while it follows a stream finds nothing of ours in it", async () => {
+    const request = `GET /v1/runs/${runId}/events HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${KEYS.owner.key}\r\n\r\n`;
+    const answer = await rawHttp(url, async (socket) => {
+      socket.write(request);
+      await new Promise((resolve) => socket.once("data", resolve));
+      socket.write("garbage\r\n\r\n");
+    });
+    expect(answer.headers["content-type"]).toBe("text/event-stream");
+    expect(answer.body).not.toContain("HTTP/1.1");
+  });
+
+  test("and goes away in the middle of its body is forgotten without an error", async () => {
+    const errors = () => host.logged.filter(({ level }) => level === "error").length;
+    const before = errors();
+    await rawHttp(url, async (socket) => {
+      socket.write(`${HEAD}Content-Length: 50\r\n\r\n{"work`);
+      await sleep(50);
+      socket.destroy();
+    });
+    await sleep(50);
+    expect(errors()).toBe(before);
+  });
+});

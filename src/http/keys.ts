@@ -1,0 +1,26 @@
+import { createKey, listKeys, revokeKey } from "../engine/keys.ts";
+import type { CreateKeyRequest } from "../protocol/api.ts";
+import { callerOf, type Handler, type Reply } from "./handler.ts";
+
+export const whoAmIRoute: Handler = (context) => {
+  const { tenant, workspace, principal, kind, roles, keyScopes } = callerOf(context);
+  const bound = workspace === undefined ? {} : { workspace };
+  return ok({ tenant, ...bound, principal, kind, roles, scopes: keyScopes });
+};
+
+export const createKeyRoute: Handler = async (context) => {
+  const json = await createKey(context.host, callerOf(context), context.body as CreateKeyRequest);
+  return { status: 201, json };
+};
+
+export const listKeysRoute: Handler = async (context) => ok(await listKeys(context.host, callerOf(context)));
+
+export const revokeKeyRoute: Handler = async (context) => {
+  const { host, params } = context;
+  const caller = callerOf(context);
+  return ok(await revokeKey(host, { caller, keyId: params["keyId"] ?? "", record: context.recorder(ok) }));
+};
+
+function ok(json: unknown): Reply {
+  return { status: 200, json };
+}

@@ -1,0 +1,100 @@
+import * as api from "../protocol/api.ts";
+import { AuditAnomaly, AuditCheckpoint, AuditEntry, AuditVerifyResult } from "../protocol/audit.ts";
+import { Discovery } from "../protocol/discovery.ts";
+import { RunError, RunEventDoc } from "../protocol/events.ts";
+import { Owner } from "../protocol/identity.ts";
+import { RunStatusSchema } from "../protocol/run-status.ts";
+import type { TSchema } from "../protocol/schema.ts";
+import { RunSnapshot } from "../protocol/snapshot.ts";
+import * as workflow from "../protocol/workflow.ts";
+
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** Things that stand inside others; wherever their text occurs it is replaced by a reference. */
+const PARTS = {
+  RunStatus: RunStatusSchema,
+  RunError,
+  Owner,
+  Configurable: api.Configurable,
+  RunSnapshot,
+  RunEventDoc,
+  ErrorEnvelope: api.ErrorEnvelope,
+  KeyInfo: api.KeyInfo,
+  AuditEntry,
+  AuditCheckpoint,
+  AuditAnomaly,
+  PortValue: workflow.PortValue,
+  WorkflowNode: workflow.WorkflowNode,
+  WorkflowEdge: workflow.WorkflowEdge,
+} as const satisfies Record<string, TSchema>;
+
+/** Whole bodies. Two may have the same text, so these are found by identity. */
+const BODIES = {
+  CreateRunRequest: api.CreateRunRequest,
+  CreateRunResponse: api.CreateRunResponse,
+  ListRunsResponse: api.ListRunsResponse,
+  CancelRunRequest: api.CancelRunRequest,
+  CancelRunResponse: api.CancelRunResponse,
+  BulkCancelRequest: api.BulkCancelRequest,
+  BulkCancelResponse: api.BulkCancelResponse,
+  PauseRunRequest: api.PauseRunRequest,
+  PauseRunResponse: api.PauseRunResponse,
+  ResumeRunRequest: api.ResumeRunRequest,
+  ResumeRunResponse: api.ResumeRunResponse,
+  PollResponse: api.PollResponse,
+  EventListResponse: api.EventListResponse,
+  WorkflowDefinition: workflow.WorkflowDefinition,
+  RegisterWorkflowResponse: api.RegisterWorkflowResponse,
+  ListWorkflowsResponse: api.ListWorkflowsResponse,
+  CreateKeyRequest: api.CreateKeyRequest,
+  CreateKeyResponse: api.CreateKeyResponse,
+  ListKeysResponse: api.ListKeysResponse,
+  WhoAmIResponse: api.WhoAmIResponse,
+  AuditVerifyResult,
+  Discovery,
+} as const satisfies Record<string, TSchema>;
+
+const NAMED: Readonly<Record<string, TSchema>> = { ...PARTS, ...BODIES };
+const nameBySchema = new Map(Object.entries(NAMED).map(([name, schema]) => [schema, name]));
+const nameByText = new Map(Object.entries(PARTS).map(([name, schema]) => [JSON.stringify(schema), name]));
+
+/** The named schemas that a document refers to, directly or through others. */
+export function referredSchemas(document: unknown): Record<string, JsonSchema> {
+  const found = new Map<string, JsonSchema>();
+  const visitReferences = (value: unknown) => {
+    for (const [, name = ""] of JSON.stringify(value).matchAll(/#\/components\/schemas\/(\w+)/g)) {
+      const schema = NAMED[name];
+      if (schema === undefined) throw new Error(`there is no schema called ${name}`);
+      if (found.has(name)) continue;
+      const shown = inside(JSON.parse(JSON.stringify(schema)));
+      found.set(name, shown);
+      visitReferences(shown);
+    }
+  };
+  visitReferences(document);
+  return Object.fromEntries([...found].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** A reference when the schema has a name, else its text with references inside. */
+export function schemaOrReference(schema: TSchema): JsonSchema {
+  const name = nameBySchema.get(schema);
+  return name === undefined ? withReferences(JSON.parse(JSON.stringify(schema))) : reference(name);
+}
+
+export function reference(name: string): JsonSchema {
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+function withReferences(schema: JsonSchema): JsonSchema {
+  const name = nameByText.get(JSON.stringify(schema));
+  return name === undefined ? inside(schema) : reference(name);
+}
+
+function inside(schema: JsonSchema): JsonSchema {
+  return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, visit(value)]));
+}
+
+function visit(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(visit);
+  return typeof value === "object" && value !== null ? withReferences(value as JsonSchema) : value;
+}

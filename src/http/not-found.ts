@@ -1,0 +1,51 @@
+import { AppError } from "../protocol/errors.ts";
+import { OPERATIONS, type Operation } from "../protocol/operations.ts";
+import { pathTest } from "./route-pattern.ts";
+
+interface Known {
+  readonly test: RegExp;
+  readonly methods: readonly string[];
+}
+
+const MAX_PATH = 200;
+
+/**
+ * What to say about a request that no route takes. Nobody has authenticated by then, and nobody need to: which paths
+ * there are is public.
+ */
+export function unrouted(served: (operation: Operation) => boolean, ours: readonly string[]) {
+  const known: Known[] = [
+    ...new Set(Object.values(OPERATIONS).map(({ path }) => path)),
+  ].map((path) => ({ test: pathTest(path), methods: methodsAt(path, served) }));
+
+  return (method: string, path: string): AppError => {
+    const shown = path.slice(0, MAX_PATH);
+    const named = decoded(path);
+    const methods = known.find(({ test }) => test.test(named))?.methods ?? (ours.includes(path) ? READS : []);
+    if (methods.length > 0) {
+      return new AppError("method_not_allowed", { method, path: shown, allowed: methods.join(", ") });
+    }
+    return path.startsWith("/v1/") || path.startsWith("/console/") || path === "/v1"
+      ? new AppError("not_found", { what: "route" })
+      : new AppError("unversioned_path", { path: shown });
+  };
+}
+
+const READS: readonly string[] = ["GET", "HEAD"];
+
+function methodsAt(path: string, served: (operation: Operation) => boolean): string[] {
+  const operations: readonly Operation[] = Object.values(OPERATIONS);
+  return operations
+    .filter((operation) => operation.path === path && served(operation))
+    .flatMap(({ method }) => (method === "GET" ? READS : [method]))
+    .sort();
+}
+
+/** As the router sees it: an escaped colon or slash is one. */
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}

@@ -1,0 +1,31 @@
+import type { OperationId } from "../protocol/operations.ts";
+
+/** Short bodies to try a route with. */
+export const REQUEST_EXAMPLES: Partial<Record<OperationId, unknown>> = {
+  createRun: { workflowId: "greet", inputs: { name: "Ada" }, tags: ["trial"] },
+  cancelRun: { reason: "no longer needed" },
+  bulkCancelRuns: { runIds: ["run-01k2v6w0d9q3c5x7m8n4p2r1st"] },
+  pauseRun: { drainPolicy: "drain-current-node" },
+  resumeRun: {},
+  registerWorkflow: {
+    id: "greet",
+    name: "Greet",
+    version: "1.0.0",
+    nodes: [
+      {
+        id: "hello",
+        typeId: "core.noop",
+        name: "Hello",
+        position: { x: 0, y: 0 },
+        config: {},
+        inputs: {},
+      },
+    ],
+    edges: [],
+    triggers: [{ id: "manual", type: "manual", name: "By hand", config: {} }],
+    variables: [],
+    metadata: {},
+    settings: { timeout: 0 },
+  },
+  createKey: { principal: "ci", kind: "agent", roles: ["reviewer"], scopes: ["runs:read", "runs:annotate"] },
+};

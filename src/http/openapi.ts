@@ -1,0 +1,211 @@
+import { ERRORS, type ErrorCode } from "../protocol/errors.ts";
+import { OPERATIONS, type Operation, type OperationId } from "../protocol/operations.ts";
+import { type JsonSchema, reference, referredSchemas, schemaOrReference } from "./named-schemas.ts";
+import { REQUEST_EXAMPLES } from "./openapi-examples.ts";
+
+/** Tags in the order a reader meets them. */
+const TAGS: Readonly<Record<string, string>> = {
+  discovery: "What the host serves, readable without a key.",
+  workflows: "Definitions that runs are started from.",
+  runs: "Starting, reading and stopping runs.",
+  events: "Following a run; docs/asyncapi.json describes the frames.",
+  annotations: "Judgments on runs.",
+  artifacts: "What runs made.",
+  audit: "The tenant's audit chain.",
+  keys: "API keys of the tenant.",
+  operations: "For those who run the host.",
+};
+
+/** The API as an OpenAPI 3.1 document. A pure function of the operation table; the conformance seams are left out. */
+export function openApiDocument(version: string): JsonSchema {
+  const paths: Record<string, Record<string, JsonSchema>> = {};
+  for (const [id, operation] of publicOperations()) {
+    const path = paths[operation.path] ?? {};
+    path[operation.method.toLowerCase()] = describe(id, operation);
+    paths[operation.path] = path;
+  }
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Assay",
+      version,
+      summary: "An OpenWOP host with durable runs, gates, annotations, evaluations and reviews.",
+      description: "Every answer that is no success is an ErrorEnvelope. Every answer carries X-Request-Id.",
+    },
+    servers: [{ url: "/", description: "This host" }],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+    security: [{ apiKey: [] }],
+    paths,
+    components: {
+      securitySchemes: {
+        apiKey: { type: "http", scheme: "bearer", description: "An API key, made with `assay key create`." },
+      },
+      schemas: referredSchemas(paths),
+      parameters: PARAMETERS,
+      headers: HEADERS,
+      examples: exampleErrors(),
+    },
+  };
+}
+
+function exampleErrors(): Record<string, JsonSchema> {
+  const codes = new Set(publicOperations().flatMap(([, { errors }]) => errors));
+  const valueOf = (code: ErrorCode) => ({ value: { error: code, message: ERRORS[code].message, details: {} } });
+  return Object.fromEntries([...codes].sort().map((code) => [code, valueOf(code)]));
+}
+
+function publicOperations(): [OperationId, Operation][] {
+  const all = Object.entries(OPERATIONS) as [OperationId, Operation][];
+  return all.filter(([, { gate }]) => gate?.capability !== "conformanceSeams");
+}
+
+function describe(id: OperationId, operation: Operation): JsonSchema {
+  const { tag, summary, access, body } = operation;
+  const parameters = parametersOf(id, operation);
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    ...(access === "public" ? { security: [] } : { description: accessText(operation) }),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(body === undefined ? {} : { requestBody: requestBody(id, operation) }),
+    responses: { ...successes(id, operation), ...failures(operation), default: failure("Any other error.") },
+  };
+}
+
+function accessText({ access, gate }: Operation): string {
+  const needs = access === "authenticated" ? "Needs any valid key." : `Needs scope \`${access}\`.`;
+  if (gate === undefined) return needs;
+  return `${needs} Served while capability ${gate.capability} is on, otherwise ${ERRORS[gate.off].status}.`;
+}
+
+const PARAMETERS: Readonly<Record<string, JsonSchema>> = {
+  IdempotencyKey: {
+    name: "Idempotency-Key",
+    in: "header",
+    description: "Repeating a request with its key gives the first answer again, byte for byte.",
+    schema: { type: "string", minLength: 1, maxLength: 255, pattern: "^[\\x21-\\x7e]+$" },
+  },
+  IfNoneMatch: {
+    name: "If-None-Match",
+    in: "header",
+    description: "An ETag received before; 304 when nothing has changed since.",
+    schema: { type: "string" },
+  },
+  LastEventId: {
+    name: "Last-Event-ID",
+    in: "header",
+    description: "The sequence of the last event received; the stream goes on after it.",
+    schema: { type: "integer", minimum: 0 },
+  },
+  Dedup: {
+    name: "X-Dedup",
+    in: "header",
+    description: "At most one active run per workflow and scopeId; another is refused with run_already_active.",
+    schema: { type: "string", const: "enforce" },
+  },
+};
+
+const HEADERS: Readonly<Record<string, JsonSchema>> = {
+  ETag: { description: "A strong validator of this answer.", schema: { type: "string" } },
+  IdempotentReplay: {
+    description: "Present when this is the recorded answer to an earlier request with the same key.",
+    schema: { type: "string", const: "true" },
+  },
+  RetryAfter: { description: "Seconds to wait before asking again.", schema: { type: "integer", minimum: 1 } },
+};
+
+const WITH_ETAG: ReadonlySet<OperationId> = new Set(["getDiscovery", "getOpenApi", "getAsyncApi", "getRun"]);
+
+function parametersOf(id: OperationId, operation: Operation): JsonSchema[] {
+  const shared = (name: keyof typeof PARAMETERS) => ({ $ref: `#/components/parameters/${name}` });
+  const inPath = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+    name,
+    in: "path",
+    required: true,
+    schema: { type: "string", minLength: 1 },
+  }));
+  return [
+    ...inPath,
+    ...queryParameters(operation),
+    ...(operation.idempotent === undefined ? [] : [shared("IdempotencyKey")]),
+    ...(WITH_ETAG.has(id) ? [shared("IfNoneMatch")] : []),
+    ...(id === "streamEvents" ? [shared("LastEventId")] : []),
+    ...(id === "createRun" ? [shared("Dedup")] : []),
+  ];
+}
+
+function queryParameters({ query }: Operation): JsonSchema[] {
+  if (query === undefined) return [];
+  const { properties = {}, required = [] } = JSON.parse(JSON.stringify(query)) as {
+    properties?: Record<string, JsonSchema>;
+    required?: string[];
+  };
+  return Object.entries(properties).map(([name, schema]) => ({
+    name,
+    in: "query",
+    ...(required.includes(name) ? { required: true } : {}),
+    schema,
+  }));
+}
+
+function requestBody(id: OperationId, { body }: Operation): JsonSchema {
+  const example = REQUEST_EXAMPLES[id];
+  const schema = body === undefined ? {} : schemaOrReference(body);
+  return { content: { "application/json": { schema, ...(example === undefined ? {} : { example }) } } };
+}
+
+function successes(id: OperationId, operation: Operation): Record<string, JsonSchema> {
+  const { success, idempotent } = operation;
+  const etag = WITH_ETAG.has(id) ? { ETag: header("ETag") } : undefined;
+  const headers = {
+    ...etag,
+    ...(idempotent === undefined ? {} : { "openwop-Idempotent-Replay": header("IdempotentReplay") }),
+  };
+  const answer = {
+    description: id === "registerWorkflow" ? "Registered." : "Success.",
+    ...(Object.keys(headers).length === 0 ? {} : { headers }),
+    content: contentOf(id, operation),
+  };
+  return {
+    ...(id === "registerWorkflow" ? { "200": { ...answer, description: "The same definition stood already." } } : {}),
+    [String(success.status)]: answer,
+    ...(etag === undefined ? {} : { "304": { description: "Not changed.", headers: etag } }),
+  };
+}
+
+function contentOf(id: OperationId, { success }: Operation): JsonSchema {
+  const { schema, contentType } = success;
+  if (id === "getDiscovery") return { "application/json": { schema: reference("Discovery") } };
+  const json = schema === undefined ? {} : { "application/json": { schema: schemaOrReference(schema) } };
+  if (contentType === undefined) return json;
+  const text = contentType.startsWith("text/") ? { type: "string" } : {};
+  return { [contentType]: { schema: text }, ...json };
+}
+
+/** One response per status, naming the codes it may carry. */
+function failures({ errors }: Operation): Record<string, JsonSchema> {
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of new Set(errors)) {
+    const { status } = ERRORS[code];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  const rows = [...byStatus].sort(([a], [b]) => a - b);
+  return Object.fromEntries(rows.map(([status, codes]) => [String(status), failureOf(status, codes)]));
+}
+
+function failureOf(status: number, codes: readonly ErrorCode[]): JsonSchema {
+  const retries = status === 429 || codes.some((code) => "retryAfterSeconds" in ERRORS[code]);
+  const examples = Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]));
+  const headers = retries ? { headers: { "Retry-After": header("RetryAfter") } } : {};
+  return { ...failure(codes.map((code) => `\`${code}\``).join(", "), examples), ...headers };
+}
+
+function failure(description: string, examples?: JsonSchema): JsonSchema {
+  const schema = reference("ErrorEnvelope");
+  return { description, content: { "application/json": { schema, ...(examples === undefined ? {} : { examples }) } } };
+}
+
+function header(name: keyof typeof HEADERS): JsonSchema {
+  return { $ref: `#/components/headers/${name}` };
+}

@@ -1,0 +1,67 @@
+import { MAX_BULK_RUN_IDS } from "../protocol/api.ts";
+import type { ErrorDetails } from "../protocol/errors.ts";
+import type { OperationId } from "../protocol/operations.ts";
+import { annotationsRoute } from "./annotations.ts";
+import { getArtifactRoute } from "./artifacts.ts";
+import { listAuditEntriesRoute, verifyAuditRoute } from "./audit.ts";
+import type { HttpDeps } from "./deps.ts";
+import { documentRoutes } from "./documents.ts";
+import type { Handler } from "./handler.ts";
+import { createKeyRoute, listKeysRoute, revokeKeyRoute, whoAmIRoute } from "./keys.ts";
+import {
+  bulkCancelRunsRoute,
+  cancelRunRoute,
+  createRunRoute,
+  getRunRoute,
+  listRunsRoute,
+  pauseRunRoute,
+  resumeRunRoute,
+} from "./runs.ts";
+import {
+  seamCrossWorkspaceReadRoute,
+  seamDecideRoute,
+  seamListEventsRoute,
+  seamOwnedRunRoute,
+  seamResetRoute,
+} from "./seams.ts";
+import { getWorkflowRoute, listWorkflowsRoute, registerWorkflowRoute } from "./workflows.ts";
+
+/** The one place where an operation of the protocol meets the function that answers it. */
+export function handlers(deps: HttpDeps, getMetrics: Handler): Readonly<Record<OperationId, Handler>> {
+  const { audit, authorizer, events } = deps;
+  return {
+    ...documentRoutes(deps),
+    listWorkflows: listWorkflowsRoute,
+    registerWorkflow: registerWorkflowRoute,
+    getWorkflow: getWorkflowRoute,
+    createRun: createRunRoute,
+    listRuns: listRunsRoute,
+    bulkCancelRuns: bulkCancelRunsRoute,
+    getRun: getRunRoute,
+    cancelRun: cancelRunRoute,
+    pauseRun: pauseRunRoute,
+    resumeRun: resumeRunRoute,
+    streamEvents: events.streamEvents,
+    pollEvents: events.pollEvents,
+    createAnnotation: annotationsRoute,
+    listAnnotations: annotationsRoute,
+    getArtifact: getArtifactRoute,
+    verifyAudit: verifyAuditRoute(audit.verifier),
+    listAuditEntries: listAuditEntriesRoute(audit.verifier),
+    whoAmI: whoAmIRoute,
+    createKey: createKeyRoute,
+    listKeys: listKeysRoute,
+    revokeKey: revokeKeyRoute,
+    getMetrics,
+    seamListEvents: seamListEventsRoute,
+    seamReset: seamResetRoute,
+    seamDecide: seamDecideRoute(authorizer),
+    seamOwnedRun: seamOwnedRunRoute,
+    seamCrossWorkspaceRead: seamCrossWorkspaceReadRoute,
+  };
+}
+
+/** What the protocol wants said with every refusal of a body. */
+export const BODY_DETAILS: Partial<Record<OperationId, ErrorDetails>> = {
+  bulkCancelRuns: { maxRunIds: MAX_BULK_RUN_IDS },
+};

@@ -1,0 +1,165 @@
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import { AppError } from "../protocol/errors.ts";
+import { OPERATIONS, type Operation, type OperationId } from "../protocol/operations.ts";
+import { answerClientError } from "./client-error.ts";
+import { endConnections } from "./connections.ts";
+import type { HttpDeps } from "./deps.ts";
+import { errorReply, internalError, isForClient } from "./errors.ts";
+import { RouteStats } from "./metric-registry.ts";
+import { metricsRoute } from "./metrics.ts";
+import { unrouted } from "./not-found.ts";
+import { type PipelineDeps, pipeline, type RouteHook } from "./pipeline.ts";
+import { processSamples } from "./process-samples.ts";
+import { rateLimit } from "./rate-limit.ts";
+import { requestIdOf } from "./request-id.ts";
+import { pathOf } from "./request-log.ts";
+import { fastifyPattern } from "./route-pattern.ts";
+import { BODY_DETAILS, handlers } from "./routes.ts";
+import { send, type Written } from "./send.ts";
+import { type SystemRoute, systemRoutes } from "./system-routes.ts";
+
+/** Longer ids than this name nothing. */
+const MAX_PARAM_LENGTH = 256;
+
+/**
+ * The HTTP side of a host, not yet listening. Fastify routes and holds the sockets. Everything else happens in each
+ * route's `onRequest` hook, which answers and never calls on: Fastify would otherwise judge the body before anybody
+ * knows who sent it. `close()` lets what is under way finish, up to `shutdownGraceMs`.
+ */
+export function buildServer(deps: HttpDeps): FastifyInstance {
+  const { host, settings, events, log } = deps;
+  const newRequestId = () => host.newId("req");
+  const app = fastify({
+    logger: false,
+    // The envelope, and not Fastify's own words, also answers during shutdown.
+    return503OnClosing: false,
+    exposeHeadRoutes: false,
+    genReqId: (request) => requestIdOf(request, newRequestId),
+    requestTimeout: settings.requestTimeoutMs,
+    keepAliveTimeout: settings.idleConnectionMs,
+    http: {
+      maxHeaderSize: settings.maxHeaderBytes,
+      headersTimeout: Math.min(settings.headersTimeoutMs, settings.requestTimeoutMs),
+      connectionsCheckingInterval: Math.max(100, Math.min(5000, settings.headersTimeoutMs / 2)),
+    },
+    routerOptions: { maxParamLength: MAX_PARAM_LENGTH, querystringParser: () => NO_QUERY },
+    frameworkErrors: (error, request, reply) => {
+      const tooLong = error.code === "FST_ERR_MAX_PARAM_LENGTH";
+      const answer = tooLong ? notFound() : new AppError("validation_error", { problem: "the URL is malformed" });
+      answerWith(reply, request.id, errorReply(answer));
+    },
+    clientErrorHandler: (error, socket) => answerClientError(error, socket, newRequestId()),
+  });
+  app.server.maxConnections = settings.maxConnections;
+
+  const stats: RouteStats[] = [];
+  const statsFor = (method: string, route: string) => {
+    const made = new RouteStats(method, route);
+    stats.push(made);
+    return made;
+  };
+  let closing = false;
+
+  mountOperations();
+  mountSystemRoutes();
+  mountRest();
+  closeGracefully();
+  return app;
+
+  function mountOperations(): void {
+    const own = processSamples();
+    app.addHook("onClose", async () => own.stop());
+    const samples = [own.read, () => deps.samples?.() ?? []];
+    const { store } = host;
+    const getMetrics = metricsRoute({ store, routes: stats, openStreams: () => events.openStreams(), samples });
+    const handlerOf = handlers(deps, getMetrics);
+    const pipelineDeps: PipelineDeps = { ...deps, limitRate: rateLimit(settings.rateLimit, host.nowMs) };
+    for (const [id, operation] of Object.entries(OPERATIONS) as [OperationId, Operation][]) {
+      const { method, path } = operation;
+      const bodyDetails = BODY_DETAILS[id];
+      const route = { operation, handler: handlerOf[id], stats: statsFor(method, path) };
+      mount(method, fastifyPattern(path), pipeline(pipelineDeps, { ...route, ...(bodyDetails && { bodyDetails }) }));
+    }
+  }
+
+  function mountSystemRoutes(): void {
+    const routes = systemRoutes({
+      store: host.store,
+      version: deps.version,
+      consoleDir: deps.consoleDir,
+      isClosing: () => closing,
+    });
+    for (const [path, route] of Object.entries(routes)) mount("GET", path, systemHook(route, statsFor("GET", path)));
+  }
+
+  function systemHook(route: SystemRoute, routeStats: RouteStats): RouteHook {
+    return (request, reply) => {
+      const startedMs = performance.now();
+      const rest = (request.params as Readonly<Record<string, string>>)["*"] ?? "";
+      const answer = async () => (await route({ rest, ifNoneMatch: request.headers["if-none-match"] })) ?? missing();
+      void answer()
+        .catch((error: unknown) => refusal(error, request.id))
+        .then((written) => {
+          answerWith(reply, request.id, written);
+          routeStats.observe(written.status, (performance.now() - startedMs) / 1000);
+        });
+    };
+  }
+
+  function mountRest(): void {
+    const served = ({ gate }: Operation) => gate?.off !== "not_found" || host.capabilities.has(gate.capability);
+    const explain = unrouted(served, deps.consoleDir === undefined ? SYSTEM : [...SYSTEM, "/console"]);
+    const unmatched = statsFor("*", "unmatched");
+    // A hook, because Fastify would look at the body of a request to nowhere before its own not-found handler.
+    app.addHook("onRequest", (request, reply, next) => {
+      if (!request.is404) return next();
+      const error = explain(request.method, pathOf(request.raw.url ?? "/"));
+      answerWith(reply, request.id, errorReply(error));
+      unmatched.observe(error.status, 0);
+    });
+    app.setErrorHandler((error, request, reply) => answerWith(reply, request.id, refusal(error, request.id)));
+  }
+
+  function closeGracefully(): void {
+    const endAll = endConnections(app.server);
+    app.addHook("preClose", async () => {
+      closing = true;
+      await events.close();
+      endAll(settings.shutdownGraceMs);
+    });
+  }
+
+  function mount(method: Operation["method"], url: string, onRequest: RouteHook): void {
+    app.route({ method: method === "GET" ? ["GET", "HEAD"] : method, url, onRequest: hookOf(onRequest), handler: never });
+  }
+
+  function answerWith(reply: FastifyReply, requestId: string, written: Written): void {
+    send(reply.raw, written, { requestId, cacheControl: "no-store", discardBytes: settings.maxRequestBodyBytes });
+  }
+
+  function refusal(error: unknown, requestId: string): Written {
+    if (isForClient(error)) return errorReply(error);
+    log.error({ requestId, err: error }, "unexpected error");
+    return errorReply(internalError(requestId));
+  }
+}
+
+const NO_QUERY: Record<string, never> = {};
+const SYSTEM = ["/", "/healthz", "/readyz"];
+
+/** Fastify tells hooks that call on from those that return a promise by their parameters; this one does neither. */
+function hookOf(hook: RouteHook) {
+  return (request: FastifyRequest, reply: FastifyReply, _next: () => void) => hook(request, reply);
+}
+
+function never(): never {
+  throw new Error("the route's hook answers; its handler is never called");
+}
+
+function notFound(): AppError {
+  return new AppError("not_found", { what: "resource" });
+}
+
+function missing(): Written {
+  return errorReply(new AppError("not_found", { what: "page" }));
+}

@@ -1,0 +1,68 @@
+import { describe, expect, test } from "vitest";
+import { AppError } from "../protocol/errors.ts";
+import { EVENTS, type EventType } from "../protocol/events.ts";
+import { admittingMode, parseStreamMode } from "./stream-mode.ts";
+
+describe("a stream mode", () => {
+  test.each([
+    [undefined, ["updates"]],
+    ["values", ["values"]],
+    ["debug", ["debug"]],
+    ["debug,updates", ["updates", "debug"]],
+    ["messages, updates", ["updates", "messages"]],
+    ["updates,messages,debug", ["updates", "messages", "debug"]],
+  ])("%s is read", (raw, names) => {
+    expect(parseStreamMode(raw).names).toEqual(names);
+  });
+
+  test.each([
+    "",
+    ",",
+    "updates,",
+    "all",
+    "Updates",
+    "updates,updates",
+    "values,updates",
+    "values,values",
+    "constructor",
+  ])("%j is refused with the modes there are", (raw) => {
+    let refusal: unknown;
+    try {
+      parseStreamMode(raw);
+    } catch (error) {
+      refusal = error;
+    }
+    expect(refusal).toBeInstanceOf(AppError);
+    expect(refusal).toMatchObject({
+      code: "unsupported_stream_mode",
+      details: { mode: raw, supported: ["values", "updates", "messages", "debug"] },
+    });
+  });
+
+  test("has one key for the same modes in any order", () => {
+    expect(parseStreamMode("debug,messages").key).toBe(parseStreamMode("messages,debug").key);
+  });
+});
+
+describe("an event", () => {
+  const admitted = (raw: string, type: string) => admittingMode(parseStreamMode(raw), type);
+
+  test.each(Object.keys(EVENTS) as EventType[])("%s reaches the modes of its tier", (type) => {
+    const { tier } = EVENTS[type];
+    expect(admitted("updates", type)).toBe(tier === "updates" ? "updates" : undefined);
+    expect(admitted("debug", type)).toBe("debug");
+    expect(admitted("messages", type)).toBeUndefined();
+    expect(admitted("values", type)).toBe(tier === "updates" || type === "node.started" ? "values" : undefined);
+  });
+
+  test("that several modes admit is named by the narrowest", () => {
+    expect(admitted("debug,updates", "node.completed")).toBe("updates");
+    expect(admitted("debug,updates", "node.started")).toBe("debug");
+    expect(admitted("debug,messages", "output.chunk")).toBe("messages");
+  });
+
+  test("of a type nobody knows is for debug only", () => {
+    expect(admitted("updates,messages", "vendor.thing")).toBeUndefined();
+    expect(admitted("debug", "vendor.thing")).toBe("debug");
+  });
+});

@@ -1,0 +1,95 @@
+import { DRAIN_POLICIES } from "./events.ts";
+import { type Static, Type } from "./schema.ts";
+
+/** The protocol this host speaks, and all that it speaks. */
+export const PROTOCOL_VERSION = "1.1";
+
+const closed = { additionalProperties: false } as const;
+const Name = Type.String({ minLength: 1 });
+const Count = Type.Integer({ minimum: 0 });
+const Positive = Type.Integer({ minimum: 1 });
+const MajorMinor = Type.String({ pattern: "^(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)$" });
+
+/**
+ * `GET /.well-known/openwop`. Families stand at the root and only while they are enforced. The protocol leaves the
+ * root open; here it is closed, so that nothing is advertised that is not in this list.
+ */
+export const Discovery = Type.Object(
+  {
+    protocolVersion: MajorMinor,
+    protocolVersions: Type.Array(MajorMinor, { minItems: 1 }),
+    implementation: Type.Object({ name: Name, version: Name }, closed),
+    engineVersion: Count,
+    eventLogSchemaVersion: Count,
+    supportedTransports: Type.Array(Type.Enum(["rest", "mcp", "a2a", "grpc"])),
+    supportedEnvelopes: Type.Array(Name),
+    schemaVersions: Type.Record(Type.String(), Count),
+    limits: Type.Object(
+      {
+        clarificationRounds: Count,
+        schemaRounds: Count,
+        envelopesPerTurn: Count,
+        maxNodeExecutions: Type.Optional(Positive),
+        maxRunDurationMs: Type.Optional(Type.Integer({ minimum: 1000 })),
+        maxRequestBodyBytes: Type.Optional(Positive),
+      },
+      closed,
+    ),
+    runtimeCapabilities: Type.Optional(Type.Array(Name)),
+    runs: Type.Optional(
+      Type.Object(
+        {
+          pauseResume: Type.Object(
+            { supported: Type.Literal(true), drainPolicies: Type.Array(Type.Enum([...DRAIN_POLICIES])) },
+            closed,
+          ),
+        },
+        closed,
+      ),
+    ),
+    authorization: Type.Object(
+      {
+        supported: Type.Literal(true),
+        failClosed: Type.Literal(true),
+        roles: Type.Array(Type.Object({ role: Name, scopes: Type.Array(Name) }, closed)),
+      },
+      closed,
+    ),
+    auth: Type.Object(
+      {
+        profiles: Type.Array(Name),
+        auditLogIntegrity: Type.Optional(
+          Type.Object(
+            {
+              hashChain: Type.Literal(true),
+              checkpointSignatureAlgorithm: Type.Literal("ed25519"),
+              checkpointPublicKey: Name,
+              checkpointIntervalEntries: Positive,
+              checkpointIntervalSeconds: Positive,
+            },
+            closed,
+          ),
+        ),
+      },
+      closed,
+    ),
+    idempotency: Type.Object(
+      {
+        supported: Type.Literal(true),
+        layer1RetentionSeconds: Positive,
+        layer2RetentionSeconds: Positive,
+        crossRegion: Type.Literal("single-region"),
+      },
+      closed,
+    ),
+    fixtures: Type.Optional(Type.Array(Name)),
+    extensions: Type.Object(
+      {
+        assay: Type.Object({ routes: Name, openapi: Name, asyncapi: Name, console: Type.Optional(Name) }, closed),
+      },
+      closed,
+    ),
+  },
+  closed,
+);
+export type Discovery = Static<typeof Discovery>;

@@ -1,0 +1,288 @@
+import { join } from "node:path";
+import { type Kysely, sql } from "kysely";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import {
+  artifactWrite,
+  auditDraft,
+  effectClaim,
+  HOUR,
+  idempotencyClaim,
+  idempotencyOutcome,
+  NOW,
+  newKey,
+  next,
+  nodeCompleted,
+  nodeStarted,
+  runCompleted,
+  runWrite,
+  startedRun,
+  workflowWrite,
+} from "../../testing/builders.ts";
+import { createDatabase, type TestDatabase } from "../../testing/postgres.ts";
+import { tempDir } from "../../testing/temp-dir.ts";
+import { kyselyOn, openPool } from "../postgres/connection.ts";
+import { openPostgresStore } from "../postgres/postgres-store.ts";
+import { kyselyOver } from "../sqlite/kysely-dialect.ts";
+import { openForWriting } from "../sqlite/open-database.ts";
+import { openReadSnapshot } from "../sqlite/read-snapshot.ts";
+import { openSqliteStore } from "../sqlite/sqlite-store.ts";
+import type { Store } from "../store.ts";
+import { type BackupTrailer, backupLines } from "./backup.ts";
+import { migrate } from "./migrate.ts";
+import { restoreBackup } from "./restore.ts";
+import { TABLE_NAMES } from "./table-keys.ts";
+import type { Tables } from "./tables.ts";
+
+const TENANT = "tenant-ä";
+const AT = "2027-03-01T12:00:00.000Z";
+
+interface Place {
+  store(): Promise<Store>;
+  /** A migrated database to read and write directly. */
+  use<T>(deed: (db: Kysely<Tables>) => Promise<T>): Promise<T>;
+}
+
+let database: TestDatabase;
+let postgres: Place;
+let sqlite: Place;
+
+beforeEach(async () => {
+  database = await createDatabase();
+  postgres = inPostgres(database.url);
+  sqlite = inFile();
+});
+afterEach(() => database.drop());
+
+function inFile(): Place {
+  const path = join(tempDir(), "assay.db");
+  return {
+    store: () => openSqliteStore({ path }),
+    use: async (deed) => {
+      const db = await openForWriting(path);
+      try {
+        await migrate(kyselyOver(db));
+        return await deed(kyselyOver(db));
+      } finally {
+        db.close();
+      }
+    },
+  };
+}
+
+function inPostgres(url: string): Place {
+  return {
+    store: () => openPostgresStore({ url }),
+    use: async (deed) => {
+      const pool = openPool({ url, statementTimeoutMs: 30_000, connectTimeoutMs: 5000 }, 2);
+      try {
+        await migrate(kyselyOn(pool));
+        return await deed(kyselyOn(pool));
+      } finally {
+        await pool.end();
+      }
+    },
+  };
+}
+
+/** At least a row in every table, with everything a row can hold: nothing, bytes, line separators, a held lease. */
+async function fill(place: Place): Promise<void> {
+  const store = await place.store();
+  const run = startedRun({ tenant: TENANT, inputs: { text: '\u2028 \u0001 \\ " 🦀' }, sealedInputs: { secret: "x" } });
+  const done = next(run, NOW + 1, nodeStarted(), nodeCompleted(), runCompleted());
+  const lease = { owner: "worker-1", untilMs: NOW + HOUR };
+  await store.commit({
+    tenant: TENANT,
+    runs: [runWrite(run, { lease, dedupScope: "s" }), runWrite(startedRun({ tenant: TENANT, workspace: "w" }))],
+    audit: [auditDraft("run.created", { n: 1.5 }), auditDraft("other")],
+    idempotency: idempotencyOutcome(TENANT),
+    effectClaims: [effectClaim(run.run.runId)],
+    workflows: [workflowWrite("", "wf-all"), workflowWrite(TENANT, "wf-own")],
+    artifacts: [artifactWrite(run.run.runId)],
+    keys: [{ type: "put", key: newKey(TENANT, { label: "a label", expiresAtMs: NOW + HOUR }) }],
+    roles: [{ tenant: TENANT, principal: "pat", roles: ["owner"] }],
+  });
+  await store.commit({ tenant: TENANT, runs: [runWrite(done, { heldBy: "worker-1" })] });
+  await store.claimIdempotency(idempotencyClaim(TENANT, { key: "pending" }));
+  await store.hostSecret("signing-key", () => "-----BEGIN-----\n…");
+  const checkpoint = {
+    checkpoint: "cp-1",
+    atSequence: 2,
+    merkleRoot: "ab",
+    signature: "cd",
+    prevSequence: 0,
+    atMs: NOW,
+  };
+  await store.putCheckpoint(TENANT, checkpoint);
+  await store.close();
+  await place.use(async (db) => {
+    const role = { tenant: TENANT, workspace: "", role: "auditor", scopes: '["audit:read"]' };
+    await db.insertInto("role_definitions").values(role).execute();
+  });
+}
+
+async function backupOf(place: Place): Promise<{ lines: string[]; trailer: BackupTrailer }> {
+  return place.use(async (db) => {
+    const lines: string[] = [];
+    const generator = backupLines(db, AT);
+    for (;;) {
+      const line = await generator.next();
+      if (line.done) return { lines, trailer: line.value };
+      lines.push(line.value);
+    }
+  });
+}
+
+function restoreInto(place: Place, text: string): Promise<BackupTrailer> {
+  return place.use((db) => restoreBackup(db, bytesOf(text)));
+}
+
+/** In small pieces, so that lines and characters are cut. */
+async function* bytesOf(text: string): AsyncGenerator<Uint8Array> {
+  const bytes = Buffer.from(text);
+  for (let i = 0; i < bytes.length; i += 1000) yield bytes.subarray(i, i + 1000);
+}
+
+/** Leases are not restored; everything else is. */
+function withoutLeases(lines: readonly string[]): unknown[] {
+  return lines.slice(1, -1).map((line) => {
+    const { table, row } = JSON.parse(line);
+    return { table, row: { ...row, ...("lease_owner" in row ? { lease_owner: null, lease_until: null } : {}) } };
+  });
+}
+
+describe("a backup", () => {
+  test("has every table, a header and a trailer that counts", async () => {
+    await fill(sqlite);
+    const { lines, trailer } = await backupOf(sqlite);
+    expect(JSON.parse(lines[0] ?? "")).toEqual({
+      assayBackup: 1,
+      schemaVersion: 1,
+      createdAt: AT,
+      tables: TABLE_NAMES,
+    });
+    expect(JSON.parse(lines.at(-1) ?? "")).toEqual(trailer);
+    for (const table of TABLE_NAMES) expect(trailer.rows[table], table).toBeGreaterThan(0);
+    expect(lines).toHaveLength(2 + Object.values(trailer.rows).reduce((sum, n) => sum + n, 0));
+  });
+
+  test("reads tables of many pages whole and in order", async () => {
+    const store = await sqlite.store();
+    const rows = 2500;
+    const audit = Array.from({ length: rows }, (_, i) => auditDraft("n", { i }));
+    await store.commit({ tenant: TENANT, audit });
+    await store.close();
+    const { lines, trailer } = await backupOf(sqlite);
+    expect(trailer.rows["audit_log"]).toBe(rows);
+    const seqs = lines.flatMap((line) => JSON.parse(line).row?.details ?? []).map((details) => JSON.parse(details).i);
+    expect(seqs).toEqual(Array.from({ length: rows }, (_, i) => i));
+  });
+
+  test("is of one moment, whatever is written meanwhile", async () => {
+    const path = join(tempDir(), "assay.db");
+    const store = await openSqliteStore({ path });
+    const commit = () => store.commit({ tenant: TENANT, audit: [auditDraft()] });
+    for (let i = 0; i < 50; i++) await commit();
+    const snapshot = await openReadSnapshot(path);
+    const generator = backupLines(kyselyOver(snapshot.db), AT);
+    let trailer: BackupTrailer | undefined;
+    while (trailer === undefined) {
+      await commit();
+      const line = await generator.next();
+      if (line.done) trailer = line.value;
+    }
+    snapshot.close();
+    await store.close();
+    expect(trailer.rows["audit_log"]).toBe(50);
+  });
+});
+
+describe("restoring", () => {
+  test.each([
+    ["SQLite", "PostgreSQL", () => [sqlite, postgres]],
+    ["PostgreSQL", "SQLite", () => [postgres, sqlite]],
+    ["SQLite", "SQLite", () => [sqlite, inFile()]],
+  ] as const)("from %s into %s gives the same rows, without leases", async (_, __, places) => {
+    const [from, to] = places();
+    await fill(from);
+    const { lines, trailer } = await backupOf(from);
+    expect(await restoreInto(to, lines.join(""))).toEqual(trailer);
+    const again = await backupOf(to);
+    expect(withoutLeases(again.lines)).toEqual(withoutLeases(lines));
+    const leases = await to.use((db) =>
+      db.selectFrom("runs").select(["lease_owner", "lease_until"]).distinct().execute(),
+    );
+    expect(leases).toEqual([{ lease_owner: null, lease_until: null }]);
+  });
+
+  test("gives a database that works: the runs are due and the audit chain goes on", async () => {
+    await fill(postgres);
+    await restoreInto(sqlite, (await backupOf(postgres)).lines.join(""));
+    const store = await sqlite.store();
+    const claim = { owner: "w", nowMs: NOW + 10, untilMs: NOW + HOUR, limit: 10, engineVersion: 1 };
+    expect(await store.claimRuns(claim)).toHaveLength(1);
+    await store.commit({ tenant: TENANT, audit: [auditDraft()] });
+    const chain = await store.readAudit(TENANT, 1, 10, 10);
+    expect(chain.map((entry) => entry.atSequence)).toEqual([1, 2, 3]);
+    await store.close();
+  });
+
+  test("is refused where there are rows already", async () => {
+    await fill(sqlite);
+    await fill(postgres);
+    const { lines } = await backupOf(sqlite);
+    for (const place of [sqlite, postgres]) {
+      await expect(restoreInto(place, lines.join(""))).rejects.toThrow(
+        /the database is not empty \(host_secrets has rows\)/,
+      );
+    }
+  });
+
+  test.each([
+    ["cut short", (lines: string[]) => lines.slice(0, -1), /truncated/],
+    ["cut in a line", (lines: string[]) => [lines.join("").slice(0, -200)], /truncated|not JSON/],
+    ["altered", (lines: string[]) => lines.map((line) => line.replace('"pat"', '"eve"')), /SHA-256 does not match/],
+    ["missing a row", (lines: string[]) => [...lines.slice(0, 2), ...lines.slice(3)], /SHA-256 does not match/],
+    ["followed by more", (lines: string[]) => [...lines, lines[1] ?? ""], /goes on after its end/],
+    ["of another schema", (lines: string[]) => replaceHeader(lines, { schemaVersion: 99 }), /schema version 99/],
+    ["of another format", (lines: string[]) => replaceHeader(lines, { assayBackup: 2 }), /backup format 2/],
+    ["something else", () => ['{"hello":1}\n'], /no backup of Assay/],
+    ["not even text", () => ["\u0000\u0001"], /no backup of Assay/],
+    ["empty", () => [], /truncated/],
+  ])("a file that is %s leaves nothing behind", async (_, change, message) => {
+    await fill(sqlite);
+    const { lines } = await backupOf(sqlite);
+    const places = [inFile(), postgres];
+    for (const place of places) {
+      await expect(restoreInto(place, change(lines).join(""))).rejects.toThrow(message);
+      const { rows } = (await backupOf(place)).trailer;
+      expect(Object.values(rows).every((n) => n === 0)).toBe(true);
+    }
+  });
+
+  test("waits for nobody and lets nobody in between on PostgreSQL", async () => {
+    await postgres.use(async (db) => {
+      const writing = async () => {
+        await sql`insert into host_secrets (name, value) values ('late', 'x')`.execute(db);
+      };
+      await fill(sqlite);
+      const { lines } = await backupOf(sqlite);
+      let late: Promise<void> | undefined;
+      const bytes = async function* () {
+        late = writing();
+        yield* bytesOf(lines.join(""));
+      };
+      const { rows } = await restoreBackup(db, bytes());
+      await late;
+      const { count } = await db
+        .selectFrom("host_secrets")
+        .select((table) => table.fn.countAll<number>().as("count"))
+        .executeTakeFirstOrThrow();
+      expect(Number(count)).toBe((rows["host_secrets"] ?? 0) + 1);
+    });
+  });
+});
+
+function replaceHeader(lines: readonly string[], change: object): string[] {
+  const [header = "", ...rest] = lines;
+  return [`${JSON.stringify({ ...JSON.parse(header), ...change })}\n`, ...rest];
+}

@@ -1,0 +1,26 @@
+import { describe, expect, test } from "vitest";
+import { complaints } from "./report.js";
+import { SCENARIOS, type Scenario, torture } from "./torture.js";
+
+const limitMs = 120_000;
+
+/** A few disasters each; `npm run torture` does the same for as long as one likes. */
+const CASES: readonly { readonly name: string; readonly rounds: number }[] = [
+  { name: "sqlite", rounds: 4 },
+  { name: "postgres", rounds: 3 },
+  { name: "database", rounds: 2 },
+];
+
+describe("under load and random SIGKILLs, nothing acknowledged is lost, doubled or wrong", () => {
+  for (const { name, rounds } of CASES) {
+    const scenario = SCENARIOS[name] as Scenario;
+    test(scenario.title, { timeout: limitMs }, async () => {
+      // Time decides the moments, and the complaint names the seed.
+      const seed = Date.now() % 1_000_000;
+      const report = await torture({ scenario, rounds, seed, actors: 12, thinkMs: 40 });
+      expect(complaints(report), `seed ${seed}`).toBe("");
+      expect(report.journal.writes).toBeGreaterThan(50);
+      expect(report.kills).toBeGreaterThanOrEqual(rounds);
+    });
+  }
+});

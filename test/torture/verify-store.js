@@ -1,0 +1,84 @@
+// @ts-check
+import { isDeepStrictEqual } from "node:util";
+
+const dist = new URL("../../dist/", import.meta.url);
+const pageSize = 1000;
+
+/**
+ * Opens the database after every server has gone, folds each run's log, and compares with the row that was derived
+ * from it in the append's transaction. From `dist`, because the store's threads are there.
+ * @param {import("./journal.js").Journal} journal
+ * @param {{ sqlite: string } | { postgres: string }} database
+ * @returns {Promise<number>} how many rows were compared
+ */
+export async function verifyStore(journal, database) {
+  const { fold, wakeAtMs } = await load("protocol/run.js");
+  if ("sqlite" in database) await checkIntegrity(journal, database.sqlite);
+  const store = await openStore(database);
+  let compared = 0;
+  try {
+    for (let after = ""; ; ) {
+      /** @type {string[]} */
+      const runIds = await store.allRunIds(after, pageSize);
+      if (runIds.length === 0) break;
+      after = /** @type {string} */ (runIds.at(-1));
+      for (const runId of runIds) {
+        const [row, stored] = await Promise.all([store.runRow(runId), store.readEvents(runId, 0, 100_000)]);
+        const run = fold(stored.map(toEvent));
+        const derived = {
+          runId,
+          tenant: run.owner.tenant,
+          workspace: run.owner.workspace ?? null,
+          workflowId: run.workflowId,
+          workflowHash: run.workflowHash,
+          status: run.status,
+          version: run.version,
+          engineVersion: run.engineVersion,
+          wakeAtMs: wakeAtMs(run) ?? null,
+          // As it is stored: JSON has no `undefined`.
+          state: JSON.parse(JSON.stringify(run)),
+        };
+        if (!isDeepStrictEqual(row, derived)) journal.violation("a row is not the fold of its log", { row, derived });
+        compared += 1;
+      }
+    }
+  } finally {
+    await store.close();
+  }
+  return compared;
+}
+
+/** @param {{ body: string, sealed?: string }} stored */
+function toEvent({ body, sealed }) {
+  return { ...JSON.parse(body), ...(sealed === undefined ? {} : { sealed: JSON.parse(sealed) }) };
+}
+
+/** @param {{ sqlite: string } | { postgres: string }} database */
+async function openStore(database) {
+  if ("sqlite" in database) {
+    const { openSqliteStore } = await load("store/sqlite/sqlite-store.js");
+    return openSqliteStore({ path: database.sqlite });
+  }
+  const { openPostgresStore } = await load("store/postgres/postgres-store.js");
+  return openPostgresStore({ url: database.postgres });
+}
+
+/**
+ * @param {import("./journal.js").Journal} journal
+ * @param {string} path
+ */
+async function checkIntegrity(journal, path) {
+  const { openForReading } = await load("store/sqlite/open-database.js");
+  const db = await openForReading(path);
+  const found = db.prepare("pragma integrity_check").all();
+  db.close();
+  if (JSON.stringify(found) !== '[{"integrity_check":"ok"}]') journal.violation("the file is not sound", { found });
+}
+
+/**
+ * A URL as a value, so that the type checker does not look for a build that may not exist yet.
+ * @param {string} path
+ */
+function load(path) {
+  return import(new URL(path, dist).href);
+}
