@@ -27,6 +27,10 @@ export const generated = [
     make: async (load, version) => jsonText((await load("http/asyncapi")).asyncApiDocument(version)),
   },
   {
+    path: "docs/events.md",
+    make: async (load) => (await load("protocol/event-reference")).eventReference(),
+  },
+  {
     path: "docs/cli.md",
     make: async (load) => (await load("cli/reference")).cliReference(),
   },

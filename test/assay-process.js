@@ -18,6 +18,8 @@ const readyTimeoutMs = 30_000;
  * @property {() => boolean} isAlive
  * @property {() => Promise<void>} kill SIGKILL: asks nothing, saves nothing. Resolves when the process is gone
  * @property {() => Promise<number | null>} stop SIGTERM. Resolves with the exit code
+ * @property {() => void} freeze SIGSTOP: it does not notice that time goes on
+ * @property {() => void} thaw
  */
 
 /** @type {Set<import("node:child_process").ChildProcess>} */
@@ -79,6 +81,8 @@ export async function startAssay({ args, logFile, program, nodeArgs = [], killEa
       child.kill("SIGTERM");
       return gone;
     },
+    freeze: () => void child.kill("SIGSTOP"),
+    thaw: () => void child.kill("SIGCONT"),
   };
 }
 

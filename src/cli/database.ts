@@ -40,8 +40,8 @@ export function describeDatabase(config: DatabaseConfig): string {
 
 type Use<T> = (db: Kysely<Tables>) => Promise<T>;
 
-/** Longer than any single statement of a migration or copy should take; a server that is gone is noticed by then. */
-const PATIENT_MS = 600_000;
+/** Migrations and copies take as long as they take. */
+const NO_LIMIT_MS = 0;
 const CONNECT_MS = 5_000;
 
 /** The database as it is at one moment, while others go on writing. */
@@ -73,7 +73,7 @@ async function withPostgres<T>(url: string, use: Use<T>): Promise<T> {
   const { kyselyOn, openPool } = await import("../store/postgres/connection.ts");
   const { explain } = await import("../store/postgres/database-trouble.ts");
   // Two connections: Kysely's migrations keep their lock on one and work on the other.
-  const pool = openPool({ url, statementTimeoutMs: PATIENT_MS, connectTimeoutMs: CONNECT_MS }, 2);
+  const pool = openPool({ url, statementTimeoutMs: NO_LIMIT_MS, connectTimeoutMs: CONNECT_MS }, 2);
   try {
     return await use(kyselyOn(pool));
   } catch (error) {

@@ -89,12 +89,13 @@ function usageError({ message }: CommanderError): AppError {
 }
 
 function complain(error: unknown, argv: readonly string[], io: Io): void {
-  if (!(error instanceof AppError)) {
-    // A bug: whoever reports it needs all of it.
-    io.err(`assay: unexpected failure. ${error instanceof Error ? error.stack : String(error)}`);
+  const json = argv.includes("--json");
+  if (error instanceof AppError) {
+    const { code, message, details } = error;
+    io.err(json ? JSON.stringify({ error: code, message, details }) : `assay: ${message.replace(/\?\.$/, "?")}`);
     return;
   }
-  const { code, message, details } = error;
-  if (argv.includes("--json")) io.err(JSON.stringify({ error: code, message, details }));
-  else io.err(`assay: ${message.replace(/\?\.$/, "?")}`);
+  // A bug: whoever reports it needs all of it.
+  const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  io.err(json ? JSON.stringify({ error: "internal_error", message: stack }) : `assay: unexpected failure. ${stack}`);
 }

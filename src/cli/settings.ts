@@ -102,7 +102,7 @@ export const SETTINGS = {
     type: "text",
     secret: true,
     value: "URL",
-    summary: "A PostgreSQL to use in place of SQLite, as postgres://user:password@host/database.",
+    summary: "A PostgreSQL in place of SQLite: postgres://user:password@host/database; rather set in the environment.",
   },
   workflows: {
     group: "Storage",
@@ -293,7 +293,7 @@ export const SETTINGS = {
     type: "text",
     secret: true,
     value: "KEY",
-    summary: "The API key of client commands; rather set ASSAY_KEY, since other users can see command lines.",
+    summary: "The API key of client commands; rather set in the environment, since others can see command lines.",
   },
   timeoutMs: {
     ...ms,

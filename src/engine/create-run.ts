@@ -71,14 +71,13 @@ async function planFor(host: Host, caller: Caller, request: CreateRunRequest) {
       problem: "workflowId is required; GET /v1/workflows lists what there is",
     });
   }
-  const workflow = await host.store.readWorkflow(caller.tenant, workflowId);
-  if (!workflow) {
+  const plan = await host.plans.current(caller.tenant, workflowId);
+  if (!plan) {
     throw new AppError("validation_error", {
       problem: `no workflow "${workflowId}" is registered; GET /v1/workflows lists what there is`,
       workflowId,
     });
   }
-  const plan = host.plans.of(workflow);
   const { status, isActive } = plan.definition;
   if (isActive === false || (status !== undefined && status !== "active")) {
     throw new AppError("validation_error", { problem: `workflow "${workflowId}" is not active`, workflowId });

@@ -31,7 +31,10 @@ describe("the console", () => {
     async (url) => {
       const response = await get(url);
       expect(response.payload).toBe("<!doctype html>");
-      expect(response.headers).toMatchObject({ "content-type": "text/html; charset=utf-8", "cache-control": "no-cache" });
+      expect(response.headers).toMatchObject({
+        "content-type": "text/html; charset=utf-8",
+        "cache-control": "no-cache",
+      });
     },
   );
 

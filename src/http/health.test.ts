@@ -108,9 +108,11 @@ describe("the number of connections", () => {
     const url = await host.listen();
     const idle = [1, 2].map(() => rawHttp(url, () => {}));
     await sleep(50);
-    expect(await rawHttp(url, (socket) => void socket.write("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"))).toMatchObject({
-      status: 0,
-    });
+    expect(await rawHttp(url, (socket) => void socket.write("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"))).toMatchObject(
+      {
+        status: 0,
+      },
+    );
     await host.app.close();
     await Promise.all(idle);
   });

@@ -18,7 +18,9 @@ beforeAll(async () => {
 });
 afterAll(() => host.close());
 
-const withBody = (Object.entries(OPERATIONS) as [OperationId, Operation][]).filter(([, { body }]) => body !== undefined);
+const withBody = (Object.entries(OPERATIONS) as [OperationId, Operation][]).filter(
+  ([, { body }]) => body !== undefined,
+);
 const deep = (open: string, close: string) => `${open.repeat(10_000)}1${close.repeat(10_000)}`;
 
 const HOSTILE: Readonly<Record<string, string | Buffer>> = {
@@ -40,7 +42,11 @@ const HOSTILE: Readonly<Record<string, string | Buffer>> = {
   "UTF-16": Buffer.from('{"workflowId":"noop"}', "utf16le"),
   "bytes that are no text": Buffer.from([0xff, 0xfe, 0x00, 0x80]),
   "a byte order mark": "\ufeff{}",
-  "long strings": JSON.stringify({ workflowId: "x".repeat(50_000), reason: "y".repeat(5000), principal: "z".repeat(999) }),
+  "long strings": JSON.stringify({
+    workflowId: "x".repeat(50_000),
+    reason: "y".repeat(5000),
+    principal: "z".repeat(999),
+  }),
 };
 
 describe.each(withBody)("%s", (_, operation) => {
@@ -82,7 +88,9 @@ test("a compressed body is refused", async () => {
 test("the usual ways to say JSON are all taken", async () => {
   for (const type of ["application/json; charset=utf-8", "Application/JSON", 'application/json;charset="UTF-8"']) {
     const headers = { "content-type": type };
-    expect(await host.ask("POST", "/v1/runs", { body: '{"workflowId":"noop"}', headers })).toMatchObject({ statusCode: 201 });
+    expect(await host.ask("POST", "/v1/runs", { body: '{"workflowId":"noop"}', headers })).toMatchObject({
+      statusCode: 201,
+    });
   }
 });
 
@@ -158,7 +166,10 @@ describe("a connection that speaks no proper HTTP", () => {
     ["gives a length and chunks", `${HEAD}Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`, 400],
     ["has headers that are too large", `GET /v1/runs HTTP/1.1\r\nHost: x\r\nX: ${"x".repeat(9000)}\r\n\r\n`, 431],
   ])("and %s gets the envelope", async (_, bytes, status) => {
-    expect(errorOf(await rawHttp(url, (socket) => void socket.write(bytes)))).toEqual({ status, error: "validation_error" });
+    expect(errorOf(await rawHttp(url, (socket) => void socket.write(bytes)))).toEqual({
+      status,
+      error: "validation_error",
+    });
   });
 
   test("and never ends its headers is cut off", async () => {

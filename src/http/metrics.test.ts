@@ -43,7 +43,9 @@ describe("a histogram", () => {
     const text = renderMetrics([stats], []);
     const bucket = (le: string) =>
       Number(new RegExp(`_bucket\\{method="GET",route="/x",le="${le}"\\} (\\d+)`).exec(text)?.[1]);
-    expect([bucket("0.001"), bucket("0.0025"), bucket("0.005"), bucket("10"), bucket("\\+Inf")]).toEqual([1, 1, 3, 3, 4]);
+    expect([bucket("0.001"), bucket("0.0025"), bucket("0.005"), bucket("10"), bucket("\\+Inf")]).toEqual([
+      1, 1, 3, 3, 4,
+    ]);
     expect(text).toContain('_count{method="GET",route="/x"} 4');
   });
 

@@ -14,9 +14,10 @@ const MAX_PATH = 200;
  * there are is public.
  */
 export function unrouted(served: (operation: Operation) => boolean, ours: readonly string[]) {
-  const known: Known[] = [
-    ...new Set(Object.values(OPERATIONS).map(({ path }) => path)),
-  ].map((path) => ({ test: pathTest(path), methods: methodsAt(path, served) }));
+  const known: Known[] = [...new Set(Object.values(OPERATIONS).map(({ path }) => path))].map((path) => ({
+    test: pathTest(path),
+    methods: methodsAt(path, served),
+  }));
 
   return (method: string, path: string): AppError => {
     const shown = path.slice(0, MAX_PATH);

@@ -2,19 +2,7 @@ import { ERRORS, type ErrorCode } from "../protocol/errors.ts";
 import { OPERATIONS, type Operation, type OperationId } from "../protocol/operations.ts";
 import { type JsonSchema, reference, referredSchemas, schemaOrReference } from "./named-schemas.ts";
 import { REQUEST_EXAMPLES } from "./openapi-examples.ts";
-
-/** Tags in the order a reader meets them. */
-const TAGS: Readonly<Record<string, string>> = {
-  discovery: "What the host serves, readable without a key.",
-  workflows: "Definitions that runs are started from.",
-  runs: "Starting, reading and stopping runs.",
-  events: "Following a run; docs/asyncapi.json describes the frames.",
-  annotations: "Judgments on runs.",
-  artifacts: "What runs made.",
-  audit: "The tenant's audit chain.",
-  keys: "API keys of the tenant.",
-  operations: "For those who run the host.",
-};
+import { HEADERS, PARAMETERS, TAGS } from "./openapi-parts.ts";
 
 /** The API as an OpenAPI 3.1 document. A pure function of the operation table; the conformance seams are left out. */
 export function openApiDocument(version: string): JsonSchema {
@@ -50,8 +38,8 @@ export function openApiDocument(version: string): JsonSchema {
 
 function exampleErrors(): Record<string, JsonSchema> {
   const codes = new Set(publicOperations().flatMap(([, { errors }]) => errors));
-  const valueOf = (code: ErrorCode) => ({ value: { error: code, message: ERRORS[code].message, details: {} } });
-  return Object.fromEntries([...codes].sort().map((code) => [code, valueOf(code)]));
+  const example = (code: ErrorCode) => ({ value: { error: code, message: ERRORS[code].message, details: {} } });
+  return Object.fromEntries([...codes].sort().map((code) => [code, example(code)]));
 }
 
 function publicOperations(): [OperationId, Operation][] {
@@ -78,42 +66,6 @@ function accessText({ access, gate }: Operation): string {
   if (gate === undefined) return needs;
   return `${needs} Served while capability ${gate.capability} is on, otherwise ${ERRORS[gate.off].status}.`;
 }
-
-const PARAMETERS: Readonly<Record<string, JsonSchema>> = {
-  IdempotencyKey: {
-    name: "Idempotency-Key",
-    in: "header",
-    description: "Repeating a request with its key gives the first answer again, byte for byte.",
-    schema: { type: "string", minLength: 1, maxLength: 255, pattern: "^[\\x21-\\x7e]+$" },
-  },
-  IfNoneMatch: {
-    name: "If-None-Match",
-    in: "header",
-    description: "An ETag received before; 304 when nothing has changed since.",
-    schema: { type: "string" },
-  },
-  LastEventId: {
-    name: "Last-Event-ID",
-    in: "header",
-    description: "The sequence of the last event received; the stream goes on after it.",
-    schema: { type: "integer", minimum: 0 },
-  },
-  Dedup: {
-    name: "X-Dedup",
-    in: "header",
-    description: "At most one active run per workflow and scopeId; another is refused with run_already_active.",
-    schema: { type: "string", const: "enforce" },
-  },
-};
-
-const HEADERS: Readonly<Record<string, JsonSchema>> = {
-  ETag: { description: "A strong validator of this answer.", schema: { type: "string" } },
-  IdempotentReplay: {
-    description: "Present when this is the recorded answer to an earlier request with the same key.",
-    schema: { type: "string", const: "true" },
-  },
-  RetryAfter: { description: "Seconds to wait before asking again.", schema: { type: "integer", minimum: 1 } },
-};
 
 const WITH_ETAG: ReadonlySet<OperationId> = new Set(["getDiscovery", "getOpenApi", "getAsyncApi", "getRun"]);
 

@@ -23,14 +23,21 @@ describe("the order of checks", () => {
     await start({ capabilities: [], settings: { rateLimit: 1 } });
     await host.ask("GET", "/v1/runs", { as: "stranger" });
     const response = await host.ask("POST", "/v1/runs/none/annotations", { as: "stranger", ...BAD });
-    expect(expectError(response, "rate_limited")).toMatchObject({ scope: "key", limit: 1, retryAfterMs: expect.any(Number) });
+    expect(expectError(response, "rate_limited")).toMatchObject({
+      scope: "key",
+      limit: 1,
+      retryAfterMs: expect.any(Number),
+    });
     expect(response.headers["retry-after"]).toBe("1");
     expect(await host.ask("GET", "/v1/host/assay/whoami", { as: "owner" })).toMatchObject({ statusCode: 200 });
   });
 
   test("what is not served is not served to anybody", async () => {
     await start({ capabilities: [] });
-    expectError(await host.ask("POST", "/v1/runs/none/annotations", { as: "stranger", ...BAD }), "capability_not_provided");
+    expectError(
+      await host.ask("POST", "/v1/runs/none/annotations", { as: "stranger", ...BAD }),
+      "capability_not_provided",
+    );
     expectError(await host.ask("POST", "/v1/runs/none:pause", { as: "stranger", ...BAD }), "not_found");
     expectError(await host.ask("GET", "/v1/audit/verify?fromSeq=x", { as: "stranger" }), "not_found");
     expectError(await host.ask("GET", "/v1/host/sample/test/runs/__probe__/events"), "not_found");

@@ -52,6 +52,7 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
   };
   const cacheControl = access === "public" ? "no-cache" : "no-store";
   const streams = success.contentType === "text/event-stream";
+  const writesItself = operation.tag === "events";
   const looksUpRun = namesRun(operation) && (bodySchema !== undefined || readQuery !== undefined);
   const gate = closedGate(operation, host);
 
@@ -111,8 +112,8 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
     const query = readQuery?.(request.raw.url ?? "");
     const body = bodySchema === undefined ? NO_BODY : await readBody(request.raw, limits);
     if (bodySchema !== undefined) checkBody(bodySchema, body.value, bodyDetails);
-    if (streams) {
-      if (request.method === "HEAD") return { status: 200, raw: "", contentType: "text/event-stream" };
+    if (streams && request.method === "HEAD") return { status: 200, raw: "", contentType: "text/event-stream" };
+    if (writesItself) {
       reply.raw.setHeader("x-request-id", request.id);
       reply.raw.setHeader("x-content-type-options", "nosniff");
     }

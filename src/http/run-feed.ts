@@ -57,6 +57,7 @@ export class RunFeed {
       this.#foldUsers++;
     }
     // A change that was told while nobody was live may be one that the subscriber's own read came too early for.
+    void this.#read();
     return true;
   }
 

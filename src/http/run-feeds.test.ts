@@ -3,10 +3,8 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
 import type { Store } from "../store/store.ts";
 import { nodeCompleted, runCompleted } from "../testing/builders.ts";
-import { engineOn } from "../testing/engine.ts";
 import { SseClient } from "../testing/sse-client.ts";
 import { type StreamHost, streamHost, WrittenRun } from "../testing/stream-host.ts";
-import { eventRoutes } from "./event-routes.ts";
 
 let store: Store;
 let host: StreamHost;
@@ -148,18 +146,5 @@ describe("a host that goes down", () => {
     expect([plain.ids, held.ids]).toEqual([[0, 1], [1]]);
     expect((await fetch(host.url + run.path)).status).toBe(503);
     await openStreams(0);
-  });
-});
-
-describe("the event routes", () => {
-  test("count what they have open and what they sent", async () => {
-    host = await streamHost(store);
-    const routes = eventRoutes(engineOn(store), { report: () => {} });
-    expect(routes.openStreams()).toBe(0);
-    expect(routes.samples().map(({ name, value }) => [name, value])).toEqual([
-      ["assay_event_streams_lagging", 0],
-      ["assay_event_stream_frames_total", 0],
-    ]);
-    await routes.close();
   });
 });

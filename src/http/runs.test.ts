@@ -82,7 +82,7 @@ describe("reading a run", () => {
 describe("listing runs", () => {
   test("pages through them newest first", async () => {
     const runIds: string[] = [];
-    for (let i = 0; i < 5; i++) runIds.unshift((await create({ workflowId: "noop", tags: ["listed"] })).json().runId);
+    for (let i = 0; i < 5; i++) runIds.push((await create({ workflowId: "noop", tags: ["listed"] })).json().runId);
     const seen: string[] = [];
     let cursor = "";
     for (let page = 0; page < 3; page++) {
@@ -92,7 +92,8 @@ describe("listing runs", () => {
       seen.push(...runs.map((run: RunSnapshot) => run.runId));
       cursor = `&cursor=${encodeURIComponent(nextCursor)}`;
     }
-    expect(seen.slice(0, 5)).toEqual(runIds);
+    // Ids sort by the millisecond, and two of them may share one.
+    expect(seen.slice(0, 5)).toEqual(runIds.sort().reverse());
   });
 
   test("filters exactly", async () => {
@@ -124,7 +125,9 @@ describe("cancelling many runs", () => {
   test("answers for each in order, whatever becomes of it", async () => {
     const [one, two] = [await host.newRun(), await host.newRun()];
     const foreign = await host.newRun("other");
-    const response = await host.ask("POST", "/v1/runs:bulk-cancel", { json: { runIds: [one, foreign, "none", two, one] } });
+    const response = await host.ask("POST", "/v1/runs:bulk-cancel", {
+      json: { runIds: [one, foreign, "none", two, one] },
+    });
     expect(matches(BulkCancelResponse, response.json())).toBe(true);
     expect(response.json().results).toMatchObject([
       { runId: one, ok: true, status: "cancelled" },
@@ -135,8 +138,11 @@ describe("cancelling many runs", () => {
     ]);
   });
 
-  test.each([[[]], [Array.from({ length: 101 }, (_, i) => `run-${i}`)]])("refuses too few or too many", async (runIds) => {
-    const response = await host.ask("POST", "/v1/runs:bulk-cancel", { json: { runIds } });
-    expect(expectError(response, "validation_error")).toMatchObject({ maxRunIds: 100 });
-  });
+  test.each([[[]], [Array.from({ length: 101 }, (_, i) => `run-${i}`)]])(
+    "refuses too few or too many",
+    async (runIds) => {
+      const response = await host.ask("POST", "/v1/runs:bulk-cancel", { json: { runIds } });
+      expect(expectError(response, "validation_error")).toMatchObject({ maxRunIds: 100 });
+    },
+  );
 });

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { matches } from "../protocol/schema.ts";
 import { RunSnapshot } from "../protocol/snapshot.ts";
-import { expectError, type TestHost, testHost } from "../testing/host.ts";
 import { until } from "../testing/engine.ts";
+import { expectError, type TestHost, testHost } from "../testing/host.ts";
 
 const SEAMS = "/v1/host/sample";
 let host: TestHost;
@@ -19,7 +19,8 @@ describe("the event-log seam", () => {
   test("gives the log as every other surface does, filtered as asked", async () => {
     const runId = await host.newRun();
     await until(host.store, runId, (run) => run.status === "completed");
-    const read = async (query = "") => (await host.ask("GET", `${SEAMS}/test/runs/${runId}/events${query}`)).json().events;
+    const read = async (query = "") =>
+      (await host.ask("GET", `${SEAMS}/test/runs/${runId}/events${query}`)).json().events;
     const polled = (await host.ask("GET", `/v1/runs/${runId}/events/poll`)).json().events;
     expect(await read()).toEqual(polled);
     expect(await read("?type=node.completed")).toMatchObject([{ type: "node.completed", nodeId: "a" }]);

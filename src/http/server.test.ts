@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { OPERATIONS, type Operation, type OperationId } from "../protocol/operations.ts";
-import { expectError, type TestHost, testHost } from "../testing/host.ts";
+import { bearer, expectError, type TestHost, testHost } from "../testing/host.ts";
 import type { HttpDeps } from "./deps.ts";
 import { fastifyPattern } from "./route-pattern.ts";
 import { handlers } from "./routes.ts";
@@ -45,7 +45,10 @@ describe("a path nobody serves", () => {
     "%s is 404 without a key",
     async (url) => {
       expectError(await host.app.inject({ method: "GET", url }), "not_found");
-      expectError(await host.app.inject({ method: "POST", url, headers: { "content-type": "///" }, payload: "x" }), "not_found");
+      expectError(
+        await host.app.inject({ method: "POST", url, headers: { "content-type": "///" }, payload: "x" }),
+        "not_found",
+      );
     },
   );
 
@@ -121,6 +124,18 @@ describe("every answer", () => {
       expect(headers["x-content-type-options"]).toBe("nosniff");
     },
   );
+
+  test("of a route that may write by itself has each header once", async () => {
+    const url = `${await host.listen()}/v1/runs/${await host.newRun()}/events`;
+    for (const accept of ["application/json", "text/event-stream"]) {
+      const aborted = new AbortController();
+      const response = await fetch(url, { headers: { ...bearer("owner"), accept }, signal: aborted.signal });
+      expect(response.headers.get("x-request-id")).toMatch(/^req-[0-9a-z]{26}$/);
+      expect(response.headers.get("x-content-type-options")).toBe("nosniff");
+      expect(response.headers.get("cache-control")).toMatch(/^no-(store|cache)$/);
+      aborted.abort();
+    }
+  });
 
   test("repeats a harmless request id of the caller", async () => {
     const { headers } = await host.ask("GET", "/v1/runs", { headers: { "x-request-id": "trace-7.a_B" } });

@@ -130,7 +130,12 @@ export function buildServer(deps: HttpDeps): FastifyInstance {
   }
 
   function mount(method: Operation["method"], url: string, onRequest: RouteHook): void {
-    app.route({ method: method === "GET" ? ["GET", "HEAD"] : method, url, onRequest: hookOf(onRequest), handler: never });
+    app.route({
+      method: method === "GET" ? ["GET", "HEAD"] : method,
+      url,
+      onRequest: hookOf(onRequest),
+      handler: never,
+    });
   }
 
   function answerWith(reply: FastifyReply, requestId: string, written: Written): void {

@@ -67,8 +67,8 @@ export class Subscriber {
     // The last event is read even by a client that has it: it tells whether the run is over. For values the run does.
     this.#position = this.wantsSnapshots ? 0 : Math.min(after + 1, version - 1);
     // A snapshot is no RunEventDoc and cannot be in a batch: `bufferMs` changes nothing for values.
-    if (bufferMs > 0 && !this.wantsSnapshots)
-      this.#batch = new EventBatch(modes, bufferMs, (one) => this.#write(one, 1));
+    const batches = bufferMs > 0 && !this.wantsSnapshots;
+    this.#batch = batches ? new EventBatch(modes, bufferMs, (frame) => this.#write(frame, 1)) : undefined;
   }
 
   get wantsSnapshots(): boolean {
@@ -133,7 +133,8 @@ export class Subscriber {
   async #readOn(): Promise<void> {
     try {
       const fold = this.wantsSnapshots ? await this.#readSnapshot() : undefined;
-      while (this.#state === "reading") await this.#readPage(fold);
+      if (this.#state !== "reading") return;
+      while (await this.#readPage(fold));
     } catch (error) {
       if (this.#state === "ended") return;
       if (error instanceof AppError) {
@@ -146,25 +147,32 @@ export class Subscriber {
     }
   }
 
-  async #readPage(fold: RunFold | undefined): Promise<void> {
+  /** Whether there is another page to read. */
+  async #readPage(fold: RunFold | undefined): Promise<boolean> {
     const asked = this.#rows;
     const events = await this.#host.store.readEvents(this.#feed.runId, this.#position, asked);
     let taken = 0;
     for (const part of splitEvents(events, fold === undefined ? undefined : 0)) {
-      if (this.#state !== "reading") return;
+      if (this.#state !== "reading") return false;
       if (!this.take(new EventChunk(part, fold?.apply(part[0])))) {
         // The rest is forgotten and read again later: what waits in memory is what the socket holds, no more.
         this.#rows = Math.max(1, taken);
-        return this.lag();
+        this.lag();
+        return false;
       }
       taken += part.length;
-      if (endsRun(part.at(-1)?.type ?? "")) return this.finish();
+      if (endsRun(part.at(-1)?.type ?? "")) this.finish();
     }
-    if (this.#state !== "reading") return;
+    if (this.#state !== "reading") return false;
     this.#rows = Math.min(ROWS_MAX, asked * 2);
-    // A log of which this mode shows little is long to read and never fills the socket; others get their turn.
-    if (events.length === asked) await nextTurn();
-    else if (this.#feed.join(this, this.#position, fold)) this.#enter("live");
+    if (events.length === asked) {
+      // A log of which this mode shows little is long to read and never fills the socket; others get their turn.
+      await nextTurn();
+    } else if (this.#feed.join(this, this.#position, fold)) {
+      this.#enter("live");
+      return false;
+    }
+    return true;
   }
 
   /**

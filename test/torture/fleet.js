@@ -7,6 +7,7 @@ import { KilledEarly, startAssay } from "../assay-process.js";
 /** The servers under test. Each has a place; what runs in it changes with every crash. */
 export class Fleet {
   kills = 0;
+  freezes = 0;
   starts = 0;
   /** @type {(AssayProcess | undefined)[]} */
   #places;
@@ -62,6 +63,20 @@ export class Fleet {
     } catch (error) {
       if (!(error instanceof KilledEarly)) throw error;
     }
+  }
+
+  /**
+   * Stops a server's clock: when it goes on, it believes that it holds what others have taken over meanwhile.
+   * @param {number} place
+   * @param {number} forMs
+   */
+  async freeze(place, forMs) {
+    const victim = this.#places[place];
+    if (!victim?.isAlive()) return;
+    this.freezes += 1;
+    victim.freeze();
+    await sleep(forMs);
+    victim.thaw();
   }
 
   /** SIGTERM to all, and the exit codes. */

@@ -18,6 +18,7 @@ export function table(reports) {
     ["seed", ({ seed }) => seed],
     ["rounds", ({ rounds }) => rounds],
     ["kills", ({ kills }) => kills],
+    ["freezes", ({ freezes }) => freezes],
     ["writes acknowledged", ({ journal }) => journal.writes],
     ["requests without answer", ({ journal }) => journal.counts.unanswered],
     ["answers 503", ({ journal }) => journal.counts.unavailable],

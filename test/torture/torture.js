@@ -32,7 +32,8 @@ import { WORKFLOWS } from "./workflows.js";
  * @property {string} title
  * @property {number} seed
  * @property {number} rounds
- * @property {number} kills of servers and of the database
+ * @property {number} kills of servers or of the database
+ * @property {number} freezes of servers, for longer than a lease
  * @property {Journal} journal
  * @property {{ runs: number, events: number, auditEntries: number, settleMs: number, rows: number }} found
  * @property {number} tookMs
@@ -58,13 +59,14 @@ export const SCENARIOS = {
     },
   },
   postgres: {
-    title: "PostgreSQL, two hosts, one or both killed",
+    title: "PostgreSQL, two hosts, killed or frozen",
     store: "postgres",
     hosts: 2,
     kills: "hosts",
     args: soonFree,
     round: async (fleet, random) => {
       await sleep(random.between(20, 700));
+      if (random.chance(0.25)) return fleet.freeze(random.pick([0, 1]), random.between(1100, 1800));
       const victims = random.weighted([
         [3, [0]],
         [3, [1]],
@@ -154,7 +156,7 @@ export async function torture({ scenario, rounds, seed, actors = 24, thinkMs = 2
   }
   const kills = scenario.kills === "hosts" ? fleet.kills : rounds;
   const tookMs = performance.now() - startedMs;
-  const report = { title: scenario.title, seed, rounds, kills, journal, found, tookMs };
+  const report = { title: scenario.title, seed, rounds, kills, freezes: fleet.freezes, journal, found, tookMs };
   if (journal.counts.violations === 0) {
     rmSync(folder, { recursive: true, force: true });
     return report;

@@ -1,4 +1,5 @@
 import type { AuditAnomaly, AuditVerifyResult } from "../../protocol/audit.ts";
+import { AppError } from "../../protocol/errors.ts";
 import { formatCount } from "../amount.ts";
 import { findAuditHead } from "../audit-head.ts";
 import { type Client, connect } from "../client.ts";
@@ -19,11 +20,20 @@ export interface Verdict {
 export async function auditVerify({ flags, json, config, io }: Call<typeof AUDIT_VERIFY_FLAGS>): Promise<number> {
   const verdict =
     flags.file === undefined
-      ? await verifyOnline(connect(config), io)
+      ? await verifyOnline(connect(config), io).catch(nothingToVerify)
       : await (await import("../verify-export.ts")).verifyExport(flags.file, flags.publicKey);
+  if (verdict === undefined) {
+    io.err("assay: this host does not serve its audit chain (auditLogIntegrity is off); nothing can be said about it.");
+    return EXIT.noVerdict;
+  }
   if (json) io.out(JSON.stringify(verdict));
   else for (const line of describe(verdict, io)) io.out(line);
   return verdict.chainValid && verdict.checkpointsValid ? EXIT.fine : EXIT.negative;
+}
+
+/** Where the capability is off the routes do not exist. */
+function nothingToVerify(error: unknown): undefined {
+  if (!(error instanceof AppError) || error.code !== "not_found") throw error;
 }
 
 /** Entries the server walks per request, so that a long chain does not run into a time limit. */

@@ -17,7 +17,7 @@ export async function watch(
   runId: string,
   { io, json, all }: { io: Io; json: boolean; all: boolean },
 ): Promise<number> {
-  const columns = process.stdout.columns ?? 120;
+  const columns = process.stdout.columns || 120;
   const end = await followRun(client, {
     runId,
     mode: all ? "debug" : "updates",

@@ -18,7 +18,11 @@ export const auditVerify = command({
   flags: AUDIT_VERIFY_FLAGS,
   settings: CLIENT,
   examples: ["assay audit verify", "assay audit verify --file audit.jsonl"],
-  exits: { 0: "the chain and every checkpoint are valid", 1: "they are not" },
+  exits: {
+    0: "the chain and every checkpoint are valid",
+    1: "they are not",
+    5: "the host does not serve its audit chain",
+  },
   load: async () => (await import("../commands/audit-verify.ts")).auditVerify,
 });
 

@@ -197,11 +197,11 @@ describe("a backup", () => {
 });
 
 describe("restoring", () => {
-  test.each([
+  test.each<[string, string, () => readonly [Place, Place]]>([
     ["SQLite", "PostgreSQL", () => [sqlite, postgres]],
     ["PostgreSQL", "SQLite", () => [postgres, sqlite]],
     ["SQLite", "SQLite", () => [sqlite, inFile()]],
-  ] as const)("from %s into %s gives the same rows, without leases", async (_, __, places) => {
+  ])("from %s into %s gives the same rows, without leases", async (_, __, places) => {
     const [from, to] = places();
     await fill(from);
     const { lines, trailer } = await backupOf(from);
@@ -242,6 +242,8 @@ describe("restoring", () => {
     ["cut in a line", (lines: string[]) => [lines.join("").slice(0, -200)], /truncated|not JSON/],
     ["altered", (lines: string[]) => lines.map((line) => line.replace('"pat"', '"eve"')), /SHA-256 does not match/],
     ["missing a row", (lines: string[]) => [...lines.slice(0, 2), ...lines.slice(3)], /SHA-256 does not match/],
+    ["holding a row twice", (lines: string[]) => [...lines.slice(0, 2), ...lines.slice(1)], /altered or damaged/],
+    ["holding a wrong column", (lines: string[]) => lines.map((l) => l.replace('"actor"', '"actress"')), /altered/],
     ["followed by more", (lines: string[]) => [...lines, lines[1] ?? ""], /goes on after its end/],
     ["of another schema", (lines: string[]) => replaceHeader(lines, { schemaVersion: 99 }), /schema version 99/],
     ["of another format", (lines: string[]) => replaceHeader(lines, { assayBackup: 2 }), /backup format 2/],
@@ -249,10 +251,8 @@ describe("restoring", () => {
     ["not even text", () => ["\u0000\u0001"], /no backup of Assay/],
     ["empty", () => [], /truncated/],
   ])("a file that is %s leaves nothing behind", async (_, change, message) => {
-    await fill(sqlite);
-    const { lines } = await backupOf(sqlite);
-    const places = [inFile(), postgres];
-    for (const place of places) {
+    const lines = await filledLines();
+    for (const place of [sqlite, postgres]) {
       await expect(restoreInto(place, change(lines).join(""))).rejects.toThrow(message);
       const { rows } = (await backupOf(place)).trailer;
       expect(Object.values(rows).every((n) => n === 0)).toBe(true);
@@ -281,6 +281,18 @@ describe("restoring", () => {
     });
   });
 });
+
+let filled: Promise<string[]> | undefined;
+
+/** A good backup; made once, since nobody changes it. */
+function filledLines(): Promise<string[]> {
+  filled ??= (async () => {
+    const place = inFile();
+    await fill(place);
+    return (await backupOf(place)).lines;
+  })();
+  return filled;
+}
 
 function replaceHeader(lines: readonly string[], change: object): string[] {
   const [header = "", ...rest] = lines;

@@ -57,7 +57,7 @@ async function readBackup(bytes: AsyncIterable<Uint8Array>, db: Transaction<Tabl
   }
   if (!header || !trailer) return refuse("the file is truncated: its last line is missing");
   if (trailer.sha256 !== hash.digest("hex")) refuse("the file was altered or damaged: its SHA-256 does not match");
-  const miscounted = TABLE_NAMES.find((table) => trailer.rows[table] !== counts[table]);
+  const miscounted = TABLE_NAMES.find((table) => trailer.rows?.[table] !== counts[table]);
   if (miscounted) refuse(`the file does not hold as many rows of ${miscounted} as it says`);
   await batch.flush();
   return trailer;
@@ -119,14 +119,27 @@ class Batch {
 
   async flush(): Promise<void> {
     if (this.#table === undefined || this.#rows.length === 0) return;
-    await this.#db
-      .insertInto(this.#table)
-      .values(this.#rows as never)
-      .execute();
+    const insert = this.#db.insertInto(this.#table).values(this.#rows as never);
+    try {
+      await insert.execute();
+    } catch (error) {
+      if (isAboutTheRows(error)) refuse(`the file was altered or damaged: its rows do not fit into ${this.#table}`);
+      throw error;
+    }
     this.#rows = [];
     this.#bytes = 0;
   }
 }
+
+/** A broken constraint, a wrong type or an unknown column, in the words of either driver. */
+function isAboutTheRows(error: unknown): boolean {
+  const { code, errcode } = (error ?? {}) as { code?: unknown; errcode?: unknown };
+  if (typeof errcode === "number") return SQLITE_ROW_CODES.includes(errcode & 0xff);
+  return typeof code === "string" && /^(22|23|42)/.test(code);
+}
+
+/** ERROR, CONSTRAINT and MISMATCH. */
+const SQLITE_ROW_CODES = [1, 19, 20];
 
 function refuse(problem: string): never {
   throw new AppError("unusable_input", { problem });

@@ -90,6 +90,18 @@ export function side(subject: Subject): void {
       await vi.waitFor(() => expect(changes).toEqual([{ runIds: [], work: true, keys: false }]));
     });
 
+    test("hears of no work when the run stays in the hands of its worker", async () => {
+      const { store } = subject;
+      const started = startedRun({ tenant: newTenant() });
+      const { runId, owner } = started.run;
+      await save(store, started);
+      await store.claimRuns({ owner: "w", nowMs: NOW, untilMs: NOW + 1, limit: 1, engineVersion: 1 });
+      const { changes } = watch(store);
+      const runs = [runWrite(next(started, NOW, nodeStarted()), { heldBy: "w" })];
+      await accept(store, { tenant: owner.tenant, runs });
+      await vi.waitFor(() => expect(changes).toEqual([{ runIds: [runId], work: false, keys: false }]));
+    });
+
     test("hears nothing of what was refused or concerns nobody, nor after it left", async () => {
       const { store } = subject;
       const tenant = newTenant();

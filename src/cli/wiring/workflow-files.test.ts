@@ -1,0 +1,88 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { Host } from "../../engine/host.ts";
+import { HOST_TENANT } from "../../protocol/audit.ts";
+import { openSqliteStore } from "../../store/sqlite/sqlite-store.ts";
+import { tempDir } from "../../testing/temp-dir.ts";
+import { defaultConfig } from "../config.ts";
+import { buildHost } from "./build-host.ts";
+import { registerWorkflowFiles } from "./workflow-files.ts";
+
+let host: Host;
+let folder: string;
+
+beforeEach(async () => {
+  host = buildHost(await openSqliteStore({ path: ":memory:" }), defaultConfig());
+  folder = tempDir();
+});
+afterEach(() => host.store.close());
+
+function definition(id: string, more: object = {}, typeId = "core.noop") {
+  const node = { id: "a", typeId, name: "A", position: { x: 0, y: 0 }, config: {}, inputs: {} };
+  const parts = { edges: [], triggers: [], variables: [], metadata: {}, settings: {} };
+  return { id, name: id, version: "1", nodes: [node], ...parts, ...more };
+}
+
+function write(name: string, content: unknown): string {
+  const path = join(folder, name);
+  writeFileSync(path, typeof content === "string" ? content : JSON.stringify(content, null, 2));
+  return path;
+}
+
+describe("the files of a workflow folder", () => {
+  test("are registered for every tenant, in the author's own words", async () => {
+    write("one.json", definition("one"));
+    write("two.json", definition("two"));
+    write("notes.txt", "not a workflow");
+    expect(await registerWorkflowFiles(host, [folder])).toEqual([]);
+    for (const tenant of ["t1", "t2"]) {
+      const listed = await host.store.listWorkflows(tenant, "", 10);
+      expect(listed.map(({ workflowId }) => workflowId)).toEqual(["one", "two"]);
+    }
+    const stored = await host.store.readWorkflow("t1", "one");
+    expect(stored?.definition).toBe(JSON.stringify(definition("one"), null, 2));
+  });
+
+  test("that cannot be registered are named with the reason, and the rest is registered", async () => {
+    write("good.json", definition("good"));
+    const broken = write("broken.json", "{ not json");
+    const unknown = write("unknown.json", definition("unknown", {}, "core.nonsense"));
+    const invalid = write("invalid.json", { id: "x" });
+    const skipped = await registerWorkflowFiles(host, [folder]);
+    expect(skipped).toEqual([
+      { file: broken, reason: expect.stringContaining("not JSON") },
+      { file: invalid, reason: expect.stringMatching(/must have/) },
+      { file: unknown, reason: expect.stringContaining("core.nonsense") },
+    ]);
+    expect(await host.store.readWorkflow("t1", "good")).toBeDefined();
+  });
+
+  test("with one id and two contents leave the first", async () => {
+    write("a.json", definition("same"));
+    const second = write("b.json", definition("same", { name: "Other" }));
+    write("c.json", definition("same"));
+    const skipped = await registerWorkflowFiles(host, [folder]);
+    expect(skipped).toEqual([{ file: second, reason: expect.stringContaining("a.json has the same id, same") }]);
+  });
+
+  test("are left alone at the next start unless they changed", async () => {
+    write("one.json", definition("one"));
+    await registerWorkflowFiles(host, [folder]);
+    await registerWorkflowFiles(host, [folder]);
+    expect(await host.store.readAudit(HOST_TENANT, 1, 100, 100)).toHaveLength(1);
+    write("one.json", definition("one", { version: "2" }));
+    await registerWorkflowFiles(host, [folder]);
+    const entries = await host.store.readAudit(HOST_TENANT, 1, 100, 100);
+    expect(entries.map(({ action, target }) => [action, target])).toEqual([
+      ["workflow.registered", "one"],
+      ["workflow.registered", "one"],
+    ]);
+  });
+});
+
+test("a folder that cannot be read is refused", async () => {
+  await expect(registerWorkflowFiles(host, [join(folder, "nowhere")])).rejects.toThrow(/--workflows cannot be read/);
+  mkdirSync(join(folder, "empty"));
+  expect(await registerWorkflowFiles(host, [join(folder, "empty")])).toEqual([]);
+});

@@ -1,0 +1,52 @@
+import type { JsonSchema } from "./named-schemas.ts";
+
+/** Tags in the order a reader meets them. */
+export const TAGS: Readonly<Record<string, string>> = {
+  discovery: "What the host serves, readable without a key.",
+  workflows: "Definitions that runs are started from.",
+  runs: "Starting, reading and stopping runs.",
+  events: "Following a run; docs/asyncapi.json describes the frames.",
+  annotations: "Judgments on runs.",
+  artifacts: "What runs made.",
+  audit: "The tenant's audit chain.",
+  keys: "API keys of the tenant.",
+  operations: "For those who run the host.",
+};
+
+/** Request headers with a meaning of their own. */
+export const PARAMETERS: Readonly<Record<string, JsonSchema>> = {
+  IdempotencyKey: {
+    name: "Idempotency-Key",
+    in: "header",
+    description: "Repeating a request with its key gives the first answer again, byte for byte.",
+    schema: { type: "string", minLength: 1, maxLength: 255, pattern: "^[\\x21-\\x7e]+$" },
+  },
+  IfNoneMatch: {
+    name: "If-None-Match",
+    in: "header",
+    description: "An ETag received before; 304 when nothing has changed since.",
+    schema: { type: "string" },
+  },
+  LastEventId: {
+    name: "Last-Event-ID",
+    in: "header",
+    description: "The sequence of the last event received; the stream goes on after it.",
+    schema: { type: "integer", minimum: 0 },
+  },
+  Dedup: {
+    name: "X-Dedup",
+    in: "header",
+    description: "At most one active run per workflow and scopeId; another is refused with run_already_active.",
+    schema: { type: "string", const: "enforce" },
+  },
+};
+
+/** Response headers with a meaning of their own. */
+export const HEADERS: Readonly<Record<string, JsonSchema>> = {
+  ETag: { description: "A strong validator of this answer.", schema: { type: "string" } },
+  IdempotentReplay: {
+    description: "Present when this is the recorded answer to an earlier request with the same key.",
+    schema: { type: "string", const: "true" },
+  },
+  RetryAfter: { description: "Seconds to wait before asking again.", schema: { type: "integer", minimum: 1 } },
+};

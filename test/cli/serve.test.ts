@@ -1,0 +1,158 @@
+import { statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { tempDir } from "../../src/testing/temp-dir.ts";
+import { assay, serve, start, workflowFolder } from "./assay.ts";
+
+describe("a first start", () => {
+  test("prints one line with the address and an owner key, and a second start no key", async () => {
+    const data = join(tempDir(), "deep/data");
+    const first = await serve(["--data", data]);
+    expect(first.stdout()).toMatch(
+      /^Assay is ready at http:\/\/127\.0\.0\.1:\d+ {2}owner key: assay_[0-9A-Za-z]{43}\n$/,
+    );
+    expect(statSync(data).mode & 0o777).toBe(0o700);
+    expect(statSync(join(data, "assay.db")).mode & 0o077).toBe(0);
+    expect(await first.client("whoami", "--json")).toMatchObject({ code: 0 });
+    expect(await first.stop()).toBe(0);
+
+    const second = await serve(["--data", data], { key: first.ownerKey ?? "" });
+    expect(second.stdout()).toMatch(/^Assay is ready at http:\/\/127\.0\.0\.1:\d+\n$/);
+    expect(JSON.parse((await second.client("whoami", "--json")).stdout)).toMatchObject({ roles: ["owner"] });
+    expect(await second.stop("SIGINT")).toBe(0);
+    // Only the line for the person who started it may hold the key.
+    expect(first.stderr() + second.stderr()).not.toContain(first.ownerKey);
+  });
+
+  test("with --json prints one object", async () => {
+    const running = start(["serve", "--port", "0", "--json", "--data", tempDir()]);
+    await running.until((stdout) => stdout.includes("\n"));
+    expect(JSON.parse(running.stdout())).toEqual({
+      url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+      pid: running.child.pid,
+      version: expect.any(String),
+      ownerKey: expect.stringMatching(/^assay_/),
+    });
+    running.child.kill("SIGTERM");
+    expect(await running.ended).toBe(0);
+  });
+
+  test("with --keys makes those keys and no other, and expired ones do not open", async () => {
+    const folder = tempDir();
+    const keys = join(folder, "keys.json");
+    const entry = { tenant: "t1", principal: "ada", roles: ["owner"] };
+    const past = { ...entry, key: "key-that-is-over-already", expiresAt: "2020-01-01T00:00:00Z" };
+    writeFileSync(keys, JSON.stringify([{ ...entry, key: "key-from-the-file-0" }, past]));
+    const server = await serve(["--data", join(folder, "data"), "--keys", keys], { key: "key-from-the-file-0" });
+    expect(server.ownerKey).toBeUndefined();
+    expect(JSON.parse((await server.client("whoami", "--json")).stdout)).toMatchObject({
+      tenant: "t1",
+      principal: "ada",
+    });
+    const late = await server.client("whoami", "--key", past.key);
+    expect(late).toMatchObject({ code: 3, stderr: expect.stringContaining("expired at 2020-01-01") });
+    expect(server.stderr()).not.toContain("key-from-the-file-0");
+    await server.stop();
+  });
+
+  test("with a broken key file exits 2 and names the entry", async () => {
+    const keys = join(tempDir(), "keys.json");
+    writeFileSync(keys, JSON.stringify([{ key: "short", tenant: "t", principal: "p" }]));
+    const { code, stdout, stderr } = await assay(["serve", "--port", "0", "--keys", keys]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toMatch(/keys\.json: entry 0 key must/);
+  });
+});
+
+describe("a folder of workflows", () => {
+  test("is registered; a file that cannot be is named and skipped, and --strict ends the start", async () => {
+    const folder = workflowFolder({ "bad.json": "{", "odd.json": { id: "odd" } });
+    const data = tempDir();
+    const server = await serve(["--data", data, "--workflows", folder]);
+    expect(server.stderr()).toMatch(/assay: .*bad\.json is not registered: .*not JSON/);
+    expect(server.stderr()).toMatch(/assay: .*odd\.json is not registered: .*must have/);
+    const { workflows } = JSON.parse((await server.client("workflow", "list", "--json")).stdout);
+    expect(workflows.map(({ id }: { id: string }) => id)).toEqual(["greet", "sleep"]);
+    await server.stop();
+
+    const strict = await assay(["serve", "--port", "0", "--data", data, "--workflows", folder, "--strict"]);
+    expect(strict).toMatchObject({ code: 2, stdout: "", stderr: expect.stringMatching(/bad\.json is not registered/) });
+  });
+});
+
+describe("a place that is taken", () => {
+  test("by a server on the same data is refused, naming the owner, and the owner goes on", async () => {
+    const data = tempDir();
+    const owner = await serve(["--data", data]);
+    const { code, stdout, stderr } = await assay(["serve", "--port", "0", "--data", data]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain(`is in use by process ${owner.child.pid}`);
+    expect(await owner.client("whoami")).toMatchObject({ code: 0 });
+    await owner.stop();
+  });
+
+  test("by another program on the same port is refused with a way out", async () => {
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+    const { port } = other.address() as AddressInfo;
+    const refused = await assay(["serve", "--port", String(port), "--data", tempDir()]);
+    other.close();
+    expect(refused).toMatchObject({ code: 2, stdout: "" });
+    expect(refused.stderr).toContain(`assay: port ${port} on 127.0.0.1 is in use; choose another with --port`);
+  });
+});
+
+describe("the end of a server", () => {
+  test("by SIGTERM lets streams go, hands runs back and exits 0", async () => {
+    const server = await serve(["--data", tempDir(), "--workflows", workflowFolder()]);
+    const { stdout } = await server.client("run", "start", "sleep");
+    const watching = start(["run", "watch", stdout.trim()], {
+      env: { ASSAY_URL: server.url, ASSAY_KEY: server.ownerKey ?? "" },
+    });
+    await watching.until((text) => text.includes("run.started"));
+    const startedMs = Date.now();
+    expect(await server.stop()).toBe(0);
+    expect(Date.now() - startedMs).toBeLessThan(10_000);
+    expect(server.stderr()).toContain('"msg":"stopped"');
+    watching.child.kill("SIGKILL");
+  });
+
+  test("by kill -9 loses nothing: the next start goes on with the run", async () => {
+    const data = tempDir();
+    const first = await serve(["--data", data, "--workflows", workflowFolder()]);
+    const { stdout } = await first.client("run", "start", "sleep", "--input", "delayMs=2500");
+    const runId = stdout.trim();
+    await first.stop("SIGKILL");
+    const second = await serve(["--data", data], { key: first.ownerKey ?? "" });
+    const watched = await second.client("run", "watch", runId);
+    expect(watched).toMatchObject({ code: 0, stdout: expect.stringContaining("run.completed") });
+    expect(await second.client("audit", "verify")).toMatchObject({ code: 0 });
+    await second.stop();
+  });
+});
+
+describe("settings", () => {
+  test("come from assay.config.json in the working directory", async () => {
+    const cwd = tempDir();
+    const settings = { data: "here", host: "0.0.0.0", worker: false, logLevel: "silent", disable: ["pauseResume"] };
+    writeFileSync(join(cwd, "assay.config.json"), JSON.stringify(settings));
+    const server = await serve([], { cwd });
+    expect(statSync(join(cwd, "here/assay.db")).isFile()).toBe(true);
+    expect(server.stderr()).toContain("assay: listening on 0.0.0.0 without TLS");
+    expect(server.stderr()).toContain("nobody executes runs");
+    expect(server.stderr()).not.toContain('"msg"');
+    await server.stop();
+  });
+
+  test("with mistakes end the start before anything is made", async () => {
+    const cwd = tempDir();
+    writeFileSync(join(cwd, "assay.config.json"), '{"prot": 1}');
+    const { code, stderr } = await assay(["serve", "--disable", "foo"], { cwd });
+    expect(code).toBe(2);
+    expect(stderr).toContain('unknown key "prot"; did you mean "port"?');
+    expect(stderr).toContain("--disable must be one of");
+    expect(() => statSync(join(cwd, ".assay"))).toThrow();
+  });
+});
