@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
@@ -25,4 +25,13 @@ test("`assay --help` loads the tables and the parser, and nothing of the server"
   const own = loaded.filter((name) => !name.startsWith("cli/") && !name.startsWith("node:"));
   expect(own.sort()).toEqual(["commander", "protocol/errors.ts"]);
   expect(loaded.filter((name) => name.startsWith("cli/commands/"))).toEqual([]);
+});
+
+test("only config.ts reads the environment, and only the shutdown ends the process", () => {
+  const files = readdirSync(join(src, "cli"), { recursive: true, encoding: "utf8" }).filter(
+    (path) => path.endsWith(".ts") && !path.endsWith(".test.ts"),
+  );
+  const using = (what: RegExp) => files.filter((path) => what.test(readFileSync(join(src, "cli", path), "utf8")));
+  expect(using(/\bprocess\.env\b/)).toEqual(["config.ts"]);
+  expect(using(/\bprocess\.exit\b/)).toEqual([join("wiring", "shutdown.ts")]);
 });

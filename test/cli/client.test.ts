@@ -84,10 +84,12 @@ describe("a run", () => {
   });
 
   test("is cancelled with others, one result each", async () => {
-    const done = await startRun("greet", "--wait", "--json").catch(() => startRun("greet"));
+    const done = await startRun("greet");
+    await server.client("run", "watch", done);
     const open = await startRun("sleep");
     const { code, stdout, stderr } = await server.client("run", "cancel", open, done, "run-unknown");
     expect({ code, stdout }).toEqual({ code: 2, stdout: `${open} cancelled\n` });
+    expect(stderr).toContain(`${done} is completed`);
     expect(stderr).toContain("run-unknown");
   });
 

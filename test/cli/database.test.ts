@@ -1,4 +1,4 @@
-import { copyFileSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -49,11 +49,10 @@ describe("a backup of a busy host", () => {
   ])("goes from %s to %s with everything that was acknowledged before, and its audit chain holds", async (from) => {
     const own = await createDatabase();
     const data = tempDir();
-    const [source, target] = [
-      ["--database-url", own.url],
-      ["--data", join(data, "db")],
-    ].sort(() => (from === "SQLite" ? -1 : 1));
-    if (!source || !target) throw new Error("unreachable");
+    const inFile = ["--data", join(data, "db")];
+    const inPostgres = ["--database-url", own.url];
+    const source = from === "SQLite" ? inFile : inPostgres;
+    const target = from === "SQLite" ? inPostgres : inFile;
     const file = join(data, "backup.jsonl.gz");
 
     const busy = await serve([...source, "--workflows", workflows, "--log-level", "warn"]);
@@ -96,7 +95,6 @@ describe("a backup of a busy host", () => {
     writeFileSync(file, whole.subarray(0, whole.length - 30));
     const refused = await assay(["restore", file, "--data", join(data, "new")]);
     expect(refused).toMatchObject({ code: 2, stderr: expect.stringMatching(/b\.jsonl: .*truncated/) });
-    copyFileSync(file, join(data, "c.gz"));
     expect(await assay(["restore", join(data, "nowhere"), "--data", join(data, "new2")])).toMatchObject({ code: 2 });
     expect(() => statSync(join(data, "new2"))).toThrow();
   });

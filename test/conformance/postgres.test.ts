@@ -1,0 +1,4 @@
+import { createDatabase } from "../../src/testing/postgres.ts";
+import { conformance } from "./scenarios.ts";
+
+conformance("PostgreSQL", async () => ["--database-url", (await createDatabase()).url]);

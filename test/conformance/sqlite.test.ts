@@ -1,0 +1,3 @@
+import { conformance } from "./scenarios.ts";
+
+conformance("SQLite", async () => []);
