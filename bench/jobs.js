@@ -78,7 +78,7 @@ export async function createAndWait({ workflowId, ...load }) {
 /**
  * One run and many streams that follow it; each pause of the run is one event to all of them.
  * @param {{ port: number, key: string, workflowId: string, connections: number, events: number }} job
- * @returns {Promise<{ latencies: number[], frame: string, problems: string[] }>}
+ * @returns {Promise<{ latencies: number[][], frame: string, problems: string[] }>}
  */
 export async function fanOut({ port, key, workflowId, connections, events }) {
   const control = await Connection.open(port);
@@ -88,13 +88,13 @@ export async function fanOut({ port, key, workflowId, connections, events }) {
   const streams = await openStreams(port, requestBytes("GET", `/v1/runs/${runId}/events`, key), connections);
   await everyOne(streams, 1);
 
-  /** @type {number[]} */
+  /** @type {number[][]} */
   const latencies = [];
   for (let i = 0; i < events; i++) {
     const sentMs = performance.now();
     await ask("POST", `/v1/runs/${runId}:pause`, { drainPolicy: "immediate" });
     await everyOne(streams, 2 + 2 * i);
-    for (const stream of streams) latencies.push((stream.times[1 + 2 * i] ?? Number.NaN) - sentMs);
+    latencies.push(streams.map((stream) => (stream.times[1 + 2 * i] ?? Number.NaN) - sentMs));
     await ask("POST", `/v1/runs/${runId}:resume`, {});
     await everyOne(streams, 3 + 2 * i);
     await sleep(20);
@@ -119,12 +119,12 @@ export async function fanOut({ port, key, workflowId, connections, events }) {
 /**
  * The same bytes to the same number of sockets, by a program that does nothing else.
  * @param {{ port: number, frame: string, connections: number, events: number }} job
- * @returns {Promise<{ latencies: number[], problems: string[] }>}
+ * @returns {Promise<{ latencies: number[][], problems: string[] }>}
  */
 export async function bareFanOut({ port, frame, connections, events }) {
   const control = await Connection.open(port);
   const streams = await openStreams(port, requestBytes("GET", "/", "none"), connections);
-  /** @type {number[]} */
+  /** @type {number[][]} */
   const latencies = [];
   for (let i = 0; i < events; i++) {
     const text = frame.replace(/^id: ?\d+/m, `id: ${i}`);
@@ -132,7 +132,7 @@ export async function bareFanOut({ port, frame, connections, events }) {
     const sentMs = performance.now();
     await control.send(bytes);
     await everyOne(streams, 1 + i);
-    for (const stream of streams) latencies.push((stream.times[i] ?? Number.NaN) - sentMs);
+    latencies.push(streams.map((stream) => (stream.times[i] ?? Number.NaN) - sentMs));
     await sleep(20);
   }
   const expected = Array.from({ length: events }, (_, i) => i).join();

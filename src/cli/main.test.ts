@@ -10,7 +10,7 @@ async function assay(...argv: string[]) {
 }
 
 describe("asking for help", () => {
-  test.each([[[]], [["--help"]], [["-h"]]])("with %j shows every command and is fine", async (argv) => {
+  test.each([[[]], [["--help"]], [["-h"]], [["help"]]])("with %j shows every command and is fine", async (argv) => {
     const { code, out, err } = await assay(...argv);
     expect({ code, err }).toEqual({ code: 0, err: "" });
     for (const word of ["serve", "worker", "run", "workflow", "key", "whoami", "audit", "backup"]) {
@@ -19,7 +19,9 @@ describe("asking for help", () => {
   });
 
   test("about a group shows its commands", async () => {
-    expect(await assay("run")).toMatchObject({ code: 0, err: "", out: expect.stringMatching(/^ {2}watch RUN/m) });
+    for (const argv of [["run"], ["help", "run"], ["run", "--help"]]) {
+      expect(await assay(...argv)).toMatchObject({ code: 0, err: "", out: expect.stringMatching(/^ {2}watch RUN/m) });
+    }
   });
 
   test("about a command shows its flags, its settings with variable and default, examples and exit codes", async () => {

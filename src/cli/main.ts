@@ -72,9 +72,10 @@ function withDefaults(flags: Flags, given: Readonly<Record<string, unknown>>): F
   return Object.fromEntries(entries);
 }
 
-/** `assay` and `assay run` alone are questions, not mistakes. */
+/** `assay`, `assay run` alone and `assay help run` are questions, not mistakes. */
 function helpForGroups(argv: readonly string[]): string[] {
   const [first, ...rest] = argv;
+  if (first === "help") return [...rest, "--help"];
   const isQuestion = first === undefined || (rest.length === 0 && Object.hasOwn(GROUPS, first));
   return isQuestion ? [...argv, "--help"] : [...argv];
 }
@@ -91,8 +92,10 @@ function usageError({ message }: CommanderError): AppError {
 function complain(error: unknown, argv: readonly string[], io: Io): void {
   const json = argv.includes("--json");
   if (error instanceof AppError) {
-    const { code, message, details } = error;
-    io.err(json ? JSON.stringify({ error: code, message, details }) : `assay: ${message.replace(/\?\.$/, "?")}`);
+    const { code, details } = error;
+    // The table ends every message with a full stop, also after a question.
+    const message = error.message.replace(/\?\.$/, "?");
+    io.err(json ? JSON.stringify({ error: code, message, details }) : `assay: ${message}`);
     return;
   }
   // A bug: whoever reports it needs all of it.

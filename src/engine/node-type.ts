@@ -1,8 +1,9 @@
-import type { EventDraft, RunError } from "../protocol/events.ts";
 import type { Run } from "../protocol/run.ts";
 import type { TSchema } from "../protocol/schema.ts";
 import type { ChannelDeclaration, WorkflowNode } from "../protocol/workflow.ts";
-import type { ChannelWrite } from "./decide/write-channel.ts";
+import type { NodeOutcome } from "./decide/settle-node.ts";
+
+export type { NodeOutcome } from "./decide/settle-node.ts";
 
 interface NodeTypeBase {
   readonly typeId: string;
@@ -48,18 +49,6 @@ export interface NodeContext {
   /** The version of a change this run is pinned to: `max` when first asked, the same ever after. */
   getVersion(changeId: string, min: number, max: number): number;
 }
-
-export type NodeOutcome =
-  | {
-      readonly type: "completed";
-      readonly outputs?: Readonly<Record<string, unknown>>;
-      readonly variables?: Readonly<Record<string, unknown>>;
-      readonly channels?: readonly ChannelWrite[];
-      readonly events?: readonly EventDraft[];
-    }
-  | { readonly type: "failed"; readonly error: RunError }
-  /** Sleeps without holding a worker; the node is called again with `slept`. */
-  | { readonly type: "sleep"; readonly forMs: number };
 
 export type NodeTypes = ReadonlyMap<string, NodeType>;
 

@@ -22,7 +22,7 @@ import type { Shutdown } from "../wiring/shutdown.ts";
 import { signCheckpoints, signerFor } from "../wiring/sign-audit.ts";
 import { workOn } from "../wiring/start-worker.ts";
 import { workerSamples } from "../wiring/worker-samples.ts";
-import { registerWorkflowFiles } from "../wiring/workflow-files.ts";
+import { checkWorkflowFiles, registerNew } from "../wiring/workflow-files.ts";
 
 /** One process with everything in it, wired from top to bottom; it ends with a signal. */
 export function serve(call: Call): Promise<number> {
@@ -89,10 +89,11 @@ async function start(call: Call, log: Logger, shutdown: Shutdown): Promise<Ready
 }
 
 async function registerWorkflows(host: Host, { config, io }: Call): Promise<void> {
-  const skipped = await registerWorkflowFiles(host, config.workflows);
+  const { writes, skipped } = checkWorkflowFiles(host, config.workflows);
   const complaints = skipped.map(({ file, reason }) => `${file} is not registered: ${reason}`);
   if (config.strict && complaints.length > 0) throw new AppError("unusable_input", { problem: complaints.join("; ") });
   for (const complaint of complaints) io.err(`assay: ${complaint}.`);
+  await registerNew(host, writes);
 }
 
 const PAGE = 500;

@@ -7,7 +7,7 @@ import { openSqliteStore } from "../../store/sqlite/sqlite-store.ts";
 import { tempDir } from "../../testing/temp-dir.ts";
 import { defaultConfig } from "../config.ts";
 import { buildHost } from "./build-host.ts";
-import { registerWorkflowFiles } from "./workflow-files.ts";
+import { checkWorkflowFiles, registerNew, type SkippedFile } from "./workflow-files.ts";
 
 let host: Host;
 let folder: string;
@@ -17,6 +17,12 @@ beforeEach(async () => {
   folder = tempDir();
 });
 afterEach(() => host.store.close());
+
+async function registerWorkflowFiles(folders: readonly string[]): Promise<readonly SkippedFile[]> {
+  const { writes, skipped } = checkWorkflowFiles(host, folders);
+  await registerNew(host, writes);
+  return skipped;
+}
 
 function definition(id: string, more: object = {}, typeId = "core.noop") {
   const node = { id: "a", typeId, name: "A", position: { x: 0, y: 0 }, config: {}, inputs: {} };
@@ -35,7 +41,7 @@ describe("the files of a workflow folder", () => {
     write("one.json", definition("one"));
     write("two.json", definition("two"));
     write("notes.txt", "not a workflow");
-    expect(await registerWorkflowFiles(host, [folder])).toEqual([]);
+    expect(await registerWorkflowFiles([folder])).toEqual([]);
     for (const tenant of ["t1", "t2"]) {
       const listed = await host.store.listWorkflows(tenant, "", 10);
       expect(listed.map(({ workflowId }) => workflowId)).toEqual(["one", "two"]);
@@ -49,8 +55,10 @@ describe("the files of a workflow folder", () => {
     const broken = write("broken.json", "{ not json");
     const unknown = write("unknown.json", definition("unknown", {}, "core.nonsense"));
     const invalid = write("invalid.json", { id: "x" });
-    const skipped = await registerWorkflowFiles(host, [folder]);
+    mkdirSync(join(folder, "a-folder.json"));
+    const skipped = await registerWorkflowFiles([folder]);
     expect(skipped).toEqual([
+      { file: join(folder, "a-folder.json"), reason: expect.stringContaining("EISDIR") },
       { file: broken, reason: expect.stringContaining("not JSON") },
       { file: invalid, reason: expect.stringMatching(/must have/) },
       { file: unknown, reason: expect.stringContaining("core.nonsense") },
@@ -62,17 +70,17 @@ describe("the files of a workflow folder", () => {
     write("a.json", definition("same"));
     const second = write("b.json", definition("same", { name: "Other" }));
     write("c.json", definition("same"));
-    const skipped = await registerWorkflowFiles(host, [folder]);
+    const skipped = await registerWorkflowFiles([folder]);
     expect(skipped).toEqual([{ file: second, reason: expect.stringContaining("a.json has the same id, same") }]);
   });
 
   test("are left alone at the next start unless they changed", async () => {
     write("one.json", definition("one"));
-    await registerWorkflowFiles(host, [folder]);
-    await registerWorkflowFiles(host, [folder]);
+    await registerWorkflowFiles([folder]);
+    await registerWorkflowFiles([folder]);
     expect(await host.store.readAudit(HOST_TENANT, 1, 100, 100)).toHaveLength(1);
     write("one.json", definition("one", { version: "2" }));
-    await registerWorkflowFiles(host, [folder]);
+    await registerWorkflowFiles([folder]);
     const entries = await host.store.readAudit(HOST_TENANT, 1, 100, 100);
     expect(entries.map(({ action, target }) => [action, target])).toEqual([
       ["workflow.registered", "one"],
@@ -82,7 +90,7 @@ describe("the files of a workflow folder", () => {
 });
 
 test("a folder that cannot be read is refused", async () => {
-  await expect(registerWorkflowFiles(host, [join(folder, "nowhere")])).rejects.toThrow(/--workflows cannot be read/);
+  await expect(registerWorkflowFiles([join(folder, "nowhere")])).rejects.toThrow(/--workflows cannot be read/);
   mkdirSync(join(folder, "empty"));
-  expect(await registerWorkflowFiles(host, [join(folder, "empty")])).toEqual([]);
+  expect(await registerWorkflowFiles([join(folder, "empty")])).toEqual([]);
 });

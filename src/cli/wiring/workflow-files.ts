@@ -11,41 +11,44 @@ export interface SkippedFile {
   readonly reason: string;
 }
 
-interface TextFile {
-  readonly path: string;
-  readonly text: string;
+export interface CheckedFiles {
+  readonly writes: readonly WorkflowWrite[];
+  /** What cannot be registered, and why. */
+  readonly skipped: readonly SkippedFile[];
 }
 
-/**
- * Registers every `*.json` of the folders for all tenants and returns the files that could not be. All files are read
- * before any is checked, because they may refer to each other. What is registered already is left alone.
- */
-export async function registerWorkflowFiles(host: Host, folders: readonly string[]): Promise<SkippedFile[]> {
-  const files = folders.flatMap(readFolder);
+/** Looks at every `*.json` of the folders. All are read before any is checked, because they may refer to each other. */
+export function checkWorkflowFiles(host: Host, folders: readonly string[]): CheckedFiles {
   const skipped: SkippedFile[] = [];
-  const byId = new Map<string, { readonly file: string; readonly write: WorkflowWrite }>();
-  for (const { path, text } of files) {
+  const attempt = <T>(file: string, deed: () => T): T | undefined => {
     try {
+      return deed();
+    } catch (error) {
+      skipped.push({ file, reason: reasonOf(error) });
+      return undefined;
+    }
+  };
+  const texts = folders
+    .flatMap(filesIn)
+    .map((file) => ({ file, text: attempt(file, () => readFileSync(file, "utf8")) }));
+  const byId = new Map<string, { readonly file: string; readonly write: WorkflowWrite }>();
+  for (const { file, text } of texts) {
+    if (text === undefined) continue;
+    attempt(file, () => {
       const write = hostWideWorkflow(host, parseJson(text), text);
       const other = byId.get(write.workflowId);
       if (other && other.write.hash !== write.hash)
         throw new Error(`${other.file} has the same id, ${write.workflowId}`);
-      byId.set(write.workflowId, { file: path, write });
-    } catch (error) {
-      skipped.push({ file: path, reason: reasonOf(error) });
-    }
+      byId.set(write.workflowId, { file, write });
+    });
   }
-  await registerNew(
-    host,
-    [...byId.values()].map(({ write }) => write),
-  );
-  return skipped;
+  return { writes: [...byId.values()].map(({ write }) => write), skipped };
 }
 
-function readFolder(folder: string): TextFile[] {
+function filesIn(folder: string): string[] {
   try {
     const names = readdirSync(folder).filter((name) => name.endsWith(".json"));
-    return names.sort().map((name) => ({ path: join(folder, name), text: readFileSync(join(folder, name), "utf8") }));
+    return names.sort().map((name) => join(folder, name));
   } catch (error) {
     throw new AppError("unusable_input", { problem: `--workflows cannot be read: ${(error as Error).message}` });
   }
@@ -65,7 +68,8 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message.replace(/\.$/, "") : String(error);
 }
 
-async function registerNew(host: Host, writes: readonly WorkflowWrite[]): Promise<void> {
+/** Registers for all tenants. What is registered already is left alone, so a second start changes nothing. */
+export async function registerNew(host: Host, writes: readonly WorkflowWrite[]): Promise<void> {
   const fresh: WorkflowWrite[] = [];
   for (const write of writes) {
     const standing = await host.store.readWorkflow(HOST_WIDE, write.workflowId);

@@ -6,8 +6,8 @@ import { deepEqual } from "./deep-equal.ts";
 import type { Plan } from "./plan.ts";
 import { type ChannelWrite, writeChannel } from "./write-channel.ts";
 
-/** What a node did, in the words of the log. Structurally the engine's NodeOutcome. */
-export type Outcome =
+/** What an attempt of a node came to. */
+export type NodeOutcome =
   | {
       readonly type: "completed";
       readonly outputs?: Readonly<Record<string, unknown>>;
@@ -16,10 +16,11 @@ export type Outcome =
       readonly events?: readonly EventDraft[];
     }
   | { readonly type: "failed"; readonly error: RunError }
+  /** Sleeps without holding a worker; the node is called again with `slept`. */
   | { readonly type: "sleep"; readonly forMs: number };
 
 /** The events of an attempt's outcome, up to and including the node's own. Whether the run ends is decided after. */
-export function settleNode(plan: Plan, run: Run, node: WorkflowNode, outcome: Outcome, at: string): EventDraft[] {
+export function settleNode(plan: Plan, run: Run, node: WorkflowNode, outcome: NodeOutcome, at: string): EventDraft[] {
   const nodeId = node.id;
   switch (outcome.type) {
     case "sleep":

@@ -1,5 +1,5 @@
 import { toEffectRecord, toIdempotencyRecord } from "../sql/rows.ts";
-import type { IdempotencyTable } from "../sql/tables.ts";
+import { givesWay } from "../sql/standing-outcome.ts";
 import type { EffectClaim, IdempotencyOutcome, Refusal } from "../store.ts";
 import type { PreparedRun, PreparedUnit } from "./prepare-unit.ts";
 import { idempotencyKey, type StandingRows, scopeKey } from "./standing-rows.ts";
@@ -41,11 +41,4 @@ function checkIdempotency(outcome: IdempotencyOutcome | undefined, standing: Sta
   const row = standing.idempotency.get(idempotencyKey(outcome))?.row;
   if (row === undefined || givesWay(row, outcome)) return undefined;
   return { type: "idempotency", record: toIdempotencyRecord(row) };
-}
-
-/** An outcome replaces a record that no longer counts, or the pending claim it completes. */
-function givesWay(row: IdempotencyTable, { nowMs, leaseOwner }: IdempotencyOutcome): boolean {
-  if (row.expires_at <= nowMs || row.state === "retryable-failure") return true;
-  if (row.state !== "pending") return false;
-  return row.lease_until === null || row.lease_until <= nowMs || row.lease_owner === leaseOwner;
 }

@@ -1,9 +1,9 @@
 import type { Client } from "pg";
+import type { Settled } from "../group-commit.ts";
 import type { Change, Committed } from "../store.ts";
 import { type Accepted, applyUnit, changeOf } from "./apply-unit.ts";
 import { checkUnit } from "./check-unit.ts";
 import { explain, isContended, isMistake } from "./database-trouble.ts";
-import type { Settled } from "./group-commit.ts";
 import { notify } from "./notification.ts";
 import type { PreparedUnit } from "./prepare-unit.ts";
 import { lockStandingRows, type StandingRows } from "./standing-rows.ts";

@@ -1,9 +1,9 @@
 import type { Client } from "pg";
+import { GroupCommit, type Settled } from "../group-commit.ts";
 import type { Change, Committed, Unit } from "../store.ts";
 import { commitBatch } from "./commit-batch.ts";
 import { type ConnectionSettings, writerClient } from "./connection.ts";
 import { explain } from "./database-trouble.ts";
-import { GroupCommit, type Settled } from "./group-commit.ts";
 import { EVERYTHING } from "./notification.ts";
 import { type PreparedUnit, prepareUnit } from "./prepare-unit.ts";
 
@@ -16,7 +16,10 @@ export class Writer {
   /** Names this process in its notifications, so that it does not listen to itself. */
   readonly #sender: string;
   readonly #onCommitted: (change: Change) => void;
-  readonly #group = new GroupCommit<PreparedUnit, Committed>((batch) => this.#commitTogether(batch));
+  readonly #group = new GroupCommit<PreparedUnit, Committed>(
+    (batch) => this.#commitTogether(batch),
+    (unit) => unit.size,
+  );
   #client: Client | undefined;
 
   constructor(settings: ConnectionSettings, sender: string, onCommitted: (change: Change) => void) {

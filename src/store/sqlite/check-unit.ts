@@ -1,4 +1,5 @@
 import { type IdempotencyColumns, toEffectRecord, toIdempotencyRecord } from "../sql/rows.ts";
+import { givesWay } from "../sql/standing-outcome.ts";
 import type { EffectsTable } from "../sql/tables.ts";
 import type { Refusal } from "../store.ts";
 import type { FlatUnit, IdempotencyCheck, RunCheck } from "./operations.ts";
@@ -58,11 +59,4 @@ function checkIdempotency(check: IdempotencyCheck | undefined, statements: State
   const row = statements.idempotency.get(check.tenant, check.operation, check.key) as IdempotencyRow | undefined;
   if (row === undefined || givesWay(row, check)) return undefined;
   return { type: "idempotency", record: toIdempotencyRecord(row) };
-}
-
-/** An outcome replaces a record that no longer counts, or the pending claim it completes. */
-function givesWay(row: IdempotencyRow, { nowMs, leaseOwner }: IdempotencyCheck): boolean {
-  if (row.expires_at <= nowMs || row.state === "retryable-failure") return true;
-  if (row.state !== "pending") return false;
-  return row.lease_until === null || row.lease_until <= nowMs || row.lease_owner === leaseOwner;
 }

@@ -1,4 +1,5 @@
 import { AppError } from "../../protocol/errors.ts";
+import { GroupCommit, type Settled } from "../group-commit.ts";
 import { closedError } from "./database-trouble.ts";
 import type { Operation, Outcome } from "./operations.ts";
 
@@ -9,28 +10,13 @@ export interface WriteConnection {
   close(): Promise<void>;
 }
 
-interface Waiting {
-  readonly operation: Operation;
-  resolve(outcome: Outcome): void;
-  reject(error: Error): void;
-}
-
-/** So that a burst neither holds up a request behind thousands of others nor makes one huge message. */
-const BATCH_MAX = 500;
-
-/**
- * The queue in front of the write connection. Group commit: while one batch is on its way to the disk, the next one
- * gathers, and it goes out whole as soon as the first has returned. There is no timer; a lone request never waits.
- */
+/** The queue in front of the write connection. */
 export class Writer {
   readonly #connection: WriteConnection;
-  /** Told once per batch, with the operations that succeeded, after their callers. */
+  /** Told once per batch, when it is durable. */
   readonly #onCommitted: (operations: readonly Operation[], outcomes: readonly Outcome[]) => void;
-  #queue: Waiting[] = [];
-  #busy = false;
-  #scheduled = false;
+  readonly #group = new GroupCommit<Operation, Outcome>((batch) => this.#commit(batch));
   #closed = false;
-  #whenIdle: (() => void) | undefined;
 
   constructor(
     connection: WriteConnection,
@@ -41,59 +27,27 @@ export class Writer {
   }
 
   /** Resolves when the operation is durable or was refused; throws `unavailable` when the database failed. */
-  run(operation: Operation): Promise<Outcome> {
-    if (this.#closed) return Promise.reject(closedError());
-    return new Promise((resolve, reject) => {
-      this.#queue.push({ operation, resolve, reject });
-      this.#schedule();
-    });
+  async run(operation: Operation): Promise<Outcome> {
+    if (this.#closed) throw closedError();
+    return this.#group.add(operation);
   }
 
   /** Lets everything that was asked for happen, then closes the connection. */
   async close(): Promise<void> {
     this.#closed = true;
-    if (this.#busy || this.#queue.length > 0) await new Promise<void>((resolve) => (this.#whenIdle = resolve));
+    await this.#group.idle();
     await this.#connection.close();
   }
 
-  /** At the end of this turn of the event loop: requests that arrived together are committed together. */
-  #schedule(): void {
-    if (this.#busy || this.#scheduled) return;
-    this.#scheduled = true;
-    setImmediate(() => {
-      this.#scheduled = false;
-      void this.#drain();
-    });
-  }
-
-  async #drain(): Promise<void> {
-    if (this.#busy) return;
-    this.#busy = true;
-    while (this.#queue.length > 0) {
-      const batch = this.#queue.splice(0, BATCH_MAX);
-      await this.#commit(batch);
-    }
-    this.#busy = false;
-    this.#whenIdle?.();
-  }
-
-  async #commit(batch: readonly Waiting[]): Promise<void> {
-    const operations = batch.map((waiting) => waiting.operation);
-    let outcomes: Outcome[];
-    try {
-      outcomes = await this.#connection.commit(operations);
-    } catch (error) {
-      for (const waiting of batch) waiting.reject(error as Error);
-      return;
-    }
-    for (const [i, waiting] of batch.entries()) settle(waiting, outcomes[i]);
+  async #commit(operations: readonly Operation[]): Promise<Settled<Outcome>[]> {
+    const outcomes = await this.#connection.commit(operations);
     this.#onCommitted(operations, outcomes);
+    return outcomes.map(settled);
   }
 }
 
-function settle(waiting: Waiting, outcome: Outcome | undefined): void {
-  if (outcome === undefined) waiting.reject(new Error("the writer gave fewer outcomes than operations"));
-  else if (outcome.kind !== "failed") waiting.resolve(outcome);
-  else if (outcome.trouble) waiting.reject(new AppError("unavailable", { reason: outcome.message }));
-  else waiting.reject(new Error(outcome.message));
+function settled(outcome: Outcome): Settled<Outcome> {
+  if (outcome.kind !== "failed") return { result: outcome };
+  const { trouble, message } = outcome;
+  return { error: trouble ? new AppError("unavailable", { reason: message }) : new Error(message) };
 }

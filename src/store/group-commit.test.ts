@@ -5,9 +5,10 @@ import { GroupCommit, type Settled } from "./group-commit.ts";
 function controlled() {
   const batches: { items: readonly number[]; finish(settled: Settled<string>[]): void; fail(error: Error): void }[] =
     [];
-  const group = new GroupCommit<{ n: number; size: number }, string>((items) => {
-    return new Promise((finish, fail) => void batches.push({ items: items.map(({ n }) => n), finish, fail }));
-  });
+  const group = new GroupCommit<{ n: number; size: number }, string>(
+    (items) => new Promise((finish, fail) => void batches.push({ items: items.map(({ n }) => n), finish, fail })),
+    (item) => item.size,
+  );
   const add = (n: number, size = 1) => group.add({ n, size });
   const started = async (count: number) => {
     while (batches.length < count) await new Promise(setImmediate);
