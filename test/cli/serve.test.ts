@@ -1,6 +1,6 @@
 import { statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, connect } from "node:net";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { tempDir } from "../../src/testing/temp-dir.ts";
@@ -77,7 +77,7 @@ describe("a folder of workflows", () => {
     expect(workflows.map(({ id }: { id: string }) => id)).toEqual(["greet", "sleep"]);
     await server.stop();
 
-    const strict = await assay(["serve", "--port", "0", "--data", data, "--workflows", folder, "--strict"]);
+    const strict = await assay(["serve", "--port", "0", "--data", tempDir(), "--workflows", folder, "--strict"]);
     expect(strict).toMatchObject({ code: 2, stdout: "", stderr: expect.stringMatching(/bad\.json is not registered/) });
   });
 });
@@ -119,6 +119,26 @@ describe("the end of a server", () => {
     watching.child.kill("SIGKILL");
   });
 
+  test("by a second signal does not wait for anybody", async () => {
+    const server = await serve(["--data", tempDir(), "--shutdown-grace-ms", "30000"]);
+    // A request that never ends holds up the first.
+    const socket = connect(Number(new URL(server.url).port), "127.0.0.1");
+    socket.on("error", () => {});
+    const head = [
+      "POST /v1/runs HTTP/1.1",
+      "Host: x",
+      `Authorization: Bearer ${server.ownerKey}`,
+      "Content-Length: 99",
+    ];
+    socket.write(`${head.join("\r\n")}\r\nContent-Type: application/json\r\n\r\n{`);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    server.child.kill("SIGTERM");
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(server.child.exitCode).toBeNull();
+    expect(await server.stop("SIGTERM")).toBe(143);
+    socket.destroy();
+  });
+
   test("by kill -9 loses nothing: the next start goes on with the run", async () => {
     const data = tempDir();
     const first = await serve(["--data", data, "--workflows", workflowFolder()]);
@@ -136,13 +156,23 @@ describe("the end of a server", () => {
 describe("settings", () => {
   test("come from assay.config.json in the working directory", async () => {
     const cwd = tempDir();
-    const settings = { data: "here", host: "0.0.0.0", worker: false, logLevel: "silent", disable: ["pauseResume"] };
+    const settings = {
+      data: "here",
+      host: "0.0.0.0",
+      worker: false,
+      logLevel: "silent",
+      disable: ["auditLogIntegrity"],
+    };
     writeFileSync(join(cwd, "assay.config.json"), JSON.stringify(settings));
     const server = await serve([], { cwd });
     expect(statSync(join(cwd, "here/assay.db")).isFile()).toBe(true);
     expect(server.stderr()).toContain("assay: listening on 0.0.0.0 without TLS");
     expect(server.stderr()).toContain("nobody executes runs");
     expect(server.stderr()).not.toContain('"msg"');
+    expect(await server.client("audit", "verify", "--url", server.url.replace("0.0.0.0", "127.0.0.1"))).toMatchObject({
+      code: 5,
+      stdout: "",
+    });
     await server.stop();
   });
 
