@@ -64,7 +64,7 @@ export class Laboratory {
 
   /** @param {readonly string[]} [flags] */
   nullStore(flags = []) {
-    return this.#serve("no store", 1, [...this.#flags, ...flags], "null-store-server.js");
+    return this.#serve("no store", 1, ["--port", "0", ...this.#flags, ...flags], "null-store-server.js");
   }
 
   bare() {

@@ -20,6 +20,7 @@ const out = join(root, `dist-${process.pid}.tmp`);
 
 const lockAgeMaxMs = 120_000;
 const lockPollMs = 50;
+const supersededMs = 500;
 
 /**
  * Brings `dist` up to date and says whether it can be used. Silent when there is nothing to do or all went well;
@@ -29,7 +30,12 @@ export function ensureBuilt({ force = false } = {}) {
   if (!fs.existsSync(join(root, "src"))) return true;
   if (!force && isFresh()) return true;
 
-  takeLock();
+  try {
+    takeLock();
+  } catch (error) {
+    if (!["EACCES", "EPERM", "EROFS"].includes(String(errorCode(error)))) throw error;
+    return asItIs("this user may not write here", "run npm ci as the user who owns the checkout");
+  }
   try {
     // Whoever held the lock has probably built what we need.
     return (!force && isFresh()) || build();
@@ -106,8 +112,13 @@ function takeLock() {
       if (errorCode(error) !== "EEXIST" && errorCode(error) !== "ENOENT") throw error;
     }
     if (lockIsStale()) fs.rmSync(lock, { recursive: true, force: true });
-    else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, lockPollMs);
+    else sleep(lockPollMs);
   }
+}
+
+/** @param {number} ms */
+function sleep(ms) {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
 function lockIsStale() {
@@ -138,7 +149,9 @@ function build() {
 
   if (walk("src", isInput).some((file) => file.endsWith(".ts"))) {
     const tsc = findCompiler();
-    if (!tsc) return withoutCompiler();
+    if (!tsc || !isInstalled("rolldown")) {
+      return asItIs("the packages that build it are not installed", "run npm ci with development dependencies");
+    }
     const options = ["-p", "tsconfig.build.json", "--outDir", out, "--pretty", String(!!process.stderr.isTTY)];
     if (!runNode([tsc, ...options])) return false;
     if (!runNode([join(root, "bin", "bundle.js"), out])) return false;
@@ -178,13 +191,22 @@ function findCompiler() {
   }
 }
 
-/** Development dependencies may be pruned after a build; what was built then still runs. */
-function withoutCompiler() {
+/** @param {string} name */
+function isInstalled(name) {
+  return fs.existsSync(join(root, "node_modules", name, "package.json"));
+}
+
+/**
+ * Development dependencies may be pruned after a build, and another user may run what one has built: it still runs.
+ * @param {string} reason
+ * @param {string} remedy
+ */
+function asItIs(reason, remedy) {
   const built = fs.existsSync(stampFile);
   process.stderr.write(
     built
-      ? "assay: dist is older than the sources and TypeScript is not installed; using dist as it is\n"
-      : "assay: TypeScript is needed to build from source; run npm ci with development dependencies\n",
+      ? `assay: dist is older than the sources, but ${reason}; using dist as it is\n`
+      : `assay: dist is not built, and ${reason}; ${remedy}\n`,
   );
   return built;
 }
@@ -196,9 +218,10 @@ function replaceDist() {
     fs.renameSync(join(out, file), join(dist, file));
   }
   const kept = new Set([...built, ".built"]);
-  for (const path of walk("dist")) {
-    if (!kept.has(path.slice("dist/".length))) fs.rmSync(join(root, path), { force: true });
-  }
+  const superseded = walk("dist").filter((path) => !kept.has(path.slice("dist/".length)));
+  // A command that has just begun may have read the old bundle's main file and not yet the parts it names.
+  if (superseded.length > 0) sleep(supersededMs);
+  for (const path of superseded) fs.rmSync(join(root, path), { force: true });
 }
 
 /** @param {unknown} error */

@@ -3,13 +3,19 @@
 //
 // A host loads some thousand modules otherwise. Bundled, it is ready in less than half the time and takes about 30 MB
 // less memory (docs/performance.md). Only what `bin/assay.js` runs is bundled; tests and benchmarks use the modules.
-import { join } from "node:path";
+//
+// The packages stay in `dependencies` although an installed Assay hardly needs them: audits and bills of materials read
+// that list. Their licences ask to travel with the copies, so they are gathered beside the bundle.
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join, sep } from "node:path";
 import { rolldown } from "rolldown";
 
 const out = process.argv[2];
 if (!out) throw new Error("usage: node bin/bundle.js OUT");
 
 const bundle = await rolldown({
+  // Names in the result are relative to it, and the same whatever the draft folder is called.
+  cwd: out,
   input: {
     main: join(out, "cli", "main.js"),
     // Started by its file name, see store/sqlite/write-connection.ts.
@@ -25,10 +31,36 @@ const bundle = await rolldown({
     report(level, log);
   },
 });
-await bundle.write({
+const { output } = await bundle.write({
   dir: join(out, "bundle"),
   format: "esm",
   entryFileNames: "[name].js",
   chunkFileNames: "[name]-[hash].js",
 });
 await bundle.close();
+
+const modules = output.flatMap((file) => (file.type === "chunk" ? file.moduleIds : []));
+const folders = new Set(modules.map(packageFolder).filter((folder) => folder !== undefined));
+// A package may lie in several places.
+const notices = [...new Set([...folders].map(notice))].sort();
+writeFileSync(join(out, "bundle", "THIRD-PARTY-NOTICES.txt"), notices.join(`\n${"-".repeat(80)}\n\n`));
+
+/**
+ * @param {string} module the path of a file
+ * @returns {string | undefined} the folder of the package it belongs to; nothing for our own
+ */
+function packageFolder(module) {
+  const [, ...inPackage] = module.split(`${sep}node_modules${sep}`);
+  const last = inPackage.at(-1);
+  if (last === undefined) return undefined;
+  const name = last.split(sep, last.startsWith("@") ? 2 : 1).join(sep);
+  return module.slice(0, module.length - last.length) + name;
+}
+
+/** @param {string} folder */
+function notice(folder) {
+  const { name, version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  const texts = readdirSync(folder).filter((file) => /^(licen[cs]e|notice|copying)/i.test(file));
+  const whole = texts.map((file) => readFileSync(join(folder, file), "utf8").trim());
+  return `${[`${name} ${version} (${license})`, ...whole].join("\n\n")}\n`;
+}

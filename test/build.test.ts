@@ -1,5 +1,15 @@
 import { spawn } from "node:child_process";
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { beforeEach, describe, expect, test } from "vitest";
@@ -16,6 +26,7 @@ beforeEach(() => {
   }
   symlinkSync(join(repository, "node_modules"), join(checkout, "node_modules"));
   write("src/cli/main.ts", good);
+  write("src/store/sqlite/writer-thread.ts", "export {};\n");
   write("src/cli/main.test.ts", "not even TypeScript");
 });
 
@@ -77,6 +88,24 @@ describe("a built checkout", () => {
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr).toContain("src/cli/main.ts(1,14): error TS2322");
     expect(read("dist/cli/main.js")).toBe(before);
+  });
+
+  test("runs as it is when the packages that build it are gone", async () => {
+    rmSync(join(checkout, "node_modules"));
+    write("src/cli/main.ts", good.replace("return 3", "return 4"));
+    const { code, stderr } = await node("bin/assay.js");
+    expect(code).toBe(3);
+    expect(stderr).toMatch(/^assay: dist is older than the sources, but .* not installed; using dist as it is\n$/);
+  });
+
+  // Root may write anywhere.
+  test.skipIf(process.getuid?.() === 0)("runs as it is when this user may not write to it", async () => {
+    write("src/cli/main.ts", good.replace("return 3", "return 4"));
+    chmodSync(checkout, 0o555);
+    const { code, stderr } = await node("bin/assay.js");
+    chmodSync(checkout, 0o755);
+    expect(code).toBe(3);
+    expect(stderr).toMatch(/^assay: dist is older than the sources, but .* may not write here; using dist as it is\n$/);
   });
 
   test("runs without its sources, as an installed package does", async () => {

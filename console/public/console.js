@@ -18,6 +18,8 @@ const judgments = {
 show("address", location.host);
 await refresh();
 setInterval(refresh, refreshMs);
+// Nothing is asked while nobody looks, so whoever comes back sees old news.
+document.addEventListener("visibilitychange", refresh);
 
 async function refresh() {
   if (document.hidden) return;
@@ -31,9 +33,6 @@ async function showDiscovery() {
     if (!response.ok) throw new Error(`it answered ${response.status}`);
     const discovery = await response.json();
 
-    const name = discovery.implementation?.name ?? "Assay";
-    show("name", name);
-    document.title = name;
     show("version", discovery.implementation?.version ?? "not stated");
     show("protocol", `OpenWOP ${discovery.protocolVersion}`);
     for (const [id, isOffered] of Object.entries(judgments)) showOffer(id, isOffered(discovery));

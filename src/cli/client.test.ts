@@ -115,7 +115,16 @@ describe("a server that is none", () => {
       "502 with something that is not an answer of Assay",
     );
     const garbled = await answering(200, "<html>");
-    expect(await failure(client(garbled).json("/"))).toMatchObject({ code: "unreachable" });
+    const error = await failure(client(garbled).json("/"));
+    expect(error).toMatchObject({ code: "unreachable", message: expect.stringContaining("is not an Assay server") });
+  });
+
+  test("because it speaks no TLS is unreachable, in one line", async () => {
+    const url = await answering(200, "{}");
+    const { message } = await failure(client(url.replace("http:", "https:")).json("/"));
+    expect(message).toMatch(
+      /^No answer from https:\S+: it does not speak TLS, so the address begins with http, not https\. /,
+    );
   });
 
   test("because its stream does not begin is unreachable", async () => {

@@ -121,6 +121,10 @@ function unreachable(url: string, error: unknown): AppError {
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.name === "TimeoutError") return "it did not answer in time";
+  if (error instanceof SyntaxError) return "what answers there is not an Assay server";
+  if (error.cause instanceof Error && /wrong version number/.test(error.cause.message)) {
+    return "it does not speak TLS, so the address begins with http, not https";
+  }
   const { cause } = error;
   if (cause instanceof AggregateError && cause.errors[0] instanceof Error) return cause.errors[0].message;
   return cause instanceof Error && cause.message !== "" ? cause.message : error.message;

@@ -85,6 +85,7 @@ describe("settings with mistakes", () => {
     ["[1]", /assay\.config\.json must hold a JSON object/],
     ['{"worker":"yes"}', /"worker" in assay\.config\.json must be true or false/],
     ['{"url":"ftp://x"}', /must be an address such as http/],
+    ['{"url":"http://127.0.0.1:4100/v1/"}', /must be the address without \/v1/],
     ['{"host":5}', /must be a text/],
     ['{"leaseMs":1000,"leaseRenewMs":900}', /leaseRenewMs \(900\) must be at most half of leaseMs \(1000\)/],
   ])("in the file %s are named", (content, message) => {

@@ -1,8 +1,9 @@
-import { existsSync } from "node:fs";
+import { accessSync, constants, existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Kysely } from "kysely";
 import { AppError } from "../protocol/errors.ts";
 import type { Tables } from "../store/sql/tables.ts";
+import { databasePath } from "../store/sqlite/database-path.ts";
 import type { Store } from "../store/store.ts";
 import type { Config } from "./settings.ts";
 
@@ -13,14 +14,30 @@ export type DatabaseConfig = Pick<Config, "data" | "databaseUrl">;
 export async function openStore(config: DatabaseConfig): Promise<Store> {
   if (config.databaseUrl !== undefined) {
     const { openPostgresStore } = await import("../store/postgres/postgres-store.ts");
-    return openPostgresStore({ url: config.databaseUrl });
+    return openPostgresStore({ url: config.databaseUrl }).catch((error) => {
+      throw refusalOrError(error);
+    });
   }
+  prepareFolder(config);
   const { openSqliteStore } = await import("../store/sqlite/sqlite-store.ts");
   return openSqliteStore({ path: sqlitePath(config) });
 }
 
 export function sqlitePath({ data }: DatabaseConfig): string {
   return join(data, "assay.db");
+}
+
+/** Before anything is opened: SQLite would only say that it cannot open a file, and not which or why. */
+function prepareFolder(config: DatabaseConfig): void {
+  const file = sqlitePath(config);
+  try {
+    databasePath(file);
+    accessSync(config.data, constants.W_OK | constants.X_OK);
+    if (existsSync(file)) accessSync(file, constants.R_OK | constants.W_OK);
+  } catch (error) {
+    const problem = `the database cannot be kept in ${config.data}: ${(error as Error).message}; choose a folder with --data`;
+    throw new AppError("unusable_input", { problem }, { cause: error });
+  }
 }
 
 /** For commands that expect something to be there: a mistyped folder must not become a new, empty database. */
@@ -65,20 +82,32 @@ export async function withSnapshot<T>(config: DatabaseConfig, use: Use<T>): Prom
 /** The database for this process alone where it is a file; throws `database_in_use` when another has it. */
 export async function withDatabase<T>(config: DatabaseConfig, use: Use<T>): Promise<T> {
   if (config.databaseUrl !== undefined) return withPostgres(config.databaseUrl, use);
+  prepareFolder(config);
   const { withOwnedFile } = await import("./own-sqlite-file.ts");
   return withOwnedFile(sqlitePath(config), use);
 }
 
 async function withPostgres<T>(url: string, use: Use<T>): Promise<T> {
   const { kyselyOn, openPool } = await import("../store/postgres/connection.ts");
-  const { explain } = await import("../store/postgres/database-trouble.ts");
+  const { explainOpening } = await import("../store/postgres/database-trouble.ts");
   // Two connections: Kysely's migrations keep their lock on one and work on the other.
   const pool = openPool({ url, statementTimeoutMs: NO_LIMIT_MS, connectTimeoutMs: CONNECT_MS }, 2);
   try {
     return await use(kyselyOn(pool));
   } catch (error) {
-    throw explain(error);
+    throw refusalOrError(explainOpening(error));
   } finally {
     await pool.end();
   }
+}
+
+/** SQLSTATEs: no such password, no such user, no such database. */
+const REFUSALS = new Set(["28P01", "28000", "3D000"]);
+
+/** A server that is there and says no: asking again does not help, another address does. */
+function refusalOrError(error: unknown): unknown {
+  if (!(error instanceof AppError)) return error;
+  const { code, message } = (error.cause ?? {}) as { code?: string; message?: string };
+  if (!REFUSALS.has(code ?? "")) return error;
+  return new AppError("unusable_input", { problem: `${message}; look at --database-url` }, { cause: error });
 }

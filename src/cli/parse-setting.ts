@@ -47,7 +47,9 @@ function parseText(name: SettingName, value: string): string {
 
 function baseUrl(value: string): string {
   const url = URL.canParse(value) ? new URL(value) : undefined;
-  if (url?.protocol === "http:" || url?.protocol === "https:") return url.href.replace(/\/+$/, "");
+  const address = url?.href.replace(/\/+$/, "") ?? "";
+  if (address.endsWith("/v1")) throw new Error(`must be the address without /v1, not ${shown(value)}`);
+  if (url?.protocol === "http:" || url?.protocol === "https:") return address;
   throw new Error(`must be an address such as http://127.0.0.1:4100, not ${shown(value)}`);
 }
 

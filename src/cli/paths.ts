@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 /**
@@ -6,4 +7,9 @@ import { fileURLToPath } from "node:url";
  */
 export function consoleFolder(): string {
   return fileURLToPath(new URL("../console", import.meta.url));
+}
+
+/** What to type to get this program: a checkout is not on the search path. */
+export function programName(): string {
+  return existsSync(new URL("../../src", import.meta.url)) ? "npx assay" : "assay";
 }

@@ -115,7 +115,8 @@ function option(name: string, flag: Flag): Option {
 function settingOptions(name: SettingName): Option[] {
   const setting = settingNamed(name);
   const summary = setting.type === "flag" && setting.default ? setting.off : setting.summary;
-  const described = `${summary} (${environmentNameOf(name)}, default: ${defaultText(setting)})`;
+  const choices = "choices" in setting ? ` One of ${setting.choices.join(", ")}.` : "";
+  const described = `${summary}${choices} (${environmentNameOf(name)}, default: ${defaultText(setting)})`;
   const long = flagOf(name);
   const group = `${setting.group}:`;
   if (setting.type === "flag") {

@@ -1,12 +1,23 @@
 import { verifyAuditCopy } from "../engine/audit/export.ts";
 import { byteLines } from "../formats/byte-lines.ts";
+import { AppError } from "../protocol/errors.ts";
 import type { Verdict } from "./commands/audit-verify.ts";
 import { readWhole } from "./read-file.ts";
 
 /** Checks an export with nothing but the file and, better, a public key that came another way. */
 export async function verifyExport(file: string, publicKey: string | undefined): Promise<Verdict> {
-  const result = await verifyAuditCopy(textLines(file), publicKey === undefined ? {} : { publicKey });
+  const result = await verifyAuditCopy(textLines(file), publicKey === undefined ? {} : { publicKey }).catch(
+    (error: unknown) => {
+      throw aboutFile(file, error);
+    },
+  );
   return { ...result, entries: result.toSeq - result.fromSeq + 1 };
+}
+
+/** Its complaints are about lines and do not know whose. */
+function aboutFile(file: string, error: unknown): unknown {
+  if (!(error instanceof AppError) || error.message.startsWith(file)) return error;
+  return new AppError("unusable_input", { problem: `${file}: ${error.message.replace(/\.$/, "")}` }, { cause: error });
 }
 
 async function* textLines(file: string): AsyncGenerator<string> {

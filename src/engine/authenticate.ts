@@ -13,6 +13,7 @@ export interface Authenticator {
    * malformed or names a key nobody knows; `key_expired`; `key_revoked`.
    */
   authenticate(authorization: string | undefined): Promise<Caller>;
+  readonly cacheMs: number;
   /** Stops listening for changes and waits for what is being noted in the background. */
   close(): Promise<void>;
 }
@@ -36,6 +37,7 @@ export function authenticator(
   });
 
   return {
+    cacheMs,
     async authenticate(authorization) {
       const key = bearerOf(authorization);
       const hash = key === undefined ? undefined : hashOfKey(key);

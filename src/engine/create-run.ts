@@ -20,18 +20,13 @@ export async function createRun(host: Host, command: CreateRun): Promise<CreateR
   if (request.tenantId !== undefined && request.tenantId !== caller.tenant) throw new AppError("tenant_mismatch");
   if (request.mode === "eval") throw new AppError("capability_not_provided", { capability: "agents.evalSuite" });
   if (request.configurable?.mockProvider !== undefined) throw new AppError("mock_provider_forbidden");
-  const dedupScope = command.dedup ? dedupScopeOf(request) : undefined;
+  const dedupScope = command.dedup ? dedupScopeOf(caller, request) : undefined;
   const plan = await planFor(host, caller, request);
 
   const runId = host.newId("run");
   const nowMs = host.nowMs();
   const draft = startRun(plan, { request, owner: ownerOf(caller), limits: host.limits });
-  const { run, events } = stamp(undefined, [draft], {
-    runId,
-    nowMs,
-    newId: host.newId,
-    sensitivity: plan.sensitivity,
-  });
+  const { run, events } = stamp(undefined, [draft], { runId, nowMs, newId: host.newId });
   const url = `/v1/runs/${runId}`;
   const response: CreateRunResponse = { runId, status: run.status, eventsUrl: `${url}/events`, statusUrl: url };
   const outcome = command.record(response);
@@ -85,8 +80,9 @@ async function planFor(host: Host, caller: Caller, request: CreateRunRequest) {
   return plan;
 }
 
-function dedupScopeOf(request: CreateRunRequest): string {
-  if (request.scopeId !== undefined) return request.scopeId;
+/** Scopes of one workspace must not meet those of another, whose runs it cannot see. */
+function dedupScopeOf({ workspace }: Caller, { scopeId }: CreateRunRequest): string {
+  if (scopeId !== undefined) return JSON.stringify([workspace ?? null, scopeId]);
   throw new AppError("validation_error", { problem: "X-Dedup: enforce needs a scopeId in the body" });
 }
 

@@ -117,8 +117,9 @@ async function record<T>(
   for (let attempt = 0; ; attempt++) {
     try {
       await host.store.commit({ tenant, effectOutcomes });
-      // From the text, so that the first caller gets exactly what every later one will.
-      return resultOf<T>(result.type, outcome);
+      // As it is recorded: another host may have been first with its answer, and every later caller gets that one.
+      const recorded = await host.store.readEffect(effectId);
+      return (recorded && recordedResult<T>(recorded)) ?? resultOf<T>(result.type, outcome);
     } catch (error) {
       const waitMs = RETRY_MS[attempt];
       if (!(error instanceof AppError && error.mayRetry) || waitMs === undefined) throw error;

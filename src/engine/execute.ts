@@ -33,7 +33,7 @@ export async function execute<T>(host: Host, command: Command<T>): Promise<T> {
     const plan = await host.plans.byHash(before.workflowHash);
     const drafts = command.decide(before, plan);
     const nowMs = host.nowMs();
-    const stamping = { runId, nowMs, newId: host.newId, sensitivity: plan.sensitivity };
+    const stamping = { runId, nowMs, newId: host.newId };
     const { run, events } = drafts.length > 0 ? stamp(before, drafts, stamping) : { run: before, events: [] };
     const result = command.result(run);
     const outcome = command.record(result);

@@ -1,6 +1,6 @@
 import { AppError } from "../protocol/errors.ts";
 import type { Caller, Visibility } from "../protocol/identity.ts";
-import { BUILT_IN_ROLES, EVERY_SCOPE, grants, roleContains, SCOPES } from "../protocol/scopes.ts";
+import { BUILT_IN_ROLES, EVERY_SCOPE, grants, type RoleTable, roleContains, SCOPES } from "../protocol/scopes.ts";
 import type { Store } from "../store/store.ts";
 
 /**
@@ -30,9 +30,23 @@ export function requireGrantable(caller: Caller, roles: readonly string[]): void
   }
 }
 
+/**
+ * Roles reach every key that their principal has, also one with wider scopes than the caller's. Where there are such
+ * keys, the caller's key must allow all that the roles grant.
+ */
+export function requireWithinKey({ keyScopes }: Caller, roles: readonly string[], table: RoleTable): void {
+  for (const scope of roles.flatMap((role) => table[role] ?? [])) {
+    if (!grants(keyScopes, scope)) throw new AppError("forbidden", { scopeRequired: scope, missingFrom: "the key" });
+  }
+}
+
 /** A workspace's own roles contain nothing and are contained in nothing; owners and admins hand them out. */
 function mayHandOn(held: string, role: string): boolean {
   return roleContains(held, role) || (!Object.hasOwn(BUILT_IN_ROLES, role) && roleContains(held, "admin"));
+}
+
+export async function hasKeys(store: Pick<Store, "listKeys">, tenant: string, principal: string): Promise<boolean> {
+  return (await store.listKeys({ tenant })).some((key) => key.principal === principal);
 }
 
 /**

@@ -180,6 +180,25 @@ describe("a caller", () => {
   });
 });
 
+describe("a caller whose key allows less than its roles", () => {
+  const narrow = as({ roles: ["owner"], keyScopes: ["keys:manage", "runs:read"] });
+
+  test("cannot give a role, and so more scopes, to a key that exists already", async () => {
+    const refusal = { code: "forbidden", details: { missingFrom: "the key" } };
+    await create({ principal: "pat" });
+    await expect(create({ principal: "pat", roles: ["owner"] }, narrow)).rejects.toMatchObject(refusal);
+    expect(await rolesOf("pat")).toEqual(["viewer"]);
+    await create({ principal: "wim", workspace: "west" });
+    await expect(create({ principal: "wim", roles: ["owner"] }, narrow)).rejects.toMatchObject(refusal);
+    expect(await rolesOf("wim", "west")).toEqual(["viewer"]);
+  });
+
+  test("can make a key for somebody new, who gets no more than it has", async () => {
+    const { info } = await create({ principal: "new", roles: ["reviewer"] }, narrow);
+    expect(info).toMatchObject({ roles: ["reviewer"], scopes: ["keys:manage", "runs:read"] });
+  });
+});
+
 describe("a principal that has roles already", () => {
   test("keeps them when a key is made without any", async () => {
     await create({ principal: "pat", roles: ["reviewer"] });
@@ -236,6 +255,12 @@ describe("a key that is revoked", () => {
   test("may be the caller's own", async () => {
     const { info } = await create({ principal: "adam", roles: ["admin"] });
     expect(await revoke(info.keyId, as({ keyId: info.keyId }))).toHaveProperty("revokedAt");
+  });
+
+  test("is not that of somebody above the caller", async () => {
+    const { info } = await create({ principal: "olga", roles: ["owner"] });
+    await expect(revoke(info.keyId, as({ roles: ["admin"] }))).rejects.toMatchObject({ code: "forbidden" });
+    expect(await revoke(info.keyId)).toMatchObject({ revokedAt: expect.any(String) });
   });
 
   test("stays revoked since the first time, without another entry", async () => {

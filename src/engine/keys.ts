@@ -2,10 +2,11 @@ import type { CreateKeyRequest, CreateKeyResponse, KeyInfo } from "../protocol/a
 import { AppError } from "../protocol/errors.ts";
 import type { Caller, Visibility } from "../protocol/identity.ts";
 import { instantMs } from "../protocol/instant.ts";
+import type { RoleTable } from "../protocol/scopes.ts";
 import type { KeyRecord, Unit } from "../store/store.ts";
 import { hashOfKey, newApiKey } from "./api-key.ts";
 import { auditDraft, type Recorder, refused } from "./execute.ts";
-import { grantedScopes, requireGrantable, rolesOfPrincipal } from "./grants.ts";
+import { grantedScopes, hasKeys, requireGrantable, requireWithinKey, rolesOfPrincipal } from "./grants.ts";
 import type { Host } from "./host.ts";
 import { roleTable } from "./roles.ts";
 
@@ -27,8 +28,12 @@ export async function createKey(host: KeyHost, caller: Caller, request: CreateKe
   const expiresAtMs = request.expiresAt === undefined ? undefined : futureMs(request.expiresAt, nowMs);
   const before = await rolesOfPrincipal(host.store, place, principal);
   const roles = before === undefined ? (request.roles ?? ["viewer"]) : request.roles;
-  if (request.roles !== undefined) await requireKnown(host, place, request.roles);
+  const table = await tableWith(host, place, request.roles ?? []);
   requireGrantable(caller, [...(before ?? []), ...(roles ?? [])]);
+  const added = (request.roles ?? []).filter((role) => !before?.includes(role));
+  if (before !== undefined || (await hasKeys(host.store, place.tenant, principal))) {
+    requireWithinKey(caller, added, table);
+  }
 
   const key = newApiKey();
   const keyId = host.newId("key");
@@ -77,10 +82,14 @@ export interface RevokeKey {
   readonly record: Recorder<KeyInfo>;
 }
 
-/** Ends a key that the caller can see, its own included. One that has ended already stays as it is. */
+/**
+ * Ends a key that the caller can see, its own included; not one of somebody whose roles are above the caller's, who
+ * could be locked out that way. One that has ended already stays as it is.
+ */
 export async function revokeKey(host: KeyHost, { caller, keyId, record }: RevokeKey): Promise<KeyInfo> {
   const key = (await host.store.listKeys(visibilityOf(caller))).find((each) => each.keyId === keyId);
   if (!key) throw new AppError("not_found", { what: "key", keyId });
+  requireGrantable(caller, key.roles);
   const nowMs = host.nowMs();
   const ends = key.revokedAtMs === undefined;
   const info = keyInfo({ ...key, revokedAtMs: key.revokedAtMs ?? nowMs });
@@ -147,10 +156,11 @@ function futureMs(expiresAt: string, nowMs: number): number {
   throw new AppError("validation_error", { problem });
 }
 
-async function requireKnown(host: KeyHost, place: Visibility, roles: readonly string[]): Promise<void> {
+/** The roles there are; throws when one of those asked for is not among them. */
+async function tableWith(host: KeyHost, place: Visibility, roles: readonly string[]): Promise<RoleTable> {
   const known = await roleTable(host, place);
   const unknown = roles.find((role) => !Object.hasOwn(known, role));
-  if (unknown === undefined) return;
+  if (unknown === undefined) return known;
   throw new AppError("validation_error", {
     problem: `roles: there is no role "${unknown}"`,
     roles: Object.keys(known),

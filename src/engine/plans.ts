@@ -14,20 +14,35 @@ export interface Plans {
   of(workflow: StoredWorkflow): Plan;
 }
 
-const KEPT = 500;
+/** In characters of their definitions, because a plan may be of one node or of thousands. */
+const KEPT = 64_000_000;
 
 export function plansOf(store: Store): Plans {
-  const kept = new Map<string, Plan>();
-  const keep = (plan: Plan): Plan => {
-    kept.delete(plan.hash);
-    kept.set(plan.hash, plan);
-    if (kept.size > KEPT) kept.delete(kept.keys().next().value ?? "");
+  const kept = new Map<string, { readonly plan: Plan; readonly size: number }>();
+  let size = 0;
+  const drop = (hash: string): void => {
+    size -= kept.get(hash)?.size ?? 0;
+    kept.delete(hash);
+  };
+  const of = ({ hash, definition }: StoredWorkflow): Plan => {
+    const held = heldPlan(hash);
+    if (held) return held;
+    const plan = makePlan(hash, JSON.parse(definition) as WorkflowDefinition);
+    kept.set(hash, { plan, size: definition.length });
+    size += definition.length;
+    for (const oldest of kept.keys()) {
+      if (size <= KEPT || oldest === hash) break;
+      drop(oldest);
+    }
     return plan;
   };
-  const of = (workflow: StoredWorkflow): Plan => {
-    const held = kept.get(workflow.hash);
+  const heldPlan = (hash: string): Plan | undefined => {
+    const held = kept.get(hash);
+    if (held === undefined) return undefined;
     // Moved to the end, so that the one dropped is the one not asked for longest.
-    return keep(held ?? makePlan(workflow.hash, JSON.parse(workflow.definition) as WorkflowDefinition));
+    kept.delete(hash);
+    kept.set(hash, held);
+    return held.plan;
   };
   const read = sharedReads((tenant: string, workflowId: string) => store.readWorkflow(tenant, workflowId));
   return {
@@ -37,8 +52,8 @@ export function plansOf(store: Store): Plans {
       return workflow && of(workflow);
     },
     async byHash(hash) {
-      const held = kept.get(hash);
-      if (held) return keep(held);
+      const held = heldPlan(hash);
+      if (held) return held;
       const workflow = await store.readWorkflowByHash(hash);
       if (!workflow) throw new Error(`no workflow definition with hash ${hash}`);
       return of(workflow);

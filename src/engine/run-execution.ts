@@ -1,5 +1,6 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { AppError } from "../protocol/errors.ts";
-import type { Run } from "../protocol/run.ts";
+import { nodeOf, type Run, wakeAtMs } from "../protocol/run.ts";
 import type { RunWrite } from "../store/store.ts";
 import type { Plan } from "./decide/plan.ts";
 import type { Host } from "./host.ts";
@@ -9,8 +10,10 @@ import { type Finished, type Launch, takeTurn, thrown } from "./turn.ts";
 interface Attempt {
   readonly attempt: number;
   readonly abort: AbortController;
-  readonly done: Promise<void>;
 }
+
+/** How long to wait before asking a database again that could not answer. */
+const RETRY_MS = 250;
 
 /**
  * One leased run in the hands of one worker: takes turns, commits them, runs effect nodes in between, and lets go
@@ -25,6 +28,10 @@ export class RunExecution {
   #run: Run;
   #stale = false;
   #stopped = false;
+  /** The run is being let go, or was. */
+  #leaving = false;
+  /** Another execution has the run. */
+  #superseded = false;
   readonly #attempts = new Map<string, Attempt>();
   #finished: Finished[] = [];
   #wake: () => void = () => {};
@@ -49,17 +56,39 @@ export class RunExecution {
     this.#wake();
   }
 
-  /** Resolves when this worker has let go of the run. Database trouble ends it too: the lease will run out. */
+  /** Whether the run stays in these hands for now, as far as they can tell. */
+  get goesOn(): boolean {
+    return !this.#leaving && !this.#stopped;
+  }
+
+  /** The same worker has claimed the run anew: whatever this execution was about, it writes and releases nothing more. */
+  supersede(): void {
+    this.#superseded = true;
+    this.stop();
+  }
+
+  /**
+   * Resolves when this worker has let go of the run. Trouble with the database is waited out, for a node that is
+   * acting on the world must not be given up because of it; anything else is thrown, and the lease runs out.
+   */
   async go(): Promise<void> {
     try {
-      const plan = await this.#host.plans.byHash(this.#run.workflowHash);
+      let plan: Plan | undefined;
       while (!this.#stopped) {
-        if (await this.#turn(plan)) return;
-        await this.#somethingToDo();
-        if (this.#stale) await this.#reload();
+        try {
+          plan ??= await this.#host.plans.byHash(this.#run.workflowHash);
+          if (this.#stale) await this.#reload();
+          if (await this.#turn(plan)) return;
+          await this.#somethingToDo();
+        } catch (error) {
+          if (!(error instanceof AppError && error.mayRetry)) throw error;
+          this.#stale = true;
+          await pause(RETRY_MS);
+        }
       }
-      await this.#release();
+      if (!this.#superseded) await this.#release();
     } finally {
+      this.#leaving = true;
       for (const attempt of this.#attempts.values()) attempt.abort.abort();
     }
   }
@@ -67,24 +96,37 @@ export class RunExecution {
   /** True when the run was let go. */
   async #turn(plan: Plan): Promise<boolean> {
     const before = this.#run;
-    const finished = this.#finished;
-    this.#finished = [];
+    const finished = [...this.#finished];
     const executing = new Map([...this.#attempts].map(([nodeId, { attempt }]) => [nodeId, attempt]));
     const turn = takeTurn(this.#host, plan, before, finished, executing);
     const letGo = turn.launches.length === 0 && !this.#stillExecuting(turn.run);
-    if (turn.events.length === 0 && !letGo) return false;
-    const written = await this.#write(before, { events: turn.events, run: turn.run, letGo });
-    if (written === "stale") {
-      // Somebody was faster. What finished is kept: the next turn settles it against the run as it is now.
-      this.#finished = [...finished, ...this.#finished];
-      await this.#reload();
-      return false;
+    if (turn.events.length === 0 && letGo) this.#requireWaiting(turn.run);
+    if (turn.events.length > 0 || letGo) {
+      this.#leaving = letGo;
+      const written = await this.#write(before, { events: turn.events, run: turn.run, letGo }).finally(() => {
+        this.#leaving = false;
+      });
+      if (written === "stale") {
+        // Somebody was faster. What finished is kept: the next turn settles it against the run as it is now.
+        this.#stale = true;
+        return false;
+      }
+      this.#leaving = letGo;
+      if (written === "lost") return true;
     }
-    if (written === "lost") return true;
+    this.#finished = this.#finished.slice(finished.length);
     this.#run = turn.run;
     this.#dropOverridden();
-    for (const launch of turn.launches) this.#launch(launch);
+    if (!this.#superseded) for (const launch of turn.launches) this.#launch(launch);
     return letGo;
+  }
+
+  /** A run that is due although there is nothing to do would be claimed again at once, and for ever. */
+  #requireWaiting(run: Run): void {
+    const dueAtMs = wakeAtMs(run);
+    if (dueAtMs !== undefined && dueAtMs <= this.#host.nowMs()) {
+      throw new Error(`run ${this.runId} is due and there is nothing to do`);
+    }
   }
 
   #stillExecuting(run: Run): boolean {
@@ -123,7 +165,7 @@ export class RunExecution {
   /** Attempts that the log has ended meanwhile are told to stop; their results no longer count. */
   #dropOverridden(): void {
     for (const [nodeId, held] of this.#attempts) {
-      const state = this.#run.nodes[nodeId];
+      const state = nodeOf(this.#run, nodeId);
       if (state?.status === "executing" && state.attempt === held.attempt && this.#run.status !== "cancelling")
         continue;
       held.abort.abort();
@@ -134,15 +176,17 @@ export class RunExecution {
   #launch({ node, attempt, type, context, pins }: Launch): void {
     const abort = new AbortController();
     const nodeId = node.id;
+    // A sleeper that was woken is at work again in the same attempt, so only the latest call speaks for it.
+    const call: Attempt = { attempt, abort };
     const ended = (outcome: NodeOutcome) => {
-      if (this.#attempts.get(nodeId)?.attempt === attempt) this.#attempts.delete(nodeId);
+      if (this.#attempts.get(nodeId) !== call) return;
+      this.#attempts.delete(nodeId);
       this.#finished.push({ nodeId, attempt, outcome, pins });
       this.#wake();
     };
-    const done = type
-      .execute({ ...context, signal: abort.signal })
-      .then(ended, (error: unknown) => ended({ type: "failed", error: thrown(error) }));
-    this.#attempts.set(nodeId, { attempt, abort, done });
+    this.#attempts.set(nodeId, call);
+    const execute = async () => asJson(await type.execute({ ...context, signal: abort.signal }));
+    void execute().then(ended, (error: unknown) => ended({ type: "failed", error: thrown(error) }));
   }
 
   /** Waits for a result, a poke, a stop, or the next timer of the run, whichever is first. */
@@ -169,6 +213,21 @@ export class RunExecution {
 
   /** Hands an unfinished run back to the queue, so that nobody has to wait for the lease to end. */
   async #release(): Promise<void> {
-    await this.#write(this.#run, { events: [], run: this.#run, letGo: true });
+    for (let attempt = 0; attempt < RELEASES; attempt++) {
+      if ((await this.#write(this.#run, { events: [], run: this.#run, letGo: true })) !== "stale") return;
+      await this.#reload();
+    }
+  }
+}
+
+const RELEASES = 5;
+
+/** What a node returns is used as the log will give it back, so that a restart changes nothing. */
+function asJson(outcome: NodeOutcome): NodeOutcome {
+  try {
+    return JSON.parse(JSON.stringify(outcome)) as NodeOutcome;
+  } catch {
+    const message = "The node returned something that is not JSON.";
+    return { type: "failed", error: { code: "node_output_invalid", message } };
   }
 }

@@ -1,11 +1,12 @@
 import type { EventDraft, RunError, RunEvent } from "../protocol/events.ts";
-import { activeNodes, type Run } from "../protocol/run.ts";
+import { own } from "../protocol/own.ts";
+import { activeNodes, nodeOf, type Run, type Scratch } from "../protocol/run.ts";
 import { isTerminal, isWaiting } from "../protocol/run-status.ts";
 import type { WorkflowNode } from "../protocol/workflow.ts";
 import { beginNode } from "./decide/begin-node.ts";
 import { endCancelled } from "./decide/cancel-run.ts";
 import { checkDeadline, failRun } from "./decide/end-run.ts";
-import { failureIsHandled, nextSteps, type Step } from "./decide/next-step.ts";
+import { failureIsHandled, frontier, nextSteps, type RunOutputs, type Step } from "./decide/next-step.ts";
 import type { Plan } from "./decide/plan.ts";
 import { resolveInputs } from "./decide/resolve-inputs.ts";
 import { settleNode } from "./decide/settle-node.ts";
@@ -65,6 +66,9 @@ class TurnInProgress implements Turn {
   run: Run;
   readonly #host: Host;
   readonly #plan: Plan;
+  readonly #scratch: Scratch = {};
+  /** About how many characters the run holds and this turn has added; known once somebody asked. */
+  #size: number | undefined;
 
   constructor(host: Host, plan: Plan, run: Run) {
     this.#host = host;
@@ -75,7 +79,7 @@ class TurnInProgress implements Turn {
   settleFinished(finished: readonly Finished[]): void {
     for (const { nodeId, attempt, outcome, pins } of finished) {
       const node = this.#plan.graph.node.get(nodeId);
-      const state = this.run.nodes[nodeId];
+      const state = nodeOf(this.run, nodeId);
       // A pause at once or a cancellation may have ended the attempt before its result came.
       if (node && state?.status === "executing" && state.attempt === attempt) this.#settle(node, outcome, pins);
     }
@@ -93,26 +97,39 @@ class TurnInProgress implements Turn {
       if (!node) continue;
       const due = (state.dueAtMs ?? 0) <= this.#host.nowMs();
       if (state.status === "executing" && executing.get(nodeId) !== state.attempt) this.#begin(node, state.attempt + 1);
-      else if (state.status === "sleeping" && due) this.#invoke(node, true);
+      else if (state.status === "sleeping" && due) this.#wake(node);
       else if (state.status === "retrying" && due) this.#begin(node, state.attempt);
     }
   }
 
   startReady(): void {
+    let among = this.#plan.graph.order;
     while (!isTerminal(this.run.status) && this.run.status !== "paused" && !isWaiting(this.run.status)) {
       if (this.run.pause) {
         this.#pauseWhenDrained(this.run.pause);
         return;
       }
-      const steps = nextSteps(this.#plan, this.run);
+      const steps = nextSteps(this.#plan, this.run, among);
       if (steps.length === 0) return;
       for (const step of steps) if (!isTerminal(this.run.status)) this.#act(step);
+      this.#requireProgress(steps);
+      among = frontier(this.#plan, this.run, among, steps);
     }
   }
 
   #pauseWhenDrained({ drainPolicy, reason }: NonNullable<Run["pause"]>): void {
     if (activeNodes(this.run).length > 0) return;
     this.#emit([{ type: "run.paused", payload: { drainPolicy, ...(reason === undefined ? {} : { reason }) } }]);
+  }
+
+  /** A step that leaves its node as it was would be taken again and again, and hold up the whole process. */
+  #requireProgress(steps: readonly Step[]): void {
+    if (isTerminal(this.run.status)) return;
+    for (const step of steps) {
+      if ((step.type === "start" || step.type === "skip") && nodeOf(this.run, step.node.id) === undefined) {
+        throw new Error(`the step of node ${step.node.id} in run ${this.run.runId} changed nothing`);
+      }
+    }
   }
 
   #act(step: Step): void {
@@ -138,8 +155,11 @@ class TurnInProgress implements Turn {
         this.#emit(failRun(this.run, { code: "loop_limit_exceeded", message }, nodeId));
         break;
       }
+      case "fail":
+        this.#emit(failRun(this.run, step.error, step.nodeId));
+        break;
       case "complete":
-        this.#emit([{ type: "run.completed", payload: { outputs: step.outputs } }]);
+        this.#emit([completed(step.outputs)]);
         break;
     }
   }
@@ -148,7 +168,16 @@ class TurnInProgress implements Turn {
     const type = this.#host.nodeTypes.get(node.typeId);
     const missing = (type?.requires ?? []).filter((name) => !this.#host.runtimeCapabilities.has(name));
     this.#emit(beginNode(this.run, node, attempt, { known: type !== undefined, missing }));
-    if (this.run.nodes[node.id]?.status === "executing") this.#invoke(node, false);
+    if (nodeOf(this.run, node.id)?.status === "executing") this.#invoke(node, false);
+  }
+
+  /** A pure node ends in this turn; an effect node executes after it, and its result finds it doing so. */
+  #wake(node: WorkflowNode): void {
+    const nodeId = node.id;
+    if (this.#host.nodeTypes.get(node.typeId)?.kind === "effect") {
+      this.#emit([{ type: "assay.timer.fired", nodeId, payload: { nodeId } }]);
+    }
+    this.#invoke(node, true);
   }
 
   /** Calls a pure node now; leaves an effect node for after the commit. */
@@ -161,7 +190,7 @@ class TurnInProgress implements Turn {
       return;
     }
     const pins: EventDraft[] = [];
-    const attempt = this.run.nodes[node.id]?.attempt ?? 0;
+    const attempt = nodeOf(this.run, node.id)?.attempt ?? 0;
     const context = {
       node,
       config: node.config,
@@ -186,9 +215,17 @@ class TurnInProgress implements Turn {
   }
 
   #settle(node: WorkflowNode, outcome: NodeOutcome, pins: readonly EventDraft[]): void {
+    if (outcome.type === "completed") {
+      this.#size = (this.#size ?? sizeOf([this.run.nodes, this.run.variables, this.run.channels])) + sizeOf(outcome);
+      if (this.#size > LARGEST_RUN) {
+        const message = `With the results of node ${node.id} the run would hold more than this host can keep.`;
+        this.#emit(failRun(this.run, { code: "run_too_large", message }, node.id));
+        return;
+      }
+    }
     const at = new Date(this.#host.nowMs()).toISOString();
     this.#emit([...pins, ...settleNode(this.#plan, this.run, node, outcome, at)]);
-    const state = this.run.nodes[node.id];
+    const state = nodeOf(this.run, node.id);
     if (state?.status === "failed" && state.error && !failureIsHandled(this.#plan, this.run, node.id)) {
       this.#emit(failRun(this.run, state.error, node.id));
     }
@@ -198,10 +235,26 @@ class TurnInProgress implements Turn {
     if (drafts.length === 0) return;
     const { nowMs, newId } = this.#host;
     const { runId } = this.run;
-    const stamped = stamp(this.run, drafts, { runId, nowMs: nowMs(), newId, sensitivity: this.#plan.sensitivity });
+    const stamped = stamp(this.run, drafts, { runId, nowMs: nowMs(), newId, scratch: this.#scratch });
     this.run = stamped.run;
     for (const event of stamped.events) this.events.push(event);
   }
+}
+
+function completed({ all, shown }: RunOutputs): EventDraft {
+  if (shown === undefined) return { type: "run.completed", payload: { outputs: all } };
+  return { type: "run.completed", payload: { outputs: shown }, sealed: { outputs: all } };
+}
+
+/** In characters of JSON. Every commit writes the whole run, and what one turn adds is one transaction. */
+const LARGEST_RUN = 64_000_000;
+
+function sizeOf(value: unknown): number {
+  if (typeof value === "string") return value.length;
+  if (typeof value !== "object" || value === null) return 8;
+  let size = 8;
+  for (const [key, item] of Object.entries(value)) size += key.length + 4 + sizeOf(item);
+  return size;
 }
 
 const NEVER = new AbortController().signal;
@@ -210,7 +263,7 @@ const NEVER = new AbortController().signal;
 function versionSource(run: Run, nodeId: string, pins: EventDraft[]): NodeContext["getVersion"] {
   const made = new Map<string, number>();
   return (changeId, min, max) => {
-    const pinned = made.get(changeId) ?? run.pins[changeId];
+    const pinned = made.get(changeId) ?? own(run.pins, changeId);
     if (pinned === undefined) {
       made.set(changeId, max);
       pins.push({ type: "version.pinned", nodeId, payload: { changeId, version: max, nodeId } });

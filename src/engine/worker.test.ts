@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { AppError } from "../protocol/errors.ts";
 import { isTerminal } from "../protocol/run-status.ts";
 import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
 import type { Store } from "../store/store.ts";
@@ -193,6 +194,92 @@ describe("a node with an effect", () => {
     expect(other.stats().leasesLost).toBe(0);
   });
 
+  test("may sleep in the middle, and is called again when its time has come", async () => {
+    const effect = scriptedEffect("test.effect");
+    const host = engineOn(store, [effect]);
+    const workflowId = await register(host, one);
+    work(host);
+    const runId = await begin(host, { workflowId });
+    await effect.called(1);
+    effect.calls[0]?.finish({ type: "sleep", forMs: 30 });
+    await effect.called(2);
+    expect(effect.calls[1]?.context).toMatchObject({ attempt: 0, slept: true });
+    effect.calls[1]?.finish({ type: "completed", outputs: { after: "a nap" } });
+    const run = await until(store, runId, ended);
+    expect(run.nodes["act"]).toMatchObject({ status: "completed", attempt: 0, outputs: { after: "a nap" } });
+  });
+
+  test("fails the run when it throws instead of answering, or answers what is not JSON", async () => {
+    const throws = {
+      ...scriptedEffect("test.effect"),
+      execute: () => {
+        throw new Error("not even a promise");
+      },
+    };
+    const bigint = {
+      ...scriptedEffect("test.bigint"),
+      execute: async () => ({ type: "completed", outputs: { n: 1n } }),
+    };
+    const host = engineOn(store, [throws, bigint as never]);
+    const first = await register(host, one);
+    const second = await register(host, workflow({ id: "second", nodes: { act: "test.bigint" } }));
+    work(host);
+    const thrown = await until(store, await begin(host, { workflowId: first }), ended);
+    expect(thrown.error).toMatchObject({ code: "node_threw", message: "not even a promise" });
+    const odd = await until(store, await begin(host, { workflowId: second }), ended);
+    expect(odd.error).toMatchObject({ code: "node_output_invalid" });
+  });
+
+  test("is not called again when its own process stood still until the lease was over", async () => {
+    const effect = scriptedEffect("test.effect");
+    const host = engineOn(store, [effect]);
+    const workflowId = await register(host, one);
+    // Nothing renews the lease, as while a machine sleeps; the same worker then finds the run free.
+    const worker = work(host, { leaseMs: 30, renewMs: 60_000 });
+    const runId = await begin(host, { workflowId });
+    await effect.called(1);
+    while (worker.stats().claimed < 4) await new Promise((resolve) => setTimeout(resolve, 10));
+    effect.calls[0]?.finish({ type: "completed" });
+    await until(store, runId, ended);
+    expect(effect.calls).toHaveLength(1);
+  });
+
+  test("hears of a cancellation soon even when the word of it is lost", async () => {
+    const effect = scriptedEffect("test.effect");
+    const deaf = { ...store, onChange: () => () => {} };
+    const host = engineOn(deaf, [effect]);
+    const workflowId = await register(host, one);
+    work(host, { renewMs: 30 });
+    const runId = await begin(host, { workflowId });
+    await effect.called(1);
+    await cancelRun(host, change(runId));
+    expect((await until(store, runId, ended)).status).toBe("cancelled");
+    expect(effect.calls[0]?.context.signal.aborted).toBe(true);
+  });
+
+  test("goes on while the database is away, and its result is written when it is back", async () => {
+    const effect = scriptedEffect("test.effect");
+    let away = false;
+    const refuse = () => Promise.reject(new AppError("unavailable", { reason: "away" }));
+    const flaky: Store = {
+      ...store,
+      commit: (unit) => (away ? refuse() : store.commit(unit)),
+      readRun: (visible, runId) => (away ? refuse() : store.readRun(visible, runId)),
+    };
+    const host = engineOn(flaky, [effect]);
+    const workflowId = await register(host, one);
+    work(host, { renewMs: 20, onError: () => {} });
+    const runId = await begin(host, { workflowId });
+    await effect.called(1);
+    away = true;
+    effect.calls[0]?.finish({ type: "completed", outputs: { answer: 42 } });
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    away = false;
+    const run = await until(store, runId, ended);
+    expect(run.nodes["act"]).toMatchObject({ attempt: 0, outputs: { answer: 42 } });
+    expect(effect.calls).toHaveLength(1);
+  });
+
   test("is handed back to the queue when its worker stops", async () => {
     const effect = scriptedEffect("test.effect");
     const host = engineOn(store, [effect]);
@@ -275,5 +362,65 @@ describe("getVersion", () => {
     expect(seen).toEqual([1, 1]);
     const pins = (await logOf(store, runId)).filter((event) => event.type === "version.pinned");
     expect(pins.map((event) => event.payload)).toEqual([{ changeId: "greeting", version: 1, nodeId: "a" }]);
+  });
+});
+
+describe("a run that cannot be executed", () => {
+  const lease = { leaseMs: 20, renewMs: 60_000 };
+
+  test("is tried a few times, a lease apart, and then recorded as failed", async () => {
+    const host = engineOn(store);
+    const workflowId = await register(host, workflow({ nodes: { only: "core.noop" } }));
+    let asked = 0;
+    const byHash = async (): Promise<never> => {
+      asked += 1;
+      throw new Error("no such definition");
+    };
+    const errors: unknown[] = [];
+    const runId = await begin(host, { workflowId });
+    work({ ...host, plans: { ...host.plans, byHash } }, { ...lease, onError: (error: unknown) => errors.push(error) });
+    const run = await until(store, runId, ended);
+    expect(run).toMatchObject({ status: "failed", error: { code: "run_dead_lettered" } });
+    expect(asked).toBe(5);
+    expect(errors).toHaveLength(5);
+    const log = await logOf(store, runId);
+    expect(log.map(({ type }) => type)).toEqual(["run.started", "run.dead_lettered", "run.failed"]);
+    expect(log[1]?.payload).toEqual({ runId, reason: "engine_error", attempts: 5 });
+    expect(JSON.stringify(log)).not.toContain("no such definition");
+  });
+});
+
+describe("a worker that is told to stop", () => {
+  test("gives back a run that comes into its hands after the time of grace", async () => {
+    const effect = scriptedEffect("test.effect");
+    const host = engineOn(store, [effect]);
+    const workflowId = await register(host, workflow({ nodes: { act: "test.effect" } }));
+    const worker = workerOn(host);
+    let commit: () => void = () => {};
+    const asked = new Promise<void>((resolve) => (commit = resolve));
+    const slow: Store = {
+      ...store,
+      commit: async (unit) => {
+        await asked;
+        return store.commit(unit);
+      },
+    };
+    const begun = begin({ ...host, store: slow, hands: worker }, { workflowId });
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    const stopped = worker.stop(10);
+    await new Promise((resolve) => setTimeout(resolve, 40));
+    commit();
+    const runId = await begun;
+    await stopped;
+    expect(effect.calls).toHaveLength(0);
+    expect(
+      await store.claimRuns({
+        owner: "other",
+        nowMs: Date.now(),
+        untilMs: Date.now() + 1000,
+        limit: 1,
+        engineVersion: 1,
+      }),
+    ).toMatchObject([{ runId }]);
   });
 });

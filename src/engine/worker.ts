@@ -1,6 +1,8 @@
+import { AppError } from "../protocol/errors.ts";
 import { ENGINE_VERSION } from "../protocol/events.ts";
 import type { Run } from "../protocol/run.ts";
 import type { Change, Lease } from "../store/store.ts";
+import { deadLetter } from "./dead-letter.ts";
 import type { Hands, Host } from "./host.ts";
 import { RunExecution } from "./run-execution.ts";
 
@@ -30,13 +32,19 @@ export interface Worker extends Hands {
 
 const CLAIM_AT_ONCE = 64;
 
+/** How often a run is tried that cannot be executed, a lease's length apart, before it is recorded as failed. */
+const ATTEMPTS_MAX = 5;
+
 /** Claims due runs and executes them. Polling is the truth; notifications only make it fast. */
 export function startWorker(host: Host, settings: WorkerSettings): Worker {
   const { workerId, concurrency, onError } = settings;
   const inHand = new Map<string, RunExecution>();
+  /** Runs that could not be executed, and how often; in memory, because a restart may be the cure. */
+  const stuck = new Map<string, number>();
   const ends = new Set<Promise<void>>();
   let reserved = 0;
   let stopping = false;
+  let graceOver = false;
   let looking = false;
   let lookAgain = false;
   /** Work was left in the queue because every hand was taken. */
@@ -48,11 +56,27 @@ export function startWorker(host: Host, settings: WorkerSettings): Worker {
 
   const room = () => concurrency - inHand.size - reserved;
 
+  /** The lease is left to run out: that is the pause before the next attempt. */
+  const failedToExecute = async (run: Run, error: unknown): Promise<void> => {
+    onError(error);
+    if (error instanceof AppError && error.mayRetry) return;
+    const attempts = (stuck.get(run.runId) ?? 0) + 1;
+    stuck.set(run.runId, attempts);
+    if (attempts < ATTEMPTS_MAX) return;
+    stuck.delete(run.runId);
+    await deadLetter(host, workerId, run, attempts);
+  };
+
   const start = (run: Run): void => {
     const execution = new RunExecution(host, workerId, run);
     inHand.set(run.runId, execution);
+    if (graceOver) execution.stop();
     const end: Promise<void> = execution
       .go()
+      .then(
+        () => void stuck.delete(run.runId),
+        (error: unknown) => failedToExecute(run, error),
+      )
       .catch(onError)
       .then(() => {
         // The run may be in hand again already: it was let go, came due, and was claimed anew.
@@ -61,6 +85,17 @@ export function startWorker(host: Host, settings: WorkerSettings): Worker {
         if (full) look();
       });
     ends.add(end);
+  };
+
+  const claimedRun = (run: Run): void => {
+    const held = inHand.get(run.runId);
+    if (held?.goesOn) {
+      // This process stood still until its own lease was over; the claim has given it back to the same hands.
+      held.poke();
+      return;
+    }
+    held?.supersede();
+    start(run);
   };
 
   const look = (): void => {
@@ -80,7 +115,7 @@ export function startWorker(host: Host, settings: WorkerSettings): Worker {
       while (lookAgain && !stopping) {
         lookAgain = false;
         const nowMs = host.nowMs();
-        const dueAtMs = await host.store.nextWakeAtMs(nowMs);
+        const dueAtMs = await host.store.nextWakeAtMs(nowMs, ENGINE_VERSION);
         if (dueAtMs === undefined) break;
         if (dueAtMs > nowMs) {
           sleepMs = Math.min(sleepMs, dueAtMs - nowMs);
@@ -98,7 +133,7 @@ export function startWorker(host: Host, settings: WorkerSettings): Worker {
         };
         const runs = await host.store.claimRuns(claim);
         claimed += runs.length;
-        for (const run of runs) start(run);
+        for (const run of runs) claimedRun(run);
         if (runs.length > 0) lookAgain = true;
       }
     } catch (error) {
@@ -117,7 +152,12 @@ export function startWorker(host: Host, settings: WorkerSettings): Worker {
     const ids = held.map((one) => one.runId);
     const still = new Set(await host.store.renewLeases(workerId, ids, nowMs + settings.leaseMs));
     for (const one of held) {
-      if (still.has(one.runId) || inHand.get(one.runId) !== one) continue;
+      if (inHand.get(one.runId) !== one) continue;
+      if (still.has(one.runId)) {
+        // Should the word of a change have been lost on its way here, this is when it is found.
+        one.poke();
+        continue;
+      }
       leasesLost += 1;
       one.stop();
     }
@@ -151,6 +191,7 @@ export function startWorker(host: Host, settings: WorkerSettings): Worker {
       unsubscribe();
       clearTimeout(timer);
       const grace = setTimeout(() => {
+        graceOver = true;
         for (const one of inHand.values()) one.stop();
       }, graceMs);
       while (ends.size > 0 || reserved > 0 || looking) {

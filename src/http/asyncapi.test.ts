@@ -1,5 +1,7 @@
-import { beforeAll, describe, expect, test } from "vitest";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { EVENTS } from "../protocol/events.ts";
+import { type TestHost, testHost } from "../testing/host.ts";
 import { asyncApiDocument } from "./asyncapi.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: the document is looked at from outside, as a client would
@@ -36,6 +38,33 @@ describe("the AsyncAPI document", () => {
   test("refers only to what it holds", () => {
     for (const [, reference = ""] of JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)) {
       expect(resolve(reference), reference).toBeDefined();
+    }
+  });
+});
+
+describe("a stream of a real run", () => {
+  let host: TestHost;
+  let path: string;
+  beforeAll(async () => {
+    host = await testHost({ worker: true });
+    path = `/v1/runs/${await host.newRun()}/events`;
+  });
+  afterAll(() => host.close());
+
+  test.each([
+    ["runUpdates", "updates", ""],
+    ["runValues", "values", ""],
+    ["runDebug", "debug", ""],
+    ["runDebug", "debug", "&bufferMs=50"],
+  ])("is as %s says with streamMode=%s%s", async (channel, mode, more) => {
+    const { payload } = await host.ask("GET", `${path}?streamMode=${mode}${more}`);
+    const ajv = new Ajv2020({ strict: false }).addSchema(document, "api");
+    const frames = [...payload.matchAll(/^id: (\d+)\nevent: (.*)\ndata: (.*)\n\n/gm)];
+    expect(frames.length).toBeGreaterThan(0);
+    for (const [, , name = "", data = ""] of frames) {
+      expect(document.channels[channel].messages).toHaveProperty([name]);
+      const check = ajv.compile({ $ref: `api#/components/messages/${name}/payload` });
+      expect(check(JSON.parse(data)), `${name}: ${ajv.errorsText(check.errors)}`).toBe(true);
     }
   });
 });

@@ -20,8 +20,9 @@ export function asyncApiDocument(version: string): JsonSchema {
       title: "Assay event streams",
       version,
       description:
-        "Server-sent events. A frame's `id` is the event's sequence and its `event` the event's type; a client that " +
-        "was away sends the last id as Last-Event-ID. Streams need scope `runs:read` and end with the run.",
+        "Server-sent events. A frame's `id` is the event's sequence and its `event` the event's type, or with several " +
+        "modes (`updates,debug`) the mode that admits it; a client that was away sends the last id as Last-Event-ID. " +
+        "Streams need scope `runs:read` and end with the run, or with the key.",
     },
     defaultContentType: "application/json",
     channels: Object.fromEntries(streams.map((stream) => [stream.channel, channelOf(stream)])),

@@ -1,39 +1,47 @@
+import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { AppError } from "../protocol/errors.ts";
 import { answerOn } from "./connections.ts";
 import { errorReply } from "./errors.ts";
 import { answeredEarly } from "./send.ts";
 
-/** What Node says when a request is none. The protocol has no codes of its own for these; the status tells them apart. */
-const CASES: Readonly<Record<string, { readonly status: string; readonly problem: string }>> = {
-  HPE_HEADER_OVERFLOW: { status: "431 Request Header Fields Too Large", problem: "the headers are too large" },
-  ERR_HTTP_REQUEST_TIMEOUT: { status: "408 Request Timeout", problem: "the request took too long to arrive" },
-};
-const MALFORMED = { status: "400 Bad Request", problem: "it is not HTTP" };
+/** What Node says when a request is none, or not yet one. */
+export function clientError(code: string | undefined, maxHeaderBytes: number): AppError {
+  switch (code) {
+    case "HPE_HEADER_OVERFLOW":
+      return new AppError("headers_too_large", { limitBytes: maxHeaderBytes });
+    case "ERR_HTTP_REQUEST_TIMEOUT":
+      return new AppError("request_timeout");
+    default:
+      return new AppError("validation_error", { problem: "it is not HTTP" });
+  }
+}
 
 /** There is no request to answer, only a socket; so the answer is written by hand and the connection ends. */
-export function answerClientError(error: Error & { code?: string }, socket: Socket, requestId: string): void {
-  if (error.code === "ECONNRESET" || !socket.writable || isAnswered(socket)) {
+export function refuseSocket(socket: Socket, error: AppError, requestId: string): void {
+  const answer = answerOn(socket);
+  if (answer?.req.complete && !answer.headersSent) {
+    // What came before is being worked on and may change something; its answer is the last one here.
+    answer.shouldKeepAlive = false;
+    return;
+  }
+  // Not inside or behind an answer: that of a running stream, or of a request refused halfway.
+  if (!socket.writable || answeredEarly.has(socket) || answer?.headersSent) {
     socket.destroy();
     return;
   }
-  const { status, problem } = CASES[error.code ?? ""] ?? MALFORMED;
-  const body = JSON.stringify(errorReply(new AppError("validation_error", { problem })).json);
+  const body = JSON.stringify(errorReply(error).json);
   socket.end(
     [
-      `HTTP/1.1 ${status}`,
+      `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}`,
       "Content-Type: application/json",
       `Content-Length: ${Buffer.byteLength(body)}`,
       `X-Request-Id: ${requestId}`,
       "X-Content-Type-Options: nosniff",
+      "Cache-Control: no-store",
       "Connection: close",
       "",
       body,
     ].join("\r\n"),
   );
-}
-
-/** Whether this would land inside or behind an answer: that of a running stream, or of a request refused halfway. */
-function isAnswered(socket: Socket): boolean {
-  return answeredEarly.has(socket) || answerOn(socket)?.headersSent === true;
 }

@@ -12,7 +12,7 @@ export interface HttpDeps {
   readonly log: Log;
   /** Of the package; shown by discovery and in the API documents. */
   readonly version: string;
-  readonly authenticator: Pick<Authenticator, "authenticate">;
+  readonly authenticator: Pick<Authenticator, "authenticate" | "cacheMs">;
   readonly authorizer: Pick<Authorizer, "authorize">;
   /** Whose key signs the checkpoints, and how often it does. */
   readonly audit: AuditSettings;

@@ -1,7 +1,9 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Recorder } from "../engine/execute.ts";
 import type { Host } from "../engine/host.ts";
+import type { AppError } from "../protocol/errors.ts";
 import type { Caller } from "../protocol/identity.ts";
+import type { Run } from "../protocol/run.ts";
 
 /** What a route handler is given, after every check of the pipeline has passed. */
 export interface RequestContext {
@@ -10,6 +12,8 @@ export interface RequestContext {
   /** Absent on public routes only; handlers of protected routes take it from `callerOf(context)`. */
   readonly caller?: Caller;
   readonly params: Readonly<Record<string, string>>;
+  /** The run that the path names, where the pipeline looked it up; handlers take it from `runOf(context)`. */
+  readonly run?: Run;
   /** Parsed and typed by the operation's query schema. */
   readonly query: unknown;
   /** Parsed by the operation's body schema; `{}` when an optional body was left out. */
@@ -18,6 +22,11 @@ export interface RequestContext {
   readonly bodyText: string;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
+  /**
+   * For handlers that wait: `refused` is told when the caller's key would no longer open this route. Returns what ends
+   * the watching. Hijacked replies are watched anyway, and cut.
+   */
+  watchKey(refused: (error: AppError) => void): () => void;
   /**
    * For commands: the idempotency outcome to commit together with the change. `reply` must be the very reply the
    * handler returns for that result. Gives undefined when the request has no Idempotency-Key.
@@ -45,4 +54,9 @@ export type Handler = (context: RequestContext) => Reply | Promise<Reply>;
 export function callerOf(context: RequestContext): Caller {
   if (!context.caller) throw new Error("a protected handler was called without a caller");
   return context.caller;
+}
+
+export function runOf(context: RequestContext): Run {
+  if (!context.run) throw new Error("a handler asked for a run that the pipeline did not look up");
+  return context.run;
 }

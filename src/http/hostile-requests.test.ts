@@ -158,13 +158,43 @@ describe("a caller who is not known", () => {
   });
 });
 
+describe("a request that leaves open whom it is for or from is refused", () => {
+  const closing = "Connection: close\r\n\r\n";
+  test.each([
+    ["without a host", `GET /healthz HTTP/1.1\r\n${closing}`],
+    ["with two hosts", `GET /healthz HTTP/1.1\r\nHost: a\r\nhost: b\r\n${closing}`],
+    ["with two credentials", `${HEAD.replace("POST", "GET")}AUTHORIZATION: Bearer ${KEYS.viewer.key}\r\n${closing}`],
+    ["to nowhere, without a host", `GET /v1/nowhere HTTP/1.1\r\n${closing}`],
+  ])("%s", async (_, bytes) => {
+    const answer = await rawHttp(url, (socket) => void socket.write(bytes));
+    expect(errorOf(answer)).toEqual({ status: 400, error: "validation_error" });
+  });
+
+  test("but HTTP/1.0 asks for no host", async () => {
+    expect(await rawHttp(url, (socket) => void socket.write("GET /healthz HTTP/1.0\r\n\r\n"))).toMatchObject({
+      status: 200,
+    });
+  });
+});
+
+test("an expectation nobody knows changes nothing", async () => {
+  const bytes = "GET /healthz HTTP/1.1\r\nHost: x\r\nExpect: tea\r\nConnection: close\r\n\r\n";
+  expect(await rawHttp(url, (socket) => void socket.write(bytes))).toMatchObject({ status: 200 });
+});
+
+test("a body in a transfer coding other than chunks is refused", async () => {
+  const bytes = `${HEAD}Transfer-Encoding: gzip, chunked\r\nConnection: close\r\n\r\n2\r\n{}\r\n0\r\n\r\n`;
+  const answer = await rawHttp(url, (socket) => void socket.write(bytes));
+  expect(errorOf(answer)).toEqual({ status: 415, error: "unsupported_media_type" });
+});
+
 describe("a connection that speaks no proper HTTP", () => {
   test.each([
     ["is not HTTP at all", "hello\r\n\r\n", 400],
     ["has a header without a name", "GET /v1/runs HTTP/1.1\r\nHost: x\r\n: y\r\n\r\n", 400],
     ["smuggles a second length", `${HEAD}Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}`, 400],
     ["gives a length and chunks", `${HEAD}Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`, 400],
-    ["has headers that are too large", `GET /v1/runs HTTP/1.1\r\nHost: x\r\nX: ${"x".repeat(9000)}\r\n\r\n`, 431],
+    ["asks for a proxy", "CONNECT example.org:443 HTTP/1.1\r\nHost: example.org:443\r\n\r\n", 400],
   ])("and %s gets the envelope", async (_, bytes, status) => {
     expect(errorOf(await rawHttp(url, (socket) => void socket.write(bytes)))).toEqual({
       status,
@@ -172,9 +202,24 @@ describe("a connection that speaks no proper HTTP", () => {
     });
   });
 
+  test("and has headers that are too large is told the limit", async () => {
+    const bytes = `GET /v1/runs HTTP/1.1\r\nHost: x\r\nX: ${"x".repeat(9000)}\r\n\r\n`;
+    const answer = await rawHttp(url, (socket) => void socket.write(bytes));
+    expect(errorOf(answer)).toEqual({ status: 431, error: "headers_too_large" });
+    expect(JSON.parse(answer.body).details).toEqual({ limitBytes: 8192 });
+  });
+
+  test("and sends garbage behind a request still gets the answer to the request", async () => {
+    const body = '{"workflowId":"noop"}';
+    const bytes = `${HEAD}Content-Length: ${body.length}\r\n\r\n${body}garbage\r\n\r\n`;
+    const answer = await rawHttp(url, (socket) => void socket.write(bytes));
+    expect(answer.status).toBe(201);
+    expect(answer.body).not.toContain("HTTP/1.1");
+  });
+
   test("and never ends its headers is cut off", async () => {
     const answer = await rawHttp(url, (socket) => void socket.write("GET /v1/runs HTTP/1.1\r\nHost: x\r\n"));
-    expect(errorOf(answer)).toEqual({ status: 408, error: "validation_error" });
+    expect(errorOf(answer)).toEqual({ status: 408, error: "request_timeout" });
   });
 
   test("and never ends its body is cut off", async () => {

@@ -43,7 +43,7 @@ export const PARAMETERS: Readonly<Record<string, JsonSchema>> = {
 
 /** Response headers with a meaning of their own. */
 export const HEADERS: Readonly<Record<string, JsonSchema>> = {
-  ETag: { description: "A strong validator of this answer.", schema: { type: "string" } },
+  ETag: { description: "A strong validator of this answer.", required: true, schema: { type: "string" } },
   IdempotentReplay: {
     description: "Present when this is the recorded answer to an earlier request with the same key.",
     schema: { type: "string", const: "true" },

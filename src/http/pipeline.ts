@@ -10,6 +10,7 @@ import type { HttpDeps } from "./deps.ts";
 import { errorReply, internalError, isForClient } from "./errors.ts";
 import type { Handler, Reply } from "./handler.ts";
 import { checkedKey, digestOf, type Keyed, oncePerKey } from "./idempotency.ts";
+import type { KeyWatch } from "./key-watch.ts";
 import type { RouteStats } from "./metric-registry.ts";
 import type { RateLimit } from "./rate-limit.ts";
 import { type Body, ClientGone, readBody } from "./read-body.ts";
@@ -21,6 +22,7 @@ import { type Sending, send, type Written } from "./send.ts";
 
 export interface PipelineDeps extends Pick<HttpDeps, "host" | "log" | "settings" | "authenticator" | "authorizer"> {
   readonly limitRate: RateLimit | undefined;
+  readonly keyWatch: Pick<KeyWatch, "watch">;
 }
 
 export interface Route {
@@ -41,7 +43,7 @@ const NO_BODY: Body = { value: {}, text: "" };
  * request makes sense (400). What depends on the operation alone is decided here, once.
  */
 export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDetails }: Route): RouteHook {
-  const { host, log, settings, authenticator, authorizer, limitRate } = deps;
+  const { host, log, settings, authenticator, authorizer, limitRate, keyWatch } = deps;
   const { access, body: bodySchema, idempotent, success } = operation;
   const scope: Scope | undefined = access === "public" || access === "authenticated" ? undefined : access;
   const readQuery = operation.query === undefined ? undefined : queryReader(operation.query);
@@ -91,7 +93,10 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
       if (scope !== undefined && caller !== undefined) await authorizer.authorize(caller, scope);
       const answered = await run(request, reply, caller);
       if (answered === "hijacked") {
-        reply.raw.once("close", () => finish(reply.raw.statusCode));
+        const { raw } = reply;
+        const stop = watchKey(request, caller, () => raw.destroy());
+        raw.once("close", () => finish(raw.statusCode)).once("close", stop);
+        if (raw.destroyed) stop();
         return;
       }
       send(reply.raw, answered, sending);
@@ -108,7 +113,8 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
 
   async function run(request: FastifyRequest, reply: FastifyReply, caller: Caller | undefined): Promise<Reply> {
     const params = request.params as Readonly<Record<string, string>>;
-    if (looksUpRun && caller !== undefined) await visibleRun(host, caller, params["runId"] ?? "");
+    const named =
+      looksUpRun && caller !== undefined ? await visibleRun(host, caller, params["runId"] ?? "") : undefined;
     const query = readQuery?.(request.raw.url ?? "");
     const body = bodySchema === undefined ? NO_BODY : await readBody(request.raw, limits);
     if (bodySchema !== undefined) checkBody(bodySchema, body.value, bodyDetails);
@@ -118,7 +124,8 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
       reply.raw.setHeader("x-content-type-options", "nosniff");
     }
     const keyed = idempotent === undefined ? undefined : keyOf(request, caller, params, body);
-    const context = new Context(host, request, reply, caller, params, query, body, keyed);
+    const watch = (refused: (error: AppError) => void) => watchKey(request, caller, refused);
+    const context = new Context(host, request, reply, caller, params, named, query, body, keyed, watch);
     if (keyed === undefined) return handler(context);
     return oncePerKey(
       host,
@@ -126,6 +133,12 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
       () => handler(context),
       () => context.recorded,
     );
+  }
+
+  /** For answers that take their time: tells when the caller's key would no longer open this route. */
+  function watchKey(request: FastifyRequest, caller: Caller | undefined, refused: (error: AppError) => void) {
+    if (caller === undefined || scope === undefined) return () => {};
+    return keyWatch.watch({ authorization: request.headers.authorization, caller, scope }, refused);
   }
 
   function keyOf(

@@ -1,9 +1,10 @@
 import { visibleRun } from "../engine/execute.ts";
+import type { AppError } from "../protocol/errors.ts";
 import { OPERATIONS } from "../protocol/operations.ts";
 import type { Run } from "../protocol/run.ts";
 import { isTerminal } from "../protocol/run-status.ts";
 import { parse } from "../protocol/schema.ts";
-import { callerOf, type Handler, type RequestContext } from "./handler.ts";
+import { callerOf, type Handler, type RequestContext, runOf } from "./handler.ts";
 import type { RunFeeds } from "./run-feeds.ts";
 import { sendEvents } from "./send-events.ts";
 
@@ -25,7 +26,7 @@ export function pollEvents(feeds: RunFeeds): Handler {
     const read = () => visibleRun(context.host, caller, runId);
     const done = (run: Run) => run.version > from || isTerminal(run.status);
 
-    let run = await read();
+    let run = runOf(context);
     if (!done(run)) {
       run = await whileWanted(context, timeout * 1000, (stop) => feeds.changes.until(runId, stop, read, done));
     }
@@ -40,21 +41,29 @@ export function pollEvents(feeds: RunFeeds): Handler {
   };
 }
 
-/** Stops when the time is over or the client has gone. */
+/** Stops when the time is over or the client has gone; throws when its key has ended. */
 async function whileWanted<T>(
-  { reply }: RequestContext,
+  { reply, watchKey }: RequestContext,
   timeoutMs: number,
   work: (stop: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const controller = new AbortController();
   const stop = () => controller.abort();
   const timer = setTimeout(stop, timeoutMs);
+  let ended: AppError | undefined;
+  const unwatch = watchKey((error) => {
+    ended = error;
+    stop();
+  });
   reply.raw.once("close", stop);
   // Gone already: there will be no second `close`.
   if (reply.raw.destroyed) stop();
   try {
-    return await work(controller.signal);
+    const answer = await work(controller.signal);
+    if (ended !== undefined) throw ended;
+    return answer;
   } finally {
+    unwatch();
     clearTimeout(timer);
     reply.raw.off("close", stop);
   }

@@ -34,6 +34,7 @@ const EMPTY = Buffer.alloc(0);
 function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> | Buffer {
   const { "content-length": declared, "transfer-encoding": encoding } = request.headers;
   if (declared === undefined && encoding === undefined) return EMPTY;
+  if (encoding !== undefined && encoding.toLowerCase() !== "chunked") throw new AppError("unsupported_media_type");
   if (Number(declared) > maxBytes) throw new AppError("payload_too_large", { limitBytes: maxBytes });
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Recorder } from "../engine/execute.ts";
 import type { Host } from "../engine/host.ts";
 import type { Caller } from "../protocol/identity.ts";
+import type { Run } from "../protocol/run.ts";
 import type { Reply, RequestContext } from "./handler.ts";
 import { type Keyed, outcomeOf } from "./idempotency.ts";
 import type { Body } from "./read-body.ts";
@@ -11,6 +12,7 @@ export class Context implements RequestContext {
   readonly requestId: string;
   declare readonly caller?: Caller;
   readonly params: Readonly<Record<string, string>>;
+  declare readonly run?: Run;
   readonly query: unknown;
   readonly body: unknown;
   readonly bodyText: string;
@@ -18,6 +20,7 @@ export class Context implements RequestContext {
   readonly reply: FastifyReply;
   /** Whether a command was given the outcome to commit with its change. */
   recorded = false;
+  readonly watchKey: RequestContext["watchKey"];
   readonly #keyed: Keyed | undefined;
 
   constructor(
@@ -26,19 +29,23 @@ export class Context implements RequestContext {
     reply: FastifyReply,
     caller: Caller | undefined,
     params: Readonly<Record<string, string>>,
+    run: Run | undefined,
     query: unknown,
     body: Body,
     keyed: Keyed | undefined,
+    watchKey: RequestContext["watchKey"],
   ) {
     this.host = host;
     this.requestId = request.id;
     if (caller !== undefined) this.caller = caller;
     this.params = params;
+    if (run !== undefined) this.run = run;
     this.query = query;
     this.body = body.value;
     this.bodyText = body.text;
     this.request = request;
     this.reply = reply;
+    this.watchKey = watchKey;
     this.#keyed = keyed;
   }
 

@@ -42,6 +42,16 @@ describe("creating a run", () => {
     expectError(await create({ workflowId: "noop" }, headers), "force_engine_version_forbidden");
   });
 
+  test("with X-Dedup: enforce tells nothing of the same scope in another workspace", async () => {
+    const asked = { json: { workflowId: "noop", scopeId: "shared" }, headers: { "x-dedup": "enforce" } };
+    for (const as of ["east", "west", "owner"] as const) {
+      expect(await host.ask("POST", "/v1/runs", { as, ...asked })).toMatchObject({ statusCode: 201 });
+    }
+    const details = expectError(await host.ask("POST", "/v1/runs", { as: "east", ...asked }), "run_already_active");
+    const { activeRunId } = details as { activeRunId: string };
+    expect(await host.ask("GET", `/v1/runs/${activeRunId}`, { as: "east" })).toMatchObject({ statusCode: 200 });
+  });
+
   test("with X-Dedup: enforce gives one active run per scope", async () => {
     const json = { workflowId: "noop", scopeId: "order-7" };
     const headers = { "x-dedup": "enforce" };

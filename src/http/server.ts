@@ -1,10 +1,13 @@
+import type { Socket } from "node:net";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { AppError } from "../protocol/errors.ts";
 import { OPERATIONS, type Operation, type OperationId } from "../protocol/operations.ts";
-import { answerClientError } from "./client-error.ts";
+import { ambiguityOf } from "./ambiguous-request.ts";
+import { clientError, refuseSocket } from "./client-error.ts";
 import { endConnections } from "./connections.ts";
 import type { HttpDeps } from "./deps.ts";
 import { errorReply, internalError, isForClient } from "./errors.ts";
+import { KeyWatch } from "./key-watch.ts";
 import { RouteStats } from "./metric-registry.ts";
 import { metricsRoute } from "./metrics.ts";
 import { unrouted } from "./not-found.ts";
@@ -39,6 +42,8 @@ export function buildServer(deps: HttpDeps): FastifyInstance {
     keepAliveTimeout: settings.idleConnectionMs,
     http: {
       maxHeaderSize: settings.maxHeaderBytes,
+      // Node would answer without the envelope; see `ambiguityOf`.
+      requireHostHeader: false,
       headersTimeout: Math.min(settings.headersTimeoutMs, settings.requestTimeoutMs),
       connectionsCheckingInterval: Math.max(100, Math.min(5000, settings.headersTimeoutMs / 2)),
     },
@@ -48,9 +53,18 @@ export function buildServer(deps: HttpDeps): FastifyInstance {
       const answer = tooLong ? notFound() : new AppError("validation_error", { problem: "the URL is malformed" });
       answerWith(reply, request.id, errorReply(answer));
     },
-    clientErrorHandler: (error, socket) => answerClientError(error, socket, newRequestId()),
+    clientErrorHandler: (error, socket) => {
+      if (error.code === "ECONNRESET") socket.destroy();
+      else refuseSocket(socket, clientError(error.code, settings.maxHeaderBytes), newRequestId());
+    },
   });
   app.server.maxConnections = settings.maxConnections;
+  // Node's own answers to these two have no envelope. An expectation nobody knows may be ignored (RFC 9110, 10.1.1).
+  app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
+  app.server.on("connect", (_request, socket) => {
+    const error = new AppError("validation_error", { problem: "CONNECT asks for a proxy, and this is none" });
+    refuseSocket(socket as Socket, error, newRequestId());
+  });
 
   const stats: RouteStats[] = [];
   const statsFor = (method: string, route: string) => {
@@ -68,12 +82,17 @@ export function buildServer(deps: HttpDeps): FastifyInstance {
 
   function mountOperations(): void {
     const own = processSamples();
-    app.addHook("onClose", async () => own.stop());
+    const keyWatch = new KeyWatch({ ...deps, store: host.store });
+    app.addHook("onClose", async () => {
+      own.stop();
+      keyWatch.close();
+    });
     const samples = [own.read, () => deps.samples?.() ?? []];
     const { store } = host;
     const getMetrics = metricsRoute({ store, routes: stats, openStreams: () => events.openStreams(), samples });
     const handlerOf = handlers(deps, getMetrics);
-    const pipelineDeps: PipelineDeps = { ...deps, limitRate: rateLimit(settings.rateLimit, host.nowMs) };
+    const limitRate = rateLimit(settings.rateLimit, host.nowMs);
+    const pipelineDeps: PipelineDeps = { ...deps, limitRate, keyWatch };
     for (const [id, operation] of Object.entries(OPERATIONS) as [OperationId, Operation][]) {
       const { method, path } = operation;
       const bodyDetails = BODY_DETAILS[id];
@@ -112,8 +131,12 @@ export function buildServer(deps: HttpDeps): FastifyInstance {
     const unmatched = statsFor("*", "unmatched");
     // A hook, because Fastify would look at the body of a request to nowhere before its own not-found handler.
     app.addHook("onRequest", (request, reply, next) => {
-      if (!request.is404) return next();
-      const error = explain(request.method, pathOf(request.raw.url ?? "/"));
+      const problem = ambiguityOf(request.raw);
+      if (problem === undefined && !request.is404) return next();
+      const error =
+        problem === undefined
+          ? explain(request.method, pathOf(request.raw.url ?? "/"))
+          : new AppError("validation_error", { problem });
       answerWith(reply, request.id, errorReply(error));
       unmatched.observe(error.status, 0);
     });

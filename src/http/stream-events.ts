@@ -1,21 +1,20 @@
-import { visibleRun } from "../engine/execute.ts";
 import { AppError } from "../protocol/errors.ts";
 import { OPERATIONS } from "../protocol/operations.ts";
 import { parse } from "../protocol/schema.ts";
-import { callerOf, type Handler } from "./handler.ts";
+import { callerOf, type Handler, runOf } from "./handler.ts";
 import type { RunFeeds } from "./run-feeds.ts";
 import { sendEvents } from "./send-events.ts";
 import { parseStreamMode } from "./stream-mode.ts";
 
 /** `GET /v1/runs/{runId}/events`: the backlog and then what happens, as server-sent events; or the log as JSON. */
 export function streamEvents(feeds: RunFeeds): Handler {
-  return async (context) => {
-    const { host, params, request, reply } = context;
-    const { runId = "" } = params;
+  return (context) => {
+    const { request, reply } = context;
     const { streamMode, bufferMs = 0 } = parse(OPERATIONS.streamEvents.query, context.query, "query");
     const modes = parseStreamMode(streamMode);
     const caller = callerOf(context);
-    const run = await visibleRun(host, caller, runId);
+    const run = runOf(context);
+    const { runId } = run;
     // Whether the caller may see the run is decided before its cursor is looked at.
     const after = lastEventId(request.headers["last-event-id"]);
     if (prefersJson(request.headers.accept)) {

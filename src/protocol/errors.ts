@@ -34,10 +34,16 @@ export const ERRORS = {
   },
   not_found: { status: 404, message: "There is no {what} here that this key can see." },
   method_not_allowed: { status: 405, message: "{method} is not served at {path}. Use {allowed}." },
+  request_timeout: {
+    status: 408,
+    message: "The request took too long to arrive. Send it again in one go.",
+    retry: true,
+  },
   run_already_active: {
     status: 409,
     message: "Run {activeRunId} is active for this workflow and scopeId. Wait for it, or cancel it.",
     retryAfterSeconds: 1,
+    retry: true,
   },
   idempotency_in_flight: {
     status: 409,
@@ -68,6 +74,7 @@ export const ERRORS = {
     message: "Node {nodeId} has type {offendingTypeId}, which needs {requiredCapability}; this host does not serve it.",
   },
   rate_limited: { status: 429, message: "Too many requests. Wait {retryAfterMs} ms.", retry: true },
+  headers_too_large: { status: 431, message: "The request's headers are larger than {limitBytes} bytes. Send fewer." },
   internal_error: {
     status: 500,
     message: "Something went wrong on the server. Quote correlation id {correlationId} when you report it.",

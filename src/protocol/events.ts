@@ -94,6 +94,11 @@ export const EVENTS = {
     summary: "A paused run goes on.",
     payload: Type.Object({ reason: Type.Optional(Text) }, open),
   },
+  "run.dead_lettered": {
+    tier: "updates",
+    summary: "This host could not execute the run, however often it tried; the run fails next.",
+    payload: Type.Object({ runId: Name, reason: Name, attempts: Positive, nodeId: Type.Optional(Name) }, closed),
+  },
   "node.started": {
     tier: "debug",
     changesSnapshot: true,
@@ -174,6 +179,11 @@ export const EVENTS = {
     tier: "debug",
     summary: "The node sleeps; it is due delayMs after this event's timestamp.",
     payload: Type.Object({ nodeId: Name, delayMs: Count }, closed),
+  },
+  "assay.timer.fired": {
+    tier: "debug",
+    summary: "The time of a sleeping node has come, and what it does next touches the outside world.",
+    payload: Type.Object({ nodeId: Name }, closed),
   },
   "assay.pause.requested": {
     tier: "debug",

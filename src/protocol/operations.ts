@@ -57,15 +57,21 @@ const closed = { additionalProperties: false } as const;
 const open = { additionalProperties: true } as const;
 const Limit = Type.Optional(Type.Integer({ minimum: 1, maximum: 200 }));
 const Cursor = Type.Optional(Type.String({ minLength: 1, maxLength: 512 }));
+const ShortText = Type.String({ maxLength: 256 });
 const JsonObject = Type.Record(Type.String(), Type.Unknown());
 
-const PROTECTED: readonly ErrorCode[] = ["unauthenticated", "key_expired", "key_revoked", "rate_limited", "forbidden"];
-const CHANGES: readonly ErrorCode[] = [
-  "idempotency_in_flight",
-  "idempotency_key_mismatch",
-  "payload_too_large",
+const AUTHENTICATED: readonly ErrorCode[] = [
+  "unauthenticated",
+  "key_expired",
+  "key_revoked",
+  "rate_limited",
   "unavailable",
 ];
+const PROTECTED: readonly ErrorCode[] = [...AUTHENTICATED, "forbidden"];
+const KEYED: readonly ErrorCode[] = ["validation_error", "idempotency_in_flight", "idempotency_key_mismatch"];
+const BODY: readonly ErrorCode[] = ["validation_error", "payload_too_large", "unsupported_media_type"];
+const OF_RUN: readonly ErrorCode[] = ["not_found", "engine_version_mismatch"];
+const CHANGES_RUN: readonly ErrorCode[] = [...KEYED, ...BODY, ...OF_RUN, "run_version_conflict"];
 
 export const OPERATIONS = {
   getDiscovery: {
@@ -114,7 +120,7 @@ export const OPERATIONS = {
     body: WorkflowDefinition,
     idempotent: "one",
     success: { status: 201, schema: RegisterWorkflowResponse },
-    errors: [...PROTECTED, ...CHANGES, "validation_error", "capability_required"],
+    errors: [...PROTECTED, ...KEYED, ...BODY, "capability_required"],
   },
   getWorkflow: {
     method: "GET",
@@ -136,8 +142,8 @@ export const OPERATIONS = {
     success: { status: 201, schema: CreateRunResponse },
     errors: [
       ...PROTECTED,
-      ...CHANGES,
-      "validation_error",
+      ...KEYED,
+      ...BODY,
       "tenant_mismatch",
       "mock_provider_forbidden",
       "force_engine_version_forbidden",
@@ -173,7 +179,7 @@ export const OPERATIONS = {
     body: BulkCancelRequest,
     idempotent: "many",
     success: { status: 200, schema: BulkCancelResponse },
-    errors: [...PROTECTED, ...CHANGES, "validation_error"],
+    errors: [...PROTECTED, ...KEYED, ...BODY],
   },
   getRun: {
     method: "GET",
@@ -182,7 +188,7 @@ export const OPERATIONS = {
     summary: "A run as it is now. Carries an ETag; If-None-Match gives 304.",
     access: "runs:read",
     success: { status: 200, schema: RunSnapshot },
-    errors: [...PROTECTED, "not_found", "engine_version_mismatch"],
+    errors: [...PROTECTED, ...OF_RUN],
   },
   cancelRun: {
     method: "POST",
@@ -193,7 +199,7 @@ export const OPERATIONS = {
     body: CancelRunRequest,
     idempotent: "one",
     success: { status: 200, schema: CancelRunResponse },
-    errors: [...PROTECTED, ...CHANGES, "not_found", "validation_error"],
+    errors: [...PROTECTED, ...CHANGES_RUN],
   },
   pauseRun: {
     method: "POST",
@@ -205,7 +211,7 @@ export const OPERATIONS = {
     body: PauseRunRequest,
     idempotent: "one",
     success: { status: 202, schema: PauseRunResponse },
-    errors: [...PROTECTED, ...CHANGES, "not_found", "validation_error", "run_terminal", "run_state_conflict"],
+    errors: [...PROTECTED, ...CHANGES_RUN, "run_terminal", "run_state_conflict"],
   },
   resumeRun: {
     method: "POST",
@@ -217,7 +223,7 @@ export const OPERATIONS = {
     body: ResumeRunRequest,
     idempotent: "one",
     success: { status: 202, schema: ResumeRunResponse },
-    errors: [...PROTECTED, ...CHANGES, "not_found", "validation_error", "run_terminal", "run_state_conflict"],
+    errors: [...PROTECTED, ...CHANGES_RUN, "run_terminal", "run_state_conflict"],
   },
   streamEvents: {
     method: "GET",
@@ -233,7 +239,7 @@ export const OPERATIONS = {
       open,
     ),
     success: { status: 200, schema: EventListResponse, contentType: "text/event-stream" },
-    errors: [...PROTECTED, "not_found", "validation_error", "unsupported_stream_mode"],
+    errors: [...PROTECTED, ...OF_RUN, "validation_error", "unsupported_stream_mode"],
   },
   pollEvents: {
     method: "GET",
@@ -250,7 +256,7 @@ export const OPERATIONS = {
       open,
     ),
     success: { status: 200, schema: PollResponse },
-    errors: [...PROTECTED, "not_found", "validation_error"],
+    errors: [...PROTECTED, ...OF_RUN, "validation_error"],
   },
   createAnnotation: {
     method: "POST",
@@ -278,8 +284,8 @@ export const OPERATIONS = {
     tag: "artifacts",
     summary: "The content of an artifact a run made.",
     access: "artifacts:read",
-    success: { status: 200, contentType: "application/octet-stream" },
-    errors: [...PROTECTED, "not_found"],
+    success: { status: 200, contentType: "*/*" },
+    errors: [...PROTECTED, ...OF_RUN],
   },
   verifyAudit: {
     method: "GET",
@@ -327,7 +333,7 @@ export const OPERATIONS = {
     summary: "Who the API key speaks for, and what it may do.",
     access: "authenticated",
     success: { status: 200, schema: WhoAmIResponse },
-    errors: ["unauthenticated", "key_expired", "key_revoked", "rate_limited"],
+    errors: [...AUTHENTICATED],
   },
   createKey: {
     method: "POST",
@@ -338,7 +344,7 @@ export const OPERATIONS = {
     body: CreateKeyRequest,
     // A replayed answer would have to keep the key itself; so this route takes no Idempotency-Key.
     success: { status: 201, schema: CreateKeyResponse },
-    errors: [...PROTECTED, "validation_error", "payload_too_large", "unavailable"],
+    errors: [...PROTECTED, ...BODY],
   },
   listKeys: {
     method: "GET",
@@ -357,7 +363,7 @@ export const OPERATIONS = {
     access: "keys:manage",
     idempotent: "one",
     success: { status: 200, schema: KeyInfo },
-    errors: [...PROTECTED, ...CHANGES, "not_found"],
+    errors: [...PROTECTED, ...KEYED, "not_found"],
   },
   getMetrics: {
     method: "GET",
@@ -404,10 +410,7 @@ export const OPERATIONS = {
     summary: "Whether a principal of the caller's tenant may act; unknown principals and roles may not.",
     access: "authenticated",
     gate: { capability: "conformanceSeams", off: "not_found" },
-    body: Type.Object(
-      { principal: Type.String(), action: Type.String(), resource: Type.Optional(Type.String()) },
-      open,
-    ),
+    body: Type.Object({ principal: ShortText, action: ShortText, resource: Type.Optional(Type.String()) }, open),
     success: { status: 200, schema: Type.Object({ allowed: Type.Boolean() }, open) },
     errors: ["unauthenticated", "validation_error"],
   },

@@ -2,8 +2,10 @@ import { type Channel, openChannel, reduceChannel } from "./channel.ts";
 import type { DrainPolicy, RunError, RunEvent } from "./events.ts";
 import { ENGINE_VERSION, EVENT_LOG_SCHEMA_VERSION } from "./events.ts";
 import type { Owner } from "./identity.ts";
+import { own } from "./own.ts";
 import type { RunStatus } from "./run-status.ts";
 import { isTerminal } from "./run-status.ts";
+import { masked, type Secret } from "./sensitive.ts";
 
 /**
  * A run is the fold of its events. Server, SDK and console fold with the same `evolve`, so they cannot disagree.
@@ -38,6 +40,8 @@ export interface Run {
   readonly cancel?: { readonly by: string; readonly reason?: string };
   readonly error?: RunError;
   readonly outputs?: Readonly<Record<string, unknown>>;
+  /** Every value that was ever masked by name: what was copied from it stays masked when the name has a new value. */
+  readonly secrets?: readonly Secret[];
 }
 
 /**
@@ -78,17 +82,37 @@ export function activeNodes(run: Run): [string, NodeState][] {
   return Object.entries(run.nodes).filter(([, node]) => isActive(node));
 }
 
+export function nodeOf(run: Run, nodeId: string): NodeState | undefined {
+  return own(run.nodes, nodeId);
+}
+
 export function fold(events: readonly RunEvent[], from?: Run): Run | undefined {
+  const scratch: Scratch = {};
   let run = from;
-  for (const event of events) run = evolve(run, event);
+  for (const event of events) run = evolve(run, event, scratch);
   return run;
 }
 
+/**
+ * The nodes that a fold of several events has copied for itself. They are changed in place from then on: a copy for
+ * each event would make a workflow of thousands of nodes cost the square of that. Runs in between share them.
+ */
+export interface Scratch {
+  nodes?: Record<string, NodeState>;
+}
+
 /** The next state. Events of a type it does not know change only the version. */
-export function evolve(before: Run | undefined, event: RunEvent): Run {
-  if (event.type === "run.started") return started(event);
+export function evolve(before: Run | undefined, event: RunEvent, scratch: Scratch = {}): Run {
+  if (event.type === "run.started") return withSecrets(started(event), event);
   if (before === undefined) throw new Error(`run ${event.runId} has no run.started before ${event.type}`);
-  return apply({ ...before, version: event.sequence + 1, updatedAt: event.timestamp }, event);
+  const run = apply({ ...before, version: event.sequence + 1, updatedAt: event.timestamp }, event, scratch);
+  return event.sealed === undefined ? run : withSecrets(run, event);
+}
+
+function withSecrets(run: Run, { payload, sealed }: RunEvent): Run {
+  const found = sealed === undefined ? [] : masked(payload, sealed);
+  const secrets = new Set([...(run.secrets ?? []), ...found]);
+  return secrets.size === (run.secrets?.length ?? 0) ? run : { ...run, secrets: [...secrets] };
 }
 
 function started(event: Extract<RunEvent, { type: "run.started" }>): Run {
@@ -117,7 +141,7 @@ function started(event: Extract<RunEvent, { type: "run.started" }>): Run {
   };
 }
 
-function apply(run: Run, event: RunEvent): Run {
+function apply(run: Run, event: RunEvent, scratch: Scratch): Run {
   switch (event.type) {
     case "run.completed":
       return {
@@ -148,7 +172,7 @@ function apply(run: Run, event: RunEvent): Run {
     }
     case "node.started":
       return {
-        ...withNode(run, event.payload.nodeId, {
+        ...withNode(run, scratch, event.payload.nodeId, {
           status: "executing",
           attempt: event.payload.attempt,
           startedAt: event.timestamp,
@@ -157,13 +181,18 @@ function apply(run: Run, event: RunEvent): Run {
         executions: run.executions + 1,
       };
     case "assay.timer.set":
-      return changeNode(run, event.payload.nodeId, (node) => ({
+      return changeNode(run, scratch, event.payload.nodeId, (node) => ({
         ...node,
         status: "sleeping",
         dueAtMs: Date.parse(event.timestamp) + event.payload.delayMs,
       }));
+    case "assay.timer.fired":
+      return changeNode(run, scratch, event.payload.nodeId, ({ dueAtMs: _, ...node }) => ({
+        ...node,
+        status: "executing",
+      }));
     case "node.retried":
-      return changeNode(run, event.payload.nodeId, (node) => ({
+      return changeNode(run, scratch, event.payload.nodeId, (node) => ({
         ...node,
         status: "retrying",
         attempt: event.payload.attempt,
@@ -171,16 +200,19 @@ function apply(run: Run, event: RunEvent): Run {
         error: event.payload.lastError,
       }));
     case "node.completed":
-      return settle(run, event.payload.nodeId, event.timestamp, {
+      return settle(run, scratch, event.payload.nodeId, event.timestamp, {
         status: "completed",
         outputs: (event.sealed ?? event.payload).outputs,
       });
     case "node.failed":
-      return settle(run, event.payload.nodeId, event.timestamp, { status: "failed", error: event.payload.error });
+      return settle(run, scratch, event.payload.nodeId, event.timestamp, {
+        status: "failed",
+        error: event.payload.error,
+      });
     case "node.skipped":
-      return settle(run, event.payload.nodeId, event.timestamp, { status: "skipped" });
+      return settle(run, scratch, event.payload.nodeId, event.timestamp, { status: "skipped" });
     case "node.cancelled":
-      return settle(run, event.payload.nodeId, event.timestamp, { status: "cancelled" });
+      return settle(run, scratch, event.payload.nodeId, event.timestamp, { status: "cancelled" });
     case "variable.changed": {
       const { name, next } = event.sealed ?? event.payload;
       return { ...run, variables: { ...run.variables, [name]: next } };
@@ -191,7 +223,7 @@ function apply(run: Run, event: RunEvent): Run {
     }
     case "channel.written": {
       const { channel: name, value, reducer } = event.sealed ?? event.payload;
-      const channel = run.channels[name] ?? openChannel({ reducer });
+      const channel = own(run.channels, name) ?? openChannel({ reducer });
       return {
         ...run,
         channels: { ...run.channels, [name]: reduceChannel(channel, value, Date.parse(event.timestamp)) },
@@ -211,23 +243,40 @@ function apply(run: Run, event: RunEvent): Run {
   }
 }
 
-function withNode(run: Run, nodeId: string, node: NodeState): Run {
-  return { ...run, nodes: { ...run.nodes, [nodeId]: node } };
+function withNode(run: Run, scratch: Scratch, nodeId: string, node: NodeState): Run {
+  // Assigning to this one name would not add a node.
+  if (nodeId === "__proto__" || scratch.nodes === undefined || scratch.nodes !== run.nodes) {
+    scratch.nodes = { ...run.nodes, [nodeId]: node };
+  } else {
+    scratch.nodes[nodeId] = node;
+  }
+  return { ...run, nodes: scratch.nodes };
 }
 
-function changeNode(run: Run, nodeId: string, change: (node: NodeState) => NodeState): Run {
-  return withNode(run, nodeId, change(run.nodes[nodeId] ?? { status: "executing", attempt: 0 }));
+function changeNode(run: Run, scratch: Scratch, nodeId: string, change: (node: NodeState) => NodeState): Run {
+  return withNode(run, scratch, nodeId, change(nodeOf(run, nodeId) ?? { status: "executing", attempt: 0 }));
 }
 
-function settle(run: Run, nodeId: string, at: string, change: Pick<NodeState, "status" | "outputs" | "error">): Run {
-  const { dueAtMs: _, error: __, ...before } = run.nodes[nodeId] ?? { attempt: 0 };
-  return withNode(run, nodeId, { ...before, ...change, endedAt: at });
+function settle(
+  run: Run,
+  scratch: Scratch,
+  nodeId: string,
+  at: string,
+  change: Pick<NodeState, "status" | "outputs" | "error">,
+): Run {
+  const { dueAtMs: _, error: __, ...before } = nodeOf(run, nodeId) ?? { attempt: 0 };
+  return withNode(run, scratch, nodeId, { ...before, ...change, endedAt: at });
 }
 
 function interruptActive(run: Run): Run["nodes"] {
   return Object.fromEntries(
-    Object.entries(run.nodes).map(([id, node]) => [id, isActive(node) ? { ...node, status: "interrupted" } : node]),
+    Object.entries(run.nodes).map(([id, node]) => [id, isActive(node) ? interrupted(node) : node]),
   );
+}
+
+/** A node that waits to be tried again has not begun that attempt yet. */
+function interrupted({ dueAtMs: _, ...node }: NodeState): NodeState {
+  return { ...node, status: "interrupted", attempt: node.status === "retrying" ? node.attempt - 1 : node.attempt };
 }
 
 function without<K extends "pause" | "pausedAt">(run: Run, key: K): Omit<Run, K> {

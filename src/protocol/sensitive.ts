@@ -1,37 +1,153 @@
 import { MASK } from "./events.ts";
 
-/**
- * Masks by value: wherever a sensitive value turns up inside `value` it is replaced, whatever path it took there.
- * Numbers, booleans and texts under four characters are masked by name only; by value they would hide too much.
- */
-export function maskValues<T>(value: T, secrets: readonly unknown[]): T {
-  const texts = new Set<string>();
-  for (const secret of secrets) collect(secret, texts);
-  return texts.size === 0 ? value : (mask(value, texts) as T);
-}
+/** A value that is kept from sight wherever it turns up. */
+export type Secret = string | number;
 
+/**
+ * Under this many characters a text or number is masked by name only; by value it would hide too much. So are
+ * booleans.
+ */
 const SHORTEST = 4;
 
-function collect(secret: unknown, texts: Set<string>): void {
-  if (typeof secret === "string" && secret.length >= SHORTEST) texts.add(secret);
-  else if (typeof secret === "object" && secret !== null)
-    for (const item of Object.values(secret)) collect(item, texts);
+/** Masks by value: wherever a secret turns up inside `value`, also in the names of its fields, it is replaced. */
+export function maskValues<T>(value: T, secrets: readonly Secret[]): T {
+  return secrets.length === 0 ? value : (mask(value, maskerOf(secrets)) as T);
 }
 
-function mask(value: unknown, texts: ReadonlySet<string>): unknown {
-  if (typeof value === "string") {
+/** The same for values by name, where the names are the author's and stay as they are. */
+export function maskFieldValues(
+  fields: Readonly<Record<string, unknown>>,
+  secrets: readonly Secret[],
+): Record<string, unknown> {
+  if (secrets.length === 0) return fields as Record<string, unknown>;
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, maskValues(value, secrets)]));
+}
+
+/** Ids, names and codes: the log is folded by them, so a secret that reads like one must not change them. */
+const STRUCTURE = new Set([
+  ...["runId", "parentRunId", "workflowId", "workflowHash", "owner", "transport", "engineVersion", "limits"],
+  ...["nodeId", "nodeIds", "typeId", "failedNodeId", "edgeId", "name", "channel", "reducer", "writtenAt", "changeId"],
+  ...["kind", "drainPolicy", "by", "cancelledBy"],
+]);
+
+const NAMED_VALUES = new Set(["inputs", "defaults", "configurable", "outputs"]);
+
+/** An event's payload as it is shown. */
+export function maskPayload<T extends object>(payload: T, secrets: readonly Secret[]): T {
+  if (secrets.length === 0) return payload;
+  const shown = Object.entries(payload).map(([field, value]) => {
+    if (STRUCTURE.has(field)) return [field, value];
+    if (NAMED_VALUES.has(field)) return [field, maskFieldValues(value, secrets)];
+    if (field === "error" || field === "lastError") return [field, maskError(value, secrets)];
+    return [field, maskValues(value, secrets)];
+  });
+  return Object.fromEntries(shown) as T;
+}
+
+export function maskError<E extends { readonly code: string }>(error: E, secrets: readonly Secret[]): E {
+  return { ...maskValues(error, secrets), code: error.code };
+}
+
+/** What `sealed` holds where `shown` has the mask: the values that were masked by name. */
+export function masked(shown: unknown, sealed: unknown): Secret[] {
+  if (shown === MASK) return sealed === MASK ? [] : secretsIn(sealed);
+  if (typeof shown !== "object" || shown === null || typeof sealed !== "object" || sealed === null) return [];
+  return Object.entries(shown).flatMap(([name, value]) =>
+    Object.hasOwn(sealed, name) ? masked(value, (sealed as Record<string, unknown>)[name]) : [],
+  );
+}
+
+/** The texts and numbers of a sensitive value. */
+export function secretsIn(value: unknown): Secret[] {
+  if (typeof value === "string" || typeof value === "number") {
+    return String(value).length >= SHORTEST && !MASK.includes(String(value)) ? [value] : [];
+  }
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(secretsIn) : [];
+}
+
+export function sensitiveValues(variables: Readonly<Record<string, unknown>>, names: ReadonlySet<string>): Secret[] {
+  return [...names].flatMap((name) => (Object.hasOwn(variables, name) ? secretsIn(variables[name]) : []));
+}
+
+interface Masker {
+  readonly numbers: ReadonlySet<unknown>;
+  text(value: string): string;
+}
+
+/** The same list is asked about field by field. */
+const MASKERS = new WeakMap<readonly Secret[], Masker>();
+
+function maskerOf(secrets: readonly Secret[]): Masker {
+  const masker = MASKERS.get(secrets) ?? makeMasker(secrets);
+  MASKERS.set(secrets, masker);
+  return masker;
+}
+
+function makeMasker(secrets: readonly Secret[]): Masker {
+  const texts = new Set<string>();
+  for (const secret of secrets) {
+    texts.add(String(secret));
+    // As it stands in a text that quotes it.
+    if (typeof secret === "string") texts.add(JSON.stringify(secret).slice(1, -1));
+  }
+  // Longest first: a secret that begins with another one must not be left with its tail showing.
+  const longestFirst = [...texts].sort((a, b) => b.length - a.length);
+  const text = longestFirst.length <= FEW ? oneByOne(longestFirst) : byBeginning(longestFirst);
+  return { numbers: new Set(secrets.filter((secret) => typeof secret === "number")), text };
+}
+
+/** Beyond this many, looking for each in turn costs more than looking at every character once. */
+const FEW = 32;
+
+function oneByOne(texts: readonly string[]): Masker["text"] {
+  return (value) => {
     let shown = value;
     for (const text of texts) if (shown.includes(text)) shown = shown.replaceAll(text, MASK);
     return shown;
-  }
-  if (Array.isArray(value)) return value.map((item) => mask(item, texts));
-  if (typeof value === "object" && value !== null) {
-    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mask(item, texts)]));
-  }
-  return value;
+  };
 }
 
-/** The values the named variables have now. */
-export function sensitiveValues(variables: Readonly<Record<string, unknown>>, names: ReadonlySet<string>): unknown[] {
-  return [...names].map((name) => variables[name]).filter((value) => value !== undefined && value !== MASK);
+interface SameBeginning {
+  readonly texts: Set<string>;
+  /** Of the texts, longest first. */
+  readonly lengths: Set<number>;
+}
+
+function byBeginning(texts: readonly string[]): Masker["text"] {
+  const index = new Map<string, SameBeginning>();
+  for (const text of texts) {
+    const beginning = text.slice(0, SHORTEST);
+    const same = index.get(beginning) ?? { texts: new Set(), lengths: new Set() };
+    index.set(beginning, same);
+    same.texts.add(text);
+    same.lengths.add(text.length);
+  }
+  const lengthAt = (value: string, i: number): number => {
+    const same = index.get(value.slice(i, i + SHORTEST));
+    if (same) for (const length of same.lengths) if (same.texts.has(value.slice(i, i + length))) return length;
+    return 0;
+  };
+  return (value) => {
+    let shown = "";
+    let copied = 0;
+    for (let i = 0; i + SHORTEST <= value.length; ) {
+      const length = lengthAt(value, i);
+      if (length > 0) {
+        shown += value.slice(copied, i) + MASK;
+        copied = i + length;
+      }
+      i += Math.max(1, length);
+    }
+    return shown + value.slice(copied);
+  };
+}
+
+function mask(value: unknown, masker: Masker): unknown {
+  if (typeof value === "string") return masker.text(value);
+  if (typeof value === "number") return masker.numbers.has(value) ? MASK : value;
+  if (Array.isArray(value)) return value.map((item) => mask(item, masker));
+  if (typeof value === "object" && value !== null) {
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [masker.text(key), mask(item, masker)]));
+  }
+  return value;
 }

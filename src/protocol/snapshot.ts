@@ -4,7 +4,7 @@ import { Owner } from "./identity.ts";
 import type { Run } from "./run.ts";
 import { RunStatusSchema } from "./run-status.ts";
 import { type Static, Type } from "./schema.ts";
-import { maskValues, sensitiveValues } from "./sensitive.ts";
+import { maskError, maskFieldValues, maskValues, type Secret, sensitiveValues } from "./sensitive.ts";
 
 const JsonObject = Type.Record(Type.String(), Type.Unknown());
 
@@ -44,13 +44,7 @@ export const NOTHING_SENSITIVE: Sensitivity = { variables: new Set(), outputs: n
 
 /** The one projection every surface serves. Sensitive values are masked by name and wherever they were copied to. */
 export function snapshotOf(run: Run, sensitive: Sensitivity): RunSnapshot {
-  const shown = project(run, sensitive);
-  return sensitive.variables.size === 0
-    ? shown
-    : maskValues(shown, sensitiveValues(run.variables, sensitive.variables));
-}
-
-function project(run: Run, sensitive: Sensitivity): RunSnapshot {
+  const secrets = [...(run.secrets ?? []), ...sensitiveValues(run.variables, sensitive.variables)];
   return {
     runId: run.runId,
     workflowId: run.workflowId,
@@ -58,18 +52,18 @@ function project(run: Run, sensitive: Sensitivity): RunSnapshot {
     owner: run.owner,
     startedAt: run.startedAt,
     ...(run.endedAt === undefined ? {} : { completedAt: run.endedAt }),
-    nodeStates: nodeStates(run, sensitive),
-    variables: maskFields(run.variables, sensitive.variables),
-    ...(Object.keys(run.channels).length === 0 ? {} : { channels: channels(run) }),
-    ...(run.error === undefined ? {} : { error: publicError(run.error) }),
+    nodeStates: nodeStates(run, sensitive, secrets),
+    variables: maskFieldValues(maskFields(run.variables, sensitive.variables), secrets),
+    ...(Object.keys(run.channels).length === 0 ? {} : { channels: maskFieldValues(channels(run), secrets) }),
+    ...(run.error === undefined ? {} : { error: maskError(publicError(run.error), secrets) }),
     engineVersion: String(run.engineVersion),
     eventLogSchemaVersion: run.eventLogSchemaVersion,
     ...(run.pausedAt === undefined ? {} : { pausedAt: run.pausedAt }),
-    ...(run.outputs === undefined ? {} : { outputs: publicOutputs(run, sensitive) }),
-    ...(run.tags === undefined ? {} : { tags: [...run.tags] }),
-    ...(run.metadata === undefined ? {} : { metadata: { ...run.metadata } }),
-    ...(run.configurable === undefined ? {} : { configurable: { ...run.configurable } }),
-    ...(run.cost === undefined ? {} : { metrics: { openwopCost: openwopCost(run.cost) } }),
+    ...(run.outputs === undefined ? {} : { outputs: maskFieldValues(publicOutputs(run, sensitive), secrets) }),
+    ...(run.tags === undefined ? {} : { tags: maskValues([...run.tags], secrets) }),
+    ...(run.metadata === undefined ? {} : { metadata: maskValues({ ...run.metadata }, secrets) }),
+    ...(run.configurable === undefined ? {} : { configurable: maskFieldValues({ ...run.configurable }, secrets) }),
+    ...(run.cost === undefined ? {} : { metrics: { openwopCost: maskFieldValues(openwopCost(run.cost), secrets) } }),
   };
 }
 
@@ -81,14 +75,17 @@ export function maskFields(
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, names.has(name) ? MASK : value]));
 }
 
-function nodeStates(run: Run, sensitive: Sensitivity): Record<string, unknown> {
+function nodeStates(run: Run, sensitive: Sensitivity, secrets: readonly Secret[]): Record<string, unknown> {
+  const shownOutputs = (id: string, outputs: Readonly<Record<string, unknown>>) =>
+    maskFieldValues(maskFields(outputs, sensitive.outputs.get(id)), secrets);
   return Object.fromEntries(
-    Object.entries(run.nodes).map(([id, { dueAtMs, outputs, ...node }]) => [
+    Object.entries(run.nodes).map(([id, { dueAtMs, outputs, error, ...node }]) => [
       id,
       {
         ...node,
+        ...(error === undefined ? {} : { error: maskError(error, secrets) }),
         ...(dueAtMs === undefined ? {} : { dueAt: new Date(dueAtMs).toISOString() }),
-        ...(outputs === undefined ? {} : { outputs: maskFields(outputs, sensitive.outputs.get(id)) }),
+        ...(outputs === undefined ? {} : { outputs: shownOutputs(id, outputs) }),
       },
     ]),
   );

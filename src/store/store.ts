@@ -150,8 +150,11 @@ export interface WorkQueue {
   claimRuns(claim: Claim): Promise<Run[]>;
   /** Prolongs the leases still held by `owner`; returns the run ids that are. */
   renewLeases(owner: string, runIds: readonly string[], untilMs: number): Promise<string[]>;
-  /** The earliest due time of any run that nobody holds at `nowMs`, or undefined when nothing waits. */
-  nextWakeAtMs(nowMs: number): Promise<number | undefined>;
+  /**
+   * The earliest due time of any run that nobody holds at `nowMs`, or undefined when nothing waits. Runs of a newer
+   * engine do not count: whoever asks could not claim them.
+   */
+  nextWakeAtMs(nowMs: number, engineVersion: number): Promise<number | undefined>;
 }
 
 export interface Claim {
@@ -329,6 +332,7 @@ export interface EffectClaim {
   readonly expiresAtMs: number;
 }
 
+/** The first outcome stands; a later one changes nothing. */
 export interface EffectOutcome {
   readonly effectId: string;
   readonly state: "succeeded" | "failed";

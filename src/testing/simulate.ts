@@ -44,7 +44,7 @@ export function simulate(
   } as unknown as Host;
   const limits = { maxNodeExecutions: options.maxNodeExecutions ?? 1000 };
   const runId = host.newId("run");
-  const stamping = () => ({ runId, nowMs, newId: host.newId, sensitivity: plan.sensitivity });
+  const stamping = () => ({ runId, nowMs, newId: host.newId });
 
   const first = stamp(
     undefined,

@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import Fastify from "fastify";
+import { visibleRun } from "../engine/execute.ts";
 import { readSnapshot } from "../engine/read-run.ts";
 import { errorReply } from "../http/errors.ts";
 import type { Handler, RequestContext } from "../http/handler.ts";
@@ -43,8 +44,11 @@ export async function streamHost(store: Store, settings: Partial<StreamSettings>
       responses.push(reply.raw);
       try {
         const keyId = String(request.headers["x-key"] ?? ADA.keyId);
-        const context = { host, caller: { ...ADA, keyId }, params: request.params, request, reply, requestId: "r" };
-        const answer = await handler({ ...context, query: readQuery?.(request.url) } as unknown as RequestContext);
+        const params = request.params as { runId: string };
+        const run = await visibleRun(host, ADA, params.runId);
+        const query = readQuery?.(request.url);
+        const context = { host, caller: { ...ADA, keyId }, params, run, query, request, reply, requestId: "r" };
+        const answer = await handler({ ...context, watchKey: () => () => {} } as unknown as RequestContext);
         if (answer === "hijacked") return reply;
         if ("json" in answer) return reply.status(answer.status).send(answer.json);
         return reply.type(answer.contentType ?? "").send(answer.raw);

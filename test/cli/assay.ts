@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, vi } from "vitest";
 import { tempDir } from "../../src/testing/temp-dir.ts";
 
-const bin = fileURLToPath(new URL("../../bin/assay.js", import.meta.url));
+const ownBin = fileURLToPath(new URL("../../bin/assay.js", import.meta.url));
 const children = new Set<ChildProcess>();
 
 // Many processes one after the other, each with a start of its own, on machines that may be busy.
@@ -27,6 +27,8 @@ export interface Options {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
   readonly stdin?: string;
+  /** Another program than that of this checkout. */
+  readonly bin?: string;
 }
 
 /** Runs the real program to its end. */
@@ -45,7 +47,8 @@ export interface Running {
   until(condition: (stdout: string) => boolean): Promise<void>;
 }
 
-export function start(args: readonly string[], { env = {}, cwd = tempDir(), stdin }: Options = {}): Running {
+export function start(args: readonly string[], options: Options = {}): Running {
+  const { env = {}, cwd = tempDir(), stdin, bin = ownBin } = options;
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith("ASSAY_"));
   const child = spawn(process.execPath, [bin, ...args], {
     cwd,

@@ -148,12 +148,30 @@ describe("processes on one PostgreSQL", () => {
     expect(await host.stop()).toBe(0);
   });
 
+  test("that refuses the user or has no such database is exit code 2, without its password", async () => {
+    const stranger = new URL(database.url);
+    stranger.password = "hunter2";
+    const elsewhere = new URL(database.url);
+    elsewhere.pathname = "/nowhere";
+    for (const { href } of [stranger, elsewhere]) {
+      for (const command of [["serve", "--port", "0"], ["worker"], ["migrate"], ["backup", join(tempDir(), "x")]]) {
+        const { code, stdout, stderr } = await assay([...command, "--database-url", href]);
+        expect({ code, stdout }, command.join(" ")).toEqual({ code: 2, stdout: "" });
+        expect(stderr).toMatch(
+          /^assay: (password .* failed|database "nowhere" does not exist).*; look at --database-url\.\n$/,
+        );
+        expect(stderr).not.toContain(new URL(href).password);
+      }
+    }
+  });
+
   test("that is not there is exit code 4, without its password", async () => {
     const nowhere = "postgres://user:hunter2@127.0.0.1:9/x";
     for (const command of [["serve", "--port", "0"], ["worker"], ["migrate"], ["backup", join(tempDir(), "x")]]) {
       const { code, stdout, stderr } = await assay([...command, "--database-url", nowhere]);
       expect({ code, stdout }, command.join(" ")).toEqual({ code: 4, stdout: "" });
       expect(stderr).not.toContain("hunter2");
+      expect(stderr, command.join(" ")).toContain("The database cannot be opened: connect ECONNREFUSED 127.0.0.1:9.");
     }
   });
 });

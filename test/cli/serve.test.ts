@@ -97,10 +97,29 @@ describe("a place that is taken", () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
     const { port } = other.address() as AddressInfo;
-    const refused = await assay(["serve", "--port", String(port), "--data", tempDir()]);
+    const data = tempDir();
+    const refused = await assay(["serve", "--port", String(port), "--data", data]);
     other.close();
     expect(refused).toMatchObject({ code: 2, stdout: "" });
     expect(refused.stderr).toContain(`assay: port ${port} on 127.0.0.1 is in use; choose another with --port`);
+    // It made no owner key that nobody saw.
+    const second = await serve(["--data", data]);
+    expect(second.ownerKey).toMatch(/^assay_/);
+    await second.stop();
+  });
+});
+
+describe("a folder for data that cannot be used", () => {
+  test("is named, with a way out, whatever the command", async () => {
+    const file = join(tempDir(), "a-file");
+    writeFileSync(file, "");
+    for (const command of [["serve", "--port", "0"], ["migrate"]]) {
+      const { code, stdout, stderr } = await assay([...command, "--data", join(file, "data")]);
+      expect({ code, stdout }, command[0]).toEqual({ code: 2, stdout: "" });
+      expect(stderr).toMatch(
+        /^assay: the database cannot be kept in .*a-file\/data: .*; choose a folder with --data\.\n$/,
+      );
+    }
   });
 });
 

@@ -266,7 +266,8 @@ export function conformance(name: string, database: () => Promise<readonly strin
       });
 
       test("at once leaves the attempt open, and resuming starts a fresh one", async () => {
-        const runId = await host.begin("sleep", { inputs: { delayMs: 100 } });
+        // Long enough to be seen running on a busy machine.
+        const runId = await host.begin("sleep", { inputs: { delayMs: 1500 } });
         await host.reaches(runId, "running");
         const paused = await host.ask("POST", `/v1/runs/${runId}:pause`, { body: { drainPolicy: "immediate" } });
         expect(paused.json.pausedAt).toEqual(expect.any(String));

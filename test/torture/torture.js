@@ -31,7 +31,7 @@ import { WORKFLOWS } from "./workflows.js";
  * @typedef {object} Report
  * @property {string} title
  * @property {number} seed
- * @property {number} rounds
+ * @property {number} rounds that were gone through
  * @property {number} kills of servers or of the database
  * @property {number} freezes of servers, for longer than a lease
  * @property {Journal} journal
@@ -124,6 +124,7 @@ export async function torture({ scenario, rounds, seed, actors = 24, thinkMs = 2
     logFile: (place) => join(folder, `host-${place}.log`),
   });
   const found = { runs: 0, events: 0, auditEntries: 0, settleMs: 0, rows: 0 };
+  let survived = 0;
   try {
     await fleet.startAll();
     const over = new AbortController();
@@ -135,6 +136,7 @@ export async function torture({ scenario, rounds, seed, actors = 24, thinkMs = 2
     const disasters = random.fork();
     for (let round = 1; round <= rounds; round++) {
       await scenario.round(fleet, disasters, postgres);
+      survived = round;
       say(`round ${round}/${rounds}: ${journal.writes} writes acknowledged, ${journal.counts.violations} violations`);
     }
     await sleep(disasters.between(100, 400));
@@ -154,9 +156,18 @@ export async function torture({ scenario, rounds, seed, actors = 24, thinkMs = 2
     await fleet.killAll();
     await postgres?.stop();
   }
-  const kills = scenario.kills === "hosts" ? fleet.kills : rounds;
+  const kills = scenario.kills === "hosts" ? fleet.kills : survived;
   const tookMs = performance.now() - startedMs;
-  const report = { title: scenario.title, seed, rounds, kills, freezes: fleet.freezes, journal, found, tookMs };
+  const report = {
+    title: scenario.title,
+    seed,
+    rounds: survived,
+    kills,
+    freezes: fleet.freezes,
+    journal,
+    found,
+    tookMs,
+  };
   if (journal.counts.violations === 0) {
     rmSync(folder, { recursive: true, force: true });
     return report;

@@ -23,7 +23,9 @@ export async function auditVerify({ flags, json, config, io }: Call<typeof AUDIT
       ? await verifyOnline(connect(config), io).catch(nothingToVerify)
       : await (await import("../verify-export.ts")).verifyExport(flags.file, flags.publicKey);
   if (verdict === undefined) {
-    io.err("assay: this host does not serve its audit chain (auditLogIntegrity is off); nothing can be said about it.");
+    const message =
+      "this host does not serve its audit chain (auditLogIntegrity is off); nothing can be said about it.";
+    io.err(json ? JSON.stringify({ error: "capability_not_provided", message, details: {} }) : `assay: ${message}`);
     return EXIT.noVerdict;
   }
   if (json) io.out(JSON.stringify(verdict));

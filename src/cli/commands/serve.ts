@@ -10,7 +10,7 @@ import { AppError } from "../../protocol/errors.ts";
 import { HOST_WIDE, type Store } from "../../store/store.ts";
 import type { Call } from "../command.ts";
 import { openStore } from "../database.ts";
-import { consoleFolder } from "../paths.ts";
+import { consoleFolder, programName } from "../paths.ts";
 import { packageVersion } from "../version.ts";
 import { buildHost } from "../wiring/build-host.ts";
 import { httpSettings, streamSettings } from "../wiring/http-settings.ts";
@@ -53,7 +53,6 @@ async function start(call: Call, log: Logger, shutdown: Shutdown): Promise<Ready
   }
   await registerWorkflows(host, call);
   if (keyFile) await seedKeys(host, keyFile);
-  const ownerKey = keyFile ? undefined : await bootstrapOwnerKey(host);
 
   const worker = config.worker ? workOn(host, config, log, shutdown) : undefined;
   if (worker) host = { ...host, hands: worker };
@@ -85,7 +84,9 @@ async function start(call: Call, log: Logger, shutdown: Shutdown): Promise<Ready
     samples: () => [...events.samples(), ...(worker ? workerSamples(worker) : [])],
   });
   shutdown.add("server", () => app.close());
-  return { url: await listen(app, config), ownerKey };
+  const url = await listen(app, config);
+  // Last of all: a key that is made by a start which then fails would never be shown.
+  return { url, ownerKey: keyFile ? undefined : await bootstrapOwnerKey(host) };
 }
 
 async function registerWorkflows(host: Host, { config, io }: Call): Promise<void> {
@@ -119,5 +120,6 @@ function announce({ config, io, json }: Call, { url, ownerKey }: Ready): void {
   else io.out(`Assay is ready at ${url}${ownerKey === undefined ? "" : `  owner key: ${ownerKey}`}`);
   if (json || !io.errIsTerminal) return;
   if (ownerKey !== undefined) io.err(`The key is not shown again. In another terminal: export ASSAY_KEY=${ownerKey}`);
-  io.err("Next: assay workflow register FILE, then assay run start WORKFLOW --watch. Stop with ctrl-c.");
+  const program = programName();
+  io.err(`Next: ${program} workflow register FILE, then ${program} run start WORKFLOW --watch. Stop with ctrl-c.`);
 }

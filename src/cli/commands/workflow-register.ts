@@ -11,6 +11,11 @@ type Result =
   | ({ readonly file: string; readonly ok: true } & RegisterWorkflowResponse)
   | { readonly file: string; readonly ok: false; readonly error: { readonly error: string; readonly message: string } };
 
+/** Every line begins with the file's name already. */
+function withoutName(message: string, file: string): string {
+  return message.startsWith(`${file} `) ? message.slice(file.length + 1) : message;
+}
+
 /** Every file is tried, so that one run shows all that is wrong; only a server that refuses us ends it early. */
 export async function workflowRegister({ args, json, config, io }: Call): Promise<number> {
   const client = connect(config);
@@ -22,7 +27,7 @@ export async function workflowRegister({ args, json, config, io }: Call): Promis
       results.push({ file, ok: true, ...registered });
     } catch (error) {
       if (!(error instanceof AppError) || exitCodeOf(error) !== EXIT.invalid) throw error;
-      results.push({ file, ok: false, error: { error: error.code, message: error.message } });
+      results.push({ file, ok: false, error: { error: error.code, message: withoutName(error.message, file) } });
     }
   }
   const registered = results.filter((result) => result.ok);

@@ -12,7 +12,24 @@ import { compilePattern } from "./pattern.ts";
 export function conditionHolds(run: Run, edge: WorkflowEdge, source: NodeState): boolean {
   const { condition } = edge;
   if (condition === undefined) return true;
-  const context = conditionContext(run, edge, source);
+  const answers = ANSWERS.get(source) ?? new Map<WorkflowEdge, Answer>();
+  ANSWERS.set(source, answers);
+  const known = answers.get(edge);
+  if (known?.variables === run.variables) return known.holds;
+  const holds = evaluated(condition, conditionContext(run, edge, source));
+  answers.set(edge, { variables: run.variables, holds });
+  return holds;
+}
+
+interface Answer {
+  readonly variables: Run["variables"];
+  readonly holds: boolean;
+}
+
+/** A condition is asked about at every step of a run; its answer changes only with the source and the variables. */
+const ANSWERS = new WeakMap<NodeState, Map<WorkflowEdge, Answer>>();
+
+function evaluated(condition: EdgeCondition, context: Record<string, unknown>): boolean {
   try {
     return evaluate(condition, context);
   } catch {

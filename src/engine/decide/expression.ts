@@ -42,13 +42,19 @@ function parseCel(text: string): (context: Record<string, unknown>) => unknown {
   }
 }
 
-/** CEL integers are BigInt; JSON has none. */
+/**
+ * CEL integers are BigInt; JSON has none. What JSON cannot hold at all is refused: the log would give back something
+ * else than was decided with.
+ */
 function plain(value: unknown): unknown {
   if (typeof value === "bigint") return Number(value);
+  if (typeof value === "number" && !Number.isFinite(value)) throw new Error("the result is not a finite number");
+  if (value instanceof Date) return value.toISOString();
   if (Array.isArray(value)) return value.map(plain);
   if (value instanceof Map) return Object.fromEntries([...value].map(([key, item]) => [String(key), plain(item)]));
   if (typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype) {
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plain(item)]));
   }
+  if (typeof value === "object" && value !== null) throw new Error("the result is of a type that JSON does not have");
   return value;
 }

@@ -5,9 +5,13 @@ import type { TriggerRule, WorkflowDefinition, WorkflowEdge, WorkflowNode } from
 export interface Graph {
   /** Topological over the forward edges; definition order among equals. */
   readonly order: readonly WorkflowNode[];
+  /** Where a node stands in that order. */
+  readonly place: ReadonlyMap<string, number>;
   readonly node: ReadonlyMap<string, WorkflowNode>;
   readonly forwardInto: ReadonlyMap<string, readonly WorkflowEdge[]>;
   readonly forwardFrom: ReadonlyMap<string, readonly WorkflowEdge[]>;
+  /** The forward edges into a node by the rule they carry. */
+  readonly rulesInto: ReadonlyMap<string, readonly (readonly [TriggerRule, readonly WorkflowEdge[]])[]>;
   /** Edges that lead back to a node from which their source was reached. */
   readonly backFrom: ReadonlyMap<string, readonly WorkflowEdge[]>;
 }
@@ -31,10 +35,14 @@ export function buildGraph(definition: Pick<WorkflowDefinition, "nodes" | "edges
   }
   const back = backEdges(definition, node);
   const forward = definition.edges.filter((edge) => !back.has(edge));
+  const order = topological(definition.nodes, forward);
+  const forwardInto = groupBy(forward, (edge) => edge.targetNodeId);
   return {
-    order: topological(definition.nodes, forward),
+    order,
+    place: new Map(order.map((one, index) => [one.id, index])),
     node,
-    forwardInto: groupBy(forward, (edge) => edge.targetNodeId),
+    forwardInto,
+    rulesInto: new Map([...forwardInto].map(([id, edges]) => [id, [...groupBy(edges, ruleOf)]])),
     forwardFrom: groupBy(forward, (edge) => edge.sourceNodeId),
     backFrom: groupBy([...back], (edge) => edge.sourceNodeId),
   };
@@ -100,8 +108,12 @@ export function reachableFrom(graph: Graph, start: string): string[] {
   return [...reached];
 }
 
-function groupBy(edges: readonly WorkflowEdge[], key: (edge: WorkflowEdge) => string): Map<string, WorkflowEdge[]> {
-  const groups = new Map<string, WorkflowEdge[]>();
+export function ruleOf({ triggerRule }: WorkflowEdge): TriggerRule {
+  return triggerRule ?? DEFAULT_TRIGGER_RULE;
+}
+
+function groupBy<K>(edges: readonly WorkflowEdge[], key: (edge: WorkflowEdge) => K): Map<K, WorkflowEdge[]> {
+  const groups = new Map<K, WorkflowEdge[]>();
   for (const edge of edges) {
     const group = groups.get(key(edge));
     if (group) group.push(edge);

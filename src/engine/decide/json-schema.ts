@@ -16,12 +16,26 @@ export function compileSchema(schema: Readonly<Record<string, unknown>>, where: 
     throw new AppError("validation_error", { problem: `${where} is not a usable JSON Schema: ${problem}` });
   }
   return (value) => {
-    if (validate(value)) return [];
-    return (validate.errors ?? []).slice(0, 10).map((error) => ({
+    if (holds(validate, value)) return [];
+    const problems = (validate.errors ?? []).slice(0, 10).map((error) => ({
       path: error.instancePath,
       problem: `${error.message ?? "does not match"}${unexpected(error.params)}`,
     }));
+    return problems.length > 0
+      ? problems
+      : [{ path: "", problem: "does not match: its schema refers to itself without end" }];
   };
+}
+
+/** A schema that refers to itself without going into the value never comes to an end; nothing matches it. */
+function holds(validate: ValidateFunction, value: unknown): boolean {
+  try {
+    return validate(value);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    validate.errors = [];
+    return false;
+  }
 }
 
 function unexpected(params: Record<string, unknown>): string {
@@ -31,7 +45,9 @@ function unexpected(params: Record<string, unknown>): string {
 
 /** One instance per schema: author-chosen `$id`s must not meet each other. */
 function newAjv(): Ajv2020 {
-  const regExp = Object.assign((source: string) => ({ test: compilePattern(source) }), { code: "compilePattern" });
+  // Ajv keeps one pattern per text, so each has to say its own; otherwise all of them would be the first.
+  const pattern = (source: string) => ({ test: compilePattern(source), toString: () => source });
+  const regExp = Object.assign(pattern, { code: "compilePattern" });
   return new Ajv2020({
     strict: false,
     allErrors: false,

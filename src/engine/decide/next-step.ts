@@ -1,4 +1,7 @@
-import { isActive, isSettled, type NodeState, type Run } from "../../protocol/run.ts";
+import type { RunError } from "../../protocol/events.ts";
+import { own } from "../../protocol/own.ts";
+import { isActive, isSettled, type NodeState, nodeOf, type Run } from "../../protocol/run.ts";
+import { maskFields } from "../../protocol/snapshot.ts";
 import {
   DEFAULT_MAX_LOOPBACK_ITERATIONS,
   type TriggerRule,
@@ -6,7 +9,7 @@ import {
   type WorkflowNode,
 } from "../../protocol/workflow.ts";
 import { conditionHolds } from "./condition.ts";
-import { DEFAULT_TRIGGER_RULE, reachableFrom } from "./graph.ts";
+import { reachableFrom, ruleOf } from "./graph.ts";
 import type { Plan } from "./plan.ts";
 
 export type Step =
@@ -14,36 +17,80 @@ export type Step =
   | { readonly type: "skip"; readonly node: WorkflowNode; readonly reason: string }
   | { readonly type: "loop"; readonly edge: WorkflowEdge; readonly iteration: number; readonly nodeIds: string[] }
   | { readonly type: "loop-limit"; readonly nodeId: string; readonly iterations: number; readonly limit: number }
-  | { readonly type: "complete"; readonly outputs: Record<string, unknown> };
+  | { readonly type: "fail"; readonly nodeId: string; readonly error: RunError }
+  | { readonly type: "complete"; readonly outputs: RunOutputs };
+
+/** `shown` where ports are sensitive: then it is what may be seen. */
+export interface RunOutputs {
+  readonly all: Record<string, unknown>;
+  readonly shown?: Record<string, unknown>;
+}
 
 /**
  * What may happen next, in the order of the graph; empty while everything left waits for nodes that are active.
  * Only one step is acted on before asking again when it is a loop or the end; starts and skips come together.
+ * `among` are the nodes that could be next, all of them unless `frontier` says which.
  */
-export function nextSteps(plan: Plan, run: Run): Step[] {
-  const loop = loopBack(plan, run);
+export function nextSteps(plan: Plan, run: Run, among: readonly WorkflowNode[] = plan.graph.order): Step[] {
+  const { loop, held } = loopBack(plan, run);
   if (loop) return [loop];
   const steps: Step[] = [];
-  for (const node of plan.graph.order) {
-    const state = run.nodes[node.id];
+  for (const node of among) {
+    if (held.has(node.id)) continue;
+    const state = nodeOf(run, node.id);
     if (state?.status === "interrupted") steps.push({ type: "start", node, attempt: state.attempt + 1 });
     if (state !== undefined) continue;
     const step = firstStep(plan, run, node);
     if (step) steps.push(step);
   }
   if (steps.length > 0) return steps;
-  const waiting = plan.graph.order.some((node) => !isSettled(run.nodes[node.id]));
-  return waiting || Object.values(run.nodes).some(isActive)
-    ? []
-    : [{ type: "complete", outputs: runOutputs(plan, run) }];
+  const waiting = plan.graph.order.some((node) => !isSettled(nodeOf(run, node.id)));
+  return waiting || Object.values(run.nodes).some(isActive) ? [] : [ending(plan, run)];
+}
+
+/**
+ * Where the next steps can be once `steps` were acted on: at what follows them, and at nodes that waited for more.
+ * Looking at every node again for each of them would cost the square of their number.
+ */
+export function frontier(
+  plan: Plan,
+  run: Run,
+  among: readonly WorkflowNode[],
+  steps: readonly Step[],
+): readonly WorkflowNode[] {
+  const { node, order, place, forwardFrom, forwardInto } = plan.graph;
+  const ids = new Set<string>();
+  for (const { id } of among) {
+    const begun = nodeOf(run, id) !== undefined;
+    if (!begun && forwardInto.get(id)?.some((edge) => isSettled(nodeOf(run, edge.sourceNodeId)))) ids.add(id);
+  }
+  for (const step of steps) {
+    if (step.type !== "start" && step.type !== "skip") return order;
+    for (const edge of forwardFrom.get(step.node.id) ?? []) ids.add(edge.targetNodeId);
+  }
+  const found = [...ids].sort((a, b) => (place.get(a) ?? 0) - (place.get(b) ?? 0));
+  return found.flatMap((id) => node.get(id) ?? []);
+}
+
+/** A failure that was to be handled, by a node that was then skipped or is disabled, is a failure of the run. */
+function ending(plan: Plan, run: Run): Step {
+  for (const { id } of plan.graph.order) {
+    const state = nodeOf(run, id);
+    if (state?.status === "failed" && state.error && !handlerRan(plan, run, id)) {
+      return { type: "fail", nodeId: id, error: state.error };
+    }
+  }
+  return { type: "complete", outputs: runOutputs(plan, run) };
+}
+
+function handlerRan(plan: Plan, run: Run, nodeId: string): boolean {
+  return (plan.graph.forwardFrom.get(nodeId) ?? []).some(
+    (edge) => handlesFailure(edge) && nodeOf(run, edge.targetNodeId)?.status !== "skipped",
+  );
 }
 
 function firstStep(plan: Plan, run: Run, node: WorkflowNode): Step | undefined {
-  const edges = plan.graph.forwardInto.get(node.id) ?? [];
-  if (edges.length === 0) {
-    return node.disabled ? { type: "skip", node, reason: "disabled" } : { type: "start", node, attempt: 0 };
-  }
-  const outcome = triggerOutcome(run, edges);
+  const outcome = triggerOutcome(plan, run, node.id);
   if (outcome === "wait") return undefined;
   if (outcome === "fire") {
     return node.disabled ? { type: "skip", node, reason: "disabled" } : { type: "start", node, attempt: 0 };
@@ -52,14 +99,9 @@ function firstStep(plan: Plan, run: Run, node: WorkflowNode): Step | undefined {
 }
 
 /** Each distinct rule among the incoming edges is judged over the edges that carry it; all must hold. */
-function triggerOutcome(run: Run, edges: readonly WorkflowEdge[]): "wait" | "fire" | string {
-  const groups = new Map<TriggerRule, WorkflowEdge[]>();
-  for (const edge of edges) {
-    const rule = edge.triggerRule ?? DEFAULT_TRIGGER_RULE;
-    groups.set(rule, [...(groups.get(rule) ?? []), edge]);
-  }
+function triggerOutcome(plan: Plan, run: Run, nodeId: string): "wait" | "fire" | string {
   let outcome: "fire" | string = "fire";
-  for (const [rule, group] of groups) {
+  for (const [rule, group] of plan.graph.rulesInto.get(nodeId) ?? []) {
     const one = ruleOutcome(run, rule, group);
     if (one === "wait") return "wait";
     if (one !== "fire") outcome = one;
@@ -68,68 +110,84 @@ function triggerOutcome(run: Run, edges: readonly WorkflowEdge[]): "wait" | "fir
 }
 
 function ruleOutcome(run: Run, rule: TriggerRule, edges: readonly WorkflowEdge[]): "wait" | "fire" | string {
-  const settled: { edge: WorkflowEdge; source: NodeState }[] = [];
-  for (const edge of edges) {
-    const source = run.nodes[edge.sourceNodeId];
-    if (isSettled(source)) settled.push({ edge, source });
-  }
   const fired = (statuses: readonly string[]) =>
-    settled.some(({ edge, source }) => statuses.includes(source.status) && conditionHolds(run, edge, source));
-  const none = (statuses: readonly string[]) => !settled.some(({ source }) => statuses.includes(source.status));
+    edges.some((edge) => {
+      const source = nodeOf(run, edge.sourceNodeId);
+      return source !== undefined && statuses.includes(source.status) && conditionHolds(run, edge, source);
+    });
+  const none = (statuses: readonly string[]) =>
+    !edges.some((edge) => statuses.includes(nodeOf(run, edge.sourceNodeId)?.status ?? ""));
 
   // These two need not wait for slower siblings.
   if (rule === "any_success" && fired(["completed"])) return "fire";
   if (rule === "any_failed" && fired(["failed"])) return "fire";
-  if (settled.length < edges.length) return "wait";
+  if (!edges.every((edge) => isSettled(nodeOf(run, edge.sourceNodeId)))) return "wait";
 
-  const holds = {
-    all_success: none(["failed", "cancelled", "skipped"]) && fired(["completed"]),
-    none_failed: none(["failed", "cancelled"]) && fired(["completed"]),
-    all_complete: fired(["completed", "failed", "cancelled"]),
-    any_success: false,
-    any_failed: false,
-  }[rule];
+  const holds =
+    (rule === "all_success" && none(["failed", "cancelled", "skipped"]) && fired(["completed"])) ||
+    (rule === "none_failed" && none(["failed", "cancelled"]) && fired(["completed"])) ||
+    (rule === "all_complete" && fired(["completed", "failed", "cancelled"]));
   return holds ? "fire" : `trigger rule ${rule} not met`;
 }
 
 /** A failure is handled when some forward edge of the node leads to a rule that fires on it. */
 export function failureIsHandled(plan: Plan, run: Run, nodeId: string): boolean {
-  const state = run.nodes[nodeId];
+  const state = nodeOf(run, nodeId);
   if (state === undefined) return false;
-  return (plan.graph.forwardFrom.get(nodeId) ?? []).some((edge) => {
-    const rule = edge.triggerRule ?? DEFAULT_TRIGGER_RULE;
-    return (rule === "any_failed" || rule === "all_complete") && conditionHolds(run, edge, state);
-  });
+  return (plan.graph.forwardFrom.get(nodeId) ?? []).some(
+    (edge) => handlesFailure(edge) && conditionHolds(run, edge, state),
+  );
 }
 
-/** An edge that leads back fires once per visit of its source: the visit ends when the loop resets it. */
-function loopBack(plan: Plan, run: Run): Step | undefined {
+function handlesFailure(edge: WorkflowEdge): boolean {
+  return ruleOf(edge) === "any_failed" || ruleOf(edge) === "all_complete";
+}
+
+/**
+ * An edge that leads back fires once per visit of its source: the visit ends when the loop resets it. While nodes are
+ * still at work on another branch of the loop it waits for them, and what it will reset is held back.
+ */
+function loopBack(plan: Plan, run: Run): { readonly loop?: Step; readonly held: ReadonlySet<string> } {
+  const held = new Set<string>();
   for (const [sourceId, edges] of plan.graph.backFrom) {
-    const source = run.nodes[sourceId];
+    const source = nodeOf(run, sourceId);
     if (source?.status !== "completed") continue;
     for (const edge of edges) {
       if (!conditionHolds(run, edge, source)) continue;
-      const iteration = (run.loops[edge.id] ?? 0) + 1;
+      const iteration = (own(run.loops, edge.id) ?? 0) + 1;
       const limit = plan.definition.settings.maxLoopbackIterations ?? DEFAULT_MAX_LOOPBACK_ITERATIONS;
       if (iteration > limit) {
-        return { type: "loop-limit", nodeId: edge.targetNodeId, iterations: iteration, limit };
+        return { loop: { type: "loop-limit", nodeId: edge.targetNodeId, iterations: iteration, limit }, held };
       }
-      const nodeIds = reachableFrom(plan.graph, edge.targetNodeId).filter((id) => run.nodes[id] !== undefined);
-      // Nodes still at work on another branch of the loop end first.
-      if (nodeIds.some((id) => isActive(run.nodes[id] as NodeState))) continue;
-      return { type: "loop", edge, iteration, nodeIds };
+      const reached = reachableFrom(plan.graph, edge.targetNodeId);
+      const nodeIds = reached.filter((id) => nodeOf(run, id) !== undefined);
+      if (nodeIds.every((id) => !isActive(nodeOf(run, id) as NodeState))) {
+        return { loop: { type: "loop", edge, iteration, nodeIds }, held };
+      }
+      for (const id of reached) held.add(id);
     }
   }
-  return undefined;
+  return { held };
 }
 
 /** The outputs of the nodes nothing follows: of the one, or of each under its id. */
-function runOutputs(plan: Plan, run: Run): Record<string, unknown> {
+function runOutputs(plan: Plan, run: Run): RunOutputs {
   const ends = plan.graph.order.filter(
-    (node) => (plan.graph.forwardFrom.get(node.id) ?? []).length === 0 && run.nodes[node.id]?.status === "completed",
+    ({ id }) => (plan.graph.forwardFrom.get(id) ?? []).length === 0 && nodeOf(run, id)?.status === "completed",
   );
   const primary = ends.filter((node) => node.outputRole === "primary");
-  const shown = primary.length > 0 ? primary : ends;
-  if (shown.length === 1) return { ...run.nodes[shown[0]?.id ?? ""]?.outputs };
-  return Object.fromEntries(shown.map((node) => [node.id, { ...run.nodes[node.id]?.outputs }]));
+  const chosen = primary.length > 0 ? primary : ends;
+  const all = joined(chosen, ({ id }) => ({ ...nodeOf(run, id)?.outputs }));
+  const { outputs } = plan.sensitivity;
+  if (!chosen.some(({ id }) => outputs.has(id))) return { all };
+  return { all, shown: joined(chosen, ({ id }) => maskFields(nodeOf(run, id)?.outputs ?? {}, outputs.get(id))) };
+}
+
+function joined(
+  nodes: readonly WorkflowNode[],
+  outputsOf: (node: WorkflowNode) => Record<string, unknown>,
+): Record<string, unknown> {
+  const [first, ...others] = nodes;
+  if (first !== undefined && others.length === 0) return outputsOf(first);
+  return Object.fromEntries(nodes.map((node) => [node.id, outputsOf(node)]));
 }

@@ -123,3 +123,15 @@ describe("a run that sleeps", () => {
     expect(run.turn().events).toHaveLength(before);
   });
 });
+
+describe("a run paused at once while a node waits to be tried again", () => {
+  test("loses none of its attempts", () => {
+    const retrying = workflow({
+      nodes: { flaky: { typeId: "core.fail", config: { retryable: true } } },
+      settings: { maxRetries: 2 },
+    });
+    const run = simulate(retrying).turn().decide(pause("immediate")).decide(resume).go();
+    const attempts = run.events.flatMap((event) => (event.type === "node.started" ? [event.payload.attempt] : []));
+    expect(attempts).toEqual([0, 1, 2]);
+  });
+});

@@ -1,5 +1,6 @@
 import type { RunError } from "../../protocol/events.ts";
-import type { Run } from "../../protocol/run.ts";
+import { own } from "../../protocol/own.ts";
+import { nodeOf, type Run } from "../../protocol/run.ts";
 import type { PortValue, WorkflowEdge, WorkflowNode } from "../../protocol/workflow.ts";
 import { compileExpression } from "./expression.ts";
 import type { Plan } from "./plan.ts";
@@ -30,7 +31,7 @@ export function resolveInputs(plan: Plan, run: Run, node: WorkflowNode): Resolve
 }
 
 function carriedBy(run: Run, edge: WorkflowEdge): { value: unknown } | undefined {
-  const source = run.nodes[edge.sourceNodeId];
+  const source = nodeOf(run, edge.sourceNodeId);
   const port = edge.sourceOutput ?? "output";
   if (source?.status !== "completed" || !Object.hasOwn(source.outputs ?? {}, port)) return undefined;
   return { value: source.outputs?.[port] };
@@ -41,11 +42,15 @@ function portValue(run: Run, from: PortValue): unknown {
     case "static":
       return from.value;
     case "variable":
-      return Object.hasOwn(run.variables, from.variableName) ? run.variables[from.variableName] : undefined;
+      return own(run.variables, from.variableName);
     case "connection":
-      return run.nodes[from.nodeId]?.outputs?.[from.outputKey];
+      return own(nodeOf(run, from.nodeId)?.outputs, from.outputKey);
     case "expression":
-      return compileExpression(from.expression)({ variables: run.variables, nodes: outputsByNode(run) });
+      return compileExpression(from.expression)({
+        variables: run.variables,
+        // Of thousands of nodes, for each expression of each: only for those that ask.
+        nodes: from.expression.includes("nodes") ? outputsByNode(run) : {},
+      });
   }
 }
 

@@ -57,3 +57,22 @@ describe("a node that requires a capability nobody provides", () => {
     expect(run.run.error?.message).toContain("conformance.never-provided");
   });
 });
+
+describe("a run whose results pile up", () => {
+  test("fails before it is larger than the host can keep", () => {
+    const ids = Array.from({ length: 40 }, (_, i) => `n${i}`);
+    const copy = {
+      typeId: "core.identity",
+      inputs: { text: { type: "expression" as const, expression: "variables.text + variables.text" } },
+    };
+    const run = simulate(
+      workflow({
+        nodes: Object.fromEntries(ids.map((id) => [id, copy])),
+        edges: ids.slice(1).map((id, i) => `${ids[i]}>${id}`),
+        variables: [{ name: "text", type: "string", defaultValue: "x".repeat(100_000) }],
+      }),
+    ).turn();
+    expect(run.run.error).toMatchObject({ code: "run_too_large" });
+    expect(run.events.at(-1)?.type).toBe("run.failed");
+  });
+});

@@ -1,5 +1,5 @@
 import { type EventDraft, MASK, type RunError } from "../../protocol/events.ts";
-import type { Run } from "../../protocol/run.ts";
+import { nodeOf, type Run } from "../../protocol/run.ts";
 import { maskFields } from "../../protocol/snapshot.ts";
 import type { WorkflowNode } from "../../protocol/workflow.ts";
 import { deepEqual } from "./deep-equal.ts";
@@ -58,7 +58,7 @@ const LONGEST_RETRY_MS = 60_000;
 /** An error that says it may pass is tried again, with growing delays, as often as the workflow's settings allow. */
 function failed(plan: Plan, run: Run, node: WorkflowNode, error: RunError): EventDraft[] {
   const nodeId = node.id;
-  const attempt = run.nodes[nodeId]?.attempt ?? 0;
+  const attempt = nodeOf(run, nodeId)?.attempt ?? 0;
   const retries = setting(node, "maxRetries") ?? plan.definition.settings.maxRetries ?? 0;
   if (error.retryable === true && attempt < retries) {
     const first = setting(node, "retryDelayMs") ?? FIRST_RETRY_MS;

@@ -161,3 +161,91 @@ describe("an edge that leads back", () => {
     expect(run.run.nodes["end"]?.status).toBe("completed");
   });
 });
+
+describe("names that every object has", () => {
+  const ids = ["constructor", "toString", "hasOwnProperty", "__proto__"];
+
+  test("are names of nodes like any other", () => {
+    const nodes = Object.fromEntries(ids.map((id) => [id, "core.noop"]));
+    const run = simulate(workflow({ nodes, edges: ["constructor>toString", "toString>hasOwnProperty"] })).go();
+    expect(run.run.status).toBe("completed");
+    expect(story(run, "node.completed").sort()).toEqual([...ids].sort());
+  });
+
+  test("are names of edges, ports and channels like any other", () => {
+    const run = simulate(
+      workflow({
+        nodes: {
+          make: {
+            typeId: "core.identity",
+            inputs: { gone: { type: "connection", nodeId: "make", outputKey: "valueOf", optional: true } },
+          },
+          add: { typeId: "core.channelWrite", config: { channelName: "constructor", reducer: "counter", value: 1 } },
+        },
+        edges: ["make>add", { id: "constructor", from: "add", to: "make" }],
+        settings: { maxLoopbackIterations: 2 },
+      }),
+    ).go();
+    expect(run.run.channels["constructor"]).toMatchObject({ reducer: "counter", value: 3 });
+    expect(run.run.error?.code).toBe("loop_limit_exceeded");
+    expect(run.run.nodes["make"]?.outputs).toEqual({});
+  });
+});
+
+describe("a loop with a branch that is still at work", () => {
+  test("holds back what it will reset, and goes round when the branch has ended", () => {
+    const run = simulate(
+      workflow({
+        nodes: {
+          plan: "core.noop",
+          slow: { typeId: "core.delay", config: { ms: 1000 } },
+          check: { typeId: "core.identity", inputs: { n: { type: "expression", expression: "variables.n + 1.0" } } },
+          publish: "core.noop",
+        },
+        edges: [
+          "plan>slow",
+          "plan>check",
+          "check>publish",
+          { from: "check", to: "plan", condition: { type: "expression", expression: "output.n < 3" } },
+        ],
+        variables: [{ name: "n", type: "number", defaultValue: 0 }],
+      }),
+    ).go();
+    expect(run.run.status).toBe("completed");
+    expect(story(run, "node.completed").filter((id) => id === "check")).toHaveLength(3);
+    expect(story(run, "node.started").filter((id) => id === "publish")).toHaveLength(1);
+  });
+});
+
+describe("a failure whose handler does not run", () => {
+  test.each([
+    ["is disabled", { mend: { typeId: "core.noop", disabled: true } }, []],
+    ["also waits for a success that does not come", { mend: "core.noop" }, [{ from: "bad", to: "mend" }]],
+  ])("because it %s fails the run", (_, mend, more) => {
+    const run = simulate(
+      workflow({
+        nodes: { bad: "core.fail", ...mend },
+        edges: [{ from: "bad", to: "mend", triggerRule: "any_failed" }, ...more],
+      }),
+    ).go();
+    expect(run.run).toMatchObject({ status: "failed", error: { code: "node_failed" } });
+    expect(run.events.at(-1)).toMatchObject({ type: "run.failed", payload: { failedNodeId: "bad" } });
+  });
+});
+
+describe("a workflow of thousands of nodes", () => {
+  const ids = Array.from({ length: 4000 }, (_, i) => `n${i}`);
+  const nodes = Object.fromEntries(ids.map((id) => [id, "core.noop"]));
+  const chain = ids.slice(1).map((id, i) => `${ids[i]}>${id}`);
+  const options = { maxNodeExecutions: 10_000 };
+
+  // Each of these blocked the process for ten seconds and more when a step cost as much as there are nodes.
+  test.each([
+    ["side by side", nodes, [], "completed"],
+    ["in a chain", nodes, chain, "completed"],
+    ["in a chain that is skipped", { ...nodes, n0: { typeId: "core.noop", disabled: true } }, chain, "completed"],
+  ])("%s ends in one turn", (_, all, edges, status) => {
+    const run = simulate(workflow({ nodes: all, edges }), {}, options).turn();
+    expect(run.run.status).toBe(status);
+  });
+});

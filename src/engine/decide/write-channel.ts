@@ -1,6 +1,7 @@
 import { reducerProblem } from "../../protocol/channel.ts";
 import type { EventDraft, RunError } from "../../protocol/events.ts";
 import { MASK } from "../../protocol/events.ts";
+import { own } from "../../protocol/own.ts";
 import type { Run } from "../../protocol/run.ts";
 import type { ChannelDeclaration, WorkflowNode } from "../../protocol/workflow.ts";
 import type { Plan } from "./plan.ts";
@@ -25,12 +26,12 @@ export function writeChannel(
   at: string,
   openedBefore: ReadonlySet<string>,
 ): { readonly events: EventDraft[] } | { readonly error: RunError } {
-  const declared = plan.definition.channels?.[write.channel];
+  const declared = own(plan.definition.channels, write.channel);
   const rules = declared ?? write.undeclared ?? { reducer: "replace" };
   const refusal = refused(plan, declared, node, write, rules.reducer);
   if (refusal) return { error: refusal };
   const events: EventDraft[] = [];
-  if (run.channels[write.channel] === undefined && !openedBefore.has(write.channel))
+  if (own(run.channels, write.channel) === undefined && !openedBefore.has(write.channel))
     events.push(opened(write.channel, node.id, rules, declared));
   events.push(written(node.id, write, rules.reducer, declared, at));
   return { events };

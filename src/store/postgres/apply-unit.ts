@@ -25,7 +25,7 @@ export function applyUnit(prepared: PreparedUnit, standing: StandingRows, accept
   }
   for (const { effectId, state, outcome, atMs } of unit.effectOutcomes ?? []) {
     const effect = standing.effects.get(effectId)?.row;
-    if (effect?.tenant !== unit.tenant) continue;
+    if (effect?.tenant !== unit.tenant || effect.state !== "claimed") continue;
     change(standing.effects, effectId, { ...effect, state, outcome, finished_at: atMs });
   }
   if (unit.idempotency && idempotency) change(standing.idempotency, idempotencyKey(unit.idempotency), idempotency);

@@ -45,6 +45,9 @@ export function openPool(settings: ConnectionSettings, max: number): Pool {
   const pool = new Pool({ ...configOf(settings, DURABLE), max, idleTimeoutMillis: 60_000 });
   // A connection that dies while idle has no caller to tell. The next one who needs it opens another.
   pool.on("error", () => {});
+  // The pool listens to idle connections only. What a dying server says to one that is lent out, or that was opened
+  // this moment, would be an error that nobody catches, and end the process. The pool keeps no connection that had one.
+  pool.on("connect", (client) => client.on("error", () => {}));
   return pool;
 }
 

@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
+import { sql } from "kysely";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { startPostgres, type TestPostgres } from "../../../test/start-postgres.js";
@@ -6,6 +9,7 @@ import { auditDraft, idempotencyOutcome, newTenant, runWrite, startedRun } from 
 import { verifiedChain } from "../../testing/store-contract/audit.ts";
 import { accept, save, sequencesOf, upTo } from "../../testing/store-contract/subject.ts";
 import type { Change, Store } from "../store.ts";
+import { kyselyOn, openPool } from "./connection.ts";
 import { openPostgresStore } from "./postgres-store.ts";
 
 // Of its own, because it is killed.
@@ -104,7 +108,42 @@ describe("a connection that somebody ends", () => {
     });
     await other.close();
   });
+
+  test("while it is lent out and nothing is asked of it does not end the process", async () => {
+    const pool = openPool({ url: postgres.url, statementTimeoutMs: 1_000, connectTimeoutMs: 1_000 }, 1);
+    const db = kyselyOn(pool);
+    const lent = db.connection().execute(async (connection) => {
+      const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(connection);
+      await withClient((client) => client.query("select pg_terminate_backend($1, 5000)", [rows[0]?.pid]));
+      // Long enough for the server's last words to arrive; without a listener Node would throw them where nobody catches.
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      return sql`select 1`.execute(connection);
+    });
+    await expect(lent).rejects.toThrow();
+    // It was not given back as if it were sound.
+    expect((await sql<{ one: number }>`select 1 as one`.execute(db)).rows).toEqual([{ one: 1 }]);
+    await pool.end();
+  });
+
+  test("the moment it is open does not end the process either", async () => {
+    const server = createServer((socket) => socket.once("data", () => socket.end(WELCOME_AND_GOODBYE))).listen(0);
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    const url = `postgres://nobody@127.0.0.1:${port}/none`;
+    const pool = openPool({ url, statementTimeoutMs: 1_000, connectTimeoutMs: 1_000 }, 1);
+    await expect(sql`select 1`.execute(kyselyOn(pool))).rejects.toThrow();
+    await pool.end();
+    server.close();
+  });
 });
+
+/** Authentication is fine, ready for a query, and a fatal error, all in one packet. */
+const WELCOME_AND_GOODBYE = Buffer.concat([
+  Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 0]),
+  Buffer.from([0x5a, 0, 0, 0, 5, 0x49]),
+  Buffer.from([0x45, 0, 0, 0, 30]),
+  Buffer.from("SFATAL\0C57P01\0Mgone away\0\0"),
+]);
 
 describe("a lock that somebody does not let go", () => {
   test("makes the commits that need it unavailable after a while, and no others afterwards", async () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { ENGINE_VERSION } from "../../protocol/events.ts";
 import {
   auditDraft,
   effectClaim,
@@ -118,7 +119,8 @@ describe("two hosts on one database", () => {
     const claim = { nowMs: atMs, untilMs: atMs + HOUR, limit: 4, engineVersion: 1 };
     const work = async (host: Store, owner: string): Promise<string[]> => {
       const got: string[] = [];
-      while ((await host.nextWakeAtMs(atMs)) === atMs) got.push(...idsOf(await host.claimRuns({ ...claim, owner })));
+      while ((await host.nextWakeAtMs(atMs, ENGINE_VERSION)) === atMs)
+        got.push(...idsOf(await host.claimRuns({ ...claim, owner })));
       return got;
     };
     const got = await Promise.all(upTo(6).map((n) => work(hosts[n % 2] as Store, `worker-${n}`)));

@@ -66,11 +66,16 @@ export async function countRuns(db: Kysely<Tables>): Promise<Partial<Record<RunS
   return Object.fromEntries(rows.map((row) => [row.status, Number(row.runs)]));
 }
 
-export async function nextWakeAtMs(db: Kysely<Tables>, nowMs: number): Promise<number | undefined> {
+export async function nextWakeAtMs(
+  db: Kysely<Tables>,
+  nowMs: number,
+  engineVersion: number,
+): Promise<number | undefined> {
   const row = await db
     .selectFrom("runs")
     .select("wake_at")
     .where("wake_at", "is not", null)
+    .where("engine_version", "<=", engineVersion)
     .where((run) => run.or([run("lease_until", "is", null), run("lease_until", "<=", nowMs)]))
     .orderBy("wake_at")
     .limit(1)

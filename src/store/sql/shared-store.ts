@@ -23,7 +23,7 @@ export function sharedStore(read: Kysely<Tables>, write: Kysely<Tables>): Shared
     allRunIds: (after, limit) => runs.allRunIds(read, after, limit),
     runRow: (runId) => runs.runRow(read, runId),
     countRuns: () => runs.countRuns(read),
-    nextWakeAtMs: (nowMs) => runs.nextWakeAtMs(read, nowMs),
+    nextWakeAtMs: (nowMs, engineVersion) => runs.nextWakeAtMs(read, nowMs, engineVersion),
 
     readWorkflow: (tenant, workflowId) => workflows.readWorkflow(read, tenant, workflowId),
     readWorkflowByHash: (hash) => workflows.readWorkflowByHash(read, hash),

@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { ENGINE_VERSION } from "../../protocol/events.ts";
 import { NOW, newTenant, runWrite, startedRun } from "../../testing/builders.ts";
 import { tempDir } from "../../testing/temp-dir.ts";
 import { openSqliteStore } from "./sqlite-store.ts";
@@ -16,7 +17,7 @@ describe("a SQLite file whose owner died while it worked on a run", () => {
     await first.close();
 
     const second = await openSqliteStore({ path });
-    expect(await second.nextWakeAtMs(NOW)).toBe(NOW);
+    expect(await second.nextWakeAtMs(NOW, ENGINE_VERSION)).toBe(NOW);
     const claim = { owner: "the living", nowMs: NOW, untilMs: NOW + 10_000, limit: 5, engineVersion: 1 };
     expect(await second.claimRuns(claim)).toEqual([run]);
     await second.close();

@@ -1,10 +1,9 @@
-import { closeSync, existsSync, mkdirSync, openSync, realpathSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
 import type { Run } from "../../protocol/run.ts";
 import { migrate, requireCurrentSchema } from "../sql/migrate.ts";
 import { sharedStore } from "../sql/shared-store.ts";
 import type { Change, Committed, Store } from "../store.ts";
 import { changeOf } from "./change-of.ts";
+import { databasePath, makeDatabaseFile } from "./database-path.ts";
 import { explain } from "./database-trouble.ts";
 import { flattenUnit } from "./flatten-unit.ts";
 import { hotReads } from "./hot-reads.ts";
@@ -41,11 +40,10 @@ async function openInMemory(): Promise<Connections> {
 }
 
 async function openFile({ path: given, migrate: mayMigrate = true }: SqliteStoreOptions): Promise<Connections> {
-  const path = canonicalPath(given);
+  const path = databasePath(given);
   const lock = await takeOwnership(path);
   try {
-    // The file holds secrets of the host. SQLite gives its companions the same permissions.
-    if (!existsSync(path)) closeSync(openSync(path, "a", 0o600));
+    makeDatabaseFile(path);
     await prepareFile(path, mayMigrate);
     const reader = await openForReading(path);
     const writer = await writeInAnotherThread(path).catch((error) => {
@@ -57,13 +55,6 @@ async function openFile({ path: given, migrate: mayMigrate = true }: SqliteStore
     lock.release();
     throw explain(error);
   }
-}
-
-/** One name per file, so that a link to it meets the same lock. */
-function canonicalPath(path: string): string {
-  if (existsSync(path)) return realpathSync(path);
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  return join(realpathSync(dirname(path)), basename(path));
 }
 
 async function prepareFile(path: string, mayMigrate: boolean): Promise<void> {

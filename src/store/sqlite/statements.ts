@@ -14,7 +14,8 @@ const WRITES = {
   insertEvent: "insert into run_events (run_id, sequence, type, body, sealed) values (?, ?, ?, ?, ?)",
   insertEffect: `insert into effects (effect_id, tenant, run_id, node_id, ordinal, provider_key, state, claimed_by,
     claimed_at, expires_at) values (?, ?, ?, ?, ?, ?, 'claimed', ?, ?, ?)`,
-  finishEffect: "update effects set state = ?, outcome = ?, finished_at = ? where effect_id = ? and tenant = ?",
+  finishEffect: `update effects set state = ?, outcome = ?, finished_at = ?
+    where effect_id = ? and tenant = ? and state = 'claimed'`,
   putIdempotency: `insert into idempotency (tenant, operation, idem_key, digest, state, status, headers, body, expires_at)
     values (?, ?, ?, ?, ?, ?, ?, ?, ?)
     on conflict (tenant, operation, idem_key) do update set digest = excluded.digest, state = excluded.state,

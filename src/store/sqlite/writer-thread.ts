@@ -1,7 +1,8 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { BatchCommitter } from "./commit-batch.ts";
 import { openForWriting } from "./open-database.ts";
-import type { Operation } from "./operations.ts";
+import type { Operation, Outcome } from "./operations.ts";
+import { sameFile } from "./same-file.ts";
 
 /**
  * The thread that owns the only write connection: fsync and B-tree work happen here and never hold up a request that
@@ -10,11 +11,19 @@ import type { Operation } from "./operations.ts";
 const port = parentPort;
 if (port === null) throw new Error("writer-thread.ts runs as a worker thread only");
 
-const db = await openForWriting(workerData as string);
+const path = workerData as string;
+const db = await openForWriting(path);
+const isInPlace = sameFile(path);
 const committer = new BatchCommitter(db);
 
+function commit(operations: readonly Operation[]): Outcome[] {
+  if (isInPlace()) return committer.commit(operations);
+  const message = "The database file was removed or replaced; stop this process before you do that";
+  return operations.map(() => ({ kind: "failed", trouble: true, message }));
+}
+
 port.on("message", (operations: readonly Operation[] | null) => {
-  if (operations !== null) return port.postMessage(committer.commit(operations));
+  if (operations !== null) return port.postMessage(commit(operations));
   db.close();
   port.close();
 });

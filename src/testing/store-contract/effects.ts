@@ -56,6 +56,17 @@ export function effects(subject: Subject): void {
       }
     });
 
+    test("keeps its first outcome, whoever comes later with another", async () => {
+      const { store } = subject;
+      const tenant = newTenant();
+      const claim = effectClaim(newId("run"));
+      const { effectId } = claim;
+      await accept(store, { tenant, effectClaims: [claim] });
+      await accept(store, { tenant, effectOutcomes: [{ effectId, state: "succeeded", outcome: "1", atMs: NOW }] });
+      await accept(store, { tenant, effectOutcomes: [{ effectId, state: "failed", outcome: "{}", atMs: NOW + 1 }] });
+      expect(await store.readEffect(effectId)).toMatchObject({ state: "succeeded", outcome: "1" });
+    });
+
     test("takes no outcome from another tenant", async () => {
       const { store } = subject;
       const claim = effectClaim(newId("run"));

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { AppError } from "../../protocol/errors.ts";
+import { ENGINE_VERSION } from "../../protocol/events.ts";
 import type { Store } from "../../store/store.ts";
 import {
   artifactWrite,
@@ -32,7 +33,7 @@ const CALLS: Readonly<Record<string, (store: Store) => Promise<unknown>>> = {
   countRuns: (store) => store.countRuns(),
   claimRuns: (store) => store.claimRuns(claim),
   renewLeases: (store) => store.renewLeases("w", ["run-1"], NOW),
-  nextWakeAtMs: (store) => store.nextWakeAtMs(NOW),
+  nextWakeAtMs: (store) => store.nextWakeAtMs(NOW, ENGINE_VERSION),
   readWorkflow: (store) => store.readWorkflow("t", "wf"),
   readWorkflowByHash: (store) => store.readWorkflowByHash("hash"),
   listWorkflows: (store) => store.listWorkflows("t", "", 1),

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { ENGINE_VERSION } from "../../protocol/events.ts";
 import type { Run } from "../../protocol/run.ts";
 import type { Claim, Store } from "../../store/store.ts";
 import {
@@ -73,7 +74,7 @@ export function queue(subject: Subject): void {
         while (got.length < runIds.length) {
           const more = await store.claimRuns(claim(owner, NOW, { limit: 3 }));
           // A claim passes over rows that another one is just taking, so one empty answer is not the end.
-          if (more.length === 0 && (await store.nextWakeAtMs(NOW)) === undefined) return got;
+          if (more.length === 0 && (await store.nextWakeAtMs(NOW, ENGINE_VERSION)) === undefined) return got;
           got.push(...more);
         }
         return got;
@@ -191,9 +192,9 @@ export function queue(subject: Subject): void {
   describe("the next wake-up", () => {
     test("is undefined while nothing waits", async () => {
       const { store } = subject;
-      expect(await store.nextWakeAtMs(NOW)).toBeUndefined();
+      expect(await store.nextWakeAtMs(NOW, ENGINE_VERSION)).toBeUndefined();
       await save(store, next(await started(store), NOW, runCompleted()));
-      expect(await store.nextWakeAtMs(NOW)).toBeUndefined();
+      expect(await store.nextWakeAtMs(NOW, ENGINE_VERSION)).toBeUndefined();
     });
 
     test("is the earliest due time of the runs that nobody holds", async () => {
@@ -201,11 +202,21 @@ export function queue(subject: Subject): void {
       await save(store, next(await started(store), NOW, nodeStarted(), nodeSleeps(9_000)));
       await save(store, next(await started(store), NOW, nodeStarted(), nodeSleeps(7_000)));
       await started(store, NOW - 5);
-      expect(await store.nextWakeAtMs(NOW)).toBe(NOW - 5);
+      expect(await store.nextWakeAtMs(NOW, ENGINE_VERSION)).toBe(NOW - 5);
 
       await store.claimRuns(claim("worker-1"));
-      expect(await store.nextWakeAtMs(NOW)).toBe(NOW + 7_000);
-      expect(await store.nextWakeAtMs(NOW + LEASE_MS)).toBe(NOW - 5);
+      expect(await store.nextWakeAtMs(NOW, ENGINE_VERSION)).toBe(NOW + 7_000);
+      expect(await store.nextWakeAtMs(NOW + LEASE_MS, ENGINE_VERSION)).toBe(NOW - 5);
+    });
+  });
+
+  describe("the next wake-up, of a host that is older than a run", () => {
+    test("is that of the runs it can claim", async () => {
+      const { store } = subject;
+      const newer = startedRun({ tenant: newTenant(), engineVersion: ENGINE_VERSION + 1 });
+      await save(store, newer);
+      expect(await store.nextWakeAtMs(NOW, ENGINE_VERSION)).toBeUndefined();
+      expect(await store.nextWakeAtMs(NOW, ENGINE_VERSION + 1)).toBe(NOW);
     });
   });
 

@@ -1,0 +1,21 @@
+import type { IncomingMessage } from "node:http";
+
+/**
+ * What leaves open whom a request is for or from. Node takes the first of two such headers and a proxy in front may
+ * have gone by the second, so neither counts.
+ */
+export function ambiguityOf({ headers, httpVersion, rawHeaders }: IncomingMessage): string | undefined {
+  if (headers.host === undefined && httpVersion === "1.1") return "HTTP/1.1 asks for a Host header";
+  let hosts = 0;
+  let credentials = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] ?? "";
+    if (name.length === HOST.length && name.toLowerCase() === HOST) hosts++;
+    else if (name.length === CREDENTIAL.length && name.toLowerCase() === CREDENTIAL) credentials++;
+  }
+  if (hosts > 1) return "it has more than one Host header";
+  return credentials > 1 ? "it has more than one Authorization header" : undefined;
+}
+
+const HOST = "host";
+const CREDENTIAL = "authorization";

@@ -1,0 +1,87 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { bearer, type TestHost, testHost } from "../testing/host.ts";
+
+let host: TestHost;
+let url: string;
+let runId: string;
+const open: AbortController[] = [];
+
+beforeEach(async () => {
+  host = await testHost();
+  url = await host.listen();
+  runId = await host.newRun();
+});
+afterEach(async () => {
+  for (const connection of open.splice(0)) connection.abort();
+  await host.close();
+});
+
+async function newKey(more: object = {}): Promise<{ authorization: string; keyId: string }> {
+  const json = { principal: "guest", roles: ["viewer"], ...more };
+  const { key, info } = (await host.ask("POST", "/v1/host/assay/keys", { json })).json();
+  return { authorization: `Bearer ${key}`, keyId: info.keyId };
+}
+
+function get(path: string, { authorization }: { authorization: string }): Promise<Response> {
+  const connection = new AbortController();
+  open.push(connection);
+  return fetch(`${url}/v1/runs/${runId}/events${path}`, { headers: { authorization }, signal: connection.signal });
+}
+
+/** Follows the run; gives whether the stream has ended. */
+async function follow(key: { authorization: string }): Promise<() => boolean> {
+  const response = await get("", key);
+  expect(response.status).toBe(200);
+  let ended = false;
+  void response
+    .text()
+    .catch(() => {})
+    .then(() => (ended = true));
+  return () => ended;
+}
+
+const revoke = (keyId: string) => host.ask("POST", `/v1/host/assay/keys/${keyId}:revoke`);
+/** The key cache time, and a little for a busy machine. */
+const within = { timeout: 2500, interval: 20 };
+
+test("revoking a key ends its streams, and nobody else's", async () => {
+  const guest = await newKey();
+  const ended = await follow(guest);
+  const othersEnded = await follow(bearer("owner"));
+  await revoke(guest.keyId);
+  await expect.poll(ended, within).toBe(true);
+  expect(othersEnded()).toBe(false);
+});
+
+test("revoking a key answers its waiting polls", async () => {
+  const guest = await newKey();
+  const polled = get("/poll?lastSequence=0&timeout=60", guest);
+  await sleep(100);
+  await revoke(guest.keyId);
+  const response = await polled;
+  expect(response.status).toBe(401);
+  expect(await response.json()).toMatchObject({ error: "key_revoked" });
+});
+
+test("a key that expires takes its streams and polls with it", async () => {
+  const guest = await newKey({ expiresAt: new Date(Date.now() + 700).toISOString() });
+  const ended = await follow(guest);
+  const polled = get("/poll?lastSequence=0&timeout=60", guest);
+  expect(ended()).toBe(false);
+  await expect.poll(ended, within).toBe(true);
+  expect(await (await polled).json()).toMatchObject({ error: "key_expired" });
+});
+
+test("a principal that loses its role loses its streams", async () => {
+  const ended = await follow(await newKey());
+  await host.store.commit({ tenant: "t1", roles: [{ tenant: "t1", principal: "guest", roles: [] }] });
+  await expect.poll(ended, within).toBe(true);
+});
+
+test("a database that is away ends no stream", async () => {
+  const ended = await follow(await newKey());
+  await host.store.close();
+  await sleep(1300);
+  expect(ended()).toBe(false);
+});

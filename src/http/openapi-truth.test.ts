@@ -1,0 +1,158 @@
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { OPERATIONS, type Operation, type OperationId } from "../protocol/operations.ts";
+import { artifactWrite } from "../testing/builders.ts";
+import { type Asked, type TestHost, testHost, type Who } from "../testing/host.ts";
+import { workflow } from "../testing/workflow.ts";
+import { REQUEST_EXAMPLES } from "./openapi-examples.ts";
+import { fillPath } from "./route-pattern.ts";
+
+// Whether the served document says what really comes back: every operation is asked in several ways, and each answer is
+// held against the status, the headers and the schema that the document gives for it.
+
+interface Described {
+  readonly description: string;
+  readonly headers?: Readonly<Record<string, { readonly $ref: string }>>;
+  readonly content?: Readonly<Record<string, { readonly schema: object }>>;
+}
+type Document = {
+  components: { headers: Record<string, { required?: true }> };
+  paths: Record<string, Record<string, { responses: Record<string, Described> }>>;
+};
+
+let host: TestHost;
+let document: Document;
+let ajv: Ajv2020;
+const named = { runId: "", keyId: "", workflowId: "documented", artifactId: "report" };
+
+beforeAll(async () => {
+  host = await testHost({ worker: true, settings: { maxRequestBodyBytes: 4096 } });
+  const { id: _, ...rest } = workflow({ id: named.workflowId, nodes: { a: "core.noop" } });
+  await host.ask("POST", "/v1/workflows", { json: { id: named.workflowId, ...rest } });
+  await host.ask("POST", "/v1/workflows", { json: REQUEST_EXAMPLES.registerWorkflow });
+  document = (await host.ask("GET", "/v1/openapi.json")).json();
+  ajv = new Ajv2020({ strict: false, validateFormats: false }).addSchema(document, "api");
+});
+afterAll(() => host.close());
+
+const operations = (Object.entries(OPERATIONS) as [OperationId, Operation][]).filter(
+  ([, { gate }]) => gate?.capability !== "conformanceSeams",
+);
+
+const QUERIES: Partial<Record<OperationId, string>> = {
+  verifyAudit: "?fromSeq=0&toSeq=99",
+  pollEvents: "?timeout=1",
+  streamEvents: "?streamMode=debug",
+};
+
+/** A run of its own for every request, so that what one does to it is nothing to the next. */
+async function target({ path }: Operation): Promise<string> {
+  named.runId = path.includes("{runId}") ? await host.newRun() : "";
+  if (path.includes("{artifactId}")) {
+    await host.store.commit({ tenant: "t1", artifacts: [artifactWrite(named.runId)] });
+  }
+  if (path.includes("{keyId}")) {
+    named.keyId = (await host.ask("POST", "/v1/host/assay/keys", { json: { principal: "p" } })).json().info.keyId;
+  }
+  return fillPath(path, named);
+}
+
+function asked(id: OperationId, operation: Operation): Asked {
+  return operation.body === undefined ? {} : { json: REQUEST_EXAMPLES[id] ?? {} };
+}
+
+type Answer = Awaited<ReturnType<TestHost["ask"]>>;
+
+function expectDescribed({ path, method }: Operation, answer: Answer): void {
+  const responses = document.paths[path]?.[method.toLowerCase()]?.responses ?? {};
+  const { statusCode, headers, payload } = answer;
+  const described = responses[statusCode];
+  expect(described, `${statusCode} is not described: ${payload.slice(0, 200)}`).toBeDefined();
+  for (const [name, { $ref }] of Object.entries(described?.headers ?? {})) {
+    const { required } = document.components.headers[$ref.split("/").at(-1) ?? ""] ?? {};
+    if (required) expect(headers).toHaveProperty(name.toLowerCase());
+  }
+  if ("retry-after" in headers) expect(described?.headers).toHaveProperty("Retry-After");
+  if (statusCode === 304) {
+    expect(payload).toBe("");
+    return;
+  }
+  const type = String(headers["content-type"]).replace("; charset=utf-8", "");
+  const types = Object.keys(described?.content ?? {});
+  if (!types.includes("*/*") || statusCode >= 400) expect(types).toContain(type);
+  if (type !== "application/json") return;
+  const pointer = ["paths", path, method.toLowerCase(), "responses", statusCode, "content", type, "schema"]
+    .map((step) => encodeURIComponent(String(step).replaceAll("~", "~0").replaceAll("/", "~1")))
+    .join("/");
+  const check = ajv.compile({ $ref: `api#/${pointer}` });
+  const body: unknown = JSON.parse(payload);
+  expect(check(body), `${ajv.errorsText(check.errors)} in ${payload.slice(0, 300)}`).toBe(true);
+  if (statusCode >= 400) expect(described?.description).toContain(`\`${(body as { error: string }).error}\``);
+}
+
+describe.each(operations)("%s is described as it answers", (id, operation) => {
+  const ask = async (more: Asked = {}, path?: string) =>
+    host.ask(operation.method, (path ?? (await target(operation))) + (QUERIES[id] ?? ""), {
+      ...asked(id, operation),
+      ...more,
+    });
+  const as = (who: Who) => ask({ as: who });
+
+  test("to a caller who may", async () => {
+    const answer = await ask();
+    expectDescribed(operation, answer);
+    if (operation.gate?.capability !== "feedback") {
+      expect([operation.success.status, 200, 409]).toContain(answer.statusCode);
+    }
+  });
+
+  test("to callers who may not", async () => {
+    if (operation.access === "public") return;
+    expectDescribed(operation, await ask({ headers: { authorization: "" } }));
+    for (const who of ["stranger", "narrow", "other"] as const) expectDescribed(operation, await as(who));
+  });
+
+  test("when it names nothing", async () => {
+    const nothing = { runId: "run-none", keyId: "key-none", workflowId: "none", artifactId: "none" };
+    if (operation.path.includes("{")) expectDescribed(operation, await ask({}, fillPath(operation.path, nothing)));
+  });
+
+  test("to a body that is not one it takes", async () => {
+    if (operation.body === undefined) return;
+    for (const body of ['{"zzz":1}', "{", "[]", `"${"x".repeat(5000)}"`]) {
+      expectDescribed(operation, await host.ask(operation.method, await target(operation), { body }));
+    }
+    const headers = { "content-type": "text/plain" };
+    expectDescribed(operation, await host.ask(operation.method, await target(operation), { body: "{}", headers }));
+  });
+
+  test("to a query that is not one it takes", async () => {
+    if (operation.query === undefined) return;
+    for (const query of ["?limit=0", "?fromSeq=x", "?timeout=99", "?bufferMs=-1", "?streamMode=no", "?%zz"]) {
+      expectDescribed(operation, await host.ask(operation.method, (await target(operation)) + query));
+    }
+  });
+
+  test("to a request under an idempotency key, again, and with another body", async () => {
+    if (operation.idempotent === undefined) return;
+    const headers = { "idempotency-key": `once-${id}` };
+    const path = await target(operation);
+    const first = await ask({ headers }, path);
+    expectDescribed(operation, first);
+    const again = await ask({ headers }, path);
+    expectDescribed(operation, again);
+    if (first.statusCode < 400) expect(again.headers).toMatchObject({ "openwop-idempotent-replay": "true" });
+    if (operation.body === undefined) return;
+    const other = id === "createRun" ? { workflowId: "noop" } : id === "bulkCancelRuns" ? { runIds: ["x"] } : undefined;
+    const json = other ?? (id === "registerWorkflow" ? REQUEST_EXAMPLES.registerWorkflow : { reason: "other" });
+    expectDescribed(operation, await ask({ headers, json }, path));
+  });
+
+  test("to whoever has it already", async () => {
+    const first = await ask();
+    const { etag } = first.headers;
+    if (etag === undefined) return;
+    const path = fillPath(operation.path, named);
+    expectDescribed(operation, await ask({ headers: { "if-none-match": String(etag) } }, path));
+  });
+});
