@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { AppError, ERRORS, RUN_ERRORS } from "./errors.ts";
 
@@ -31,5 +31,16 @@ describe("the error reference", () => {
 
   test("lists every code of a failed run or node, and no others", () => {
     expect(rows("Codes inside runs").map(([code]) => code)).toEqual(Object.keys(RUN_ERRORS));
+  });
+
+  test("knows every code that the engine gives a run or a node", () => {
+    const engine = new URL("../engine/", import.meta.url);
+    const files = readdirSync(engine, { recursive: true, encoding: "utf8" });
+    const sources = files.filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts"));
+    const codes = sources.flatMap((file) =>
+      [...readFileSync(new URL(file, engine), "utf8").matchAll(/\bcode: "(\w+)"/g)].map((match) => match[1] ?? ""),
+    );
+    expect(codes.length).toBeGreaterThan(5);
+    expect(codes.filter((code) => !Object.hasOwn(RUN_ERRORS, code))).toEqual([]);
   });
 });
