@@ -38,7 +38,9 @@ describe("the error reference", () => {
     const files = readdirSync(engine, { recursive: true, encoding: "utf8" });
     const sources = files.filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts"));
     const codes = sources.flatMap((file) =>
-      [...readFileSync(new URL(file, engine), "utf8").matchAll(/\bcode: "([a-z]+(?:_[a-z]+)+)"/g)].map((match) => match[1] ?? ""),
+      [...readFileSync(new URL(file, engine), "utf8").matchAll(/\bcode: "([a-z]+(?:_[a-z]+)+)"/g)].map(
+        (match) => match[1] ?? "",
+      ),
     );
     expect(codes.length).toBeGreaterThan(5);
     expect(codes.filter((code) => !Object.hasOwn(RUN_ERRORS, code))).toEqual([]);
