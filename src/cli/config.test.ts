@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
-import { CAPABILITIES } from "../protocol/operations.ts";
+import { CAPABILITIES } from "../protocol/operation.ts";
 import { tempDir } from "../testing/temp-dir.ts";
 import { type ConfigSources, coloursWanted, defaultConfig, loadConfig } from "./config.ts";
 import { environmentNameOf, flagOf, SETTINGS, type SettingName } from "./settings.ts";

@@ -1,6 +1,6 @@
 import { randomFillSync, randomInt } from "node:crypto";
 import { formatId, type IdPrefix, RANDOM_BYTES } from "../protocol/id.ts";
-import type { Capability } from "../protocol/operations.ts";
+import type { Capability } from "../protocol/operation.ts";
 import type { Run } from "../protocol/run.ts";
 import type { Lease, Store } from "../store/store.ts";
 import type { Checkpointer } from "./audit/checkpointer.ts";

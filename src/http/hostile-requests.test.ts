@@ -1,7 +1,8 @@
 import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { OPERATIONS, type Operation, type OperationId } from "../protocol/operations.ts";
+import type { Operation } from "../protocol/operation.ts";
+import { OPERATIONS, type OperationId } from "../protocol/operations.ts";
 import { bearer, expectError, KEYS, type TestHost, testHost } from "../testing/host.ts";
 import { rawHttp } from "../testing/raw-http.ts";
 import { fillPath } from "./route-pattern.ts";

@@ -1,5 +1,6 @@
 import { AppError } from "../protocol/errors.ts";
-import { OPERATIONS, type Operation } from "../protocol/operations.ts";
+import type { Operation } from "../protocol/operation.ts";
+import { OPERATIONS } from "../protocol/operations.ts";
 import { pathTest } from "./route-pattern.ts";
 
 interface Known {

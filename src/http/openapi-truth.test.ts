@@ -1,6 +1,7 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { OPERATIONS, type Operation, type OperationId } from "../protocol/operations.ts";
+import type { Operation } from "../protocol/operation.ts";
+import { OPERATIONS, type OperationId } from "../protocol/operations.ts";
 import { artifactWrite } from "../testing/builders.ts";
 import { type Asked, type TestHost, testHost, type Who } from "../testing/host.ts";
 import { workflow } from "../testing/workflow.ts";

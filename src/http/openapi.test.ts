@@ -1,7 +1,8 @@
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { beforeAll, describe, expect, test } from "vitest";
 import { ERRORS } from "../protocol/errors.ts";
-import { OPERATIONS, type Operation, type OperationId } from "../protocol/operations.ts";
+import type { Operation } from "../protocol/operation.ts";
+import { OPERATIONS, type OperationId } from "../protocol/operations.ts";
 import { parse } from "../protocol/schema.ts";
 import { openApiDocument } from "./openapi.ts";
 import { REQUEST_EXAMPLES } from "./openapi-examples.ts";

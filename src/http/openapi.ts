@@ -1,5 +1,6 @@
 import { ERRORS, type ErrorCode } from "../protocol/errors.ts";
-import { OPERATIONS, type Operation, type OperationId } from "../protocol/operations.ts";
+import type { Operation } from "../protocol/operation.ts";
+import { OPERATIONS, type OperationId } from "../protocol/operations.ts";
 import { type JsonSchema, reference, referredSchemas, schemaOrReference } from "./named-schemas.ts";
 import { REQUEST_EXAMPLES } from "./openapi-examples.ts";
 import { HEADERS, PARAMETERS, TAGS } from "./openapi-parts.ts";

@@ -3,7 +3,7 @@ import { visibleRun } from "../engine/execute.ts";
 import type { Host } from "../engine/host.ts";
 import { AppError, type ErrorDetails } from "../protocol/errors.ts";
 import type { Caller } from "../protocol/identity.ts";
-import type { Operation } from "../protocol/operations.ts";
+import type { Operation } from "../protocol/operation.ts";
 import { parse, type TSchema } from "../protocol/schema.ts";
 import type { Scope } from "../protocol/scopes.ts";
 import type { HttpDeps } from "./deps.ts";

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { OPERATIONS, type Operation, type OperationId } from "../protocol/operations.ts";
+import type { Operation } from "../protocol/operation.ts";
+import { OPERATIONS, type OperationId } from "../protocol/operations.ts";
 import { bearer, expectError, type TestHost, testHost } from "../testing/host.ts";
 import type { HttpDeps } from "./deps.ts";
 import { fastifyPattern } from "./route-pattern.ts";

@@ -1,7 +1,8 @@
 import type { Socket } from "node:net";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { AppError } from "../protocol/errors.ts";
-import { OPERATIONS, type Operation, type OperationId } from "../protocol/operations.ts";
+import type { Operation } from "../protocol/operation.ts";
+import { OPERATIONS, type OperationId } from "../protocol/operations.ts";
 import { ambiguityOf } from "./ambiguous-request.ts";
 import { clientError, refuseSocket } from "./client-error.ts";
 import { endConnections } from "./connections.ts";

@@ -22,57 +22,25 @@ import {
 } from "./api.ts";
 import { AuditCheckpoint, AuditEntry, AuditVerifyResult } from "./audit.ts";
 import type { ErrorCode } from "./errors.ts";
+import { AUTHENTICATED, type Operation, PROTECTED } from "./operation.ts";
 import { RunStatusSchema } from "./run-status.ts";
-import { type TSchema, Type } from "./schema.ts";
-import type { Scope } from "./scopes.ts";
+import { Type } from "./schema.ts";
+import { SEAM_OPERATIONS } from "./seam-operations.ts";
 import { RunSnapshot } from "./snapshot.ts";
 import { WorkflowDefinition } from "./workflow.ts";
-
-/**
- * Every route the host serves: one table for routing, validation, authorisation, OpenAPI and the SDK.
- * `{name}` is a path parameter; a `:verb` belongs to the segment before it.
- */
-export interface Operation {
-  readonly method: "GET" | "POST" | "DELETE";
-  readonly path: string;
-  readonly tag: string;
-  readonly summary: string;
-  /** A scope; "authenticated" for any valid key; "public" for none. */
-  readonly access: Scope | "authenticated" | "public";
-  /** Served only when this capability is on; `off` is the answer otherwise, before scope and look-up. */
-  readonly gate?: { readonly capability: Capability; readonly off: "not_found" | "capability_not_provided" };
-  readonly query?: TSchema;
-  readonly body?: TSchema;
-  /** Present on routes that change something: `Idempotency-Key` is honoured. `many` makes several commits. */
-  readonly idempotent?: "one" | "many";
-  readonly success: { readonly status: number; readonly schema?: TSchema; readonly contentType?: string };
-  readonly errors: readonly ErrorCode[];
-}
-
-/** What can be switched off by configuration, or is not built yet. Discovery and the gates read the same set. */
-export const CAPABILITIES = ["pauseResume", "feedback", "auditLogIntegrity", "conformanceSeams"] as const;
-export type Capability = (typeof CAPABILITIES)[number];
 
 const closed = { additionalProperties: false } as const;
 const open = { additionalProperties: true } as const;
 const Limit = Type.Optional(Type.Integer({ minimum: 1, maximum: 200 }));
 const Cursor = Type.Optional(Type.String({ minLength: 1, maxLength: 512 }));
-const ShortText = Type.String({ maxLength: 256 });
 const JsonObject = Type.Record(Type.String(), Type.Unknown());
 
-const AUTHENTICATED: readonly ErrorCode[] = [
-  "unauthenticated",
-  "key_expired",
-  "key_revoked",
-  "rate_limited",
-  "unavailable",
-];
-const PROTECTED: readonly ErrorCode[] = [...AUTHENTICATED, "forbidden"];
 const KEYED: readonly ErrorCode[] = ["validation_error", "idempotency_in_flight", "idempotency_key_mismatch"];
 const BODY: readonly ErrorCode[] = ["validation_error", "payload_too_large", "unsupported_media_type"];
 const OF_RUN: readonly ErrorCode[] = ["not_found", "engine_version_mismatch"];
 const CHANGES_RUN: readonly ErrorCode[] = [...KEYED, ...BODY, ...OF_RUN, "run_version_conflict"];
 
+/** Every route the host serves, in one table. */
 export const OPERATIONS = {
   getDiscovery: {
     method: "GET",
@@ -374,66 +342,7 @@ export const OPERATIONS = {
     success: { status: 200, contentType: "text/plain; version=0.0.4" },
     errors: [...PROTECTED],
   },
-  seamListEvents: {
-    method: "GET",
-    path: "/v1/host/sample/test/runs/{runId}/events",
-    tag: "conformance seams",
-    summary: "The raw event log of a run of the caller's tenant; empty for an unknown id.",
-    access: "runs:read",
-    gate: { capability: "conformanceSeams", off: "not_found" },
-    query: Type.Object(
-      {
-        type: Type.Optional(Type.String()),
-        nodeId: Type.Optional(Type.String()),
-        correlationId: Type.Optional(Type.String()),
-        causationId: Type.Optional(Type.String()),
-      },
-      open,
-    ),
-    success: { status: 200, schema: EventListResponse },
-    errors: [...PROTECTED],
-  },
-  seamReset: {
-    method: "POST",
-    path: "/v1/host/sample/test/reset",
-    tag: "conformance seams",
-    summary: "Clears the state of the seams.",
-    access: "authenticated",
-    gate: { capability: "conformanceSeams", off: "not_found" },
-    success: { status: 200, schema: JsonObject },
-    errors: ["unauthenticated"],
-  },
-  seamDecide: {
-    method: "POST",
-    path: "/v1/host/sample/authorization/decide",
-    tag: "conformance seams",
-    summary: "Whether a principal of the caller's tenant may act; unknown principals and roles may not.",
-    access: "authenticated",
-    gate: { capability: "conformanceSeams", off: "not_found" },
-    body: Type.Object({ principal: ShortText, action: ShortText, resource: Type.Optional(Type.String()) }, open),
-    success: { status: 200, schema: Type.Object({ allowed: Type.Boolean() }, open) },
-    errors: ["unauthenticated", "validation_error"],
-  },
-  seamOwnedRun: {
-    method: "GET",
-    path: "/v1/host/sample/identity/owned-run",
-    tag: "conformance seams",
-    summary: "A snapshot of a run the caller owns, made if need be.",
-    access: "runs:read",
-    gate: { capability: "conformanceSeams", off: "not_found" },
-    success: { status: 200, schema: RunSnapshot },
-    errors: [...PROTECTED],
-  },
-  seamCrossWorkspaceRead: {
-    method: "POST",
-    path: "/v1/host/sample/identity/cross-workspace-read",
-    tag: "conformance seams",
-    summary: "Reads a run of one workspace as a principal of another; always refused.",
-    access: "runs:read",
-    gate: { capability: "conformanceSeams", off: "not_found" },
-    success: { status: 200 },
-    errors: [...PROTECTED, "not_found"],
-  },
+  ...SEAM_OPERATIONS,
 } as const satisfies Record<string, Operation>;
 
 export type OperationId = keyof typeof OPERATIONS;

@@ -12,7 +12,7 @@ import { eventRoutes } from "../http/event-routes.ts";
 import { buildServer } from "../http/server.ts";
 import { ErrorEnvelope, type KeyFileEntry } from "../protocol/api.ts";
 import { ERRORS, type ErrorCode } from "../protocol/errors.ts";
-import type { Capability } from "../protocol/operations.ts";
+import type { Capability } from "../protocol/operation.ts";
 import { parse, Type } from "../protocol/schema.ts";
 import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
 import type { Store } from "../store/store.ts";

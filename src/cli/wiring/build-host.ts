@@ -1,7 +1,7 @@
 import { type Host, idSource } from "../../engine/host.ts";
 import { NODE_TYPES } from "../../engine/nodes/all.ts";
 import { plansOf } from "../../engine/plans.ts";
-import type { Capability } from "../../protocol/operations.ts";
+import type { Capability } from "../../protocol/operation.ts";
 import type { Store } from "../../store/store.ts";
 import type { Config } from "../settings.ts";
 

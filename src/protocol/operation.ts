@@ -1,0 +1,37 @@
+import type { ErrorCode } from "./errors.ts";
+import type { TSchema } from "./schema.ts";
+import type { Scope } from "./scopes.ts";
+
+/** One route: what routing, validation, authorisation, OpenAPI and the SDK need to know of it. */
+export interface Operation {
+  readonly method: "GET" | "POST" | "DELETE";
+  /** `{name}` is a parameter; a `:verb` belongs to the segment before it. */
+  readonly path: string;
+  readonly tag: string;
+  readonly summary: string;
+  /** A scope; "authenticated" for any valid key; "public" for none. */
+  readonly access: Scope | "authenticated" | "public";
+  /** Served only when this capability is on; `off` is the answer otherwise, before scope and look-up. */
+  readonly gate?: { readonly capability: Capability; readonly off: "not_found" | "capability_not_provided" };
+  readonly query?: TSchema;
+  readonly body?: TSchema;
+  /** Present on routes that change something: `Idempotency-Key` is honoured. `many` makes several commits. */
+  readonly idempotent?: "one" | "many";
+  readonly success: { readonly status: number; readonly schema?: TSchema; readonly contentType?: string };
+  readonly errors: readonly ErrorCode[];
+}
+
+/** What can be switched off by configuration, or is not built yet. Discovery and the gates read the same set. */
+export const CAPABILITIES = ["pauseResume", "feedback", "auditLogIntegrity", "conformanceSeams"] as const;
+export type Capability = (typeof CAPABILITIES)[number];
+
+/** What any route with a key may answer. */
+export const AUTHENTICATED: readonly ErrorCode[] = [
+  "unauthenticated",
+  "key_expired",
+  "key_revoked",
+  "rate_limited",
+  "unavailable",
+];
+/** And any route with a scope. */
+export const PROTECTED: readonly ErrorCode[] = [...AUTHENTICATED, "forbidden"];

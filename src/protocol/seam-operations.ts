@@ -1,0 +1,72 @@
+import { EventListResponse } from "./api.ts";
+import { type Operation, PROTECTED } from "./operation.ts";
+import { Type } from "./schema.ts";
+import { RunSnapshot } from "./snapshot.ts";
+
+const open = { additionalProperties: true } as const;
+const ShortText = Type.String({ maxLength: 256 });
+const JsonObject = Type.Record(Type.String(), Type.Unknown());
+
+/** Routes that exist for conformance suites only, with `--conformance-seams`. They drive the production code. */
+export const SEAM_OPERATIONS = {
+  seamListEvents: {
+    method: "GET",
+    path: "/v1/host/sample/test/runs/{runId}/events",
+    tag: "conformance seams",
+    summary: "The raw event log of a run of the caller's tenant; empty for an unknown id.",
+    access: "runs:read",
+    gate: { capability: "conformanceSeams", off: "not_found" },
+    query: Type.Object(
+      {
+        type: Type.Optional(Type.String()),
+        nodeId: Type.Optional(Type.String()),
+        correlationId: Type.Optional(Type.String()),
+        causationId: Type.Optional(Type.String()),
+      },
+      open,
+    ),
+    success: { status: 200, schema: EventListResponse },
+    errors: [...PROTECTED],
+  },
+  seamReset: {
+    method: "POST",
+    path: "/v1/host/sample/test/reset",
+    tag: "conformance seams",
+    summary: "Clears the state of the seams.",
+    access: "authenticated",
+    gate: { capability: "conformanceSeams", off: "not_found" },
+    success: { status: 200, schema: JsonObject },
+    errors: ["unauthenticated"],
+  },
+  seamDecide: {
+    method: "POST",
+    path: "/v1/host/sample/authorization/decide",
+    tag: "conformance seams",
+    summary: "Whether a principal of the caller's tenant may act; unknown principals and roles may not.",
+    access: "authenticated",
+    gate: { capability: "conformanceSeams", off: "not_found" },
+    body: Type.Object({ principal: ShortText, action: ShortText, resource: Type.Optional(Type.String()) }, open),
+    success: { status: 200, schema: Type.Object({ allowed: Type.Boolean() }, open) },
+    errors: ["unauthenticated", "validation_error"],
+  },
+  seamOwnedRun: {
+    method: "GET",
+    path: "/v1/host/sample/identity/owned-run",
+    tag: "conformance seams",
+    summary: "A snapshot of a run the caller owns, made if need be.",
+    access: "runs:read",
+    gate: { capability: "conformanceSeams", off: "not_found" },
+    success: { status: 200, schema: RunSnapshot },
+    errors: [...PROTECTED],
+  },
+  seamCrossWorkspaceRead: {
+    method: "POST",
+    path: "/v1/host/sample/identity/cross-workspace-read",
+    tag: "conformance seams",
+    summary: "Reads a run of one workspace as a principal of another; always refused.",
+    access: "runs:read",
+    gate: { capability: "conformanceSeams", off: "not_found" },
+    success: { status: 200 },
+    errors: [...PROTECTED, "not_found"],
+  },
+} as const satisfies Record<string, Operation>;
