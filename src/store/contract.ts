@@ -2,14 +2,19 @@ import { afterEach, beforeEach, describe } from "vitest";
 import { appending } from "../testing/store-contract/append.ts";
 import { audit } from "../testing/store-contract/audit.ts";
 import { effects } from "../testing/store-contract/effects.ts";
+import { externalEvents } from "../testing/store-contract/external-events.ts";
+import { gateSummaries } from "../testing/store-contract/gate-summary.ts";
 import { idempotency } from "../testing/store-contract/idempotency.ts";
+import { interrupts } from "../testing/store-contract/interrupts.ts";
 import { keys } from "../testing/store-contract/keys.ts";
 import { lifetime } from "../testing/store-contract/lifetime.ts";
+import { outboxes } from "../testing/store-contract/outbox.ts";
 import { queue } from "../testing/store-contract/queue.ts";
 import { runs } from "../testing/store-contract/runs.ts";
 import { side } from "../testing/store-contract/side.ts";
 import type { Subject } from "../testing/store-contract/subject.ts";
 import { units } from "../testing/store-contract/unit.ts";
+import { webhooks } from "../testing/store-contract/webhooks.ts";
 import { workflows } from "../testing/store-contract/workflows.ts";
 import type { Store } from "./store.ts";
 
@@ -48,4 +53,21 @@ export function storeContract(name: string, open: () => Promise<Opened>): void {
   });
 }
 
-const CHAPTERS = [appending, units, queue, idempotency, effects, runs, workflows, keys, audit, side, lifetime];
+const CHAPTERS = [
+  appending,
+  units,
+  queue,
+  idempotency,
+  effects,
+  runs,
+  workflows,
+  keys,
+  audit,
+  interrupts,
+  gateSummaries,
+  externalEvents,
+  webhooks,
+  outboxes,
+  side,
+  lifetime,
+];

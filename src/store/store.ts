@@ -3,6 +3,27 @@ import type { RunEvent } from "../protocol/events.ts";
 import type { PrincipalKind, Visibility } from "../protocol/identity.ts";
 import type { Run } from "../protocol/run.ts";
 import type { RunStatus } from "../protocol/run-status.ts";
+import type {
+  DeliveryWrite,
+  ExternalEventRecord,
+  ExternalEventWrite,
+  Gates,
+  Membership,
+  RoleDefinitionWrite,
+  Webhooks,
+  WebhookWrite,
+} from "./gates.ts";
+import type {
+  ArtifactWrite,
+  EffectClaim,
+  EffectOutcome,
+  EffectRecord,
+  IdempotencyOutcome,
+  IdempotencyRecord,
+  Side,
+} from "./side.ts";
+
+export type * from "./side.ts";
 
 /**
  * Everything Assay remembers. Two adapters implement it, SQLite and PostgreSQL; `contract.ts` proves them equal.
@@ -14,7 +35,7 @@ import type { RunStatus } from "../protocol/run-status.ts";
  * - Trouble with the database itself throws `AppError("unavailable")`; nothing was acknowledged then.
  * - Rows of another tenant are never returned: the tenant is part of the query that fetches them.
  */
-export interface Store extends RunReads, WorkQueue, Workflows, Keys, Audit, Side {
+export interface Store extends RunReads, WorkQueue, Workflows, Keys, Audit, Side, Gates, Webhooks {
   /**
    * The one way to change anything. All of a unit happens or none of it. Concurrent units share a transaction
    * (group commit), but each is checked alone: a refused unit fails only its caller. Resolves after the commit is
@@ -48,6 +69,11 @@ export interface Unit {
   readonly artifacts?: readonly ArtifactWrite[];
   readonly keys?: readonly KeyWrite[];
   readonly roles?: readonly RoleBinding[];
+  readonly roleDefinitions?: readonly RoleDefinitionWrite[];
+  readonly externalEvents?: readonly ExternalEventWrite[];
+  readonly webhooks?: readonly WebhookWrite[];
+  /** Rows of the outbox; they exist exactly when the events they are about do. */
+  readonly deliveries?: readonly DeliveryWrite[];
 }
 
 /**
@@ -83,7 +109,9 @@ export type Refusal =
   /** Another run is active in the same dedup scope. */
   | { readonly type: "active"; readonly runId: string }
   | { readonly type: "idempotency"; readonly record: IdempotencyRecord }
-  | { readonly type: "effect"; readonly record: EffectRecord };
+  | { readonly type: "effect"; readonly record: EffectRecord }
+  /** Absent when the event to be delivered is held no longer, and was purged since. */
+  | { readonly type: "external-event"; readonly record?: ExternalEventRecord };
 
 export interface Change {
   /** Runs with new events; "all" when the listener may have missed some and should look at everything it follows. */
@@ -92,7 +120,12 @@ export interface Change {
   readonly work: boolean;
   /** Keys or roles changed: caches let go. */
   readonly keys: boolean;
+  /** Webhooks changed, or there are deliveries to make. */
+  readonly webhooks: boolean;
+  readonly deliveries: boolean;
 }
+
+export const NO_CHANGE: Change = { runIds: [], work: false, keys: false, webhooks: false, deliveries: false };
 
 // --- runs ---------------------------------------------------------------------------------------------------
 
@@ -205,6 +238,8 @@ export interface Keys {
   /** Roles a workspace defines beside the built-in ones. */
   customRoles(tenant: string, workspace: string | undefined): Promise<Record<string, readonly string[]>>;
   hasKeys(): Promise<boolean>;
+  /** Read anew each time: eligibility is decided by what holds now. Empty for somebody unknown. */
+  membershipOf(visible: Visibility, principal: string): Promise<Membership>;
 }
 
 export interface KeyRecord {
@@ -216,6 +251,7 @@ export interface KeyRecord {
   readonly kind: PrincipalKind;
   readonly scopes: readonly string[];
   readonly roles: readonly string[];
+  readonly groups: readonly string[];
   readonly label?: string;
   readonly createdAtMs: number;
   readonly expiresAtMs?: number;
@@ -225,16 +261,18 @@ export interface KeyRecord {
 
 export type KeyWrite =
   /** Replaces a key with the same hash (`--keys` is upserted at each start) and lifts a revocation. */
-  | { readonly type: "put"; readonly key: Omit<KeyRecord, "roles" | "revokedAtMs" | "lastUsedAtMs"> }
+  | { readonly type: "put"; readonly key: Omit<KeyRecord, "roles" | "groups" | "revokedAtMs" | "lastUsedAtMs"> }
   | { readonly type: "revoke"; readonly keyId: string; readonly atMs: number }
   | { readonly type: "used"; readonly keyId: string; readonly atMs: number };
 
-/** Replaces the roles of a principal in a workspace, or tenant-wide when there is none. */
+/** Replaces what a principal is in a workspace, or tenant-wide when there is none. */
 export interface RoleBinding {
   readonly tenant: string;
   readonly workspace?: string;
   readonly principal: string;
-  readonly roles: readonly string[];
+  /** Absent: the roles, or groups, stay as they are. */
+  readonly roles?: readonly string[];
+  readonly groups?: readonly string[];
 }
 
 // --- audit --------------------------------------------------------------------------------------------------
@@ -261,105 +299,4 @@ export interface AuditBacklog {
   readonly checkpointSeq: number;
   /** When the last checkpoint was made, or 0 when there is none. */
   readonly checkpointAtMs: number;
-}
-
-// --- idempotency, effects, artifacts, secrets -----------------------------------------------------------------
-
-export interface Side {
-  readIdempotency(key: IdempotencyKey, nowMs: number): Promise<IdempotencyRecord | undefined>;
-  /**
-   * Atomically makes a pending record when there is none, or none that still counts (expired, retryable failure,
-   * pending with a lease that is over). Returns undefined when claimed, else the record that stands.
-   */
-  claimIdempotency(claim: IdempotencyClaim): Promise<IdempotencyRecord | undefined>;
-  /** Drops a pending claim whose request failed in a way that must not be replayed. */
-  releaseIdempotency(key: IdempotencyKey, leaseOwner: string): Promise<void>;
-  readEffect(effectId: string): Promise<EffectRecord | undefined>;
-  readArtifact(visible: Visibility, runId: string, artifactId: string): Promise<Artifact | undefined>;
-  /** The secret under this name; made by the first caller and the same for every process afterwards. */
-  hostSecret(name: string, make: () => string): Promise<string>;
-  /** Forgets idempotency records and effects whose retention is over; returns how many. */
-  purge(nowMs: number): Promise<number>;
-}
-
-export interface IdempotencyKey {
-  readonly tenant: string;
-  /** The routed operation and the resource it names, never the raw path. */
-  readonly operation: string;
-  readonly key: string;
-}
-
-export interface IdempotencyClaim extends IdempotencyKey {
-  readonly digest: string;
-  readonly leaseOwner: string;
-  readonly leaseUntilMs: number;
-  readonly nowMs: number;
-  readonly expiresAtMs: number;
-}
-
-/** Final outcomes only; `leaseOwner` names the pending claim it completes, if one was made. */
-export interface IdempotencyOutcome extends IdempotencyKey {
-  readonly digest: string;
-  readonly state: "completed" | "terminal-failure" | "retryable-failure";
-  readonly response: RecordedResponse;
-  readonly leaseOwner?: string;
-  readonly nowMs: number;
-  readonly expiresAtMs: number;
-}
-
-export interface RecordedResponse {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-}
-
-export interface IdempotencyRecord {
-  readonly digest: string;
-  readonly state: "pending" | "completed" | "terminal-failure" | "retryable-failure";
-  readonly response?: RecordedResponse;
-  readonly leaseUntilMs?: number;
-}
-
-export interface EffectClaim {
-  /** The logical invocation id: the same for every attempt of one intended effect. */
-  readonly effectId: string;
-  readonly runId: string;
-  readonly nodeId: string;
-  readonly ordinal: number;
-  readonly providerKey: string;
-  readonly claimedBy: string;
-  readonly atMs: number;
-  readonly expiresAtMs: number;
-}
-
-/** The first outcome stands; a later one changes nothing. */
-export interface EffectOutcome {
-  readonly effectId: string;
-  readonly state: "succeeded" | "failed";
-  /** JSON text. */
-  readonly outcome: string;
-  readonly atMs: number;
-}
-
-/** `claimed` without an outcome after a crash is in doubt: it is not fired again silently. */
-export interface EffectRecord extends EffectClaim {
-  readonly tenant: string;
-  readonly state: "claimed" | "succeeded" | "failed";
-  readonly outcome?: string;
-}
-
-export interface ArtifactWrite {
-  readonly runId: string;
-  readonly artifactId: string;
-  readonly artifactType: string;
-  readonly contentType: string;
-  readonly body: Uint8Array;
-  readonly atMs: number;
-}
-
-export interface Artifact {
-  readonly artifactId: string;
-  readonly artifactType: string;
-  readonly contentType: string;
-  readonly body: Uint8Array;
 }

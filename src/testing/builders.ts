@@ -153,7 +153,7 @@ export function workflowWrite(tenant: string, workflowId: string, title = workfl
   return { tenant, workflowId, hash: sha256(definition), definition, atMs };
 }
 
-export type NewKey = Omit<KeyRecord, "roles" | "revokedAtMs" | "lastUsedAtMs">;
+export type NewKey = Omit<KeyRecord, "roles" | "groups" | "revokedAtMs" | "lastUsedAtMs">;
 
 export function newKey(tenant: string, more: Partial<NewKey> = {}): NewKey {
   const keyId = newId("key");

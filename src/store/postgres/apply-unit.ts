@@ -1,8 +1,10 @@
 import { type ChainHead, extendChain } from "../audit-chain.ts";
+import type { ExternalEventWrite } from "../gates.ts";
+import { externalEventRow } from "../sql/gate-rows.ts";
 import type { AuditLogTable, EffectsTable } from "../sql/tables.ts";
 import type { Change, EffectClaim, Unit } from "../store.ts";
 import { hasEnded, type PreparedRun, type PreparedUnit } from "./prepare-unit.ts";
-import { change, idempotencyKey, type StandingRows, scopeKey } from "./standing-rows.ts";
+import { change, externalEventKey, idempotencyKey, type StandingRows, scopeKey } from "./standing-rows.ts";
 
 /** What the accepted units of a batch add, beside the rows they changed in `StandingRows`. */
 export interface Accepted {
@@ -29,7 +31,19 @@ export function applyUnit(prepared: PreparedUnit, standing: StandingRows, accept
     change(standing.effects, effectId, { ...effect, state, outcome, finished_at: atMs });
   }
   if (unit.idempotency && idempotency) change(standing.idempotency, idempotencyKey(unit.idempotency), idempotency);
+  for (const write of unit.externalEvents ?? []) applyExternalEvent(write, standing);
   accepted.units.push(prepared);
+}
+
+function applyExternalEvent(write: ExternalEventWrite, { externalEvents }: StandingRows): void {
+  if (write.type === "put") {
+    change(externalEvents, externalEventKey(write.event), externalEventRow(write.event));
+    return;
+  }
+  const key = externalEventKey(write.key);
+  const held = externalEvents.get(key)?.row;
+  if (held === undefined) return;
+  change(externalEvents, key, { ...held, state: "delivered", answer: write.answer, expires_at: write.expiresAtMs });
 }
 
 function extendAudit(tenant: string, drafts: NonNullable<Unit["audit"]>, standing: StandingRows): AuditLogTable[] {
@@ -92,8 +106,15 @@ function effectRow(tenant: string, claim: EffectClaim): EffectsTable {
 /** What listeners are told, or undefined when it concerns nobody. */
 export function changeOf({ units, work }: Accepted): Change | undefined {
   const runIds = new Set(units.flatMap(({ runs }) => runs.filter(({ events }) => events.length > 0).map(runIdOf)));
-  const keys = units.some(({ unit }) => unit.roles?.length || unit.keys?.some((write) => write.type !== "used"));
-  return runIds.size > 0 || work || keys ? { runIds: [...runIds], work, keys } : undefined;
+  const some = (changes: (unit: Unit) => unknown) => units.some(({ unit }) => Boolean(changes(unit)));
+  const keys = some(
+    ({ roles, roleDefinitions, keys }) =>
+      roles?.length || roleDefinitions?.length || keys?.some((write) => write.type !== "used"),
+  );
+  const webhooks = some((unit) => unit.webhooks?.length);
+  const deliveries = some((unit) => unit.deliveries?.length);
+  if (runIds.size === 0 && !work && !keys && !webhooks && !deliveries) return undefined;
+  return { runIds: [...runIds], work, keys, webhooks, deliveries };
 }
 
 function runIdOf({ write }: PreparedRun): string {

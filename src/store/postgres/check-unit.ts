@@ -1,8 +1,11 @@
+import type { ExternalEventWrite } from "../gates.ts";
+import { hasExpired } from "../sql/external-events.ts";
+import { toExternalEvent } from "../sql/gate-rows.ts";
 import { toEffectRecord, toIdempotencyRecord } from "../sql/rows.ts";
 import { givesWay } from "../sql/standing-outcome.ts";
 import type { EffectClaim, IdempotencyOutcome, Refusal } from "../store.ts";
 import type { PreparedRun, PreparedUnit } from "./prepare-unit.ts";
-import { idempotencyKey, type StandingRows, scopeKey } from "./standing-rows.ts";
+import { externalEventKey, idempotencyKey, type StandingRows, scopeKey } from "./standing-rows.ts";
 
 /** Why the unit cannot happen as things stand, or undefined. Changes nothing. */
 export function checkUnit({ unit, runs }: PreparedUnit, standing: StandingRows): Refusal | undefined {
@@ -10,7 +13,11 @@ export function checkUnit({ unit, runs }: PreparedUnit, standing: StandingRows):
     const refusal = checkRun(run, standing);
     if (refusal !== undefined) return refusal;
   }
-  return checkEffects(unit.effectClaims ?? [], standing) ?? checkIdempotency(unit.idempotency, standing);
+  return (
+    checkEffects(unit.effectClaims ?? [], standing) ??
+    checkIdempotency(unit.idempotency, standing) ??
+    checkExternalEvents(unit.externalEvents ?? [], standing)
+  );
 }
 
 function checkRun({ write, columns }: PreparedRun, standing: StandingRows): Refusal | undefined {
@@ -41,4 +48,13 @@ function checkIdempotency(outcome: IdempotencyOutcome | undefined, standing: Sta
   const row = standing.idempotency.get(idempotencyKey(outcome))?.row;
   if (row === undefined || givesWay(row, outcome)) return undefined;
   return { type: "idempotency", record: toIdempotencyRecord(row) };
+}
+
+function checkExternalEvents(writes: readonly ExternalEventWrite[], standing: StandingRows): Refusal | undefined {
+  for (const write of writes) {
+    const row = standing.externalEvents.get(externalEventKey(write.type === "put" ? write.event : write.key))?.row;
+    const fits = write.type === "put" ? row === undefined || hasExpired(row, write.nowMs) : row?.state === "held";
+    if (!fits) return { type: "external-event", ...(row === undefined ? {} : { record: toExternalEvent(row) }) };
+  }
+  return undefined;
 }

@@ -10,6 +10,7 @@ import { verifiedChain } from "../../testing/store-contract/audit.ts";
 import { accept, save, sequencesOf, upTo } from "../../testing/store-contract/subject.ts";
 import type { Change, Store } from "../store.ts";
 import { kyselyOn, openPool } from "./connection.ts";
+import { EVERYTHING } from "./notification.ts";
 import { openPostgresStore } from "./postgres-store.ts";
 
 // Of its own, because it is killed.
@@ -71,7 +72,7 @@ describe("a server that is killed under load and comes back", () => {
     const before = acknowledged.length;
     await vi.waitFor(() => expect(acknowledged.length).toBeGreaterThan(before + 50), { timeout: 20_000 });
     // The listener is back as well and says that it may have missed something.
-    await vi.waitFor(() => expect(changes).toContainEqual({ runIds: "all", work: true, keys: true }), 10_000);
+    await vi.waitFor(() => expect(changes).toContainEqual(EVERYTHING), 10_000);
     over = true;
     await Promise.all(workers);
 

@@ -53,7 +53,7 @@ export async function readIdempotency(
 }
 
 // An array and not an `or`, which the index on (tenant, workspace, principal) could not answer.
-const FIND_KEY = `select key.*, binding.roles from api_keys as key
+const FIND_KEY = `select key.*, binding.roles, binding.group_names from api_keys as key
   left join role_bindings as binding on binding.tenant = key.tenant
     and binding.workspace = any (array['', key.workspace]) and binding.principal = key.principal
   where key.hash = $1`;

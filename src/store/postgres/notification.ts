@@ -6,7 +6,13 @@ import type { Statement } from "./statements.ts";
 export const CHANNEL = "assay_changed";
 
 /** For a listener that may have missed something. */
-export const EVERYTHING: Change = { runIds: "all", work: true, keys: true };
+export const EVERYTHING: Change = {
+  runIds: "all",
+  work: true,
+  keys: true,
+  webhooks: true,
+  deliveries: true,
+};
 
 /** PostgreSQL refuses payloads of 8000 bytes and more. */
 const PAYLOAD_MAX_BYTES = 7_900;
@@ -15,13 +21,15 @@ const Notification = Type.Object({
   sender: Type.String(),
   work: Type.Boolean(),
   keys: Type.Boolean(),
+  webhooks: Type.Boolean(),
+  deliveries: Type.Boolean(),
   runIds: Type.Union([Type.Literal("all"), Type.Array(Type.String())]),
 });
 type Notification = Static<typeof Notification>;
 
 /** Ids only: whoever hears of them reads the rows. */
-export function notify(sender: string, { runIds, work, keys }: Change): Statement {
-  const notification: Notification = { sender, work, keys, runIds: runIds === "all" ? "all" : [...runIds] };
+export function notify(sender: string, { runIds, ...topics }: Change): Statement {
+  const notification: Notification = { sender, ...topics, runIds: runIds === "all" ? "all" : [...runIds] };
   let payload = JSON.stringify(notification);
   if (Buffer.byteLength(payload) > PAYLOAD_MAX_BYTES) payload = JSON.stringify({ ...notification, runIds: "all" });
   return { name: "notify", text: `select pg_notify('${CHANNEL}', $1)`, values: [payload] };
@@ -31,8 +39,8 @@ export function notify(sender: string, { runIds, work, keys }: Change): Statemen
 export function changeFrom(payload: string, self: string): Change | undefined {
   const notification = parsed(payload);
   if (!matches(Notification, notification) || notification.sender === self) return undefined;
-  const { runIds, work, keys } = notification;
-  return { runIds, work, keys };
+  const { sender: _, ...change } = notification;
+  return change;
 }
 
 function parsed(payload: string): unknown {

@@ -1,13 +1,15 @@
 import { randomUUID } from "node:crypto";
 import { migrate, requireCurrentSchema } from "../sql/migrate.ts";
 import { sharedStore } from "../sql/shared-store.ts";
-import type { Change, Store } from "../store.ts";
+import { type Change, NO_CHANGE, type Store } from "../store.ts";
 import { claimRuns, renewLeases } from "./claim-runs.ts";
 import { type ConnectionSettings, kyselyOn, openPool } from "./connection.ts";
 import { closedError, explain, explainOpening } from "./database-trouble.ts";
+import { finishAttempt } from "./finish-attempt.ts";
 import * as hot from "./hot-reads.ts";
 import { Listener } from "./listen.ts";
 import { Listeners } from "./listeners.ts";
+import { notify } from "./notification.ts";
 import { Writer } from "./writer.ts";
 
 export interface PostgresSettings {
@@ -39,15 +41,32 @@ export async function openPostgresStore(settings: PostgresSettings): Promise<Sto
   }
 
   const db = kyselyOn(pool);
+  const shared = sharedStore(db, db);
+  /** Everybody, of what was not a commit. Others look by themselves when they do not hear of it. */
+  const tellAll = (change: Change): void => {
+    tell(change);
+    const { text, values = [] } = notify(sender, change);
+    pool.query(text, [...values]).catch(() => {});
+  };
   let closing: Promise<void> | undefined;
   const asked = guard(() => closing === undefined, {
-    ...sharedStore(db, db),
+    ...shared,
     readRun: (visible, runId) => hot.readRun(pool, visible, runId),
     readEvents: (runId, fromSequence, limit) => hot.readEvents(pool, runId, fromSequence, limit),
     readIdempotency: (key, nowMs) => hot.readIdempotency(pool, key, nowMs),
     findKey: (hash) => hot.findKey(pool, hash),
     claimRuns: (claim) => claimRuns(pool, claim),
     renewLeases: (owner, runIds, untilMs) => renewLeases(pool, owner, runIds, untilMs),
+    finishAttempt: async (attempt) => {
+      const finished = await finishAttempt(pool, attempt);
+      if (finished && attempt.webhook?.disabledAtMs !== undefined) tellAll({ ...NO_CHANGE, webhooks: true });
+      return finished;
+    },
+    redeliver: async (visible, which, nowMs) => {
+      const due = await shared.redeliver(visible, which, nowMs);
+      if (due > 0) tellAll({ ...NO_CHANGE, deliveries: true });
+      return due;
+    },
     ping: async () => void (await pool.query("select 1")),
   });
   const close = async (): Promise<void> => {

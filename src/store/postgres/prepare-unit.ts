@@ -1,6 +1,7 @@
 import { eventDoc } from "../../protocol/events.ts";
 import { type Run, wakeAtMs } from "../../protocol/run.ts";
 import { isTerminal } from "../../protocol/run-status.ts";
+import { changedRows, type InterruptChanges } from "../interrupt-rows.ts";
 import type { IdempotencyTable, RunEventsTable, RunsTable } from "../sql/tables.ts";
 import type { IdempotencyOutcome, RunWrite, Unit } from "../store.ts";
 
@@ -17,6 +18,7 @@ export interface PreparedRun {
   readonly write: RunWrite;
   readonly columns: RunColumns;
   readonly events: readonly RunEventsTable[];
+  readonly interrupts: InterruptChanges;
 }
 
 export type RunColumns = Omit<RunsTable, "dedup_scope" | "lease_owner" | "lease_until">;
@@ -28,7 +30,8 @@ export type RunColumns = Omit<RunsTable, "dedup_scope" | "lease_owner" | "lease_
 export function prepareUnit(unit: Unit): PreparedUnit {
   const runs = (unit.runs ?? []).map((write) => {
     requireSequence(write);
-    return { write, columns: columnsOf(unit.tenant, write.run), events: eventRows(write) };
+    const columns = columnsOf(unit.tenant, write.run);
+    return { write, columns, events: eventRows(write), interrupts: changedRows(write) };
   });
   const { idempotency } = unit;
   return {
@@ -39,14 +42,19 @@ export function prepareUnit(unit: Unit): PreparedUnit {
   };
 }
 
-function sizeOf({ idempotency, artifacts = [], workflows = [] }: Unit, runs: readonly PreparedRun[]): number {
+function sizeOf(
+  { idempotency, artifacts = [], workflows = [], externalEvents = [] }: Unit,
+  runs: readonly PreparedRun[],
+): number {
   let size = idempotency?.response.body.length ?? 0;
-  for (const { columns, events } of runs) {
+  for (const { columns, events, interrupts } of runs) {
     size += columns.state.length;
+    for (const { body } of interrupts.interrupts) size += body.length;
     for (const { body, sealed } of events) size += body.length + (sealed?.length ?? 0);
   }
   for (const { body } of artifacts) size += body.length;
   for (const { definition } of workflows) size += definition.length;
+  for (const write of externalEvents) if (write.type === "put") size += write.event.payload.length;
   return size;
 }
 

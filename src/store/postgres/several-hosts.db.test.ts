@@ -16,10 +16,12 @@ import {
   startedRun,
   workflowWrite,
 } from "../../testing/builders.ts";
+import { externalEvent, newDelivery, newWebhook } from "../../testing/gate-builders.ts";
 import { createDatabase, type TestDatabase } from "../../testing/postgres.ts";
 import { verifiedChain } from "../../testing/store-contract/audit.ts";
 import { accept, idsOf, save, sequencesOf, upTo } from "../../testing/store-contract/subject.ts";
-import type { Change, Store, Unit } from "../store.ts";
+import type { ExternalEventKey, WebhookRecord } from "../gates.ts";
+import { type Change, NO_CHANGE, type Store, type Unit } from "../store.ts";
 import { openPostgresStore } from "./postgres-store.ts";
 
 const ROUNDS = 25;
@@ -43,8 +45,11 @@ async function race(units: readonly Unit[]) {
 }
 
 describe("two hosts on one database", () => {
-  test("never let both win a run, a new run, a key, an effect or a scope", async () => {
+  test("never let both win a run, a new run, a key, an effect, a scope or an external event", async () => {
     const tenant = newTenant();
+    const event = (round: number) => externalEvent(tenant, { eventId: `${round}` });
+    const deliver = (key: ExternalEventKey) =>
+      ({ type: "delivered", key, answer: "{}", expiresAtMs: NOW + HOUR }) as const;
     for (const round of upTo(ROUNDS)) {
       const started = startedRun({ tenant });
       await save(hosts[0], started);
@@ -54,6 +59,8 @@ describe("two hosts on one database", () => {
         ["version", () => ({ tenant, runs: [runWrite(startedRun({ tenant, runId }))] })],
         ["idempotency", () => ({ tenant, idempotency: idempotencyOutcome(tenant, { key: `${round}` }) })],
         ["effect", () => ({ tenant, effectClaims: [effectClaim(runId)] })],
+        ["external-event", () => ({ tenant, externalEvents: [{ type: "put", event: event(round), nowMs: NOW }] })],
+        ["external-event", () => ({ tenant, externalEvents: [deliver(event(round))] })],
         ["active", () => ({ tenant, runs: [runWrite(startedRun({ tenant }), { dedupScope: `${round}` })] })],
       ];
       for (const [type, unit] of contests) {
@@ -79,6 +86,16 @@ describe("two hosts on one database", () => {
     const runs = tenants.flatMap((tenant) => upTo(6).map(() => startedRun({ tenant })));
     for (const run of runs) await save(hosts[0], run);
     const any = <T>(list: readonly T[]): T => list[Math.floor(Math.random() * list.length)] as T;
+    const hooks = upTo(3).map(() => newWebhook(tenants[0] ?? ""));
+    const deliver = async (host: Store, owner: string): Promise<void> => {
+      for (const one of await host.claimDeliveries({ owner, nowMs: NOW, untilMs: NOW, limit: 9 })) {
+        const { deliveryId, webhookId = "" } = one;
+        const webhook = { webhookId, failures: deeds, ...(deeds % 2 ? { disabledAtMs: NOW } : {}) };
+        await host.finishAttempt({ deliveryId, owner, state: "delivered", attempts: 1, atMs: NOW, webhook });
+      }
+    };
+    const removeWebhook = (host: Store, { tenant, webhookId }: WebhookRecord) =>
+      host.commit({ tenant, webhooks: [{ type: "delete", webhookId }] });
     let deeds = 0;
     const work = async (host: Store): Promise<void> => {
       while (++deeds < 600) {
@@ -93,9 +110,15 @@ describe("two hosts on one database", () => {
           idempotency: idempotencyOutcome(any(tenants), { key: `k${deeds % 50}`, state: "retryable-failure" }),
           effectClaims: deeds % 3 ? [] : [effectClaim(run.runId, { effectId: `e${deeds % 30}-${run.runId}` })],
           workflows: [workflowWrite(tenant, `wf-${deeds % 5}`)],
-          roles: [{ tenant, principal: `p${deeds % 5}`, roles: ["viewer"] }],
+          roles: [{ tenant, principal: `p${deeds % 5}`, roles: ["viewer"], groups: [`g${deeds}`] }],
+          roleDefinitions: [{ type: "put", role: `r${deeds % 5}`, scopes: [] }],
+          webhooks: deeds % 8 ? [] : [{ type: "put", webhook: hooks[deeds % 3] as WebhookRecord }],
+          deliveries: hooks.map(({ webhookId }) => newDelivery({ webhookId, runId: run.runId, sequence: deeds })),
         });
-        if (deeds % 7 === 0) await host.claimRuns({ owner: "w", nowMs: NOW, untilMs: NOW, limit: 5, engineVersion: 1 });
+        if (deeds % 7 === 0)
+          await host.claimRuns({ owner: "w", nowMs: NOW, untilMs: NOW, limit: 5, engineVersion: ENGINE_VERSION });
+        if (deeds % 5 === 0) await deliver(host, `h${deeds}`);
+        if (deeds % 60 === 0) await removeWebhook(host, any(hooks));
         if (deeds % 9 === 0) await host.renewLeases("w", idsOf(runs.map((one) => one.run)).reverse(), NOW);
         if (deeds % 11 === 0) await host.claimIdempotency(idempotencyClaim(tenant, { key: `k${deeds % 50}` }));
         if (deeds % 50 === 0) await host.purge(NOW + 48 * HOUR);
@@ -116,7 +139,7 @@ describe("two hosts on one database", () => {
     const atMs = NOW - 100 * HOUR;
     const built = upTo(60).map(() => startedRun({ tenant, atMs }));
     await Promise.all(built.map((one) => save(hosts[0], one)));
-    const claim = { nowMs: atMs, untilMs: atMs + HOUR, limit: 4, engineVersion: 1 };
+    const claim = { nowMs: atMs, untilMs: atMs + HOUR, limit: 4, engineVersion: ENGINE_VERSION };
     const work = async (host: Store, owner: string): Promise<string[]> => {
       const got: string[] = [];
       while ((await host.nextWakeAtMs(atMs, ENGINE_VERSION)) === atMs)
@@ -125,6 +148,28 @@ describe("two hosts on one database", () => {
     };
     const got = await Promise.all(upTo(6).map((n) => work(hosts[n % 2] as Store, `worker-${n}`)));
     expect(got.flat().sort()).toEqual(idsOf(built.map(({ run }) => run)).sort());
+  });
+
+  test("never claim the same delivery, and only one finishes it", async () => {
+    const tenant = newTenant();
+    const atMs = NOW - 100 * HOUR;
+    const deliveries = upTo(60).map(() => newDelivery({ atMs, url: "https://example.com/back" }));
+    await accept(hosts[0], { tenant, deliveries });
+    const work = async (host: Store, owner: string): Promise<string[]> => {
+      const got: string[] = [];
+      for (;;) {
+        const claimed = await host.claimDeliveries({ owner, nowMs: atMs, untilMs: atMs + HOUR, limit: 4 });
+        if (claimed.length === 0 && (await host.nextDeliveryAtMs(atMs)) !== atMs) return got;
+        for (const { deliveryId } of claimed) {
+          got.push(deliveryId);
+          const done = { deliveryId, state: "delivered" as const, attempts: 1, atMs };
+          expect(await hosts[1].finishAttempt({ ...done, owner: "somebody else" })).toBe(false);
+          expect(await host.finishAttempt({ ...done, owner })).toBe(true);
+        }
+      }
+    };
+    const got = await Promise.all(upTo(6).map((n) => work(hosts[n % 2] as Store, `host-${n}`)));
+    expect(got.flat().sort()).toEqual(deliveries.map(({ deliveryId }) => deliveryId).sort());
   });
 
   test("make one secret between them", async () => {
@@ -148,15 +193,36 @@ describe("a change made by one host", () => {
     const key = newKey(started.run.owner.tenant);
     await accept(hosts[0], { tenant: key.tenant, keys: [{ type: "put", key }] });
     const expected = [
-      { runIds: [started.run.runId], work: true, keys: false },
-      { runIds: [], work: false, keys: true },
+      { ...NO_CHANGE, runIds: [started.run.runId], work: true },
+      { ...NO_CHANGE, keys: true },
     ];
     await vi.waitFor(() => expect(heard).toEqual([expected, expected]));
     // The second host says something: whatever the first might still hear of itself would have come before it.
     const answer = startedRun({ tenant: newTenant() });
     await save(hosts[1], answer);
     await vi.waitFor(() => expect(heard[0]).toHaveLength(3));
-    expect(heard[0]).toEqual([...expected, { runIds: [answer.run.runId], work: true, keys: false }]);
+    expect(heard[0]).toEqual([...expected, { ...NO_CHANGE, runIds: [answer.run.runId], work: true }]);
+    stop();
+  });
+
+  test("to webhooks and deliveries is heard by both, whether or not it was a commit", async () => {
+    const { heard, stop } = listen();
+    const webhook = newWebhook(newTenant());
+    const { tenant, webhookId } = webhook;
+    const delivery = newDelivery({ webhookId, atMs: NOW - 200 * HOUR });
+    await accept(hosts[0], { tenant, webhooks: [{ type: "put", webhook }], deliveries: [delivery] });
+    const expected: Change[] = [{ ...NO_CHANGE, webhooks: true, deliveries: true }];
+    await vi.waitFor(() => expect(heard).toEqual([expected, expected]));
+
+    const { deliveryId, atMs } = delivery;
+    await hosts[0].claimDeliveries({ owner: "h", nowMs: atMs, untilMs: NOW, limit: 1 });
+    const disabled = { webhookId, failures: 1, disabledAtMs: atMs };
+    await hosts[0].finishAttempt({ deliveryId, owner: "h", state: "dead", attempts: 1, atMs, webhook: disabled });
+    expected.push({ ...NO_CHANGE, webhooks: true });
+    await vi.waitFor(() => expect(heard).toEqual([expected, expected]));
+    await hosts[1].redeliver({ tenant }, { deliveryId }, atMs);
+    expected.push({ ...NO_CHANGE, deliveries: true });
+    await vi.waitFor(() => expect(heard).toEqual([expected, expected]));
     stop();
   });
 
@@ -164,7 +230,7 @@ describe("a change made by one host", () => {
     const { heard, stop } = listen();
     const tenant = newTenant();
     await accept(hosts[0], { tenant, runs: upTo(300).map(() => runWrite(startedRun({ tenant }))) });
-    await vi.waitFor(() => expect(heard[1]).toEqual([{ runIds: "all", work: true, keys: false }]));
+    await vi.waitFor(() => expect(heard[1]).toEqual([{ ...NO_CHANGE, runIds: "all", work: true }]));
     expect(heard[0]?.[0]?.runIds).toHaveLength(300);
     stop();
   });

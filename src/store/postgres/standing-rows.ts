@@ -1,5 +1,8 @@
 import type { Client } from "pg";
 import type { ChainHead } from "../audit-chain.ts";
+import type { ExternalEventKey } from "../gates.ts";
+import { toExternalEvent } from "../sql/gate-rows.ts";
+import type { ExternalEventsTable } from "../sql/gate-tables.ts";
 import type { EffectsTable, IdempotencyTable, RunsTable } from "../sql/tables.ts";
 import type { IdempotencyKey } from "../store.ts";
 import type { PreparedUnit, RunColumns } from "./prepare-unit.ts";
@@ -18,6 +21,8 @@ export interface StandingRows {
   readonly effects: Map<string, Standing<EffectsTable>>;
   /** By `idempotencyKey`. */
   readonly idempotency: Map<string, Standing<IdempotencyTable>>;
+  /** By `externalEventKey`. */
+  readonly externalEvents: Map<string, Standing<ExternalEventsTable>>;
 }
 
 export interface Standing<R> {
@@ -46,6 +51,10 @@ export function idempotencyKey({ tenant, operation, key }: IdempotencyKey): stri
   return JSON.stringify([tenant, operation, key]);
 }
 
+export function externalEventKey({ tenant, workspace, correlationId, eventId }: ExternalEventKey): string {
+  return JSON.stringify([tenant, workspace, correlationId, eventId]);
+}
+
 const LOCK_HEADS = "select tenant, seq, hash from audit_heads where tenant = any($1) order by tenant for update";
 
 const LOCK_RUNS = `select run_id, tenant, version, workflow_id, dedup_scope, lease_owner, lease_until
@@ -63,9 +72,15 @@ const LOCK_IDEMPOTENCY = `select idempotency.*
   join idempotency using (tenant, operation, idem_key)
   order by tenant, operation, idem_key for update of idempotency`;
 
+const LOCK_EXTERNAL_EVENTS = `select external_events.*
+  from unnest($1::text[], $2::text[], $3::text[], $4::text[]) as given(tenant, workspace, correlation_id, event_id)
+  join external_events using (tenant, workspace, correlation_id, event_id)
+  order by tenant, workspace, correlation_id, event_id for update of external_events`;
+
 /**
  * Begins the transaction of a batch and locks what it depends on. Every process locks in this order and within it by
- * key, so no two of them wait for each other: audit heads, runs, effects, idempotency records.
+ * key, so no two of them wait for each other: audit heads, runs, effects, idempotency records,
+ * external events.
  */
 export async function lockStandingRows(client: Client, batch: readonly PreparedUnit[]): Promise<StandingRows> {
   const tenants = new Set<string>();
@@ -73,6 +88,7 @@ export async function lockStandingRows(client: Client, batch: readonly PreparedU
   const scopes = new Map<string, readonly string[]>();
   const effectIds = new Set<string>();
   const keys = new Map<string, readonly string[]>();
+  const external = new Map<string, readonly string[]>();
   for (const { unit, runs, idempotency } of batch) {
     if (unit.audit?.length) tenants.add(unit.tenant);
     for (const { write, columns } of runs) {
@@ -85,14 +101,19 @@ export async function lockStandingRows(client: Client, batch: readonly PreparedU
     if (unit.idempotency && idempotency) {
       keys.set(idempotencyKey(unit.idempotency), [idempotency.tenant, idempotency.operation, idempotency.idem_key]);
     }
+    for (const write of unit.externalEvents ?? []) {
+      const key = write.type === "put" ? write.event : write.key;
+      external.set(externalEventKey(key), [key.tenant, key.workspace, key.correlationId, key.eventId]);
+    }
   }
 
   const questions: Question[] = [
     { name: "lock heads", text: LOCK_HEADS, values: [[...tenants]] },
     { name: "lock runs", text: LOCK_RUNS, values: [[...runIds]] },
-    { name: "read active", text: READ_ACTIVE, values: transpose([...scopes.values()]) },
+    { name: "read active", text: READ_ACTIVE, values: transpose(3, scopes) },
     { name: "lock effects", text: LOCK_EFFECTS, values: [[...effectIds]] },
-    { name: "lock idempotency", text: LOCK_IDEMPOTENCY, values: transpose([...keys.values()]) },
+    { name: "lock idempotency", text: LOCK_IDEMPOTENCY, values: transpose(3, keys) },
+    { name: "lock external events", text: LOCK_EXTERNAL_EVENTS, values: transpose(4, external) },
   ];
   const asked = questions.filter(({ values }) => values[0]?.length);
   const [, ...answers] = await send(client, [{ text: "begin isolation level read committed" }, ...asked]);
@@ -107,6 +128,7 @@ export async function lockStandingRows(client: Client, batch: readonly PreparedU
     ),
     effects: byKey(rowsOf("lock effects"), (row) => [row.effect_id, row]),
     idempotency: byKey(rowsOf("lock idempotency"), (row) => [idempotencyKey({ ...row, key: row.idem_key }), row]),
+    externalEvents: byKey(rowsOf("lock external events"), (row) => [externalEventKey(toExternalEvent(row)), row]),
   };
 }
 
@@ -117,8 +139,8 @@ interface Question {
   readonly values: readonly (readonly string[])[];
 }
 
-function transpose(rows: readonly (readonly string[])[]): string[][] {
-  return [0, 1, 2].map((column) => rows.map((row) => row[column] ?? ""));
+function transpose(columns: number, rows: ReadonlyMap<string, readonly string[]>): string[][] {
+  return Array.from({ length: columns }, (_, column) => [...rows.values()].map((row) => row[column] ?? ""));
 }
 
 function byKey<A, R>(

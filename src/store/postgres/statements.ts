@@ -34,10 +34,11 @@ export type SetStatement<R> = (rows: readonly R[]) => Statement[];
 export function insertInto<T extends keyof Tables, C extends Columns<T>>(
   table: T,
   columns: C,
-  onConflict = "",
+  /** Conditions on the `given` rows, and what to do about those that are there already. */
+  rest = "",
 ): SetStatement<Pick<Row<T>, keyof C & keyof Row<T>>> {
   const names = Object.keys(columns);
-  const text = `insert into ${table} (${names}) select * from ${unnest(columns)} ${onConflict}`;
+  const text = `insert into ${table} (${names}) select * from ${unnest(columns)} as given(${names}) ${rest}`;
   return setStatement(`insert ${table}`, text, names);
 }
 
@@ -53,14 +54,19 @@ export function update<T extends keyof Tables, C extends Columns<T>>(
     .map((name) => `${name} = given.${name}`);
   const where = by.map((name) => `${table}.${name} = given.${name}`).join(" and ");
   const text = `update ${table} set ${sets} from ${unnest(columns)} as given(${names}) where ${where}`;
-  return setStatement(`update ${table} ${sets.length}`, text, names);
+  return setStatement(`update ${table}`, text, names);
 }
 
 function unnest(columns: Readonly<Record<string, ColumnType | undefined>>): string {
   return `unnest(${Object.values(columns).map((type, index) => `$${index + 1}::${type}[]`)})`;
 }
 
-function setStatement<R>(name: string, text: string, names: readonly string[]): SetStatement<R> {
+/** Two statements about one table must not share a name: the server keeps the first text it was given under it. */
+let statements = 0;
+
+function setStatement<R>(about: string, text: string, names: readonly string[]): SetStatement<R> {
+  statements += 1;
+  const name = `${about} ${statements}`;
   return (rows) => {
     if (rows.length === 0) return [];
     return [{ name, text, values: names.map((column) => rows.map((row) => row[column as keyof R])) }];

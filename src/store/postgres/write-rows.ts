@@ -3,6 +3,7 @@ import type { Accepted } from "./apply-unit.ts";
 import { sorted } from "./row-order.ts";
 import type { Standing, StandingRows, StandingRun } from "./standing-rows.ts";
 import { insertInto, type Statement, update } from "./statements.ts";
+import { insertExternalEvents, updateExternalEvents, writeGateRows } from "./write-gate-rows.ts";
 import { writeSideRows } from "./write-side-rows.ts";
 
 /**
@@ -14,6 +15,7 @@ export function writeRows(standing: StandingRows, accepted: Accepted): Statement
   const runs = changedOf(standing.runs, runRow);
   const effects = changedOf(standing.effects, (row) => row);
   const records = changedOf(standing.idempotency, (row) => row);
+  const external = changedOf(standing.externalEvents, (row) => row);
   return [
     ...updateHeads(heads.stored),
     ...insertHeads(sorted(heads.fresh, (row) => [row.tenant])),
@@ -24,8 +26,13 @@ export function writeRows(standing: StandingRows, accepted: Accepted): Statement
     ...insertEffects(sorted(effects.fresh, (row) => [row.effect_id])),
     ...updateRecords(records.stored),
     ...insertRecords(sorted(records.fresh, (row) => [row.tenant, row.operation, row.idem_key])),
+    ...updateExternalEvents(external.stored),
+    ...insertExternalEvents(
+      sorted(external.fresh, (row) => [row.tenant, row.workspace, row.correlation_id, row.event_id]),
+    ),
     ...insertEvents(accepted.units.flatMap((unit) => unit.runs.flatMap((run) => run.events))),
     ...insertAudit(accepted.audit),
+    ...writeGateRows(accepted.units),
     ...writeSideRows(accepted.units.map(({ unit }) => unit)),
   ];
 }

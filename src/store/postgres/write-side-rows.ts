@@ -1,19 +1,23 @@
+import type { RoleDefinitionWrite } from "../gates.ts";
 import type { ArtifactsTable, RoleBindingsTable, WorkflowHeadsTable, WorkflowsTable } from "../sql/tables.ts";
 import type { ArtifactWrite, KeyWrite, RoleBinding, Unit, WorkflowWrite } from "../store.ts";
 import { newest, sorted } from "./row-order.ts";
-import { insertInto, type Statement } from "./statements.ts";
+import { insertInto, type Statement, update } from "./statements.ts";
 
 /** Definitions, artifacts, keys and roles: nothing a unit could be refused for. */
 export function writeSideRows(units: readonly Unit[]): Statement[] {
   const workflows = units.flatMap((unit) => unit.workflows ?? []);
   const artifacts = units.flatMap((unit) => (unit.artifacts ?? []).map((write) => artifactRow(unit.tenant, write)));
-  const roles = units.flatMap((unit) => unit.roles ?? []).map(roleRow);
+  const roles = units.flatMap((unit) => unit.roles ?? []);
   return [
     ...insertWorkflows(sorted(workflows.map(workflowRow), (row) => [row.hash])),
     ...putWorkflowHeads(newest(workflows.map(workflowHeadRow), (row) => [row.tenant, row.workflow_id])),
     ...putArtifacts(newest(artifacts, (row) => [row.run_id, row.artifact_id])),
     ...units.flatMap((unit) => (unit.keys ?? []).map((write) => keyStatement(unit.tenant, write))),
-    ...putRoles(newest(roles, (row) => [row.tenant, row.workspace, row.principal])),
+    ...keepRoles(newest(roles.map(roleRow), bindingKey)),
+    ...putRoles(newest(roles.filter(setsRoles).map(roleRow), bindingKey)),
+    ...setGroups(newest(roles.flatMap(groupRow), bindingKey)),
+    ...units.flatMap((unit) => (unit.roleDefinitions ?? []).map((write) => roleStatement(unit.tenant, write))),
   ];
 }
 
@@ -66,14 +70,47 @@ function artifactRow(tenant: string, write: ArtifactWrite): ArtifactsTable {
   };
 }
 
-const putRoles = insertInto(
+const BINDING = { tenant: "text", workspace: "text", principal: "text", roles: "text" } as const;
+const WHO = ["tenant", "workspace", "principal"] as const;
+
+/** So that there is a row whose groups can be set where the roles stay as they are. */
+const keepRoles = insertInto("role_bindings", BINDING, "on conflict (tenant, workspace, principal) do nothing");
+const putRoles = update("role_bindings", BINDING, WHO);
+
+function setsRoles({ roles }: RoleBinding): boolean {
+  return roles !== undefined;
+}
+
+type BindingRow<C extends keyof RoleBindingsTable> = Pick<RoleBindingsTable, "tenant" | "workspace" | "principal" | C>;
+
+function bindingKey({ tenant, workspace, principal }: BindingRow<never>): string[] {
+  return [tenant, workspace, principal];
+}
+
+function roleRow({ tenant, workspace = "", principal, roles }: RoleBinding): BindingRow<"roles"> {
+  return { tenant, workspace, principal, roles: JSON.stringify(roles ?? []) };
+}
+
+/** After the roles, so that there is a row to set them in. */
+const setGroups = update(
   "role_bindings",
-  { tenant: "text", workspace: "text", principal: "text", roles: "text" } as const,
-  "on conflict (tenant, workspace, principal) do update set roles = excluded.roles",
+  { tenant: "text", workspace: "text", principal: "text", group_names: "text" } as const,
+  WHO,
 );
 
-function roleRow({ tenant, workspace = "", principal, roles }: RoleBinding): RoleBindingsTable {
-  return { tenant, workspace, principal, roles: JSON.stringify(roles) };
+function groupRow({ tenant, workspace = "", principal, groups }: RoleBinding): BindingRow<"group_names">[] {
+  return groups === undefined ? [] : [{ tenant, workspace, principal, group_names: JSON.stringify(groups) }];
+}
+
+const PUT_ROLE = `insert into role_definitions (tenant, workspace, role, scopes) values ($1, $2, $3, $4)
+  on conflict (tenant, workspace, role) do update set scopes = excluded.scopes`;
+
+const DELETE_ROLE = "delete from role_definitions where tenant = $1 and workspace = $2 and role = $3";
+
+function roleStatement(tenant: string, write: RoleDefinitionWrite): Statement {
+  const role = [tenant, write.workspace ?? "", write.role];
+  if (write.type === "delete") return { name: "delete role", text: DELETE_ROLE, values: role };
+  return { name: "put role", text: PUT_ROLE, values: [...role, JSON.stringify(write.scopes)] };
 }
 
 const PUT_KEY = `insert into api_keys

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { type Kysely, sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { ENGINE_VERSION } from "../../protocol/events.ts";
 import {
   artifactWrite,
   auditDraft,
@@ -18,6 +19,7 @@ import {
   startedRun,
   workflowWrite,
 } from "../../testing/builders.ts";
+import { externalEvent, newDelivery, newWebhook, openGate, voteRecorded } from "../../testing/gate-builders.ts";
 import { createDatabase, type TestDatabase } from "../../testing/postgres.ts";
 import { tempDir } from "../../testing/temp-dir.ts";
 import { kyselyOn, openPool } from "../postgres/connection.ts";
@@ -29,6 +31,7 @@ import { openSqliteStore } from "../sqlite/sqlite-store.ts";
 import type { Store } from "../store.ts";
 import { type BackupTrailer, backupLines } from "./backup.ts";
 import { migrate } from "./migrate.ts";
+import { KNOWN_VERSION } from "./migrations.ts";
 import { restoreBackup } from "./restore.ts";
 import { TABLE_NAMES } from "./table-keys.ts";
 import type { Tables } from "./tables.ts";
@@ -90,17 +93,29 @@ async function fill(place: Place): Promise<void> {
   const run = startedRun({ tenant: TENANT, inputs: { text: '\u2028 \u0001 \\ " 🦀' }, sealedInputs: { secret: "x" } });
   const done = next(run, NOW + 1, nodeStarted(), nodeCompleted(), runCompleted());
   const lease = { owner: "worker-1", untilMs: NOW + HOUR };
+  const gate = openGate({ tenant: TENANT }, { timeoutMs: HOUR });
+  const webhook = newWebhook(TENANT, { workspace: "w", circuitUntilMs: NOW - 1 });
   await store.commit({
     tenant: TENANT,
-    runs: [runWrite(run, { lease, dedupScope: "s" }), runWrite(startedRun({ tenant: TENANT, workspace: "w" }))],
+    runs: [
+      runWrite(run, { lease, dedupScope: "s" }),
+      runWrite(startedRun({ tenant: TENANT, workspace: "w" })),
+      runWrite(gate),
+    ],
     audit: [auditDraft("run.created", { n: 1.5 }), auditDraft("other")],
     idempotency: idempotencyOutcome(TENANT),
     effectClaims: [effectClaim(run.run.runId)],
     workflows: [workflowWrite("", "wf-all"), workflowWrite(TENANT, "wf-own")],
     artifacts: [artifactWrite(run.run.runId)],
     keys: [{ type: "put", key: newKey(TENANT, { label: "a label", expiresAtMs: NOW + HOUR }) }],
-    roles: [{ tenant: TENANT, principal: "pat", roles: ["owner"] }],
+    roles: [{ tenant: TENANT, principal: "pat", roles: ["owner"], groups: ["release"] }],
+    roleDefinitions: [{ type: "put", role: "auditor", scopes: ["audit:read"] }],
+    externalEvents: [{ type: "put", event: externalEvent(TENANT), nowMs: NOW }],
+    webhooks: [{ type: "put", webhook }],
+    deliveries: [newDelivery({ webhookId: webhook.webhookId }), newDelivery({ url: "https://example.com/back" })],
   });
+  await store.commit({ tenant: TENANT, runs: [runWrite(next(gate, NOW, voteRecorded(gate.interruptId, "ada")))] });
+  await store.claimDeliveries({ owner: "host-1", nowMs: NOW, untilMs: NOW + HOUR, limit: 1 });
   await store.commit({ tenant: TENANT, runs: [runWrite(done, { heldBy: "worker-1" })] });
   await store.claimIdempotency(idempotencyClaim(TENANT, { key: "pending" }));
   await store.hostSecret("signing-key", () => "-----BEGIN-----\n…");
@@ -114,10 +129,6 @@ async function fill(place: Place): Promise<void> {
   };
   await store.putCheckpoint(TENANT, checkpoint);
   await store.close();
-  await place.use(async (db) => {
-    const role = { tenant: TENANT, workspace: "", role: "auditor", scopes: '["audit:read"]' };
-    await db.insertInto("role_definitions").values(role).execute();
-  });
 }
 
 async function backupOf(place: Place): Promise<{ lines: string[]; trailer: BackupTrailer }> {
@@ -156,7 +167,7 @@ describe("a backup", () => {
     const { lines, trailer } = await backupOf(sqlite);
     expect(JSON.parse(lines[0] ?? "")).toEqual({
       assayBackup: 1,
-      schemaVersion: 1,
+      schemaVersion: KNOWN_VERSION,
       createdAt: AT,
       tables: TABLE_NAMES,
     });
@@ -208,18 +219,23 @@ describe("restoring", () => {
     expect(await restoreInto(to, lines.join(""))).toEqual(trailer);
     const again = await backupOf(to);
     expect(withoutLeases(again.lines)).toEqual(withoutLeases(lines));
-    const leases = await to.use((db) =>
-      db.selectFrom("runs").select(["lease_owner", "lease_until"]).distinct().execute(),
-    );
-    expect(leases).toEqual([{ lease_owner: null, lease_until: null }]);
+    for (const table of ["runs", "deliveries"] as const) {
+      const leases = await to.use((db) =>
+        db.selectFrom(table).select(["lease_owner", "lease_until"]).distinct().execute(),
+      );
+      expect(leases).toEqual([{ lease_owner: null, lease_until: null }]);
+    }
   });
 
   test("gives a database that works: the runs are due and the audit chain goes on", async () => {
     await fill(postgres);
     await restoreInto(sqlite, (await backupOf(postgres)).lines.join(""));
     const store = await sqlite.store();
-    const claim = { owner: "w", nowMs: NOW + 10, untilMs: NOW + HOUR, limit: 10, engineVersion: 1 };
-    expect(await store.claimRuns(claim)).toHaveLength(1);
+    const claim = { owner: "w", nowMs: NOW + 10, untilMs: NOW + HOUR, limit: 10, engineVersion: ENGINE_VERSION };
+    const due = await store.claimRuns(claim);
+    expect(due.length).toBeGreaterThan(0);
+    expect(await store.claimDeliveries({ ...claim, limit: 10 })).toHaveLength(2);
+    expect(await store.openInterrupts({ tenant: TENANT }, { limit: 10, nowMs: NOW })).toHaveLength(1);
     await store.commit({ tenant: TENANT, audit: [auditDraft()] });
     const chain = await store.readAudit(TENANT, 1, 10, 10);
     expect(chain.map((entry) => entry.atSequence)).toEqual([1, 2, 3]);

@@ -1,11 +1,11 @@
-import { Kysely, PostgresDialect, sql } from "kysely";
+import { Kysely, Migrator, PostgresDialect, sql } from "kysely";
 import { Pool } from "pg";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createDatabase } from "../../testing/postgres.ts";
 import { kyselyOver } from "../sqlite/kysely-dialect.ts";
 import { openForWriting } from "../sqlite/open-database.ts";
 import { migrate, requireCurrentSchema, schemaState } from "./migrate.ts";
-import { KNOWN_VERSION } from "./migrations.ts";
+import { KNOWN_VERSION, migrationProvider } from "./migrations.ts";
 import type { Tables } from "./tables.ts";
 
 interface Opened {
@@ -52,6 +52,18 @@ describe.each([
     await db.insertInto("host_secrets").values({ name: "n", value: "v" }).execute();
     await migrate(db);
     expect(await db.selectFrom("host_secrets").selectAll().execute()).toEqual([{ name: "n", value: "v" }]);
+  });
+
+  test("of the first version keeps what is in it", async () => {
+    const { db } = opened;
+    const { error } = await new Migrator({ db, provider: migrationProvider }).migrateTo("0001-runs");
+    expect(error).toBeUndefined();
+    const binding = { tenant: "t1", workspace: "", principal: "pat", roles: '["owner"]' };
+    await sql`insert into role_bindings (tenant, workspace, principal, roles)
+      values (${sql.join(Object.values(binding))})`.execute(db);
+    await expect(requireCurrentSchema(db)).rejects.toMatchObject({ code: "schema_outdated" });
+    await migrate(db);
+    expect(await db.selectFrom("role_bindings").selectAll().execute()).toEqual([{ ...binding, group_names: "[]" }]);
   });
 
   test("of a newer build is refused and not touched", async () => {
@@ -167,7 +179,7 @@ const COLUMNS: { readonly [T in keyof Tables]: readonly (keyof Tables[T])[] } = 
     "tenant",
     "workspace",
   ],
-  role_bindings: ["principal", "roles", "tenant", "workspace"],
+  role_bindings: ["group_names", "principal", "roles", "tenant", "workspace"],
   role_definitions: ["role", "scopes", "tenant", "workspace"],
   audit_log: ["action", "actor", "details", "occurred_at", "prev_hash", "seq", "target", "tenant"],
   audit_heads: ["hash", "seq", "tenant"],
@@ -201,4 +213,85 @@ const COLUMNS: { readonly [T in keyof Tables]: readonly (keyof Tables[T])[] } = 
   ],
   artifacts: ["artifact_id", "artifact_type", "body", "content_type", "created_at", "run_id", "tenant"],
   host_secrets: ["name", "value"],
+  interrupts: [
+    "body",
+    "closed_at",
+    "correlation_id",
+    "deadline",
+    "decided_by",
+    "event_type",
+    "interrupt_id",
+    "kind",
+    "node_id",
+    "outcome",
+    "overridden",
+    "reason",
+    "requested_at",
+    "run_id",
+    "started_by",
+    "status",
+    "tenant",
+    "workflow_id",
+    "workspace",
+  ],
+  interrupt_votes: [
+    "action",
+    "interrupt_id",
+    "node_id",
+    "opened_at",
+    "override",
+    "principal",
+    "tenant",
+    "voted_at",
+    "voter",
+    "workflow_id",
+    "workspace",
+  ],
+  external_events: [
+    "answer",
+    "correlation_id",
+    "event_id",
+    "event_type",
+    "expires_at",
+    "payload",
+    "received_at",
+    "state",
+    "tenant",
+    "workspace",
+  ],
+  webhooks: [
+    "circuit_until",
+    "created_at",
+    "created_by",
+    "disabled_at",
+    "events",
+    "failing_since",
+    "failures",
+    "secret",
+    "tags",
+    "tenant",
+    "url",
+    "webhook_id",
+    "workspace",
+  ],
+  deliveries: [
+    "attempts",
+    "created_at",
+    "delivery_id",
+    "event_type",
+    "finished_at",
+    "interrupt_id",
+    "last_error",
+    "last_status",
+    "lease_owner",
+    "lease_until",
+    "next_at",
+    "run_id",
+    "sequence",
+    "state",
+    "tenant",
+    "url",
+    "webhook_id",
+    "workspace",
+  ],
 };

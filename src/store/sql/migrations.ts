@@ -1,5 +1,6 @@
 import type { Migration, MigrationProvider } from "kysely";
 import { runs } from "./migrations/0001-runs.ts";
+import { gates } from "./migrations/0002-gates.ts";
 
 /**
  * Every change of the schema, oldest first. A released migration is never edited: databases that ran it would stay
@@ -7,6 +8,7 @@ import { runs } from "./migrations/0001-runs.ts";
  */
 const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0001-runs": runs,
+  "0002-gates": gates,
 };
 
 export const migrationProvider: MigrationProvider = {

@@ -1,7 +1,8 @@
 import type { Kysely } from "kysely";
 import type { Visibility } from "../../protocol/identity.ts";
+import type { Membership } from "../gates.ts";
 import type { KeyRecord } from "../store.ts";
-import { type KeyAndRoles, toKeyRecord } from "./rows.ts";
+import { type KeyAndRoles, toKeyRecord, toMembership } from "./rows.ts";
 import type { Tables } from "./tables.ts";
 
 /** The workspace under which roles hold in all of the tenant. */
@@ -48,6 +49,22 @@ export async function hasKeys(db: Kysely<Tables>): Promise<boolean> {
   return (await db.selectFrom("api_keys").select("key_id").limit(1).executeTakeFirst()) !== undefined;
 }
 
+export async function membershipOf(
+  db: Kysely<Tables>,
+  { tenant, workspace }: Visibility,
+  principal: string,
+): Promise<Membership> {
+  const rows = await db
+    .selectFrom("role_bindings")
+    .select(["roles", "group_names"])
+    .where("tenant", "=", tenant)
+    .where("workspace", "in", [TENANT_WIDE, workspace ?? TENANT_WIDE])
+    .where("principal", "=", principal)
+    .orderBy("workspace")
+    .execute();
+  return toMembership(rows);
+}
+
 /** A key has the roles of its principal in its workspace and those that hold tenant-wide. */
 function keysAndRoles(db: Kysely<Tables>) {
   return db
@@ -61,5 +78,5 @@ function keysAndRoles(db: Kysely<Tables>) {
         ),
     )
     .selectAll("key")
-    .select("binding.roles");
+    .select(["binding.roles", "binding.group_names"]);
 }

@@ -3,6 +3,7 @@ import type { AuditEntry } from "../../protocol/audit.ts";
 import type { PrincipalKind } from "../../protocol/identity.ts";
 import type { Run } from "../../protocol/run.ts";
 import type { RunStatus } from "../../protocol/run-status.ts";
+import type { Membership } from "../gates.ts";
 import type {
   Artifact,
   EffectRecord,
@@ -17,8 +18,10 @@ import type * as T from "./tables.ts";
 
 /** Rows as the two databases give them, turned into what the store returns. Nothing else reads a column by name. */
 
-export function toRun(row: Pick<T.RunsTable, "state">): Run {
-  return JSON.parse(row.state) as Run;
+/** The one place that reads a state. Runs stored before there were gates know nothing of what gates brought. */
+export function toRun({ state }: Pick<T.RunsTable, "state">): Run {
+  const run = JSON.parse(state) as Run;
+  return "interrupts" in run ? run : { ...(run as object as Run), interrupts: {}, children: {}, visits: {} };
 }
 
 export function toRunRow(row: Selectable<T.RunsTable>): RunRow {
@@ -57,13 +60,15 @@ export function toStoredWorkflow(row: WorkflowColumns): StoredWorkflow {
   };
 }
 
-/** A key beside one of its principal's role bindings; a key with none comes once, with `roles` null. */
-export type KeyAndRoles = Selectable<T.ApiKeysTable> & { readonly roles: string | null };
+/** A key beside one of its principal's role bindings; a key with none comes once, with nulls. */
+export type KeyAndRoles = Selectable<T.ApiKeysTable> & {
+  readonly roles: string | null;
+  readonly group_names: string | null;
+};
 
 /** `rows` are all rows of one key. */
 export function toKeyRecord(rows: readonly [KeyAndRoles, ...KeyAndRoles[]]): KeyRecord {
   const [key] = rows;
-  const roles = new Set(rows.flatMap((row) => (row.roles === null ? [] : (JSON.parse(row.roles) as string[]))));
   return {
     keyId: key.key_id,
     hash: key.hash,
@@ -72,13 +77,21 @@ export function toKeyRecord(rows: readonly [KeyAndRoles, ...KeyAndRoles[]]): Key
     principal: key.principal,
     kind: key.kind as PrincipalKind,
     scopes: JSON.parse(key.scopes) as string[],
-    roles: [...roles],
+    ...toMembership(rows),
     ...(key.label === null ? {} : { label: key.label }),
     createdAtMs: key.created_at,
     ...(key.expires_at === null ? {} : { expiresAtMs: key.expires_at }),
     ...(key.revoked_at === null ? {} : { revokedAtMs: key.revoked_at }),
     ...(key.last_used_at === null ? {} : { lastUsedAtMs: key.last_used_at }),
   };
+}
+
+/** Each name once, from whichever binding it comes. */
+export function toMembership(rows: readonly Pick<KeyAndRoles, "roles" | "group_names">[]): Membership {
+  const names = (column: "roles" | "group_names") => [
+    ...new Set(rows.flatMap((row) => JSON.parse(row[column] ?? "[]") as string[])),
+  ];
+  return { roles: names("roles"), groups: names("group_names") };
 }
 
 export function toAuditEntry(row: Omit<T.AuditLogTable, "tenant">): AuditEntry {

@@ -1,7 +1,6 @@
-import { type Kysely, sql } from "kysely";
+import type { Kysely } from "kysely";
 import type { Visibility } from "../../protocol/identity.ts";
 import type { Artifact, EffectRecord } from "../store.ts";
-import { dialectOf } from "./dialect-of.ts";
 import { toArtifact, toEffectRecord } from "./rows.ts";
 import type { Tables } from "./tables.ts";
 
@@ -47,27 +46,4 @@ export async function hostSecret(
   const first = await find();
   if (first === undefined) throw new Error(`host secret ${name} vanished after it was stored`);
   return first.value;
-}
-
-/** Rows per statement: commits of requests get their turn in between. */
-const PURGE_ROWS = 1000;
-
-export async function purge(db: Kysely<Tables>, nowMs: number): Promise<number> {
-  // Rows that a commit is just replacing are passed over: waiting for them would delete what was put in their place.
-  const free = dialectOf(db) === "postgres" ? sql`for update skip locked` : sql``;
-  const expired = sql`expires_at <= ${nowMs} limit ${PURGE_ROWS} ${free}`;
-  const deletes = [
-    sql`delete from idempotency where (tenant, operation, idem_key) in
-      (select tenant, operation, idem_key from idempotency where ${expired})`,
-    sql`delete from effects where effect_id in (select effect_id from effects where ${expired})`,
-  ];
-  let purged = 0;
-  for (const statement of deletes) {
-    for (let more = true; more; ) {
-      const gone = Number((await statement.execute(db)).numAffectedRows ?? 0);
-      purged += gone;
-      more = gone === PURGE_ROWS;
-    }
-  }
-  return purged;
 }

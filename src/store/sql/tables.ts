@@ -1,3 +1,11 @@
+import type {
+  DeliveriesTable,
+  ExternalEventsTable,
+  InterruptsTable,
+  InterruptVotesTable,
+  WebhooksTable,
+} from "./gate-tables.ts";
+
 /**
  * The tables of both databases, as Kysely sees them. Times are milliseconds since the epoch in 64-bit columns;
  * JSON is text in both, so that what was written is read back byte for byte. Migrations are in `migrations.ts`.
@@ -17,6 +25,11 @@ export interface Tables {
   effects: EffectsTable;
   artifacts: ArtifactsTable;
   host_secrets: HostSecretsTable;
+  interrupts: InterruptsTable;
+  interrupt_votes: InterruptVotesTable;
+  external_events: ExternalEventsTable;
+  webhooks: WebhooksTable;
+  deliveries: DeliveriesTable;
 }
 
 /** Derived from run_events in the append's transaction; also the work queue (wake_at, lease_*). */
@@ -88,6 +101,8 @@ export interface RoleBindingsTable {
   principal: string;
   /** JSON array. */
   roles: string;
+  /** JSON array. */
+  group_names: string;
 }
 
 /** Roles a workspace defines itself. Primary key (tenant, workspace, role); workspace "" is tenant-wide. */

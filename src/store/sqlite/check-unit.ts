@@ -1,8 +1,11 @@
+import { hasExpired } from "../sql/external-events.ts";
+import { toExternalEvent } from "../sql/gate-rows.ts";
+import type { ExternalEventsTable } from "../sql/gate-tables.ts";
 import { type IdempotencyColumns, toEffectRecord, toIdempotencyRecord } from "../sql/rows.ts";
 import { givesWay } from "../sql/standing-outcome.ts";
 import type { EffectsTable } from "../sql/tables.ts";
 import type { Refusal } from "../store.ts";
-import type { FlatUnit, IdempotencyCheck, RunCheck } from "./operations.ts";
+import type { ExternalEventCheck, FlatUnit, IdempotencyCheck, RunCheck } from "./operations.ts";
 import type { Statements } from "./statements.ts";
 
 export type Checked = { readonly refusal: Refusal } | { readonly refusal?: never; readonly work: boolean };
@@ -18,7 +21,10 @@ export function checkUnit(unit: FlatUnit, statements: Statements): Checked {
     if (found.refusal !== undefined) return found;
     work ||= found.work;
   }
-  const refusal = checkEffects(unit.effectIds, statements) ?? checkIdempotency(unit.idempotency, statements);
+  const refusal =
+    checkEffects(unit.effectIds, statements) ??
+    checkIdempotency(unit.idempotency, statements) ??
+    checkExternalEvents(unit.externalEvents, statements);
   return refusal === undefined ? { work } : { refusal };
 }
 
@@ -59,4 +65,15 @@ function checkIdempotency(check: IdempotencyCheck | undefined, statements: State
   const row = statements.idempotency.get(check.tenant, check.operation, check.key) as IdempotencyRow | undefined;
   if (row === undefined || givesWay(row, check)) return undefined;
   return { type: "idempotency", record: toIdempotencyRecord(row) };
+}
+
+function checkExternalEvents(checks: readonly ExternalEventCheck[], statements: Statements): Refusal | undefined {
+  for (const { key, newAtMs } of checks) {
+    const { tenant, workspace, correlationId, eventId } = key;
+    const found = statements.externalEvent.get(tenant, workspace, correlationId, eventId);
+    const row = found as ExternalEventsTable | undefined;
+    const fits = newAtMs === undefined ? row?.state === "held" : row === undefined || hasExpired(row, newAtMs);
+    if (!fits) return { type: "external-event", ...(row === undefined ? {} : { record: toExternalEvent(row) }) };
+  }
+  return undefined;
 }

@@ -4,7 +4,7 @@ import type { Claim } from "../store.ts";
 import { checkUnit } from "./check-unit.ts";
 import { troubleOf } from "./database-trouble.ts";
 import type { SqliteDatabase, SqliteValue } from "./open-database.ts";
-import type { FlatUnit, Operation, Outcome } from "./operations.ts";
+import type { FlatUnit, Operation, Outcome, Write } from "./operations.ts";
 import { type CachedStatement, cacheStatements } from "./statement-cache.ts";
 import { prepareStatements, type Statements } from "./statements.ts";
 
@@ -74,6 +74,8 @@ export class BatchCommitter {
         return this.#performUnit(operation.unit, moved);
       case "statement":
         return this.#performStatement(operation.sql, operation.parameters);
+      case "guarded":
+        return { kind: "rows", rows: [], changes: this.#performGuarded(operation.first, operation.rest) };
       case "claim":
         return rows(this.#claim(operation.claim));
       case "renew": {
@@ -105,6 +107,12 @@ export class BatchCommitter {
     const { statement, returnsRows } = this.#cached(sql);
     if (returnsRows) return rows(statement.all(...parameters));
     return { kind: "rows", rows: [], changes: Number(statement.run(...parameters).changes) };
+  }
+
+  #performGuarded([name, values]: Write, rest: readonly Write[]): number {
+    const changes = Number(this.#statements[name].run(...values).changes);
+    if (changes > 0) for (const [then, given] of rest) this.#statements[then].run(...given);
+    return changes;
   }
 
   #claim({ owner, nowMs, untilMs, limit, engineVersion }: Claim): string[] {

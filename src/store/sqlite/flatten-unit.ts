@@ -1,7 +1,9 @@
 import { eventDoc } from "../../protocol/events.ts";
 import { wakeAtMs } from "../../protocol/run.ts";
 import { isTerminal } from "../../protocol/run-status.ts";
+import { changedRows } from "../interrupt-rows.ts";
 import type { ArtifactWrite, IdempotencyOutcome, KeyWrite, RunWrite, Unit, WorkflowWrite } from "../store.ts";
+import { flattenGates, flattenInterrupts } from "./flatten-gates.ts";
 import type { FlatUnit, IdempotencyCheck, RunCheck, Write } from "./operations.ts";
 
 /** Derives the rows of a unit. Throws when the unit contradicts itself, which is a mistake of the caller. */
@@ -21,9 +23,12 @@ export function flattenUnit(unit: Unit): FlatUnit {
   for (const artifact of unit.artifacts ?? []) flattenArtifact(tenant, artifact, writes);
   for (const key of unit.keys ?? []) flattenKey(tenant, key, writes);
   for (const binding of unit.roles ?? []) {
-    const { workspace = "", principal, roles } = binding;
-    writes.push(["putRoles", [binding.tenant, workspace, principal, JSON.stringify(roles)]]);
+    const { workspace = "", principal, roles, groups } = binding;
+    const who = [binding.tenant, workspace, principal];
+    writes.push([roles === undefined ? "keepRoles" : "putRoles", [...who, JSON.stringify(roles ?? [])]]);
+    if (groups !== undefined) writes.push(["setGroups", [JSON.stringify(groups), ...who]]);
   }
+  const externalEvents = flattenGates(unit, writes);
   if (idempotency !== undefined) {
     const { operation, key, digest, state, response, expiresAtMs } = idempotency;
     const answer = [response.status, JSON.stringify(response.headers), response.body];
@@ -34,6 +39,7 @@ export function flattenUnit(unit: Unit): FlatUnit {
     runs,
     effectIds: (unit.effectClaims ?? []).map((claim) => claim.effectId),
     ...(idempotency === undefined ? {} : { idempotency: idempotencyCheck(idempotency) }),
+    externalEvents,
     writes,
     ...(audit.length === 0 ? {} : { audit: JSON.stringify(audit) }),
   };
@@ -65,6 +71,7 @@ function flattenRun(write: RunWrite, writes: Write[]): RunCheck {
     const sealed = event.sealed === undefined ? null : JSON.stringify(event.sealed);
     writes.push(["insertEvent", [runId, event.sequence, event.type, JSON.stringify(eventDoc(event)), sealed]]);
   }
+  flattenInterrupts(changedRows(write), writes);
   return {
     runId,
     expectedVersion,

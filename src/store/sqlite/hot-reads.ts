@@ -28,7 +28,7 @@ export function hotReads(db: SqliteDatabase): HotReads {
     where tenant = ? and operation = ? and idem_key = ? and expires_at > ?`,
   );
   const key = db.prepare(
-    `select api_keys.*, role_bindings.roles from api_keys left join role_bindings
+    `select api_keys.*, role_bindings.roles, role_bindings.group_names from api_keys left join role_bindings
     on role_bindings.tenant = api_keys.tenant and role_bindings.principal = api_keys.principal
     and role_bindings.workspace in ('', api_keys.workspace)
     where api_keys.hash = ?`,

@@ -1,3 +1,4 @@
+import type { ExternalEventKey } from "../gates.ts";
 import type { Claim, Refusal } from "../store.ts";
 import type { SqliteValue } from "./open-database.ts";
 import type { StatementName } from "./statements.ts";
@@ -9,6 +10,8 @@ import type { StatementName } from "./statements.ts";
 export type Operation =
   | { readonly kind: "unit"; readonly unit: FlatUnit }
   | { readonly kind: "statement"; readonly sql: string; readonly parameters: SqliteValue[] }
+  /** The rest happens only if the first changed a row; the outcome says whether it did. */
+  | { readonly kind: "guarded"; readonly first: Write; readonly rest: readonly Write[] }
   | { readonly kind: "claim"; readonly claim: Claim }
   | { readonly kind: "renew"; readonly owner: string; readonly runIds: readonly string[]; readonly untilMs: number };
 
@@ -18,6 +21,7 @@ export interface FlatUnit {
   readonly runs: readonly RunCheck[];
   readonly effectIds: readonly string[];
   readonly idempotency?: IdempotencyCheck;
+  readonly externalEvents: readonly ExternalEventCheck[];
   readonly writes: readonly Write[];
   /** JSON text of the drafts; their places in the chain are known only to the writer. */
   readonly audit?: string;
@@ -42,6 +46,12 @@ export interface IdempotencyCheck {
   readonly key: string;
   readonly nowMs: number;
   readonly leaseOwner?: string;
+}
+
+export interface ExternalEventCheck {
+  readonly key: ExternalEventKey;
+  /** For a new event: one that has expired by now is in nobody's way. Absent where one must be held. */
+  readonly newAtMs?: number;
 }
 
 export type Write = readonly [statement: StatementName, values: readonly SqliteValue[]];

@@ -1,10 +1,11 @@
-import type { Run } from "../../protocol/run.ts";
 import { migrate, requireCurrentSchema } from "../sql/migrate.ts";
+import { toRun } from "../sql/rows.ts";
 import { sharedStore } from "../sql/shared-store.ts";
-import type { Change, Committed, Store } from "../store.ts";
+import { type Change, type Committed, NO_CHANGE, type Store } from "../store.ts";
 import { changeOf } from "./change-of.ts";
 import { databasePath, makeDatabaseFile } from "./database-path.ts";
 import { explain } from "./database-trouble.ts";
+import { flattenAttempt } from "./flatten-gates.ts";
 import { flattenUnit } from "./flatten-unit.ts";
 import { hotReads } from "./hot-reads.ts";
 import { kyselyOver, kyselyThrough } from "./kysely-dialect.ts";
@@ -62,7 +63,9 @@ async function prepareFile(path: string, mayMigrate: boolean): Promise<void> {
   try {
     await (mayMigrate ? migrate : requireCurrentSchema)(kyselyOver(db));
     // Whoever held a lease was the owner of this file before us, and is gone.
-    db.exec("update runs set lease_owner = null, lease_until = null where lease_owner is not null");
+    for (const table of ["runs", "deliveries"]) {
+      db.exec(`update ${table} set lease_owner = null, lease_until = null where lease_owner is not null`);
+    }
   } finally {
     db.close();
   }
@@ -70,16 +73,21 @@ async function prepareFile(path: string, mayMigrate: boolean): Promise<void> {
 
 function storeOver({ reader, writer: connection, lock }: Connections): Store {
   const listeners = new Set<(change: Change) => void>();
+  const tell = (change: Change) => {
+    for (const listener of listeners) listener(change);
+  };
   const writer = new Writer(connection, (operations, outcomes) => {
     const change = changeOf(operations, outcomes);
-    if (change !== undefined) for (const listener of listeners) listener(change);
+    if (change !== undefined) tell(change);
   });
   const rowsOf = async (operation: Operation) => expectRows(await writer.run(operation));
   const write = kyselyThrough((sql, parameters) => rowsOf({ kind: "statement", sql, parameters }));
   let closing: Promise<void> | undefined;
 
+  const shared = sharedStore(kyselyOver(reader), write);
+
   return {
-    ...sharedStore(kyselyOver(reader), write),
+    ...shared,
     ...hotReads(reader),
 
     async commit(unit): Promise<Committed> {
@@ -91,12 +99,24 @@ function storeOver({ reader, writer: connection, lock }: Connections): Store {
 
     async claimRuns(claim) {
       const { rows } = await rowsOf({ kind: "claim", claim });
-      return rows.map((state) => JSON.parse(state as string) as Run);
+      return rows.map((state) => toRun({ state: state as string }));
     },
 
     async renewLeases(owner, runIds, untilMs) {
       const { rows } = await rowsOf({ kind: "renew", owner, runIds, untilMs });
       return rows as string[];
+    },
+
+    async finishAttempt(attempt) {
+      const { changes } = await rowsOf(flattenAttempt(attempt));
+      if (changes > 0 && attempt.webhook?.disabledAtMs !== undefined) tell({ ...NO_CHANGE, webhooks: true });
+      return changes > 0;
+    },
+
+    async redeliver(visible, which, nowMs) {
+      const due = await shared.redeliver(visible, which, nowMs);
+      if (due > 0) tell({ ...NO_CHANGE, deliveries: true });
+      return due;
     },
 
     onChange(listener) {

@@ -1,3 +1,4 @@
+import { GATE_READS, GATE_WRITES } from "./gate-statements.ts";
 import type { SqliteDatabase, SqliteStatement } from "./open-database.ts";
 
 /** Everything a unit writes. `flatten-unit.ts` gives the values, in the order of the columns. */
@@ -40,10 +41,17 @@ const WRITES = {
   touchKey: "update api_keys set last_used_at = max(coalesce(last_used_at, 0), ?) where key_id = ?",
   putRoles: `insert into role_bindings (tenant, workspace, principal, roles) values (?, ?, ?, ?)
     on conflict (tenant, workspace, principal) do update set roles = excluded.roles`,
+  keepRoles: `insert into role_bindings (tenant, workspace, principal, roles) values (?, ?, ?, ?)
+    on conflict (tenant, workspace, principal) do nothing`,
+  setGroups: "update role_bindings set group_names = ? where tenant = ? and workspace = ? and principal = ?",
+  putRoleDefinition: `insert into role_definitions (tenant, workspace, role, scopes) values (?, ?, ?, ?)
+    on conflict (tenant, workspace, role) do update set scopes = excluded.scopes`,
+  deleteRoleDefinition: "delete from role_definitions where tenant = ? and workspace = ? and role = ?",
   insertAudit: `insert into audit_log (tenant, seq, occurred_at, actor, action, target, details, prev_hash)
     values (?, ?, ?, ?, ?, ?, ?, ?)`,
   putAuditHead: `insert into audit_heads (tenant, seq, hash) values (?, ?, ?)
     on conflict (tenant) do update set seq = excluded.seq, hash = excluded.hash`,
+  ...GATE_WRITES,
 } as const;
 
 const READS = {
@@ -52,6 +60,7 @@ const READS = {
   effect: "select * from effects where effect_id = ?",
   idempotency: "select * from idempotency where tenant = ? and operation = ? and idem_key = ?",
   auditHead: "select seq, hash from audit_heads where tenant = ?",
+  ...GATE_READS,
 } as const;
 
 const QUEUE = {

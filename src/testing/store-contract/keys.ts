@@ -16,13 +16,13 @@ export function keys(subject: Subject): void {
         expiresAtMs: NOW + HOUR,
       });
       await accept(store, { tenant, keys: [{ type: "put", key }] });
-      expect(await store.findKey(key.hash)).toEqual({ ...key, roles: [] });
+      expect(await store.findKey(key.hash)).toEqual({ ...key, roles: [], groups: [] });
       expect(await store.findKey(sha256("another key"))).toBeUndefined();
       expect(await store.hasKeys()).toBe(true);
 
       const plain = newKey(tenant);
       await accept(store, { tenant, keys: [{ type: "put", key: plain }] });
-      expect(await store.findKey(plain.hash)).toEqual({ ...plain, roles: [] });
+      expect(await store.findKey(plain.hash)).toEqual({ ...plain, roles: [], groups: [] });
     });
 
     test("has the roles of its principal in its workspace and those of the whole tenant", async () => {
@@ -64,13 +64,33 @@ export function keys(subject: Subject): void {
       expect((await store.findKey(key.hash))?.roles).toEqual(["viewer"]);
     });
 
+    test("has the groups of its principal where it has the roles", async () => {
+      const { store } = subject;
+      const tenant = newTenant();
+      const [inW1, wide] = [newKey(tenant, { workspace: "w1" }), newKey(tenant)];
+      await accept(store, {
+        tenant,
+        keys: [inW1, wide].map((key) => ({ type: "put", key })),
+        roles: [
+          { tenant, principal: "pat", roles: ["viewer"], groups: ["release"] },
+          { tenant, workspace: "w1", principal: "pat", roles: [], groups: ["release", "legal"] },
+          { tenant, workspace: "w2", principal: "pat", roles: [], groups: ["board"] },
+        ],
+      });
+      const groupsOf = async (hash: string) => [...((await store.findKey(hash))?.groups ?? [])].sort();
+      expect(await groupsOf(inW1.hash)).toEqual(["legal", "release"]);
+      expect(await groupsOf(wide.hash)).toEqual(["release"]);
+      const listed = await store.listKeys({ tenant, workspace: "w1" });
+      expect(listed.map(({ groups }) => [...groups].sort())).toEqual([["legal", "release"]]);
+    });
+
     test("is still found after it was revoked, and says since when", async () => {
       const { store } = subject;
       const tenant = newTenant();
       const key = newKey(tenant);
       await accept(store, { tenant, keys: [{ type: "put", key }] });
       await accept(store, { tenant, keys: [{ type: "revoke", keyId: key.keyId, atMs: NOW + 7 }] });
-      expect(await store.findKey(key.hash)).toEqual({ ...key, roles: [], revokedAtMs: NOW + 7 });
+      expect(await store.findKey(key.hash)).toEqual({ ...key, roles: [], groups: [], revokedAtMs: NOW + 7 });
     });
 
     test("put again is replaced and no longer revoked", async () => {
@@ -128,6 +148,90 @@ export function keys(subject: Subject): void {
       expect(listed.find(({ keyId }) => keyId === inW1.keyId)?.roles).toEqual(["admin"]);
       expect((await store.listKeys({ tenant, workspace: "w1" })).map(({ keyId }) => keyId)).toEqual([inW1.keyId]);
       expect(await store.listKeys({ tenant: newTenant() })).toEqual([]);
+    });
+  });
+
+  describe("a principal", () => {
+    test("is in a workspace what it is there and in all of the tenant", async () => {
+      const { store } = subject;
+      const tenant = newTenant();
+      await accept(store, {
+        tenant,
+        roles: [
+          { tenant, principal: "pat", roles: ["viewer"], groups: ["all"] },
+          { tenant, workspace: "w1", principal: "pat", roles: ["reviewer", "viewer"], groups: ["legal"] },
+          { tenant, workspace: "w1", principal: "sam", roles: ["owner"], groups: ["board"] },
+        ],
+      });
+      const both = { roles: ["viewer", "reviewer"], groups: ["all", "legal"] };
+      expect(await store.membershipOf({ tenant, workspace: "w1" }, "pat")).toEqual(both);
+      const wide = { roles: ["viewer"], groups: ["all"] };
+      expect(await store.membershipOf({ tenant }, "pat")).toEqual(wide);
+      expect(await store.membershipOf({ tenant, workspace: "w2" }, "pat")).toEqual(wide);
+      for (const [visible, principal] of [
+        [{ tenant, workspace: "w1" }, "nobody"],
+        [{ tenant: newTenant(), workspace: "w1" }, "pat"],
+        [{ tenant }, "sam"],
+      ] as const) {
+        expect(await store.membershipOf(visible, principal)).toEqual({ roles: [], groups: [] });
+      }
+    });
+
+    test("keeps its groups when only its roles are said anew", async () => {
+      const { store } = subject;
+      const tenant = newTenant();
+      const binding = { tenant, principal: "pat", roles: ["viewer"] };
+      const groups = ["release"];
+      await accept(store, { tenant, roles: [{ ...binding, groups }] });
+      await accept(store, { tenant, roles: [{ ...binding, roles: ["owner"] }] });
+      expect(await store.membershipOf({ tenant }, "pat")).toEqual({ roles: ["owner"], groups });
+      await accept(store, { tenant, roles: [{ ...binding, groups: [] }] });
+      expect(await store.membershipOf({ tenant }, "pat")).toEqual({ roles: ["viewer"], groups: [] });
+
+      // Also when both are said at the same moment.
+      const sam = { tenant, principal: "sam", roles: ["viewer"] };
+      await Promise.all([
+        accept(store, { tenant, roles: [{ ...sam, groups }] }),
+        accept(store, { tenant, roles: [{ ...sam, roles: ["owner"] }] }),
+      ]);
+      expect(await store.membershipOf({ tenant }, "sam")).toEqual({ roles: ["owner"], groups });
+    });
+  });
+
+  describe("a role that a workspace defines", () => {
+    test("has the scopes it was last given, until it is removed", async () => {
+      const { store } = subject;
+      const tenant = newTenant();
+      const define = (role: string, scopes: readonly string[], workspace?: string) =>
+        accept(store, {
+          tenant,
+          roleDefinitions: [{ type: "put", role, scopes, ...(workspace === undefined ? {} : { workspace }) }],
+        });
+      await define("auditor", ["audit:read"]);
+      await define("auditor", ["audit:read", "runs:read"]);
+      await define("auditor", ["runs:read"], "w1");
+      await define("lead", ["approvals:respond"], "w1");
+      const wide = { auditor: ["audit:read", "runs:read"] };
+      expect(await store.customRoles(tenant, undefined)).toEqual(wide);
+      expect(await store.customRoles(tenant, "w2")).toEqual(wide);
+      expect(await store.customRoles(tenant, "w1")).toEqual({ auditor: ["runs:read"], lead: ["approvals:respond"] });
+      expect(await store.customRoles(newTenant(), "w1")).toEqual({});
+
+      const other = newTenant();
+      await accept(store, { tenant: other, roleDefinitions: [{ type: "delete", role: "auditor" }] });
+      expect(await store.customRoles(tenant, undefined)).toEqual(wide);
+      await accept(store, { tenant, roleDefinitions: [{ type: "delete", role: "auditor", workspace: "w1" }] });
+      expect(await store.customRoles(tenant, "w1")).toEqual({ ...wide, lead: ["approvals:respond"] });
+      await accept(store, {
+        tenant,
+        roleDefinitions: [
+          { type: "delete", role: "auditor" },
+          { type: "put", role: "auditor", scopes: [] },
+          { type: "put", role: "gone", scopes: [] },
+          { type: "delete", role: "gone" },
+        ],
+      });
+      expect(await store.customRoles(tenant, undefined)).toEqual({ auditor: [] });
     });
   });
 

@@ -15,11 +15,12 @@ import {
   startedRun,
   workflowWrite,
 } from "../builders.ts";
+import { externalEvent, newDelivery, newWebhook, openGate } from "../gate-builders.ts";
 import { verifiedChain } from "./audit.ts";
 import { accept, eventsOf, type Subject, upTo } from "./subject.ts";
 
 const visible = { tenant: "t" };
-const claim = { owner: "w", nowMs: NOW, untilMs: NOW, limit: 1, engineVersion: 1 };
+const claim = { owner: "w", nowMs: NOW, untilMs: NOW, limit: 1, engineVersion: ENGINE_VERSION };
 
 /** Every method that asks the database. */
 const CALLS: Readonly<Record<string, (store: Store) => Promise<unknown>>> = {
@@ -41,6 +42,24 @@ const CALLS: Readonly<Record<string, (store: Store) => Promise<unknown>>> = {
   listKeys: (store) => store.listKeys(visible),
   customRoles: (store) => store.customRoles("t", undefined),
   hasKeys: (store) => store.hasKeys(),
+  membershipOf: (store) => store.membershipOf(visible, "pat"),
+  openInterrupts: (store) => store.openInterrupts(visible, { limit: 1, nowMs: NOW }),
+  interruptsOfRuns: (store) => store.interruptsOfRuns(visible, ["run-1"]),
+  readInterrupt: (store) => store.readInterrupt(visible, "int-1"),
+  interruptsByCorrelation: (store) =>
+    store.interruptsByCorrelation(visible, { correlationId: "c", eventType: "e", open: true, limit: 1 }),
+  interruptRows: (store) => store.interruptRows("run-1"),
+  gateSummary: (store) => store.gateSummary(visible, {}),
+  readExternalEvent: (store) => store.readExternalEvent(externalEvent("t")),
+  heldEvents: (store) => store.heldEvents({ nowMs: NOW, limit: 1 }),
+  listWebhooks: (store) => store.listWebhooks(visible),
+  readWebhook: (store) => store.readWebhook(visible, "hook-1"),
+  listDeliveries: (store) => store.listDeliveries(visible, { limit: 1 }),
+  claimDeliveries: (store) => store.claimDeliveries({ owner: "h", nowMs: NOW, untilMs: NOW, limit: 1 }),
+  finishAttempt: (store) =>
+    store.finishAttempt({ deliveryId: "dlv-1", owner: "h", state: "dead", attempts: 1, atMs: NOW }),
+  nextDeliveryAtMs: (store) => store.nextDeliveryAtMs(NOW),
+  redeliver: (store) => store.redeliver(visible, { webhookId: "hook-1" }, NOW),
   readAudit: (store) => store.readAudit("t", 1, 1, 1),
   auditHead: (store) => store.auditHead("t"),
   readCheckpoints: (store) => store.readCheckpoints("t", 0, 1),
@@ -112,16 +131,22 @@ export function lifetime(subject: Subject): void {
       const key = newKey(tenant);
       const workflow = workflowWrite(tenant, "wf-a");
       const outcome = idempotencyOutcome(tenant);
+      const gate = openGate({ tenant });
+      const webhook = newWebhook(tenant);
+      const event = externalEvent(tenant);
       await accept(store, {
         tenant,
-        runs: [runWrite(started)],
+        runs: [runWrite(started), runWrite(gate)],
         audit: [auditDraft(), auditDraft()],
         idempotency: outcome,
         effectClaims: [effectClaim(runId)],
         workflows: [workflow],
         artifacts: [artifactWrite(runId)],
         keys: [{ type: "put", key }],
-        roles: [{ tenant, principal: "pat", roles: ["owner"] }],
+        roles: [{ tenant, principal: "pat", roles: ["owner"], groups: ["release"] }],
+        externalEvents: [{ type: "put", event, nowMs: NOW }],
+        webhooks: [{ type: "put", webhook }],
+        deliveries: [newDelivery({ webhookId: webhook.webhookId })],
       });
       const secret = await store.hostSecret("cursor", () => "first");
       await store.close();
@@ -134,7 +159,11 @@ export function lifetime(subject: Subject): void {
       expect(await again.readEffect(effectClaim(runId).effectId)).toMatchObject({ state: "claimed" });
       expect((await again.readWorkflow(tenant, "wf-a"))?.definition).toBe(workflow.definition);
       expect((await again.readArtifact({ tenant }, runId, "report"))?.body).toHaveLength(256);
-      expect((await again.findKey(key.hash))?.roles).toEqual(["owner"]);
+      expect(await again.findKey(key.hash)).toMatchObject({ roles: ["owner"], groups: ["release"] });
+      expect(await again.readInterrupt({ tenant }, gate.interruptId)).toMatchObject({ status: "open" });
+      expect(await again.readExternalEvent(event)).toEqual(event);
+      expect(await again.listWebhooks({ tenant })).toEqual([webhook]);
+      expect(await again.listDeliveries({ tenant }, { limit: 9 })).toHaveLength(1);
       expect(await again.hostSecret("cursor", () => "second")).toBe(secret);
       // And goes on from there.
       await accept(again, { tenant, audit: [auditDraft()] });

@@ -18,10 +18,10 @@ import { accept, idsOf, refused, type Subject, save, upTo } from "./subject.ts";
 const LEASE_MS = 10_000;
 
 function claim(owner: string, nowMs = NOW, more: Partial<Claim> = {}): Claim {
-  return { owner, nowMs, untilMs: nowMs + LEASE_MS, limit: 100, engineVersion: 1, ...more };
+  return { owner, nowMs, untilMs: nowMs + LEASE_MS, limit: 100, engineVersion: ENGINE_VERSION, ...more };
 }
 
-async function started(store: Store, atMs = NOW, engineVersion = 1): Promise<Built> {
+async function started(store: Store, atMs = NOW, engineVersion = ENGINE_VERSION): Promise<Built> {
   const built = startedRun({ tenant: newTenant(), atMs, engineVersion });
   await save(store, built);
   return built;
@@ -85,9 +85,9 @@ export function queue(subject: Subject): void {
 
     test("leaves runs of a newer engine for a newer host", async () => {
       const { store } = subject;
-      const { run } = await started(store, NOW, 2);
+      const { run } = await started(store, NOW, ENGINE_VERSION + 1);
       expect(await store.claimRuns(claim("worker-1"))).toEqual([]);
-      expect(await store.claimRuns(claim("worker-2", NOW, { engineVersion: 2 }))).toEqual([run]);
+      expect(await store.claimRuns(claim("worker-2", NOW, { engineVersion: ENGINE_VERSION + 1 }))).toEqual([run]);
     });
 
     test("gets the run as the last write left it", async () => {

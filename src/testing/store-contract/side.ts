@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
-import type { Change, Store } from "../../store/store.ts";
+import { ENGINE_VERSION } from "../../protocol/events.ts";
+import { type Change, NO_CHANGE, type Store } from "../../store/store.ts";
 import {
   artifactWrite,
   auditDraft,
@@ -11,6 +12,7 @@ import {
   runWrite,
   startedRun,
 } from "../builders.ts";
+import { newDelivery, newWebhook } from "../gate-builders.ts";
 import { accept, refused, type Subject, save, upTo } from "./subject.ts";
 
 function watch(store: Store): { changes: Change[]; stop: () => void } {
@@ -52,7 +54,7 @@ export function side(subject: Subject): void {
       const { changes } = watch(store);
       const started = startedRun({ tenant: newTenant() });
       await save(store, started);
-      await vi.waitFor(() => expect(changes).toEqual([{ runIds: [started.run.runId], work: true, keys: false }]));
+      await vi.waitFor(() => expect(changes).toEqual([{ ...NO_CHANGE, runIds: [started.run.runId], work: true }]));
     });
 
     test("hears of every run of many concurrent commits", async () => {
@@ -70,24 +72,58 @@ export function side(subject: Subject): void {
       const tenant = newTenant();
       const key = newKey(tenant);
       const heard = (count: number) =>
-        vi.waitFor(() => expect(changes).toEqual(upTo(count).map(() => ({ runIds: [], work: false, keys: true }))));
+        vi.waitFor(() => expect(changes).toEqual(upTo(count).map(() => ({ ...NO_CHANGE, keys: true }))));
       await accept(store, { tenant, keys: [{ type: "put", key }] });
       await heard(1);
       await accept(store, { tenant, roles: [{ tenant, principal: "pat", roles: ["owner"] }] });
       await heard(2);
       await accept(store, { tenant, keys: [{ type: "revoke", keyId: key.keyId, atMs: NOW }] });
       await heard(3);
+      const role = { role: "auditor", scopes: ["audit:read"] };
+      await accept(store, { tenant, roleDefinitions: [{ type: "put", ...role }] });
+      await heard(4);
+      await accept(store, { tenant, roleDefinitions: [{ type: "delete", role: "auditor" }] });
+      await heard(5);
+    });
+
+    test("hears when webhooks change and when there is something to deliver", async () => {
+      const { store } = subject;
+      const { changes } = watch(store);
+      const webhook = newWebhook(newTenant());
+      const { tenant, webhookId } = webhook;
+      const expected: Change[] = [];
+      const heard = (topic: Partial<Change>) => {
+        expected.push({ ...NO_CHANGE, ...topic });
+        return vi.waitFor(() => expect(changes).toEqual(expected));
+      };
+      await accept(store, { tenant, webhooks: [{ type: "put", webhook }] });
+      await heard({ webhooks: true });
+      await accept(store, { tenant, webhooks: [{ type: "enable", webhookId }] });
+      await heard({ webhooks: true });
+      const { deliveryId, ...more } = newDelivery({ webhookId });
+      await accept(store, { tenant, deliveries: [{ deliveryId, ...more }] });
+      await heard({ deliveries: true });
+
+      await store.claimDeliveries({ owner: "h", nowMs: NOW, untilMs: NOW + 1, limit: 1 });
+      const attempt = { deliveryId, owner: "h", state: "dead" as const, attempts: 1, atMs: NOW };
+      await store.finishAttempt({ ...attempt, webhook: { webhookId, failures: 1, disabledAtMs: NOW } });
+      await heard({ webhooks: true });
+      await store.redeliver({ tenant }, { deliveryId }, NOW);
+      await heard({ deliveries: true });
+      await store.redeliver({ tenant }, { deliveryId }, NOW);
+      await accept(store, { tenant, webhooks: [{ type: "delete", webhookId }] });
+      await heard({ webhooks: true });
     });
 
     test("hears that there is work again when a lease is released, without a run having new events", async () => {
       const { store } = subject;
       const { run } = startedRun({ tenant: newTenant() });
       await save(store, startedRun({ tenant: run.owner.tenant, runId: run.runId }));
-      await store.claimRuns({ owner: "w", nowMs: NOW, untilMs: NOW + 1, limit: 1, engineVersion: 1 });
+      await store.claimRuns({ owner: "w", nowMs: NOW, untilMs: NOW + 1, limit: 1, engineVersion: ENGINE_VERSION });
       const { changes } = watch(store);
       const runs = [runWrite({ run, events: [] }, { heldBy: "w", lease: "release" })];
       await accept(store, { tenant: run.owner.tenant, runs });
-      await vi.waitFor(() => expect(changes).toEqual([{ runIds: [], work: true, keys: false }]));
+      await vi.waitFor(() => expect(changes).toEqual([{ ...NO_CHANGE, work: true }]));
     });
 
     test("hears of no work when the run stays in the hands of its worker", async () => {
@@ -95,11 +131,11 @@ export function side(subject: Subject): void {
       const started = startedRun({ tenant: newTenant() });
       const { runId, owner } = started.run;
       await save(store, started);
-      await store.claimRuns({ owner: "w", nowMs: NOW, untilMs: NOW + 1, limit: 1, engineVersion: 1 });
+      await store.claimRuns({ owner: "w", nowMs: NOW, untilMs: NOW + 1, limit: 1, engineVersion: ENGINE_VERSION });
       const { changes } = watch(store);
       const runs = [runWrite(next(started, NOW, nodeStarted()), { heldBy: "w" })];
       await accept(store, { tenant: owner.tenant, runs });
-      await vi.waitFor(() => expect(changes).toEqual([{ runIds: [runId], work: false, keys: false }]));
+      await vi.waitFor(() => expect(changes).toEqual([{ ...NO_CHANGE, runIds: [runId] }]));
     });
 
     test("hears nothing of what was refused or concerns nobody, nor after it left", async () => {

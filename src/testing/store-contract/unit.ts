@@ -15,6 +15,7 @@ import {
   startedRun,
   workflowWrite,
 } from "../builders.ts";
+import { externalEvent, newDelivery, newWebhook, openGate } from "../gate-builders.ts";
 import { accept, eventsOf, refused, type Subject, save, upTo } from "./subject.ts";
 
 /** A unit that writes something of everything, and a look at what of it is there. */
@@ -25,9 +26,13 @@ function fullUnit(tenant: string) {
   const workflow = workflowWrite(tenant, "wf-full", runId);
   const idempotency = idempotencyOutcome(tenant, { key: runId });
   const effect = effectClaim(runId);
+  const gate = openGate({ tenant });
+  const event = externalEvent(tenant, { eventId: runId });
+  const webhook = newWebhook(tenant);
+  const delivery = newDelivery({ webhookId: webhook.webhookId, runId });
   const unit: Unit = {
     tenant,
-    runs: [runWrite(started)],
+    runs: [runWrite(started), runWrite(gate)],
     audit: [auditDraft()],
     idempotency,
     effectClaims: [effect],
@@ -35,6 +40,10 @@ function fullUnit(tenant: string) {
     artifacts: [artifactWrite(runId)],
     keys: [{ type: "put", key }],
     roles: [{ tenant, principal: "pat", roles: ["owner"] }],
+    roleDefinitions: [{ type: "put", role: "auditor", scopes: ["audit:read"] }],
+    externalEvents: [{ type: "put", event, nowMs: NOW }],
+    webhooks: [{ type: "put", webhook }],
+    deliveries: [delivery],
   };
   const traces = async (store: Store) => ({
     run: (await store.readRun({ tenant }, runId)) !== undefined,
@@ -49,8 +58,13 @@ function fullUnit(tenant: string) {
     artifact: (await store.readArtifact({ tenant }, runId, "report")) !== undefined,
     key: (await store.findKey(key.hash)) !== undefined,
     roles: (await store.listKeys({ tenant })).flatMap((found) => found.roles).length,
+    definitions: Object.keys(await store.customRoles(tenant, undefined)).length,
+    interrupt: (await store.readInterrupt({ tenant }, gate.interruptId)) !== undefined,
+    event: (await store.readExternalEvent(event)) !== undefined,
+    webhook: (await store.readWebhook({ tenant }, webhook.webhookId)) !== undefined,
+    deliveries: (await store.listDeliveries({ tenant }, { limit: 10 })).length,
   });
-  return { unit, traces, runId, idempotency, effect };
+  return { unit, traces, runId, idempotency, effect, event };
 }
 
 const EVERYTHING = {
@@ -66,6 +80,11 @@ const EVERYTHING = {
   artifact: true,
   key: true,
   roles: 1,
+  definitions: 1,
+  interrupt: true,
+  event: true,
+  webhook: true,
+  deliveries: 1,
 };
 
 const NOTHING = Object.fromEntries(
@@ -135,7 +154,16 @@ export function units(subject: Subject): void {
       expect(await traces(store)).toEqual({ ...NOTHING, idempotency: true });
     });
 
-    test("refused for several reasons names its runs first, then its effects, then its key", async () => {
+    test("refused for an external event leaves no trace", async () => {
+      const { store } = subject;
+      const tenant = newTenant();
+      const { unit, traces, event } = fullUnit(tenant);
+      await accept(store, { tenant, externalEvents: [{ type: "put", event, nowMs: NOW }] });
+      expect((await refused(store, unit)).type).toBe("external-event");
+      expect(await traces(store)).toEqual({ ...NOTHING, event: true });
+    });
+
+    test("refused for several reasons names its runs first, then effects, its key and external events", async () => {
       const { store } = subject;
       const tenant = newTenant();
       const { unit } = fullUnit(tenant);
@@ -145,6 +173,8 @@ export function units(subject: Subject): void {
       expect((await refused(store, unit)).type).toBe("version");
       expect((await refused(store, withoutRuns)).type).toBe("effect");
       expect((await refused(store, withKeyOnly)).type).toBe("idempotency");
+      const { idempotency: ___, ...withoutKey } = withKeyOnly;
+      expect((await refused(store, withoutKey)).type).toBe("external-event");
     });
 
     test("refused does no harm to the units beside it", async () => {

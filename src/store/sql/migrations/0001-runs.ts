@@ -1,4 +1,5 @@
 import { type Kysely, type Migration, sql } from "kysely";
+import { COLUMN_TYPES, type ColumnTypes } from "../column-types.ts";
 import { type DialectName, dialectOf } from "../dialect-of.ts";
 
 /** Runs and all that a request about them writes: definitions, keys, audit, idempotency, effects, artifacts. */
@@ -6,30 +7,14 @@ export const runs: Migration = {
   async up(db: Kysely<unknown>): Promise<void> {
     const dialect = dialectOf(db);
     const indexes = dialect === "sqlite" ? [...INDEXES, SQLITE_LEASES] : INDEXES;
-    for (const statement of [...tables(TYPES[dialect]), ...indexes, ...GUARDS[dialect]()]) {
+    for (const statement of [...tables(COLUMN_TYPES[dialect]), ...indexes, ...GUARDS[dialect]()]) {
       await sql.raw(statement).execute(db);
     }
   },
 };
 
-interface Types {
-  readonly text: string;
-  readonly int: string;
-  readonly bigint: string;
-  readonly blob: string;
-  /** After the closing bracket of every table. */
-  readonly strict: string;
-}
-
-const TYPES: Readonly<Record<DialectName, Types>> = {
-  // STRICT, because SQLite would otherwise store a text in an integer column without a word.
-  sqlite: { text: "text", int: "integer", bigint: "integer", blob: "blob", strict: " strict" },
-  // Byte order, whatever the database's locale: ids page the same way in both databases and an index can serve it.
-  postgres: { text: `text collate "C"`, int: "integer", bigint: "bigint", blob: "bytea", strict: "" },
-};
-
 /** `runs.state` is last: SQLite reads a row from the left, and a long state continues on pages that most reads spare. */
-const tables = ({ text, int, bigint, blob, strict }: Types): string[] => [
+const tables = ({ text, int, bigint, blob, strict }: ColumnTypes): string[] => [
   `create table runs (
     run_id ${text} primary key,
     tenant ${text} not null,
