@@ -1,0 +1,129 @@
+/**
+ * What secrets look like. A shape decides alone: there is no test of randomness and no list of well-known examples,
+ * since a rule with exceptions is a rule to hide behind.
+ *
+ * Every pattern takes time in proportion to the text, whatever the text: what it repeats without a bound either makes
+ * the match or ends before the next place where it could begin.
+ */
+export interface SecretShape {
+  readonly id: string;
+  /** What every text with this secret holds; looked for first, because it is cheap. */
+  readonly trigger: RegExp;
+  /** Global. All of a match is taken out but the group `kept`. */
+  readonly pattern: RegExp;
+  readonly example: string;
+}
+
+/**
+ * In the middle of a word nothing begins: a task-force is not a key. After any other character it may, and after one that
+ * is written with letters, as JSON and URLs do it.
+ */
+const B = "(?:(?<![A-Za-z0-9])|(?<=\\\\[nrtbf]|\\\\u[0-9A-Fa-f]{4}|%[0-9A-Fa-f]{2}))";
+
+/** A prefix that is a promise, and enough characters after it. */
+function prefixed(prefix: string, rest: string): RegExp {
+  return new RegExp(`${B}${prefix}${rest}`, "g");
+}
+
+export const SECRET_SHAPES: readonly SecretShape[] = [
+  {
+    id: "private-key",
+    trigger: /-----BEGIN /i,
+    // One that was cut off has no end; then the text has none either.
+    pattern:
+      /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|$)/g,
+    example: "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA0Z3\n-----END RSA PRIVATE KEY-----",
+  },
+  {
+    id: "url-password",
+    trigger: /:\/\//,
+    // Up to the last @ of the authority, as browsers read it.
+    pattern: /(?<kept>:\/\/[^\s/?#:@"'<>\\]*:)[^\s/?#"'<>\\]+(?=@)/g,
+    example: "postgres://assay:hunter2@db.internal/assay",
+  },
+  {
+    id: "slack-webhook",
+    trigger: /hooks\.slack/i,
+    pattern: /(?<kept>hooks\.slack(?:-gov)?\.com\/(?:services|workflows|triggers)\/)[\w/-]{8,}/gi,
+    example: "https://hooks.slack.com/services/T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX",
+  },
+  {
+    id: "authorization-header",
+    trigger: /authorization/i,
+    pattern:
+      /(?<kept>authorization(?:\\?["'])?\s{0,8}[:=]\s{0,8}(?:\\?["'])?(?:bearer|basic|token)\s{1,8})[^\s"',;\\()[\]{}<>]+/gi,
+    example: "Authorization: Basic dXNlcjpwYXNz",
+  },
+  {
+    id: "bearer",
+    trigger: /bearer/i,
+    // Words follow this one in sentences too; those are short, or have no digit.
+    pattern: /(?<kept>\bbearer[\s:=]{1,8})(?:[\w.~+/=-]{20,}|(?=[A-Za-z_.~+/=-]{0,19}\d)[\w.~+/=-]{8,19})/gi,
+    example: "Bearer 9f8e7d6c5b4a",
+  },
+  {
+    id: "jwt",
+    trigger: /eyJ/,
+    // The look ahead is made once for a run of characters, so that a run full of beginnings is not read for each.
+    pattern: /(?<![\w-])(?=[\w-]+\.[\w-]*\.[\w-])(?<kept>[\w-]*?)eyJ[\w-]{5,}\.[\w-]*(?:\.[\w-]+){1,3}/g,
+    example: "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJwYXQifQ.c2lnbmF0dXJl",
+  },
+  {
+    id: "interrupt-token",
+    trigger: /eyJ/,
+    pattern: /(?<![\w-])(?=[\w-]+\.[\w-]{43})(?<kept>[\w-]*?)eyJ[\w-]{40,}\.[\w-]{43,}/g,
+    example:
+      "eyJydW5JZCI6InJ1bi0xIiwibm9kZUlkIjoiZ2F0ZSIsImludGVycnVwdElkIjoiaW50LTEifQ.0123456789abcdefghijklmnopqrstuvwxyzABCDEFG",
+  },
+  {
+    id: "assay-key",
+    trigger: /assay_/,
+    pattern: prefixed("assay_", "[A-Za-z0-9]{32,}"),
+    example: `assay_${"k".repeat(43)}`,
+  },
+  // OpenAI, Anthropic, Stripe and many others.
+  {
+    id: "secret-key",
+    trigger: /sk[-_]/,
+    pattern: prefixed("sk[-_]", "[A-Za-z0-9_-]{16,}"),
+    example: "sk-canary-rfc0056-do-not-leak-abc123",
+  },
+  {
+    id: "stripe-live",
+    trigger: /k_live_/,
+    pattern: prefixed("[rp]k_live_", "\\w{10,}"),
+    example: "rk_live_51H8xYzAbCdEfGh",
+  },
+  {
+    id: "aws-key-id",
+    trigger: /A[KS]IA/,
+    pattern: prefixed("A[KS]IA", "[A-Z0-9]{16,}"),
+    example: "AKIAIOSFODNN7EXAMPLE",
+  },
+  {
+    id: "slack",
+    trigger: /xox/,
+    pattern: prefixed("xox[a-z]-", "[A-Za-z0-9-]{10,}"),
+    example: "xoxb-123456789012-abcdefGHIJ",
+  },
+  {
+    id: "github",
+    trigger: /gh[a-z]_/,
+    pattern: prefixed("gh[a-z]_", "[A-Za-z0-9]{16,}"),
+    example: `ghp_${"a1B2".repeat(9)}`,
+  },
+  {
+    id: "github-fine-grained",
+    trigger: /github_pat_/,
+    pattern: prefixed("github_pat_", "\\w{16,}"),
+    example: "github_pat_11ABCDEFG0abcdefghijkl_mnopqrstuv",
+  },
+  {
+    id: "gitlab",
+    trigger: /glpat-/,
+    pattern: prefixed("glpat-", "[\\w-]{16,}"),
+    example: "glpat-abcDEF123456ghiJKL78",
+  },
+  { id: "npm", trigger: /npm_/, pattern: prefixed("npm_", "[A-Za-z0-9]{20,}"), example: `npm_${"aB3d".repeat(9)}` },
+  { id: "google", trigger: /AIza/, pattern: prefixed("AIza", "[\\w-]{30,}"), example: `AIza${"Sy0_-".repeat(7)}` },
+];
