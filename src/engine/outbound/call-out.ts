@@ -1,0 +1,142 @@
+import { type IncomingMessage, type RequestOptions, request as requestHttp } from "node:http";
+import { request as requestHttps } from "node:https";
+import type { LookupFunction } from "node:net";
+import { AppError } from "../../protocol/errors.ts";
+import { type Address, addressesOf, type Guard } from "./guard.ts";
+
+export interface OutboundCall {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** For everything from resolving the name to the last byte of the answer. */
+  readonly timeoutMs: number;
+  /** What is read of the answer at most. */
+  readonly maxAnswerBytes: number;
+  /** Cuts the call short. */
+  readonly signal?: AbortSignal;
+}
+
+/** What came back, or why nothing did. Both are ordinary ends of a call to somewhere else. */
+export type OutboundAnswer =
+  /** `cut` when there was more than was read. */
+  { readonly status: number; readonly body: Buffer; readonly cut: boolean } | { readonly failure: string };
+
+/**
+ * Posts to a URL somebody else chose. The name is resolved and every address checked now, and the connection goes to an
+ * address that was checked: a name that resolves differently a moment later changes nothing. Redirects are answers like
+ * any other; nothing follows them. Every call has a connection of its own, because a kept one would be to an address
+ * that was checked some other time.
+ */
+export async function callOut(guard: Guard, call: OutboundCall): Promise<OutboundAnswer> {
+  const deadline = new AbortController();
+  const timer = setTimeout(() => deadline.abort(), call.timeoutMs);
+  const signal = AbortSignal.any([deadline.signal, ...(call.signal === undefined ? [] : [call.signal])]);
+  try {
+    const url = new URL(call.url);
+    const addresses = await unlessAborted(addressesOf(guard, url), signal);
+    if (addresses.length === 0) return { failure: "the host name does not resolve" };
+    return await post(guard, call, url, addresses, signal);
+  } catch (error) {
+    if (call.signal?.aborted) return { failure: "the call was cut short" };
+    if (deadline.signal.aborted) return { failure: `no answer within ${call.timeoutMs} ms` };
+    return { failure: reasonOf(error) };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function post(
+  { ca }: Guard,
+  call: OutboundCall,
+  url: URL,
+  addresses: readonly Address[],
+  signal: AbortSignal,
+): Promise<OutboundAnswer> {
+  return new Promise((resolve, reject) => {
+    const options: RequestOptions & { ca?: string } = {
+      method: "POST",
+      headers: { ...call.headers, "content-length": Buffer.byteLength(call.body) },
+      agent: false,
+      lookup: only(addresses),
+      signal,
+      ...(ca === undefined ? {} : { ca }),
+    };
+    const request = (url.protocol === "https:" ? requestHttps : requestHttp)(url, options);
+    let answered = false;
+    request.on("response", (response) => {
+      answered = true;
+      void read(response, call.maxAnswerBytes).then((answer) => {
+        resolve(answer);
+        request.destroy();
+      });
+    });
+    request.on("error", (error) => {
+      if (!answered) reject(error);
+    });
+    // The end of a connection may be noticed before the last of the answer is read.
+    request.on("close", () => {
+      if (!answered) reject(new Error("the connection was closed without an answer"));
+    });
+    request.end(call.body);
+  });
+}
+
+/** Whatever name is asked for, these are its addresses. */
+function only(addresses: readonly Address[]): LookupFunction {
+  return (_hostname, { all }, callback) => {
+    const [first = { address: "", family: 4 }] = addresses;
+    if (all) callback(null, [...addresses]);
+    else callback(null, first.address, first.family);
+  };
+}
+
+/** The status is the answer. A body that breaks off, or takes longer than there is time, does not change it. */
+async function read(response: IncomingMessage, maxBytes: number): Promise<OutboundAnswer> {
+  const chunks: Buffer[] = [];
+  let left = maxBytes;
+  let cut = false;
+  try {
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      chunks.push(chunk.subarray(0, left));
+      left -= chunk.length;
+      cut = left < 0;
+      if (cut) break;
+    }
+  } catch {
+    cut = true;
+  }
+  return { status: response.statusCode ?? 0, body: Buffer.concat(chunks), cut };
+}
+
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  let stop: () => void = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    stop = () => reject(new Error("aborted"));
+    signal.addEventListener("abort", stop);
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOTFOUND: "the host name does not resolve",
+  EAI_AGAIN: "the host name does not resolve at the moment",
+  ECONNREFUSED: "the connection was refused",
+  ECONNRESET: "the connection was closed without an answer",
+  EHOSTUNREACH: "the host cannot be reached",
+  ENETUNREACH: "the host cannot be reached",
+  ETIMEDOUT: "the host cannot be reached",
+};
+
+/** In words that name no address: whoever reads them need not learn what this machine's resolver knows. */
+function reasonOf(error: unknown): string {
+  if (error instanceof AppError) return error.message.replace(/\.$/, "");
+  const first = error instanceof AggregateError ? error.errors[0] : error;
+  const { code, message } = first as NodeJS.ErrnoException;
+  if (code === undefined) return message;
+  return REASONS[code] ?? (/CERT|TLS|SSL|SELF_SIGNED/.test(code) ? `TLS failed: ${code}` : `the call failed: ${code}`);
+}

@@ -1,0 +1,93 @@
+import type { RunEvent } from "../../protocol/events.ts";
+import type { Run } from "../../protocol/run.ts";
+import type { DeliveryWrite, WebhookRecord } from "../../store/gates.ts";
+import type { Store, Unit } from "../../store/store.ts";
+import type { Host } from "../host.ts";
+import { ShortCache } from "../short-cache.ts";
+import { typesMatching } from "./event-patterns.ts";
+
+/** How long a webhook made by another process may go unnoticed when its notification was lost. */
+const KEEP_MS = 1000;
+
+/** A webhook as far as it matters for whether an event concerns it. */
+type Subscription = Pick<WebhookRecord, "webhookId" | "workspace" | "tags"> & { readonly types: ReadonlySet<string> };
+
+/**
+ * A store whose commits carry the deliveries of their events: both are durable together or not at all, so no crash
+ * loses a delivery or makes one up. While a tenant has no webhooks, a commit is passed on as it is and at once.
+ */
+export function withOutbox(
+  store: Store,
+  { nowMs, newId, capabilities }: Pick<Host, "nowMs" | "newId" | "capabilities">,
+): Store {
+  const subscriptions = new ShortCache<readonly Subscription[]>({
+    keepMs: KEEP_MS,
+    nowMs,
+    load: async (tenant) => {
+      const webhooks = capabilities.has("webhooks") ? await store.listWebhooks({ tenant }) : [];
+      return webhooks.filter(isEnabled).map(subscriptionOf);
+    },
+  });
+  store.onChange((change) => {
+    if (change.webhooks) subscriptions.clear();
+  });
+
+  const complete = (unit: Unit, known: readonly Subscription[]): Unit => {
+    const deliveries = (unit.runs ?? []).flatMap(({ run, events }) =>
+      events.flatMap((event) => deliveriesOf(run, event, known)),
+    );
+    if (deliveries.length === 0) return unit;
+    const atMs = nowMs();
+    return { ...unit, deliveries: deliveries.map((delivery) => ({ deliveryId: newId("dlv"), atMs, ...delivery })) };
+  };
+
+  return {
+    ...store,
+    async commit(unit) {
+      if (unit.webhooks !== undefined) {
+        // The next commit of this process goes by what this one changed, however late the word of it is.
+        return store.commit(unit).finally(() => subscriptions.clear());
+      }
+      if (!unit.runs?.some(({ events }) => events.length > 0)) return store.commit(unit);
+      const known = subscriptions.peek(unit.tenant) ?? (await subscriptions.get(unit.tenant)) ?? [];
+      return store.commit(complete(unit, known));
+    },
+  };
+}
+
+/** Nothing is written for a webhook that is disabled: by the time it is enabled, nobody waits for it any more. */
+function isEnabled({ disabledAtMs }: WebhookRecord): boolean {
+  return disabledAtMs === undefined;
+}
+
+function subscriptionOf({ webhookId, workspace, tags, events }: WebhookRecord): Subscription {
+  return { webhookId, ...(workspace === undefined ? {} : { workspace }), tags, types: typesMatching(events) };
+}
+
+type Draft = Omit<DeliveryWrite, "deliveryId" | "atMs">;
+
+function deliveriesOf(run: Run, event: RunEvent, known: readonly Subscription[]): Draft[] {
+  const { runId, owner, callbackUrl } = run;
+  const { sequence, type: eventType } = event;
+  const place = owner.workspace === undefined ? {} : { workspace: owner.workspace };
+  const about = { ...place, runId, sequence, eventType };
+  const wanted: Draft[] = [];
+  for (const subscription of known) {
+    if (wants(subscription, run, eventType)) wanted.push({ ...about, webhookId: subscription.webhookId });
+  }
+  if (callbackUrl !== undefined && event.type === "interrupt.requested") {
+    wanted.push({ ...about, url: callbackUrl, interruptId: event.payload.interruptId });
+  }
+  return wanted;
+}
+
+/** A webhook bound to a workspace sees the runs of that workspace only; every tag it names must be on the run. */
+function wants(
+  { types, workspace, tags }: Subscription,
+  { owner, tags: carried = [] }: Run,
+  eventType: string,
+): boolean {
+  if (!types.has(eventType)) return false;
+  if (workspace !== undefined && workspace !== owner.workspace) return false;
+  return tags.every((tag) => carried.includes(tag));
+}

@@ -1,0 +1,18 @@
+import { createHash, createHmac, randomBytes } from "node:crypto";
+
+/** How deliveries are signed, as their header and discovery call it. */
+export const SIGNATURE_ALGORITHM = "v1" as const;
+
+/** The timestamp is signed as well, so that a delivery which was overheard cannot be sent again later. */
+export function signatureOf(secret: string, timestamp: number, body: string): string {
+  return `sha256=${createHmac("sha256", secret).update(`${timestamp}.${body}`).digest("hex")}`;
+}
+
+export function newSecret(): string {
+  return `whsec_${randomBytes(32).toString("base64url")}`;
+}
+
+/** Tells which secret a webhook has to somebody who knows it, and nothing to anybody else. */
+export function fingerprintOf(secret: string): string {
+  return createHash("sha256").update(secret).digest("hex").slice(0, 16);
+}

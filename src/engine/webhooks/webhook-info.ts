@@ -1,0 +1,51 @@
+import type { DeliveryInfo, WebhookInfo } from "../../protocol/webhook-api.ts";
+import type { DeliveryRecord, WebhookRecord } from "../../store/gates.ts";
+import { fingerprintOf } from "./signature.ts";
+
+/** A webhook, without what must never be shown. */
+export function webhookInfo(webhook: WebhookRecord, nowMs: number): WebhookInfo {
+  const { webhookId, workspace, url, events, tags, createdBy, failures } = webhook;
+  const state = stateOf(webhook, nowMs);
+  return {
+    webhookId,
+    ...(workspace === undefined ? {} : { workspace }),
+    url,
+    events: [...events],
+    tags: [...tags],
+    secretFingerprint: fingerprintOf(webhook.secret),
+    createdBy,
+    createdAt: new Date(webhook.createdAtMs).toISOString(),
+    state,
+    failures,
+    ...at("failingSince", webhook.failingSinceMs),
+    ...(state === "open-circuit" ? at("circuitUntil", webhook.circuitUntilMs) : {}),
+    ...at("disabledAt", webhook.disabledAtMs),
+  };
+}
+
+function stateOf({ disabledAtMs, circuitUntilMs, failures }: WebhookRecord, nowMs: number): WebhookInfo["state"] {
+  if (disabledAtMs !== undefined) return "disabled";
+  if (circuitUntilMs !== undefined && circuitUntilMs > nowMs) return "open-circuit";
+  return failures > 0 ? "failing" : "active";
+}
+
+export function deliveryInfo(delivery: DeliveryRecord): DeliveryInfo {
+  const { deliveryId, runId, sequence, eventType, state, attempts, lastStatus, lastError } = delivery;
+  return {
+    deliveryId,
+    runId,
+    sequence,
+    eventType,
+    state,
+    attempts,
+    createdAt: new Date(delivery.atMs).toISOString(),
+    ...(state === "pending" ? at("nextAttemptAt", delivery.nextAtMs) : {}),
+    ...(lastStatus === undefined ? {} : { lastStatus }),
+    ...(lastError === undefined ? {} : { lastError }),
+    ...at("finishedAt", delivery.finishedAtMs),
+  };
+}
+
+function at<N extends string>(name: N, ms: number | undefined): { [K in N]?: string } {
+  return ms === undefined ? {} : ({ [name]: new Date(ms).toISOString() } as { [K in N]?: string });
+}
