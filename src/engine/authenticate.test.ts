@@ -18,6 +18,7 @@ let troubles: unknown[];
 beforeEach(async () => {
   store = await openSqliteStore({ path: ":memory:" });
   host = hostAt(store);
+  store = host.store;
   troubles = [];
   auth = authenticator(host, { onTrouble: (error) => troubles.push(error) });
 });
@@ -50,10 +51,25 @@ describe("a known key", () => {
       kind: "agent",
       keyId: key.keyId,
       roles: ["reviewer"],
+      groups: [],
       keyScopes: ["runs:read"],
     });
     const tenantWide = await given();
     expect(await auth.authenticate(tenantWide.header)).not.toHaveProperty("workspace");
+  });
+
+  test("speaks for a member of the groups that its principal is in, in its workspace and tenant-wide", async () => {
+    const { header } = await given({ workspace: "w1" });
+    const who = { tenant: T, principal: "pat", roles: [] };
+    const bindings = [
+      { ...who, groups: ["legal"] },
+      { ...who, workspace: "w1", groups: ["east"] },
+      { ...who, workspace: "w2", groups: ["west"] },
+    ];
+    await accept(store, { tenant: T, roles: bindings });
+    expect([...(await auth.authenticate(header)).groups].sort()).toEqual(["east", "legal"]);
+    await accept(store, { tenant: T, roles: [{ ...who, workspace: "w1", groups: [] }] });
+    expect((await auth.authenticate(header)).groups).toEqual(["legal"]);
   });
 
   test("is taken whatever the case of the scheme", async () => {

@@ -74,9 +74,9 @@ function sameDigest(a: string, b: string): boolean {
   return left.length === right.length && timingSafeEqual(left, right);
 }
 
-function callerWith({ tenant, workspace, principal, kind, keyId, roles, scopes }: KeyRecord): Caller {
+function callerWith({ tenant, workspace, principal, kind, keyId, roles, groups, scopes }: KeyRecord): Caller {
   const bound = workspace === undefined ? {} : { workspace };
-  return { tenant, ...bound, principal, kind, keyId, roles, keyScopes: scopes };
+  return { tenant, ...bound, principal, kind, keyId, roles, groups, keyScopes: scopes };
 }
 
 function isoOf(ms: number): string {

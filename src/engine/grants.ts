@@ -1,7 +1,8 @@
 import { AppError } from "../protocol/errors.ts";
 import type { Caller, Visibility } from "../protocol/identity.ts";
 import { BUILT_IN_ROLES, EVERY_SCOPE, grants, type RoleTable, roleContains, SCOPES } from "../protocol/scopes.ts";
-import type { Store } from "../store/store.ts";
+import type { Membership } from "../store/gates.ts";
+import type { KeyRecord, Store } from "../store/store.ts";
 
 /**
  * What a caller may hand on. Nobody hands on more than he has: neither scopes beyond his key's, nor a role above his
@@ -35,7 +36,7 @@ export function requireGrantable(caller: Caller, roles: readonly string[]): void
  * keys, the caller's key must allow all that the roles grant.
  */
 export function requireWithinKey({ keyScopes }: Caller, roles: readonly string[], table: RoleTable): void {
-  for (const scope of roles.flatMap((role) => table[role] ?? [])) {
+  for (const scope of roles.flatMap((role) => (Object.hasOwn(table, role) ? (table[role] ?? []) : []))) {
     if (!grants(keyScopes, scope)) throw new AppError("forbidden", { scopeRequired: scope, missingFrom: "the key" });
   }
 }
@@ -45,21 +46,57 @@ function mayHandOn(held: string, role: string): boolean {
   return roleContains(held, role) || (!Object.hasOwn(BUILT_IN_ROLES, role) && roleContains(held, "admin"));
 }
 
+/** A group lets its members decide at gates, so it is handed out like a workspace's own role. */
+export function requireGroupsGrantable(caller: Caller, groups: readonly string[]): void {
+  const group = groups.find((each) => !caller.groups.includes(each));
+  if (group === undefined || caller.roles.some((held) => roleContains(held, "admin"))) return;
+  throw new AppError("forbidden", { problem: `group ${group} is handed out by its members, owners and admins` });
+}
+
 export async function hasKeys(store: Pick<Store, "listKeys">, tenant: string, principal: string): Promise<boolean> {
   return (await store.listKeys({ tenant })).some((key) => key.principal === principal);
 }
 
 /**
- * The roles a principal has here, those that hold tenant-wide included; undefined when nobody of that name is known.
- * Bindings are only ever made together with a key, and keys are never deleted, so the keys tell.
+ * What a principal is here, with what holds tenant-wide; undefined when nobody of that name is known. Known is who has
+ * roles or groups here, or a key that works here; keys are never deleted.
  */
+export async function membershipHere(
+  store: Pick<Store, "listKeys" | "membershipOf">,
+  place: Visibility,
+  principal: string,
+): Promise<Membership | undefined> {
+  const { tenant, workspace } = place;
+  const found = await store.membershipOf(place, principal);
+  if (found.roles.length + found.groups.length > 0) return found;
+  const works = (key: KeyRecord) => key.workspace === undefined || key.workspace === workspace;
+  const keys = await store.listKeys({ tenant });
+  return keys.some((key) => key.principal === principal && works(key)) ? found : undefined;
+}
+
 export async function rolesOfPrincipal(
-  store: Pick<Store, "listKeys">,
+  store: Pick<Store, "listKeys" | "membershipOf">,
+  place: Visibility,
+  principal: string,
+): Promise<readonly string[] | undefined> {
+  return (await membershipHere(store, place, principal))?.roles;
+}
+
+/**
+ * Throws when a change would leave the tenant without anybody who is its owner and has a key to say so: nobody could
+ * make another one then, but on the database itself.
+ */
+export async function requireOwnerLeft(
+  { store, nowMs }: { readonly store: Pick<Store, "listKeys" | "membershipOf">; readonly nowMs: () => number },
   { tenant, workspace }: Visibility,
   principal: string,
-): Promise<string[] | undefined> {
-  const keys = (await store.listKeys({ tenant })).filter(
-    (key) => key.principal === principal && (key.workspace === undefined || key.workspace === workspace),
-  );
-  return keys.length === 0 ? undefined : [...new Set(keys.flatMap((key) => key.roles))];
+  roles: readonly string[],
+): Promise<void> {
+  if (workspace !== undefined || roles.includes("owner")) return;
+  if (!(await store.membershipOf({ tenant }, principal)).roles.includes("owner")) return;
+  const others = (await store.listKeys({ tenant })).filter((key) => key.principal !== principal);
+  const lives = ({ revokedAtMs, expiresAtMs = Number.POSITIVE_INFINITY }: KeyRecord) =>
+    revokedAtMs === undefined && expiresAtMs > nowMs();
+  if (others.some((key) => key.workspace === undefined && key.roles.includes("owner") && lives(key))) return;
+  throw new AppError("forbidden", { problem: "the last owner of a tenant stays its owner; make another one first" });
 }

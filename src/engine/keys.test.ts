@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type CreateKeyRequest, CreateKeyResponse, ListKeysResponse } from "../protocol/api.ts";
 import type { Caller } from "../protocol/identity.ts";
 import { parse } from "../protocol/schema.ts";
@@ -6,6 +6,7 @@ import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
 import type { Store } from "../store/store.ts";
 import { auditLogOn, checkpointsOf } from "../testing/audit-log.ts";
 import { idempotencyOutcome, NOW } from "../testing/builders.ts";
+import { accept } from "../testing/store-contract/subject.ts";
 import { authenticator } from "./authenticate.ts";
 import { createKey, type KeyHost, listKeys, revokeKey } from "./keys.ts";
 import { StandingOutcome } from "./standing-outcome.ts";
@@ -18,6 +19,7 @@ beforeEach(async () => {
   store = await openSqliteStore({ path: ":memory:" });
   const log = await auditLogOn(store);
   host = { ...log.host, checkpointer: log.checkpointer };
+  store = host.store;
 });
 afterEach(() => store.close());
 
@@ -27,6 +29,7 @@ const owner: Caller = {
   kind: "user",
   keyId: "key-olga",
   roles: ["owner"],
+  groups: [],
   keyScopes: ["*"],
 };
 const as = (more: Partial<Caller>): Caller => ({ ...owner, principal: "adam", keyId: "key-adam", ...more });
@@ -60,6 +63,7 @@ describe("a new key", () => {
       principal: "pat",
       kind: "user",
       roles: ["viewer"],
+      groups: [],
       scopes: ["*"],
       createdAt: new Date(NOW).toISOString(),
     });
@@ -123,7 +127,7 @@ describe("a new key", () => {
     for (const wish of [{ roles: ["boss"] }, { roles: ["toString"] }, { scopes: ["runs:everything"] }]) {
       await expect(create({ principal: "pat", ...wish })).rejects.toMatchObject({ code: "validation_error" });
     }
-    vi.spyOn(store, "customRoles").mockResolvedValue({ boss: ["runs:read"] });
+    await accept(store, { tenant: T, roleDefinitions: [{ type: "put", role: "boss", scopes: ["runs:read"] }] });
     expect((await create({ principal: "pat", roles: ["boss"] })).info.roles).toEqual(["boss"]);
   });
 });
@@ -152,7 +156,11 @@ describe("a caller", () => {
   });
 
   test("cannot grant a workspace's own role without holding it, unless it is an owner or admin", async () => {
-    vi.spyOn(store, "customRoles").mockResolvedValue({ clerk: ["keys:manage"], legal: ["runs:read"] });
+    const put = (role: string, scopes: string[]) => ({ type: "put", role, scopes }) as const;
+    await accept(store, {
+      tenant: T,
+      roleDefinitions: [put("clerk", ["keys:manage"]), put("legal", ["runs:read"])],
+    });
     const legal = { principal: "pat", roles: ["legal"] };
     await expect(create(legal, as({ roles: ["clerk"] }))).rejects.toMatchObject({ code: "forbidden" });
     await create(legal, as({ roles: ["clerk", "legal"] }));

@@ -5,8 +5,17 @@ import { instantMs } from "../protocol/instant.ts";
 import type { RoleTable } from "../protocol/scopes.ts";
 import type { KeyRecord, Unit } from "../store/store.ts";
 import { hashOfKey, newApiKey } from "./api-key.ts";
+import { bindingAfter } from "./binding-after.ts";
 import { auditDraft, type Recorder, refused } from "./execute.ts";
-import { grantedScopes, hasKeys, requireGrantable, requireWithinKey, rolesOfPrincipal } from "./grants.ts";
+import {
+  grantedScopes,
+  hasKeys,
+  membershipHere,
+  requireGrantable,
+  requireGroupsGrantable,
+  requireOwnerLeft,
+  requireWithinKey,
+} from "./grants.ts";
 import type { Host } from "./host.ts";
 import { roleTable } from "./roles.ts";
 
@@ -18,7 +27,8 @@ export type KeyHost = Pick<Host, "store" | "nowMs" | "newId" | "checkpointer">;
  *
  * Roles belong to the principal, not to the key. A principal that is not known yet gets the roles asked for, or
  * `viewer`. One that is known keeps what it has unless roles are asked for; then these replace its roles here, for
- * its other keys too, and the caller must be one who could have granted the old ones as well as the new.
+ * its other keys too, and the caller must be one who could have granted the old ones as well as the new. So it is with
+ * groups, of which somebody new has none.
  */
 export async function createKey(host: KeyHost, caller: Caller, request: CreateKeyRequest): Promise<CreateKeyResponse> {
   const { principal, kind = "user", label } = request;
@@ -26,15 +36,19 @@ export async function createKey(host: KeyHost, caller: Caller, request: CreateKe
   const place = placeOf(caller, request.workspace);
   const scopes = grantedScopes(caller, request.scopes);
   const expiresAtMs = request.expiresAt === undefined ? undefined : futureMs(request.expiresAt, nowMs);
-  const before = await rolesOfPrincipal(host.store, place, principal);
+  const before = await membershipHere(host.store, place, principal);
   const roles = before === undefined ? (request.roles ?? ["viewer"]) : request.roles;
   const table = await tableWith(host, place, request.roles ?? []);
-  requireGrantable(caller, [...(before ?? []), ...(roles ?? [])]);
-  const added = (request.roles ?? []).filter((role) => !before?.includes(role));
+  requireGrantable(caller, [...(before?.roles ?? []), ...(roles ?? [])]);
+  requireGroupsGrantable(caller, [...(before?.groups ?? []), ...(request.groups ?? [])]);
+  if (roles !== undefined) await requireOwnerLeft(host, place, principal, roles);
+  const added = (request.roles ?? []).filter((role) => !before?.roles.includes(role));
   if (before !== undefined || (await hasKeys(host.store, place.tenant, principal))) {
     requireWithinKey(caller, added, table);
   }
 
+  const wish = { ...(roles && { roles }), ...(request.groups && { groups: request.groups }) };
+  const binding = bindingAfter(place, principal, wish);
   const key = newApiKey();
   const keyId = host.newId("key");
   const hash = hashOfKey(key);
@@ -43,6 +57,7 @@ export async function createKey(host: KeyHost, caller: Caller, request: CreateKe
     kind,
     scopes: scopes.join(" "),
     ...(roles === undefined ? {} : { roles: roles.join(" ") }),
+    ...(request.groups === undefined ? {} : { groups: request.groups.join(" ") }),
     ...(place.workspace === undefined ? {} : { workspace: place.workspace }),
     ...(expiresAtMs === undefined ? {} : { expiresAt: new Date(expiresAtMs).toISOString() }),
   };
@@ -64,7 +79,7 @@ export async function createKey(host: KeyHost, caller: Caller, request: CreateKe
         },
       },
     ],
-    ...(roles === undefined ? {} : { roles: [{ ...place, principal, roles: [...new Set(roles)] }] }),
+    ...(binding === undefined ? {} : { roles: [binding] }),
     audit: [auditDraft(caller, nowMs, keyId, { action: "key.created", details })],
   });
   const stored = await host.store.findKey(hash);
@@ -90,6 +105,7 @@ export async function revokeKey(host: KeyHost, { caller, keyId, record }: Revoke
   const key = (await host.store.listKeys(visibilityOf(caller))).find((each) => each.keyId === keyId);
   if (!key) throw new AppError("not_found", { what: "key", keyId });
   requireGrantable(caller, key.roles);
+  requireGroupsGrantable(caller, key.groups);
   const nowMs = host.nowMs();
   const ends = key.revokedAtMs === undefined;
   const info = keyInfo({ ...key, revokedAtMs: key.revokedAtMs ?? nowMs });
@@ -118,7 +134,7 @@ export async function commitKeys(host: KeyHost, unit: Unit): Promise<void> {
 
 /** A key, without what must never be shown. */
 export function keyInfo(key: KeyRecord): KeyInfo {
-  const { keyId, tenant, workspace, principal, kind, roles, scopes, label } = key;
+  const { keyId, tenant, workspace, principal, kind, roles, groups, scopes, label } = key;
   const at = (name: string, ms: number | undefined) => (ms === undefined ? {} : { [name]: new Date(ms).toISOString() });
   return {
     keyId,
@@ -127,6 +143,7 @@ export function keyInfo(key: KeyRecord): KeyInfo {
     principal,
     kind,
     roles: [...roles],
+    groups: [...groups],
     scopes: [...scopes],
     ...(label === undefined ? {} : { label }),
     createdAt: new Date(key.createdAtMs).toISOString(),
@@ -136,7 +153,8 @@ export function keyInfo(key: KeyRecord): KeyInfo {
   };
 }
 
-function placeOf({ tenant, workspace: own }: Caller, wished: string | undefined): Visibility {
+/** Where a caller's wish is about: its tenant, or the workspace it is bound to, or one of its tenant's it names. */
+export function placeOf({ tenant, workspace: own }: Caller, wished: string | undefined): Visibility {
   if (own !== undefined && wished !== undefined && wished !== own) {
     const problem = `workspace must be "${own}", the one this key is bound to, or left out`;
     throw new AppError("validation_error", { problem });
@@ -145,7 +163,7 @@ function placeOf({ tenant, workspace: own }: Caller, wished: string | undefined)
   return workspace === undefined ? { tenant } : { tenant, workspace };
 }
 
-function visibilityOf({ tenant, workspace }: Caller): Visibility {
+export function visibilityOf({ tenant, workspace }: Caller): Visibility {
   return workspace === undefined ? { tenant } : { tenant, workspace };
 }
 
@@ -157,7 +175,11 @@ function futureMs(expiresAt: string, nowMs: number): number {
 }
 
 /** The roles there are; throws when one of those asked for is not among them. */
-async function tableWith(host: KeyHost, place: Visibility, roles: readonly string[]): Promise<RoleTable> {
+export async function tableWith(
+  host: Pick<Host, "store">,
+  place: Visibility,
+  roles: readonly string[],
+): Promise<RoleTable> {
   const known = await roleTable(host, place);
   const unknown = roles.find((role) => !Object.hasOwn(known, role));
   if (unknown === undefined) return known;

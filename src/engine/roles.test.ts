@@ -16,6 +16,7 @@ let troubles: unknown[];
 beforeEach(async () => {
   store = await openSqliteStore({ path: ":memory:" });
   host = hostAt(store);
+  store = host.store;
   troubles = [];
   gate = authorizer(host, { onTrouble: (error) => troubles.push(error) });
 });
@@ -30,6 +31,7 @@ const caller = (more: Partial<Caller> = {}): Caller => ({
   kind: "user",
   keyId: "key-1",
   roles: ["viewer"],
+  groups: [],
   keyScopes: ["*"],
   ...more,
 });
@@ -107,6 +109,22 @@ describe("a role that a workspace defines", () => {
     host.pass(1000);
     await gate.authorize(caller({ roles: ["lead"] }), "runs:cancel");
     expect(custom).toHaveBeenCalledTimes(3);
+  });
+
+  test("is what it was made to be from the moment that is acknowledged, and nothing once it is removed", async () => {
+    const lead = caller({ workspace: "w1", roles: ["lead"] });
+    const denied = (scope: string) => expect(gate.authorize(lead, scope)).rejects.toMatchObject({ code: "forbidden" });
+    await denied("runs:cancel");
+    const put = (scopes: string[], more = {}) => ({ type: "put", role: "lead", scopes, ...more }) as const;
+    await accept(store, { tenant: T, roleDefinitions: [put(["runs:cancel"])] });
+    await gate.authorize(lead, "runs:cancel");
+    await accept(store, { tenant: T, roleDefinitions: [put(["runs:create"], { workspace: "w1" })] });
+    await denied("runs:cancel");
+    await gate.authorize(lead, "runs:create");
+    await accept(store, { tenant: T, roleDefinitions: [{ type: "delete", role: "lead", workspace: "w1" }] });
+    await denied("runs:create");
+    await accept(store, { tenant: T, roleDefinitions: [{ type: "delete", role: "lead" }] });
+    await denied("runs:cancel");
   });
 
   test("grants nothing when it cannot be read", async () => {

@@ -69,6 +69,20 @@ describe("a key file", () => {
     expect((await find("key-from-the-file-4"))?.roles).toEqual(["owner"]);
   });
 
+  test("puts its principals into groups, those of entries for the same place added up, and no others", async () => {
+    const second = entry({ key: "key-from-the-file-2", groups: ["east"] });
+    await seed(entry({ groups: ["legal"] }), second);
+    expect((await find())?.groups).toEqual(["legal", "east"]);
+    await accept(store, { tenant: T, roles: [{ tenant: T, principal: "pat", roles: [], groups: ["ops"] }] });
+    await seed(entry({ groups: ["legal"] }), second);
+    expect((await find())?.groups).toEqual(["legal", "east"]);
+    await seed(entry());
+    expect((await find())?.groups).toEqual([]);
+    const noted = await store.readAudit(T, 1, 1000, 1000);
+    expect(noted[0]?.details).toMatchObject({ groups: "legal east" });
+    expect(noted.at(-1)?.action).toBe("key.changed");
+  });
+
   test("begins every tenant's audit log with an entry and a checkpoint", async () => {
     await seed(...upTo(450).map((n) => entry({ key: `key-from-the-file-${n}`, tenant: `t${n % 3}` })));
     for (const tenant of ["t0", "t1", "t2"]) {

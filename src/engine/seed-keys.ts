@@ -9,7 +9,7 @@ const MANY_AT_ONCE = 200;
 
 /**
  * Brings the keys of a `--keys` file into the store, at each start: what the file says holds again, also for a key that
- * was revoked or a principal whose roles were changed since. Without `roles` an entry grants nothing. Entries of the
+ * was revoked or a principal whose roles were changed since. Without `roles` an entry grants nothing, and without `groups` it is in none. Entries of the
  * same principal in the same place add up. Only what changed is audited. Throws `validation_error` for two entries
  * with the same key.
  */
@@ -50,7 +50,8 @@ async function seedKey(host: KeyHost, entry: KeyFileEntry, hash: string, binding
     createdAtMs: before?.createdAtMs ?? nowMs,
     ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
   };
-  const change = changeOf(before, { ...key, roles: binding.roles });
+  const { roles = [], groups = [] } = binding;
+  const change = changeOf(before, { ...key, roles, groups });
   const unit: Unit = {
     tenant,
     roles: [binding],
@@ -64,7 +65,14 @@ async function seedKey(host: KeyHost, entry: KeyFileEntry, hash: string, binding
               actor: "host",
               action: change,
               target: key.keyId,
-              details: { principal, kind, scopes: scopes.join(" "), roles: binding.roles.join(" "), source: "--keys" },
+              details: {
+                principal,
+                kind,
+                scopes: scopes.join(" "),
+                roles: roles.join(" "),
+                ...(groups.length === 0 ? {} : { groups: groups.join(" ") }),
+                source: "--keys",
+              },
             },
           ],
         }),
@@ -76,10 +84,11 @@ async function seedKey(host: KeyHost, entry: KeyFileEntry, hash: string, binding
 /** What the audit log should say. A role that a key in a workspace lost goes unnoticed: it may hold tenant-wide too. */
 function changeOf(before: KeyRecord | undefined, after: KeyRecord): "key.created" | "key.changed" | undefined {
   if (before === undefined || before.tenant !== after.tenant) return "key.created";
-  const sameRoles =
-    after.roles.every((role) => before.roles.includes(role)) &&
-    (after.workspace !== undefined || before.roles.every((role) => after.roles.includes(role)));
-  const same = before.revokedAtMs === undefined && sameRoles && contentOf(before) === contentOf(after);
+  const sameNames = (old: readonly string[], now: readonly string[]) =>
+    now.every((name) => old.includes(name)) &&
+    (after.workspace !== undefined || old.every((name) => now.includes(name)));
+  const standsAlike = sameNames(before.roles, after.roles) && sameNames(before.groups, after.groups);
+  const same = before.revokedAtMs === undefined && standsAlike && contentOf(before) === contentOf(after);
   return same ? undefined : "key.changed";
 }
 
@@ -90,10 +99,15 @@ function contentOf({ workspace, principal, kind, scopes, label, expiresAtMs }: K
 function bindingsOf(entries: readonly KeyFileEntry[]): Map<string, RoleBinding> {
   const bindings = new Map<string, RoleBinding>();
   for (const entry of entries) {
-    const { tenant, workspace, principal, roles = [] } = entry;
-    const others = bindings.get(placeOf(entry))?.roles ?? [];
+    const { tenant, workspace, principal, roles = [], groups = [] } = entry;
+    const others = bindings.get(placeOf(entry));
     const place = workspace === undefined ? { tenant } : { tenant, workspace };
-    bindings.set(placeOf(entry), { ...place, principal, roles: [...new Set([...others, ...roles])] });
+    bindings.set(placeOf(entry), {
+      ...place,
+      principal,
+      roles: [...new Set([...(others?.roles ?? []), ...roles])],
+      groups: [...new Set([...(others?.groups ?? []), ...groups])],
+    });
   }
   return bindings;
 }

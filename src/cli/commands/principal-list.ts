@@ -1,0 +1,23 @@
+import type { Call } from "../command.ts";
+import { withKeys } from "../keys-of.ts";
+import { printable } from "../printable.ts";
+import type { PLACE_FLAGS } from "../specs/role.ts";
+import { formatTable } from "../table.ts";
+
+export async function principalList(call: Call<typeof PLACE_FLAGS>): Promise<undefined> {
+  const { json, io, flags } = call;
+  const { principals } = await withKeys(call, (keys) => keys.principals(flags.workspace));
+  if (json) {
+    io.out(JSON.stringify({ principals }));
+    return;
+  }
+  const shown = (names: readonly string[]) => printable(names.join(",") || "-");
+  const rows = principals.map(({ principal, kind, workspaces, roles, groups }) => [
+    printable(principal),
+    kind,
+    shown(workspaces),
+    shown(roles),
+    shown(groups),
+  ]);
+  io.out(formatTable(["PRINCIPAL", "KIND", "WORKSPACES", "ROLES", "GROUPS"], rows, io.paint));
+}

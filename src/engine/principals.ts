@@ -1,0 +1,111 @@
+import { AppError } from "../protocol/errors.ts";
+import type { Caller } from "../protocol/identity.ts";
+import type { ListPrincipalsResponse, PrincipalInfo, SetPrincipalRequest } from "../protocol/role-api.ts";
+import type { Membership } from "../store/gates.ts";
+import type { KeyRecord } from "../store/store.ts";
+import { bindingAfter } from "./binding-after.ts";
+import { auditDraft, type Recorder } from "./execute.ts";
+import {
+  membershipHere,
+  requireGrantable,
+  requireGroupsGrantable,
+  requireOwnerLeft,
+  requireWithinKey,
+} from "./grants.ts";
+import { commitKeys, type KeyHost, placeOf, tableWith, visibilityOf } from "./keys.ts";
+
+/**
+ * Those who have keys that the caller sees, by name. Without a workspace, a principal has all that any of these keys
+ * has; with one, it has what holds there, and those are left out whose keys do not work there.
+ */
+export async function listPrincipals(
+  host: Pick<KeyHost, "store">,
+  caller: Caller,
+  workspace?: string,
+): Promise<ListPrincipalsResponse> {
+  const { store } = host;
+  const place = placeOf(caller, workspace);
+  const byName = new Map<string, KeyRecord[]>();
+  for (const key of await store.listKeys(visibilityOf(caller))) {
+    if (place.workspace !== undefined && (key.workspace ?? place.workspace) !== place.workspace) continue;
+    byName.set(key.principal, [...(byName.get(key.principal) ?? []), key]);
+  }
+  const names = [...byName.keys()].sort();
+  const principals = names.map(async (principal) => {
+    const keys = byName.get(principal) ?? [];
+    const there = place.workspace === undefined ? unionOf(keys) : await store.membershipOf(place, principal);
+    return infoOf(principal, keys, there);
+  });
+  return { principals: await Promise.all(principals) };
+}
+
+export interface SetPrincipal {
+  readonly caller: Caller;
+  readonly principal: string;
+  readonly request: SetPrincipalRequest;
+  readonly record: Recorder<PrincipalInfo>;
+}
+
+/**
+ * Replaces the roles or groups that a principal has in one place. Nobody changes somebody above himself, gives what he
+ * could not give to a new key, or takes the tenant's last owner away. Throws `not_found` for somebody without a key
+ * that works there and that the caller sees.
+ */
+export async function setPrincipal(host: KeyHost, command: SetPrincipal): Promise<PrincipalInfo> {
+  const { caller, principal, request, record } = command;
+  const { roles, groups } = request;
+  if (roles === undefined && groups === undefined) {
+    throw new AppError("validation_error", { problem: "body must have roles or groups" });
+  }
+  const { store } = host;
+  const place = placeOf(caller, request.workspace);
+  const keys = (await store.listKeys(visibilityOf(caller))).filter(
+    (key) => key.principal === principal && (key.workspace === undefined || key.workspace === place.workspace),
+  );
+  const before = keys.length === 0 ? undefined : await membershipHere(store, place, principal);
+  if (before === undefined) throw new AppError("not_found", { what: "principal", principal });
+
+  const added = (roles ?? []).filter((role) => !before.roles.includes(role));
+  const table = await tableWith(host, place, added);
+  requireGrantable(caller, [...before.roles, ...added]);
+  requireGroupsGrantable(caller, [...before.groups, ...(groups ?? [])]);
+  requireWithinKey(caller, added, table);
+  if (roles !== undefined) await requireOwnerLeft(host, place, principal, roles);
+
+  const binding = bindingAfter(place, principal, request);
+  const wide = place.workspace === undefined ? NOTHING : await store.membershipOf({ tenant: place.tenant }, principal);
+  const after = {
+    roles: unique([...wide.roles, ...(roles ?? before.roles)]),
+    groups: unique([...wide.groups, ...(groups ?? before.groups)]),
+  };
+  const info = infoOf(principal, keys, after);
+  const outcome = record(info);
+  const nowMs = host.nowMs();
+  const details = {
+    ...(roles === undefined ? {} : { roles: roles.join(" "), rolesBefore: before.roles.join(" ") }),
+    ...(groups === undefined ? {} : { groups: groups.join(" "), groupsBefore: before.groups.join(" ") }),
+    ...(place.workspace === undefined ? {} : { workspace: place.workspace }),
+  };
+  await commitKeys(host, {
+    tenant: place.tenant,
+    ...(binding === undefined ? {} : { roles: [binding] }),
+    audit: [auditDraft(caller, nowMs, principal, { action: "principal.changed", details })],
+    ...(outcome === undefined ? {} : { idempotency: outcome }),
+  });
+  return info;
+}
+
+const NOTHING: Membership = { roles: [], groups: [] };
+
+function infoOf(principal: string, keys: readonly KeyRecord[], { roles, groups }: Membership): PrincipalInfo {
+  const workspaces = unique(keys.flatMap((key) => key.workspace ?? [])).sort();
+  return { principal, kind: keys.at(-1)?.kind ?? "user", workspaces, roles: [...roles], groups: [...groups] };
+}
+
+function unionOf(keys: readonly KeyRecord[]): Membership {
+  return { roles: unique(keys.flatMap((key) => key.roles)), groups: unique(keys.flatMap((key) => key.groups)) };
+}
+
+function unique(names: readonly string[]): string[] {
+  return [...new Set(names)];
+}

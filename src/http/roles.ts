@@ -1,0 +1,31 @@
+import { defineRole, listRoles, removeRole } from "../engine/define-role.ts";
+import { listPrincipals, setPrincipal } from "../engine/principals.ts";
+import type { DefineRoleRequest, PlaceQuery, SetPrincipalRequest } from "../protocol/role-api.ts";
+import { callerOf, type Handler, type Reply } from "./handler.ts";
+
+export const listRolesRoute: Handler = async (context) =>
+  ok(await listRoles(context.host, callerOf(context), (context.query as PlaceQuery).workspace));
+
+export const defineRoleRoute: Handler = async (context) => {
+  const request = context.body as DefineRoleRequest;
+  return ok(await defineRole(context.host, { caller: callerOf(context), request, record: context.recorder(ok) }));
+};
+
+export const removeRoleRoute: Handler = async (context) => {
+  const { workspace } = context.query as PlaceQuery;
+  await removeRole(context.host, callerOf(context), context.params["role"] ?? "", workspace);
+  return { status: 204, raw: null };
+};
+
+export const listPrincipalsRoute: Handler = async (context) =>
+  ok(await listPrincipals(context.host, callerOf(context), (context.query as PlaceQuery).workspace));
+
+export const setPrincipalRoute: Handler = async (context) => {
+  const { host, params } = context;
+  const asked = { principal: params["principal"] ?? "", request: context.body as SetPrincipalRequest };
+  return ok(await setPrincipal(host, { ...asked, caller: callerOf(context), record: context.recorder(ok) }));
+};
+
+function ok(json: unknown): Reply {
+  return { status: 200, json };
+}
