@@ -1,6 +1,8 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { EVENTS } from "../protocol/events.ts";
+import { INBOX_EVENTS } from "../protocol/inbox-api.ts";
+import { OPERATIONS } from "../protocol/operations.ts";
 import { type TestHost, testHost } from "../testing/host.ts";
 import { asyncApiDocument } from "./asyncapi.ts";
 
@@ -66,6 +68,14 @@ describe("a stream of a real run", () => {
       const check = ajv.compile({ $ref: `api#/components/messages/${name}/payload` });
       expect(check(JSON.parse(data)), `${name}: ${ajv.errorsText(check.errors)}`).toBe(true);
     }
+  });
+});
+
+describe("a live inbox", () => {
+  test("says what its channel describes", () => {
+    expect(Object.keys(document.channels.inbox.messages)).toEqual(Object.keys(INBOX_EVENTS));
+    expect(document.channels.inbox.address).toBe(OPERATIONS.streamInbox.path);
+    for (const name of Object.keys(INBOX_EVENTS)) expect(document.components.messages[name].payload).toBeDefined();
   });
 });
 

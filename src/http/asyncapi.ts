@@ -1,4 +1,5 @@
 import { EVENTS, type EventType, type StreamTier } from "../protocol/events.ts";
+import { inboxChannel, inboxMessages } from "./asyncapi-inbox.ts";
 import { type JsonSchema, reference, referredSchemas, schemaOrReference } from "./named-schemas.ts";
 
 const ADDRESS = "/v1/runs/{runId}/events";
@@ -13,7 +14,7 @@ interface Stream {
 /** The event streams as an AsyncAPI 3 document. A pure function of the event catalogue. */
 export function asyncApiDocument(version: string): JsonSchema {
   const streams = streamsOf();
-  const messages = messagesOf();
+  const messages = { ...messagesOf(), ...inboxMessages() };
   return {
     asyncapi: "3.0.0",
     info: {
@@ -22,18 +23,24 @@ export function asyncApiDocument(version: string): JsonSchema {
       description:
         "Server-sent events. A frame's `id` is the event's sequence and its `event` the event's type, or with several " +
         "modes (`updates,debug`) the mode that admits it; a client that was away sends the last id as Last-Event-ID. " +
-        "Streams need scope `runs:read` and end with the run, or with the key.",
+        "Streams of runs need scope `runs:read` and end with the run, or with the key.",
     },
     defaultContentType: "application/json",
-    channels: Object.fromEntries(streams.map((stream) => [stream.channel, channelOf(stream)])),
-    operations: Object.fromEntries(
-      streams.map(({ channel, summary }) => [
-        `send${channel[0]?.toUpperCase()}${channel.slice(1)}`,
-        { action: "send", channel: { $ref: `#/channels/${channel}` }, summary },
-      ]),
-    ),
+    channels: {
+      ...Object.fromEntries(streams.map((stream) => [stream.channel, channelOf(stream)])),
+      inbox: inboxChannel(),
+    },
+    operations: Object.fromEntries([
+      ...streams.map(({ channel, summary }) => sending(channel, summary)),
+      sending("inbox", "What waits for the caller's decision."),
+    ]),
     components: { messages, schemas: referredSchemas(messages) },
   };
+}
+
+function sending(channel: string, summary: string): [string, JsonSchema] {
+  const name = `send${channel[0]?.toUpperCase()}${channel.slice(1)}`;
+  return [name, { action: "send", channel: { $ref: `#/channels/${channel}` }, summary }];
 }
 
 function messagesOf(): Record<string, JsonSchema> {

@@ -1,0 +1,70 @@
+import { AppError } from "../protocol/errors.ts";
+import type { Visibility } from "../protocol/identity.ts";
+import type { GateFigures, GateGrouping, GateSummaryQuery, GateSummaryResponse } from "../protocol/inbox-api.ts";
+import { instantMs } from "../protocol/instant.ts";
+import type { GateSummaryRow } from "../store/gates.ts";
+import type { Host } from "./host.ts";
+
+/** How gates fared that were opened within the time asked about; without `groupBy` only the total. */
+export async function gateSummary(
+  { store }: Pick<Host, "store">,
+  visible: Visibility,
+  { workflowId, from, to, groupBy }: GateSummaryQuery,
+): Promise<GateSummaryResponse> {
+  const query = {
+    ...(workflowId === undefined ? {} : { workflowId }),
+    ...(from === undefined ? {} : { fromMs: msOf("from", from) }),
+    ...(to === undefined ? {} : { toMs: msOf("to", to) }),
+  };
+  const [[total = NOTHING], groups] = await Promise.all([
+    store.gateSummary(visible, query),
+    groupBy === undefined ? [] : store.gateSummary(visible, { ...query, groupBy }),
+  ]);
+  return {
+    total: figuresOf(total),
+    groups: groups.map((row) => ({ key: keyOf(groupBy, row.key), ...figuresOf(row) })),
+  };
+}
+
+function msOf(name: string, text: string): number {
+  const ms = instantMs(text);
+  if (ms !== undefined) return ms;
+  throw new AppError("validation_error", { problem: `query/${name} must be an instant like 2027-01-31T12:00:00Z` });
+}
+
+const NOTHING: GateSummaryRow = {
+  key: "",
+  opened: 0,
+  decided: 0,
+  rejected: 0,
+  timedOut: 0,
+  overridden: 0,
+  medianSeconds: null,
+  p95Seconds: null,
+  underTenSeconds: 0,
+};
+
+function figuresOf({ key: _, ...row }: GateSummaryRow): GateFigures {
+  const { opened, decided, timedOut, overridden } = row;
+  return { ...row, timeoutShare: shareOf(timedOut, opened), overrideShare: shareOf(overridden, decided) };
+}
+
+function shareOf(part: number, whole: number): number | null {
+  return whole === 0 ? null : part / whole;
+}
+
+function keyOf(groupBy: GateGrouping | undefined, key: string): GateSummaryResponse["groups"][number]["key"] {
+  switch (groupBy) {
+    case "node": {
+      // No id of a workflow has a space in it.
+      const space = key.indexOf(" ");
+      return { workflowId: key.slice(0, space), nodeId: key.slice(space + 1) };
+    }
+    case "principal":
+      return { principal: key };
+    case "day":
+      return { day: key };
+    default:
+      return { workflowId: key };
+  }
+}

@@ -1,0 +1,66 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
+import type { Store } from "../store/store.ts";
+import { NOW, newId, runWrite } from "../testing/builders.ts";
+import { ADA, begin, engineOn, register, scriptedEffect, until, workerOn } from "../testing/engine.ts";
+import { openGate } from "../testing/gate-builders.ts";
+import { hostAt } from "../testing/moving-clock.ts";
+import { workflow } from "../testing/workflow.ts";
+import { cancelRun } from "./change-run.ts";
+import { readInbox } from "./inbox.ts";
+
+const TENANT = "t1";
+let store: Store;
+beforeEach(async () => {
+  store = await openSqliteStore({ path: ":memory:" });
+});
+afterEach(() => store.close());
+
+/** A gate that waits for these, the n-th of all. */
+async function gateFor(n: number, approver: string): Promise<string> {
+  const asked = {
+    interruptId: newId("int", NOW + n),
+    data: { title: "Ship it?", actions: ["accept", "reject"], approversList: [approver] },
+  };
+  const built = openGate({ tenant: TENANT, atMs: NOW }, asked);
+  const { workflowId, workflowHash: hash } = built.run;
+  const definition = JSON.stringify(workflow({ id: workflowId, nodes: { gate: "core.approvalGate" } }));
+  const workflows = [{ tenant: TENANT, workflowId, hash, definition, atMs: NOW }];
+  const committed = await store.commit({ tenant: TENANT, workflows, runs: [runWrite(built)] });
+  expect(committed).toEqual({ ok: true });
+  return asked.interruptId;
+}
+
+describe("an inbox among thousands of gates that are for others", () => {
+  test("is found in as many short pages as it takes", async () => {
+    const host = hostAt(store);
+    const others = Array.from({ length: 2300 }, (_, n) => gateFor(n, "somebody else"));
+    const [first, ...rest] = await Promise.all([gateFor(50, "ada"), gateFor(2050, "ada"), gateFor(2299, "ada")]);
+    await Promise.all(others);
+    const ids = ({ items }: Awaited<ReturnType<typeof readInbox>>) => items.map(({ interruptId }) => interruptId);
+    const page = await readInbox(host, ADA, {});
+    expect(ids(page)).toEqual([first]);
+    const { nextCursor: cursor = "" } = page;
+    const next = await readInbox(host, ADA, { cursor });
+    expect(ids(next)).toEqual(rest);
+    expect(next).not.toHaveProperty("nextCursor");
+  });
+});
+
+describe("the gate of a run that is being cancelled", () => {
+  test("is no longer offered, though the run has not ended yet", async () => {
+    const effect = scriptedEffect("test.effect");
+    const host = engineOn(store, [effect]);
+    const worker = workerOn(host);
+    await register(host, workflow({ id: "both", nodes: { gate: "core.approvalGate", slow: "test.effect" } }));
+    const runId = await begin(host, { workflowId: "both" });
+    await effect.called(1);
+    await until(store, runId, ({ status }) => status === "waiting-approval");
+    expect((await readInbox(host, ADA, {})).items).toMatchObject([{ runId }]);
+    // Nobody is left to end it, so it stays as it is.
+    await worker.stop(0);
+    await cancelRun(host, { caller: ADA, runId, request: {}, record: () => undefined });
+    expect((await store.readRun({ tenant: TENANT }, runId))?.status).toBe("cancelling");
+    expect(await readInbox(host, ADA, {})).toEqual({ items: [] });
+  });
+});

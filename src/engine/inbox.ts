@@ -1,0 +1,78 @@
+import { AppError } from "../protocol/errors.ts";
+import { ENGINE_VERSION } from "../protocol/events.ts";
+import type { Judge } from "../protocol/gate-rules.ts";
+import { isId } from "../protocol/id.ts";
+import type { Caller } from "../protocol/identity.ts";
+import type { InboxItem, InboxQuery, InboxResponse } from "../protocol/inbox-api.ts";
+import { sensitiveValues } from "../protocol/sensitive.ts";
+import type { StoredInterrupt } from "../store/gates.ts";
+import { itemFor, type ShownItem, shownItem, voteOf, waitsFor } from "./decide/inbox-item.ts";
+import type { Host } from "./host.ts";
+import { judgeOf } from "./judge.ts";
+
+const DEFAULT_LIMIT = 50;
+const ROWS_AT_ONCE = 200;
+/** What one request looks at: beyond it the page ends short, and its cursor goes on from there. */
+const ROWS_MAX = 2000;
+
+/** What the caller may decide now, oldest first. A page may be short while there is more; then it has a cursor. */
+export async function readInbox(host: Host, caller: Caller, query: InboxQuery): Promise<InboxResponse> {
+  const { limit = DEFAULT_LIMIT, cursor, mine, ...filter } = query;
+  await requireCursor(host, caller, cursor);
+  const judges = judgesFor(host, caller);
+  const nowMs = host.nowMs();
+  const found: StoredInterrupt[] = [];
+  let after = cursor;
+  for (let looked = 0; looked < ROWS_MAX; looked += ROWS_AT_ONCE) {
+    const page = { ...filter, nowMs, limit: ROWS_AT_ONCE, ...(after === undefined ? {} : { after }) };
+    const rows = await host.store.openInterrupts(caller, page);
+    for (const row of rows) {
+      if (found.length === limit) return { items: await itemsOf(host, caller, found), nextCursor: after as string };
+      after = row.interruptId;
+      if (!waitsFor(row, await judges(row))) continue;
+      const voted = voteOf(row.interrupt, caller.principal) !== undefined;
+      if (mine === undefined || voted === (mine === "true")) found.push(row);
+    }
+    if (rows.length < ROWS_AT_ONCE) return { items: await itemsOf(host, caller, found) };
+  }
+  return { items: await itemsOf(host, caller, found), ...(after === undefined ? {} : { nextCursor: after }) };
+}
+
+/** A cursor is the id of an interrupt that the caller can see. */
+async function requireCursor({ store }: Host, caller: Caller, cursor: string | undefined): Promise<void> {
+  if (cursor === undefined) return;
+  const given = cursor.startsWith("int-") && isId(cursor) && (await store.readInterrupt(caller, cursor)) !== undefined;
+  if (!given) throw new AppError("validation_error", { problem: "cursor is not one this host gave out" });
+}
+
+/** The caller as the workspaces see it, each asked once. */
+export function judgesFor(host: Pick<Host, "store">, caller: Caller): (row: StoredInterrupt) => Promise<Judge> {
+  const judges = new Map<string | undefined, Promise<Judge>>();
+  return ({ tenant, workspace }) => {
+    const owner = workspace === undefined ? { tenant } : { tenant, workspace };
+    const judge = judges.get(workspace) ?? judgeOf(host, caller, owner);
+    judges.set(workspace, judge);
+    return judge;
+  };
+}
+
+async function itemsOf(host: Host, { principal }: Caller, rows: readonly StoredInterrupt[]): Promise<InboxItem[]> {
+  const shown = await Promise.all(rows.map((row) => showGate(host, row)));
+  const nowMs = host.nowMs();
+  return shown.flatMap((item) => (item === undefined ? [] : itemFor(item, principal, nowMs)));
+}
+
+/**
+ * What is shown of an open interrupt, without the sensitive values of its run. Undefined when nobody can answer it here
+ * and now: its run is being cancelled, or is one for a newer host.
+ */
+export async function showGate(
+  host: Pick<Host, "store" | "plans">,
+  row: StoredInterrupt,
+): Promise<ShownItem | undefined> {
+  const run = await host.store.readRun({ tenant: row.tenant }, row.runId);
+  if (run === undefined || run.status === "cancelling" || run.engineVersion > ENGINE_VERSION) return undefined;
+  const { sensitivity } = await host.plans.byHash(run.workflowHash);
+  const secrets = [...(run.secrets ?? []), ...sensitiveValues(run.variables, sensitivity.variables)];
+  return shownItem(row, secrets);
+}
