@@ -10,7 +10,7 @@ import type {
 } from "../protocol/api.ts";
 import { AppError } from "../protocol/errors.ts";
 import type { Caller } from "../protocol/identity.ts";
-import { cancelRun as decideCancel } from "./decide/cancel-run.ts";
+import { cancelRun as decideCancel, requestCancel } from "./decide/cancel-run.ts";
 import { pauseRun as decidePause } from "./decide/pause-run.ts";
 import { resumeRun as decideResume } from "./decide/resume-run.ts";
 import { execute, type Recorder } from "./execute.ts";
@@ -31,6 +31,7 @@ export function cancelRun(
     caller,
     runId,
     decide: (run) => decideCancel(run, { by: caller.principal, ...request }),
+    decideAlone: (run) => requestCancel(run, { by: caller.principal, ...request }),
     result: (run) => ({ runId, status: run.status }),
     audit: () => ({ action: "run.cancelled", details: {} }),
     record,
@@ -39,13 +40,15 @@ export function cancelRun(
 
 const MANY_AT_ONCE = 16;
 
-/** One result per id, in order, whatever happens to the others. Ended runs other than cancelled ones are refused. */
+/**
+ * One result per id, in order, whatever happens to the others. Ended runs other than cancelled ones are refused. Parents
+ * come before their children: a child that is cancelled by itself may fail its parent.
+ */
 export async function bulkCancelRuns(
   host: Host,
   caller: Caller,
   request: BulkCancelRequest,
 ): Promise<BulkCancelResponse> {
-  const results: BulkCancelResponse["results"] = [];
   const cancelOne = async (runId: string) => {
     try {
       const reason = request.reason === undefined ? {} : { reason: request.reason };
@@ -59,8 +62,20 @@ export async function bulkCancelRuns(
       return { runId, ok: false, error: { error: code, message, details: { ...details } } };
     }
   };
-  for (let i = 0; i < request.runIds.length; i += MANY_AT_ONCE) {
-    results.push(...(await Promise.all(request.runIds.slice(i, i + MANY_AT_ONCE).map(cancelOne))));
+  const { runIds } = request;
+  const depthOf = async (runId: string) => (await host.store.readRun(caller, runId))?.parent?.depth ?? 0;
+  const depths = await Promise.all(runIds.map(depthOf));
+  const results = new Array<BulkCancelResponse["results"][number]>(runIds.length);
+  for (const depth of [...new Set(depths)].sort((a, b) => a - b)) {
+    const level = [...runIds.entries()].filter(([i]) => depths[i] === depth);
+    for (let from = 0; from < level.length; from += MANY_AT_ONCE) {
+      const some = level.slice(from, from + MANY_AT_ONCE);
+      await Promise.all(
+        some.map(async ([i, runId]) => {
+          results[i] = await cancelOne(runId);
+        }),
+      );
+    }
   }
   return { results };
 }

@@ -37,6 +37,10 @@ function checkNode(nodeTypes: NodeTypes, node: WorkflowDefinition["nodes"][numbe
       problem: `config of node "${node.id}" (${node.typeId})${first?.path ?? ""} ${first?.problem ?? "does not match"}`,
     });
   }
+  const problem = type.check?.(node.config);
+  if (problem !== undefined) {
+    throw new AppError("validation_error", { problem: `config of node "${node.id}" (${node.typeId}) ${problem}` });
+  }
   for (const from of Object.values(node.inputs)) if (from.type === "expression") compileExpression(from.expression);
 }
 

@@ -4,6 +4,7 @@ import type { Caller, Owner } from "../protocol/identity.ts";
 import { startRun } from "./decide/start-run.ts";
 import { auditDraft, type Recorder, refused } from "./execute.ts";
 import type { Host } from "./host.ts";
+import { checkUrl } from "./outbound/guard.ts";
 import { stamp } from "./stamp.ts";
 
 export interface CreateRun {
@@ -20,6 +21,7 @@ export async function createRun(host: Host, command: CreateRun): Promise<CreateR
   if (request.tenantId !== undefined && request.tenantId !== caller.tenant) throw new AppError("tenant_mismatch");
   if (request.mode === "eval") throw new AppError("capability_not_provided", { capability: "agents.evalSuite" });
   if (request.configurable?.mockProvider !== undefined) throw new AppError("mock_provider_forbidden");
+  if (request.callbackUrl !== undefined) await checkUrl(host.outbound, request.callbackUrl);
   const dedupScope = command.dedup ? dedupScopeOf(caller, request) : undefined;
   const plan = await planFor(host, caller, request);
 

@@ -5,7 +5,11 @@ import type { Caller, Visibility } from "../protocol/identity.ts";
 import type { Run } from "../protocol/run.ts";
 import type { IdempotencyOutcome, Refusal, Unit } from "../store/store.ts";
 import type { Plan } from "./decide/plan.ts";
+import type { AuditNote, Ruling } from "./decide/ruling.ts";
+import { familyWrites, writesAbove } from "./family.ts";
+import { goOn } from "./go-on.ts";
 import type { Host } from "./host.ts";
+import { inLine } from "./in-line.ts";
 import { stamp } from "./stamp.ts";
 import { StandingOutcome } from "./standing-outcome.ts";
 
@@ -15,41 +19,91 @@ export type Recorder<T> = (result: T) => IdempotencyOutcome | undefined;
 export interface Command<T> {
   readonly runId: string;
   readonly caller: Caller;
-  /** Pure. Throws an AppError to refuse; returns no events when there is nothing to do. */
-  decide(run: Run, plan: Plan): readonly EventDraft[];
+  /**
+   * Pure. Throws an AppError to refuse without a trace; returns no events when there is nothing to do. A ruling may
+   * refuse and yet have something to write: that somebody tried, or that time had run out.
+   */
+  decide(run: Run, plan: Plan): readonly EventDraft[] | Ruling;
   result(run: Run): T;
   /** Only written when something changed. */
-  audit?(run: Run): Pick<AuditDraft, "action" | "details">;
+  audit?(run: Run): AuditNote;
   readonly record: Recorder<T>;
+  /** The run as the caller has just read it; saves reading it again unless it has moved. */
+  readonly seen?: Run;
+  /** What to decide where the run's children cannot be written with it: a worker sees to them afterwards. */
+  decideAlone?(run: Run): readonly EventDraft[];
+  /** Whether the run is taken as far as it goes in the same commit, instead of being left to a worker's next turn. */
+  readonly goesOn?: boolean;
 }
 
 const ATTEMPTS = 20;
 
+/** After so many attempts the children of a run are too busy to end with it in one commit. */
+const TOGETHER = 5;
+
 /** Read, decide, append; again when the run moved in between. The shell around every change of an existing run. */
 export async function execute<T>(host: Host, command: Command<T>): Promise<T> {
+  const { runId, caller, seen } = command;
+  const before = seen ?? (await visibleRun(host, caller, runId));
+  const first = await attempt(host, command, before);
+  if (first !== "moved") return first.result;
+  return inLine(host.store, before, async () => {
+    for (let attempts = 1; attempts < ATTEMPTS; attempts++) {
+      const now = await visibleRun(host, caller, runId);
+      const done = await attempt(host, attempts < TOGETHER ? command : inParts(command), now);
+      if (done !== "moved") return done.result;
+    }
+    throw new AppError("run_version_conflict", { runId });
+  });
+}
+
+function inParts<T>(command: Command<T>): Command<T> & { readonly alone?: true } {
+  const { decideAlone } = command;
+  return decideAlone === undefined ? command : { ...command, decide: decideAlone, alone: true };
+}
+
+async function attempt<T>(
+  host: Host,
+  command: Command<T> & { readonly alone?: true },
+  before: Run,
+): Promise<{ readonly result: T } | "moved"> {
   const { runId, caller } = command;
-  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const before = await visibleRun(host, caller, runId);
-    const plan = await host.plans.byHash(before.workflowHash);
-    const drafts = command.decide(before, plan);
-    const nowMs = host.nowMs();
-    const stamping = { runId, nowMs, newId: host.newId };
-    const { run, events } = drafts.length > 0 ? stamp(before, drafts, stamping) : { run: before, events: [] };
-    const result = command.result(run);
-    const outcome = command.record(result);
-    const audit = drafts.length > 0 ? command.audit?.(run) : undefined;
-    if (drafts.length === 0 && outcome === undefined) return result;
+  const plan = await host.plans.byHash(before.workflowHash);
+  const decided = command.decide(before, plan);
+  const { events: drafts, audit: notes, refusal } = "events" in decided ? decided : plainRuling(decided);
+  const nowMs = host.nowMs();
+  const stamping = { runId, nowMs, newId: host.newId };
+  const decidedRun = drafts.length > 0 ? stamp(before, drafts, stamping) : { run: before, events: [] };
+  const goesOn = command.goesOn === true && drafts.length > 0 && refusal === undefined;
+  const further = goesOn ? await goOn(host, plan, decidedRun.run) : undefined;
+  const run = further?.run ?? decidedRun.run;
+  const events = [...decidedRun.events, ...(further?.events ?? [])];
+  const result = command.result(run);
+  const outcome = refusal === undefined ? command.record(result) : undefined;
+  const note = drafts.length > 0 ? command.audit?.(run) : undefined;
+  const audit = [...notes, ...(note === undefined ? [] : [note])];
+  if (drafts.length > 0 || audit.length > 0 || outcome !== undefined) {
+    const family = command.alone ? writesAbove(host, before, run) : familyWrites(host, before, run, further?.children);
+    const write = { runId, expectedVersion: before.version, events, run };
+    const runs = drafts.length === 0 ? [] : [write, ...(await family)];
     const unit: Unit = {
       tenant: caller.tenant,
-      ...(drafts.length === 0 ? {} : { runs: [{ runId, expectedVersion: before.version, events, run }] }),
-      ...(audit === undefined ? {} : { audit: [auditDraft(caller, nowMs, runId, audit)] }),
+      ...(runs.length === 0 ? {} : { runs }),
+      ...(audit.length === 0 ? {} : { audit: audit.map((one) => auditDraft(caller, nowMs, runId, one)) }),
       ...(outcome === undefined ? {} : { idempotency: outcome }),
     };
     const committed = await host.store.commit(unit);
-    if (committed.ok) return result;
-    if (committed.refusal.type !== "version") throw refused(committed.refusal);
+    if (!committed.ok) {
+      if (committed.refusal.type !== "version") throw refused(committed.refusal);
+      return "moved";
+    }
   }
-  throw new AppError("run_version_conflict", { runId });
+  if (refusal !== undefined) throw refusal;
+  return { result };
+}
+
+function plainRuling(events: readonly EventDraft[]): Ruling {
+  return { events, audit: [] };
 }
 
 /** Throws `not_found` for runs that do not exist and for those of others alike. */
@@ -67,7 +121,7 @@ export function auditDraft(
   caller: Pick<Caller, "principal" | "keyId">,
   nowMs: number,
   target: string,
-  { action, details }: Pick<AuditDraft, "action" | "details">,
+  { action, details }: AuditNote,
 ): AuditDraft {
   const occurredAt = new Date(nowMs).toISOString();
   return { occurredAt, actor: caller.principal, action, target, details: { ...details, keyId: caller.keyId } };
@@ -86,5 +140,7 @@ export function refused(refusal: Refusal): Error {
       return new AppError("lease_lost", { runId: refusal.runId });
     case "effect":
       return new AppError("run_version_conflict", { runId: refusal.record.runId });
+    case "external-event":
+      return new AppError("run_version_conflict", { runId: "of an external event" });
   }
 }

@@ -5,7 +5,9 @@ import type { Run } from "../protocol/run.ts";
 import type { Lease, Store } from "../store/store.ts";
 import type { Checkpointer } from "./audit/checkpointer.ts";
 import type { RunLimits } from "./decide/start-run.ts";
+import type { InterruptTokens } from "./interrupt-token.ts";
 import type { NodeTypes } from "./node-type.ts";
+import type { Outbound } from "./outbound/guard.ts";
 import type { Plans } from "./plans.ts";
 
 /** What the functions of the engine are given. Built once, where the process is wired. */
@@ -20,12 +22,24 @@ export interface Host {
   readonly runtimeCapabilities: ReadonlySet<string>;
   readonly idempotency: { readonly retentionMs: number; readonly leaseMs: number };
   readonly effects: { readonly retentionMs: number };
+  /** Credentials for single interrupts. */
+  readonly tokens: InterruptTokens;
+  readonly gates: GateSettings;
+  /** How this process calls what somebody else named. */
+  readonly outbound: Outbound;
   readonly nowMs: () => number;
   readonly newId: (prefix: IdPrefix) => string;
   /** Signs the audit chains; absent where `auditLogIntegrity` is off. */
   readonly checkpointer?: Checkpointer;
   /** Takes new runs of this process straight from memory; absent where no worker runs. */
   readonly hands?: Hands;
+}
+
+export interface GateSettings {
+  /** For gates that name no time limit of their own. Absent: they wait for as long as their run may. */
+  readonly timeoutMs?: number;
+  /** How long an external event that nobody waits for yet is kept at most. */
+  readonly eventRetentionMs: number;
 }
 
 /** A worker's offer to execute a run that is about to be created, under a lease written with it. */

@@ -2,6 +2,7 @@ import type { Run } from "../protocol/run.ts";
 import type { TSchema } from "../protocol/schema.ts";
 import type { ChannelDeclaration, WorkflowNode } from "../protocol/workflow.ts";
 import type { NodeOutcome } from "./decide/settle-node.ts";
+import type { Interrupts } from "./suspension.ts";
 
 export type { NodeOutcome } from "./decide/settle-node.ts";
 
@@ -10,6 +11,8 @@ interface NodeTypeBase {
   readonly summary: string;
   /** Checked when a workflow is registered. Open unless the type says otherwise: fixtures carry extra keys. */
   readonly config: TSchema;
+  /** What the schema alone cannot see: says what is wrong with a config, or throws it. */
+  check?(config: Readonly<Record<string, unknown>>): string | undefined;
   /** Config keys that ask for something only a host with the named capability does; refused, never ignored. */
   readonly gatedConfig?: Readonly<Record<string, string>>;
   /** Runtime capabilities without which the node is never dispatched. */
@@ -34,7 +37,7 @@ export interface EffectNodeType extends NodeTypeBase {
 /** One kind of node: one file in `nodes/`, with the shape of its config and what it does. */
 export type NodeType = PureNodeType | EffectNodeType;
 
-export interface NodeContext {
+export interface NodeContext extends Interrupts {
   readonly node: WorkflowNode;
   readonly config: Readonly<Record<string, unknown>>;
   readonly inputs: Readonly<Record<string, unknown>>;

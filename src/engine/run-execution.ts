@@ -3,9 +3,14 @@ import { AppError } from "../protocol/errors.ts";
 import { nodeOf, type Run, wakeAtMs } from "../protocol/run.ts";
 import type { RunWrite } from "../store/store.ts";
 import type { Plan } from "./decide/plan.ts";
+import { endChildren, familyWrites } from "./family.ts";
+import { externalWaits, offerHeld } from "./held-events.ts";
 import type { Host } from "./host.ts";
+import { hasLine, inLine } from "./in-line.ts";
+import { thrown } from "./node-call.ts";
 import type { NodeOutcome } from "./node-type.ts";
-import { type Finished, type Launch, takeTurn, thrown } from "./turn.ts";
+import { childPlansOf } from "./start-child.ts";
+import { type Finished, type Launch, type Turn, takeTurn } from "./turn.ts";
 
 interface Attempt {
   readonly attempt: number;
@@ -27,6 +32,8 @@ export class RunExecution {
   readonly #workerId: string;
   #run: Run;
   #stale = false;
+  /** The last write met another one, of this run or of its family. */
+  #contended = false;
   #stopped = false;
   /** The run is being let go, or was. */
   #leaving = false;
@@ -96,14 +103,16 @@ export class RunExecution {
   /** True when the run was let go. */
   async #turn(plan: Plan): Promise<boolean> {
     const before = this.#run;
+    if (before.status === "cancelling") await endChildren(this.#host, before);
     const finished = [...this.#finished];
     const executing = new Map([...this.#attempts].map(([nodeId, { attempt }]) => [nodeId, attempt]));
-    const turn = takeTurn(this.#host, plan, before, finished, executing);
+    const childPlans = await childPlansOf(this.#host, before.owner.tenant, plan);
+    const turn = takeTurn(this.#host, plan, before, finished, executing, childPlans);
     const letGo = turn.launches.length === 0 && !this.#stillExecuting(turn.run);
     if (turn.events.length === 0 && letGo) this.#requireWaiting(turn.run);
     if (turn.events.length > 0 || letGo) {
       this.#leaving = letGo;
-      const written = await this.#write(before, { events: turn.events, run: turn.run, letGo }).finally(() => {
+      const written = await this.#write(before, turn, letGo).finally(() => {
         this.#leaving = false;
       });
       if (written === "stale") {
@@ -118,6 +127,8 @@ export class RunExecution {
     this.#run = turn.run;
     this.#dropOverridden();
     if (!this.#superseded) for (const launch of turn.launches) this.#launch(launch);
+    const waits = externalWaits(turn.events);
+    if (waits.length > 0) await offerHeld(this.#host, turn.run, waits);
     return letGo;
   }
 
@@ -135,23 +146,26 @@ export class RunExecution {
 
   async #write(
     before: Run,
-    { events, run, letGo }: { events: RunWrite["events"]; run: Run; letGo: boolean },
+    { events, run, children }: Pick<Turn, "events" | "run" | "children">,
+    letGo: boolean,
   ): Promise<"done" | "stale" | "lost"> {
-    const committed = await this.#host.store.commit({
-      tenant: run.owner.tenant,
-      runs: [
-        {
-          runId: this.runId,
-          expectedVersion: before.version,
-          events,
-          run,
-          heldBy: this.#workerId,
-          ...(letGo ? { lease: "release" as const } : {}),
-        },
-      ],
-    });
+    const own: RunWrite = {
+      runId: this.runId,
+      expectedVersion: before.version,
+      events,
+      run,
+      heldBy: this.#workerId,
+      ...(letGo ? { lease: "release" as const } : {}),
+    };
+    const { store } = this.#host;
+    const write = async () => {
+      const family = await familyWrites(this.#host, before, run, children);
+      return store.commit({ tenant: run.owner.tenant, runs: [own, ...family] });
+    };
+    const committed = await (this.#contended || hasLine(store, run) ? inLine(store, run, write) : write());
+    this.#contended = !committed.ok && committed.refusal.type === "version";
     if (committed.ok) return "done";
-    return committed.refusal.type === "version" ? "stale" : "lost";
+    return this.#contended ? "stale" : "lost";
   }
 
   async #reload(): Promise<void> {
@@ -186,7 +200,7 @@ export class RunExecution {
     };
     this.#attempts.set(nodeId, call);
     const execute = async () => asJson(await type.execute({ ...context, signal: abort.signal }));
-    void execute().then(ended, (error: unknown) => ended({ type: "failed", error: thrown(error) }));
+    void execute().then(ended, (error: unknown) => ended(thrown(error)));
   }
 
   /** Waits for a result, a poke, a stop, or the next timer of the run, whichever is first. */
@@ -214,7 +228,7 @@ export class RunExecution {
   /** Hands an unfinished run back to the queue, so that nobody has to wait for the lease to end. */
   async #release(): Promise<void> {
     for (let attempt = 0; attempt < RELEASES; attempt++) {
-      if ((await this.#write(this.#run, { events: [], run: this.#run, letGo: true })) !== "stale") return;
+      if ((await this.#write(this.#run, { events: [], run: this.#run, children: [] }, true)) !== "stale") return;
       await this.#reload();
     }
   }

@@ -26,6 +26,12 @@ export class ShortCache<V> {
     return this.#loading.get(key) ?? this.#load(key);
   }
 
+  /** What was found and still counts, for callers that must not wait; undefined also when nothing was there. */
+  peek(key: string): V | undefined {
+    const kept = this.#found.get(key);
+    return kept && this.#isFresh(kept) ? kept.value : undefined;
+  }
+
   /** What is being looked up right now is not kept either: it may be from before the change. */
   clear(): void {
     this.#generation += 1;

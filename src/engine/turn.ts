@@ -1,18 +1,27 @@
-import type { EventDraft, RunError, RunEvent } from "../protocol/events.ts";
+import type { EventDraft, RunEvent } from "../protocol/events.ts";
 import { own } from "../protocol/own.ts";
-import { activeNodes, nodeOf, type Run, type Scratch } from "../protocol/run.ts";
-import { isTerminal, isWaiting } from "../protocol/run-status.ts";
+import { activeNodes, type NodeState, nodeOf, type Run, type Scratch } from "../protocol/run.ts";
+import { isTerminal } from "../protocol/run-status.ts";
 import type { WorkflowNode } from "../protocol/workflow.ts";
+import type { RunWrite } from "../store/store.ts";
+import { correlationIdOf } from "./correlation.ts";
 import { beginNode } from "./decide/begin-node.ts";
 import { endCancelled } from "./decide/cancel-run.ts";
+import { expireInterrupt } from "./decide/close-interrupt.ts";
 import { checkDeadline, failRun } from "./decide/end-run.ts";
-import { failureIsHandled, frontier, nextSteps, type RunOutputs, type Step } from "./decide/next-step.ts";
+import { frontier, nextSteps, type RunOutputs, type Step } from "./decide/next-step.ts";
 import type { Plan } from "./decide/plan.ts";
+import { type InterruptRequest, raiseInterrupt } from "./decide/raise-interrupt.ts";
 import { resolveInputs } from "./decide/resolve-inputs.ts";
-import { settleNode } from "./decide/settle-node.ts";
+import { type Dispatching, settleNode } from "./decide/settle-node.ts";
+import { unhandled } from "./decide/unhandled.ts";
 import type { Host } from "./host.ts";
+import { outcomeOf, versionSource } from "./node-call.ts";
 import type { EffectNodeType, NodeContext, NodeOutcome } from "./node-type.ts";
+import { LARGEST_RUN, sizeOf } from "./run-size.ts";
 import { stamp } from "./stamp.ts";
+import { type ChildPlans, startChild } from "./start-child.ts";
+import { interruptsOf } from "./suspension.ts";
 
 /** An attempt of an effect node, to be called once the turn's events are durable. */
 export interface Launch {
@@ -28,6 +37,8 @@ export interface Turn {
   readonly run: Run;
   readonly events: readonly RunEvent[];
   readonly launches: readonly Launch[];
+  /** Runs that nodes dispatched; they come to be in the same commit. */
+  readonly children: readonly RunWrite[];
 }
 
 /** An effect node's attempt that has ended. */
@@ -51,8 +62,9 @@ export function takeTurn(
   before: Run,
   finished: readonly Finished[],
   executing: ReadonlyMap<string, number>,
+  childPlans: ChildPlans = new Map(),
 ): Turn {
-  const turn = new TurnInProgress(host, plan, before);
+  const turn = new TurnInProgress(host, plan, before, childPlans);
   turn.settleFinished(finished);
   turn.endIfOver();
   turn.wakeActive(executing);
@@ -63,16 +75,19 @@ export function takeTurn(
 class TurnInProgress implements Turn {
   readonly events: RunEvent[] = [];
   readonly launches: Launch[] = [];
+  readonly children: RunWrite[] = [];
   run: Run;
   readonly #host: Host;
   readonly #plan: Plan;
+  readonly #childPlans: ChildPlans;
   readonly #scratch: Scratch = {};
   /** About how many characters the run holds and this turn has added; known once somebody asked. */
   #size: number | undefined;
 
-  constructor(host: Host, plan: Plan, run: Run) {
+  constructor(host: Host, plan: Plan, run: Run, childPlans: ChildPlans) {
     this.#host = host;
     this.#plan = plan;
+    this.#childPlans = childPlans;
     this.run = run;
   }
 
@@ -97,14 +112,23 @@ class TurnInProgress implements Turn {
       if (!node) continue;
       const due = (state.dueAtMs ?? 0) <= this.#host.nowMs();
       if (state.status === "executing" && executing.get(nodeId) !== state.attempt) this.#begin(node, state.attempt + 1);
-      else if (state.status === "sleeping" && due) this.#wake(node);
+      else if (state.status === "sleeping" && due) this.#wake(node, "assay.timer.fired");
       else if (state.status === "retrying" && due) this.#begin(node, state.attempt);
+      else if (state.status === "suspended" && due) this.#expire(node, state);
+      else if (state.status === "resumed") this.#wake(node, "assay.resume.taken");
     }
+  }
+
+  #expire(node: WorkflowNode, { dueAtMs, interruptId }: NodeState): void {
+    const interrupt = interruptId === undefined ? undefined : own(this.run.interrupts, interruptId);
+    if (dueAtMs === undefined || interrupt === undefined) return;
+    this.#emit(expireInterrupt(interrupt, this.#now()));
+    this.#wake(node, "assay.resume.taken");
   }
 
   startReady(): void {
     let among = this.#plan.graph.order;
-    while (!isTerminal(this.run.status) && this.run.status !== "paused" && !isWaiting(this.run.status)) {
+    while (!isTerminal(this.run.status) && this.run.status !== "paused") {
       if (this.run.pause) {
         this.#pauseWhenDrained(this.run.pause);
         return;
@@ -172,12 +196,12 @@ class TurnInProgress implements Turn {
   }
 
   /** A pure node ends in this turn; an effect node executes after it, and its result finds it doing so. */
-  #wake(node: WorkflowNode): void {
+  #wake(node: WorkflowNode, woken: "assay.timer.fired" | "assay.resume.taken"): void {
     const nodeId = node.id;
     if (this.#host.nodeTypes.get(node.typeId)?.kind === "effect") {
-      this.#emit([{ type: "assay.timer.fired", nodeId, payload: { nodeId } }]);
+      this.#emit([{ type: woken, nodeId, payload: { nodeId } }]);
     }
-    this.#invoke(node, true);
+    this.#invoke(node, woken === "assay.timer.fired");
   }
 
   /** Calls a pure node now; leaves an effect node for after the commit. */
@@ -200,17 +224,13 @@ class TurnInProgress implements Turn {
       attempt,
       slept,
       getVersion: versionSource(this.run, node.id, pins),
+      ...interruptsOf(this.run, node.id),
     };
     if (type.kind === "effect") {
       this.launches.push({ node, attempt, type, context, pins });
       return;
     }
-    let outcome: NodeOutcome;
-    try {
-      outcome = type.execute({ ...context, signal: NEVER });
-    } catch (error) {
-      outcome = { type: "failed", error: thrown(error) };
-    }
+    const outcome = outcomeOf(() => type.execute({ ...context, signal: NEVER }));
     this.#settle(node, outcome, pins);
   }
 
@@ -223,12 +243,43 @@ class TurnInProgress implements Turn {
         return;
       }
     }
-    const at = new Date(this.#host.nowMs()).toISOString();
-    this.#emit([...pins, ...settleNode(this.#plan, this.run, node, outcome, at)]);
-    const state = nodeOf(this.run, node.id);
-    if (state?.status === "failed" && state.error && !failureIsHandled(this.#plan, this.run, node.id)) {
-      this.#emit(failRun(this.run, state.error, node.id));
+    this.#emit(pins);
+    if (outcome.type === "suspend") this.#suspend(node, outcome.request);
+    else if (outcome.type === "dispatch") this.#dispatch(node, outcome);
+    else this.#emit(settleNode(this.#plan, this.run, node, outcome, this.#now()));
+    if (isTerminal(this.run.status)) return;
+    const error = unhandled(this.#plan, this.run, node.id);
+    if (error !== undefined) this.#emit(failRun(this.run, error, node.id));
+  }
+
+  #suspend(node: WorkflowNode, request: InterruptRequest & { readonly key: string }): void {
+    const correlation = request.kind === "external-event" ? request.data["correlation"] : undefined;
+    const timeoutMs = request.timeoutMs ?? (request.kind === "approval" ? this.#host.gates.timeoutMs : undefined);
+    const raised = raiseInterrupt(this.run, node.id, {
+      ...request,
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+      interruptId: this.#host.newId("int"),
+      at: this.#now(),
+      ...(correlation === undefined ? {} : { correlationId: correlationIdOf(correlation) }),
+    });
+    if ("error" in raised) this.#settle(node, { type: "failed", error: raised.error }, []);
+    else this.#emit(raised);
+  }
+
+  #dispatch(node: WorkflowNode, outcome: Dispatching): void {
+    const started = startChild(this.#host, this.#plan, this.run, node.id, outcome, this.#childPlans);
+    if ("error" in started) {
+      this.#settle(node, { type: "failed", error: started.error }, []);
+      return;
     }
+    if (started.write !== undefined) this.children.push(started.write);
+    this.#emit(started.events);
+    const { childRunId } = started;
+    if (!outcome.waits) this.#settle(node, { type: "completed", outputs: { childRunId } }, []);
+  }
+
+  #now(): string {
+    return new Date(this.#host.nowMs()).toISOString();
   }
 
   #emit(drafts: readonly EventDraft[]): void {
@@ -246,42 +297,4 @@ function completed({ all, shown }: RunOutputs): EventDraft {
   return { type: "run.completed", payload: { outputs: shown }, sealed: { outputs: all } };
 }
 
-/** In characters of JSON. Every commit writes the whole run, and what one turn adds is one transaction. */
-const LARGEST_RUN = 64_000_000;
-
-function sizeOf(value: unknown): number {
-  if (typeof value === "string") return value.length;
-  if (typeof value !== "object" || value === null) return 8;
-  let size = 8;
-  for (const [key, item] of Object.entries(value)) size += key.length + 4 + sizeOf(item);
-  return size;
-}
-
 const NEVER = new AbortController().signal;
-
-/** The first call pins `max`; a pin the code no longer supports ends the node. */
-function versionSource(run: Run, nodeId: string, pins: EventDraft[]): NodeContext["getVersion"] {
-  const made = new Map<string, number>();
-  return (changeId, min, max) => {
-    const pinned = made.get(changeId) ?? own(run.pins, changeId);
-    if (pinned === undefined) {
-      made.set(changeId, max);
-      pins.push({ type: "version.pinned", nodeId, payload: { changeId, version: max, nodeId } });
-      return max;
-    }
-    if (pinned < min || pinned > max) throw new VersionOutOfRange(changeId, pinned, min, max);
-    return pinned;
-  };
-}
-
-class VersionOutOfRange extends Error {
-  constructor(changeId: string, pinned: number, min: number, max: number) {
-    super(`Change ${changeId} is pinned to version ${pinned}; this code supports ${min} to ${max}.`);
-  }
-}
-
-export function thrown(error: unknown): RunError {
-  if (error instanceof VersionOutOfRange) return { code: "version_out_of_range", message: error.message };
-  const message = error instanceof Error && error.message !== "" ? error.message : "The node raised an error.";
-  return { code: "node_threw", message };
-}

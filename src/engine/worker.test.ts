@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import { ENGINE_VERSION } from "../protocol/events.ts";
 import type { Store } from "../store/store.ts";
 import { begin, engineOn, logOf, register, scriptedEffect, until, workerOn } from "../testing/engine.ts";
 import { change, ended, workbench } from "../testing/workbench.ts";
@@ -172,7 +173,7 @@ describe("a worker that is told to stop", () => {
         nowMs: Date.now(),
         untilMs: Date.now() + 1000,
         limit: 1,
-        engineVersion: 1,
+        engineVersion: ENGINE_VERSION,
       }),
     ).toMatchObject([{ runId }]);
   });

@@ -1,5 +1,6 @@
 import { DRAIN_POLICIES, RunEventDoc } from "./events.ts";
 import { PRINCIPAL_KINDS } from "./identity.ts";
+import { Groups } from "./role-api.ts";
 import { RunStatusSchema } from "./run-status.ts";
 import { type Static, Type } from "./schema.ts";
 import { RunSnapshot } from "./snapshot.ts";
@@ -174,6 +175,7 @@ export const CreateKeyRequest = Type.Object(
     kind: Type.Optional(Type.Enum([...PRINCIPAL_KINDS])),
     workspace: Type.Optional(OpaqueId),
     roles: Type.Optional(Names),
+    groups: Type.Optional(Groups),
     scopes: Type.Optional(Names),
     label: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
     expiresAt: Type.Optional(Type.String({ minLength: 20, maxLength: 40 })),
@@ -191,6 +193,7 @@ export const KeyInfo = Type.Object(
     principal: Type.String(),
     kind: Type.Enum([...PRINCIPAL_KINDS]),
     roles: Type.Array(Type.String()),
+    groups: Type.Array(Type.String()),
     scopes: Type.Array(Type.String()),
     label: Type.Optional(Type.String()),
     createdAt: Type.String(),
@@ -215,6 +218,7 @@ export const WhoAmIResponse = Type.Object(
     principal: Type.String(),
     kind: Type.Enum([...PRINCIPAL_KINDS]),
     roles: Type.Array(Type.String()),
+    groups: Type.Array(Type.String()),
     scopes: Type.Array(Type.String()),
   },
   closed,
@@ -229,6 +233,7 @@ export const KeyFileEntry = Type.Object(
     principal: OpaqueId,
     kind: Type.Optional(Type.Enum([...PRINCIPAL_KINDS])),
     roles: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 128 }), { maxItems: 64 })),
+    groups: Type.Optional(Groups),
     scopes: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 128 }), { maxItems: 64 })),
     label: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
     expiresAt: Type.Optional(Type.String({ minLength: 20, maxLength: 40 })),

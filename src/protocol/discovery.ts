@@ -47,6 +47,19 @@ export const Discovery = Type.Object(
         closed,
       ),
     ),
+    interrupt: Type.Object(
+      {
+        approverRouting: Type.Object(
+          {
+            supported: Type.Literal(true),
+            refKinds: Type.Array(Type.Enum(["group", "role"])),
+            audience: Type.Literal(false),
+          },
+          closed,
+        ),
+      },
+      closed,
+    ),
     authorization: Type.Object(
       {
         supported: Type.Literal(true),
@@ -82,9 +95,29 @@ export const Discovery = Type.Object(
       },
       closed,
     ),
+    webhooks: Type.Optional(
+      Type.Object(
+        {
+          supported: Type.Literal(true),
+          signatureAlgorithms: Type.Array(Type.Literal("v1")),
+          durable: Type.Literal(true),
+        },
+        closed,
+      ),
+    ),
     fixtures: Type.Optional(Type.Array(Name)),
     extensions: Type.Object(
       {
+        interrupts: Type.Object(
+          {
+            profiles: Type.Array(Name),
+            signedCallbackTokens: Type.Literal(true),
+            tokenTtlSeconds: Positive,
+            externalEventRetentionSeconds: Positive,
+            defaultGateTimeoutSeconds: Type.Optional(Positive),
+          },
+          closed,
+        ),
         assay: Type.Object({ routes: Name, openapi: Name, asyncapi: Name, console: Type.Optional(Name) }, closed),
       },
       closed,

@@ -17,6 +17,8 @@ export const ERRORS = {
     status: 400,
     message: "{path} is not versioned. Protocol routes start with /v1/; discovery is /.well-known/openwop.",
   },
+  INVALID_RESUME_VALUE: { status: 400, message: "The gate cannot take this answer: {problem}. The run still waits." },
+  webhook_url_rejected: { status: 400, message: "No delivery may go to this URL: {problem}." },
   channel_access_denied: { status: 400, message: "Node {nodeId} may not {action} channel {channel}." },
   unauthenticated: {
     status: 401,
@@ -24,7 +26,16 @@ export const ERRORS = {
   },
   key_expired: { status: 401, message: "This API key expired at {expiredAt}. Make a new one with `assay key create`." },
   key_revoked: { status: 401, message: "This API key was revoked at {revokedAt}. Use another one." },
-  forbidden: { status: 403, message: "This needs scope {scopeRequired}, which {missingFrom} does not grant." },
+  forbidden: {
+    status: 403,
+    message: "This needs scope {scopeRequired}, which {missingFrom} does not grant.",
+    problem: "{problem}.",
+  },
+  auth_elevation_required: {
+    status: 403,
+    message: "This interrupt is resolved with an API key only: POST /v1/runs/{runId}/interrupts/{nodeId}.",
+  },
+  eval_gate_unmet: { status: 403, message: "The gate asks for evidence that is missing: {problem}. It stays closed." },
   tenant_mismatch: { status: 403, message: "tenantId must be the tenant of the API key, or left out." },
   run_forbidden: { status: 403, message: "This key may not read run {runId}." },
   mock_provider_forbidden: { status: 403, message: "configurable.mockProvider is for test keys; this key is not one." },
@@ -33,6 +44,11 @@ export const ERRORS = {
     message: "X-Force-Engine-Version is for test keys; this key is not one.",
   },
   not_found: { status: 404, message: "There is no {what} here that this key can see." },
+  interrupt_not_found: {
+    status: 404,
+    message: "No open interrupt answers to this. `assay inbox` lists those that wait.",
+  },
+  subscription_not_found: { status: 404, message: "There is no webhook {webhookId} that this key can see." },
   method_not_allowed: { status: 405, message: "{method} is not served at {path}. Use {allowed}." },
   request_timeout: {
     status: 408,
@@ -55,6 +71,14 @@ export const ERRORS = {
     status: 409,
     message: "This Idempotency-Key was used with another body. Use a new key for a new request.",
   },
+  interrupt_already_resolved: {
+    status: 409,
+    message: "This interrupt was resolved before; nothing was changed by this answer.",
+  },
+  vote_conflict: {
+    status: 409,
+    message: "{voter} has voted {earlier} at this gate, and a vote here stands. Nothing was changed.",
+  },
   run_terminal: { status: 409, message: "Run {runId} is {runStatus} and cannot change any more." },
   run_state_conflict: { status: 409, message: "Run {runId} is {runStatus}; {problem}." },
   run_version_conflict: {
@@ -67,11 +91,18 @@ export const ERRORS = {
     status: 409,
     message: "Run {runId} was written by engine version {runEngineVersion}; this host is {engineVersion}. Upgrade it.",
   },
+  interrupt_expired: { status: 410, message: "This interrupt could be answered until {expiredAt}." },
+  interrupt_gone: { status: 410, message: "This interrupt ended with its run, which was cancelled." },
   payload_too_large: { status: 413, message: "The body is larger than {limitBytes} bytes." },
   unsupported_media_type: { status: 415, message: "Send the body as application/json." },
   capability_required: {
     status: 422,
     message: "Node {nodeId} has type {offendingTypeId}, which needs {requiredCapability}; this host does not serve it.",
+  },
+  interrupt_cancelled: { status: 422, message: "Run {runId} was cancelled while this interrupt was open." },
+  correlation_mismatch: {
+    status: 422,
+    message: "The event does not match the correlation that the run waits for. The run still waits.",
   },
   rate_limited: { status: 429, message: "Too many requests. Wait {retryAfterMs} ms.", retry: true },
   headers_too_large: { status: 431, message: "The request's headers are larger than {limitBytes} bytes. Send fewer." },
@@ -106,6 +137,8 @@ export const ERRORS = {
 interface ErrorRow {
   readonly status: number;
   readonly message: string;
+  /** Said instead where the details name a problem of their own. */
+  readonly problem?: string;
   /** Sent as `Retry-After` unless the error's own details say how long. */
   readonly retryAfterSeconds?: number;
   readonly retry?: true;
@@ -121,7 +154,7 @@ export class AppError extends Error {
   readonly details: ErrorDetails;
 
   constructor(code: ErrorCode, details: ErrorDetails = {}, options?: ErrorOptions) {
-    super(fill(ERRORS[code].message, details), options);
+    super(fill(templateOf(ERRORS[code], details), details), options);
     this.code = code;
     this.details = details;
   }
@@ -162,10 +195,22 @@ export const RUN_ERRORS = {
   channel_schema_breaking_change: "The write's schema version is neither current nor listed in compatibleWith.",
   version_out_of_range: "A pinned version is older than the code still supports.",
   engine_version_mismatch: "The run was written by a newer engine.",
+  interrupt_invalid: "A node asked for an interrupt that is not a valid one.",
+  interrupt_timeout: "Nobody answered an interrupt before its deadline.",
+  approval_rejected: "A gate was rejected, and no edge of the workflow leads on from a rejection.",
+  approval_refined: "A gate asked for a refinement, and no edge of the workflow leads back for one.",
+  child_failed: "The sub-workflow's run failed.",
+  child_cancelled: "The sub-workflow's run was cancelled.",
+  child_not_started: "The sub-workflow's run could not be started.",
+  subworkflow_depth_exceeded: "Sub-workflows are nested deeper than the host allows.",
   effect_in_doubt: "An external effect was claimed before a crash and its outcome is unknown; it is not repeated.",
 } as const;
 
 export type RunErrorCode = keyof typeof RUN_ERRORS;
+
+function templateOf({ message, problem }: ErrorRow, details: ErrorDetails): string {
+  return problem !== undefined && details["problem"] !== undefined ? problem : message;
+}
 
 function fill(template: string, details: ErrorDetails): string {
   return template.replace(/\{(\w+)\}/g, (_, key: string) => {

@@ -1,4 +1,4 @@
-import { EVENTS, type EventType } from "./events.ts";
+import { changesSnapshot, EVENTS, type EventType } from "./events.ts";
 
 interface ObjectSchema {
   readonly properties?: Readonly<Record<string, unknown>>;
@@ -9,7 +9,8 @@ interface ObjectSchema {
 /** The page `docs/events.md`, made from the catalogue. */
 export function eventReference(): string {
   const rows = Object.entries(EVENTS).map(([type, { tier, summary, payload }]) => {
-    return `| \`${type as EventType}\` | ${fields(payload as ObjectSchema)} | ${tier} | ${summary} |`;
+    const stream = tier !== "updates" && changesSnapshot(type) ? `${tier}, values` : tier;
+    return `| \`${type as EventType}\` | ${fields(payload as ObjectSchema)} | ${stream} | ${summary} |`;
   });
   return `${HEAD}${rows.join("\n")}\n`;
 }
@@ -35,12 +36,12 @@ Every event has the same envelope:
 | \`nodeId\` | on events about a node |
 | \`schemaVersion\`, \`engineVersion\` | how to read it |
 
-Types that begin with \`assay.\` are Assay's own: they make the log complete enough to rebuild everything from it, and reach
-\`debug\` streams only. Readers ignore types they do not know.
+Types that begin with \`assay.\` are Assay's own: they make the log complete enough to rebuild everything from it, and are
+shown in \`debug\` streams only. Readers ignore types they do not know.
 
 \`*\` marks fields that are always there. *Stream* says which modes carry the event: \`updates\` events are also in \`debug\` and
-cause a snapshot in \`values\`. Payloads hold no durations and no ids of the run itself, so that two executions of the same
-work can be compared.
+cause a snapshot in \`values\`, and so do the few that say \`values\` themselves. Payloads hold no durations, so that two
+executions of the same work can be compared.
 
 | Type | Payload | Stream | Meaning |
 |---|---|---|---|

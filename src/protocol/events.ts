@@ -1,3 +1,4 @@
+import { GATE_EVENTS } from "./gate-events.ts";
 import { Owner } from "./identity.ts";
 import { type Static, type TSchema, Type } from "./schema.ts";
 import { Reducer } from "./workflow.ts";
@@ -6,7 +7,7 @@ import { Reducer } from "./workflow.ts";
 export const EVENT_LOG_SCHEMA_VERSION = 2;
 
 /** Raised when an older engine could misread what this one writes. */
-export const ENGINE_VERSION = 1;
+export const ENGINE_VERSION = 2;
 
 const Json = Type.Unknown();
 const JsonObject = Type.Record(Type.String(), Json);
@@ -34,7 +35,7 @@ export type StreamTier = "updates" | "debug" | "messages";
 interface EventRow {
   readonly payload: TSchema;
   readonly tier: StreamTier;
-  /** `node.started` is not an update but does change the snapshot. */
+  /** Not an update, but it does change the snapshot. */
   readonly changesSnapshot?: true;
   readonly summary: string;
 }
@@ -61,6 +62,15 @@ export const EVENTS = {
         configurable: Type.Optional(JsonObject),
         tags: Type.Optional(Type.Array(Text)),
         metadata: Type.Optional(JsonObject),
+        callbackUrl: Type.Optional(Name),
+        parentRunId: Type.Optional(Name),
+        parentNodeId: Type.Optional(Name),
+        /** The run above all others, and how many are above this one. */
+        rootRunId: Type.Optional(Name),
+        depth: Type.Optional(Positive),
+        /** Inputs that are masked because they were in the run they came from. */
+        sensitiveInputs: Type.Optional(Type.Array(Text)),
+        secrets: Type.Optional(Json),
         limits: Type.Object({ nodeExecutions: Positive, runDurationMs: Type.Optional(Positive) }, closed),
       },
       open,
@@ -80,7 +90,12 @@ export const EVENTS = {
     tier: "updates",
     summary: "The run ended because somebody cancelled it.",
     payload: Type.Object(
-      { reason: Type.Optional(Text), cancelledBy: Type.Optional(Text), parentRunId: Type.Optional(Name) },
+      {
+        reason: Type.Optional(Text),
+        cancelledBy: Type.Optional(Text),
+        parentRunId: Type.Optional(Name),
+        parentNodeId: Type.Optional(Name),
+      },
       open,
     ),
   },
@@ -108,7 +123,10 @@ export const EVENTS = {
   "node.completed": {
     tier: "updates",
     summary: "The node is done.",
-    payload: Type.Object({ nodeId: Name, outputs: JsonObject }, open),
+    payload: Type.Object(
+      { nodeId: Name, outputs: JsonObject, verdict: Type.Optional(Type.Enum(["rejected", "refined"])) },
+      open,
+    ),
   },
   "node.failed": {
     tier: "updates",
@@ -133,7 +151,17 @@ export const EVENTS = {
   "variable.changed": {
     tier: "debug",
     summary: "A node wrote a workflow variable; sensitive values are masked.",
-    payload: Type.Object({ name: Name, previous: Type.Optional(Json), next: Json, nodeId: Name }, open),
+    payload: Type.Object(
+      {
+        name: Name,
+        previous: Type.Optional(Json),
+        next: Json,
+        nodeId: Name,
+        /** From now on the variable is masked, whatever its definition says. */
+        sensitive: Type.Optional(Type.Literal(true)),
+      },
+      open,
+    ),
   },
   "channel.written": {
     tier: "debug",
@@ -198,7 +226,15 @@ export const EVENTS = {
   "assay.cancel.requested": {
     tier: "debug",
     summary: "A node is executing; the run is cancelled as soon as it lets go.",
-    payload: Type.Object({ by: Name, reason: Type.Optional(Text) }, closed),
+    payload: Type.Object(
+      {
+        by: Name,
+        reason: Type.Optional(Text),
+        parentRunId: Type.Optional(Name),
+        parentNodeId: Type.Optional(Name),
+      },
+      closed,
+    ),
   },
   "assay.channel.opened": {
     tier: "debug",
@@ -220,6 +256,7 @@ export const EVENTS = {
     summary: "An edge led back; the listed nodes start over.",
     payload: Type.Object({ edgeId: Name, nodeId: Name, iteration: Positive, nodeIds: Type.Array(Name) }, closed),
   },
+  ...GATE_EVENTS,
   "assay.cost.recorded": {
     tier: "debug",
     summary: "Allow-listed openwop.cost.* attributes of a node.",
@@ -229,17 +266,17 @@ export const EVENTS = {
 
 export type EventType = keyof typeof EVENTS;
 
-type Payload<T extends EventType> = Static<(typeof EVENTS)[T]["payload"]>;
+export type PayloadOf<T extends EventType> = Static<(typeof EVENTS)[T]["payload"]>;
 
 /** What `decide` returns: an event without its place in the log. */
 export type EventDraft = {
   [T in EventType]: {
     readonly type: T;
-    readonly payload: Payload<T>;
+    readonly payload: PayloadOf<T>;
     readonly nodeId?: string;
     readonly causationId?: string;
     /** The payload with its sensitive values. Stored beside the event, folded by the engine, never served. */
-    readonly sealed?: Payload<T>;
+    readonly sealed?: PayloadOf<T>;
   };
 }[EventType];
 

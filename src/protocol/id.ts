@@ -4,7 +4,7 @@
  */
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
 
-export type IdPrefix = "run" | "evt" | "key" | "req" | "cp" | "art" | "wrk";
+export type IdPrefix = "run" | "evt" | "int" | "key" | "req" | "cp" | "art" | "wrk" | "hook" | "dlv";
 
 export const RANDOM_BYTES = 10;
 

@@ -25,6 +25,8 @@ export interface Caller {
   readonly kind: PrincipalKind;
   readonly keyId: string;
   readonly roles: readonly string[];
+  /** Groups of the principal; approver references resolve to them. */
+  readonly groups: readonly string[];
   /** What the key allows at most; a role of the principal must grant the scope as well. */
   readonly keyScopes: readonly string[];
 }

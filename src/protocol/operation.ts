@@ -18,11 +18,13 @@ export interface Operation {
   /** Present on routes that change something: `Idempotency-Key` is honoured. `many` makes several commits. */
   readonly idempotent?: "one" | "many";
   readonly success: { readonly status: number; readonly schema?: TSchema; readonly contentType?: string };
+  /** Where the request can end well in another way too. */
+  readonly otherwise?: { readonly status: number; readonly schema: TSchema; readonly summary: string };
   readonly errors: readonly ErrorCode[];
 }
 
 /** What can be switched off by configuration, or is not built yet. Discovery and the gates read the same set. */
-export const CAPABILITIES = ["pauseResume", "feedback", "auditLogIntegrity", "conformanceSeams"] as const;
+export const CAPABILITIES = ["pauseResume", "feedback", "auditLogIntegrity", "webhooks", "conformanceSeams"] as const;
 export type Capability = (typeof CAPABILITIES)[number];
 
 /** What any route with a key may answer. */
@@ -35,3 +37,7 @@ export const AUTHENTICATED: readonly ErrorCode[] = [
 ];
 /** And any route with a scope. */
 export const PROTECTED: readonly ErrorCode[] = [...AUTHENTICATED, "forbidden"];
+/** Any route that honours an Idempotency-Key. */
+export const KEYED: readonly ErrorCode[] = ["validation_error", "idempotency_in_flight", "idempotency_key_mismatch"];
+/** Any route that takes a body. */
+export const BODY: readonly ErrorCode[] = ["validation_error", "payload_too_large", "unsupported_media_type"];

@@ -3,13 +3,9 @@ import {
   BulkCancelResponse,
   CancelRunRequest,
   CancelRunResponse,
-  CreateKeyRequest,
-  CreateKeyResponse,
   CreateRunRequest,
   CreateRunResponse,
   EventListResponse,
-  KeyInfo,
-  ListKeysResponse,
   ListRunsResponse,
   ListWorkflowsResponse,
   PauseRunRequest,
@@ -18,15 +14,20 @@ import {
   RegisterWorkflowResponse,
   ResumeRunRequest,
   ResumeRunResponse,
-  WhoAmIResponse,
 } from "./api.ts";
-import { AuditCheckpoint, AuditEntry, AuditVerifyResult } from "./audit.ts";
+import { AUDIT_OPERATIONS } from "./audit-operations.ts";
 import type { ErrorCode } from "./errors.ts";
-import { AUTHENTICATED, type Operation, PROTECTED } from "./operation.ts";
+import { EXTERNAL_EVENT_OPERATIONS } from "./external-event-operations.ts";
+import { GATE_OPERATIONS } from "./gate-operations.ts";
+import { INBOX_OPERATIONS } from "./inbox-operations.ts";
+import { KEY_OPERATIONS } from "./key-operations.ts";
+import { BODY, KEYED, type Operation, PROTECTED } from "./operation.ts";
+import { ROLE_OPERATIONS } from "./role-operations.ts";
 import { RunStatusSchema } from "./run-status.ts";
 import { Type } from "./schema.ts";
 import { SEAM_OPERATIONS } from "./seam-operations.ts";
 import { RunSnapshot } from "./snapshot.ts";
+import { WEBHOOK_OPERATIONS } from "./webhook-operations.ts";
 import { WorkflowDefinition } from "./workflow.ts";
 
 const closed = { additionalProperties: false } as const;
@@ -35,8 +36,6 @@ const Limit = Type.Optional(Type.Integer({ minimum: 1, maximum: 200 }));
 const Cursor = Type.Optional(Type.String({ minLength: 1, maxLength: 512 }));
 const JsonObject = Type.Record(Type.String(), Type.Unknown());
 
-const KEYED: readonly ErrorCode[] = ["validation_error", "idempotency_in_flight", "idempotency_key_mismatch"];
-const BODY: readonly ErrorCode[] = ["validation_error", "payload_too_large", "unsupported_media_type"];
 const OF_RUN: readonly ErrorCode[] = ["not_found", "engine_version_mismatch"];
 const CHANGES_RUN: readonly ErrorCode[] = [...KEYED, ...BODY, ...OF_RUN, "run_version_conflict"];
 
@@ -113,6 +112,7 @@ export const OPERATIONS = {
       ...KEYED,
       ...BODY,
       "tenant_mismatch",
+      "webhook_url_rejected",
       "mock_provider_forbidden",
       "force_engine_version_forbidden",
       "run_already_active",
@@ -255,84 +255,6 @@ export const OPERATIONS = {
     success: { status: 200, contentType: "*/*" },
     errors: [...PROTECTED, ...OF_RUN],
   },
-  verifyAudit: {
-    method: "GET",
-    path: "/v1/audit/verify",
-    tag: "audit",
-    summary: "Walk the tenant's audit chain and check its signed checkpoints.",
-    access: "audit:read",
-    gate: { capability: "auditLogIntegrity", off: "not_found" },
-    query: Type.Object({ fromSeq: Type.Integer({ minimum: 0 }), toSeq: Type.Integer({ minimum: 0 }) }, closed),
-    success: { status: 200, schema: AuditVerifyResult },
-    errors: [...PROTECTED, "validation_error", "not_found"],
-  },
-  listAuditEntries: {
-    method: "GET",
-    path: "/v1/host/assay/audit/entries",
-    tag: "audit",
-    summary: "The tenant's audit entries and checkpoints, in order, for keeping a copy elsewhere.",
-    access: "audit:read",
-    gate: { capability: "auditLogIntegrity", off: "not_found" },
-    query: Type.Object(
-      {
-        fromSeq: Type.Optional(Type.Integer({ minimum: 1 })),
-        limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
-      },
-      closed,
-    ),
-    success: {
-      status: 200,
-      schema: Type.Object(
-        {
-          entries: Type.Array(AuditEntry),
-          checkpoints: Type.Array(AuditCheckpoint),
-          publicKey: Type.String(),
-          nextSeq: Type.Optional(Type.Integer()),
-        },
-        closed,
-      ),
-    },
-    errors: [...PROTECTED, "validation_error"],
-  },
-  whoAmI: {
-    method: "GET",
-    path: "/v1/host/assay/whoami",
-    tag: "keys",
-    summary: "Who the API key speaks for, and what it may do.",
-    access: "authenticated",
-    success: { status: 200, schema: WhoAmIResponse },
-    errors: [...AUTHENTICATED],
-  },
-  createKey: {
-    method: "POST",
-    path: "/v1/host/assay/keys",
-    tag: "keys",
-    summary: "Make an API key in the caller's tenant. The key is shown once.",
-    access: "keys:manage",
-    body: CreateKeyRequest,
-    // A replayed answer would have to keep the key itself; so this route takes no Idempotency-Key.
-    success: { status: 201, schema: CreateKeyResponse },
-    errors: [...PROTECTED, ...BODY],
-  },
-  listKeys: {
-    method: "GET",
-    path: "/v1/host/assay/keys",
-    tag: "keys",
-    summary: "The tenant's API keys, without the keys themselves.",
-    access: "keys:manage",
-    success: { status: 200, schema: ListKeysResponse },
-    errors: [...PROTECTED],
-  },
-  revokeKey: {
-    method: "POST",
-    path: "/v1/host/assay/keys/{keyId}:revoke",
-    tag: "keys",
-    summary: "End an API key now.",
-    access: "keys:manage",
-    idempotent: "one",
-    success: { status: 200, schema: KeyInfo },
-    errors: [...PROTECTED, ...KEYED, "not_found"],
-  },
   getMetrics: {
     method: "GET",
     path: "/v1/host/assay/metrics",
@@ -342,6 +264,13 @@ export const OPERATIONS = {
     success: { status: 200, contentType: "text/plain; version=0.0.4" },
     errors: [...PROTECTED],
   },
+  ...ROLE_OPERATIONS,
+  ...AUDIT_OPERATIONS,
+  ...KEY_OPERATIONS,
+  ...GATE_OPERATIONS,
+  ...EXTERNAL_EVENT_OPERATIONS,
+  ...INBOX_OPERATIONS,
+  ...WEBHOOK_OPERATIONS,
   ...SEAM_OPERATIONS,
 } as const satisfies Record<string, Operation>;
 

@@ -1,11 +1,29 @@
+import { type Cancellation, cancellationOf } from "./cancellation.ts";
 import { type Channel, openChannel, reduceChannel } from "./channel.ts";
+import { addCost } from "./cost.ts";
 import type { DrainPolicy, RunError, RunEvent } from "./events.ts";
 import { ENGINE_VERSION, EVENT_LOG_SCHEMA_VERSION } from "./events.ts";
+import {
+  type Children,
+  evolveChildren,
+  type Parent,
+  parentOf,
+  waitingChild,
+  withoutResult,
+} from "./evolve-children.ts";
+import { cancelInterrupts, evolveInterrupts } from "./evolve-interrupts.ts";
+import { changeNode, interruptActive, resumed, type Scratch, settled, suspended, withNode } from "./evolve-nodes.ts";
 import type { Owner } from "./identity.ts";
+import { type Interrupt, waitingStatusOf } from "./interrupt.ts";
+import { isActive, type NodeState } from "./node-state.ts";
 import { own } from "./own.ts";
-import type { RunStatus } from "./run-status.ts";
-import { isTerminal } from "./run-status.ts";
+import { isTerminal, isWaiting, type RunStatus } from "./run-status.ts";
 import { masked, type Secret } from "./sensitive.ts";
+
+export type { Cancellation } from "./cancellation.ts";
+export type { Child, ChildResult, Parent } from "./evolve-children.ts";
+export type { Scratch } from "./evolve-nodes.ts";
+export { isActive, isSettled, type NodeState, type NodeStatus, type Verdict } from "./node-state.ts";
 
 /**
  * A run is the fold of its events. Server, SDK and console fold with the same `evolve`, so they cannot disagree.
@@ -34,48 +52,25 @@ export interface Run {
   readonly metadata?: Readonly<Record<string, unknown>>;
   readonly pins: Readonly<Record<string, number>>;
   readonly loops: Readonly<Record<string, number>>;
+  /** How often a loop has sent a node round; absent is never. */
+  readonly visits: Readonly<Record<string, number>>;
+  /** All that were ever raised, by id, oldest first. */
+  readonly interrupts: Readonly<Record<string, Interrupt>>;
+  /** The runs its nodes dispatched, by run id, oldest first. */
+  readonly children: Children;
+  readonly parent?: Parent;
+  /** Where tokens of its interrupts are posted. */
+  readonly callbackUrl?: string;
   readonly cost?: Readonly<Record<string, unknown>>;
   readonly pause?: { readonly at: string; readonly drainPolicy: DrainPolicy; readonly reason?: string };
   readonly pausedAt?: string;
-  readonly cancel?: { readonly by: string; readonly reason?: string };
+  readonly cancel?: Cancellation;
   readonly error?: RunError;
   readonly outputs?: Readonly<Record<string, unknown>>;
   /** Every value that was ever masked by name: what was copied from it stays masked when the name has a new value. */
   readonly secrets?: readonly Secret[];
-}
-
-/**
- * `interrupted` is an attempt cut short by an immediate pause: it has no terminal event and the next one is fresh.
- * `retrying` waits for its next attempt; `sleeping` waits for a timer inside the same attempt.
- */
-export type NodeStatus =
-  | "executing"
-  | "sleeping"
-  | "retrying"
-  | "interrupted"
-  | "completed"
-  | "failed"
-  | "skipped"
-  | "cancelled";
-
-export interface NodeState {
-  readonly status: NodeStatus;
-  readonly attempt: number;
-  readonly startedAt?: string;
-  readonly endedAt?: string;
-  readonly dueAtMs?: number;
-  readonly outputs?: Readonly<Record<string, unknown>>;
-  readonly error?: RunError;
-}
-
-export function isActive(node: NodeState): boolean {
-  return node.status === "executing" || node.status === "sleeping" || node.status === "retrying";
-}
-
-export function isSettled(node: NodeState | undefined): node is NodeState {
-  if (node === undefined) return false;
-  const { status } = node;
-  return status === "completed" || status === "failed" || status === "skipped" || status === "cancelled";
+  /** Variables that are masked by name although the definition does not say so: they came from such in another run. */
+  readonly sensitive?: readonly string[];
 }
 
 export function activeNodes(run: Run): [string, NodeState][] {
@@ -91,14 +86,6 @@ export function fold(events: readonly RunEvent[], from?: Run): Run | undefined {
   let run = from;
   for (const event of events) run = evolve(run, event, scratch);
   return run;
-}
-
-/**
- * The nodes that a fold of several events has copied for itself. They are changed in place from then on: a copy for
- * each event would make a workflow of thousands of nodes cost the square of that. Runs in between share them.
- */
-export interface Scratch {
-  nodes?: Record<string, NodeState>;
 }
 
 /** The next state. Events of a type it does not know change only the version. */
@@ -135,6 +122,12 @@ function started(event: Extract<RunEvent, { type: "run.started" }>): Run {
     limits: payload.limits,
     pins: {},
     loops: {},
+    visits: {},
+    interrupts: {},
+    children: {},
+    ...parentOf(payload),
+    ...(payload.callbackUrl === undefined ? {} : { callbackUrl: payload.callbackUrl }),
+    ...(payload.sensitiveInputs === undefined ? {} : { sensitive: payload.sensitiveInputs }),
     ...(payload.configurable === undefined ? {} : { configurable: payload.configurable }),
     ...(payload.tags === undefined ? {} : { tags: payload.tags }),
     ...(payload.metadata === undefined ? {} : { metadata: payload.metadata }),
@@ -151,9 +144,21 @@ function apply(run: Run, event: RunEvent, scratch: Scratch): Run {
         outputs: (event.sealed ?? event.payload).outputs,
       };
     case "run.failed":
-      return { ...run, status: "failed", endedAt: event.timestamp, error: event.payload.error };
+      return {
+        ...run,
+        status: "failed",
+        endedAt: event.timestamp,
+        error: event.payload.error,
+        interrupts: cancelInterrupts(run.interrupts, event.timestamp),
+      };
     case "run.cancelled":
-      return { ...run, status: "cancelled", endedAt: event.timestamp };
+      return {
+        ...run,
+        status: "cancelled",
+        endedAt: event.timestamp,
+        cancel: cancellationOf(event.payload),
+        interrupts: cancelInterrupts(run.interrupts, event.timestamp),
+      };
     case "assay.pause.requested": {
       const { drainPolicy, reason } = event.payload;
       return { ...run, pause: { at: event.timestamp, drainPolicy, ...(reason === undefined ? {} : { reason }) } };
@@ -161,15 +166,13 @@ function apply(run: Run, event: RunEvent, scratch: Scratch): Run {
     case "assay.pause.withdrawn":
       return without(run, "pause");
     case "run.paused": {
-      const nodes = event.payload.drainPolicy === "immediate" ? interruptActive(run) : run.nodes;
+      const nodes = event.payload.drainPolicy === "immediate" ? interruptActive(run.nodes) : run.nodes;
       return { ...without(run, "pause"), nodes, status: "paused", pausedAt: event.timestamp };
     }
     case "run.resumed":
-      return { ...without(run, "pausedAt"), status: "running" };
-    case "assay.cancel.requested": {
-      const { by, reason } = event.payload;
-      return { ...run, status: "cancelling", cancel: { by, ...(reason === undefined ? {} : { reason }) } };
-    }
+      return mirrorWaiting({ ...without(run, "pausedAt"), status: "running" });
+    case "assay.cancel.requested":
+      return { ...run, status: "cancelling", cancel: event.payload };
     case "node.started":
       return {
         ...withNode(run, scratch, event.payload.nodeId, {
@@ -203,6 +206,7 @@ function apply(run: Run, event: RunEvent, scratch: Scratch): Run {
       return settle(run, scratch, event.payload.nodeId, event.timestamp, {
         status: "completed",
         outputs: (event.sealed ?? event.payload).outputs,
+        ...(event.payload.verdict === undefined ? {} : { verdict: event.payload.verdict }),
       });
     case "node.failed":
       return settle(run, scratch, event.payload.nodeId, event.timestamp, {
@@ -214,8 +218,10 @@ function apply(run: Run, event: RunEvent, scratch: Scratch): Run {
     case "node.cancelled":
       return settle(run, scratch, event.payload.nodeId, event.timestamp, { status: "cancelled" });
     case "variable.changed": {
-      const { name, next } = event.sealed ?? event.payload;
-      return { ...run, variables: { ...run.variables, [name]: next } };
+      const { name, next, sensitive } = event.sealed ?? event.payload;
+      const changed = { ...run, variables: { ...run.variables, [name]: next } };
+      const known = run.sensitive ?? [];
+      return sensitive === undefined || known.includes(name) ? changed : { ...changed, sensitive: [...known, name] };
     }
     case "assay.channel.opened": {
       const { channel, ...rules } = event.sealed ?? event.payload;
@@ -234,7 +240,42 @@ function apply(run: Run, event: RunEvent, scratch: Scratch): Run {
     case "assay.loop.entered": {
       const again = new Set(event.payload.nodeIds);
       const nodes = Object.fromEntries(Object.entries(run.nodes).filter(([id]) => !again.has(id)));
-      return { ...run, nodes, loops: { ...run.loops, [event.payload.edgeId]: event.payload.iteration } };
+      const visits = Object.fromEntries([...again].map((id) => [id, visitOf(run, id) + 1]));
+      return {
+        ...run,
+        nodes,
+        visits: { ...run.visits, ...visits },
+        loops: { ...run.loops, [event.payload.edgeId]: event.payload.iteration },
+      };
+    }
+    case "interrupt.requested":
+    case "interrupt.resolved":
+    case "assay.vote.recorded":
+    case "assay.gate.asked":
+    case "authorization.decided":
+      return mirrorWaiting({ ...run, interrupts: evolveInterrupts(run.interrupts, event) });
+    case "node.suspended":
+      return changeNode(run, scratch, event.payload.nodeId, (node) => {
+        const { interruptId } = event.payload;
+        return suspended(node, interruptId, own(run.interrupts, interruptId)?.deadlineMs);
+      });
+    case "node.resumed":
+      return changeNode(run, scratch, event.payload.nodeId, resumed);
+    case "assay.resume.taken":
+      return changeNode(run, scratch, event.payload.nodeId, (node) => ({ ...node, status: "executing" }));
+    case "assay.child.started": {
+      const { nodeId, childRunId, waits } = event.payload;
+      const begun = { ...run, children: evolveChildren(run.children, event, visitOf(run, nodeId)) };
+      if (!waits) return begun;
+      return changeNode(begun, scratch, nodeId, (node) => ({ ...node, status: "delegated", childRunId }));
+    }
+    case "assay.child.changed":
+    case "assay.child.ended": {
+      const { nodeId, childRunId } = event.payload;
+      const told = mirrorWaiting({ ...run, children: evolveChildren(run.children, event, visitOf(run, nodeId)) });
+      const node = nodeOf(run, nodeId);
+      const awaited = node?.status === "delegated" && node.childRunId === childRunId;
+      return awaited && event.type === "assay.child.ended" ? changeNode(told, scratch, nodeId, resumed) : told;
     }
     case "assay.cost.recorded":
       return { ...run, cost: addCost(run.cost ?? {}, event.payload.attributes) };
@@ -243,55 +284,33 @@ function apply(run: Run, event: RunEvent, scratch: Scratch): Run {
   }
 }
 
-function withNode(run: Run, scratch: Scratch, nodeId: string, node: NodeState): Run {
-  // Assigning to this one name would not add a node.
-  if (nodeId === "__proto__" || scratch.nodes === undefined || scratch.nodes !== run.nodes) {
-    scratch.nodes = { ...run.nodes, [nodeId]: node };
-  } else {
-    scratch.nodes[nodeId] = node;
-  }
-  return { ...run, nodes: scratch.nodes };
+/** Which time a node is being visited, from 0. Loops begin a new visit, attempts do not. */
+export function visitOf(run: Run, nodeId: string): number {
+  return own(run.visits, nodeId) ?? 0;
 }
 
-function changeNode(run: Run, scratch: Scratch, nodeId: string, change: (node: NodeState) => NodeState): Run {
-  return withNode(run, scratch, nodeId, change(nodeOf(run, nodeId) ?? { status: "executing", attempt: 0 }));
+export function openInterrupts(run: Run): Interrupt[] {
+  return Object.values(run.interrupts).filter(({ status }) => status === "open");
 }
 
-function settle(
-  run: Run,
-  scratch: Scratch,
-  nodeId: string,
-  at: string,
-  change: Pick<NodeState, "status" | "outputs" | "error">,
-): Run {
-  const { dueAtMs: _, error: __, ...before } = nodeOf(run, nodeId) ?? { attempt: 0 };
-  return withNode(run, scratch, nodeId, { ...before, ...change, endedAt: at });
+/** A run that waits for anything shows it: for the oldest of its own interrupts, else as a child it waits for. */
+function mirrorWaiting(run: Run): Run {
+  if (run.status !== "running" && !isWaiting(run.status)) return run;
+  const [first] = openInterrupts(run);
+  const child = waitingChild(run.children);
+  const status = first === undefined ? (child?.status ?? "running") : waitingStatusOf(first.kind);
+  return status === run.status ? run : { ...run, status };
 }
 
-function interruptActive(run: Run): Run["nodes"] {
-  return Object.fromEntries(
-    Object.entries(run.nodes).map(([id, node]) => [id, isActive(node) ? interrupted(node) : node]),
-  );
-}
-
-/** A node that waits to be tried again has not begun that attempt yet. */
-function interrupted({ dueAtMs: _, ...node }: NodeState): NodeState {
-  return { ...node, status: "interrupted", attempt: node.status === "retrying" ? node.attempt - 1 : node.attempt };
+function settle(run: Run, scratch: Scratch, nodeId: string, at: string, change: Parameters<typeof settled>[2]): Run {
+  const after = withNode(run, scratch, nodeId, settled(nodeOf(run, nodeId), at, change));
+  const children = withoutResult(run.children, nodeId, visitOf(run, nodeId));
+  return children === run.children ? after : { ...after, children };
 }
 
 function without<K extends "pause" | "pausedAt">(run: Run, key: K): Omit<Run, K> {
   const { [key]: _, ...rest } = run;
   return rest;
-}
-
-/** Numbers add up over the run; texts are the latest. */
-function addCost(before: Readonly<Record<string, unknown>>, attributes: Readonly<Record<string, unknown>>) {
-  const after: Record<string, unknown> = { ...before };
-  for (const [name, value] of Object.entries(attributes)) {
-    const held = after[name];
-    after[name] = typeof value === "number" && typeof held === "number" ? held + value : value;
-  }
-  return after;
 }
 
 export function deadlineMs(run: Run): number | undefined {
@@ -305,9 +324,15 @@ export function deadlineMs(run: Run): number | undefined {
 export function wakeAtMs(run: Run): number | undefined {
   if (isTerminal(run.status)) return undefined;
   const deadline = deadlineMs(run);
-  if (run.status === "paused" || run.status.startsWith("waiting-")) return deadline;
+  if (run.status === "paused") return deadline;
   const active = activeNodes(run).map(([, node]) => node);
   if (active.length === 0 || run.status === "cancelling") return Date.parse(run.updatedAt);
-  if (active.some((node) => node.status === "executing")) return Date.parse(run.updatedAt);
-  return Math.min(...active.map((node) => node.dueAtMs ?? 0), deadline ?? Number.POSITIVE_INFINITY);
+  if (active.some(({ status }) => status === "executing" || status === "resumed")) return Date.parse(run.updatedAt);
+  const dueAtMs = Math.min(...active.map(dueOf), deadline ?? Number.POSITIVE_INFINITY);
+  return Number.isFinite(dueAtMs) ? dueAtMs : undefined;
+}
+
+/** What waits for somebody else may wait for ever. */
+function dueOf({ status, dueAtMs }: NodeState): number {
+  return dueAtMs ?? (status === "suspended" || status === "delegated" ? Number.POSITIVE_INFINITY : 0);
 }

@@ -49,6 +49,24 @@ export const SEAM_OPERATIONS = {
     success: { status: 200, schema: Type.Object({ allowed: Type.Boolean() }, open) },
     errors: ["unauthenticated", "validation_error"],
   },
+  seamApprovalGate: {
+    method: "POST",
+    path: "/v1/host/sample/governance/approval-gate",
+    tag: "conformance seams",
+    summary: "Decides a governed gate of a fresh run as the named principal, and tells what came of it.",
+    access: "approvals:respond",
+    gate: { capability: "conformanceSeams", off: "not_found" },
+    body: Type.Object(
+      {
+        scenario: Type.Enum(["unauthorized-grant", "grant", "reject", "override", "quorum"]),
+        principal: Type.String({ minLength: 1, maxLength: 256 }),
+        reason: Type.Optional(Type.String({ maxLength: 512 })),
+      },
+      open,
+    ),
+    success: { status: 200, schema: Type.Object({ released: Type.Boolean() }, open) },
+    errors: [...PROTECTED, "validation_error", "INVALID_RESUME_VALUE"],
+  },
   seamOwnedRun: {
     method: "GET",
     path: "/v1/host/sample/identity/owned-run",

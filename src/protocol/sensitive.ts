@@ -27,10 +27,15 @@ export function maskFieldValues(
 const STRUCTURE = new Set([
   ...["runId", "parentRunId", "workflowId", "workflowHash", "owner", "transport", "engineVersion", "limits"],
   ...["nodeId", "nodeIds", "typeId", "failedNodeId", "edgeId", "name", "channel", "reducer", "writtenAt", "changeId"],
-  ...["kind", "drainPolicy", "by", "cancelledBy"],
+  ...["kind", "drainPolicy", "by", "cancelledBy", "parentNodeId", "depth", "callbackUrl", "verdict"],
+  ...["interruptId", "key", "requestedAt", "resolvedAt", "resolvedBy", "decidedAt", "decidedBy", "answeredBy"],
+  ...["timeoutMs", "resumeSchema", "correlationId", "profile", "outcome", "action", "actions", "gateId", "principal"],
+  ...["principalKind", "voter", "eligibleBy", "replaces", "override", "quorumProgress", "resource", "allowed"],
+  ...["childRunId", "childWorkflowId", "childStatus", "waits", "propagates", "status", "artifactId", "artifactType"],
+  ...["rootRunId", "takes", "sensitive", "sensitiveInputs"],
 ]);
 
-const NAMED_VALUES = new Set(["inputs", "defaults", "configurable", "outputs"]);
+const NAMED_VALUES = new Set(["inputs", "defaults", "configurable", "outputs", "variables", "data", "answers"]);
 
 /** An event's payload as it is shown. */
 export function maskPayload<T extends object>(payload: T, secrets: readonly Secret[]): T {
@@ -42,6 +47,23 @@ export function maskPayload<T extends object>(payload: T, secrets: readonly Secr
     return [field, maskValues(value, secrets)];
   });
   return Object.fromEntries(shown) as T;
+}
+
+/**
+ * What is secret in one run stays so in a run that is told of it: shown masked there, and known by its value, for it may
+ * be part of a longer text. `shown` is the payload with what is masked by name.
+ */
+export function handOver<T extends object>(
+  payload: T,
+  shown: T,
+  secrets: readonly Secret[],
+): { readonly payload: T; readonly sealed?: T } {
+  const masked = maskPayload(shown, secrets);
+  const before = JSON.stringify(shown);
+  if (JSON.stringify(masked) !== before) {
+    return { payload: { ...masked, secrets: MASK }, sealed: { ...payload, secrets: [...secrets] } };
+  }
+  return before === JSON.stringify(payload) ? { payload } : { payload: shown, sealed: payload };
 }
 
 export function maskError<E extends { readonly code: string }>(error: E, secrets: readonly Secret[]): E {

@@ -1,12 +1,20 @@
 import { channelValue } from "./channel.ts";
 import { MASK, RunError } from "./events.ts";
+import { waitingChild } from "./evolve-children.ts";
+import { InterruptView } from "./gate-api.ts";
 import { Owner } from "./identity.ts";
-import type { Run } from "./run.ts";
-import { RunStatusSchema } from "./run-status.ts";
+import { interruptView } from "./interrupt-view.ts";
+import { openInterrupts, type Run } from "./run.ts";
+import { isTerminal, isWaiting, RunStatusSchema } from "./run-status.ts";
 import { type Static, Type } from "./schema.ts";
 import { maskError, maskFieldValues, maskValues, type Secret, sensitiveValues } from "./sensitive.ts";
 
 const JsonObject = Type.Record(Type.String(), Type.Unknown());
+
+const ChildRun = Type.Object(
+  { runId: Type.String(), status: RunStatusSchema, workflowId: Type.String(), nodeId: Type.String() },
+  { additionalProperties: true },
+);
 
 /** What a client reads of a run. Open in 1.x. */
 export const RunSnapshot = Type.Object(
@@ -28,6 +36,11 @@ export const RunSnapshot = Type.Object(
     metadata: Type.Optional(JsonObject),
     configurable: Type.Optional(JsonObject),
     metrics: Type.Optional(JsonObject),
+    interrupt: Type.Optional(InterruptView),
+    interrupts: Type.Optional(Type.Array(InterruptView, { description: "all that are open, oldest first" })),
+    parentRunId: Type.Optional(Type.String()),
+    parentNodeId: Type.Optional(Type.String()),
+    childRuns: Type.Optional(Type.Array(ChildRun)),
   },
   { additionalProperties: true },
 );
@@ -50,10 +63,12 @@ export function snapshotOf(run: Run, sensitive: Sensitivity): RunSnapshot {
     workflowId: run.workflowId,
     status: run.status,
     owner: run.owner,
+    ...waitingFor(run, secrets),
+    ...relatives(run),
     startedAt: run.startedAt,
     ...(run.endedAt === undefined ? {} : { completedAt: run.endedAt }),
     nodeStates: nodeStates(run, sensitive, secrets),
-    variables: maskFieldValues(maskFields(run.variables, sensitive.variables), secrets),
+    variables: maskFieldValues(maskFields(run.variables, maskedVariables(run, sensitive)), secrets),
     ...(Object.keys(run.channels).length === 0 ? {} : { channels: maskFieldValues(channels(run), secrets) }),
     ...(run.error === undefined ? {} : { error: maskError(publicError(run.error), secrets) }),
     engineVersion: String(run.engineVersion),
@@ -64,6 +79,33 @@ export function snapshotOf(run: Run, sensitive: Sensitivity): RunSnapshot {
     ...(run.metadata === undefined ? {} : { metadata: maskValues({ ...run.metadata }, secrets) }),
     ...(run.configurable === undefined ? {} : { configurable: maskFieldValues({ ...run.configurable }, secrets) }),
     ...(run.cost === undefined ? {} : { metrics: { openwopCost: maskFieldValues(openwopCost(run.cost), secrets) } }),
+  };
+}
+
+/** Several may be open; the first of them speaks for the run. */
+function waitingFor(run: Run, secrets: readonly Secret[]): Partial<RunSnapshot> {
+  const interrupts = openInterrupts(run).map((one) => interruptView(run.runId, one, secrets));
+  const [interrupt] = interrupts;
+  if (interrupt !== undefined) return { currentNodeId: interrupt.nodeId, interrupt, interrupts };
+  const child = waitingChild(run.children);
+  return child === undefined || !isWaiting(run.status) ? {} : { currentNodeId: child.nodeId };
+}
+
+function maskedVariables(run: Run, sensitive: Sensitivity): ReadonlySet<string> {
+  return run.sensitive === undefined ? sensitive.variables : new Set([...sensitive.variables, ...run.sensitive]);
+}
+
+/** Children as the log knows them: of one that nobody waits for it knows no more than that it was started. */
+function relatives({ parent, children, status }: Run): Partial<RunSnapshot> {
+  const cut = status === "cancelled" || status === "failed";
+  const childRuns = Object.entries(children).map(([runId, child]) => {
+    const { workflowId, nodeId, waits, propagates } = child;
+    const ended = cut && waits && propagates && !isTerminal(child.status);
+    return { runId, status: ended ? ("cancelled" as const) : child.status, workflowId, nodeId };
+  });
+  return {
+    ...(parent === undefined ? {} : { parentRunId: parent.runId, parentNodeId: parent.nodeId }),
+    ...(childRuns.length === 0 ? {} : { childRuns }),
   };
 }
 
@@ -92,7 +134,7 @@ function nodeStates(run: Run, sensitive: Sensitivity, secrets: readonly Secret[]
 }
 
 /** Run outputs are outputs of nodes, so once any port is sensitive they are masked as a whole. */
-function publicOutputs(run: Run, sensitive: Sensitivity): Record<string, unknown> {
+export function publicOutputs(run: Run, sensitive: Sensitivity): Record<string, unknown> {
   if (sensitive.outputs.size === 0) return { ...run.outputs };
   return Object.fromEntries(Object.keys(run.outputs ?? {}).map((name) => [name, MASK]));
 }

@@ -10,7 +10,7 @@ export type CompiledSchema = (value: unknown) => Problem[];
 export function compileSchema(schema: Readonly<Record<string, unknown>>, where: string): CompiledSchema {
   let validate: ValidateFunction;
   try {
-    validate = newAjv().compile(schema);
+    validate = compiled(schema);
   } catch (error) {
     const problem = error instanceof Error ? error.message : String(error);
     throw new AppError("validation_error", { problem: `${where} is not a usable JSON Schema: ${problem}` });
@@ -25,6 +25,20 @@ export function compileSchema(schema: Readonly<Record<string, unknown>>, where: 
       ? problems
       : [{ path: "", problem: "does not match: its schema refers to itself without end" }];
   };
+}
+
+/** Compiling takes milliseconds, and the gates of a workflow bring the same schema with every answer. */
+const KEPT_MAX = 100;
+const kept = new Map<string, ValidateFunction>();
+
+function compiled(schema: Readonly<Record<string, unknown>>): ValidateFunction {
+  const text = JSON.stringify(schema);
+  const validate = kept.get(text) ?? newAjv().compile(schema);
+  // The one that was used last goes to the end; the first is the one to let go.
+  kept.delete(text);
+  kept.set(text, validate);
+  if (kept.size > KEPT_MAX) kept.delete(kept.keys().next().value ?? "");
+  return validate;
 }
 
 /** A schema that refers to itself without going into the value never comes to an end; nothing matches it. */

@@ -9,8 +9,10 @@ import {
   type WorkflowNode,
 } from "../../protocol/workflow.ts";
 import { conditionHolds } from "./condition.ts";
-import { reachableFrom, ruleOf } from "./graph.ts";
+import { reachableFrom } from "./graph.ts";
 import type { Plan } from "./plan.ts";
+import { handlesFailure } from "./unhandled.ts";
+import { leadsOn, statusAlong, verdictError } from "./verdict.ts";
 
 export type Step =
   | { readonly type: "start"; readonly node: WorkflowNode; readonly attempt: number }
@@ -79,6 +81,9 @@ function ending(plan: Plan, run: Run): Step {
     if (state?.status === "failed" && state.error && !handlerRan(plan, run, id)) {
       return { type: "fail", nodeId: id, error: state.error };
     }
+    if (state?.verdict !== undefined && !followed(plan, run, id, state)) {
+      return { type: "fail", nodeId: id, error: verdictError(id, state.verdict, state.outputs) };
+    }
   }
   return { type: "complete", outputs: runOutputs(plan, run) };
 }
@@ -86,6 +91,16 @@ function ending(plan: Plan, run: Run): Step {
 function handlerRan(plan: Plan, run: Run, nodeId: string): boolean {
   return (plan.graph.forwardFrom.get(nodeId) ?? []).some(
     (edge) => handlesFailure(edge) && nodeOf(run, edge.targetNodeId)?.status !== "skipped",
+  );
+}
+
+/** Whether something was done about a gate that was not passed, or there is nothing it could have opened. */
+function followed(plan: Plan, run: Run, nodeId: string, gate: NodeState): boolean {
+  const edges = plan.graph.forwardFrom.get(nodeId) ?? [];
+  if (edges.length === 0 && gate.verdict === "refined") return true;
+  return edges.some(
+    (edge) =>
+      (leadsOn(run, edge, gate) || handlesFailure(edge)) && nodeOf(run, edge.targetNodeId)?.status !== "skipped",
   );
 }
 
@@ -113,10 +128,10 @@ function ruleOutcome(run: Run, rule: TriggerRule, edges: readonly WorkflowEdge[]
   const fired = (statuses: readonly string[]) =>
     edges.some((edge) => {
       const source = nodeOf(run, edge.sourceNodeId);
-      return source !== undefined && statuses.includes(source.status) && conditionHolds(run, edge, source);
+      const status = statusAlong(run, edge) ?? "";
+      return source !== undefined && statuses.includes(status) && conditionHolds(run, edge, source);
     });
-  const none = (statuses: readonly string[]) =>
-    !edges.some((edge) => statuses.includes(nodeOf(run, edge.sourceNodeId)?.status ?? ""));
+  const none = (statuses: readonly string[]) => !edges.some((edge) => statuses.includes(statusAlong(run, edge) ?? ""));
 
   // These two need not wait for slower siblings.
   if (rule === "any_success" && fired(["completed"])) return "fire";
@@ -130,19 +145,6 @@ function ruleOutcome(run: Run, rule: TriggerRule, edges: readonly WorkflowEdge[]
   return holds ? "fire" : `trigger rule ${rule} not met`;
 }
 
-/** A failure is handled when some forward edge of the node leads to a rule that fires on it. */
-export function failureIsHandled(plan: Plan, run: Run, nodeId: string): boolean {
-  const state = nodeOf(run, nodeId);
-  if (state === undefined) return false;
-  return (plan.graph.forwardFrom.get(nodeId) ?? []).some(
-    (edge) => handlesFailure(edge) && conditionHolds(run, edge, state),
-  );
-}
-
-function handlesFailure(edge: WorkflowEdge): boolean {
-  return ruleOf(edge) === "any_failed" || ruleOf(edge) === "all_complete";
-}
-
 /**
  * An edge that leads back fires once per visit of its source: the visit ends when the loop resets it. While nodes are
  * still at work on another branch of the loop it waits for them, and what it will reset is held back.
@@ -153,7 +155,7 @@ function loopBack(plan: Plan, run: Run): { readonly loop?: Step; readonly held: 
     const source = nodeOf(run, sourceId);
     if (source?.status !== "completed") continue;
     for (const edge of edges) {
-      if (!conditionHolds(run, edge, source)) continue;
+      if (!leadsOn(run, edge, source)) continue;
       const iteration = (own(run.loops, edge.id) ?? 0) + 1;
       const limit = plan.definition.settings.maxLoopbackIterations ?? DEFAULT_MAX_LOOPBACK_ITERATIONS;
       if (iteration > limit) {

@@ -1,9 +1,10 @@
 import { type EventDraft, MASK, type RunError } from "../../protocol/events.ts";
-import { nodeOf, type Run } from "../../protocol/run.ts";
+import { nodeOf, type Run, type Verdict } from "../../protocol/run.ts";
 import { maskFields } from "../../protocol/snapshot.ts";
 import type { WorkflowNode } from "../../protocol/workflow.ts";
 import { deepEqual } from "./deep-equal.ts";
 import type { Plan } from "./plan.ts";
+import type { InterruptRequest } from "./raise-interrupt.ts";
 import { type ChannelWrite, writeChannel } from "./write-channel.ts";
 
 /** What an attempt of a node came to. */
@@ -12,15 +13,39 @@ export type NodeOutcome =
       readonly type: "completed";
       readonly outputs?: Readonly<Record<string, unknown>>;
       readonly variables?: Readonly<Record<string, unknown>>;
+      /** Names among the variables that are masked from now on, whatever the definition says. */
+      readonly sensitive?: readonly string[];
       readonly channels?: readonly ChannelWrite[];
       readonly events?: readonly EventDraft[];
+      /** Of a gate that was not passed. */
+      readonly verdict?: Verdict;
     }
   | { readonly type: "failed"; readonly error: RunError }
   /** Sleeps without holding a worker; the node is called again with `slept`. */
-  | { readonly type: "sleep"; readonly forMs: number };
+  | { readonly type: "sleep"; readonly forMs: number }
+  /** Waits for somebody's answer; the node is called again when there is one. */
+  | { readonly type: "suspend"; readonly request: InterruptRequest & { readonly key: string } }
+  | Dispatching;
+
+/** Starts a run of another workflow, or goes on waiting for the one it started in this visit. */
+export interface Dispatching {
+  readonly type: "dispatch";
+  readonly childRunId?: string;
+  readonly workflowId: string;
+  readonly inputs: Readonly<Record<string, unknown>>;
+  /** Which of the inputs are variables of this run, by name. */
+  readonly inputsFrom: Readonly<Record<string, string>>;
+  /** Names of the child's variables that come back. */
+  readonly takes: readonly string[];
+  readonly waits: boolean;
+  readonly propagates: boolean;
+}
+
+/** What is settled by the node's own events alone. */
+export type SimpleOutcome = Exclude<NodeOutcome, { type: "suspend" | "dispatch" }>;
 
 /** The events of an attempt's outcome, up to and including the node's own. Whether the run ends is decided after. */
-export function settleNode(plan: Plan, run: Run, node: WorkflowNode, outcome: NodeOutcome, at: string): EventDraft[] {
+export function settleNode(plan: Plan, run: Run, node: WorkflowNode, outcome: SimpleOutcome, at: string): EventDraft[] {
   const nodeId = node.id;
   switch (outcome.type) {
     case "sleep":
@@ -32,22 +57,26 @@ export function settleNode(plan: Plan, run: Run, node: WorkflowNode, outcome: No
       if ("error" in written) return failed(plan, run, node, written.error);
       return [
         ...(outcome.events ?? []),
-        ...variableEvents(plan, run, nodeId, outcome.variables ?? {}),
+        ...variableEvents(plan, run, nodeId, outcome.variables ?? {}, outcome.sensitive ?? []),
         ...written.events,
-        completed(plan, nodeId, outcome.outputs ?? {}),
+        completed(plan, nodeId, outcome),
       ];
     }
   }
 }
 
-function completed(plan: Plan, nodeId: string, outputs: Readonly<Record<string, unknown>>): EventDraft {
-  const payload = { nodeId, outputs: { ...outputs } };
+function completed(
+  plan: Plan,
+  nodeId: string,
+  { outputs = {}, verdict }: Extract<NodeOutcome, { type: "completed" }>,
+): EventDraft {
+  const payload = { nodeId, outputs: { ...outputs }, ...(verdict === undefined ? {} : { verdict }) };
   const masked = plan.sensitivity.outputs.get(nodeId);
   if (!masked) return { type: "node.completed", nodeId, payload };
   return {
     type: "node.completed",
     nodeId,
-    payload: { nodeId, outputs: maskFields(outputs, masked) },
+    payload: { ...payload, outputs: maskFields(outputs, masked) },
     sealed: payload,
   };
 }
@@ -79,21 +108,35 @@ function variableEvents(
   run: Run,
   nodeId: string,
   variables: Readonly<Record<string, unknown>>,
+  fromSensitive: readonly string[],
 ): EventDraft[] {
   const events: EventDraft[] = [];
   for (const [name, next] of Object.entries(variables)) {
     const known = Object.hasOwn(run.variables, name);
     const previous = run.variables[name];
-    if (known && deepEqual(previous, next)) continue;
-    const payload = { name, ...(known ? { previous } : {}), next, nodeId };
-    if (!plan.sensitivity.variables.has(name)) {
+    const hidden = isSensitive(plan, run, name);
+    const news = fromSensitive.includes(name) && !hidden;
+    if (known && !news && deepEqual(previous, next)) continue;
+    const payload = {
+      name,
+      ...(known ? { previous } : {}),
+      next,
+      nodeId,
+      ...(news ? { sensitive: true as const } : {}),
+    };
+    if (!news && !hidden) {
       events.push({ type: "variable.changed", nodeId, payload });
       continue;
     }
-    const shown = { name, ...(known ? { previous: MASK } : {}), next: MASK, nodeId };
+    const shown = { ...payload, ...(known && hidden ? { previous: MASK } : {}), next: MASK };
     events.push({ type: "variable.changed", nodeId, payload: shown, sealed: payload });
   }
   return events;
+}
+
+/** Whether a variable is masked by name. */
+export function isSensitive(plan: Plan, run: Run, name: string): boolean {
+  return plan.sensitivity.variables.has(name) || (run.sensitive ?? []).includes(name);
 }
 
 function channelEvents(

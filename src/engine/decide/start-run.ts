@@ -2,6 +2,7 @@ import type { CreateRunRequest } from "../../protocol/api.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { ENGINE_VERSION, type EventDraft } from "../../protocol/events.ts";
 import type { Owner } from "../../protocol/identity.ts";
+import type { Parent } from "../../protocol/run.ts";
 import { maskFields } from "../../protocol/snapshot.ts";
 import type { WorkflowVariable } from "../../protocol/workflow.ts";
 import type { Plan } from "./plan.ts";
@@ -10,6 +11,8 @@ export interface StartRun {
   readonly request: CreateRunRequest;
   readonly owner: Owner;
   readonly limits: RunLimits;
+  /** The node that dispatches it, if one does. */
+  readonly parent?: Parent;
 }
 
 /** What the host allows at most. */
@@ -19,8 +22,8 @@ export interface RunLimits {
 }
 
 /** The first event of a run. Throws `validation_error` before anything exists. */
-export function startRun(plan: Plan, command: StartRun): EventDraft {
-  const { request, owner } = command;
+export function startRun(plan: Plan, command: StartRun): Extract<EventDraft, { type: "run.started" }> {
+  const { request, owner, parent } = command;
   const configurable = request.configurable ?? {};
   const problems = plan.configurable?.(configurable) ?? [];
   if (problems.length > 0) {
@@ -43,11 +46,17 @@ export function startRun(plan: Plan, command: StartRun): EventDraft {
     ...(request.configurable === undefined ? {} : { configurable }),
     ...(request.tags === undefined ? {} : { tags: request.tags }),
     ...(request.metadata === undefined ? {} : { metadata: request.metadata }),
+    ...(request.callbackUrl === undefined ? {} : { callbackUrl: request.callbackUrl }),
+    ...(parent === undefined ? {} : linkTo(parent)),
   };
   const masked = plan.sensitivity.variables;
   if (masked.size === 0) return { type: "run.started", payload };
   const shown = { ...payload, inputs: maskFields(inputs, masked), defaults: maskFields(payload.defaults, masked) };
   return { type: "run.started", payload: shown, sealed: payload };
+}
+
+function linkTo({ runId: parentRunId, nodeId: parentNodeId, rootRunId, depth }: Parent) {
+  return { parentRunId, parentNodeId, rootRunId, depth };
 }
 
 function checkInputs(variables: readonly WorkflowVariable[], inputs: Readonly<Record<string, unknown>>): void {
@@ -79,11 +88,10 @@ function defaultsOf(
   variables: readonly WorkflowVariable[],
   inputs: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {
-  const defaults: Record<string, unknown> = {};
-  for (const { name, defaultValue } of variables) {
-    if (defaultValue !== undefined && !Object.hasOwn(inputs, name)) defaults[name] = defaultValue;
-  }
-  return defaults;
+  const unset = variables.filter(
+    ({ name, defaultValue }) => defaultValue !== undefined && !Object.hasOwn(inputs, name),
+  );
+  return Object.fromEntries(unset.map(({ name, defaultValue }) => [name, defaultValue]));
 }
 
 function runLimits(plan: Plan, configurable: Readonly<Record<string, unknown>>, host: RunLimits) {

@@ -1,12 +1,30 @@
 import type { NodeType, NodeTypes } from "../node-type.ts";
+import { approvalGate } from "./approval-gate.ts";
 import { channelWrite } from "./channel-write.ts";
+import { clarificationGate } from "./clarification-gate.ts";
 import { costEmit } from "./cost-emit.ts";
 import { delay } from "./delay.ts";
 import { fail } from "./fail.ts";
+import { governedGate } from "./governed-gate.ts";
 import { identity } from "./identity.ts";
+import { interrupt } from "./interrupt.ts";
 import { noop } from "./noop.ts";
 import { requiresMissing } from "./requires-missing.ts";
+import { subWorkflow } from "./sub-workflow.ts";
 
-const ALL: readonly NodeType[] = [noop, identity, delay, fail, channelWrite, requiresMissing, costEmit];
+const ALL: readonly NodeType[] = [
+  noop,
+  identity,
+  delay,
+  fail,
+  channelWrite,
+  approvalGate,
+  clarificationGate,
+  interrupt,
+  governedGate,
+  subWorkflow,
+  requiresMissing,
+  costEmit,
+];
 
 export const NODE_TYPES: NodeTypes = new Map(ALL.map((type) => [type.typeId, type]));

@@ -1,0 +1,42 @@
+import type { EventDraft, PayloadOf } from "../protocol/events.ts";
+import { own } from "../protocol/own.ts";
+import type { Child, Run } from "../protocol/run.ts";
+import { handOver, maskError } from "../protocol/sensitive.ts";
+import { maskFields, publicOutputs } from "../protocol/snapshot.ts";
+import { isSensitive } from "./decide/settle-node.ts";
+import type { Host } from "./host.ts";
+import { LARGEST_RUN, sizeOf } from "./run-size.ts";
+
+type Ended = PayloadOf<"assay.child.ended">;
+
+/** What a run is told of the end of one that it dispatched and waits for: its outputs, and what it asked for by name. */
+export async function childEnded(host: Host, parent: Run, { nodeId, takes }: Child, child: Run): Promise<EventDraft> {
+  const { runId: childRunId, secrets = [] } = child;
+  const ended = { nodeId, childRunId, status: child.status as Ended["status"] };
+  if (child.status !== "completed") {
+    // For people to read, so the secrets of the child are left out of it for good.
+    const error = child.error === undefined ? {} : { error: maskError(child.error, secrets) };
+    return { type: "assay.child.ended", nodeId, payload: { ...ended, ...error } };
+  }
+  const plan = await host.plans.byHash(child.workflowHash);
+  const given = takes.filter((name) => own(child.variables, name) !== undefined);
+  const variables = Object.fromEntries(given.map((name) => [name, child.variables[name]]));
+  const sensitive = given.filter((name) => isSensitive(plan, child, name));
+  const payload: Ended = {
+    ...ended,
+    outputs: publicOutputs(child, plan.sensitivity),
+    variables,
+    ...(sensitive.length === 0 ? {} : { sensitive }),
+  };
+  if (!fits(parent, payload)) {
+    const message = `With what run ${childRunId} brings, the run would hold more than this host can keep.`;
+    return { type: "assay.child.ended", nodeId, payload: { ...ended, error: { code: "run_too_large", message } } };
+  }
+  const shown = { ...payload, variables: maskFields(variables, new Set(sensitive)) };
+  return { type: "assay.child.ended", nodeId, ...handOver(payload, shown, secrets) };
+}
+
+/** Children that end one after the other must not fill their parent until nobody can read it any more. */
+function fits({ nodes, variables, channels, children }: Run, payload: Ended): boolean {
+  return sizeOf([nodes, variables, channels, children]) + sizeOf(payload) <= LARGEST_RUN;
+}

@@ -1,0 +1,163 @@
+import type { EventDraft } from "../../protocol/events.ts";
+import {
+  type GateRules,
+  gateRules,
+  isSelfApproval,
+  type Judge,
+  mayDecide,
+  namesVoters,
+  type Tally,
+  tallyOf,
+  verdictOf,
+} from "../../protocol/gate-rules.ts";
+import type { Interrupt, Vote } from "../../protocol/interrupt.ts";
+import { checkSchema } from "./answer-interrupt.ts";
+import { type PlainAnswer, plainAnswer } from "./approval-answer.ts";
+import { closeInterrupt } from "./close-interrupt.ts";
+import { deepEqual } from "./deep-equal.ts";
+import { denied, type Ruling } from "./ruling.ts";
+
+export interface GateAnswer {
+  readonly interrupt: Interrupt;
+  readonly value: unknown;
+  readonly judge: Judge;
+  /** Whether the key may vote in another's name where a gate names nobody. */
+  readonly mayRelay: boolean;
+  readonly startedBy: string | undefined;
+  readonly at: string;
+}
+
+/** A vote at `core.approvalGate`, and the end of the gate when it is the last one needed. */
+export function decidePlainGate(answer: GateAnswer): Ruling {
+  const { interrupt, judge, startedBy } = answer;
+  const rules = gateRules(interrupt.data);
+  const eligibility = mayDecide(rules, judge);
+  if (!eligibility.eligible) return denied(interrupt, judge, eligibility.problem);
+  const given = plainAnswer(answer.value, rules);
+  checkSchema(interrupt, answer.value);
+  const voter = voterOf(rules, given, answer);
+  if (typeof voter !== "string") return voter;
+  if (given.action === "ask") return asked(interrupt, voter, given.text ?? "");
+  if (approves(given) && isSelfApproval(rules, judge, startedBy)) {
+    return denied(interrupt, judge, "whoever started the run cannot approve it");
+  }
+  const earlier = interrupt.votes.find((vote) => vote.voter === voter);
+  if (earlier?.action === given.action && sameEdit(interrupt, given)) return repeated(interrupt, earlier);
+  return voted({ ...answer, rules, given, voter, eligibleBy: eligibility.by, ...(earlier ? { earlier } : {}) });
+}
+
+function approves({ action }: PlainAnswer): boolean {
+  return action === "accept" || action === "edit-accept";
+}
+
+/** A name in the body counts only where nobody is named and the key may relay; the refusal is about who asks. */
+function voterOf(
+  rules: GateRules,
+  { voter }: PlainAnswer,
+  { interrupt, judge, mayRelay }: GateAnswer,
+): string | Ruling {
+  if (voter === undefined || voter === judge.principal) return judge.principal;
+  if (namesVoters(rules)) return denied(interrupt, judge, "at this gate the voter is whoever holds the key");
+  return mayRelay ? voter : denied(interrupt, judge, "voting for somebody else needs scope approvals:relay");
+}
+
+function sameEdit({ edited }: Interrupt, { edited: given }: PlainAnswer): boolean {
+  return given === undefined || (edited !== undefined && deepEqual(edited.data, given.data));
+}
+
+function asked({ interruptId, nodeId }: Interrupt, by: string, text: string): Ruling {
+  return {
+    events: [{ type: "assay.gate.asked", nodeId, payload: { interruptId, by, text } }],
+    audit: [{ action: "interrupt.asked", details: { interruptId, nodeId, by } }],
+  };
+}
+
+/** Two keys of one principal, or the same request again: still one vote. */
+function repeated({ interruptId, nodeId }: Interrupt, { voter, action, at }: Vote): Ruling {
+  const details = { interruptId, nodeId, voter, action, earlierAction: action, earlierAt: at };
+  return { events: [], audit: [{ action: "interrupt.vote_repeated", details }] };
+}
+
+interface Counted extends GateAnswer {
+  readonly rules: GateRules;
+  readonly given: PlainAnswer;
+  readonly voter: string;
+  readonly eligibleBy: readonly string[];
+  readonly earlier?: Vote;
+}
+
+function voted(counted: Counted): Ruling {
+  const { interrupt, rules, given, voter, earlier } = counted;
+  const { interruptId, nodeId } = interrupt;
+  const vote = voteEvent(counted);
+  const after = { votes: countedVotes(counted) };
+  const verdict = verdictOf(tallyOf(after, rules), rules);
+  const details = {
+    interruptId,
+    nodeId,
+    voter,
+    action: given.action,
+    ...(earlier === undefined ? {} : { earlierAction: earlier.action, earlierAt: earlier.at }),
+  };
+  const audit = [{ action: "interrupt.voted", details }];
+  if (verdict === undefined) return { events: [vote], audit };
+  return {
+    events: [vote, ...decided(counted, verdict)],
+    audit: [...audit, { action: "interrupt.resolved", details: { interruptId, nodeId, outcome: verdict } }],
+  };
+}
+
+/** The votes as the fold of the event will have them. */
+function countedVotes({ interrupt, given, voter, judge, at }: Counted): Vote[] {
+  const edits = given.action === "edit-accept";
+  const others = interrupt.votes.filter((vote) => vote.voter !== voter && !(edits && vote.action !== "reject"));
+  return [...others, { voter, principal: judge.principal, kind: judge.kind, action: given.action, at }];
+}
+
+function voteEvent({ interrupt, given, voter, judge, eligibleBy, earlier }: Counted): EventDraft {
+  const reason = given.feedback ?? (given.refineFeedback?.["text"] as string | undefined);
+  return {
+    type: "assay.vote.recorded",
+    nodeId: interrupt.nodeId,
+    payload: {
+      interruptId: interrupt.interruptId,
+      voter,
+      principal: judge.principal,
+      principalKind: judge.kind,
+      action: given.action,
+      ...(reason === undefined ? {} : { reason }),
+      ...(eligibleBy.length === 0 ? {} : { eligibleBy: [...eligibleBy] }),
+      ...(earlier === undefined ? {} : { replaces: earlier.action }),
+      ...(given.edited === undefined ? {} : { editedArtifactData: given.edited.data }),
+    },
+  };
+}
+
+/** `ask` closes nothing and never gets here. */
+type ClosingAction = Exclude<PlainAnswer["action"], "ask">;
+
+/** The closing vote speaks for the gate: with accepts, as whoever edited last left the artifact. */
+function decided(counted: Counted, verdict: "granted" | "rejected"): EventDraft[] {
+  const { interrupt, rules, given, voter, at } = counted;
+  const { nodeId } = interrupt;
+  const decidedBy =
+    rules.required === 1 ? voter : quorumName(tallyOf({ votes: countedVotes(counted) }, rules), verdict);
+  const edited = given.edited ?? (verdict === "granted" ? interrupt.edited : undefined);
+  const action = verdict === "granted" && edited !== undefined ? "edit-accept" : (given.action as ClosingAction);
+  const what = {
+    ...(given.feedback === undefined ? {} : { feedback: given.feedback }),
+    ...(given.refineFeedback === undefined ? {} : { refineFeedback: { ...given.refineFeedback } }),
+    ...(edited === undefined ? {} : { editedArtifactData: edited.data }),
+  };
+  const resumeValue = { action, ...what, decidedBy, decidedAt: at };
+  const outcome = verdict === "granted" ? "granted" : action === "refine" ? "refined" : "rejected";
+  const reason = given.feedback === undefined ? {} : { reason: given.feedback };
+  return [
+    { type: "approval.received", nodeId, payload: { nodeId, action, decidedBy, decidedAt: at, ...what } },
+    ...closeInterrupt(interrupt, { outcome, ...reason, resolvedBy: decidedBy, resumeValue, at }),
+  ];
+}
+
+function quorumName({ granted, rejected, required }: Tally, verdict: "granted" | "rejected"): string {
+  return `quorum:${verdict === "granted" ? granted : rejected}-of-${required}`;
+}

@@ -1,0 +1,274 @@
+import { describe, expect, test } from "vitest";
+import type { Interrupt } from "../../protocol/interrupt.ts";
+import { ANA, actionsOf, BEN, BOT, CHI, codeOf, RELAY, STARTER, somebody, TOKEN } from "../../testing/judges.ts";
+import { type Simulation, simulate } from "../../testing/simulate.ts";
+import { workflow } from "../../testing/workflow.ts";
+
+const ACCEPT = { action: "accept" };
+const REJECT = { action: "reject" };
+
+const waiting = (config: Readonly<Record<string, unknown>> = {}) =>
+  simulate(
+    workflow({
+      nodes: { gate: { typeId: "core.approvalGate", config }, next: "core.noop" },
+      edges: ["gate>next"],
+    }),
+  ).turn();
+const interruptOf = ({ run }: Simulation) => Object.values(run.interrupts).at(-1) as Interrupt;
+const votesOf = (run: Simulation) => interruptOf(run).votes.map(({ voter, action }) => [voter, action]);
+const stillWaits = (run: Simulation) => {
+  expect(interruptOf(run).status).toBe("open");
+  expect(run.go().run.status).toBe("waiting-approval");
+  expect(run.run.nodes["next"]).toBeUndefined();
+};
+const refused = (run: Simulation, by: typeof ANA, value: object = ACCEPT) => {
+  expect(codeOf(() => run.resolve("gate", value, by))).toBe("forbidden");
+  stillWaits(run);
+};
+
+describe("a gate that wants three", () => {
+  test("opens with the third and not before", () => {
+    const run = waiting({ requiredApprovals: 3 });
+    for (const voter of [ANA, BEN]) {
+      run.resolve("gate", ACCEPT, voter);
+      stillWaits(run);
+    }
+    run.resolve("gate", ACCEPT, CHI).go();
+    expect(run.run.status).toBe("completed");
+    expect(run.run.nodes["gate"]?.outputs).toMatchObject({ approved: true, decidedBy: "quorum:3-of-3" });
+  });
+
+  test("records every vote: who, when, what and why", () => {
+    const run = waiting({ requiredApprovals: 3 }).resolve("gate", { ...ACCEPT, feedback: "Fine." }, ANA);
+    const at = run.events.at(-1)?.timestamp;
+    expect(interruptOf(run).votes).toEqual([
+      { voter: "ana", principal: "ana", kind: "user", action: "accept", reason: "Fine.", at },
+    ]);
+    expect(run.story.at(-1)).toBe("assay.vote.recorded:gate");
+  });
+
+  test("is closed by one reject", () => {
+    const run = waiting({ requiredApprovals: 3 }).resolve("gate", ACCEPT, ANA).resolve("gate", ACCEPT, BEN);
+    run.resolve("gate", REJECT, CHI).go();
+    expect(run.run).toMatchObject({ status: "failed", error: { code: "approval_rejected" } });
+  });
+
+  test("is closed by two of three under majority, and a single reject only counts", () => {
+    const run = waiting({ requiredApprovals: 3, rejectionPolicy: "majority" }).resolve("gate", REJECT, ANA);
+    stillWaits(run);
+    run.resolve("gate", REJECT, BEN).go();
+    expect(run.run).toMatchObject({ status: "failed", error: { code: "approval_rejected" } });
+    expect(interruptOf(run).resolvedBy).toBe("quorum:2-of-3");
+  });
+
+  test("opens under majority with three accepts beside one reject", () => {
+    const run = waiting({ requiredApprovals: 3, rejectionPolicy: "majority" }).resolve("gate", REJECT, BOT);
+    for (const voter of [ANA, BEN, CHI]) run.resolve("gate", ACCEPT, voter);
+    expect(run.go().run.status).toBe("completed");
+  });
+});
+
+describe("somebody who votes again", () => {
+  test("with the same action changes nothing, and both votes are in the audit", () => {
+    const run = waiting({ requiredApprovals: 2 }).resolve("gate", ACCEPT, ANA);
+    const before = run.events.length;
+    for (const _ of [1, 2, 3]) run.resolve("gate", ACCEPT, ANA);
+    expect(run.events).toHaveLength(before);
+    stillWaits(run);
+    expect(actionsOf(run.audit)).toEqual(["interrupt.voted", ...Array(3).fill("interrupt.vote_repeated")]);
+    expect(run.audit.at(-1)?.details).toMatchObject({ voter: "ana", action: "accept", earlierAction: "accept" });
+  });
+
+  test("with another of their keys is the same voter", () => {
+    const run = waiting({ requiredApprovals: 2 }).resolve("gate", ACCEPT, ANA);
+    run.resolve("gate", ACCEPT, somebody("ana", { roles: ["owner"], keyScopes: ["approvals:respond"] }));
+    expect(votesOf(run)).toEqual([["ana", "accept"]]);
+    stillWaits(run);
+  });
+
+  test("with another action replaces the vote, and the earlier one is in the audit and in the log", () => {
+    const run = waiting({ requiredApprovals: 3, rejectionPolicy: "majority" });
+    run.resolve("gate", ACCEPT, ANA).resolve("gate", ACCEPT, BEN).resolve("gate", REJECT, ANA);
+    expect(votesOf(run)).toEqual([
+      ["ben", "accept"],
+      ["ana", "reject"],
+    ]);
+    expect(run.audit.at(-1)?.details).toMatchObject({ action: "reject", earlierAction: "accept" });
+    expect(run.events.at(-1)?.payload).toMatchObject({ action: "reject", replaces: "accept" });
+    run.resolve("gate", ACCEPT, CHI);
+    stillWaits(run);
+  });
+});
+
+describe("a voter named in the body", () => {
+  const as = (voter: string, value: object = ACCEPT) => ({ ...value, voter });
+
+  test("counts on a gate that names nobody, with the relaying principal beside it", () => {
+    const run = waiting({ requiredApprovals: 3 });
+    for (const voter of ["one", "two"]) run.resolve("gate", as(voter), RELAY);
+    stillWaits(run);
+    expect(interruptOf(run).votes).toMatchObject([
+      { voter: "one", principal: "front-desk" },
+      { voter: "two", principal: "front-desk" },
+    ]);
+    expect(run.resolve("gate", as("three"), RELAY).go().run.status).toBe("completed");
+  });
+
+  test("is one voter however often it is named, and the same as the principal of that name", () => {
+    const run = waiting({ requiredApprovals: 2 }).resolve("gate", as("ana"), RELAY);
+    run.resolve("gate", as("ana"), RELAY).resolve("gate", ACCEPT, ANA);
+    expect(votesOf(run)).toEqual([["ana", "accept"]]);
+    stillWaits(run);
+  });
+
+  test("needs the scope to relay", () => {
+    const run = waiting({ requiredApprovals: 2 });
+    refused(run, ANA, as("one"));
+    expect(votesOf(run)).toEqual([]);
+  });
+
+  test("may be oneself, everywhere", () => {
+    expect(waiting().resolve("gate", as("ana"), ANA).go().run.status).toBe("completed");
+    expect(
+      waiting({ approversList: ["ana"] })
+        .resolve("gate", as("ana"), ANA)
+        .go().run.status,
+    ).toBe("completed");
+  });
+
+  test.each([
+    [{ approversList: ["ana", "front-desk"] }],
+    [{ approverRoleRefs: ["owner"] }],
+    [{ forbidSelfApproval: true }],
+    [{ minHumans: 1 }],
+  ])("counts for nothing where it matters who votes, and the run still waits: %j", (config) => {
+    const run = waiting(config);
+    refused(run, RELAY, as("ana"));
+    expect(votesOf(run)).toEqual([]);
+    expect(run.story.at(-1)).toBe("authorization.decided:gate");
+  });
+});
+
+describe("a gate that names its approvers", () => {
+  test("takes those on its list and nobody else", () => {
+    const run = waiting({ approversList: ["ana", "ben"], requiredApprovals: 2 });
+    refused(run, CHI);
+    refused(run, somebody("owner", { roles: ["owner"], mayRelay: true }));
+    run.resolve("gate", ACCEPT, ANA).resolve("gate", ACCEPT, BEN);
+    expect(run.go().run.status).toBe("completed");
+  });
+
+  test("refuses a reject, a question and nonsense of others as well", () => {
+    const run = waiting({ approversList: ["ana"], actions: ["accept", "reject", "ask"] });
+    refused(run, BEN, REJECT);
+    refused(run, BEN, { action: "ask", question: "May I?" });
+    refused(run, BEN, { action: "nonsense" });
+    expect(interruptOf(run).remarks).toEqual([]);
+  });
+
+  test("looks at groups and roles when somebody votes, and records what made them eligible", () => {
+    const run = waiting({ approverGroupRefs: ["finance"], approverRoleRefs: ["admin"], requiredApprovals: 2 });
+    refused(run, ANA);
+    const promoted = somebody("ana", { roles: ["owner"], groups: ["finance"] });
+    run.resolve("gate", ACCEPT, promoted);
+    expect(run.events.at(-1)?.payload).toMatchObject({ voter: "ana", eligibleBy: ["group:finance", "role:admin"] });
+    refused(run, ANA);
+    expect(votesOf(run)).toEqual([["ana", "accept"]]);
+    run.resolve("gate", ACCEPT, somebody("ben", { groups: ["finance"] }));
+    expect(run.go().run.status).toBe("completed");
+  });
+
+  test("writes a refusal down once for each principal, and audits it", () => {
+    const run = waiting({ approversList: ["ana"] });
+    for (const who of [BEN, CHI, BEN, BEN]) refused(run, who);
+    const denials = run.events.filter(({ type }) => type === "authorization.decided");
+    expect(denials.map(({ payload }) => payload)).toMatchObject([
+      { principal: "ben", allowed: false, resource: `interrupt:${interruptOf(run).interruptId}` },
+      { principal: "chi", allowed: false },
+    ]);
+    expect(actionsOf(run.audit)).toEqual(["authorization.denied", "authorization.denied"]);
+  });
+
+  test("does not grow without end under refusals", () => {
+    const run = waiting({ approversList: ["ana"] });
+    for (let n = 0; n < 150; n++) codeOf(() => run.resolve("gate", ACCEPT, somebody(`nobody-${n}`)));
+    expect(run.events.filter(({ type }) => type === "authorization.decided")).toHaveLength(100);
+    expect(run.resolve("gate", ACCEPT, ANA).go().run.status).toBe("completed");
+  });
+});
+
+describe("a gate that asks for people", () => {
+  test("never opens by agents alone, however many there are", () => {
+    const run = waiting({ requiredApprovals: 2, minHumans: 1 });
+    for (const name of ["b1", "b2", "b3", "b4"]) run.resolve("gate", ACCEPT, somebody(name, { kind: "agent" }));
+    stillWaits(run);
+    expect(run.resolve("gate", ACCEPT, ANA).go().run.status).toBe("completed");
+  });
+
+  test("asks for two people when it says so, whatever else it requires", () => {
+    const run = waiting({ requiredApprovals: 1, minHumans: 2 }).resolve("gate", ACCEPT, ANA);
+    stillWaits(run);
+    run.resolve("gate", ACCEPT, BOT);
+    stillWaits(run);
+    expect(run.resolve("gate", ACCEPT, BEN).go().run.status).toBe("completed");
+  });
+
+  test("is closed by an agent's reject all the same", () => {
+    const run = waiting({ minHumans: 1 }).resolve("gate", REJECT, BOT).go();
+    expect(run.run.error?.code).toBe("approval_rejected");
+  });
+});
+
+describe("a gate that whoever started the run may not open", () => {
+  const config = { forbidSelfApproval: true, actions: ["accept", "reject", "edit-accept", "refine", "ask"] };
+
+  test("refuses their accept and their edit, from any of their keys", () => {
+    const run = waiting(config);
+    refused(run, STARTER);
+    refused(run, STARTER, { action: "edit-accept", editedArtifactData: 1 });
+    refused(run, somebody(STARTER.principal, { kind: "agent", keyScopes: ["approvals:respond"] }));
+    expect(votesOf(run)).toEqual([]);
+  });
+
+  test("takes their reject, their refinement and their question", () => {
+    const refine = { action: "refine", refineFeedback: { scope: "whole" } };
+    expect(waiting(config).resolve("gate", REJECT, STARTER).go().run.error?.code).toBe("approval_rejected");
+    expect(waiting(config).resolve("gate", refine, STARTER).go().run.error?.code).toBe("approval_refined");
+    stillWaits(waiting(config).resolve("gate", { action: "ask", question: "Who?" }, STARTER));
+  });
+
+  test("opens for somebody else", () => {
+    expect(waiting(config).resolve("gate", ACCEPT, ANA).go().run.status).toBe("completed");
+  });
+});
+
+describe("a token", () => {
+  test("decides a gate that names nobody", () => {
+    const run = waiting().resolve("gate", ACCEPT, TOKEN).go();
+    expect(run.run.status).toBe("completed");
+    expect(interruptOf(run)).toMatchObject({ resolvedBy: "token", votes: [{ voter: "token", kind: "token" }] });
+  });
+
+  test("is one voter, however many hold one and whatever name they give", () => {
+    const run = waiting({ requiredApprovals: 2 }).resolve("gate", ACCEPT, TOKEN).resolve("gate", ACCEPT, TOKEN);
+    stillWaits(run);
+    refused(run, TOKEN, { ...ACCEPT, voter: "ana" });
+    expect(votesOf(run)).toEqual([["token", "accept"]]);
+  });
+
+  test.each([
+    [{ approversList: ["token"] }],
+    [{ approverGroupRefs: ["finance"] }],
+    [{ minHumans: 1 }],
+    [{ forbidSelfApproval: true }],
+    [{ profile: "openwop-interrupt-auth-required" }],
+  ])("decides nothing that depends on who holds it, and leaves no trace: %j", (config) => {
+    const run = waiting(config);
+    const before = run.events.length;
+    for (const value of [ACCEPT, REJECT, { action: "nonsense" }]) {
+      expect(codeOf(() => run.resolve("gate", value, TOKEN))).toBe("auth_elevation_required");
+    }
+    expect(run.events).toHaveLength(before);
+    stillWaits(run);
+  });
+});

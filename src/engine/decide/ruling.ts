@@ -1,0 +1,40 @@
+import type { AuditDraft } from "../../protocol/audit.ts";
+import { AppError } from "../../protocol/errors.ts";
+import type { EventDraft } from "../../protocol/events.ts";
+import { resourceOf } from "../../protocol/evolve-interrupts.ts";
+import type { Judge } from "../../protocol/gate-rules.ts";
+import type { Interrupt } from "../../protocol/interrupt.ts";
+
+export type AuditNote = Pick<AuditDraft, "action" | "details">;
+
+/** What is written about an answer, and whether the answer is refused all the same. */
+export interface Ruling {
+  readonly events: readonly EventDraft[];
+  readonly audit: readonly AuditNote[];
+  readonly refusal?: AppError;
+}
+
+/** Beyond this many, further refusals at one interrupt leave no mark on the run. */
+const DENIALS_MAX = 100;
+
+/** Refused for who they are. Written down once for each principal: asking again and again must not fill the log. */
+export function denied(interrupt: Interrupt, judge: Judge, problem: string): Ruling {
+  const { interruptId, nodeId } = interrupt;
+  const refusal = new AppError("forbidden", { problem, nodeId, interruptId });
+  const known = interrupt.denied ?? [];
+  if (known.includes(judge.principal) || known.length >= DENIALS_MAX) return { events: [], audit: [], refusal };
+  const { principal } = judge;
+  const decided: EventDraft = {
+    type: "authorization.decided",
+    nodeId,
+    payload: {
+      principal,
+      action: "approvals:respond",
+      resource: resourceOf(interruptId),
+      allowed: false,
+      reason: problem,
+    },
+  };
+  const note = { action: "authorization.denied", details: { interruptId, nodeId, reason: problem } };
+  return { events: [decided], audit: [note], refusal };
+}

@@ -1,0 +1,179 @@
+import { scrubText, scrubValue } from "../formats/scrub.ts";
+import type { AuditDraft } from "../protocol/audit.ts";
+import { AppError } from "../protocol/errors.ts";
+import type { SendExternalEventRequest } from "../protocol/external-event-api.ts";
+import type { Caller } from "../protocol/identity.ts";
+import type { ExternalEventRecord } from "../store/gates.ts";
+import type { Refusal, RunWrite } from "../store/store.ts";
+import { correlationIdOf } from "./correlation.ts";
+import { deliverEvent, type EventRuling, requireConsistent } from "./decide/deliver-event.ts";
+import { answerOf, type EventAnswer, keyOf, type ReceivedEvent, recordOf } from "./event-record.ts";
+import { auditDraft, type Recorder, refused } from "./execute.ts";
+import { deliverHeld } from "./held-events.ts";
+import type { Host } from "./host.ts";
+import { runsAbout } from "./waiting-runs.ts";
+import { writeRuns } from "./write-runs.ts";
+
+export interface SendEvent {
+  readonly caller: Caller;
+  readonly request: SendExternalEventRequest;
+  readonly record: Recorder<SentEvent>;
+}
+
+export interface SentEvent {
+  readonly answer: EventAnswer;
+  /** The event was here before, and this is what was answered then. */
+  readonly replayed: boolean;
+}
+
+const ATTEMPTS = 20;
+
+/**
+ * Gives an event to everything of the sender's reach that waits for it, in one commit, or holds it for the first that
+ * will. The answer is kept in the same commit, so that the event counts once however often it is sent; what is refused
+ * leaves no record and may be sent again.
+ */
+export async function sendExternalEvent(host: Host, { caller, request, record }: SendEvent): Promise<SentEvent> {
+  const event = received(caller, request);
+  const holdMs = holdMsOf(host, request);
+  let runId = "";
+  try {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const sent = (await replay(host, event, record)) ?? (await deliverOrHold(host, event, { holdMs, record }));
+      if ("answer" in sent) return sent;
+      if (sent.type === "version") runId = sent.runId;
+    }
+    throw new AppError("run_version_conflict", { runId });
+  } catch (error) {
+    // Nobody waits any more when the same event came first, a moment ago.
+    const sent = error instanceof AppError ? await replay(host, event, record) : undefined;
+    if (sent === undefined) throw error;
+    return sent;
+  }
+}
+
+/** What is stored and appended holds no secret; what identifies the event is stored as it is and must not be one. */
+function received(
+  caller: Caller,
+  { eventId, eventType, correlation, payload }: SendExternalEventRequest,
+): ReceivedEvent {
+  for (const [name, text] of Object.entries({ eventId, eventType })) {
+    if (scrubText(text) === text) continue;
+    throw new AppError("validation_error", { problem: `body/${name} looks like a credential; send another name` });
+  }
+  requireConsistent(correlation, payload);
+  const { tenant, workspace, principal, keyId } = caller;
+  return {
+    eventId,
+    eventType,
+    correlationId: correlationIdOf(correlation),
+    payload: scrubValue(payload),
+    by: principal,
+    keyId,
+    reach: { tenant, ...(workspace === undefined ? {} : { workspace }) },
+  };
+}
+
+function holdMsOf({ gates }: Host, { holdSeconds }: SendExternalEventRequest): number | undefined {
+  if (holdSeconds === undefined) return undefined;
+  const most = Math.floor(gates.eventRetentionMs / 1000);
+  if (holdSeconds <= most) return holdSeconds * 1000;
+  const problem = `body/holdSeconds must be at most ${most}, for which this host keeps events`;
+  throw new AppError("validation_error", { problem, maxHoldSeconds: most });
+}
+
+interface Delivering {
+  readonly holdMs: number | undefined;
+  readonly record: SendEvent["record"];
+}
+
+/** The refusal when somebody was faster: at one of the runs, or with the same event. */
+async function deliverOrHold(
+  host: Host,
+  event: ReceivedEvent,
+  { holdMs, record }: Delivering,
+): Promise<SentEvent | Refusal> {
+  const nowMs = host.nowMs();
+  const ruling = deliverEvent(await runsAbout(host, event.reach, event), event, nowMs);
+  const writes = await writeRuns(host, [...ruling.delivered, ...ruling.expired]);
+  const answer = ruling.refusal === undefined ? delivered(event, ruling, writes) : held(event, nowMs, holdMs);
+  if (answer === undefined && writes.size === 0) throw ruling.refusal;
+  const expiresAtMs = nowMs + (answer?.status === 202 && holdMs !== undefined ? holdMs : host.gates.eventRetentionMs);
+  const stored = answer && recordOf(event, answer, { atMs: nowMs, expiresAtMs });
+  const idempotency = answer && record({ answer, replayed: false });
+  const committed = await host.store.commit({
+    tenant: event.reach.tenant,
+    ...(writes.size === 0 ? {} : { runs: [...writes.values()] }),
+    audit: [...auditOf(event, ruling, nowMs), ...heldAudit(event, answer, nowMs)],
+    ...(stored === undefined ? {} : { externalEvents: [{ type: "put", event: stored, nowMs }] }),
+    ...(idempotency === undefined ? {} : { idempotency }),
+  });
+  if (!committed.ok) return again(committed.refusal);
+  if (answer === undefined) throw ruling.refusal;
+  if (stored?.state === "held") await offer(host, stored);
+  return { answer, replayed: false };
+}
+
+function again(refusal: Refusal): Refusal {
+  if (refusal.type === "version" || refusal.type === "external-event") return refusal;
+  throw refused(refusal);
+}
+
+function delivered(event: ReceivedEvent, ruling: EventRuling, writes: ReadonlyMap<string, RunWrite>): EventAnswer {
+  const { eventId, correlationId } = event;
+  const delivered = ruling.delivered.map(({ run, interrupt: { nodeId, interruptId } }) => {
+    const { runId } = run;
+    return { runId, nodeId, interruptId, status: (writes.get(runId)?.run ?? run).status };
+  });
+  return { status: 200, body: { eventId, correlationId, delivered } };
+}
+
+/** Undefined when it is not to be held. Whoever asks for that does not mind that nobody waits any more. */
+function held(event: ReceivedEvent, nowMs: number, holdMs: number | undefined): EventAnswer | undefined {
+  if (holdMs === undefined) return undefined;
+  const { eventId, correlationId } = event;
+  const expiresAt = new Date(nowMs + holdMs).toISOString();
+  return { status: 202, body: { eventId, correlationId, held: true, expiresAt } };
+}
+
+function auditOf(event: ReceivedEvent, { delivered, expired }: EventRuling, nowMs: number): AuditDraft[] {
+  const { eventId, eventType, correlationId } = event;
+  const by = { principal: event.by, keyId: event.keyId };
+  const about = { eventId, eventType, correlationId };
+  return [
+    ...delivered.map(({ run, interrupt: { interruptId, nodeId } }) => {
+      const details = { ...about, interruptId, nodeId };
+      return auditDraft(by, nowMs, run.runId, { action: "external_event.delivered", details });
+    }),
+    ...expired.map(({ run, interrupt: { interruptId, nodeId } }) => {
+      return auditDraft(by, nowMs, run.runId, { action: "interrupt.timed_out", details: { interruptId, nodeId } });
+    }),
+  ];
+}
+
+function heldAudit(event: ReceivedEvent, answer: EventAnswer | undefined, nowMs: number): AuditDraft[] {
+  if (answer?.status !== 202) return [];
+  const { eventId, eventType, correlationId, by, keyId } = event;
+  const details = { eventId, eventType, expiresAt: answer.body.expiresAt };
+  return [auditDraft({ principal: by, keyId }, nowMs, correlationId, { action: "external_event.held", details })];
+}
+
+/**
+ * Somebody may have begun to wait while the event was put aside. That it is held stands in any case: when this fails,
+ * the sweep delivers it.
+ */
+async function offer(host: Host, event: ExternalEventRecord): Promise<void> {
+  await deliverHeld(host, event).catch(() => {});
+}
+
+/** The first answer to this event, if it had one; it stands under the idempotency key of this request as well. */
+async function replay(host: Host, event: ReceivedEvent, record: SendEvent["record"]): Promise<SentEvent | undefined> {
+  const standing = await host.store.readExternalEvent(keyOf(event));
+  if (standing === undefined || standing.expiresAtMs <= host.nowMs()) return undefined;
+  const sent: SentEvent = { answer: answerOf(standing), replayed: true };
+  const idempotency = record(sent);
+  if (idempotency === undefined) return sent;
+  const committed = await host.store.commit({ tenant: event.reach.tenant, idempotency });
+  if (!committed.ok) throw refused(committed.refusal);
+  return sent;
+}

@@ -1,0 +1,34 @@
+import type { Run } from "../protocol/run.ts";
+import type { Store } from "../store/store.ts";
+
+const LINES = new WeakMap<Store, Map<string, Promise<void>>>();
+
+/**
+ * Changes of one family of runs that got in each other's way take turns, in this process: when many meet, one would win
+ * at a time and all others decide again for nothing. What makes a change safe is the version it is committed at, here
+ * and between processes; this only keeps it from being tried in vain.
+ */
+export async function inLine<T>(store: Store, run: Run, work: () => Promise<T>): Promise<T> {
+  const lines = LINES.get(store) ?? new Map<string, Promise<void>>();
+  LINES.set(store, lines);
+  const key = familyOf(run);
+  const result = (lines.get(key) ?? Promise.resolve()).then(work);
+  const end = result.then(
+    () => {},
+    () => {},
+  );
+  lines.set(key, end);
+  void end.then(() => {
+    if (lines.get(key) === end) lines.delete(key);
+  });
+  return result;
+}
+
+/** Whether others are in line: whoever did not wait would get in their way. */
+export function hasLine(store: Store, run: Run): boolean {
+  return LINES.get(store)?.has(familyOf(run)) ?? false;
+}
+
+function familyOf({ runId, parent }: Run): string {
+  return parent?.rootRunId ?? runId;
+}

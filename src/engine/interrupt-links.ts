@@ -1,0 +1,58 @@
+import { AppError } from "../protocol/errors.ts";
+import type { InterruptView } from "../protocol/gate-api.ts";
+import { tokenAllowed } from "../protocol/gate-rules.ts";
+import type { Interrupt } from "../protocol/interrupt.ts";
+import { interruptView } from "../protocol/interrupt-view.ts";
+import { own } from "../protocol/own.ts";
+import type { Run } from "../protocol/run.ts";
+import type { RunSnapshot } from "../protocol/snapshot.ts";
+import { isOverdue } from "./decide/close-interrupt.ts";
+import { requireOpen } from "./decide/resolve-interrupt.ts";
+import type { Host } from "./host.ts";
+import type { Claims } from "./interrupt-token.ts";
+
+/** Tokens read within one such span are the same, so that asking again does not make another snapshot. */
+export const TOKEN_STEP_MS = 60_000;
+
+/** When a token of this interrupt that is handed out now ends: with its deadline, else after the usual time. */
+export function tokenEndMs(host: Pick<Host, "tokens" | "nowMs">, { deadlineMs }: Interrupt): number {
+  const usual = Math.floor(host.nowMs() / TOKEN_STEP_MS) * TOKEN_STEP_MS + host.tokens.ttlMs;
+  return Math.max(deadlineMs ?? usual, host.nowMs());
+}
+
+export function tokenFor(host: Pick<Host, "tokens" | "nowMs">, runId: string, interrupt: Interrupt): string {
+  const { nodeId, interruptId } = interrupt;
+  const expiresAt = new Date(tokenEndMs(host, interrupt)).toISOString();
+  return host.tokens.mint({ runId, nodeId, interruptId, expiresAt, intent: "resolve" });
+}
+
+/** A snapshot for somebody who may answer: with the token of each interrupt that a token can answer. */
+export function withTokens(host: Host, run: Run, snapshot: RunSnapshot): RunSnapshot {
+  if (snapshot.interrupts === undefined) return snapshot;
+  const interrupts = snapshot.interrupts.map((view) => linked(host, run, view));
+  const [interrupt] = interrupts;
+  return { ...snapshot, ...(interrupt === undefined ? {} : { interrupt }), interrupts };
+}
+
+function linked(host: Host, run: Run, view: InterruptView): InterruptView {
+  const interrupt = own(run.interrupts, view.interruptId);
+  if (interrupt === undefined || !tokenAllowed(interrupt)) return view;
+  const interruptToken = tokenFor(host, run.runId, interrupt);
+  const expiresAt = new Date(tokenEndMs(host, interrupt)).toISOString();
+  return { ...view, expiresAt, interruptToken, callbackUrl: `/v1/interrupts/${interruptToken}` };
+}
+
+/** What a token is for, while it can still be answered. Throws how that ended otherwise. */
+export async function readByToken(host: Host, claims: Claims): Promise<{ tenant: string; view: InterruptView }> {
+  const { runId, nodeId, interruptId, expiresAt } = claims;
+  const row = await host.store.runRow(runId);
+  const interrupt = row && own(row.state.interrupts, interruptId);
+  if (row === undefined || interrupt?.nodeId !== nodeId) throw new AppError("interrupt_not_found");
+  const { state: run, tenant } = row;
+  requireOpen(run, interrupt, true);
+  if (isOverdue(interrupt, host.nowMs())) {
+    throw new AppError("interrupt_expired", { nodeId, expiredAt: new Date(interrupt.deadlineMs ?? 0).toISOString() });
+  }
+  if (!tokenAllowed(interrupt)) throw new AppError("auth_elevation_required", { runId, nodeId });
+  return { tenant, view: { ...interruptView(runId, interrupt, run.secrets ?? []), expiresAt } };
+}

@@ -1,0 +1,92 @@
+import { AUTH_REQUIRED, REJECTION_POLICIES } from "../../protocol/interrupt.ts";
+import { Actions, APPROVER_FIELDS } from "../../protocol/interrupt-data.ts";
+import { type Static, Type } from "../../protocol/schema.ts";
+import { compileSchema } from "../decide/json-schema.ts";
+import type { NodeOutcome, NodeType } from "../node-type.ts";
+import type { Answer } from "../suspension.ts";
+import {
+  ARTIFACT_FIELDS,
+  artifactOf,
+  DEADLINE_FIELDS,
+  misplaced,
+  ResumeSchema,
+  timeoutOf,
+  unreachable,
+} from "./gate-config.ts";
+
+const Config = Type.Object(
+  {
+    actions: Type.Optional(Actions),
+    requiredApprovals: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
+    rejectionPolicy: Type.Optional(Type.Enum([...REJECTION_POLICIES])),
+    profile: Type.Optional(Type.Enum([AUTH_REQUIRED, "openwop-interrupt-quorum"])),
+    ...ARTIFACT_FIELDS,
+    resumeSchema: ResumeSchema,
+    ...APPROVER_FIELDS,
+    ...DEADLINE_FIELDS,
+  },
+  { additionalProperties: true },
+);
+type Config = Static<typeof Config>;
+
+/** A plain gate: whoever may answer approvals decides, unless it names its approvers. A reject fails the node. */
+export const approvalGate: NodeType = {
+  kind: "pure",
+  typeId: "core.approvalGate",
+  summary: "Waits for one or more approvals. A rejection, or no answer in time, fails the node.",
+  config: Config,
+  check: problemWith,
+  execute: ({ node, config, inputs, answerTo }) => {
+    const { actions = ["accept", "reject"], profile, resumeSchema } = config as Config;
+    const data = {
+      ...artifactOf(node, config, inputs),
+      actions: [...actions],
+      ...given(config as Config),
+      ...(profile === undefined ? {} : { profile }),
+    };
+    const answer = answerTo({
+      kind: "approval",
+      data,
+      ...timeoutOf(config),
+      ...(profile === undefined ? {} : { profile }),
+      ...(resumeSchema === undefined ? {} : { resumeSchema }),
+    });
+    return outcomeOf(node.id, data.artifactData, answer);
+  },
+};
+
+function problemWith(config: Readonly<Record<string, unknown>>): string | undefined {
+  const { resumeSchema } = config as Config;
+  // Throws what is wrong with it.
+  if (resumeSchema !== undefined) compileSchema(resumeSchema, "its resumeSchema");
+  return misplaced(config, false) ?? unreachable(config as Config);
+}
+
+const PASSED_ON = ["requiredApprovals", "rejectionPolicy", ...Object.keys(APPROVER_FIELDS)] as const;
+
+function given(config: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(PASSED_ON.filter((name) => config[name] !== undefined).map((name) => [name, config[name]]));
+}
+
+function outcomeOf(nodeId: string, artifact: unknown, { outcome, reason, by, value, timedOut }: Answer): NodeOutcome {
+  const details = { nodeId, ...(reason === undefined ? {} : { reason }) };
+  if (timedOut) {
+    const message = `Nobody decided gate ${nodeId} in time, so it stays closed.`;
+    return { type: "failed", error: { code: "interrupt_timeout", message, details } };
+  }
+  const decision = value as Readonly<Record<string, unknown>>;
+  if (outcome !== "granted" && outcome !== "refined") {
+    const message = `Gate ${nodeId} was rejected by ${by ?? "somebody"}.`;
+    return { type: "failed", error: { code: "approval_rejected", message, details } };
+  }
+  const approved = outcome === "granted";
+  const decided = Object.hasOwn(decision, "editedArtifactData") ? decision["editedArtifactData"] : artifact;
+  const outputs = {
+    ...decision,
+    decision: outcome,
+    outcome,
+    approved,
+    ...(decided === undefined ? {} : { artifact: decided }),
+  };
+  return { type: "completed", outputs, ...(approved ? {} : { verdict: "refined" as const }) };
+}

@@ -1,0 +1,44 @@
+import { AUTH_REQUIRED } from "../../protocol/interrupt.ts";
+import { Questions } from "../../protocol/interrupt-data.ts";
+import { type Static, Type } from "../../protocol/schema.ts";
+import { compileSchema } from "../decide/json-schema.ts";
+import type { NodeType } from "../node-type.ts";
+import { DEADLINE_FIELDS, timeoutOf } from "./gate-config.ts";
+
+const Config = Type.Object(
+  {
+    questions: Questions,
+    contextType: Type.Optional(Type.String()),
+    profile: Type.Optional(Type.Literal(AUTH_REQUIRED)),
+    ...DEADLINE_FIELDS,
+  },
+  { additionalProperties: true },
+);
+type Config = Static<typeof Config>;
+
+export const clarificationGate: NodeType = {
+  kind: "pure",
+  typeId: "core.clarificationGate",
+  summary: "Asks questions and waits for the answers.",
+  config: Config,
+  check: (config) => {
+    const ids = new Set<string>();
+    for (const { id, schema } of (config as Config).questions) {
+      if (ids.has(id)) return `asks two questions with id "${id}"`;
+      ids.add(id);
+      // Throws what is wrong with it.
+      if (schema !== undefined) compileSchema(schema, `the schema of question "${id}"`);
+    }
+    return undefined;
+  },
+  execute: ({ config, interrupt }) => {
+    const { questions, contextType, profile } = config as Config;
+    const value = interrupt({
+      kind: "clarification",
+      data: { questions, ...(contextType === undefined ? {} : { contextType }) },
+      ...timeoutOf(config),
+      ...(profile === undefined ? {} : { profile }),
+    });
+    return { type: "completed", outputs: { ...(value as { answers: Record<string, unknown> }) } };
+  },
+};

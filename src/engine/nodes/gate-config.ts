@@ -1,0 +1,72 @@
+import { misplacedRule } from "../../protocol/interrupt-data.ts";
+import { Type } from "../../protocol/schema.ts";
+import type { WorkflowNode } from "../../protocol/workflow.ts";
+
+/** What the gates have in common. */
+
+export const GOVERNED_GATE = "core.openwop.governance.approvalGate";
+
+const LONGEST_MS = 366 * 24 * 3600 * 1000;
+
+export const ResumeSchema = Type.Optional(Type.Record(Type.String(), Type.Unknown()));
+
+export const DEADLINE_FIELDS = {
+  timeoutMs: Type.Optional(Type.Integer({ minimum: 0, maximum: LONGEST_MS })),
+  timeoutSec: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: LONGEST_MS / 1000 })),
+};
+
+const Short = Type.Optional(Type.String({ minLength: 1, maxLength: 1024 }));
+
+/** As long as the data of an interrupt may have them: a gate that cannot ask is refused before it has to. */
+export const ARTIFACT_FIELDS = {
+  title: Short,
+  description: Type.Optional(Type.String()),
+  artifactId: Short,
+  artifactType: Short,
+  artifactData: Type.Optional(Type.Unknown()),
+};
+
+export function misplaced(config: Readonly<Record<string, unknown>>, governed: boolean): string | undefined {
+  const name = misplacedRule(config, governed);
+  if (name === undefined) return undefined;
+  return `sets ${name}, which only ${governed ? "core.approvalGate" : GOVERNED_GATE} holds to`;
+}
+
+/** Nothing of 0: the fixtures of the protocol write "no time limit" that way. */
+export function timeoutOf(config: Readonly<Record<string, unknown>>): { timeoutMs?: number } {
+  const { timeoutMs, timeoutSec } = config as { timeoutMs?: number; timeoutSec?: number };
+  const ms = timeoutSec === undefined ? timeoutMs : Math.ceil(timeoutSec * 1000);
+  return ms === undefined || ms === 0 ? {} : { timeoutMs: ms };
+}
+
+/** What is to be judged: the input `artifact` or `artifactData`, else what the config says. */
+export function artifactOf(
+  node: WorkflowNode,
+  config: Readonly<Record<string, unknown>>,
+  inputs: Readonly<Record<string, unknown>>,
+) {
+  const { artifactId, artifactType, title, description } = config as Readonly<Record<string, string | undefined>>;
+  const artifactData = inputs["artifact"] ?? inputs["artifactData"] ?? config["artifactData"];
+  return {
+    artifactId: artifactId ?? node.id,
+    artifactType: artifactType ?? node.artifactType ?? "approval",
+    title: title ?? (node.name === "" ? node.id : node.name),
+    ...(description === undefined ? {} : { description }),
+    ...(artifactData === undefined ? {} : { artifactData }),
+  };
+}
+
+/** A gate that asks for more approvals than there are approvers could never open; better to know before it waits. */
+export function unreachable(config: {
+  readonly approversList?: readonly string[];
+  readonly approverGroupRefs?: readonly string[];
+  readonly approverRoleRefs?: readonly string[];
+  readonly requiredApprovals?: number;
+  readonly minHumans?: number;
+}): string | undefined {
+  const required = Math.max(config.requiredApprovals ?? 1, config.minHumans ?? 0);
+  const approvers = new Set(config.approversList ?? []).size;
+  const others = (config.approverGroupRefs?.length ?? 0) + (config.approverRoleRefs?.length ?? 0);
+  if (approvers === 0 || others > 0 || required <= approvers) return undefined;
+  return `asks for ${required} approvals and names ${approvers} ${approvers === 1 ? "approver" : "approvers"}`;
+}

@@ -1,0 +1,88 @@
+import { AUTH_REQUIRED } from "../../protocol/interrupt.ts";
+import { APPROVER_FIELDS, GOVERNED_FIELDS } from "../../protocol/interrupt-data.ts";
+import { type Static, Type } from "../../protocol/schema.ts";
+import { compileSchema } from "../decide/json-schema.ts";
+import type { NodeType } from "../node-type.ts";
+import {
+  ARTIFACT_FIELDS,
+  artifactOf,
+  DEADLINE_FIELDS,
+  GOVERNED_GATE,
+  misplaced,
+  ResumeSchema,
+  timeoutOf,
+} from "./gate-config.ts";
+
+const Config = Type.Object(
+  {
+    ...GOVERNED_FIELDS,
+    resumeSchema: ResumeSchema,
+    ...ARTIFACT_FIELDS,
+    forbidSelfApproval: APPROVER_FIELDS.forbidSelfApproval,
+    minHumans: APPROVER_FIELDS.minHumans,
+    audience: APPROVER_FIELDS.audience,
+    ...DEADLINE_FIELDS,
+  },
+  { additionalProperties: true },
+);
+type Config = Static<typeof Config>;
+
+const RULES = [
+  "requiredRole",
+  "requiredScope",
+  "quorum",
+  "override",
+  "overrideBypassesQuorum",
+  "timeoutSec",
+  "requiredEval",
+  "forbidSelfApproval",
+  "minHumans",
+  "audience",
+] as const;
+
+/** Role or scope, a quorum of distinct principals, and an audited way round. A reject follows the workflow's edges. */
+export const governedGate: NodeType = {
+  kind: "pure",
+  typeId: GOVERNED_GATE,
+  summary: "Waits for grants of principals with a role or scope. A rejection, or no answer in time, follows its edges.",
+  config: Config,
+  check: problemWith,
+  execute: ({ node, config, inputs, answerTo }) => {
+    const { resumeSchema } = config as Config;
+    const rules = RULES.filter((name) => config[name] !== undefined).map((name) => [name, config[name]]);
+    const { outcome, reason, by, value } = answerTo({
+      kind: "approval",
+      data: {
+        ...artifactOf(node, config, inputs),
+        actions: ["accept", "reject"],
+        gateId: node.id,
+        ...Object.fromEntries(rules),
+      },
+      profile: AUTH_REQUIRED,
+      ...timeoutOf(config),
+      ...(resumeSchema === undefined ? {} : { resumeSchema }),
+    });
+    const approved = outcome === "granted";
+    const decision = approved ? "granted" : "rejected";
+    const outputs = {
+      ...(value as Readonly<Record<string, unknown>> | null),
+      decision,
+      outcome: decision,
+      action: approved ? "accept" : "reject",
+      approved,
+      ...(reason === undefined ? {} : { reason }),
+      ...(by === undefined ? {} : { decidedBy: by }),
+    };
+    return { type: "completed", outputs, ...(approved ? {} : { verdict: "rejected" as const }) };
+  },
+};
+
+function problemWith(config: Readonly<Record<string, unknown>>): string | undefined {
+  const { requiredRole, requiredScope, overrideBypassesQuorum, override, resumeSchema } = config as Config;
+  if (requiredRole === undefined && requiredScope === undefined) return "needs requiredRole or requiredScope";
+  if (overrideBypassesQuorum === true && override === undefined)
+    return "sets overrideBypassesQuorum without an override";
+  // Throws what is wrong with it.
+  if (resumeSchema !== undefined) compileSchema(resumeSchema, "its resumeSchema");
+  return misplaced(config, true);
+}

@@ -1,0 +1,74 @@
+import { AUTH_REQUIRED, INTERRUPT_KINDS, type InterruptKind } from "../../protocol/interrupt.ts";
+import { INTERRUPT_DATA } from "../../protocol/interrupt-data.ts";
+import { matches, problemsOf, type Static, Type } from "../../protocol/schema.ts";
+import { compileSchema } from "../decide/json-schema.ts";
+import type { NodeOutcome, NodeType } from "../node-type.ts";
+import { DEADLINE_FIELDS, GOVERNED_GATE, misplaced, ResumeSchema, timeoutOf, unreachable } from "./gate-config.ts";
+
+const Config = Type.Object(
+  {
+    kind: Type.Enum([...INTERRUPT_KINDS]),
+    data: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+    resumeSchema: ResumeSchema,
+    profile: Type.Optional(Type.Enum([AUTH_REQUIRED, "openwop-interrupt-external-event"])),
+    ...DEADLINE_FIELDS,
+  },
+  { additionalProperties: true },
+);
+type Config = Static<typeof Config>;
+
+/** The primitive as a node. Its input ports overlay the fields of `config.data` that have their names. */
+export const interrupt: NodeType = {
+  kind: "pure",
+  typeId: "core.interrupt",
+  summary: "Waits for an answer of any kind: an approval, answers, an external event, or something of your own.",
+  config: Config,
+  check: problemWith,
+  execute: ({ node, config, inputs, answerTo }) => {
+    const { kind, data, resumeSchema, profile } = config as Config;
+    const answer = answerTo({
+      kind,
+      data: { ...(kind === "approval" ? approvalDefaults(node) : {}), ...data, ...inputs },
+      ...timeoutOf(config),
+      ...(resumeSchema === undefined ? {} : { resumeSchema }),
+      ...(profile === undefined ? {} : { profile }),
+    });
+    if (answer.timedOut) return failed("interrupt_timeout", `Nobody answered node ${node.id} in time.`);
+    if (kind !== "approval") return { type: "completed", outputs: outputsOf(answer.value) };
+    if (answer.outcome === "rejected") return failed("approval_rejected", `Node ${node.id} was rejected.`);
+    const approved = answer.outcome === "granted";
+    const outputs = { ...outputsOf(answer.value), decision: answer.outcome, outcome: answer.outcome, approved };
+    return { type: "completed", outputs, ...(approved ? {} : { verdict: "refined" as const }) };
+  },
+};
+
+function approvalDefaults({ id, name }: { readonly id: string; readonly name: string }) {
+  return { artifactId: id, artifactType: "approval", title: name === "" ? id : name, actions: ["accept", "reject"] };
+}
+
+function outputsOf(value: unknown): Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : { value };
+}
+
+function failed(code: "interrupt_timeout" | "approval_rejected", message: string): NodeOutcome {
+  return { type: "failed", error: { code, message } };
+}
+
+/** What inputs bring is only known later; what stands in the config is checked now. */
+function problemWith(config: Readonly<Record<string, unknown>>): string | undefined {
+  const { kind, data = {}, resumeSchema } = config as Config;
+  if (resumeSchema !== undefined) compileSchema(resumeSchema, "its resumeSchema");
+  if (kind === "approval") {
+    if (data["gateId"] !== undefined) return `data.gateId belongs to ${GOVERNED_GATE}`;
+    return wrongData(kind, data) ?? misplaced(data, false) ?? unreachable(data as Parameters<typeof unreachable>[0]);
+  }
+  return wrongData(kind, data);
+}
+
+function wrongData(kind: InterruptKind, data: Readonly<Record<string, unknown>>): string | undefined {
+  const schema = INTERRUPT_DATA[kind];
+  const given = Object.keys(data);
+  if (matches(schema, data)) return undefined;
+  const wrong = problemsOf(schema, data).find(({ path }) => given.some((name) => path.startsWith(`/${name}`)));
+  return wrong === undefined ? undefined : `data${wrong.path} ${wrong.problem}`;
+}

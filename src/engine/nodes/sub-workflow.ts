@@ -1,0 +1,85 @@
+import type { RunErrorCode } from "../../protocol/errors.ts";
+import { childOfVisit } from "../../protocol/evolve-children.ts";
+import { own } from "../../protocol/own.ts";
+import { type Child, visitOf } from "../../protocol/run.ts";
+import { isTerminal } from "../../protocol/run-status.ts";
+import { type Static, Type } from "../../protocol/schema.ts";
+import { WORKFLOW_ID_PATTERN } from "../../protocol/workflow.ts";
+import type { NodeOutcome, NodeType } from "../node-type.ts";
+
+export const SUB_WORKFLOW = "core.subWorkflow";
+
+const Mapping = Type.Optional(Type.Record(Type.String(), Type.String({ minLength: 1 })));
+
+const Config = Type.Object(
+  {
+    workflowId: Type.String({ pattern: WORKFLOW_ID_PATTERN, maxLength: 128 }),
+    waitForCompletion: Type.Optional(Type.Boolean()),
+    onChildFailure: Type.Optional(Type.Enum(["fail-parent", "absorb"])),
+    propagateCancellation: Type.Optional(Type.Boolean()),
+    inputMapping: Mapping,
+    outputMapping: Mapping,
+  },
+  { additionalProperties: true },
+);
+type Config = Static<typeof Config>;
+
+/** Runs another workflow as a run of its own, and by default waits for it. */
+export const subWorkflow: NodeType = {
+  kind: "pure",
+  typeId: SUB_WORKFLOW,
+  summary: "Starts a run of config.workflowId, waits for its end unless told not to, and maps variables in and out.",
+  config: Config,
+  execute: ({ node, config, inputs, run }) => {
+    const { workflowId, waitForCompletion = true, propagateCancellation = true } = config as Config;
+    const { inputMapping = {}, outputMapping = {} } = config as Config;
+    // An attempt that starts over goes on with the child it has.
+    const [childRunId, child] = childOfVisit(run.children, node.id, visitOf(run, node.id)) ?? [];
+    if (child !== undefined && childRunId !== undefined && isTerminal(child.status)) {
+      return ended(config as Config, childRunId, child);
+    }
+    return {
+      type: "dispatch",
+      ...(childRunId === undefined ? {} : { childRunId }),
+      workflowId,
+      inputs: { ...inputs, ...mapped(inputMapping, run.variables) },
+      inputsFrom: inputMapping,
+      takes: [...new Set(Object.values(outputMapping))],
+      waits: waitForCompletion,
+      propagates: propagateCancellation,
+    };
+  },
+};
+
+/** `{ to: from }`. What has no value is left out, so that a default on the other side holds. */
+function mapped(mapping: Readonly<Record<string, string>>, from: Readonly<Record<string, unknown>>) {
+  const pairs = Object.entries(mapping).map(([to, name]) => [to, own(from, name)] as const);
+  return Object.fromEntries(pairs.filter(([, value]) => value !== undefined));
+}
+
+function ended({ onChildFailure, outputMapping = {} }: Config, childRunId: string, child: Child): NodeOutcome {
+  const { status: childStatus, result = {} } = child;
+  const { outputs = {}, variables = {}, sensitive = [], error } = result;
+  if (childStatus === "completed" && error === undefined) {
+    const masked = Object.keys(outputMapping).filter((to) => sensitive.includes(outputMapping[to] ?? ""));
+    return {
+      type: "completed",
+      outputs: { childRunId, childStatus, outputs },
+      variables: mapped(outputMapping, variables),
+      ...(masked.length === 0 ? {} : { sensitive: masked }),
+    };
+  }
+  const code = failureCode(childStatus);
+  const message = error?.message ?? `Run ${childRunId} of the sub-workflow was ${childStatus}.`;
+  const details = { childRunId, ...(error === undefined ? {} : { childError: error }) };
+  if (onChildFailure === "absorb") {
+    return { type: "completed", outputs: { childRunId, childStatus, error: { code, message, details } } };
+  }
+  return { type: "failed", error: { code, message, details } };
+}
+
+/** A child that completed fails its node all the same when there is no room for what it brings. */
+function failureCode(childStatus: Child["status"]): RunErrorCode {
+  if (childStatus === "completed") return "run_too_large";
+  return childStatus === "cancelled" ? "child_cancelled" : "child_failed";
+}

@@ -1,0 +1,130 @@
+import { AppError } from "../protocol/errors.ts";
+import type { EventDraft, RunError } from "../protocol/events.ts";
+import { own } from "../protocol/own.ts";
+import type { Run } from "../protocol/run.ts";
+import { handOver } from "../protocol/sensitive.ts";
+import { maskFields } from "../protocol/snapshot.ts";
+import type { RunWrite } from "../store/store.ts";
+import type { Plan } from "./decide/plan.ts";
+import { type Dispatching, isSensitive } from "./decide/settle-node.ts";
+import { startRun } from "./decide/start-run.ts";
+import type { Host } from "./host.ts";
+import { SUB_WORKFLOW } from "./nodes/sub-workflow.ts";
+import { stamp } from "./stamp.ts";
+
+/** By workflow id, what the nodes of a plan may dispatch as it is registered now. */
+export type ChildPlans = ReadonlyMap<string, Plan | undefined>;
+
+/** Asks for nothing where no node dispatches anything. */
+export async function childPlansOf(host: Host, tenant: string, plan: Plan): Promise<ChildPlans> {
+  const ids = new Set(plan.graph.order.filter(isSubWorkflow).map(({ config }) => String(config["workflowId"])));
+  const found = await Promise.all([...ids].map(async (id) => [id, await host.plans.current(tenant, id)] as const));
+  return new Map(found);
+}
+
+function isSubWorkflow({ typeId }: { readonly typeId: string }): boolean {
+  return typeId === SUB_WORKFLOW;
+}
+
+type RunStarted = Extract<EventDraft, { type: "run.started" }>;
+
+interface Started {
+  readonly childRunId: string;
+  readonly events: EventDraft[];
+  /** Absent when the node had a child already. */
+  readonly write?: RunWrite;
+}
+
+/** How many runs may be above a run: a workflow that dispatches itself must come to an end. */
+const DEPTH_MAX = 16;
+
+/** The child's first event, and what the log of its parent says about it. */
+export function startChild(
+  host: Host,
+  plan: Plan,
+  run: Run,
+  nodeId: string,
+  outcome: Dispatching,
+  plans: ChildPlans,
+): Started | { readonly error: RunError } {
+  const { workflowId, waits, propagates, takes } = outcome;
+  const linked = (childRunId: string): EventDraft => ({
+    type: "assay.child.started",
+    nodeId,
+    payload: { nodeId, childRunId, childWorkflowId: workflowId, waits, propagates, takes: [...takes] },
+  });
+  if (outcome.childRunId !== undefined) {
+    return { childRunId: outcome.childRunId, events: [linked(outcome.childRunId)] };
+  }
+  const depth = (run.parent?.depth ?? 0) + 1;
+  if (depth > DEPTH_MAX) {
+    const message = `Node ${nodeId} would dispatch a run below ${DEPTH_MAX} others.`;
+    return { error: { code: "subworkflow_depth_exceeded", message } };
+  }
+  const begun = firstEvent(host, run, nodeId, outcome, plans.get(workflowId), depth);
+  if ("error" in begun) return begun;
+  const first = hidden(begun, run, sensitiveInputs(plan, run, nodeId, outcome));
+  const childRunId = host.newId("run");
+  const { run: child, events } = stamp(undefined, [first], {
+    runId: childRunId,
+    nowMs: host.nowMs(),
+    newId: host.newId,
+  });
+  const dispatched: EventDraft = {
+    type: "node.dispatched",
+    nodeId,
+    payload: { childRunId, childWorkflowId: workflowId, childStatus: child.status },
+  };
+  const write = { runId: childRunId, expectedVersion: 0, events, run: child };
+  return { childRunId, events: [linked(childRunId), dispatched], write };
+}
+
+function firstEvent(
+  host: Host,
+  run: Run,
+  nodeId: string,
+  { workflowId, inputs }: Dispatching,
+  plan: Plan | undefined,
+  depth: number,
+): RunStarted | { readonly error: RunError } {
+  const refused = (problem: string) => ({
+    error: { code: "child_not_started", message: `Node ${nodeId} could not start ${workflowId}: ${problem}.` },
+  });
+  if (plan === undefined) return refused("no workflow of that name is registered");
+  const { status, isActive } = plan.definition;
+  if (isActive === false || (status !== undefined && status !== "active")) return refused("it is not active");
+  const { owner, tags, callbackUrl } = run;
+  const request = {
+    inputs: { ...inputs },
+    ...(tags === undefined ? {} : { tags: [...tags] }),
+    ...(callbackUrl === undefined ? {} : { callbackUrl }),
+  };
+  const rootRunId = run.parent?.rootRunId ?? run.runId;
+  const parent = { runId: run.runId, nodeId, depth, rootRunId };
+  try {
+    return startRun(plan, { request, owner, limits: host.limits, parent });
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return refused(error.message);
+  }
+}
+
+/** The inputs that come from something the parent masks by name, whether mapped or through a port of the node. */
+function sensitiveInputs(plan: Plan, run: Run, nodeId: string, { inputs, inputsFrom }: Dispatching): string[] {
+  const ports = plan.graph.node.get(nodeId)?.inputs ?? {};
+  return Object.keys(inputs).filter((name) => {
+    const variable = own(inputsFrom, name);
+    if (variable !== undefined && own(run.variables, variable) !== undefined) return isSensitive(plan, run, variable);
+    const port = own(ports, name);
+    if (port?.type === "variable") return isSensitive(plan, run, port.variableName);
+    return port?.type === "connection" && plan.sensitivity.outputs.get(port.nodeId)?.has(port.outputKey) === true;
+  });
+}
+
+/** What the parent keeps from sight stays so in its child: by the names it arrives under, and by its value. */
+function hidden({ type, payload, sealed }: RunStarted, run: Run, names: readonly string[]): RunStarted {
+  const sensitive = names.length === 0 ? {} : { sensitiveInputs: [...names] };
+  const all = { ...(sealed ?? payload), ...sensitive };
+  const shown = { ...payload, inputs: maskFields(payload.inputs, new Set(names)), ...sensitive };
+  return { type, ...handOver(all, shown, run.secrets ?? []) };
+}

@@ -1,0 +1,64 @@
+import type { Interrupt } from "../protocol/interrupt.ts";
+import { type Run, visitOf } from "../protocol/run.ts";
+import type { InterruptRequest } from "./decide/raise-interrupt.ts";
+
+/** How an interrupt ended. */
+export interface Answer {
+  readonly outcome: string;
+  readonly reason?: string;
+  readonly by?: string;
+  readonly value: unknown;
+  /** Nobody answered; whatever somebody writes as their reason is never taken for this. */
+  readonly timedOut: boolean;
+}
+
+/** Thrown through a node that has no answer yet. A node must not catch it. */
+export class Suspension extends Error {
+  override readonly name = "Suspension";
+  readonly request: InterruptRequest & { readonly key: string };
+
+  constructor(request: InterruptRequest & { readonly key: string }) {
+    super(`the node waits for ${request.key}`);
+    this.request = request;
+  }
+}
+
+/** Thrown into a node whose interrupt nobody answered in time. Uncaught, it fails the node. */
+export class InterruptTimedOut extends Error {
+  override readonly name = "InterruptTimedOut";
+}
+
+export interface Interrupts {
+  /** The value that was answered. Throws `InterruptTimedOut` when nobody answered in time. */
+  interrupt(request: InterruptRequest): unknown;
+  /** The same, with how it came about; time running out is an outcome like any other. */
+  answerTo(request: InterruptRequest): Answer;
+}
+
+/** The primitive, for one node of one run: the recorded answer, or the node is suspended until there is one. */
+export function interruptsOf(run: Run, nodeId: string): Interrupts {
+  const answerTo = (request: InterruptRequest): Answer => {
+    const key = request.key ?? `${nodeId}:${visitOf(run, nodeId)}`;
+    const asked = Object.values(run.interrupts).find((one) => one.key === key && one.nodeId === nodeId);
+    if (asked === undefined || asked.status === "open") throw new Suspension({ ...request, key });
+    return answerOf(asked);
+  };
+  return {
+    answerTo,
+    interrupt(request) {
+      const { timedOut, value } = answerTo(request);
+      if (timedOut) throw new InterruptTimedOut(`nobody answered ${request.kind} of node ${nodeId} in time`);
+      return value;
+    },
+  };
+}
+
+function answerOf({ status, outcome = "cancelled", reason, resolvedBy, resumeValue }: Interrupt): Answer {
+  return {
+    outcome,
+    value: resumeValue ?? null,
+    timedOut: status === "expired",
+    ...(reason === undefined ? {} : { reason }),
+    ...(resolvedBy === undefined ? {} : { by: resolvedBy }),
+  };
+}

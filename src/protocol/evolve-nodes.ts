@@ -1,0 +1,63 @@
+import { isActive, type NodeState } from "./node-state.ts";
+import { own } from "./own.ts";
+
+type Nodes = Readonly<Record<string, NodeState>>;
+
+/**
+ * The nodes that a fold of several events has copied for itself. They are changed in place from then on: a copy for
+ * each event would make a workflow of thousands of nodes cost the square of that. Runs in between share them.
+ */
+export interface Scratch {
+  nodes?: Record<string, NodeState>;
+}
+
+export function withNode<R extends { readonly nodes: Nodes }>(
+  run: R,
+  scratch: Scratch,
+  id: string,
+  node: NodeState,
+): R {
+  // Assigning to this one name would not add a node.
+  if (id === "__proto__" || scratch.nodes === undefined || scratch.nodes !== run.nodes) {
+    scratch.nodes = { ...run.nodes, [id]: node };
+  } else {
+    scratch.nodes[id] = node;
+  }
+  return { ...run, nodes: scratch.nodes };
+}
+
+export function changeNode<R extends { readonly nodes: Nodes }>(
+  run: R,
+  scratch: Scratch,
+  id: string,
+  change: (node: NodeState) => NodeState,
+): R {
+  return withNode(run, scratch, id, change(own(run.nodes, id) ?? { status: "executing", attempt: 0 }));
+}
+
+/** The node has come to its end. */
+export function settled(
+  before: NodeState | undefined,
+  at: string,
+  change: Pick<NodeState, "status" | "outputs" | "error" | "verdict">,
+): NodeState {
+  const { dueAtMs: _, error: __, ...rest } = before ?? { attempt: 0 };
+  return { ...rest, ...change, endedAt: at };
+}
+
+export function suspended({ dueAtMs: _, ...node }: NodeState, interruptId: string, deadlineMs?: number): NodeState {
+  return { ...node, status: "suspended", interruptId, ...(deadlineMs === undefined ? {} : { dueAtMs: deadlineMs }) };
+}
+
+export function resumed({ dueAtMs: _, ...node }: NodeState): NodeState {
+  return { ...node, status: "resumed" };
+}
+
+export function interruptActive(nodes: Nodes): Nodes {
+  return Object.fromEntries(Object.entries(nodes).map(([id, node]) => [id, isActive(node) ? interrupted(node) : node]));
+}
+
+/** A node that waits to be tried again has not begun that attempt yet. */
+function interrupted({ dueAtMs: _, ...node }: NodeState): NodeState {
+  return { ...node, status: "interrupted", attempt: node.status === "retrying" ? node.attempt - 1 : node.attempt };
+}

@@ -1,0 +1,53 @@
+import { RunStatusSchema } from "./run-status.ts";
+import { type Static, Type } from "./schema.ts";
+
+/** Bodies of the route that external events come in by. */
+const closed = { additionalProperties: false } as const;
+
+export const SendExternalEventRequest = Type.Object(
+  {
+    eventType: Type.String({ minLength: 1, maxLength: 1024 }),
+    eventId: Type.String({ minLength: 1, maxLength: 256 }),
+    correlation: Type.Record(Type.String(), Type.Unknown(), { minProperties: 1 }),
+    payload: Type.Unknown(),
+    /** How long to keep it when no run waits for it yet; at most the retention that discovery advertises. */
+    holdSeconds: Type.Optional(Type.Integer({ minimum: 1 })),
+  },
+  closed,
+);
+export type SendExternalEventRequest = Static<typeof SendExternalEventRequest>;
+
+export const ExternalEventDelivered = Type.Object(
+  {
+    eventId: Type.String(),
+    correlationId: Type.String(),
+    delivered: Type.Array(
+      Type.Object(
+        {
+          runId: Type.String(),
+          nodeId: Type.String(),
+          interruptId: Type.String(),
+          status: RunStatusSchema,
+        },
+        closed,
+      ),
+    ),
+  },
+  closed,
+);
+export type ExternalEventDelivered = Static<typeof ExternalEventDelivered>;
+
+/** Nobody waits for it yet; it goes to the first that does. */
+export const ExternalEventHeld = Type.Object(
+  {
+    eventId: Type.String(),
+    correlationId: Type.String(),
+    held: Type.Literal(true),
+    expiresAt: Type.String({ description: "ISO 8601" }),
+  },
+  closed,
+);
+export type ExternalEventHeld = Static<typeof ExternalEventHeld>;
+
+/** Says that an answer is the one that was given to this event before. */
+export const EVENT_REPLAYED = "assay-event-replayed";

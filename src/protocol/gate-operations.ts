@@ -1,0 +1,70 @@
+import type { ErrorCode } from "./errors.ts";
+import { InterruptView, ResolveInterruptRequest, ResolveInterruptResponse } from "./gate-api.ts";
+import { type Operation, PROTECTED } from "./operation.ts";
+
+const ANSWERED: readonly ErrorCode[] = [
+  "validation_error",
+  "payload_too_large",
+  "unsupported_media_type",
+  "INVALID_RESUME_VALUE",
+  "eval_gate_unmet",
+  "interrupt_not_found",
+  "interrupt_already_resolved",
+  "interrupt_gone",
+  "correlation_mismatch",
+  "run_version_conflict",
+];
+
+const BY_TOKEN: readonly ErrorCode[] = [
+  "validation_error",
+  "forbidden",
+  "auth_elevation_required",
+  "interrupt_not_found",
+  "interrupt_already_resolved",
+  "interrupt_expired",
+  "interrupt_gone",
+  "unavailable",
+];
+
+/** Answering what a run waits for. */
+export const GATE_OPERATIONS = {
+  resolveInterrupt: {
+    method: "POST",
+    path: "/v1/runs/{runId}/interrupts/{nodeId}",
+    tag: "interrupts",
+    summary: "Answer what a node waits for: vote at a gate, answer questions, hand over an event.",
+    access: "approvals:respond",
+    body: ResolveInterruptRequest,
+    idempotent: "one",
+    success: { status: 200, schema: ResolveInterruptResponse },
+    errors: [
+      ...PROTECTED,
+      ...ANSWERED,
+      "not_found",
+      "idempotency_in_flight",
+      "idempotency_key_mismatch",
+      "engine_version_mismatch",
+      "vote_conflict",
+      "interrupt_cancelled",
+    ],
+  },
+  getInterruptByToken: {
+    method: "GET",
+    path: "/v1/interrupts/{token}",
+    tag: "interrupts",
+    summary: "What a token is for. The token is the credential.",
+    access: "public",
+    success: { status: 200, schema: InterruptView },
+    errors: [...BY_TOKEN],
+  },
+  resolveInterruptByToken: {
+    method: "POST",
+    path: "/v1/interrupts/{token}",
+    tag: "interrupts",
+    summary: "Answer the one interrupt that a token is for. The token is the credential.",
+    access: "public",
+    body: ResolveInterruptRequest,
+    success: { status: 200, schema: ResolveInterruptResponse },
+    errors: [...new Set([...BY_TOKEN, ...ANSWERED])],
+  },
+} as const satisfies Record<string, Operation>;

@@ -1,0 +1,33 @@
+import type { InterruptView } from "./gate-api.ts";
+import { gateRules, tallyOf } from "./gate-rules.ts";
+import type { Interrupt } from "./interrupt.ts";
+import { maskFieldValues, maskValues, type Secret } from "./sensitive.ts";
+
+/** An interrupt as it is shown to whoever may read its run, or holds its token. */
+export function interruptView(runId: string, interrupt: Interrupt, secrets: readonly Secret[]): InterruptView {
+  const { nodeId, interruptId, kind, key, requestedAt, data, resumeSchema, correlationId, deadlineMs } = interrupt;
+  const approval = kind === "approval";
+  const tally = approval ? { tally: tallyOf(interrupt, gateRules(data)) } : {};
+  const votes = interrupt.votes.map(({ voter, action, at, reason }) => ({
+    voter,
+    action,
+    at,
+    ...(reason === undefined ? {} : { reason: maskValues(reason, secrets) }),
+  }));
+  return {
+    runId,
+    nodeId,
+    interruptId,
+    kind,
+    key,
+    data: maskFieldValues(data, secrets),
+    ...(resumeSchema === undefined ? {} : { resumeSchema: { ...resumeSchema } }),
+    requestedAt,
+    ...(deadlineMs === undefined ? {} : { deadline: new Date(deadlineMs).toISOString() }),
+    ...(correlationId === undefined ? {} : { correlationId }),
+    ...tally,
+    ...(approval ? { votes } : {}),
+    ...(interrupt.remarks.length === 0 ? {} : { remarks: maskValues([...interrupt.remarks], secrets) }),
+    ...(interrupt.edited === undefined ? {} : { edited: maskValues(interrupt.edited, secrets) }),
+  };
+}

@@ -1,0 +1,84 @@
+import type { PrincipalKind } from "./identity.ts";
+import type { RunStatus } from "./run-status.ts";
+
+/** What a run may wait for. The conversation kinds of the protocol belong to a capability this host does not serve. */
+export const INTERRUPT_KINDS = ["approval", "clarification", "external-event", "custom", "low-confidence"] as const;
+export type InterruptKind = (typeof INTERRUPT_KINDS)[number];
+
+export const APPROVAL_ACTIONS = ["accept", "reject", "refine", "edit-accept", "ask"] as const;
+export type ApprovalAction = (typeof APPROVAL_ACTIONS)[number];
+
+export const REJECTION_POLICIES = ["single-veto", "majority"] as const;
+export type RejectionPolicy = (typeof REJECTION_POLICIES)[number];
+
+export const AUTH_REQUIRED = "openwop-interrupt-auth-required";
+
+/** `resolved` by an answer, `expired` by its deadline, `cancelled` by the end of its run. */
+export const INTERRUPT_STATUSES = ["open", "resolved", "expired", "cancelled"] as const;
+export type InterruptStatus = (typeof INTERRUPT_STATUSES)[number];
+
+export interface Vote {
+  /** Who counts: the principal, or the name a relaying key gave on a gate that names nobody. */
+  readonly voter: string;
+  readonly principal: string;
+  readonly kind: PrincipalKind | "token";
+  readonly action: ApprovalAction;
+  readonly reason?: string;
+  readonly override?: true;
+  readonly at: string;
+}
+
+/** A question asked at a gate, or an answer to one. Neither decides anything. */
+export interface Remark {
+  readonly by: string;
+  readonly text: string;
+  readonly at: string;
+}
+
+/** An interrupt as the fold of its run knows it. Everything but `data` survives its end. */
+export interface Interrupt {
+  readonly interruptId: string;
+  readonly nodeId: string;
+  readonly key: string;
+  readonly kind: InterruptKind;
+  readonly status: InterruptStatus;
+  readonly requestedAt: string;
+  readonly deadlineMs?: number;
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly resumeSchema?: Readonly<Record<string, unknown>>;
+  readonly profile?: string;
+  /** SHA-256 of the canonical JSON of `data.correlation`. */
+  readonly correlationId?: string;
+  readonly votes: readonly Vote[];
+  readonly remarks: readonly Remark[];
+  /** The artifact as the last `edit-accept` left it; accepts count for this version only. */
+  readonly edited?: { readonly data: unknown };
+  /** Who was refused here already, so that a refusal is written once. */
+  readonly denied?: readonly string[];
+  readonly closedAt?: string;
+  readonly outcome?: string;
+  readonly reason?: string;
+  readonly resolvedBy?: string;
+  readonly resumeValue?: unknown;
+}
+
+export function waitingStatusOf(kind: InterruptKind): RunStatus {
+  if (kind === "external-event") return "waiting-external";
+  return kind === "approval" || kind === "low-confidence" ? "waiting-approval" : "waiting-input";
+}
+
+export function isGoverned(interrupt: Pick<Interrupt, "data">): boolean {
+  return typeof interrupt.data["gateId"] === "string";
+}
+
+/** The line an inbox shows for it. */
+export function titleOf({ kind, data, nodeId }: Pick<Interrupt, "kind" | "data" | "nodeId">): string {
+  const text = {
+    approval: data["title"],
+    clarification: (data["questions"] as { readonly question?: unknown }[] | undefined)?.[0]?.question,
+    "external-event": data["eventType"],
+    custom: data["customKind"],
+    "low-confidence": data["agentId"],
+  }[kind];
+  return typeof text === "string" && text !== "" ? text : nodeId;
+}
