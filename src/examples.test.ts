@@ -2,7 +2,11 @@ import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { checkWorkflow } from "./engine/check-workflow.ts";
 import { NODE_TYPES } from "./engine/nodes/all.ts";
+import { begin, engineOn, register, until } from "./testing/engine.ts";
 import { simulate } from "./testing/simulate.ts";
+import { ended, workbench } from "./testing/workbench.ts";
+
+const bench = workbench();
 
 const folder = new URL("../examples/workflows/", import.meta.url);
 const read = (file: string) =>
@@ -30,5 +34,18 @@ describe("the example workflows", () => {
 
   test("slow completes after its three delays", () => {
     expect(simulate(read("slow.json")).go().run.status).toBe("completed");
+  });
+
+  test("compare has both drafts measured by runs of their own, and says which is longer", async () => {
+    const host = engineOn(bench.store);
+    for (const file of ["compare.json", "measure.json"]) await register(host, read(file));
+    bench.work(host);
+    const runId = await begin(host, {
+      workflowId: "compare",
+      inputs: { first: "a much longer draft", second: "short" },
+    });
+    const run = await until(bench.store, runId, ended);
+    expect(run).toMatchObject({ status: "completed", outputs: { longer: "first" } });
+    expect(Object.values(run.children).map(({ workflowId }) => workflowId)).toEqual(["measure", "measure"]);
   });
 });

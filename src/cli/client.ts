@@ -4,7 +4,7 @@ import type { Config } from "./settings.ts";
 export type ClientSettings = Pick<Config, "url" | "key" | "timeoutMs">;
 
 export interface Request {
-  readonly method?: "GET" | "POST";
+  readonly method?: "GET" | "POST" | "DELETE";
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   /** Sent as it is when it is a text, else as JSON. */
   readonly body?: unknown;
@@ -80,14 +80,23 @@ async function errorOf(response: Response, { url, key }: ClientSettings): Promis
     const reason = `it answered ${response.status} with something that is not an answer of Assay`;
     return new AppError("unreachable", { url, reason });
   }
-  const { error, message, details = {} } = envelope;
+  const rebuilt = errorFrom(envelope, nearestCode(response.status));
+  // The server cannot know where the key came from.
+  if (envelope.error === "unauthenticated") rebuilt.message = keyProblem(key);
+  return rebuilt;
+}
+
+interface Envelope {
+  readonly error: string;
+  readonly message: string;
+  readonly details?: ErrorDetails;
+}
+
+/** The server's error, in its own words, since it may be of another version than we are; then `nearest` stands for its code. */
+export function errorFrom({ error, message, details = {} }: Envelope, nearest: ErrorCode): AppError {
   const code = Object.hasOwn(ERRORS, error) ? (error as ErrorCode) : undefined;
-  const rebuilt = new AppError(
-    code ?? nearestCode(response.status),
-    code ? details : { ...details, serverCode: error },
-  );
-  // The server's own words, since it may be of another version than we are; but it cannot know where the key came from.
-  rebuilt.message = error === "unauthenticated" ? keyProblem(key) : message;
+  const rebuilt = new AppError(code ?? nearest, code ? details : { ...details, serverCode: error });
+  rebuilt.message = message;
   return rebuilt;
 }
 
@@ -103,7 +112,7 @@ function nearestCode(status: number): ErrorCode {
   return status >= 500 ? "unavailable" : "validation_error";
 }
 
-function envelopeOf(text: string): { error: string; message: string; details?: ErrorDetails } | undefined {
+function envelopeOf(text: string): Envelope | undefined {
   try {
     const parsed = JSON.parse(text);
     return typeof parsed?.error === "string" && typeof parsed.message === "string" ? parsed : undefined;

@@ -1,4 +1,5 @@
 import type { RunEventDoc } from "../protocol/events.ts";
+import { describeGateEvent } from "./describe-gate-event.ts";
 import type { Colour, Io } from "./io.ts";
 import { printable, printableJson, shorten } from "./printable.ts";
 
@@ -12,9 +13,14 @@ const COLOURS: Readonly<Record<string, Colour>> = {
   "node.retried": "yellow",
   "node.skipped": "dim",
   "cap.breached": "red",
+  "interrupt.requested": "yellow",
+  "node.suspended": "yellow",
+  "approval.granted": "green",
+  "approval.rejected": "red",
+  "approval.overridden": "red",
 };
 
-const TYPE_WIDTH = 16;
+const TYPE_WIDTH = 19;
 const NODE_WIDTH = 12;
 
 /** One line about an event: when, what, which node, and the part of its payload that tells most. */
@@ -45,8 +51,12 @@ function detailOf({ type, payload }: RunEventDoc): string {
     case "node.retried":
       return `again in ${fields["delayMs"]} ms; ${errorText(fields["lastError"])}`;
     default:
-      return typeof fields["reason"] === "string" ? printable(fields["reason"]) : filled(withoutNode(fields));
+      return describeGateEvent(type, fields) ?? otherwise(fields);
   }
+}
+
+function otherwise(fields: Payload): string {
+  return typeof fields["reason"] === "string" ? printable(fields["reason"]) : filled(withoutNode(fields));
 }
 
 function filled(value: unknown): string {

@@ -3,15 +3,19 @@ import { AppError } from "../protocol/errors.ts";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** The object that `JSON` or `@FILE` stands for; `@-` is standard input. */
-export function jsonObject(argument: string, flag: string): JsonObject {
+/** What `JSON` or `@FILE` stands for; `@-` is standard input. */
+export function jsonValue(argument: string, flag: string): unknown {
   const text = argument.startsWith("@") ? readText(argument.slice(1), flag) : argument;
-  let value: unknown;
   try {
-    value = JSON.parse(text);
+    return JSON.parse(text);
   } catch (error) {
     throw new AppError("unusable_input", { problem: `${flag} is not JSON: ${(error as Error).message}` });
   }
+}
+
+/** The same, where only an object will do. */
+export function jsonObject(argument: string, flag: string): JsonObject {
+  const value = jsonValue(argument, flag);
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as JsonObject;
   throw new AppError("unusable_input", { problem: `${flag} must be a JSON object` });
 }

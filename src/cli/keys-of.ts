@@ -1,15 +1,28 @@
 import type { CreateKeyRequest, CreateKeyResponse, KeyInfo } from "../protocol/api.ts";
 import { AppError } from "../protocol/errors.ts";
 import type { Caller } from "../protocol/identity.ts";
+import type {
+  DefineRoleRequest,
+  ListPrincipalsResponse,
+  ListRolesResponse,
+  PrincipalInfo,
+  RoleInfo,
+  SetPrincipalRequest,
+} from "../protocol/role-api.ts";
 import { connect } from "./client.ts";
 import type { Call } from "./command.ts";
 import { openStore, requireExisting } from "./database.ts";
 
-/** Managing keys, whether through a server or in the database itself. */
+/** Managing keys and what their principals are, whether through a server or in the database itself. */
 export interface Keys {
   create(request: CreateKeyRequest): Promise<CreateKeyResponse>;
   list(): Promise<{ keys: readonly KeyInfo[] }>;
   revoke(keyId: string): Promise<KeyInfo>;
+  roles(workspace: string | undefined): Promise<ListRolesResponse>;
+  defineRole(request: DefineRoleRequest): Promise<RoleInfo>;
+  removeRole(role: string, workspace: string | undefined): Promise<void>;
+  principals(workspace: string | undefined): Promise<ListPrincipalsResponse>;
+  setPrincipal(principal: string, request: SetPrincipalRequest): Promise<PrincipalInfo>;
 }
 
 /** The tenant of the owner key that a first start makes. */
@@ -32,24 +45,42 @@ export async function withKeys<T>(
     refuse("--tenant goes with --data or --database-url; a server takes it from your key");
   const client = connect(config);
   const path = "/v1/host/assay/keys";
+  const roles = "/v1/host/assay/roles";
+  const principals = "/v1/host/assay/principals";
   return use({
     create: (body) => client.json(path, { method: "POST", body }),
     list: () => client.json(path),
     revoke: (keyId) => client.json(`${path}/${encodeURIComponent(keyId)}:revoke`, { method: "POST", body: {} }),
+    roles: (workspace) => client.json(roles, { query: { workspace } }),
+    defineRole: (body) => client.json(roles, { method: "POST", body }),
+    removeRole: async (role, workspace) => {
+      await client.text(`${roles}/${encodeURIComponent(role)}`, { method: "DELETE", query: { workspace } });
+    },
+    principals: (workspace) => client.json(principals, { query: { workspace } }),
+    setPrincipal: (principal, body) =>
+      client.json(`${principals}/${encodeURIComponent(principal)}`, { method: "POST", body }),
   });
 }
 
 async function withStoredKeys<T>(config: Call["config"], tenant: string, use: (keys: Keys) => Promise<T>): Promise<T> {
   requireExisting(config);
   const { createKey, listKeys, revokeKey } = await import("../engine/keys.ts");
+  const { defineRole, listRoles, removeRole } = await import("../engine/define-role.ts");
+  const { listPrincipals, setPrincipal } = await import("../engine/principals.ts");
   const { idSource } = await import("../engine/host.ts");
   const store = await openStore(config);
   const host = { store, nowMs: Date.now, newId: idSource(Date.now) };
+  const asked = { caller: operator(tenant), record: () => undefined };
   try {
     return await use({
       create: (request) => createKey(host, operator(tenant), request),
       list: () => listKeys(host, operator(tenant)),
-      revoke: (keyId) => revokeKey(host, { caller: operator(tenant), keyId, record: () => undefined }),
+      revoke: (keyId) => revokeKey(host, { ...asked, keyId }),
+      roles: (workspace) => listRoles(host, asked.caller, workspace),
+      defineRole: (request) => defineRole(host, { ...asked, request }),
+      removeRole: (role, workspace) => removeRole(host, asked.caller, role, workspace),
+      principals: (workspace) => listPrincipals(host, asked.caller, workspace),
+      setPrincipal: (principal, request) => setPrincipal(host, { ...asked, principal, request }),
     });
   } finally {
     await store.close();
@@ -58,7 +89,8 @@ async function withStoredKeys<T>(config: Call["config"], tenant: string, use: (k
 
 /** Whoever can open the database may do everything; the audit log says that it was done this way. */
 function operator(tenant: string): Caller {
-  return { tenant, principal: "operator", kind: "user", keyId: "command-line", roles: ["owner"], keyScopes: ["*"] };
+  const who = { principal: "operator", kind: "user", keyId: "command-line" } as const;
+  return { tenant, ...who, roles: ["owner"], groups: [], keyScopes: ["*"] };
 }
 
 function refuse(problem: string): never {

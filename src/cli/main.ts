@@ -1,6 +1,7 @@
 import { CommanderError } from "commander";
 import { AppError } from "../protocol/errors.ts";
 import type { Flag, Flags, FlagValues } from "./command.ts";
+import { complaint } from "./complaint.ts";
 import { coloursWanted, defaultConfig, type Environment, loadConfig } from "./config.ts";
 import { EXIT, exitCodeOf } from "./exit-codes.ts";
 import { type Io, processIo } from "./io.ts";
@@ -92,10 +93,7 @@ function usageError({ message }: CommanderError): AppError {
 function complain(error: unknown, argv: readonly string[], io: Io): void {
   const json = argv.includes("--json");
   if (error instanceof AppError) {
-    const { code, details } = error;
-    // The table ends every message with a full stop, also after a question.
-    const message = error.message.replace(/\?\.$/, "?");
-    io.err(json ? JSON.stringify({ error: code, message, details }) : `assay: ${message}`);
+    io.err(complaint(error, json));
     return;
   }
   // A bug: whoever reports it needs all of it.

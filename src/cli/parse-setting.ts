@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { type Setting, type SettingName, settingNamed } from "./settings.ts";
 import { closestTo } from "./suggest.ts";
+import { parseTokenKeys } from "./token-keys.ts";
 
 /**
  * The value of a setting from what was written for it: text from flags and environment, JSON from the file. Throws a
@@ -40,8 +41,9 @@ function parseFlag(raw: unknown): boolean {
 }
 
 function parseText(name: SettingName, value: string): string {
-  if (name === "url") return baseUrl(value);
+  if (name === "url" || name === "publicUrl") return baseUrl(value);
   if (name === "databaseUrl") return databaseUrl(value);
+  if (name === "tokenKeys") parseTokenKeys(value);
   return value;
 }
 

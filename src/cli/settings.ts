@@ -1,3 +1,6 @@
+import { GATE_SETTINGS } from "./gate-settings.ts";
+import { WEBHOOK_SETTINGS } from "./webhook-settings.ts";
+
 /**
  * Every setting, once. `--help`, `docs/configuration.md` and `config.ts` read these rows; a test compares them.
  *
@@ -25,7 +28,7 @@ interface Row {
   readonly unit?: "milliseconds" | "seconds" | "bytes" | "per second";
 }
 
-export const SETTING_GROUPS = ["Server", "Storage", "Work", "Limits", "Audit", "Client"] as const;
+export const SETTING_GROUPS = ["Server", "Storage", "Work", "Gates", "Webhooks", "Limits", "Audit", "Client"] as const;
 export type SettingGroup = (typeof SETTING_GROUPS)[number];
 
 const DAY_MS = 86_400_000;
@@ -64,7 +67,7 @@ export const SETTINGS = {
     group: "Server",
     type: "names",
     default: [],
-    choices: ["pauseResume", "feedback", "auditLogIntegrity"],
+    choices: ["pauseResume", "feedback", "auditLogIntegrity", "webhooks"],
     value: "LIST",
     summary: "Capabilities to switch off; they leave discovery and their routes answer as the protocol says.",
   },
@@ -188,6 +191,8 @@ export const SETTINGS = {
     summary: "How long the record of an external effect is kept, so that it never happens twice.",
   },
 
+  ...GATE_SETTINGS,
+  ...WEBHOOK_SETTINGS,
   rateLimit: {
     group: "Limits",
     type: "integer",

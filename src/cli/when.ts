@@ -28,9 +28,21 @@ export function formatAgo(at: string | undefined, nowMs: number): string {
 
 /** The instant that `45m`, `12h` or `30d` from now is, or undefined when the text is no such time. */
 export function fromNow(text: string, nowMs: number): string | undefined {
+  return instantAt(nowMs + durationMs(text));
+}
+
+/** The same time ago. */
+export function beforeNow(text: string, nowMs: number): string | undefined {
+  return instantAt(nowMs - durationMs(text));
+}
+
+/** Not a number when the text is none. */
+function durationMs(text: string): number {
   const [, amount, unit] = /^(\d{1,9})([dhms])$/.exec(text) ?? [];
-  const size = UNITS.find(([name]) => name === unit)?.[1];
-  if (size === undefined) return undefined;
-  const date = new Date(nowMs + Number(amount) * size);
+  return Number(amount) * (UNITS.find(([name]) => name === unit)?.[1] ?? Number.NaN);
+}
+
+function instantAt(ms: number): string | undefined {
+  const date = new Date(ms);
   return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
 }

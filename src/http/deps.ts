@@ -13,7 +13,7 @@ export interface HttpDeps {
   /** Of the package; shown by discovery and in the API documents. */
   readonly version: string;
   readonly authenticator: Pick<Authenticator, "authenticate" | "cacheMs">;
-  readonly authorizer: Pick<Authorizer, "authorize">;
+  readonly authorizer: Pick<Authorizer, "authorize" | "decide">;
   /** Whose key signs the checkpoints, and how often it does. */
   readonly audit: AuditSettings;
   readonly events: EventRoutes;
@@ -34,6 +34,7 @@ export interface AuditSettings {
 export interface EventRoutes {
   readonly streamEvents: Handler;
   readonly pollEvents: Handler;
+  readonly streamInbox: Handler;
   openStreams(): number;
   /** Ends streams and waiting polls in a way their clients can resume from. */
   close(): void | Promise<void>;

@@ -1,4 +1,5 @@
 import type { Host } from "../engine/host.ts";
+import { SIGNATURE_ALGORITHM } from "../engine/webhooks/signature.ts";
 import { type Discovery, PROTOCOL_VERSION } from "../protocol/discovery.ts";
 import { DRAIN_POLICIES, ENGINE_VERSION, EVENT_LOG_SCHEMA_VERSION } from "../protocol/events.ts";
 import { BUILT_IN_ROLES } from "../protocol/scopes.ts";
@@ -6,7 +7,10 @@ import type { AuditSettings } from "./deps.ts";
 
 export interface Discovered {
   readonly version: string;
-  readonly host: Pick<Host, "capabilities" | "limits" | "idempotency" | "effects" | "runtimeCapabilities">;
+  readonly host: Pick<
+    Host,
+    "capabilities" | "limits" | "idempotency" | "effects" | "runtimeCapabilities" | "gates" | "tokens"
+  >;
   readonly maxRequestBodyBytes: number;
   readonly audit: AuditSettings;
   readonly console: boolean;
@@ -25,13 +29,15 @@ export function discoveryDocument(discovered: Discovered): Discovery {
     engineVersion: ENGINE_VERSION,
     eventLogSchemaVersion: EVENT_LOG_SCHEMA_VERSION,
     supportedTransports: ["rest"],
-    supportedEnvelopes: [],
-    schemaVersions: {},
+    supportedEnvelopes: ["clarification.request"],
+    schemaVersions: { "clarification.request": 1 },
     limits: limitsOf(discovered),
     ...(runtimeCapabilities.size === 0 ? {} : { runtimeCapabilities: [...runtimeCapabilities].sort() }),
     ...(capabilities.has("pauseResume")
       ? { runs: { pauseResume: { supported: true, drainPolicies: [...DRAIN_POLICIES] } } }
       : {}),
+    // Who is told of a gate is left to webhooks and the inbox.
+    interrupt: { approverRouting: { supported: true, refKinds: ["group", "role"], audience: false } },
     authorization: {
       supported: true,
       failClosed: true,
@@ -44,8 +50,12 @@ export function discoveryDocument(discovered: Discovered): Discovery {
       layer2RetentionSeconds: Math.floor(host.effects.retentionMs / 1000),
       crossRegion: "single-region",
     },
+    ...(capabilities.has("webhooks")
+      ? { webhooks: { supported: true, signatureAlgorithms: [SIGNATURE_ALGORITHM], durable: true } }
+      : {}),
     ...(fixtures === undefined || fixtures.length === 0 ? {} : { fixtures: [...fixtures] }),
     extensions: {
+      interrupts: interruptsOf(discovered),
       assay: {
         routes: "/v1/host/assay",
         openapi: "/v1/openapi.json",
@@ -59,7 +69,7 @@ export function discoveryDocument(discovered: Discovered): Discovery {
 function limitsOf({ host: { limits }, maxRequestBodyBytes }: Discovered): Discovery["limits"] {
   const { maxNodeExecutions, maxRunDurationMs } = limits;
   return {
-    // The protocol requires these three of everyone. They bound envelopes, and no envelope is served.
+    // The protocol requires these three of everyone. They bound what models are asked, and none is served.
     clarificationRounds: 3,
     schemaRounds: 2,
     envelopesPerTurn: 5,
@@ -67,6 +77,24 @@ function limitsOf({ host: { limits }, maxRequestBodyBytes }: Discovered): Discov
     // Shorter limits are enforced as well, but the document has no way to say so.
     ...(maxRunDurationMs === undefined || maxRunDurationMs < 1000 ? {} : { maxRunDurationMs }),
     maxRequestBodyBytes,
+  };
+}
+
+const PROFILES = [
+  "openwop-interrupt-quorum",
+  "openwop-interrupt-auth-required",
+  "openwop-interrupt-external-event",
+  "openwop-interrupt-cascade-cancel",
+];
+
+function interruptsOf({ host: { gates, tokens } }: Discovered): Discovery["extensions"]["interrupts"] {
+  const { timeoutMs, eventRetentionMs } = gates;
+  return {
+    profiles: PROFILES,
+    signedCallbackTokens: true,
+    tokenTtlSeconds: Math.ceil(tokens.ttlMs / 1000),
+    externalEventRetentionSeconds: Math.ceil(eventRetentionMs / 1000),
+    ...(timeoutMs === undefined ? {} : { defaultGateTimeoutSeconds: Math.ceil(timeoutMs / 1000) }),
   };
 }
 

@@ -2,7 +2,11 @@ import { createHash } from "node:crypto";
 
 /** A strong validator of exactly these bytes. */
 export function etagOf(text: string | Uint8Array): string {
-  return `"${createHash("sha256").update(text).digest("base64url")}"`;
+  return `"${digest(text)}"`;
+}
+
+export function digest(text: string | Uint8Array): string {
+  return createHash("sha256").update(text).digest("base64url");
 }
 
 /** Whether `If-None-Match` names the validator. Weak comparison, as RFC 9110 asks for here. */

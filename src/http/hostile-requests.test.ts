@@ -8,6 +8,14 @@ import { rawHttp } from "../testing/raw-http.ts";
 import { fillPath } from "./route-pattern.ts";
 
 const LIMIT = 64 * 1024;
+const NAMED = (runId: string) => ({
+  runId,
+  keyId: "none",
+  webhookId: "none",
+  nodeId: "none",
+  token: "none",
+  principal: "none",
+});
 let host: TestHost;
 let url: string;
 let runId: string;
@@ -53,7 +61,7 @@ const HOSTILE: Readonly<Record<string, string | Buffer>> = {
 describe.each(withBody)("%s", (_, operation) => {
   test.each(Object.entries(HOSTILE))("refuses %s with the envelope", async (_, body) => {
     const { method, path } = operation;
-    const response = await host.ask(method, fillPath(path, { runId, keyId: "none" }), { body });
+    const response = await host.ask(method, fillPath(path, NAMED(runId)), { body });
     expect(response.statusCode, response.payload).toBeGreaterThanOrEqual(400);
     expect(response.statusCode, response.payload).toBeLessThan(500);
     expectError(response, response.json().error);
@@ -64,7 +72,7 @@ describe.each(withBody)("%s", (_, operation) => {
     async (type) => {
       const { method, path } = operation;
       const headers = { "content-type": type };
-      const target = fillPath(path, { runId, keyId: "none" });
+      const target = fillPath(path, NAMED(runId));
       expectError(await host.ask(method, target, { body: "{}", headers }), "unsupported_media_type");
     },
   );

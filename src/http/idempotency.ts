@@ -22,10 +22,13 @@ export function checkedKey(header: string): string {
   throw new AppError("validation_error", { problem: "Idempotency-Key must be 1 to 255 printable ASCII characters" });
 }
 
-/** Of everything in the request that decides what happens. Two ways to write the same JSON value are one request. */
-export function digestOf(body: unknown, dedup: string | undefined): string {
+/**
+ * Of everything in the request that decides what happens. Two ways to write the same JSON value are one request. `by`
+ * is given where it matters who asks: the same vote of somebody else is another vote.
+ */
+export function digestOf(body: unknown, dedup: string | undefined, by?: string): string {
   return createHash("sha256")
-    .update(canonicalJson([body, dedup ?? null]))
+    .update(canonicalJson([body, dedup ?? null, ...(by === undefined ? [] : [by])]))
     .digest("hex");
 }
 

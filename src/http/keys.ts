@@ -3,9 +3,9 @@ import type { CreateKeyRequest } from "../protocol/api.ts";
 import { callerOf, type Handler, type Reply } from "./handler.ts";
 
 export const whoAmIRoute: Handler = (context) => {
-  const { tenant, workspace, principal, kind, roles, keyScopes } = callerOf(context);
+  const { tenant, workspace, principal, kind, roles, groups, keyScopes } = callerOf(context);
   const bound = workspace === undefined ? {} : { workspace };
-  return ok({ tenant, ...bound, principal, kind, roles, scopes: keyScopes });
+  return ok({ tenant, ...bound, principal, kind, roles, groups, scopes: keyScopes });
 };
 
 export const createKeyRoute: Handler = async (context) => {

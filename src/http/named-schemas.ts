@@ -2,10 +2,13 @@ import * as api from "../protocol/api.ts";
 import { AuditAnomaly, AuditCheckpoint, AuditEntry, AuditVerifyResult } from "../protocol/audit.ts";
 import { Discovery } from "../protocol/discovery.ts";
 import { RunError, RunEventDoc } from "../protocol/events.ts";
+import * as event from "../protocol/external-event-api.ts";
 import { Owner } from "../protocol/identity.ts";
+import * as inbox from "../protocol/inbox-api.ts";
 import { RunStatusSchema } from "../protocol/run-status.ts";
 import type { TSchema } from "../protocol/schema.ts";
 import { RunSnapshot } from "../protocol/snapshot.ts";
+import * as webhook from "../protocol/webhook-api.ts";
 import * as workflow from "../protocol/workflow.ts";
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
@@ -23,6 +26,9 @@ const PARTS = {
   AuditEntry,
   AuditCheckpoint,
   AuditAnomaly,
+  WebhookInfo: webhook.WebhookInfo,
+  DeliveryInfo: webhook.DeliveryInfo,
+  InboxItem: inbox.InboxItem,
   PortValue: workflow.PortValue,
   WorkflowNode: workflow.WorkflowNode,
   WorkflowEdge: workflow.WorkflowEdge,
@@ -51,6 +57,20 @@ const BODIES = {
   ListKeysResponse: api.ListKeysResponse,
   WhoAmIResponse: api.WhoAmIResponse,
   AuditVerifyResult,
+  SendExternalEventRequest: event.SendExternalEventRequest,
+  ExternalEventDelivered: event.ExternalEventDelivered,
+  ExternalEventHeld: event.ExternalEventHeld,
+  RegisterWebhookRequest: webhook.RegisterWebhookRequest,
+  RegisterWebhookResponse: webhook.RegisterWebhookResponse,
+  ListWebhooksResponse: webhook.ListWebhooksResponse,
+  ListDeliveriesResponse: webhook.ListDeliveriesResponse,
+  RedeliverRequest: webhook.RedeliverRequest,
+  RedeliverResponse: webhook.RedeliverResponse,
+  TestWebhookResponse: webhook.TestWebhookResponse,
+  InboxResponse: inbox.InboxResponse,
+  DecideRequest: inbox.DecideRequest,
+  DecideResponse: inbox.DecideResponse,
+  GateSummaryResponse: inbox.GateSummaryResponse,
   Discovery,
 } as const satisfies Record<string, TSchema>;
 

@@ -27,5 +27,21 @@ export const REQUEST_EXAMPLES: Partial<Record<OperationId, unknown>> = {
     metadata: {},
     settings: { timeout: 0 },
   },
+  resolveInterrupt: { resumeValue: { action: "accept", feedback: "Reads well." } },
+  resolveInterruptByToken: { resumeValue: { action: "accept" } },
+  sendExternalEvent: {
+    eventType: "payment.settled",
+    eventId: "evt-1",
+    correlation: { orderId: 7 },
+    payload: { amount: 12 },
+    holdSeconds: 60,
+  },
+  registerWebhook: { url: "https://hooks.example.com/assay", events: ["run.completed", "approval.*"] },
+  redeliver: {},
+  defineRole: { role: "release-manager", scopes: ["runs:read", "approvals:respond"] },
+  setPrincipal: { roles: ["reviewer"], groups: ["legal"] },
+  decideInbox: {
+    items: [{ interruptId: "int-01k2v6w0d9q3c5x7m8n4p2r1st", resumeValue: { action: "accept", feedback: "Fine." } }],
+  },
   createKey: { principal: "ci", kind: "agent", roles: ["reviewer"], scopes: ["runs:read", "runs:annotate"] },
 };

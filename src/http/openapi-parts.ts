@@ -5,11 +5,13 @@ export const TAGS: Readonly<Record<string, string>> = {
   discovery: "What the host serves, readable without a key.",
   workflows: "Definitions that runs are started from.",
   runs: "Starting, reading and stopping runs.",
-  events: "Following a run; docs/asyncapi.json describes the frames.",
+  interrupts: "What runs wait for, the inbox of those who decide it, and how gates have fared.",
+  events: "Following runs and the inbox; docs/asyncapi.json describes the frames.",
   annotations: "Judgments on runs.",
   artifacts: "What runs made.",
   audit: "The tenant's audit chain.",
   keys: "API keys of the tenant.",
+  webhooks: "Events posted to a URL, signed.",
   operations: "For those who run the host.",
 };
 
@@ -46,6 +48,10 @@ export const HEADERS: Readonly<Record<string, JsonSchema>> = {
   ETag: { description: "A strong validator of this answer.", required: true, schema: { type: "string" } },
   IdempotentReplay: {
     description: "Present when this is the recorded answer to an earlier request with the same key.",
+    schema: { type: "string", const: "true" },
+  },
+  EventReplayed: {
+    description: "Present when this is the answer that was given to the same event before.",
     schema: { type: "string", const: "true" },
   },
   RetryAfter: { description: "Seconds to wait before asking again.", schema: { type: "integer", minimum: 1 } },

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Operation } from "../protocol/operation.ts";
 import { OPERATIONS, type OperationId } from "../protocol/operations.ts";
 import { artifactWrite } from "../testing/builders.ts";
+import { GateClient } from "../testing/gate-host.ts";
 import { type Asked, type TestHost, testHost, type Who } from "../testing/host.ts";
 import { workflow } from "../testing/workflow.ts";
 import { REQUEST_EXAMPLES } from "./openapi-examples.ts";
@@ -24,20 +25,32 @@ type Document = {
 let host: TestHost;
 let document: Document;
 let ajv: Ajv2020;
-const named = { runId: "", keyId: "", workflowId: "documented", artifactId: "report" };
+const named = {
+  runId: "",
+  keyId: "",
+  webhookId: "",
+  workflowId: "documented",
+  artifactId: "report",
+  nodeId: "gate",
+  token: "",
+  role: "lead",
+  principal: "vic",
+};
 
 beforeAll(async () => {
   host = await testHost({ worker: true, settings: { maxRequestBodyBytes: 4096 } });
   const { id: _, ...rest } = workflow({ id: named.workflowId, nodes: { a: "core.noop" } });
   await host.ask("POST", "/v1/workflows", { json: { id: named.workflowId, ...rest } });
   await host.ask("POST", "/v1/workflows", { json: REQUEST_EXAMPLES.registerWorkflow });
+  await new GateClient(host).register("gated", "core.approvalGate", {});
   document = (await host.ask("GET", "/v1/openapi.json")).json();
   ajv = new Ajv2020({ strict: false, validateFormats: false }).addSchema(document, "api");
 });
 afterAll(() => host.close());
 
+// A live inbox ends with its reader only, so it is asked over a socket, in its own test.
 const operations = (Object.entries(OPERATIONS) as [OperationId, Operation][]).filter(
-  ([, { gate }]) => gate?.capability !== "conformanceSeams",
+  ([id, { gate }]) => gate?.capability !== "conformanceSeams" && id !== "streamInbox",
 );
 
 const QUERIES: Partial<Record<OperationId, string>> = {
@@ -49,11 +62,23 @@ const QUERIES: Partial<Record<OperationId, string>> = {
 /** A run of its own for every request, so that what one does to it is nothing to the next. */
 async function target({ path }: Operation): Promise<string> {
   named.runId = path.includes("{runId}") ? await host.newRun() : "";
+  if (path.includes("{nodeId}") || path.includes("{token}")) {
+    const gates = new GateClient(host);
+    named.runId = await gates.waiting("gated");
+    named.token = await gates.token(named.runId);
+  }
   if (path.includes("{artifactId}")) {
     await host.store.commit({ tenant: "t1", artifacts: [artifactWrite(named.runId)] });
   }
+  if (path.includes("{role}")) {
+    await host.ask("POST", "/v1/host/assay/roles", { json: { role: named.role, scopes: [] } });
+  }
   if (path.includes("{keyId}")) {
     named.keyId = (await host.ask("POST", "/v1/host/assay/keys", { json: { principal: "p" } })).json().info.keyId;
+  }
+  if (path.includes("{webhookId}")) {
+    const json = { url: "http://127.0.0.1:9/", events: ["run.failed"] };
+    named.webhookId = (await host.ask("POST", "/v1/webhooks", { json })).json().webhookId;
   }
   return fillPath(path, named);
 }
@@ -74,7 +99,7 @@ function expectDescribed({ path, method }: Operation, answer: Answer): void {
     if (required) expect(headers).toHaveProperty(name.toLowerCase());
   }
   if ("retry-after" in headers) expect(described?.headers).toHaveProperty("Retry-After");
-  if (statusCode === 304) {
+  if (statusCode === 304 || statusCode === 204) {
     expect(payload).toBe("");
     return;
   }
@@ -103,7 +128,7 @@ describe.each(operations)("%s is described as it answers", (id, operation) => {
     const answer = await ask();
     expectDescribed(operation, answer);
     if (operation.gate?.capability !== "feedback") {
-      expect([operation.success.status, 200, 409]).toContain(answer.statusCode);
+      expect([operation.success.status, operation.otherwise?.status, 200, 409]).toContain(answer.statusCode);
     }
   });
 
@@ -114,7 +139,17 @@ describe.each(operations)("%s is described as it answers", (id, operation) => {
   });
 
   test("when it names nothing", async () => {
-    const nothing = { runId: "run-none", keyId: "key-none", workflowId: "none", artifactId: "none" };
+    const nothing = {
+      runId: "run-none",
+      keyId: "key-none",
+      webhookId: "hook-none",
+      workflowId: "none",
+      artifactId: "none",
+      nodeId: "none",
+      token: "none",
+      role: "none",
+      principal: "none",
+    };
     if (operation.path.includes("{")) expectDescribed(operation, await ask({}, fillPath(operation.path, nothing)));
   });
 

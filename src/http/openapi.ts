@@ -1,4 +1,5 @@
 import { ERRORS, type ErrorCode } from "../protocol/errors.ts";
+import { EVENT_REPLAYED } from "../protocol/external-event-api.ts";
 import type { Operation } from "../protocol/operation.ts";
 import { OPERATIONS, type OperationId } from "../protocol/operations.ts";
 import { type JsonSchema, reference, referredSchemas, schemaOrReference } from "./named-schemas.ts";
@@ -109,11 +110,12 @@ function requestBody(id: OperationId, { body }: Operation): JsonSchema {
 }
 
 function successes(id: OperationId, operation: Operation): Record<string, JsonSchema> {
-  const { success, idempotent } = operation;
+  const { success, idempotent, otherwise } = operation;
   const etag = WITH_ETAG.has(id) ? { ETag: header("ETag") } : undefined;
   const headers = {
     ...etag,
     ...(idempotent === undefined ? {} : { "openwop-Idempotent-Replay": header("IdempotentReplay") }),
+    ...(id === "sendExternalEvent" ? { [EVENT_REPLAYED]: header("EventReplayed") } : {}),
   };
   const answer = {
     description: id === "registerWorkflow" ? "Registered." : "Success.",
@@ -123,8 +125,13 @@ function successes(id: OperationId, operation: Operation): Record<string, JsonSc
   return {
     ...(id === "registerWorkflow" ? { "200": { ...answer, description: "The same definition stood already." } } : {}),
     [String(success.status)]: answer,
+    ...(otherwise === undefined ? {} : { [String(otherwise.status)]: otherwiseOf(otherwise, headers) }),
     ...(etag === undefined ? {} : { "304": { description: "Not changed.", headers: etag } }),
   };
+}
+
+function otherwiseOf({ summary, schema }: NonNullable<Operation["otherwise"]>, headers: JsonSchema): JsonSchema {
+  return { description: summary, headers, content: { "application/json": { schema: schemaOrReference(schema) } } };
 }
 
 function contentOf(id: OperationId, { success }: Operation): JsonSchema {

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { visibleRun } from "../engine/execute.ts";
 import type { Host } from "../engine/host.ts";
+import { noteDenial } from "../engine/note-denial.ts";
 import { AppError, type ErrorDetails } from "../protocol/errors.ts";
 import type { Caller } from "../protocol/identity.ts";
 import type { Operation } from "../protocol/operation.ts";
@@ -52,7 +53,8 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
     maxDepth: settings.maxJsonDepth,
     maxElements: settings.maxJsonElements,
   };
-  const cacheControl = access === "public" ? "no-cache" : "no-store";
+  // What a path parameter selects is somebody's, whoever may ask.
+  const cacheControl = access === "public" && !operation.path.includes("{") ? "no-cache" : "no-store";
   const streams = success.contentType === "text/event-stream";
   const writesItself = operation.tag === "events";
   const looksUpRun = namesRun(operation) && (bodySchema !== undefined || readQuery !== undefined);
@@ -90,7 +92,7 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
         limitRate?.(caller.keyId);
       }
       if (gate !== undefined) throw gate();
-      if (scope !== undefined && caller !== undefined) await authorizer.authorize(caller, scope);
+      if (scope !== undefined && caller !== undefined) await authorize(request, caller, scope);
       const answered = await run(request, reply, caller);
       if (answered === "hijacked") {
         const { raw } = reply;
@@ -108,6 +110,18 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
       if (reply.raw.headersSent) reply.raw.destroy();
       else send(reply.raw, answered, sending);
       finish(answered.status);
+    }
+  }
+
+  async function authorize(request: FastifyRequest, caller: Caller, needed: Scope): Promise<void> {
+    try {
+      await authorizer.authorize(caller, needed);
+    } catch (error) {
+      const { runId, nodeId } = request.params as Readonly<Record<string, string>>;
+      if (error instanceof AppError && error.code === "forbidden" && runId !== undefined && nodeId !== undefined) {
+        await noteDenial(host, caller, { runId, nodeId }, error.message);
+      }
+      throw error;
     }
   }
 
@@ -156,9 +170,14 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
       tenant: caller.tenant,
       operation: `${operation.method} ${fillPath(operation.path, params)}${place}`,
       key: checkedKey(String(header)),
-      digest: digestOf(body.value, dedup === undefined ? undefined : String(dedup)),
+      digest: digestOf(body.value, dedup === undefined ? undefined : String(dedup), voter(caller)),
       ...(idempotent === "many" ? { leaseOwner: host.newId("req") } : {}),
     };
+  }
+
+  /** Who asks is part of an answer to a gate. */
+  function voter({ principal }: Caller): string | undefined {
+    return access === "approvals:respond" ? principal : undefined;
   }
 
   /** Undefined when there is nobody left to tell. */

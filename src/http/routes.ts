@@ -6,8 +6,13 @@ import { getArtifactRoute } from "./artifacts.ts";
 import { listAuditEntriesRoute, verifyAuditRoute } from "./audit.ts";
 import type { HttpDeps } from "./deps.ts";
 import { documentRoutes } from "./documents.ts";
+import { gateSummaryRoute } from "./gate-summary.ts";
+import { sendExternalEventRoute } from "./external-events.ts";
 import type { Handler } from "./handler.ts";
+import { decideInboxRoute, listInboxRoute } from "./inbox.ts";
+import { getInterruptByTokenRoute, resolveInterruptByTokenRoute, resolveInterruptRoute } from "./interrupts.ts";
 import { createKeyRoute, listKeysRoute, revokeKeyRoute, whoAmIRoute } from "./keys.ts";
+import { defineRoleRoute, listPrincipalsRoute, listRolesRoute, removeRoleRoute, setPrincipalRoute } from "./roles.ts";
 import {
   bulkCancelRunsRoute,
   cancelRunRoute,
@@ -17,6 +22,7 @@ import {
   pauseRunRoute,
   resumeRunRoute,
 } from "./runs.ts";
+import { seamApprovalGateRoute } from "./seam-approval-gate.ts";
 import {
   seamCrossWorkspaceReadRoute,
   seamDecideRoute,
@@ -24,6 +30,15 @@ import {
   seamOwnedRunRoute,
   seamResetRoute,
 } from "./seams.ts";
+import {
+  deleteWebhookRoute,
+  enableWebhookRoute,
+  listDeliveriesRoute,
+  listWebhooksRoute,
+  redeliverRoute,
+  registerWebhookRoute,
+  testWebhookRoute,
+} from "./webhooks.ts";
 import { getWorkflowRoute, listWorkflowsRoute, registerWorkflowRoute } from "./workflows.ts";
 
 /** The one place where an operation of the protocol meets the function that answers it. */
@@ -37,10 +52,18 @@ export function handlers(deps: HttpDeps, getMetrics: Handler): Readonly<Record<O
     createRun: createRunRoute,
     listRuns: listRunsRoute,
     bulkCancelRuns: bulkCancelRunsRoute,
-    getRun: getRunRoute,
+    getRun: getRunRoute(authorizer),
     cancelRun: cancelRunRoute,
     pauseRun: pauseRunRoute,
     resumeRun: resumeRunRoute,
+    resolveInterrupt: resolveInterruptRoute,
+    getInterruptByToken: getInterruptByTokenRoute,
+    resolveInterruptByToken: resolveInterruptByTokenRoute,
+    sendExternalEvent: sendExternalEventRoute,
+    listInbox: listInboxRoute,
+    decideInbox: decideInboxRoute,
+    streamInbox: events.streamInbox,
+    getGateSummary: gateSummaryRoute,
     streamEvents: events.streamEvents,
     pollEvents: events.pollEvents,
     createAnnotation: annotationsRoute,
@@ -52,10 +75,23 @@ export function handlers(deps: HttpDeps, getMetrics: Handler): Readonly<Record<O
     createKey: createKeyRoute,
     listKeys: listKeysRoute,
     revokeKey: revokeKeyRoute,
+    listRoles: listRolesRoute,
+    defineRole: defineRoleRoute,
+    removeRole: removeRoleRoute,
+    listPrincipals: listPrincipalsRoute,
+    setPrincipal: setPrincipalRoute,
     getMetrics,
+    registerWebhook: registerWebhookRoute,
+    deleteWebhook: deleteWebhookRoute,
+    listWebhooks: listWebhooksRoute,
+    listDeliveries: listDeliveriesRoute,
+    redeliver: redeliverRoute,
+    enableWebhook: enableWebhookRoute,
+    testWebhook: testWebhookRoute,
     seamListEvents: seamListEventsRoute,
     seamReset: seamResetRoute,
     seamDecide: seamDecideRoute(authorizer),
+    seamApprovalGate: seamApprovalGateRoute,
     seamOwnedRun: seamOwnedRunRoute,
     seamCrossWorkspaceRead: seamCrossWorkspaceReadRoute,
   };

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { AppError } from "../protocol/errors.ts";
 import { changesSnapshot, tierOf } from "../protocol/events.ts";
 import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
-import type { Store } from "../store/store.ts";
+import { type Change, NO_CHANGE, type Store } from "../store/store.ts";
 import { nodeCompleted, nodeStarted, runCompleted } from "../testing/builders.ts";
 import { SseClient } from "../testing/sse-client.ts";
 import { randomOf, type StreamHost, streamHost, WrittenRun } from "../testing/stream-host.ts";
@@ -120,7 +120,7 @@ describe("a change between a subscriber's read and its joining", () => {
     let release = () => {};
     let gate: Promise<void> | undefined;
     let reads = 0;
-    const listeners: ((change: { runIds: "all"; work: boolean; keys: boolean }) => void)[] = [];
+    const listeners: ((change: Change) => void)[] = [];
     const slow: Store = {
       ...store,
       readEvents: async (...asked) => {
@@ -146,7 +146,7 @@ describe("a change between a subscriber's read and its joining", () => {
       },
       release: () => release(),
       tell: () => {
-        for (const listener of listeners) listener({ runIds: "all", work: false, keys: false });
+        for (const listener of listeners) listener({ ...NO_CHANGE, runIds: "all" });
       },
     };
   }
@@ -220,7 +220,7 @@ describe("a feed", () => {
   });
 
   test("looks at every run when it may have missed something", async () => {
-    let tell = (_: { runIds: "all"; work: boolean; keys: boolean }) => {};
+    let tell = (_: Change) => {};
     const deaf: Store = {
       ...store,
       onChange: (listener) => {
@@ -233,7 +233,7 @@ describe("a feed", () => {
     const client = await SseClient.open(host.url + run.path);
     await client.until(() => client.frames.length === 1);
     await run.append(nodeCompleted(), runCompleted());
-    tell({ runIds: "all", work: false, keys: false });
+    tell({ ...NO_CHANGE, runIds: "all" });
     expect(await client.closed).toBe("end");
     expect(client.ids).toEqual([0, 1, 2]);
   });

@@ -1,9 +1,9 @@
 import type { ServerResponse } from "node:http";
 import type { Host } from "../engine/host.ts";
-import { AppError } from "../protocol/errors.ts";
 import { RunChanges } from "./run-changes.ts";
 import { RunFeed } from "./run-feed.ts";
 import { SseSocket } from "./sse-socket.ts";
+import { StreamRoom } from "./stream-room.ts";
 import { STREAM_DEFAULTS, type StreamSettings } from "./stream-settings.ts";
 import { Subscriber, type Subscription } from "./subscriber.ts";
 
@@ -32,26 +32,21 @@ export class RunFeeds {
   readonly settings: StreamSettings;
   readonly changes: RunChanges;
   readonly report: (error: unknown) => void;
+  readonly room: StreamRoom;
   readonly #host: Host;
   readonly #followed = new Map<string, Followed>();
-  readonly #openByKey = new Map<string, number>();
-  readonly #tally = { frames: 0, lagging: 0 };
-  #open = 0;
-  #closed = false;
 
   constructor(host: Host, { settings, report }: RunFeedsOptions) {
     this.settings = { ...STREAM_DEFAULTS, ...settings };
     this.#host = host;
     this.report = report;
+    this.room = new StreamRoom(this.settings);
     this.changes = new RunChanges(host.store, this.settings.rereadMs);
   }
 
   /** Throws before anything is sent when there is no room or the host is going down. */
   checkRoom(keyId: string): void {
-    if (this.#closed) throw new AppError("unavailable", { reason: "This host is shutting down" });
-    const { streamsMax, streamsPerKeyMax = streamsMax } = this.settings;
-    if (this.#open >= streamsMax) throw tooMany("global", streamsMax);
-    if ((this.#openByKey.get(keyId) ?? 0) >= streamsPerKeyMax) throw tooMany("key", streamsPerKeyMax);
+    this.room.check(keyId);
   }
 
   /** From here on the response belongs to the stream. Throws like `checkRoom`. */
@@ -61,15 +56,15 @@ export class RunFeeds {
     if (response.destroyed) return;
     const followed = this.#follow(runId);
     const socket = new SseSocket(response, this.settings.bufferedBytesMax);
-    const shared = { host: this.#host, tally: this.#tally, report: this.report };
+    const shared = { host: this.#host, tally: this.room.tally, report: this.report };
     const subscriber = new Subscriber(shared, followed.feed, socket, subscription);
     followed.subscribers.add(subscriber);
-    this.#count(keyId, 1);
+    const leave = this.room.take(keyId);
     socket.open(this.settings.stallMs, {
       drained: () => subscriber.drained(),
       closed: () => {
         subscriber.release();
-        this.#count(keyId, -1);
+        leave();
         followed.subscribers.delete(subscriber);
         if (followed.subscribers.size === 0) followed.stop();
       },
@@ -79,12 +74,13 @@ export class RunFeeds {
 
   /** For the metrics of this process. */
   counts(): { readonly openStreams: number; readonly laggingStreams: number; readonly framesSent: number } {
-    return { openStreams: this.#open, laggingStreams: this.#tally.lagging, framesSent: this.#tally.frames };
+    const { open, tally } = this.room;
+    return { openStreams: open, laggingStreams: tally.lagging, framesSent: tally.frames };
   }
 
   /** Ends every stream after what it still has to say, and lets waiting polls answer. None is opened afterwards. */
   closeAll(): void {
-    this.#closed = true;
+    this.room.close();
     this.changes.close();
     for (const { subscribers } of this.#followed.values()) {
       for (const subscriber of subscribers) subscriber.finish();
@@ -109,17 +105,4 @@ export class RunFeeds {
     this.#followed.set(runId, followed);
     return followed;
   }
-
-  #count(keyId: string, change: 1 | -1): void {
-    this.#open += change;
-    const ofKey = (this.#openByKey.get(keyId) ?? 0) + change;
-    if (ofKey > 0) this.#openByKey.set(keyId, ofKey);
-    else this.#openByKey.delete(keyId);
-  }
-}
-
-const RETRY_AFTER_MS = 1000;
-
-function tooMany(scope: "global" | "key", limit: number): AppError {
-  return new AppError("rate_limited", { retryAfterMs: RETRY_AFTER_MS, scope, limit });
 }

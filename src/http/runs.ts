@@ -1,7 +1,9 @@
 import { bulkCancelRuns, cancelRun, pauseRun, resumeRun } from "../engine/change-run.ts";
 import { createRun } from "../engine/create-run.ts";
 import { visibleRun } from "../engine/execute.ts";
-import { listRuns, snapshot } from "../engine/read-run.ts";
+import { TOKEN_STEP_MS, withTokens } from "../engine/interrupt-links.ts";
+import { childStatuses, listRuns, snapshot, withChildStatuses } from "../engine/read-run.ts";
+import type { Authorizer } from "../engine/roles.ts";
 import type {
   BulkCancelRequest,
   CancelRunRequest,
@@ -10,8 +12,9 @@ import type {
   ResumeRunRequest,
 } from "../protocol/api.ts";
 import { AppError } from "../protocol/errors.ts";
+import { openInterrupts } from "../protocol/run.ts";
 import type { RunStatus } from "../protocol/run-status.ts";
-import { noneMatch } from "./etag.ts";
+import { digest, noneMatch } from "./etag.ts";
 import { callerOf, type Handler, type Reply, type RequestContext } from "./handler.ts";
 
 export const createRunRoute: Handler = async (context) => {
@@ -37,15 +40,24 @@ export const listRunsRoute: Handler = async (context) => {
   return ok(await listRuns(context.host, callerOf(context), { ...query, limit: query.limit ?? DEFAULT_LIMIT }));
 };
 
-export const getRunRoute: Handler = async (context) => {
-  const { host, request } = context;
-  const run = await visibleRun(host, callerOf(context), runIdOf(context));
-  // A snapshot is a function of the log, and the version says how much of the log there is.
-  const etag = `"${run.runId}-${run.version}"`;
-  const headers = { etag };
-  if (!noneMatch(request.headers["if-none-match"], etag)) return { status: 304, raw: null, headers };
-  return { status: 200, json: await snapshot(host, run), headers };
-};
+export function getRunRoute(authorizer: Pick<Authorizer, "decide">): Handler {
+  return async (context) => {
+    const { host, request } = context;
+    const caller = callerOf(context);
+    const run = await visibleRun(host, caller, runIdOf(context));
+    const answers = openInterrupts(run).length > 0 && (await authorizer.decide(caller, "approvals:respond")).allowed;
+    // A snapshot is a function of the log, and the version says how much of the log there is; tokens come and go, and
+    // what children are is in logs of their own.
+    const tokens = answers ? `-${Math.floor(host.nowMs() / TOKEN_STEP_MS)}` : "";
+    const statuses = await childStatuses(host, run);
+    const children = statuses.size === 0 ? "" : `-${digest(JSON.stringify([...statuses]))}`;
+    const etag = `"${run.runId}-${run.version}${tokens}${children}"`;
+    const headers = { etag };
+    if (!noneMatch(request.headers["if-none-match"], etag)) return { status: 304, raw: null, headers };
+    const shown = withChildStatuses(await snapshot(host, run), statuses);
+    return { status: 200, json: answers ? withTokens(host, run, shown) : shown, headers };
+  };
+}
 
 export const cancelRunRoute: Handler = async (context) => {
   const request = context.body as CancelRunRequest;

@@ -20,7 +20,7 @@ export function send(response: ServerResponse, reply: Written, sending: Sending)
   const headers = ["x-request-id", sending.requestId, "x-content-type-options", "nosniff"];
   if (own?.["cache-control"] === undefined) headers.push("cache-control", sending.cacheControl);
   if (own !== undefined) for (const name in own) headers.push(name, own[name] ?? "");
-  if (body !== null) headers.push("content-type", contentType);
+  if (body !== null && status !== 204) headers.push("content-type", contentType);
   if (status !== 304 && status !== 204) headers.push("content-length", String(byteLength(body)));
   if (status >= 400) discardRest(response.req, sending.discardBytes);
   response.writeHead(status, headers);

@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import { MAX_TOKEN_LENGTH } from "../engine/interrupt-token.ts";
 import { AppError } from "../protocol/errors.ts";
 import type { Operation } from "../protocol/operation.ts";
 import { OPERATIONS, type OperationId } from "../protocol/operations.ts";
@@ -22,8 +23,8 @@ import { BODY_DETAILS, handlers } from "./routes.ts";
 import { send, type Written } from "./send.ts";
 import { type SystemRoute, systemRoutes } from "./system-routes.ts";
 
-/** Longer ids than this name nothing. */
-const MAX_PARAM_LENGTH = 256;
+/** Nothing that a path names is longer than a token. */
+const MAX_PARAM_LENGTH = MAX_TOKEN_LENGTH;
 
 /**
  * The HTTP side of a host, not yet listening. Fastify routes and holds the sockets. Everything else happens in each

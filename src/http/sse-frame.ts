@@ -22,9 +22,14 @@ export function batchFrame(events: readonly StoredEvent[]): string {
   return frame(events.at(-1)?.sequence ?? 0, "batch", `[${events.map((event) => event.body).join(",")}]`);
 }
 
+/** A frame that no client resumes after. */
+export function plainFrame(event: string, data: string): string {
+  return `event: ${event}\ndata: ${data}\n\n`;
+}
+
 /** JSON texts have no line breaks of their own, so one `data:` line holds any of them. */
 function frame(id: number, event: string, data: string): string {
-  return `id: ${id}\nevent: ${event}\ndata: ${data}\n\n`;
+  return `id: ${id}\n${plainFrame(event, data)}`;
 }
 
 function messageChunk(body: string): string {

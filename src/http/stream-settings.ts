@@ -6,6 +6,8 @@ export interface StreamSettings {
   readonly stallMs: number;
   /** How often a followed run is read although nobody said that it changed: what a lost notification costs at most. */
   readonly rereadMs: number;
+  /** The same for a live inbox, which is then read as a whole: what is open in a tenant. */
+  readonly inboxRereadMs: number;
   /** The protocol asks for a sign of life at least every 30 s. */
   readonly keepAliveMs: number;
   readonly streamsMax: number;
@@ -17,6 +19,7 @@ export const STREAM_DEFAULTS: StreamSettings = {
   bufferedBytesMax: 1024 * 1024,
   stallMs: 60_000,
   rereadMs: 5_000,
+  inboxRereadMs: 30_000,
   keepAliveMs: 15_000,
   streamsMax: 4096,
 };

@@ -1,4 +1,4 @@
-import { EventEmitter, once } from "node:events";
+import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -6,6 +6,7 @@ import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
 import type { Store } from "../store/store.ts";
 import { nodeStarted, runCompleted } from "../testing/builders.ts";
 import { ADA, engineOn } from "../testing/engine.ts";
+import { FakeResponse } from "../testing/fake-response.ts";
 import { SseClient } from "../testing/sse-client.ts";
 import { randomOf, type StreamHost, streamHost, WrittenRun } from "../testing/stream-host.ts";
 import { RunFeeds } from "./run-feeds.ts";
@@ -42,34 +43,6 @@ async function writeWhileWatching(run: WrittenRun, streams: StreamHost["response
     lagging.add(host.feeds.counts().laggingStreams);
   }
   return { most, lagging };
-}
-
-/** The server's side of a connection whose reader takes what waits when the test says so. */
-class FakeResponse extends EventEmitter {
-  readonly destroyed = false;
-  writableLength = 0;
-  most = 0;
-  text = "";
-
-  write(bytes: Buffer | string): boolean {
-    this.text += bytes.toString();
-    this.writableLength += bytes.length;
-    this.most = Math.max(this.most, this.writableLength);
-    return this.writableLength < 512;
-  }
-
-  takeAll(): void {
-    const full = this.writableLength >= 512;
-    this.writableLength = 0;
-    if (full) this.emit("drain");
-  }
-
-  end(): void {
-    this.emit("close");
-  }
-
-  writeHead(): void {}
-  setTimeout(): void {}
 }
 
 describe("readers that take what waits at any time", () => {

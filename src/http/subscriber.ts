@@ -12,6 +12,7 @@ import { RunFold } from "./run-fold.ts";
 import { snapshotFrame } from "./sse-frame.ts";
 import type { SseSocket } from "./sse-socket.ts";
 import type { StreamModes } from "./stream-mode.ts";
+import type { StreamTally } from "./stream-room.ts";
 
 export interface Subscription {
   readonly modes: StreamModes;
@@ -21,12 +22,6 @@ export interface Subscription {
   /** How many events the log held when the run was looked up. */
   readonly version: number;
   readonly visible: Visibility;
-}
-
-/** What this process counts over all its streams. */
-export interface StreamTally {
-  frames: number;
-  lagging: number;
 }
 
 type State = "new" | "reading" | "live" | "lagging" | "parked" | "ended";

@@ -1,13 +1,17 @@
 import { createRun } from "../engine/create-run.ts";
 import { type Host, idSource } from "../engine/host.ts";
+import { type InterruptTokens, tokenKeys } from "../engine/interrupt-token.ts";
 import type { EffectNodeType, NodeContext, NodeOutcome, NodeType } from "../engine/node-type.ts";
 import { NODE_TYPES } from "../engine/nodes/all.ts";
+import { systemResolve } from "../engine/outbound/guard.ts";
 import { plansOf } from "../engine/plans.ts";
 import { registerWorkflow } from "../engine/register-workflow.ts";
+import { withOutbox } from "../engine/webhooks/outbox.ts";
 import { startWorker, type Worker, type WorkerSettings } from "../engine/worker.ts";
 import type { CreateRunRequest } from "../protocol/api.ts";
 import type { RunEventDoc } from "../protocol/events.ts";
 import type { Caller } from "../protocol/identity.ts";
+import type { Capability } from "../protocol/operation.ts";
 import type { Run } from "../protocol/run.ts";
 import { Type } from "../protocol/schema.ts";
 import type { WorkflowDefinition } from "../protocol/workflow.ts";
@@ -19,23 +23,35 @@ export const ADA: Caller = {
   kind: "user",
   keyId: "key-ada",
   roles: ["owner"],
+  groups: [],
   keyScopes: ["*"],
 };
 
 /** The engine on a real store, with the real clock. */
-export function engineOn(store: Store, more: readonly NodeType[] = []): Host {
+export function engineOn(bare: Store, more: readonly NodeType[] = []): Host {
+  const newId = idSource(Date.now);
+  const capabilities = new Set<Capability>(["pauseResume", "auditLogIntegrity", "webhooks"]);
+  const store = withOutbox(bare, { nowMs: Date.now, newId, capabilities });
   return {
     store,
     plans: plansOf(store),
     nodeTypes: new Map([...NODE_TYPES, ...more.map((type) => [type.typeId, type] as const)]),
     limits: { maxNodeExecutions: 1000 },
-    capabilities: new Set(["pauseResume", "auditLogIntegrity"]),
+    capabilities,
     runtimeCapabilities: new Set(),
     idempotency: { retentionMs: 86_400_000, leaseMs: 10_000 },
     effects: { retentionMs: 86_400_000 },
+    gates: { eventRetentionMs: 86_400_000 },
+    tokens: tokensAt(Date.now),
+    outbound: { allowPrivate: true, resolve: systemResolve, timeoutMs: 5000, userAgent: "assay/test" },
     nowMs: Date.now,
-    newId: idSource(Date.now),
+    newId,
   };
+}
+
+/** Tokens of a host whose clock this is; hosts of one test read each other's, as hosts on one database do. */
+export function tokensAt(nowMs: () => number): InterruptTokens {
+  return tokenKeys({ keys: [{ kid: "test", secret: "the-token-secret-of-every-test-host" }], nowMs });
 }
 
 let workers = 0;

@@ -10,6 +10,7 @@ import type { Worker } from "../engine/worker.ts";
 import { HTTP_DEFAULTS, type HttpDeps, type HttpSettings } from "../http/deps.ts";
 import { eventRoutes } from "../http/event-routes.ts";
 import { buildServer } from "../http/server.ts";
+import type { StreamSettings } from "../http/stream-settings.ts";
 import { ErrorEnvelope, type KeyFileEntry } from "../protocol/api.ts";
 import { ERRORS, type ErrorCode } from "../protocol/errors.ts";
 import type { Capability } from "../protocol/operation.ts";
@@ -40,11 +41,12 @@ export interface TestHostOptions {
   readonly capabilities?: readonly Capability[];
   readonly host?: Partial<Host>;
   readonly deps?: Partial<HttpDeps>;
+  readonly streams?: Partial<StreamSettings>;
   /** Executes runs, with the real worker. */
   readonly worker?: boolean;
 }
 
-const ALL_SERVED: readonly Capability[] = ["pauseResume", "auditLogIntegrity", "conformanceSeams"];
+const ALL_SERVED: readonly Capability[] = ["pauseResume", "auditLogIntegrity", "webhooks", "conformanceSeams"];
 
 export interface LogLine {
   readonly level: "info" | "warn" | "error";
@@ -85,7 +87,15 @@ export class TestHost {
     const host: Host = worker === undefined ? bare : { ...bare, hands: worker };
     for (const who of ["owner", "other"] as const) {
       const { tenant, principal, roles } = KEYS[who];
-      const caller = { tenant, principal, roles, kind: "user", keyId: "key-test", keyScopes: ["*"] } as const;
+      const caller = {
+        tenant,
+        principal,
+        roles,
+        kind: "user",
+        keyId: "key-test",
+        groups: [],
+        keyScopes: ["*"],
+      } as const;
       await register(host, workflow({ id: "noop", nodes: { a: "core.noop" } }), caller);
     }
     const logged: LogLine[] = [];
@@ -101,7 +111,10 @@ export class TestHost {
       authenticator: who,
       authorizer: roles,
       audit: { verifier: await auditSigner(store), intervalEntries: 1000, intervalSeconds: 300 },
-      events: eventRoutes(host, { report: (error) => log("error")({ err: error }, "stream") }),
+      events: eventRoutes(host, {
+        settings: options.streams ?? {},
+        report: (error) => log("error")({ err: error }, "stream"),
+      }),
       ...options.deps,
     });
     await app.ready();

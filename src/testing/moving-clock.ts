@@ -2,7 +2,7 @@ import type { Host } from "../engine/host.ts";
 import { idSource } from "../engine/host.ts";
 import type { Store } from "../store/store.ts";
 import { NOW } from "./builders.ts";
-import { engineOn } from "./engine.ts";
+import { engineOn, tokensAt } from "./engine.ts";
 
 /** The engine on a real store, in a time that only the test moves. */
 export function hostAt(store: Store, startMs = NOW): Host & { pass(ms: number): void } {
@@ -11,6 +11,7 @@ export function hostAt(store: Store, startMs = NOW): Host & { pass(ms: number): 
   return {
     ...engineOn(store),
     nowMs,
+    tokens: tokensAt(nowMs),
     newId: idSource(nowMs),
     pass: (ms) => {
       now += ms;

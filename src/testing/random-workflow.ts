@@ -31,13 +31,22 @@ const CONDITIONS = [
   { type: "expression", expression: "variables.count > 2" },
   { type: "truthy", left: "output.nothing" },
   { type: "contains", left: "variables.password", right: SECRET },
+  { type: "equals", left: "output.action", right: "reject" },
+  { type: "equals", left: "output.decision", right: "rejected" },
 ] as const;
 
-/** A workflow of up to a dozen nodes with everything that decides an order: edges, rules, conditions, loops, failures. */
-export function randomWorkflow(random: Random): WorkflowDefinition {
+/**
+ * A workflow of up to a dozen nodes with everything that decides an order: edges, rules, conditions, loops, failures,
+ * gates, and runs of the workflows in `others`.
+ */
+export function randomWorkflow(
+  random: Random,
+  id = "test-workflow",
+  others: readonly string[] = [],
+): WorkflowDefinition {
   const count = 1 + Math.floor(random() * 11);
   const ids = Array.from({ length: count }, (_, i) => (random() < 0.2 ? (NAMES[i] ?? `n${i}`) : `n${i}`));
-  const nodes = Object.fromEntries(ids.map((id) => [id, randomNode(random, id)]));
+  const nodes = Object.fromEntries(ids.map((name) => [name, randomNode(random, name, others)]));
   const edges = [];
   for (let to = 1; to < count; to++) {
     for (let from = 0; from < to; from++) {
@@ -50,6 +59,7 @@ export function randomWorkflow(random: Random): WorkflowDefinition {
     edges.push({ ...randomEdge(random, ids[from] as string, ids[to] as string), condition: pick(random, CONDITIONS) });
   }
   return workflow({
+    id,
     nodes,
     edges: edges.map((edge, i) => ({ ...edge, id: NAMES[i] ?? `e${i}` })) as never,
     variables: [
@@ -71,10 +81,11 @@ function randomEdge(random: Random, from: string, to: string) {
   return { from, to, ...(condition && { condition }), ...(triggerRule && { triggerRule }) };
 }
 
-function randomNode(random: Random, id: string) {
+function randomNode(random: Random, id: string, others: readonly string[]) {
   const disabled = random() < 0.05 ? { disabled: true } : {};
   const password = { type: "variable" as const, variableName: "password" };
-  switch (Math.floor(random() * 8)) {
+  if (others.length > 0 && random() < 0.25) return { ...subWorkflow(random, pick(random, others)), ...disabled };
+  switch (Math.floor(random() * 11)) {
     case 0:
       return { typeId: "core.delay", config: { ms: Math.floor(random() * 5000) }, ...disabled };
     case 1:
@@ -95,8 +106,47 @@ function randomNode(random: Random, id: string) {
       };
     case 5:
     case 6:
+      return { ...gate(random), ...disabled };
+    case 7:
+    case 8:
       return { typeId: "test.effect", config: { of: id }, ...disabled };
     default:
       return { typeId: "core.noop", ...disabled };
   }
+}
+
+function subWorkflow(random: Random, workflowId: string) {
+  return {
+    typeId: "core.subWorkflow",
+    config: {
+      workflowId,
+      onChildFailure: pick(random, ["fail-parent", "absorb"]),
+      waitForCompletion: random() < 0.8,
+      propagateCancellation: random() < 0.8,
+      inputMapping: pick(random, [{}, { given: "password" }, { count: "count", password: "given" }]),
+      outputMapping: pick(random, [{}, { got: "password", given: "given" }, { count: "count", text: "copy" }]),
+    },
+  };
+}
+
+function gate(random: Random) {
+  const timeout = random() < 0.3 ? { timeoutMs: 1000 + Math.floor(random() * 3000) } : {};
+  const questions = [{ id: "q1", question: `what is the ${SECRET}?` }];
+  return pick(random, [
+    {
+      typeId: "core.approvalGate",
+      config: {
+        title: `the ${SECRET}`,
+        actions: ["accept", "reject", "refine", "ask"],
+        requiredApprovals: pick(random, [1, 2]),
+        rejectionPolicy: pick(random, ["single-veto", "majority"]),
+        ...timeout,
+      },
+    },
+    {
+      typeId: "core.openwop.governance.approvalGate",
+      config: { requiredRole: "reviewer", quorum: pick(random, [1, 2]) },
+    },
+    { typeId: "core.clarificationGate", config: { questions, ...timeout } },
+  ]);
 }

@@ -1,4 +1,6 @@
 import { makePlan, type Plan } from "../engine/decide/plan.ts";
+import { resolveInterrupt } from "../engine/decide/resolve-interrupt.ts";
+import type { AuditNote } from "../engine/decide/ruling.ts";
 import { startRun } from "../engine/decide/start-run.ts";
 import { type Host, idSource } from "../engine/host.ts";
 import type { NodeTypes } from "../engine/node-type.ts";
@@ -12,6 +14,7 @@ import { fold, type Run, wakeAtMs } from "../protocol/run.ts";
 import { isTerminal } from "../protocol/run-status.ts";
 import { matches, problemsOf } from "../protocol/schema.ts";
 import type { WorkflowDefinition } from "../protocol/workflow.ts";
+import { ANA, type Somebody } from "./judges.ts";
 
 export interface Simulation {
   readonly plan: Plan;
@@ -25,6 +28,10 @@ export interface Simulation {
   turn(): Simulation;
   /** A command decided at the present time. */
   decide(command: (run: Run, plan: Plan) => readonly EventDraft[]): Simulation;
+  /** Answers the latest interrupt of a node. What a refusal leaves behind is kept before it is thrown. */
+  resolve(nodeId: string, value: unknown, by?: Somebody): Simulation;
+  /** What the answers have left for the audit chain. */
+  readonly audit: readonly AuditNote[];
   advance(ms: number): Simulation;
 }
 
@@ -32,13 +39,22 @@ export interface Simulation {
 export function simulate(
   definition: WorkflowDefinition,
   request: CreateRunRequest = {},
-  options: { nodeTypes?: NodeTypes; maxNodeExecutions?: number; provided?: readonly string[] } = {},
+  options: {
+    nodeTypes?: NodeTypes;
+    maxNodeExecutions?: number;
+    provided?: readonly string[];
+    gateTimeoutMs?: number;
+  } = {},
 ): Simulation {
   const plan = makePlan(definitionHash(definition), definition);
   let nowMs = Date.parse("2026-01-01T00:00:00.000Z");
   const host = {
     nodeTypes: options.nodeTypes ?? NODE_TYPES,
     runtimeCapabilities: new Set(options.provided ?? []),
+    gates: {
+      eventRetentionMs: 86_400_000,
+      ...(options.gateTimeoutMs === undefined ? {} : { timeoutMs: options.gateTimeoutMs }),
+    },
     nowMs: () => nowMs,
     newId: idSource(() => nowMs),
   } as unknown as Host;
@@ -52,6 +68,7 @@ export function simulate(
     stamping(),
   );
   const state = { run: first.run, events: [...first.events] };
+  const audit: AuditNote[] = [];
   const add = (run: Run, events: readonly RunEvent[]) => {
     for (const event of events) checkPayload(event);
     state.run = run;
@@ -93,6 +110,14 @@ export function simulate(
       add(run, events);
       return simulation;
     },
+    resolve(nodeId, value, { mayRelay, ...judge } = ANA) {
+      const ruling = resolveInterrupt(state.run, { of: { nodeId }, value, judge, mayRelay, nowMs });
+      audit.push(...ruling.audit);
+      simulation.decide(() => ruling.events);
+      if (ruling.refusal !== undefined) throw ruling.refusal;
+      return simulation;
+    },
+    audit,
     advance(ms) {
       nowMs += ms;
       return simulation;

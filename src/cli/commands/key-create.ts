@@ -2,6 +2,7 @@ import type { CreateKeyRequest, KeyInfo } from "../../protocol/api.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { Call, FlagValues } from "../command.ts";
 import { withKeys } from "../keys-of.ts";
+import { split } from "../name-list.ts";
 import { printable } from "../printable.ts";
 import type { KEY_CREATE_FLAGS } from "../specs/key.ts";
 import { fromNow } from "../when.ts";
@@ -16,7 +17,7 @@ export async function keyCreate(call: Call<typeof KEY_CREATE_FLAGS>): Promise<un
 }
 
 function requestOf({ flags }: Call<typeof KEY_CREATE_FLAGS>, nowMs: number): CreateKeyRequest {
-  const { principal, roles, scopes, kind, workspace, label } = flags;
+  const { principal, roles, group, scopes, kind, workspace, label } = flags;
   if (principal === undefined) return refuse("--principal is missing; it says who the key is for");
   const expiresAt = expiryOf(flags, nowMs);
   return {
@@ -24,6 +25,7 @@ function requestOf({ flags }: Call<typeof KEY_CREATE_FLAGS>, nowMs: number): Cre
     ...(kind === undefined ? {} : { kind: kind as "user" | "agent" }),
     ...(workspace === undefined ? {} : { workspace }),
     ...(roles.length === 0 ? {} : { roles: split(roles) }),
+    ...(group.length === 0 ? {} : { groups: split(group) }),
     ...(scopes.length === 0 ? {} : { scopes: split(scopes) }),
     ...(label === undefined ? {} : { label }),
     ...(expiresAt === undefined ? {} : { expiresAt }),
@@ -34,10 +36,6 @@ function expiryOf({ expiresIn, expiresAt }: FlagValues<typeof KEY_CREATE_FLAGS>,
   if (expiresIn === undefined) return expiresAt;
   if (expiresAt !== undefined) return refuse("use either --expires-in or --expires-at");
   return fromNow(expiresIn, nowMs) ?? refuse(`--expires-in ${expiresIn} must look like 45m, 12h or 30d`);
-}
-
-function split(items: readonly string[]): string[] {
-  return items.flatMap((item) => item.split(",")).filter((item) => item !== "");
 }
 
 function describe({ keyId, tenant, principal, roles, expiresAt }: KeyInfo): string {

@@ -22,12 +22,17 @@ function table(keys: readonly KeyInfo[], paint: Paint, nowMs: number): string {
     printable(`${key.principal}${key.kind === "agent" ? " (agent)" : ""}`),
     printable(key.workspace ?? "-"),
     printable(key.roles.join(",") || "-"),
+    printable(key.groups.join(",") || "-"),
     printable(key.scopes.join(",")),
     state(key, paint, nowMs),
     formatAgo(key.lastUsedAt, nowMs),
     printable(key.label ?? ""),
   ]);
-  return formatTable(["KEY ID", "PRINCIPAL", "WORKSPACE", "ROLES", "SCOPES", "STATE", "USED", "LABEL"], rows, paint);
+  return formatTable(
+    ["KEY ID", "PRINCIPAL", "WORKSPACE", "ROLES", "GROUPS", "SCOPES", "STATE", "USED", "LABEL"],
+    rows,
+    paint,
+  );
 }
 
 function state({ revokedAt, expiresAt }: KeyInfo, paint: Paint, nowMs: number): string {

@@ -2,6 +2,7 @@ import type { RunSnapshot } from "../../protocol/snapshot.ts";
 import { connect } from "../client.ts";
 import type { Call } from "../command.ts";
 import { errorText } from "../describe-event.ts";
+import { subjectOf } from "../describe-gate-event.ts";
 import type { Io } from "../io.ts";
 import { printable, printableJson } from "../printable.ts";
 import { paintStatus } from "../status.ts";
@@ -28,6 +29,7 @@ export function showRun(run: RunSnapshot, { paint }: Io, nowMs: number): string 
       Owner:
         run.owner && printable([run.owner.tenant, run.owner.workspace, run.owner.principal].filter(Boolean).join("/")),
       Tags: run.tags?.length ? printable(run.tags.join(", ")) : undefined,
+      Parent: run.parentRunId && `${run.parentRunId} (node ${printable(run.parentNodeId ?? "")})`,
       Error: run.error && paint.red(errorText(run.error)),
     },
     paint,
@@ -35,11 +37,37 @@ export function showRun(run: RunSnapshot, { paint }: Io, nowMs: number): string 
   const outputs = (run as { outputs?: Readonly<Record<string, unknown>> }).outputs;
   const parts = [
     facts,
+    interrupts(run, paint, nowMs),
     nodes(run, paint),
+    children(run, paint),
     values("Variables", run.variables, paint),
     values("Outputs", outputs, paint),
   ];
   return parts.filter((part) => part !== undefined).join("\n\n");
+}
+
+function interrupts({ interrupts: open = [] }: RunSnapshot, paint: Io["paint"], nowMs: number): string | undefined {
+  const rows = open.map(({ nodeId, kind, data, tally, requestedAt, deadline, interruptId }) => [
+    printable(nodeId),
+    kind,
+    tally === undefined ? "" : `${tally.granted}/${tally.required}`,
+    formatAgo(requestedAt, nowMs),
+    deadline ?? "",
+    interruptId,
+    printable(subjectOf(data)),
+  ]);
+  const headings = ["WAITS AT", "FOR", "VOTES", "SINCE", "UNTIL", "INTERRUPT", ""];
+  return rows.length === 0 ? undefined : formatTable(headings, rows, paint);
+}
+
+function children({ childRuns = [] }: RunSnapshot, paint: Io["paint"]): string | undefined {
+  const rows = childRuns.map(({ runId, status, workflowId, nodeId }) => [
+    runId,
+    paintStatus(status, paint),
+    printable(workflowId),
+    printable(nodeId),
+  ]);
+  return rows.length === 0 ? undefined : formatTable(["CHILD RUN", "STATUS", "WORKFLOW", "OF NODE"], rows, paint);
 }
 
 interface NodeLine {

@@ -20,6 +20,7 @@ import { purgeFromTimeToTime } from "../wiring/purge.ts";
 import { runUntilStopped } from "../wiring/run-until-stopped.ts";
 import type { Shutdown } from "../wiring/shutdown.ts";
 import { signCheckpoints, signerFor } from "../wiring/sign-audit.ts";
+import { deliveryPart } from "../wiring/start-deliveries.ts";
 import { workOn } from "../wiring/start-worker.ts";
 import { workerSamples } from "../wiring/worker-samples.ts";
 import { checkWorkflowFiles, registerNew } from "../wiring/workflow-files.ts";
@@ -47,13 +48,14 @@ async function start(call: Call, log: Logger, shutdown: Shutdown): Promise<Ready
   purgeFromTimeToTime(store, log, shutdown);
 
   const signer = await signerFor(store, config);
-  let host = buildHost(store, config);
+  let host = await buildHost(store, config);
   if (host.capabilities.has("auditLogIntegrity")) {
     host = { ...host, checkpointer: signCheckpoints(host, signer, config, log, shutdown) };
   }
   await registerWorkflows(host, call);
   if (keyFile) await seedKeys(host, keyFile);
 
+  const deliveries = config.worker ? deliveryPart(host, config, log, shutdown) : undefined;
   const worker = config.worker ? workOn(host, config, log, shutdown) : undefined;
   if (worker) host = { ...host, hands: worker };
 
@@ -81,10 +83,11 @@ async function start(call: Call, log: Logger, shutdown: Shutdown): Promise<Ready
     events,
     ...(config.console ? { consoleDir: consoleFolder() } : {}),
     fixtures: () => hostWideIds(store),
-    samples: () => [...events.samples(), ...(worker ? workerSamples(worker) : [])],
+    samples: () => [...events.samples(), ...(worker ? workerSamples(worker) : []), ...(deliveries?.samples() ?? [])],
   });
   shutdown.add("server", () => app.close());
   const url = await listen(app, config);
+  deliveries?.start(url);
   // Last of all: a key that is made by a start which then fails would never be shown.
   return { url, ownerKey: keyFile ? undefined : await bootstrapOwnerKey(host) };
 }

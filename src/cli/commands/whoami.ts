@@ -10,6 +10,7 @@ interface WhoAmI {
   readonly principal: string;
   readonly kind: PrincipalKind;
   readonly roles: readonly string[];
+  readonly groups: readonly string[];
   readonly scopes: readonly string[];
 }
 
@@ -25,6 +26,7 @@ export async function whoami({ json, config, io }: Call): Promise<undefined> {
     Workspace: me.workspace,
     Principal: `${me.principal} (${me.kind})`,
     Roles: me.roles.join(", ") || "none",
+    Groups: me.groups.join(", ") || "none",
     Scopes: me.scopes.join(", ") || "none",
   };
   const shown = Object.entries(fields).map(([name, value]) => [name, value === undefined ? value : printable(value)]);

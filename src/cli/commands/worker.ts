@@ -4,6 +4,7 @@ import { describeDatabase, openStore } from "../database.ts";
 import { packageVersion } from "../version.ts";
 import { buildHost } from "../wiring/build-host.ts";
 import { runUntilStopped } from "../wiring/run-until-stopped.ts";
+import { deliveryPart } from "../wiring/start-deliveries.ts";
 import { workOn } from "../wiring/start-worker.ts";
 
 /** Executes runs and answers nothing. */
@@ -17,7 +18,9 @@ export async function worker(call: Call): Promise<number> {
   return runUntilStopped(call, async (log, shutdown) => {
     const store = await openStore(config);
     shutdown.add("store", () => store.close());
-    workOn(buildHost(store, config), config, log, shutdown);
+    const host = await buildHost(store, config);
+    deliveryPart(host, config, log, shutdown).start("");
+    workOn(host, config, log, shutdown);
     const database = describeDatabase(config);
     const version = packageVersion();
     io.out(json ? JSON.stringify({ database, pid: process.pid, version }) : `Working on ${database}`);

@@ -1,17 +1,25 @@
 import type { AnyCommand } from "../command.ts";
 import { AUDIT_COMMANDS } from "./audit.ts";
 import { DATABASE_COMMANDS, openapi } from "./database.ts";
+import { EVENT_COMMANDS } from "./event.ts";
+import { INBOX_COMMANDS } from "./inbox.ts";
 import { KEY_COMMANDS } from "./key.ts";
+import { ROLE_COMMANDS } from "./role.ts";
 import { RUN_COMMANDS } from "./run.ts";
 import { SERVE_COMMANDS } from "./serve.ts";
+import { WEBHOOK_COMMANDS } from "./webhook.ts";
 import { WORKFLOW_COMMANDS } from "./workflow.ts";
 
 /** Every command, in the order of the help text. */
 export const COMMANDS: readonly AnyCommand[] = [
   ...SERVE_COMMANDS,
   ...RUN_COMMANDS,
+  ...INBOX_COMMANDS,
+  ...EVENT_COMMANDS,
   ...WORKFLOW_COMMANDS,
   ...KEY_COMMANDS,
+  ...ROLE_COMMANDS,
+  ...WEBHOOK_COMMANDS,
   ...AUDIT_COMMANDS,
   ...DATABASE_COMMANDS,
   openapi,
@@ -20,7 +28,12 @@ export const COMMANDS: readonly AnyCommand[] = [
 /** What the words before a command's own stand for. */
 export const GROUPS: Readonly<Record<string, string>> = {
   run: "Start, follow and stop runs.",
+  gates: "See how gates have fared.",
+  event: "Hand events from elsewhere to the runs that wait for them.",
   workflow: "Register and look at workflow definitions.",
   key: "Make, list and end API keys.",
+  role: "Define roles beside the built-in ones.",
+  principal: "Say what the holders of keys are.",
+  webhook: "Have events posted elsewhere, and see how that goes.",
   audit: "Check and keep the audit chain.",
 };

@@ -1,11 +1,11 @@
 import { type AnyCommand, command, type Flags } from "../command.ts";
 import { CLIENT, DATABASE } from "./shared.ts";
 
-const about =
+export const about =
   "Talks to a server, unless --data or --database-url is given: then it opens the database itself, which is the way " +
   "back in when the owner key is lost. A SQLite database must not be in use then.";
 
-const tenant = {
+export const tenant = {
   type: "text",
   value: "ID",
   summary: "The tenant, when the database is opened directly; else it is the tenant of your key.",
@@ -18,6 +18,7 @@ export const KEY_CREATE_FLAGS = {
     value: "LIST",
     summary: "owner, admin, reviewer, viewer (the default), or roles of the workspace.",
   },
+  group: { type: "list", value: "GROUP", summary: "A group of the principal, for gates that ask for one." },
   scopes: { type: "list", value: "LIST", summary: "What the key may do at most; all that yours may unless given." },
   kind: { type: "text", value: "KIND", choices: ["user", "agent"], summary: "user (the default) or agent." },
   workspace: { type: "text", value: "ID", summary: "Bind the key to one workspace." },

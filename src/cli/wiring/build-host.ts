@@ -1,31 +1,50 @@
-import { type Host, idSource } from "../../engine/host.ts";
+import { type GateSettings, type Host, idSource } from "../../engine/host.ts";
 import { NODE_TYPES } from "../../engine/nodes/all.ts";
+import { systemResolve } from "../../engine/outbound/guard.ts";
 import { plansOf } from "../../engine/plans.ts";
+import { withOutbox } from "../../engine/webhooks/outbox.ts";
 import type { Capability } from "../../protocol/operation.ts";
 import type { Store } from "../../store/store.ts";
 import type { Config } from "../settings.ts";
+import { packageVersion } from "../version.ts";
+import { tokensFor } from "./token-keys.ts";
 
 /** How long a request may hold its idempotency key before a repetition may try: longer than any request lasts. */
 const IDEMPOTENCY_LEASE_MS = 60_000;
 
 /** What is built so far. Annotations come with the feedback they belong to. */
-const BUILT: readonly Capability[] = ["pauseResume", "auditLogIntegrity"];
+const BUILT: readonly Capability[] = ["pauseResume", "auditLogIntegrity", "webhooks"];
 
-export function buildHost(store: Store, config: Config): Host {
+export async function buildHost(store: Store, config: Config): Promise<Host> {
   const nowMs = Date.now;
+  const newId = idSource(nowMs);
+  const capabilities = capabilitiesOf(config);
   const { maxNodeExecutions, maxRunDurationMs } = config;
   return {
-    store,
+    store: withOutbox(store, { nowMs, newId, capabilities }),
     plans: plansOf(store),
     nodeTypes: NODE_TYPES,
     limits: { maxNodeExecutions, maxRunDurationMs },
-    capabilities: capabilitiesOf(config),
+    capabilities,
     runtimeCapabilities: new Set(),
     idempotency: { retentionMs: config.idempotencyRetentionSeconds * 1000, leaseMs: IDEMPOTENCY_LEASE_MS },
+    tokens: await tokensFor(store, config, nowMs),
+    gates: gatesOf(config),
     effects: { retentionMs: config.effectRetentionSeconds * 1000 },
+    outbound: {
+      allowPrivate: config.allowPrivateWebhooks,
+      resolve: systemResolve,
+      timeoutMs: config.webhookTimeoutMs,
+      userAgent: `assay/${packageVersion()}`,
+    },
     nowMs,
-    newId: idSource(nowMs),
+    newId,
   };
+}
+
+function gatesOf({ gateTimeout, eventRetention }: Config): GateSettings {
+  const timeout = gateTimeout === 0 ? {} : { timeoutMs: gateTimeout * 1000 };
+  return { ...timeout, eventRetentionMs: eventRetention * 1000 };
 }
 
 function capabilitiesOf({ disable, conformanceSeams }: Config): ReadonlySet<Capability> {

@@ -15,7 +15,12 @@ function file(content: unknown): string {
 describe("a key file", () => {
   test("is an array of keys", () => {
     expect(
-      readKeyFile(file([GOOD, { ...GOOD, key: "another-key-of-16", expiresAt: "2030-01-31T12:00:00Z" }])),
+      readKeyFile(
+        file([
+          { ...GOOD, groups: ["legal"] },
+          { ...GOOD, key: "another-key-of-16", expiresAt: "2030-01-31T12:00:00Z" },
+        ]),
+      ),
     ).toHaveLength(2);
     expect(readKeyFile(file([]))).toEqual([]);
   });
@@ -23,6 +28,7 @@ describe("a key file", () => {
   test.each([
     ["a key that is too short", [GOOD, { ...GOOD, key: "short" }], /keys\.json: entry 1 key must/],
     ["an unknown field", [{ ...GOOD, role: "owner" }], /entry 0 must not have "role"/],
+    ["a group that is no id", [{ ...GOOD, groups: ["legal", "two words"] }], /entry 0 groups\/1 must/],
     ["a missing field", [{ key: GOOD.key, tenant: "t1" }], /entry 0 must have "principal"/],
     [
       "an end that is no instant",

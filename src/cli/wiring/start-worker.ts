@@ -1,8 +1,12 @@
 import type { Logger } from "pino";
 import type { Host } from "../../engine/host.ts";
+import { sweepHeldEvents } from "../../engine/sweep-held-events.ts";
 import { startWorker, type Worker } from "../../engine/worker.ts";
 import type { Config } from "../settings.ts";
 import type { Shutdown } from "./shutdown.ts";
+
+/** Only what a process that died in between has left lying waits for this. */
+const HELD_EVENTS_EVERY_MS = 5000;
 
 /** Starts executing runs, until the shutdown hands what is left back to the queue. */
 export function workOn(host: Host, config: Config, log: Logger, shutdown: Shutdown): Worker {
@@ -14,6 +18,11 @@ export function workOn(host: Host, config: Config, log: Logger, shutdown: Shutdo
     concurrency: config.workerConcurrency,
     onError: (error) => log.error({ err: error }, "worker"),
   });
+  const held = sweepHeldEvents(host, {
+    everyMs: HELD_EVENTS_EVERY_MS,
+    onError: (error) => log.error({ err: error }, "held events"),
+  });
+  shutdown.add("held events", () => held.stop());
   shutdown.add("worker", (remainingMs) => worker.stop(remainingMs));
   return worker;
 }

@@ -13,7 +13,7 @@ let host: Host;
 let folder: string;
 
 beforeEach(async () => {
-  host = buildHost(await openSqliteStore({ path: ":memory:" }), defaultConfig());
+  host = await buildHost(await openSqliteStore({ path: ":memory:" }), defaultConfig());
   folder = tempDir();
 });
 afterEach(() => host.store.close());

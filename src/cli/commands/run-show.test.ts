@@ -1,0 +1,47 @@
+import { describe, expect, test } from "vitest";
+import type { RunSnapshot } from "../../protocol/snapshot.ts";
+import { recordedIo } from "../../testing/recorded-io.ts";
+import { showRun } from "./run-show.ts";
+
+const NOW = Date.parse("2027-03-01T12:00:00.000Z");
+const shown = (run: Partial<RunSnapshot>) => {
+  const text = showRun({ runId: "run-1", workflowId: "release", status: "running", ...run }, recordedIo(), NOW);
+  return text.split("\n").map((line) => line.replace(/ {2,}/g, " "));
+};
+
+describe("a run shown to people", () => {
+  test("names its parent and the node there", () => {
+    expect(shown({ parentRunId: "run-0", parentNodeId: "call" })).toContain("Parent run-0 (node call)");
+  });
+
+  test("lists its children with what they are now", () => {
+    const childRuns = [{ runId: "run-2", status: "waiting-approval", workflowId: "review", nodeId: "call" } as const];
+    expect(shown({ childRuns }).slice(-2)).toEqual([
+      "CHILD RUN STATUS WORKFLOW OF NODE",
+      "run-2 waiting-approval review call",
+    ]);
+  });
+
+  test("lists what it waits for, how many have agreed, and until when", () => {
+    const interrupt = {
+      runId: "run-1",
+      nodeId: "gate",
+      interruptId: "int-1",
+      kind: "approval",
+      key: "gate:0",
+      data: { title: "Ship it?" },
+      requestedAt: "2027-03-01T11:58:00.000Z",
+      deadline: "2027-03-01T13:00:00.000Z",
+      tally: { granted: 1, rejected: 0, humans: 1, required: 2 },
+    } as const;
+    expect(shown({ interrupts: [interrupt] }).slice(-2)).toEqual([
+      "WAITS AT FOR VOTES SINCE UNTIL INTERRUPT",
+      "gate approval 1/2 2m ago 2027-03-01T13:00:00.000Z int-1 Ship it?",
+    ]);
+  });
+
+  test("says nothing of what it has not", () => {
+    const text = shown({}).join("\n");
+    for (const heading of ["Parent", "CHILD RUN", "WAITS AT"]) expect(text).not.toContain(heading);
+  });
+});

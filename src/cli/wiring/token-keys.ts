@@ -1,0 +1,21 @@
+import { randomBytes } from "node:crypto";
+import { type InterruptTokens, tokenKeys } from "../../engine/interrupt-token.ts";
+import type { Store } from "../../store/store.ts";
+import type { Config } from "../settings.ts";
+import { HOST_KID, parseTokenKeys } from "../token-keys.ts";
+
+/**
+ * The tokens of every process on one database: signed with the first key of `--token-keys`, or with a secret that the
+ * first start made. That secret goes on verifying when keys are given, so that giving them cuts nobody off.
+ */
+export async function tokensFor(
+  store: Pick<Store, "hostSecret">,
+  config: Pick<Config, "tokenKeys" | "tokenTtl">,
+  nowMs: () => number,
+): Promise<InterruptTokens> {
+  const secret = await store.hostSecret("interrupt-token", () => randomBytes(32).toString("base64url"));
+  const own = { kid: HOST_KID, secret };
+  const given = config.tokenKeys === undefined ? [] : parseTokenKeys(config.tokenKeys);
+  const [first = own, ...rest] = [...given, own];
+  return tokenKeys({ keys: [first, ...rest], nowMs, ttlMs: config.tokenTtl * 1000 });
+}

@@ -1,0 +1,63 @@
+import type { Recorder } from "../engine/execute.ts";
+import { readByToken } from "../engine/interrupt-links.ts";
+import { resolveByToken, resolveInterrupt } from "../engine/resolve-interrupt.ts";
+import { AppError } from "../protocol/errors.ts";
+import type { ResolveInterruptRequest, ResolveInterruptResponse } from "../protocol/gate-api.ts";
+import { callerOf, type Handler, type Reply, type RequestContext, runOf } from "./handler.ts";
+import { checkedKey, digestOf, oncePerKey, outcomeOf } from "./idempotency.ts";
+
+export const resolveInterruptRoute: Handler = async (context) => {
+  const { host, params, body } = context;
+  const { runId = "", nodeId = "" } = params;
+  const { resumeValue: value } = body as ResolveInterruptRequest;
+  const record = context.recorder(ok);
+  const seen = runOf(context);
+  return ok(await resolveInterrupt(host, { caller: callerOf(context), runId, of: { nodeId }, value, record, seen }));
+};
+
+export const getInterruptByTokenRoute: Handler = async (context) => {
+  const { view } = await readByToken(context.host, claimsOf(context));
+  return ok(view);
+};
+
+/**
+ * Whether the interrupt is still open is decided with the answer, in one step; here only whose it is. A repetition under
+ * one Idempotency-Key belongs to the interrupt, for nobody has called.
+ */
+export const resolveInterruptByTokenRoute: Handler = async (context) => {
+  const { host, body, request } = context;
+  const claims = claimsOf(context);
+  const { runId, interruptId, intent } = claims;
+  if (intent !== "resolve") {
+    throw new AppError("forbidden", { problem: "this token is for looking, not for answering", intent });
+  }
+  const row = await host.store.runRow(runId);
+  if (row === undefined) throw new AppError("interrupt_not_found");
+  const { tenant } = row;
+  const { resumeValue: value } = body as ResolveInterruptRequest;
+  const answer = (record: Recorder<ResolveInterruptResponse>) =>
+    resolveByToken(host, claims, { tenant, value, record }).then(ok);
+  const header = request.headers["idempotency-key"];
+  if (header === undefined) return answer(() => undefined);
+  const operation = `POST /v1/interrupts of ${interruptId}`;
+  const keyed = { tenant, operation, key: checkedKey(String(header)), digest: digestOf(body, undefined) };
+  let recorded = false;
+  const record: Recorder<ResolveInterruptResponse> = (result) => {
+    recorded = true;
+    return outcomeOf(host, keyed, { status: 200, json: result });
+  };
+  return oncePerKey(
+    host,
+    keyed,
+    () => answer(record),
+    () => recorded,
+  );
+};
+
+function claimsOf({ host, params }: RequestContext) {
+  return host.tokens.read(params["token"] ?? "");
+}
+
+function ok(json: unknown): Reply {
+  return { status: 200, json };
+}

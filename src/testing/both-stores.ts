@@ -1,0 +1,16 @@
+import { openPostgresStore } from "../store/postgres/postgres-store.ts";
+import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
+import type { Store } from "../store/store.ts";
+import { createDatabase } from "./postgres.ts";
+
+/** An empty database of the test's own, for `describe.each`. */
+export const BOTH_STORES: readonly (readonly [string, () => Promise<{ store: Store; drop(): Promise<void> }>])[] = [
+  ["SQLite", async () => ({ store: await openSqliteStore({ path: ":memory:" }), drop: async () => {} })],
+  [
+    "PostgreSQL",
+    async () => {
+      const database = await createDatabase();
+      return { store: await openPostgresStore({ url: database.url }), drop: () => database.drop() };
+    },
+  ],
+];

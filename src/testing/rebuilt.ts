@@ -1,0 +1,29 @@
+import { expect } from "vitest";
+import { fold, wakeAtMs } from "../protocol/run.ts";
+import { allRows } from "../store/interrupt-rows.ts";
+import type { Store } from "../store/store.ts";
+import { eventsOf } from "./store-contract/subject.ts";
+
+/** Everything derived from the logs is what the logs say: every run row, every interrupt, every vote. */
+export async function expectAllRebuilt(store: Store): Promise<void> {
+  let after = "";
+  for (let page = await store.allRunIds(after, 100); page.length > 0; page = await store.allRunIds(after, 100)) {
+    for (const runId of page) await expectRebuilt(store, runId);
+    after = page.at(-1) ?? "";
+  }
+}
+
+export async function expectRebuilt(store: Store, runId: string): Promise<void> {
+  const events = await eventsOf(store, runId);
+  expect(events.map(({ sequence }) => sequence)).toEqual([...events.keys()]);
+  const run = fold(events);
+  if (run === undefined) throw new Error(`run ${runId} has no events`);
+  const row = await store.runRow(runId);
+  expect(row?.state).toEqual(JSON.parse(JSON.stringify(run)));
+  expect({ ...row, state: undefined }).toMatchObject({
+    status: run.status,
+    version: run.version,
+    wakeAtMs: wakeAtMs(run) ?? null,
+  });
+  expect(await store.interruptRows(runId)).toEqual(allRows(run));
+}
