@@ -90,15 +90,6 @@ describe.each(BOTH_STORES)("an external event over HTTP on %s", (_, open) => {
       await events.completed(runId);
     });
 
-    test("reaches a run that is paused, which goes on with it when it is resumed", async () => {
-      const order = newOrder();
-      const runId = await events.waitingPaused(order, "order");
-      expect((await events.send(payment(order))).json().delivered).toMatchObject([{ runId, status: "paused" }]);
-      await events.host.ask("POST", `/v1/runs/${runId}:resume`, { json: {} });
-      await events.completed(runId);
-      expect(await events.gates.events(runId, "interrupt.requested")).toHaveLength(1);
-    });
-
     test("resolves an interrupt that tokens do not, since its sender has a key", async () => {
       const order = newOrder();
       const runId = await events.waiting(order, { id: "guarded" });
@@ -209,13 +200,12 @@ describe.each(BOTH_STORES)("an external event over HTTP on %s", (_, open) => {
       expectError(await events.send(payment(order)), "interrupt_already_resolved");
     });
 
-    test("because its time is over ends the wait, and says so", async () => {
+    test("because its time is over is told so", async () => {
       const order = newOrder();
-      const runId = await events.waitingPaused(order, "timed");
+      const runId = await events.waiting(order, { id: "timed" });
       events.pass(600_000);
       expectError(await events.send(payment(order)), "interrupt_expired");
       expect((await events.gates.interrupt(runId)).status).toBe("expired");
-      expect(await events.audited("interrupt.timed_out", runId)).toHaveLength(1);
       expectError(await events.send(payment(order, { eventId: "later" })), "interrupt_expired");
     });
 

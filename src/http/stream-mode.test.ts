@@ -47,13 +47,25 @@ describe("a stream mode", () => {
 describe("an event", () => {
   const admitted = (raw: string, type: string) => admittingMode(parseStreamMode(raw), type);
 
+  /** No updates, but whoever follows values sees what they change: the status of a parent, the votes at a gate. */
+  const CHANGES_SNAPSHOT = new Set<EventType>([
+    ...(["node.started", "assay.child.changed", "assay.child.ended"] as const),
+    ...(["assay.vote.recorded", "assay.gate.asked"] as const),
+  ]);
+
   test.each(Object.keys(EVENTS) as EventType[])("%s reaches the modes of its tier", (type) => {
     const { tier } = EVENTS[type];
     expect(admitted("updates", type)).toBe(tier === "updates" ? "updates" : undefined);
     expect(admitted("debug", type)).toBe("debug");
     expect(admitted("messages", type)).toBeUndefined();
-    expect(admitted("values", type)).toBe(tier === "updates" || type === "node.started" ? "values" : undefined);
+    const changes = tier === "updates" || CHANGES_SNAPSHOT.has(type);
+    expect(admitted("values", type)).toBe(changes ? "values" : undefined);
   });
+
+  test.each(Object.keys(EVENTS).filter((type) => /^assay\.|^approval\.(granted|rejected|overridden)$/.test(type)))(
+    "%s is for debug streams, whatever it changes",
+    (type) => expect(admitted("updates,messages", type)).toBeUndefined(),
+  );
 
   test("that several modes admit is named by the narrowest", () => {
     expect(admitted("debug,updates", "node.completed")).toBe("updates");

@@ -65,6 +65,6 @@ export const GATE_OPERATIONS = {
     access: "public",
     body: ResolveInterruptRequest,
     success: { status: 200, schema: ResolveInterruptResponse },
-    errors: [...new Set([...BY_TOKEN, ...ANSWERED])],
+    errors: [...new Set([...BY_TOKEN, ...ANSWERED]), "idempotency_in_flight", "idempotency_key_mismatch"],
   },
 } as const satisfies Record<string, Operation>;

@@ -75,7 +75,11 @@ export const INTERRUPT_DATA: Readonly<Record<InterruptKind, TSchema>> = {
     open,
   ),
   clarification: Type.Object({ questions: Questions, contextType: Type.Optional(Type.String()) }, closed),
-  "external-event": Type.Object({ eventType: Name, correlation: JsonObject }, closed),
+  "external-event": Type.Object(
+    // A correlation of nothing would take any event.
+    { eventType: Name, correlation: Type.Record(Type.String(), Type.Unknown(), { minProperties: 1 }) },
+    closed,
+  ),
   custom: Type.Object({ customKind: Name, payload: Type.Optional(Type.Unknown()) }, closed),
   "low-confidence": Type.Object(
     {

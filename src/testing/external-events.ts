@@ -100,14 +100,6 @@ export class EventHost {
     return runId;
   }
 
-  /** A paused run is left alone by its worker: the first to come after a deadline is the test. */
-  async waitingPaused(correlation: object, id: string): Promise<string> {
-    const runId = await this.waiting(correlation, { id });
-    await this.host.ask("POST", `/v1/runs/${runId}:pause`, { json: { drainPolicy: "immediate" } });
-    await this.gates.until(runId, ({ status }) => status === "paused");
-    return runId;
-  }
-
   send(json: unknown, as: Who = "owner", headers: Record<string, string> = {}) {
     return this.host.ask("POST", "/v1/host/assay/external-events", { as, json, headers });
   }

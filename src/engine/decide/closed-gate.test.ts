@@ -196,6 +196,11 @@ describe("a gate that nothing comes after", () => {
     expect(decided({ nodes: { gate: plain } }, { action: "reject" }).run.error?.code).toBe("approval_rejected");
   });
 
+  test("fails it at once, whatever else is waited for", () => {
+    const run = simulate(workflow({ nodes: { gate: governed, other: plain } })).turn();
+    expect(run.resolve("gate", { decision: "rejected" }).turn().run.error?.code).toBe("approval_rejected");
+  });
+
   test("ends the run when it is to be refined: there is nothing that it could have opened", () => {
     expect(decided({ nodes: { gate: plain } }, refine).run.status).toBe("completed");
   });

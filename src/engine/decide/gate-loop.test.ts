@@ -209,6 +209,30 @@ describe("two gates in one loop", () => {
     expect(countOf(run, "node.started:draft")).toBe(2);
   });
 
+  test("start nothing that would only be done again, while a third branch still works", () => {
+    const three = workflow({
+      nodes: {
+        draft: "core.noop",
+        legal: { typeId, config },
+        brand: { typeId, config },
+        press: "core.noop",
+        slow: { typeId: "core.delay", config: { ms: 1000 } },
+      },
+      edges: [
+        "draft>legal",
+        "draft>brand",
+        "draft>slow",
+        "brand>press",
+        { from: "legal", to: "draft", condition: rejected },
+      ],
+    });
+    const run = simulate(three).turn().resolve("legal", REJECT).resolve("brand", GRANT).turn();
+    expect(countOf(run, "node.started:press")).toBe(0);
+    run.advance(1000).turn();
+    expect(countOf(run, "node.started:draft")).toBe(2);
+    expect(countOf(run, "node.started:press")).toBe(0);
+  });
+
   test("are both asked anew: a pass of the round before opens nothing", () => {
     const run = simulate(parallel).turn().resolve("legal", REJECT).resolve("brand", GRANT).turn();
     expect(keysOf(run).slice(2)).toEqual([

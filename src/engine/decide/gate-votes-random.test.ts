@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { Interrupt } from "../../protocol/interrupt.ts";
 import { codeOf, type Somebody, somebody } from "../../testing/judges.ts";
 import { pick, type Random, randomFrom } from "../../testing/random-workflow.ts";
 import { type Simulation, simulate } from "../../testing/simulate.ts";
+import { interruptOf } from "../../testing/waiting-run.ts";
 import { workflow } from "../../testing/workflow.ts";
 
 const GATES = 200;
@@ -143,8 +143,6 @@ function governedGate(random: Random) {
   });
   return { typeId: "core.openwop.governance.approvalGate", config, value, book: governedBook(config) };
 }
-
-const interruptOf = ({ run }: Simulation) => Object.values(run.interrupts)[0] as Interrupt;
 
 describe.each([
   ["plain", plainGate],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { Interrupt } from "../../protocol/interrupt.ts";
 import { ANA, actionsOf, BEN, codeOf, STARTER, somebody } from "../../testing/judges.ts";
-import { type Simulation, simulate } from "../../testing/simulate.ts";
+import { simulate } from "../../testing/simulate.ts";
+import { expectStillWaits, interruptOf, payloadsOf } from "../../testing/waiting-run.ts";
 import { workflow } from "../../testing/workflow.ts";
 
 const GRANT = { decision: "granted" };
@@ -12,14 +12,6 @@ const waiting = (more: Readonly<Record<string, unknown>> = {}) => {
   const config = { requiredRole: "reviewer", quorum: 3, override: { requiredRole: "admin" }, ...more };
   const typeId = "core.openwop.governance.approvalGate";
   return simulate(workflow({ nodes: { gate: { typeId, config }, next: "core.noop" }, edges: ["gate>next"] })).turn();
-};
-const interruptOf = ({ run }: Simulation) => Object.values(run.interrupts).at(-1) as Interrupt;
-const payloadsOf = ({ events }: Simulation, type: string) =>
-  events.flatMap((event) => (event.type === type ? [event.payload] : []));
-const stillWaits = (run: Simulation) => {
-  expect(interruptOf(run).status).toBe("open");
-  expect(run.go().run.status).toBe("waiting-approval");
-  expect(run.run.nodes["next"]).toBeUndefined();
 };
 
 describe("an override", () => {
@@ -37,9 +29,9 @@ describe("an override", () => {
 
   test("counts as one vote of the quorum, no more", () => {
     const run = waiting().resolve("gate", OVERRIDE, BOSS);
-    stillWaits(run);
+    expectStillWaits(run);
     run.resolve("gate", GRANT, ANA);
-    stillWaits(run);
+    expectStillWaits(run);
     expect(run.resolve("gate", GRANT, BEN).go().run.status).toBe("completed");
   });
 
@@ -59,7 +51,7 @@ describe("an override", () => {
     const before = run.events.length;
     expect(codeOf(() => run.resolve("gate", value, BOSS))).toBe("INVALID_RESUME_VALUE");
     expect(run.events).toHaveLength(before);
-    stillWaits(run);
+    expectStillWaits(run);
   });
 
   test("is refused from whoever lacks its role, also where they could grant", () => {
@@ -67,13 +59,13 @@ describe("an override", () => {
     expect(codeOf(() => run.resolve("gate", OVERRIDE, ANA))).toBe("forbidden");
     expect(payloadsOf(run, "authorization.decided")).toMatchObject([{ principal: "ana", allowed: false }]);
     expect(payloadsOf(run, "approval.overridden")).toEqual([]);
-    stillWaits(run);
+    expectStillWaits(run);
   });
 
   test("is refused where the gate has none", () => {
     const run = waiting({ override: undefined });
     expect(codeOf(() => run.resolve("gate", OVERRIDE, somebody("o", { roles: ["owner"] })))).toBe("forbidden");
-    stillWaits(run);
+    expectStillWaits(run);
   });
 
   test("needs only its own role, not that of the gate", () => {
@@ -86,7 +78,7 @@ describe("an override", () => {
     const run = waiting().resolve("gate", GRANT, BOSS).resolve("gate", OVERRIDE, BOSS);
     expect(interruptOf(run).votes).toMatchObject([{ voter: "boss", override: true }]);
     run.resolve("gate", GRANT, ANA);
-    stillWaits(run);
+    expectStillWaits(run);
     expect(run.resolve("gate", GRANT, BEN).go().run.status).toBe("completed");
   });
 
@@ -94,20 +86,20 @@ describe("an override", () => {
     const run = waiting().resolve("gate", OVERRIDE, BOSS);
     const before = run.events.length;
     expect(run.resolve("gate", OVERRIDE, BOSS).resolve("gate", GRANT, BOSS).events).toHaveLength(before);
-    stillWaits(run);
+    expectStillWaits(run);
   });
 
   test("is no way round the ban on approving one's own run", () => {
     const run = waiting({ overrideBypassesQuorum: true, forbidSelfApproval: true });
     expect(codeOf(() => run.resolve("gate", OVERRIDE, STARTER))).toBe("forbidden");
     expect(payloadsOf(run, "approval.overridden")).toEqual([]);
-    stillWaits(run);
+    expectStillWaits(run);
   });
 
   test("is no way for an agent round the people that the gate asks for", () => {
     const run = waiting({ overrideBypassesQuorum: true, minHumans: 1 });
     run.resolve("gate", OVERRIDE, somebody("bot", { kind: "agent", roles: ["admin"] }));
-    stillWaits(run);
+    expectStillWaits(run);
     expect(run.resolve("gate", OVERRIDE, BOSS).go().run.status).toBe("completed");
   });
 

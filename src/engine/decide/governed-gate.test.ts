@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { Interrupt } from "../../protocol/interrupt.ts";
-import { ANA, actionsOf, BEN, BOT, codeOf, RELAY, refusalOf, STARTER, somebody, TOKEN } from "../../testing/judges.ts";
+import { ANA, actionsOf, BEN, BOT, codeOf, RELAY, STARTER, somebody, TOKEN } from "../../testing/judges.ts";
 import { type Simulation, simulate } from "../../testing/simulate.ts";
+import { expectStillWaits, interruptOf, payloadsOf } from "../../testing/waiting-run.ts";
 import { workflow } from "../../testing/workflow.ts";
 
 const GRANT = { decision: "granted" };
@@ -19,17 +19,9 @@ const waiting = (config: Readonly<Record<string, unknown>> = { requiredRole: "re
       ],
     }),
   ).turn();
-const interruptOf = ({ run }: Simulation) => Object.values(run.interrupts).at(-1) as Interrupt;
-const payloadsOf = ({ events }: Simulation, type: string) =>
-  events.flatMap((event) => (event.type === type ? [event.payload] : []));
-const stillWaits = (run: Simulation) => {
-  expect(interruptOf(run).status).toBe("open");
-  expect(run.go().run.status).toBe("waiting-approval");
-  expect(run.run.nodes["next"]).toBeUndefined();
-};
 const refused = (run: Simulation, by: typeof ANA, value: object = GRANT, code = "forbidden") => {
   expect(codeOf(() => run.resolve("gate", value, by))).toBe(code);
-  stillWaits(run);
+  expectStillWaits(run);
 };
 
 describe("a governed gate", () => {
@@ -122,7 +114,7 @@ describe("a governed quorum", () => {
   test("is reached by distinct principals only, and shows its progress", () => {
     const run = waiting(two).resolve("gate", GRANT, ANA).resolve("gate", GRANT, ANA);
     run.resolve("gate", GRANT, somebody("ana", { roles: ["owner"] }));
-    stillWaits(run);
+    expectStillWaits(run);
     expect(interruptOf(run).votes).toHaveLength(1);
     run.resolve("gate", GRANT, BEN).go();
     expect(run.run.status).toBe("completed");
@@ -170,7 +162,7 @@ describe("a governed quorum", () => {
     const run = waiting({ ...two, minHumans: 1 }).resolve("gate", GRANT, BOT);
     run.resolve("gate", GRANT, somebody("bot-2", { kind: "agent" }));
     run.resolve("gate", GRANT, somebody("bot-3", { kind: "agent" }));
-    stillWaits(run);
+    expectStillWaits(run);
     expect(run.resolve("gate", GRANT, ANA).go().run.status).toBe("completed");
   });
 
@@ -180,80 +172,5 @@ describe("a governed quorum", () => {
     refused(run, STARTER);
     refused(run, somebody(STARTER.principal, { kind: "agent", roles: ["owner"] }));
     expect(run.resolve("gate", REJECT, STARTER).go().run.nodes["repair"]?.status).toBe("completed");
-  });
-});
-
-describe("an answer that a governed gate cannot take", () => {
-  test.each([
-    ["nothing", null],
-    ["a text", "granted"],
-    ["a list", [GRANT]],
-    ["an empty object", {}],
-    ["a decision nobody knows", { decision: "maybe" }],
-    ["the word of the plain gate's older form", { decision: "approved" }],
-    ["a decision in capitals", { decision: "GRANTED" }],
-    ["a decision that is no text", { decision: true }],
-    ["an action that only plain gates have", { action: "edit-accept", editedArtifactData: {} }],
-    ["an action nobody knows", { action: "constructor" }],
-    ["a reason that is no text", { ...GRANT, reason: { why: "not" } }],
-    ["an override that is no yes or no", { ...GRANT, override: "yes", reason: "Because." }],
-    ["a voter without a name", { ...GRANT, voter: "" }],
-  ])("is refused and the run still waits: %s", (_, value) => {
-    const run = waiting();
-    const before = run.events.length;
-    expect(codeOf(() => run.resolve("gate", value))).toBe("INVALID_RESUME_VALUE");
-    expect(run.events).toHaveLength(before);
-    expect(run.audit).toEqual([]);
-    stillWaits(run);
-  });
-
-  test("is not even looked at from somebody who may not decide", () => {
-    refused(waiting({ requiredRole: "admin" }), ANA, { decision: "maybe" });
-  });
-
-  test("is refused by the author's own schema", () => {
-    const resumeSchema = { required: ["ticket"], properties: { ticket: { pattern: "^T-" }, decision: {} } };
-    const run = waiting({ requiredRole: "reviewer", resumeSchema });
-    refused(run, ANA, GRANT, "INVALID_RESUME_VALUE");
-    refused(run, ANA, { ...GRANT, ticket: "7" }, "INVALID_RESUME_VALUE");
-    run.resolve("gate", { ...GRANT, ticket: "T-7" }).go();
-    expect(run.run.nodes["gate"]?.outputs).toMatchObject({ approved: true, ticket: "T-7" });
-  });
-
-  test("cannot claim to be what it is not: what the node hands on says what was decided", () => {
-    const lie = { ...REJECT, approved: true, outcome: "granted", action: undefined, decidedBy: "the board" };
-    const run = waiting()
-      .resolve("gate", JSON.parse(JSON.stringify(lie)))
-      .go();
-    expect(run.run.nodes["gate"]?.outputs).toMatchObject({
-      decision: "rejected",
-      outcome: "rejected",
-      action: "reject",
-      approved: false,
-      decidedBy: "ana",
-    });
-    expect(run.run.nodes["next"]?.status).toBe("skipped");
-  });
-});
-
-describe("a gate that asks for the evidence of an evaluation", () => {
-  const requiredEval = { evalRunId: "run-eval", requiredPassScore: 0.9 };
-  const config = { requiredRole: "reviewer", requiredEval, override: { requiredRole: "owner" } };
-
-  test("stays closed while there is none, for an override as well", () => {
-    const run = waiting(config);
-    const before = run.events.length;
-    expect(refusalOf(() => run.resolve("gate", GRANT))).toMatchObject({
-      code: "eval_gate_unmet",
-      details: { requiredEval },
-    });
-    const override = { ...GRANT, override: true, reason: "I know it works." };
-    refused(run, somebody("boss", { roles: ["owner"] }), override, "eval_gate_unmet");
-    expect(run.events).toHaveLength(before);
-    expect(interruptOf(run).votes).toEqual([]);
-  });
-
-  test("can be rejected without any", () => {
-    expect(waiting(config).resolve("gate", REJECT).go().run.nodes["repair"]?.status).toBe("completed");
   });
 });

@@ -1,14 +1,13 @@
 import { describe, expect, test } from "vitest";
-import type { Interrupt } from "../../protocol/interrupt.ts";
 import { ANA, actionsOf, codeOf, TOKEN } from "../../testing/judges.ts";
 import { type Simulation, simulate } from "../../testing/simulate.ts";
+import { interruptOf } from "../../testing/waiting-run.ts";
 import { workflow } from "../../testing/workflow.ts";
 import { correlationIdOf } from "../correlation.ts";
 
 const AUTH_REQUIRED = "openwop-interrupt-auth-required";
 const waiting = (typeId: string, config: Readonly<Record<string, unknown>>) =>
   simulate(workflow({ nodes: { node: { typeId, config } } })).turn();
-const interruptOf = ({ run }: Simulation) => Object.values(run.interrupts).at(-1) as Interrupt;
 const refused = (run: Simulation, value: unknown, code = "validation_error", by = ANA) => {
   const before = run.events.length;
   expect(codeOf(() => run.resolve("node", value, by))).toBe(code);

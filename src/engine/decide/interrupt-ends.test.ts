@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { Interrupt } from "../../protocol/interrupt.ts";
 import type { Run } from "../../protocol/run.ts";
 import { ANA, actionsOf, BEN, codeOf, refusalOf, somebody, TOKEN } from "../../testing/judges.ts";
 import { type Simulation, simulate } from "../../testing/simulate.ts";
+import { interruptOf } from "../../testing/waiting-run.ts";
 import { workflow } from "../../testing/workflow.ts";
 import { cancelRun } from "./cancel-run.ts";
 import { type ResolveInterrupt, resolveInterrupt } from "./resolve-interrupt.ts";
@@ -15,8 +15,10 @@ const gateWith = (config: Readonly<Record<string, unknown>> = {}) =>
   });
 const waiting = (config?: Readonly<Record<string, unknown>>) => simulate(gateWith(config)).turn();
 const cancel = (run: Run) => cancelRun(run, { by: "ada" });
-const interruptOf = ({ run }: Simulation) => Object.values(run.interrupts).at(-1) as Interrupt;
-const child = (run: Run): Run => ({ ...run, parent: { runId: "run-above", nodeId: "sub", rootRunId: "run-above", depth: 1 } });
+const child = (run: Run): Run => ({
+  ...run,
+  parent: { runId: "run-above", nodeId: "sub", rootRunId: "run-above", depth: 1 },
+});
 
 /** What an answer to a run in this state is refused with. */
 const codeAt = (run: Run, by = ANA, of: ResolveInterrupt["of"] = { nodeId: "gate" }) =>

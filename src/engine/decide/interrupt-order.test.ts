@@ -1,12 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { EVENTS } from "../../protocol/events.ts";
-import { Type } from "../../protocol/schema.ts";
-import { somebody } from "../../testing/judges.ts";
 import { simulate } from "../../testing/simulate.ts";
+import { payloadsOf, withNode } from "../../testing/waiting-run.ts";
 import { workflow } from "../../testing/workflow.ts";
-import type { NodeContext, NodeOutcome, NodeTypes } from "../node-type.ts";
-import { NODE_TYPES } from "../nodes/all.ts";
-import { InterruptTimedOut } from "../suspension.ts";
 import { pauseRun } from "./pause-run.ts";
 import { resumeRun } from "./resume-run.ts";
 
@@ -17,16 +13,6 @@ const governed = workflow({
 });
 const questions = [{ id: "colour", question: "Which colour?" }];
 const asking = workflow({ nodes: { ask: { typeId: "core.clarificationGate", config: { questions } } } });
-
-const payloadOf = (run: ReturnType<typeof simulate>, type: string) =>
-  run.events.find((event) => event.type === type)?.payload as Record<string, unknown> | undefined;
-
-/** A pure node of the test's own, as `test.node`. */
-const withNode = (execute: (context: NodeContext) => NodeOutcome): NodeTypes =>
-  new Map([
-    ...NODE_TYPES,
-    ["test.node", { kind: "pure", typeId: "test.node", summary: "Of a test.", config: Type.Object({}), execute }],
-  ]);
 
 describe("a node that asks", () => {
   test("is started, asks, has an older twin and is suspended, in one turn and in this order", () => {
@@ -45,7 +31,7 @@ describe("a node that asks", () => {
   test("says with the request who and what it is", () => {
     const run = simulate(gate({ title: "Ship it?" })).turn();
     const interruptId = Object.keys(run.run.interrupts)[0];
-    const requested = payloadOf(run, "interrupt.requested");
+    const requested = payloadsOf(run, "interrupt.requested")[0];
     expect(requested).toMatchObject({
       kind: "approval",
       key: "gate:0",
@@ -55,7 +41,12 @@ describe("a node that asks", () => {
       requestedAt: run.events[0]?.timestamp,
       data: { artifactId: "gate", artifactType: "approval", title: "Ship it?", actions: ["accept", "reject"] },
     });
-    expect(payloadOf(run, "node.suspended")).toEqual({ nodeId: "gate", interruptId, kind: "approval", key: "gate:0" });
+    expect(payloadsOf(run, "node.suspended")[0]).toEqual({
+      nodeId: "gate",
+      interruptId,
+      kind: "approval",
+      key: "gate:0",
+    });
   });
 
   test("is waited for by nobody: a run without a deadline has no due time", () => {
@@ -86,10 +77,10 @@ describe("the older twin of a request", () => {
   test("calls edit-accept edit, and everything else by its name", () => {
     const actions = ["accept", "reject", "refine", "edit-accept", "ask"];
     const run = simulate(gate({ actions })).turn();
-    expect(payloadOf(run, "approval.requested")).toMatchObject({
+    expect(payloadsOf(run, "approval.requested")[0]).toMatchObject({
       actions: ["accept", "reject", "refine", "edit", "ask"],
     });
-    expect(payloadOf(run, "interrupt.requested")).toMatchObject({ data: { actions } });
+    expect(payloadsOf(run, "interrupt.requested")[0]).toMatchObject({ data: { actions } });
   });
 
   test("is there for questions, with the questions", () => {
@@ -99,7 +90,7 @@ describe("the older twin of a request", () => {
       "clarification.requested:ask",
       "node.suspended:ask",
     ]);
-    expect(payloadOf(run, "clarification.requested")).toMatchObject({ questions });
+    expect(payloadsOf(run, "clarification.requested")[0]).toMatchObject({ questions });
     expect(run.run.status).toBe("waiting-input");
   });
 
@@ -170,92 +161,6 @@ describe("a key", () => {
     ]);
     run.resolve("node", { answers: { colour: "red" } }).go();
     expect(run.run.outputs).toEqual({ first: { any: "thing" }, second: { answers: { colour: "red" } } });
-  });
-});
-
-describe("a request that is not a valid one", () => {
-  const asked = (request: object) => {
-    const nodeTypes = withNode(({ interrupt }) => ({
-      type: "completed",
-      outputs: { value: interrupt({ kind: "custom", data: { customKind: "x" }, ...request } as never) },
-    }));
-    return simulate(workflow({ nodes: { node: "test.node" } }), {}, { nodeTypes }).go();
-  };
-
-  test.each([
-    ["a kind nobody knows", { kind: "telepathy" }],
-    ["a kind of a capability that is not served", { kind: "conversation.start", data: { conversationId: "c" } }],
-    ["an empty key", { key: "" }],
-    ["a key that is too long", { key: "k".repeat(257) }],
-    ["data that lacks what its kind needs", { data: {} }],
-    ["an approval without actions", { kind: "approval", data: { artifactId: "a", artifactType: "t", title: "T" } }],
-    ["an external event without correlation", { kind: "external-event", data: { eventType: "paid" } }],
-    ["a time limit that is no whole number", { timeoutMs: 1.5 }],
-    ["a time limit that is no number", { timeoutMs: Number.NaN }],
-    ["a time limit in the past", { timeoutMs: -1 }],
-    ["a schema that no answer could be checked against", { resumeSchema: { type: "nonsense" } }],
-  ])("fails its node and leaves nothing open: %s", (_, request) => {
-    const { run, story } = asked(request);
-    expect(run).toMatchObject({ status: "failed", error: { code: "interrupt_invalid" } });
-    expect(run.interrupts).toEqual({});
-    expect(story).not.toContain("interrupt.requested:node");
-  });
-
-  const approval = { artifactId: "a", artifactType: "t", title: "T", actions: ["accept"] };
-  test.each([
-    ["a gate without a name", { gateId: "" }],
-    ["a role that is no text", { gateId: "g", requiredRole: 5, requiredScope: "runs:read" }],
-    ["a role without a name", { gateId: "g", requiredRole: "", requiredScope: "runs:read" }],
-    ["a scope that is no text", { gateId: "g", requiredRole: "admin", requiredScope: ["*"] }],
-    ["a quorum in words", { gateId: "g", requiredRole: "admin", quorum: "2" }],
-    ["a quorum of nobody", { gateId: "g", requiredRole: "admin", quorum: 0 }],
-    ["evidence that names no evaluation", { gateId: "g", requiredRole: "admin", requiredEval: true }],
-    ["people in words", { minHumans: "2" }],
-    ["a policy nobody knows", { rejectionPolicy: "coin-toss" }],
-    ["a prohibition in words", { forbidSelfApproval: "yes" }],
-  ])("never asks for less than it seems to: %s", (_, data) => {
-    expect(asked({ kind: "approval", data: { ...approval, ...data } }).run.error?.code).toBe("interrupt_invalid");
-  });
-});
-
-describe("a node whose time is over", () => {
-  const request = { kind: "custom", data: { customKind: "x" }, timeoutMs: 1000 } as const;
-
-  test("fails when it does not expect that", () => {
-    const nodeTypes = withNode(({ interrupt }) => ({ type: "completed", outputs: { value: interrupt(request) } }));
-    const { run, story } = simulate(workflow({ nodes: { node: "test.node" } }), {}, { nodeTypes }).go();
-    expect(run).toMatchObject({ status: "failed", error: { code: "interrupt_timeout" } });
-    expect(story.slice(4)).toEqual(["interrupt.resolved:node", "node.resumed:node", "node.failed:node", "run.failed"]);
-  });
-
-  test("may expect it, and go on or ask for something else", () => {
-    const nodeTypes = withNode(({ interrupt }) => {
-      try {
-        return { type: "completed", outputs: { value: interrupt(request) } };
-      } catch (error) {
-        if (!(error instanceof InterruptTimedOut)) throw error;
-        return { type: "completed", outputs: { late: interrupt({ ...request, key: "again" }) } };
-      }
-    });
-    const run = simulate(workflow({ nodes: { node: "test.node" } }), {}, { nodeTypes }).turn();
-    run.advance(1000).turn().resolve("node", "here").go();
-    expect(run.run.outputs).toEqual({ late: "here" });
-    expect(Object.values(run.run.interrupts).map(({ status }) => status)).toEqual(["expired", "resolved"]);
-  });
-
-  test("is told apart from one that somebody answers with the word timeout", () => {
-    const reject = { action: "reject", feedback: "timeout" };
-    const rejected = simulate(gate()).turn().resolve("gate", reject).go();
-    expect(Object.values(rejected.run.interrupts)[0]).toMatchObject({ status: "resolved", outcome: "rejected" });
-    expect(rejected.run.error?.code).toBe("approval_rejected");
-
-    const accepted = simulate(gate()).turn().resolve("gate", { action: "accept", feedback: "timeout" }).go();
-    expect(accepted.run.status).toBe("completed");
-
-    const overruled = simulate(governed).turn();
-    overruled.resolve("gate", { decision: "granted", reason: "timeout" }, somebody("rita")).go();
-    expect(Object.values(overruled.run.interrupts)[0]).toMatchObject({ status: "resolved", outcome: "granted" });
-    expect(overruled.run.status).toBe("completed");
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { Interrupt } from "../../protocol/interrupt.ts";
-import { ANA, actionsOf, BEN, BOT, CHI, codeOf, RELAY, STARTER, somebody, TOKEN } from "../../testing/judges.ts";
+import { ANA, actionsOf, BEN, BOT, CHI, codeOf, RELAY, somebody } from "../../testing/judges.ts";
 import { type Simulation, simulate } from "../../testing/simulate.ts";
+import { expectStillWaits, interruptOf, votesOf } from "../../testing/waiting-run.ts";
 import { workflow } from "../../testing/workflow.ts";
 
 const ACCEPT = { action: "accept" };
@@ -14,16 +14,9 @@ const waiting = (config: Readonly<Record<string, unknown>> = {}) =>
       edges: ["gate>next"],
     }),
   ).turn();
-const interruptOf = ({ run }: Simulation) => Object.values(run.interrupts).at(-1) as Interrupt;
-const votesOf = (run: Simulation) => interruptOf(run).votes.map(({ voter, action }) => [voter, action]);
-const stillWaits = (run: Simulation) => {
-  expect(interruptOf(run).status).toBe("open");
-  expect(run.go().run.status).toBe("waiting-approval");
-  expect(run.run.nodes["next"]).toBeUndefined();
-};
 const refused = (run: Simulation, by: typeof ANA, value: object = ACCEPT) => {
   expect(codeOf(() => run.resolve("gate", value, by))).toBe("forbidden");
-  stillWaits(run);
+  expectStillWaits(run);
 };
 
 describe("a gate that wants three", () => {
@@ -31,7 +24,7 @@ describe("a gate that wants three", () => {
     const run = waiting({ requiredApprovals: 3 });
     for (const voter of [ANA, BEN]) {
       run.resolve("gate", ACCEPT, voter);
-      stillWaits(run);
+      expectStillWaits(run);
     }
     run.resolve("gate", ACCEPT, CHI).go();
     expect(run.run.status).toBe("completed");
@@ -55,7 +48,7 @@ describe("a gate that wants three", () => {
 
   test("is closed by two of three under majority, and a single reject only counts", () => {
     const run = waiting({ requiredApprovals: 3, rejectionPolicy: "majority" }).resolve("gate", REJECT, ANA);
-    stillWaits(run);
+    expectStillWaits(run);
     run.resolve("gate", REJECT, BEN).go();
     expect(run.run).toMatchObject({ status: "failed", error: { code: "approval_rejected" } });
     expect(interruptOf(run).resolvedBy).toBe("quorum:2-of-3");
@@ -74,7 +67,7 @@ describe("somebody who votes again", () => {
     const before = run.events.length;
     for (const _ of [1, 2, 3]) run.resolve("gate", ACCEPT, ANA);
     expect(run.events).toHaveLength(before);
-    stillWaits(run);
+    expectStillWaits(run);
     expect(actionsOf(run.audit)).toEqual(["interrupt.voted", ...Array(3).fill("interrupt.vote_repeated")]);
     expect(run.audit.at(-1)?.details).toMatchObject({ voter: "ana", action: "accept", earlierAction: "accept" });
   });
@@ -83,7 +76,7 @@ describe("somebody who votes again", () => {
     const run = waiting({ requiredApprovals: 2 }).resolve("gate", ACCEPT, ANA);
     run.resolve("gate", ACCEPT, somebody("ana", { roles: ["owner"], keyScopes: ["approvals:respond"] }));
     expect(votesOf(run)).toEqual([["ana", "accept"]]);
-    stillWaits(run);
+    expectStillWaits(run);
   });
 
   test("with another action replaces the vote, and the earlier one is in the audit and in the log", () => {
@@ -96,7 +89,7 @@ describe("somebody who votes again", () => {
     expect(run.audit.at(-1)?.details).toMatchObject({ action: "reject", earlierAction: "accept" });
     expect(run.events.at(-1)?.payload).toMatchObject({ action: "reject", replaces: "accept" });
     run.resolve("gate", ACCEPT, CHI);
-    stillWaits(run);
+    expectStillWaits(run);
   });
 });
 
@@ -106,7 +99,7 @@ describe("a voter named in the body", () => {
   test("counts on a gate that names nobody, with the relaying principal beside it", () => {
     const run = waiting({ requiredApprovals: 3 });
     for (const voter of ["one", "two"]) run.resolve("gate", as(voter), RELAY);
-    stillWaits(run);
+    expectStillWaits(run);
     expect(interruptOf(run).votes).toMatchObject([
       { voter: "one", principal: "front-desk" },
       { voter: "two", principal: "front-desk" },
@@ -118,7 +111,7 @@ describe("a voter named in the body", () => {
     const run = waiting({ requiredApprovals: 2 }).resolve("gate", as("ana"), RELAY);
     run.resolve("gate", as("ana"), RELAY).resolve("gate", ACCEPT, ANA);
     expect(votesOf(run)).toEqual([["ana", "accept"]]);
-    stillWaits(run);
+    expectStillWaits(run);
   });
 
   test("needs the scope to relay", () => {
@@ -194,81 +187,5 @@ describe("a gate that names its approvers", () => {
     for (let n = 0; n < 150; n++) codeOf(() => run.resolve("gate", ACCEPT, somebody(`nobody-${n}`)));
     expect(run.events.filter(({ type }) => type === "authorization.decided")).toHaveLength(100);
     expect(run.resolve("gate", ACCEPT, ANA).go().run.status).toBe("completed");
-  });
-});
-
-describe("a gate that asks for people", () => {
-  test("never opens by agents alone, however many there are", () => {
-    const run = waiting({ requiredApprovals: 2, minHumans: 1 });
-    for (const name of ["b1", "b2", "b3", "b4"]) run.resolve("gate", ACCEPT, somebody(name, { kind: "agent" }));
-    stillWaits(run);
-    expect(run.resolve("gate", ACCEPT, ANA).go().run.status).toBe("completed");
-  });
-
-  test("asks for two people when it says so, whatever else it requires", () => {
-    const run = waiting({ requiredApprovals: 1, minHumans: 2 }).resolve("gate", ACCEPT, ANA);
-    stillWaits(run);
-    run.resolve("gate", ACCEPT, BOT);
-    stillWaits(run);
-    expect(run.resolve("gate", ACCEPT, BEN).go().run.status).toBe("completed");
-  });
-
-  test("is closed by an agent's reject all the same", () => {
-    const run = waiting({ minHumans: 1 }).resolve("gate", REJECT, BOT).go();
-    expect(run.run.error?.code).toBe("approval_rejected");
-  });
-});
-
-describe("a gate that whoever started the run may not open", () => {
-  const config = { forbidSelfApproval: true, actions: ["accept", "reject", "edit-accept", "refine", "ask"] };
-
-  test("refuses their accept and their edit, from any of their keys", () => {
-    const run = waiting(config);
-    refused(run, STARTER);
-    refused(run, STARTER, { action: "edit-accept", editedArtifactData: 1 });
-    refused(run, somebody(STARTER.principal, { kind: "agent", keyScopes: ["approvals:respond"] }));
-    expect(votesOf(run)).toEqual([]);
-  });
-
-  test("takes their reject, their refinement and their question", () => {
-    const refine = { action: "refine", refineFeedback: { scope: "whole" } };
-    expect(waiting(config).resolve("gate", REJECT, STARTER).go().run.error?.code).toBe("approval_rejected");
-    expect(waiting(config).resolve("gate", refine, STARTER).go().run.error?.code).toBe("approval_refined");
-    stillWaits(waiting(config).resolve("gate", { action: "ask", question: "Who?" }, STARTER));
-  });
-
-  test("opens for somebody else", () => {
-    expect(waiting(config).resolve("gate", ACCEPT, ANA).go().run.status).toBe("completed");
-  });
-});
-
-describe("a token", () => {
-  test("decides a gate that names nobody", () => {
-    const run = waiting().resolve("gate", ACCEPT, TOKEN).go();
-    expect(run.run.status).toBe("completed");
-    expect(interruptOf(run)).toMatchObject({ resolvedBy: "token", votes: [{ voter: "token", kind: "token" }] });
-  });
-
-  test("is one voter, however many hold one and whatever name they give", () => {
-    const run = waiting({ requiredApprovals: 2 }).resolve("gate", ACCEPT, TOKEN).resolve("gate", ACCEPT, TOKEN);
-    stillWaits(run);
-    refused(run, TOKEN, { ...ACCEPT, voter: "ana" });
-    expect(votesOf(run)).toEqual([["token", "accept"]]);
-  });
-
-  test.each([
-    [{ approversList: ["token"] }],
-    [{ approverGroupRefs: ["finance"] }],
-    [{ minHumans: 1 }],
-    [{ forbidSelfApproval: true }],
-    [{ profile: "openwop-interrupt-auth-required" }],
-  ])("decides nothing that depends on who holds it, and leaves no trace: %j", (config) => {
-    const run = waiting(config);
-    const before = run.events.length;
-    for (const value of [ACCEPT, REJECT, { action: "nonsense" }]) {
-      expect(codeOf(() => run.resolve("gate", value, TOKEN))).toBe("auth_elevation_required");
-    }
-    expect(run.events).toHaveLength(before);
-    stillWaits(run);
   });
 });

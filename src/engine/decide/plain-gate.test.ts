@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { Interrupt } from "../../protocol/interrupt.ts";
-import { ANA, actionsOf, BEN, CHI, codeOf, refusalOf } from "../../testing/judges.ts";
-import { type Simulation, simulate } from "../../testing/simulate.ts";
+import { actionsOf, BEN, codeOf, refusalOf } from "../../testing/judges.ts";
+import { simulate } from "../../testing/simulate.ts";
+import { expectStillWaits, interruptOf, payloadsOf } from "../../testing/waiting-run.ts";
 import { workflow } from "../../testing/workflow.ts";
 
 const EVERY_ACTION = ["accept", "reject", "refine", "edit-accept", "ask"];
@@ -20,15 +20,6 @@ const waiting = (config: Readonly<Record<string, unknown>> = {}) =>
   ).turn();
 const refineFeedback = { scope: "section", sectionPath: "/2", itemIds: ["x"], tags: ["tone"], text: "Shorter." };
 
-const interruptOf = ({ run }: Simulation) => Object.values(run.interrupts).at(-1) as Interrupt;
-const payloadOf = ({ events }: Simulation, type: string) =>
-  events.findLast((event) => event.type === type)?.payload as Record<string, unknown> | undefined;
-const stillWaits = (run: Simulation) => {
-  expect(run.run.status).toBe("waiting-approval");
-  expect(interruptOf(run).status).toBe("open");
-  expect(run.go().run.nodes["next"]).toBeUndefined();
-};
-
 describe("a plain gate", () => {
   test("opens when it is accepted, and hands on what was decided and by whom", () => {
     const run = waiting().resolve("gate", { action: "accept", feedback: "Good." }).go();
@@ -42,12 +33,12 @@ describe("a plain gate", () => {
       decidedBy: "ana",
       artifact: draft,
     });
-    expect(payloadOf(run, "approval.received")).toMatchObject({
+    expect(payloadsOf(run, "approval.received").at(-1)).toMatchObject({
       action: "accept",
       decidedBy: "ana",
       feedback: "Good.",
     });
-    expect(payloadOf(run, "interrupt.resolved")).toMatchObject({
+    expect(payloadsOf(run, "interrupt.resolved").at(-1)).toMatchObject({
       outcome: "granted",
       resolvedBy: "ana",
       resumeValue: { action: "accept", decidedBy: "ana" },
@@ -58,15 +49,15 @@ describe("a plain gate", () => {
     const run = waiting().resolve("gate", { action: "reject", feedback: "No." }).go();
     expect(run.run).toMatchObject({ status: "failed", error: { code: "approval_rejected" } });
     expect(run.story).not.toContain("node.started:next");
-    expect(payloadOf(run, "interrupt.resolved")).toMatchObject({ outcome: "rejected", reason: "No." });
+    expect(payloadsOf(run, "interrupt.resolved").at(-1)).toMatchObject({ outcome: "rejected", reason: "No." });
   });
 
   test("does not open when it is to be refined, and says how", () => {
     const run = waiting().resolve("gate", { action: "refine", refineFeedback }).go();
     expect(run.run).toMatchObject({ status: "failed", error: { code: "approval_refined" } });
     expect(run.story).not.toContain("node.started:next");
-    expect(payloadOf(run, "approval.received")).toMatchObject({ action: "refine", refineFeedback });
-    expect(payloadOf(run, "interrupt.resolved")).toMatchObject({
+    expect(payloadsOf(run, "approval.received").at(-1)).toMatchObject({ action: "refine", refineFeedback });
+    expect(payloadsOf(run, "interrupt.resolved").at(-1)).toMatchObject({
       outcome: "refined",
       resumeValue: { action: "refine", refineFeedback },
     });
@@ -78,15 +69,18 @@ describe("a plain gate", () => {
       const run = waiting().resolve("gate", { action: "edit-accept", editedArtifactData: data }).go();
       expect(run.run.status).toBe("completed");
       expect(run.run.nodes["gate"]?.outputs).toMatchObject({ action: "edit-accept", approved: true, artifact: data });
-      expect(payloadOf(run, "approval.received")).toMatchObject({ action: "edit-accept", editedArtifactData: data });
-      expect(payloadOf(run, "interrupt.resolved")).toMatchObject({ resumeValue: { editedArtifactData: data } });
+      expect(payloadsOf(run, "approval.received").at(-1)).toMatchObject({
+        action: "edit-accept",
+        editedArtifactData: data,
+      });
+      expect(payloadsOf(run, "interrupt.resolved").at(-1)).toMatchObject({ resumeValue: { editedArtifactData: data } });
     },
   );
 
   test("stamps who decided and when itself, whatever the body says", () => {
     const claim = { action: "accept", decidedBy: "the pope", decidedAt: "1999-01-01T00:00:00.000Z" };
     const run = waiting().resolve("gate", claim);
-    const { decidedAt, decidedBy } = payloadOf(run, "approval.received") ?? {};
+    const { decidedAt, decidedBy } = payloadsOf(run, "approval.received").at(-1) ?? {};
     expect({ decidedAt, decidedBy }).toEqual({ decidedAt: run.events.at(-1)?.timestamp, decidedBy: "ana" });
   });
 
@@ -135,14 +129,14 @@ describe("an answer that a plain gate cannot take", () => {
     expect(codeOf(() => run.resolve("gate", value))).toBe("validation_error");
     expect(run.events).toHaveLength(before);
     expect(run.audit).toEqual([]);
-    stillWaits(run);
+    expectStillWaits(run);
   });
 
   test.each(EVERY_ACTION)("is refused when the gate does not offer it: %s", (action) => {
     const run = waiting({ actions: EVERY_ACTION.filter((one) => one !== action) });
     const value = { action, refineFeedback, editedArtifactData: {}, question: "Why?" };
     expect(refusalOf(() => run.resolve("gate", value))).toMatchObject({ code: "validation_error" });
-    stillWaits(run);
+    expectStillWaits(run);
   });
 
   test("is refused by the author's own schema, which sees it as it was sent", () => {
@@ -150,7 +144,7 @@ describe("an answer that a plain gate cannot take", () => {
     const run = waiting({ resumeSchema });
     expect(codeOf(() => run.resolve("gate", { action: "accept" }))).toBe("validation_error");
     expect(codeOf(() => run.resolve("gate", { action: "accept", feedback: "ok" }))).toBe("validation_error");
-    stillWaits(run);
+    expectStillWaits(run);
     expect(run.resolve("gate", { action: "accept", feedback: "long enough" }).go().run.status).toBe("completed");
   });
 });
@@ -168,7 +162,7 @@ describe("an answer in the older form", () => {
 
   test("rejected with feedback is a refinement of the whole", () => {
     const run = waiting().resolve("gate", { decision: "rejected", feedback: "Shorter." });
-    expect(payloadOf(run, "approval.received")).toMatchObject({
+    expect(payloadsOf(run, "approval.received").at(-1)).toMatchObject({
       action: "refine",
       refineFeedback: { scope: "whole", text: "Shorter." },
     });
@@ -176,13 +170,13 @@ describe("an answer in the older form", () => {
 
   test("rejected with feedback is a reject where no refinement is offered", () => {
     const run = waiting({ actions: ["accept", "reject"] }).resolve("gate", { decision: "rejected", feedback: "No." });
-    expect(payloadOf(run, "approval.received")).toMatchObject({ action: "reject", feedback: "No." });
+    expect(payloadsOf(run, "approval.received").at(-1)).toMatchObject({ action: "reject", feedback: "No." });
   });
 
   test("is refused where the gate does not offer what it means", () => {
     const run = waiting({ actions: ["reject"] });
     expect(codeOf(() => run.resolve("gate", { decision: "approved" }))).toBe("validation_error");
-    stillWaits(run);
+    expectStillWaits(run);
   });
 });
 
@@ -197,66 +191,14 @@ describe("a question at a gate", () => {
     ]);
     expect(interruptOf(run).votes).toEqual([]);
     expect(actionsOf(run.audit)).toEqual(["interrupt.asked", "interrupt.asked"]);
-    stillWaits(run);
+    expectStillWaits(run);
   });
 
   test("is no vote, however often it is asked, and takes no vote back", () => {
     const run = waiting({ requiredApprovals: 2 }).resolve("gate", { action: "accept" });
     for (const _ of [1, 2, 3]) run.resolve("gate", { action: "ask", question: "Sure?" });
     expect(interruptOf(run).votes).toMatchObject([{ voter: "ana", action: "accept" }]);
-    stillWaits(run);
+    expectStillWaits(run);
     expect(run.resolve("gate", { action: "accept" }, BEN).go().run.status).toBe("completed");
-  });
-});
-
-describe("an edit at a gate that wants several", () => {
-  const edit = (data: unknown) => ({ action: "edit-accept", editedArtifactData: data });
-
-  test("takes back what was accepted before: that was another artifact", () => {
-    const run = waiting({ requiredApprovals: 2 }).resolve("gate", { action: "accept" }, ANA);
-    run.resolve("gate", edit({ title: "Edited" }), BEN);
-    expect(interruptOf(run).votes.map(({ voter, action }) => [voter, action])).toEqual([["ben", "edit-accept"]]);
-    stillWaits(run);
-  });
-
-  test("is what the others then accept, and what goes on", () => {
-    const run = waiting({ requiredApprovals: 2 }).resolve("gate", edit({ title: "Edited" }), BEN);
-    run.resolve("gate", { action: "accept" }, ANA).go();
-    expect(run.run.status).toBe("completed");
-    expect(run.run.nodes["gate"]?.outputs).toMatchObject({ action: "edit-accept", artifact: { title: "Edited" } });
-    expect(payloadOf(run, "approval.received")).toMatchObject({
-      action: "edit-accept",
-      editedArtifactData: { title: "Edited" },
-      decidedBy: "quorum:2-of-2",
-    });
-  });
-
-  test("counts again after another edit, and the last one stands", () => {
-    const run = waiting({ requiredApprovals: 2 })
-      .resolve("gate", edit("one"), ANA)
-      .resolve("gate", edit("two"), BEN)
-      .resolve("gate", edit("three"), ANA);
-    expect(interruptOf(run).votes.map(({ voter }) => voter)).toEqual(["ana"]);
-    stillWaits(run);
-    run.resolve("gate", { action: "accept" }, CHI).go();
-    expect(run.run.nodes["gate"]?.outputs).toMatchObject({ artifact: "three" });
-  });
-
-  test("that is sent again as it is, changes nothing; with other data it is another edit", () => {
-    const run = waiting({ requiredApprovals: 2 }).resolve("gate", edit({ a: 1, b: 2 }), ANA);
-    const before = run.events.length;
-    expect(run.resolve("gate", edit({ b: 2, a: 1 }), ANA).events).toHaveLength(before);
-    expect(run.resolve("gate", edit({ a: 2 }), ANA).events.length).toBeGreaterThan(before);
-    expect(interruptOf(run)).toMatchObject({ edited: { data: { a: 2 } }, votes: [{ voter: "ana" }] });
-  });
-
-  test("does not take back a reject", () => {
-    const run = waiting({ requiredApprovals: 3, rejectionPolicy: "majority" });
-    run.resolve("gate", { action: "reject" }, ANA).resolve("gate", edit("new"), BEN);
-    expect(interruptOf(run).votes.map(({ voter, action }) => [voter, action])).toEqual([
-      ["ana", "reject"],
-      ["ben", "edit-accept"],
-    ]);
-    expect(run.resolve("gate", { action: "reject" }, CHI).go().run.error?.code).toBe("approval_rejected");
   });
 });

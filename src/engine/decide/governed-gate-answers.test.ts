@@ -1,0 +1,100 @@
+import { describe, expect, test } from "vitest";
+import { ANA, codeOf, refusalOf, somebody } from "../../testing/judges.ts";
+import { type Simulation, simulate } from "../../testing/simulate.ts";
+import { expectStillWaits, interruptOf } from "../../testing/waiting-run.ts";
+import { workflow } from "../../testing/workflow.ts";
+
+const GRANT = { decision: "granted" };
+const REJECT = { decision: "rejected" };
+const typeId = "core.openwop.governance.approvalGate";
+
+/** A governed gate that waits. `next` follows it; after a rejection, `repair` does. */
+const waiting = (config: Readonly<Record<string, unknown>> = { requiredRole: "reviewer" }) =>
+  simulate(
+    workflow({
+      nodes: { gate: { typeId, config }, next: "core.noop", repair: "core.noop" },
+      edges: [
+        "gate>next",
+        { from: "gate", to: "repair", condition: { type: "equals", left: "output.decision", right: "rejected" } },
+      ],
+    }),
+  ).turn();
+const refused = (run: Simulation, by: typeof ANA, value: object = GRANT, code = "forbidden") => {
+  expect(codeOf(() => run.resolve("gate", value, by))).toBe(code);
+  expectStillWaits(run);
+};
+
+describe("an answer that a governed gate cannot take", () => {
+  test.each([
+    ["nothing", null],
+    ["a text", "granted"],
+    ["a list", [GRANT]],
+    ["an empty object", {}],
+    ["a decision nobody knows", { decision: "maybe" }],
+    ["the word of the plain gate's older form", { decision: "approved" }],
+    ["a decision in capitals", { decision: "GRANTED" }],
+    ["a decision that is no text", { decision: true }],
+    ["an action that only plain gates have", { action: "edit-accept", editedArtifactData: {} }],
+    ["an action nobody knows", { action: "constructor" }],
+    ["a reason that is no text", { ...GRANT, reason: { why: "not" } }],
+    ["an override that is no yes or no", { ...GRANT, override: "yes", reason: "Because." }],
+    ["a voter without a name", { ...GRANT, voter: "" }],
+  ])("is refused and the run still waits: %s", (_, value) => {
+    const run = waiting();
+    const before = run.events.length;
+    expect(codeOf(() => run.resolve("gate", value))).toBe("INVALID_RESUME_VALUE");
+    expect(run.events).toHaveLength(before);
+    expect(run.audit).toEqual([]);
+    expectStillWaits(run);
+  });
+
+  test("is not even looked at from somebody who may not decide", () => {
+    refused(waiting({ requiredRole: "admin" }), ANA, { decision: "maybe" });
+  });
+
+  test("is refused by the author's own schema", () => {
+    const resumeSchema = { required: ["ticket"], properties: { ticket: { pattern: "^T-" }, decision: {} } };
+    const run = waiting({ requiredRole: "reviewer", resumeSchema });
+    refused(run, ANA, GRANT, "INVALID_RESUME_VALUE");
+    refused(run, ANA, { ...GRANT, ticket: "7" }, "INVALID_RESUME_VALUE");
+    run.resolve("gate", { ...GRANT, ticket: "T-7" }).go();
+    expect(run.run.nodes["gate"]?.outputs).toMatchObject({ approved: true, ticket: "T-7" });
+  });
+
+  test("cannot claim to be what it is not: what the node hands on says what was decided", () => {
+    const lie = { ...REJECT, approved: true, outcome: "granted", action: undefined, decidedBy: "the board" };
+    const run = waiting()
+      .resolve("gate", JSON.parse(JSON.stringify(lie)))
+      .go();
+    expect(run.run.nodes["gate"]?.outputs).toMatchObject({
+      decision: "rejected",
+      outcome: "rejected",
+      action: "reject",
+      approved: false,
+      decidedBy: "ana",
+    });
+    expect(run.run.nodes["next"]?.status).toBe("skipped");
+  });
+});
+
+describe("a gate that asks for the evidence of an evaluation", () => {
+  const requiredEval = { evalRunId: "run-eval", requiredPassScore: 0.9 };
+  const config = { requiredRole: "reviewer", requiredEval, override: { requiredRole: "owner" } };
+
+  test("stays closed while there is none, for an override as well", () => {
+    const run = waiting(config);
+    const before = run.events.length;
+    expect(refusalOf(() => run.resolve("gate", GRANT))).toMatchObject({
+      code: "eval_gate_unmet",
+      details: { requiredEval },
+    });
+    const override = { ...GRANT, override: true, reason: "I know it works." };
+    refused(run, somebody("boss", { roles: ["owner"] }), override, "eval_gate_unmet");
+    expect(run.events).toHaveLength(before);
+    expect(interruptOf(run).votes).toEqual([]);
+  });
+
+  test("can be rejected without any", () => {
+    expect(waiting(config).resolve("gate", REJECT).go().run.nodes["repair"]?.status).toBe("completed");
+  });
+});

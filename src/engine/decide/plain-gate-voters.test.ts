@@ -1,0 +1,96 @@
+import { describe, expect, test } from "vitest";
+import { ANA, BEN, BOT, codeOf, STARTER, somebody, TOKEN } from "../../testing/judges.ts";
+import { type Simulation, simulate } from "../../testing/simulate.ts";
+import { expectStillWaits, interruptOf, votesOf } from "../../testing/waiting-run.ts";
+import { workflow } from "../../testing/workflow.ts";
+
+const ACCEPT = { action: "accept" };
+const REJECT = { action: "reject" };
+
+const waiting = (config: Readonly<Record<string, unknown>> = {}) =>
+  simulate(
+    workflow({
+      nodes: { gate: { typeId: "core.approvalGate", config }, next: "core.noop" },
+      edges: ["gate>next"],
+    }),
+  ).turn();
+const refused = (run: Simulation, by: typeof ANA, value: object = ACCEPT) => {
+  expect(codeOf(() => run.resolve("gate", value, by))).toBe("forbidden");
+  expectStillWaits(run);
+};
+
+describe("a gate that asks for people", () => {
+  test("never opens by agents alone, however many there are", () => {
+    const run = waiting({ requiredApprovals: 2, minHumans: 1 });
+    for (const name of ["b1", "b2", "b3", "b4"]) run.resolve("gate", ACCEPT, somebody(name, { kind: "agent" }));
+    expectStillWaits(run);
+    expect(run.resolve("gate", ACCEPT, ANA).go().run.status).toBe("completed");
+  });
+
+  test("asks for two people when it says so, whatever else it requires", () => {
+    const run = waiting({ requiredApprovals: 1, minHumans: 2 }).resolve("gate", ACCEPT, ANA);
+    expectStillWaits(run);
+    run.resolve("gate", ACCEPT, BOT);
+    expectStillWaits(run);
+    expect(run.resolve("gate", ACCEPT, BEN).go().run.status).toBe("completed");
+  });
+
+  test("is closed by an agent's reject all the same", () => {
+    const run = waiting({ minHumans: 1 }).resolve("gate", REJECT, BOT).go();
+    expect(run.run.error?.code).toBe("approval_rejected");
+  });
+});
+
+describe("a gate that whoever started the run may not open", () => {
+  const config = { forbidSelfApproval: true, actions: ["accept", "reject", "edit-accept", "refine", "ask"] };
+
+  test("refuses their accept and their edit, from any of their keys", () => {
+    const run = waiting(config);
+    refused(run, STARTER);
+    refused(run, STARTER, { action: "edit-accept", editedArtifactData: 1 });
+    refused(run, somebody(STARTER.principal, { kind: "agent", keyScopes: ["approvals:respond"] }));
+    expect(votesOf(run)).toEqual([]);
+  });
+
+  test("takes their reject, their refinement and their question", () => {
+    const refine = { action: "refine", refineFeedback: { scope: "whole" } };
+    expect(waiting(config).resolve("gate", REJECT, STARTER).go().run.error?.code).toBe("approval_rejected");
+    expect(waiting(config).resolve("gate", refine, STARTER).go().run.error?.code).toBe("approval_refined");
+    expectStillWaits(waiting(config).resolve("gate", { action: "ask", question: "Who?" }, STARTER));
+  });
+
+  test("opens for somebody else", () => {
+    expect(waiting(config).resolve("gate", ACCEPT, ANA).go().run.status).toBe("completed");
+  });
+});
+
+describe("a token", () => {
+  test("decides a gate that names nobody", () => {
+    const run = waiting().resolve("gate", ACCEPT, TOKEN).go();
+    expect(run.run.status).toBe("completed");
+    expect(interruptOf(run)).toMatchObject({ resolvedBy: "token", votes: [{ voter: "token", kind: "token" }] });
+  });
+
+  test("is one voter, however many hold one and whatever name they give", () => {
+    const run = waiting({ requiredApprovals: 2 }).resolve("gate", ACCEPT, TOKEN).resolve("gate", ACCEPT, TOKEN);
+    expectStillWaits(run);
+    refused(run, TOKEN, { ...ACCEPT, voter: "ana" });
+    expect(votesOf(run)).toEqual([["token", "accept"]]);
+  });
+
+  test.each([
+    [{ approversList: ["token"] }],
+    [{ approverGroupRefs: ["finance"] }],
+    [{ minHumans: 1 }],
+    [{ forbidSelfApproval: true }],
+    [{ profile: "openwop-interrupt-auth-required" }],
+  ])("decides nothing that depends on who holds it, and leaves no trace: %j", (config) => {
+    const run = waiting(config);
+    const before = run.events.length;
+    for (const value of [ACCEPT, REJECT, { action: "nonsense" }]) {
+      expect(codeOf(() => run.resolve("gate", value, TOKEN))).toBe("auth_elevation_required");
+    }
+    expect(run.events).toHaveLength(before);
+    expectStillWaits(run);
+  });
+});
