@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { checkWorkflow } from "./engine/check-workflow.ts";
 import { NODE_TYPES } from "./engine/nodes/all.ts";
+import type { Interrupt } from "./protocol/interrupt.ts";
 import { begin, engineOn, register, until } from "./testing/engine.ts";
 import { simulate } from "./testing/simulate.ts";
 import { ended, workbench } from "./testing/workbench.ts";
@@ -34,6 +35,24 @@ describe("the example workflows", () => {
 
   test("slow completes after its three delays", () => {
     expect(simulate(read("slow.json")).go().run.status).toBe("completed");
+  });
+
+  test("order waits for the payment of its own order, then for the address", async () => {
+    const host = engineOn(bench.store);
+    await register(host, read("order.json"));
+    bench.work(host);
+    const runId = await begin(host, { workflowId: "order", inputs: { orderId: 7 } });
+    const run = await until(bench.store, runId, ({ status }) => status === "waiting-external");
+    const { kind, data } = Object.values(run.interrupts)[0] as Interrupt;
+    expect(kind).toBe("external-event");
+    expect(data).toMatchObject({ eventType: "payment.settled", correlation: { orderId: 7 } });
+  });
+
+  test("release-gate asks two reviewers, and not the one who started it", () => {
+    const { run } = simulate(read("release-gate.json")).go();
+    const { nodeId, data } = Object.values(run.interrupts)[0] as Interrupt;
+    expect(nodeId).toBe("approve");
+    expect(data).toMatchObject({ requiredRole: "reviewer", quorum: 2, forbidSelfApproval: true });
   });
 
   test("compare has both drafts measured by runs of their own, and says which is longer", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { RunEventDoc } from "../protocol/events.ts";
+import { EVENTS, type RunEventDoc } from "../protocol/events.ts";
 import { GATE_EVENTS } from "../protocol/gate-events.ts";
 import { recordedIo } from "../testing/recorded-io.ts";
 import { describeEvent } from "./describe-event.ts";
@@ -64,6 +64,22 @@ describe("the line about an event", () => {
 
   test("exists for every event of gates and sub-workflows", () => {
     expect([...new Set(LINES.map(([type]) => type))].sort()).toEqual(Object.keys(GATE_EVENTS).sort());
+  });
+
+  test.each([
+    [{ cancelledBy: "ana", reason: "no longer needed" }, "by ana: no longer needed"],
+    [{ cancelledBy: "ana" }, "by ana"],
+    [{ reason: "parent-cancelled", parentRunId: "run-2", parentNodeId: "check" }, "parent-cancelled"],
+  ])("of type run.cancelled tells who and why (%j)", (payload, said) => {
+    expect(line("run.cancelled", payload)).toBe(`12:00:00.000  run.cancelled  gate  ${said}`);
+  });
+
+  test("has its columns in one place for every type of the protocol", () => {
+    const event = { eventId: "evt-1", runId: "run-1", sequence: 1, timestamp: "2027-03-01T12:00:00.000Z" };
+    const columns = Object.keys(EVENTS).filter((type) => !type.startsWith("assay.")).map((type) =>
+      describeEvent({ ...event, type, nodeId: "gate", payload: {} }, recordedIo(), 200).lastIndexOf("gate"),
+    );
+    expect(new Set(columns).size).toBe(1);
   });
 
   test("does not break on a payload that is not what it should be", () => {

@@ -20,7 +20,7 @@ const COLOURS: Readonly<Record<string, Colour>> = {
   "approval.overridden": "red",
 };
 
-const TYPE_WIDTH = 19;
+const TYPE_WIDTH = 23;
 const NODE_WIDTH = 12;
 
 /** One line about an event: when, what, which node, and the part of its payload that tells most. */
@@ -48,11 +48,18 @@ function detailOf({ type, payload }: RunEventDoc): string {
     case "run.failed":
     case "node.failed":
       return errorText(fields["error"]);
+    case "run.cancelled":
+      return endedBy(fields);
     case "node.retried":
       return `again in ${fields["delayMs"]} ms; ${errorText(fields["lastError"])}`;
     default:
       return describeGateEvent(type, fields) ?? otherwise(fields);
   }
+}
+
+function endedBy({ cancelledBy, reason }: Payload): string {
+  const who = typeof cancelledBy === "string" ? `by ${cancelledBy}` : "";
+  return printable([who, reason].filter((part) => typeof part === "string" && part !== "").join(": "));
 }
 
 function otherwise(fields: Payload): string {

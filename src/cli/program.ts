@@ -74,8 +74,9 @@ function build(spec: AnyCommand, word: string, act: ProgramDeps["act"], write: (
     command.argument(optional ? `[${shown}]` : `<${shown}>`, summary);
   }
   for (const [name, flag] of Object.entries(spec.flags as Record<string, Flag>)) command.addOption(option(name, flag));
-  for (const name of spec.settings) for (const one of settingOptions(name)) command.addOption(one);
+  // Help shows groups in the order of their first option: what belongs to the command comes before settings.
   command.option("--json", "print the result as JSON");
+  for (const name of spec.settings) for (const one of settingOptions(name)) command.addOption(one);
   if (spec.settings.length > 0) command.option("--config <FILE>", "settings to read; else assay.config.json, if any");
   command.addHelpText("after", helpTail(spec));
   return command.action(async () => {

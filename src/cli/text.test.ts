@@ -5,7 +5,7 @@ import { assignments } from "./json-argument.ts";
 import { printable, shorten } from "./printable.ts";
 import { closestTo } from "./suggest.ts";
 import { formatFields, formatTable } from "./table.ts";
-import { formatAgo, formatDuration, fromNow } from "./when.ts";
+import { formatAgo, formatDuration, formatRoughly, fromNow } from "./when.ts";
 
 const plain = paintFor(false);
 const coloured = paintFor(true);
@@ -41,6 +41,15 @@ test.each([
   [97_200_000, "1d 3h"],
 ])("%i ms is %s", (ms, text) => {
   expect(formatDuration(ms)).toBe(text);
+});
+
+test.each([
+  [-5, "0 s"],
+  [999, "0 s"],
+  [16_900, "16 s"],
+  [61_000, "1m 1s"],
+])("%i ms is roughly %s", (ms, text) => {
+  expect(formatRoughly(ms)).toBe(text);
 });
 
 test("times are told from now", () => {

@@ -20,10 +20,15 @@ export function formatDuration(ms: number): string {
   return parts.filter((part) => !part.startsWith("0")).join(" ");
 }
 
+/** The same in whole seconds, for times that have moved on by the time they are read. */
+export function formatRoughly(ms: number): string {
+  return ms < SECOND_MS ? "0 s" : formatDuration(ms).replace(/\.\d s$/, " s");
+}
+
 export function formatAgo(at: string | undefined, nowMs: number): string {
   if (at === undefined) return "never";
   const ms = nowMs - Date.parse(at);
-  return ms < SECOND_MS ? "just now" : `${formatDuration(ms).replace(/\.\d s$/, " s")} ago`;
+  return ms < SECOND_MS ? "just now" : `${formatRoughly(ms)} ago`;
 }
 
 /** The instant that `45m`, `12h` or `30d` from now is, or undefined when the text is no such time. */

@@ -1,7 +1,7 @@
 import type { EventDraft, PayloadOf } from "../protocol/events.ts";
 import { own } from "../protocol/own.ts";
 import type { Child, Run } from "../protocol/run.ts";
-import { handOver, maskError } from "../protocol/sensitive.ts";
+import { handOver } from "../protocol/sensitive.ts";
 import { maskFields, publicOutputs } from "../protocol/snapshot.ts";
 import { isSensitive } from "./decide/settle-node.ts";
 import type { Host } from "./host.ts";
@@ -14,8 +14,8 @@ export async function childEnded(host: Host, parent: Run, { nodeId, takes }: Chi
   const { runId: childRunId, secrets = [] } = child;
   const ended = { nodeId, childRunId, status: child.status as Ended["status"] };
   if (child.status !== "completed") {
-    // For people to read, so the secrets of the child are left out of it for good.
-    const error = child.error === undefined ? {} : { error: maskError(child.error, secrets) };
+    // A run holds its error as it is shown, so there is no secret in it.
+    const error = child.error === undefined ? {} : { error: child.error };
     return { type: "assay.child.ended", nodeId, payload: { ...ended, ...error } };
   }
   const plan = await host.plans.byHash(child.workflowHash);

@@ -1,3 +1,4 @@
+import { AppError } from "../protocol/errors.ts";
 import type { EventDraft } from "../protocol/events.ts";
 import { dependants } from "../protocol/evolve-children.ts";
 import { own } from "../protocol/own.ts";
@@ -96,7 +97,10 @@ function reasonOf(status: Run["status"]): string {
 export async function endChildren(host: Host, run: Run): Promise<void> {
   for (const [childRunId, { nodeId }] of dependants(run.children)) {
     const child = await host.store.readRun({ tenant: run.owner.tenant }, childRunId);
-    if (child !== undefined) await changeRun(host, child, (now) => cancelRun(now, cascade(run, nodeId)));
+    if (child === undefined) continue;
+    const refusal = await changeRun(host, child, (now) => cancelRun(now, cascade(run, nodeId)));
+    // Nobody comes back for the children of a run that has ended.
+    if (refusal !== undefined) throw new AppError("unavailable", { reason: `Run ${childRunId} could not be ended for now` });
   }
 }
 

@@ -1,3 +1,4 @@
+import type { RunEvent } from "../protocol/events.ts";
 import { activeNodes, type Run } from "../protocol/run.ts";
 import { isTerminal } from "../protocol/run-status.ts";
 import type { Plan } from "./decide/plan.ts";
@@ -8,7 +9,8 @@ import { type Turn, takeTurn } from "./turn.ts";
 /**
  * The turn that a worker would take next, for whoever has just decided something about the run: whoever waits for the
  * decision sees what came of it one commit sooner. Undefined where the run is in a worker's hands, where what comes next
- * touches the outside world, and where no worker runs in this process: then it is left to a worker.
+ * touches the outside world or may have its answer already, and where no worker runs in this process: then it is left
+ * to a worker.
  */
 export async function goOn(host: Host, plan: Plan, run: Run): Promise<Turn | undefined> {
   if (host.hands === undefined || isTerminal(run.status)) return undefined;
@@ -17,9 +19,14 @@ export async function goOn(host: Host, plan: Plan, run: Run): Promise<Turn | und
   if (!ready || active.some(([, { status }]) => status === "executing")) return undefined;
   try {
     const turn = takeTurn(host, plan, run, [], new Map(), await childPlansOf(host, run.owner.tenant, plan));
-    return turn.launches.length === 0 ? turn : undefined;
+    return turn.launches.length === 0 && !turn.events.some(waitsForEvent) ? turn : undefined;
   } catch {
     // What is wrong with the run is the worker's to find out and report; the decision stands.
     return undefined;
   }
+}
+
+/** The event may be held already; whoever raises such a wait has to look. */
+function waitsForEvent(event: RunEvent): boolean {
+  return event.type === "interrupt.requested" && event.payload.kind === "external-event";
 }

@@ -151,7 +151,8 @@ describe("a node that starts over", () => {
     await childOf(bench.store, runId, is("waiting-approval"));
     await resumeRun(bench.host, change(runId));
     await until(bench.store, runId, is("waiting-approval"));
-    await until(bench.store, runId, ({ nodes }) => nodes["call"]?.status === "delegated");
+    const run = await until(bench.store, runId, ({ nodes }) => nodes["call"]?.status === "delegated");
+    expect(Object.values(run.children)).toMatchObject([{ status: "waiting-approval" }]);
     expect(await begun(runId)).toBe(1);
   });
 

@@ -47,6 +47,7 @@ export const ERRORS = {
   interrupt_not_found: {
     status: 404,
     message: "No open interrupt answers to this. `assay inbox` lists those that wait.",
+    problem: "No open interrupt answers to this: {problem}.",
   },
   subscription_not_found: { status: 404, message: "There is no webhook {webhookId} that this key can see." },
   method_not_allowed: { status: 405, message: "{method} is not served at {path}. Use {allowed}." },

@@ -8,12 +8,6 @@ export function interruptView(runId: string, interrupt: Interrupt, secrets: read
   const { nodeId, interruptId, kind, key, requestedAt, data, resumeSchema, correlationId, deadlineMs } = interrupt;
   const approval = kind === "approval";
   const tally = approval ? { tally: tallyOf(interrupt, gateRules(data)) } : {};
-  const votes = interrupt.votes.map(({ voter, action, at, reason }) => ({
-    voter,
-    action,
-    at,
-    ...(reason === undefined ? {} : { reason: maskValues(reason, secrets) }),
-  }));
   return {
     runId,
     nodeId,
@@ -26,8 +20,18 @@ export function interruptView(runId: string, interrupt: Interrupt, secrets: read
     ...(deadlineMs === undefined ? {} : { deadline: new Date(deadlineMs).toISOString() }),
     ...(correlationId === undefined ? {} : { correlationId }),
     ...tally,
-    ...(approval ? { votes } : {}),
+    ...(approval ? { votes: shownVotes(interrupt, secrets) } : {}),
     ...(interrupt.remarks.length === 0 ? {} : { remarks: maskValues([...interrupt.remarks], secrets) }),
     ...(interrupt.edited === undefined ? {} : { edited: maskValues(interrupt.edited, secrets) }),
   };
+}
+
+/** Votes as they are shown, here and in an inbox: without what eligibility was found by. */
+export function shownVotes({ votes }: Pick<Interrupt, "votes">, secrets: readonly Secret[]) {
+  return votes.map(({ voter, action, at, reason }) => ({
+    voter,
+    action,
+    at,
+    ...(reason === undefined ? {} : { reason: maskValues(reason, secrets) }),
+  }));
 }

@@ -77,8 +77,9 @@ describe("the inbox", () => {
     const { interruptId, runId } = await waiting("ship");
     const { code, stdout } = await as("ana", "inbox", "--workflow", "ship");
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^AGE +DEADLINE +WORKFLOW +TITLE +VOTES +INTERRUPT\n/);
-    expect(stdout).toMatch(new RegExp(`in 1h 59m +ship +Ship it\\? +0/1 +${interruptId}\n$`));
+    expect(stdout).toMatch(/^AGE +DEADLINE +WORKFLOW +TITLE +WAITS FOR +INTERRUPT\n/);
+    expect(stdout).toMatch(/\n\d+ s +in /);
+    expect(stdout).toMatch(new RegExp(`in 1h 59m +ship +Ship it\\? +approval 0/1 +${interruptId}\n$`));
     const { items } = JSON.parse(
       (await as("ana", "inbox", "--workflow", "ship", "--kind", "approval", "--json")).stdout,
     );
@@ -92,11 +93,11 @@ describe("the inbox", () => {
   test("is watched as it changes", async () => {
     const before = await waiting("two");
     const watching: Running = start(["inbox", "--watch", "--workflow", "two"], { env: environment("ana") });
-    await watching.until((text) => text.includes(`opened   ${before.interruptId}  two  0/2  Both of you?`));
+    await watching.until((text) => text.includes(`opened   ${before.interruptId}  two  approval 0/2  Both of you?`));
     const programs = start(["inbox", "--watch", "--workflow", "two", "--json"], { env: environment("ben") });
     await programs.until((text) => text.includes(before.interruptId));
     await as("ana", "resolve", before.interruptId, "accept");
-    await watching.until((text) => text.includes(`updated  ${before.interruptId}  two  1/2, yours: accept`));
+    await watching.until((text) => text.includes(`updated  ${before.interruptId}  two  approval 1/2, yours: accept`));
     await as("ben", "resolve", before.interruptId, "accept");
     await watching.until((text) => text.includes(`closed   ${before.interruptId}  granted`));
     await programs.until((text) => text.includes("inbox.closed"));

@@ -7,7 +7,7 @@ import type { Io, Paint } from "../io.ts";
 import { printable, shorten } from "../printable.ts";
 import type { INBOX_FLAGS } from "../specs/inbox.ts";
 import { formatTable } from "../table.ts";
-import { formatDuration } from "../when.ts";
+import { formatRoughly } from "../when.ts";
 
 const LIMIT = 50;
 const PAGE_MAX = 200;
@@ -48,28 +48,28 @@ async function readInbox(client: Client, limit: number, filter: Query): Promise<
 
 function table(items: readonly InboxItem[], paint: Paint, nowMs: number): string {
   const rows = items.map((item) => [
-    formatDuration(item.ageSeconds * 1000),
+    formatRoughly(item.ageSeconds * 1000),
     deadlineText(item, nowMs),
     printable(item.workflowId),
     shorten(printable(item.title), TITLE_WIDTH),
-    votesText(item),
+    waitsFor(item),
     item.interruptId,
   ]);
-  return formatTable(["AGE", "DEADLINE", "WORKFLOW", "TITLE", "VOTES", "INTERRUPT"], rows, paint);
+  return formatTable(["AGE", "DEADLINE", "WORKFLOW", "TITLE", "WAITS FOR", "INTERRUPT"], rows, paint);
 }
 
 function deadlineText({ deadline }: InboxItem, nowMs: number): string {
-  return deadline === null ? "-" : `in ${formatDuration(Math.max(0, Date.parse(deadline) - nowMs))}`;
+  return deadline === null ? "-" : `in ${formatRoughly(Date.parse(deadline) - nowMs)}`;
 }
 
-/** What is no gate has no votes, and is told by its kind. */
-function votesText({ kind, granted, required, rejected, mine }: InboxItem): string {
+function waitsFor({ kind, granted, required, rejected, mine }: InboxItem): string {
   if (kind !== "approval") return kind;
   const against = rejected === 0 ? "" : `, ${rejected} against`;
-  return `${granted}/${required}${against}${mine === null ? "" : `, yours: ${mine}`}`;
+  return `approval ${granted}/${required}${against}${mine === null ? "" : `, yours: ${mine}`}`;
 }
 
 async function watch(client: Client, query: Query, io: Io, json: boolean): Promise<number> {
+  if (io.errIsTerminal) io.err("What opens, changes and closes is shown here. Ctrl-C ends it.");
   await followInbox(client, {
     query,
     signal: io.outClosed,
@@ -89,5 +89,5 @@ function describe(news: InboxNews, paint: Paint): string {
   const { data } = news;
   const what = news.event === "inbox.opened" ? paint.cyan("opened ") : paint.yellow("updated");
   const title = shorten(printable(data.title), TITLE_WIDTH);
-  return `${what}  ${data.interruptId}  ${printable(data.workflowId)}  ${votesText(data)}  ${title}`;
+  return `${what}  ${data.interruptId}  ${printable(data.workflowId)}  ${waitsFor(data)}  ${title}`;
 }

@@ -100,10 +100,10 @@ function votesWith({ interrupt, judge, given, at }: Counted): Vote[] {
 
 /** An override releases alone only where the gate says so, and never in place of the people it asks for. */
 function verdictWith(counted: Counted): "granted" | "rejected" | undefined {
-  const { rules, gate, given, judge } = counted;
+  const { rules, gate, given } = counted;
+  const tally = tallyOf({ votes: votesWith(counted) }, rules);
   const alone = given.override && gate.overrideBypassesQuorum;
-  if (alone && (rules.minHumans === 0 || judge.kind === "user")) return "granted";
-  return verdictOf(tallyOf({ votes: votesWith(counted) }, rules), rules);
+  return alone && tally.humans >= rules.minHumans ? "granted" : verdictOf(tally, rules);
 }
 
 function voteEvent({ interrupt, judge, given, eligibleBy }: Counted): EventDraft {

@@ -113,8 +113,10 @@ function answered({ run, interrupt }: Wait, event: ExternalEvent, at: string): E
   }
 }
 
+const NOTHING_WAITED = "nothing waits for this event; to keep it for a run that will, give holdSeconds (--hold)";
+
 function refusalOf(newest: Wait | undefined, nowMs: number): AppError {
-  if (newest === undefined) return new AppError("interrupt_not_found");
+  if (newest === undefined) return new AppError("interrupt_not_found", { problem: NOTHING_WAITED });
   const { run, interrupt } = newest;
   const late = interrupt.status === "open" && isOverdue(interrupt, nowMs);
   if (late || interrupt.status === "expired") return overdue(interrupt, true);

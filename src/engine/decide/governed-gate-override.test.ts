@@ -103,6 +103,14 @@ describe("an override", () => {
     expect(run.resolve("gate", OVERRIDE, BOSS).go().run.status).toBe("completed");
   });
 
+  test("does not stand in for a second person that the gate asks for", () => {
+    const run = waiting({ overrideBypassesQuorum: true, minHumans: 2 });
+    run.resolve("gate", OVERRIDE, BOSS);
+    expectStillWaits(run);
+    const other = somebody("chief", { roles: ["admin"] });
+    expect(run.resolve("gate", OVERRIDE, other).go().run.status).toBe("completed");
+  });
+
   test("is taken out of the answer before the author's schema sees it", () => {
     const resumeSchema = { properties: { decision: {}, reason: {} }, additionalProperties: false };
     const run = waiting({ overrideBypassesQuorum: true, resumeSchema });

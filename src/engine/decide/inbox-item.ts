@@ -1,6 +1,7 @@
 import { gateRules, isSelfApproval, type Judge, mayDecide, mayOverride, tallyOf } from "../../protocol/gate-rules.ts";
 import type { InboxItem } from "../../protocol/inbox-api.ts";
 import { type Interrupt, titleOf, type Vote } from "../../protocol/interrupt.ts";
+import { shownVotes } from "../../protocol/interrupt-view.ts";
 import { maskValues, type Secret } from "../../protocol/sensitive.ts";
 
 /** An interrupt of any run. */
@@ -48,17 +49,11 @@ function approval(interrupt: Interrupt, secrets: readonly Secret[]) {
   const rules = gateRules(interrupt.data);
   const { required, granted, rejected } = tallyOf(interrupt, rules);
   const { requiredRole, requiredScope } = rules.governed ?? {};
-  const votes = interrupt.votes.map(({ voter, action, at, reason }) => ({
-    voter,
-    action,
-    at,
-    ...(reason === undefined ? {} : { reason: maskValues(reason, secrets) }),
-  }));
   return {
     required,
     granted,
     rejected,
-    votes,
+    votes: shownVotes(interrupt, secrets),
     actions: [...rules.actions],
     governed: rules.governed !== undefined,
     ...(requiredRole === undefined ? {} : { requiredRole }),

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from "kysely";
 import { dialectOf } from "./dialect-of.ts";
+import { CALLBACK } from "./gate-rows.ts";
 import type { Tables } from "./tables.ts";
 
 /** Rows per statement: commits of requests get their turn in between. */
@@ -27,8 +28,10 @@ export async function purge(db: Kysely<Tables>, nowMs: number): Promise<number> 
     ...[
       sql`state = 'delivered' and finished_at <= ${nowMs - DELIVERED_KEPT_MS}`,
       sql`state = 'dead' and finished_at <= ${nowMs - DEAD_KEPT_MS}`,
-      // Nobody can deliver these: the webhook is disabled, or was deleted while they were being written.
-      sql`state = 'pending' and next_at <= ${nowMs - DEAD_KEPT_MS}`,
+      // Nobody can deliver these: the webhook is disabled, or was deleted while they were being written. Others are only
+      // late, by however long no host was there to send them.
+      sql`state = 'pending' and next_at <= ${nowMs - DEAD_KEPT_MS} and webhook_id <> ${CALLBACK} and not exists (
+        select 1 from webhooks where webhooks.webhook_id = deliveries.webhook_id and disabled_at is null)`,
     ].map(
       (over) =>
         sql`delete from deliveries where delivery_id in (select delivery_id from deliveries where ${over} ${some})`,

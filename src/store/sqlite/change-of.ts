@@ -8,6 +8,7 @@ const TOPICS: Readonly<Partial<Record<StatementName, Topic>>> = {
   putKey: "keys",
   revokeKey: "keys",
   putRoles: "keys",
+  setGroups: "keys",
   putRoleDefinition: "keys",
   deleteRoleDefinition: "keys",
   putWebhook: "webhooks",

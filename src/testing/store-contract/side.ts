@@ -84,6 +84,8 @@ export function side(subject: Subject): void {
       await heard(4);
       await accept(store, { tenant, roleDefinitions: [{ type: "delete", role: "auditor" }] });
       await heard(5);
+      await accept(store, { tenant, roles: [{ tenant, principal: "pat", groups: ["finance"] }] });
+      await heard(6);
     });
 
     test("hears when webhooks change and when there is something to deliver", async () => {
