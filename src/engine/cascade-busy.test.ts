@@ -3,7 +3,7 @@ import type { Run } from "../protocol/run.ts";
 import { Type } from "../protocol/schema.ts";
 import type { Store } from "../store/store.ts";
 import { begin, engineOn, logOf, register, until } from "../testing/engine.ts";
-import { calls, childrenOf, expectSound, GATE, read } from "../testing/family.ts";
+import { calls, childOf, childrenOf, expectSound, GATE, read } from "../testing/family.ts";
 import { change, ended, workbench } from "../testing/workbench.ts";
 import { workflow } from "../testing/workflow.ts";
 import { cancelRun } from "./change-run.ts";
@@ -98,6 +98,27 @@ describe("cancelling a run whose children never stand still", () => {
         payload: { reason: "parent-cancelled", parentRunId: runId },
       });
     }
+    await expectSound(bench.store, runId);
+  });
+
+  test("leaves no child behind, however often one of them has just moved", { timeout: 30_000 }, async () => {
+    await register(host, workflow({ id: "child", nodes: { gate: GATE } }));
+    await register(host, workflow({ id: "parent", nodes: { call: calls("child") } }));
+    const first = bench.work(host);
+    const runId = await begin(host, { workflowId: "parent" });
+    const child = await childOf(bench.store, runId, ({ status }) => status === "waiting-approval");
+    await first.stop(0);
+    await cancelRun({ ...host, store: neverTogether(bench.store, runId) }, change(runId));
+
+    let refusals = 150;
+    const commit: Store["commit"] = async (unit) => {
+      if (!unit.runs?.some((write) => write.runId === child.runId) || refusals === 0) return bench.store.commit(unit);
+      refusals -= 1;
+      return { ok: false, refusal: { type: "version", runId: child.runId, version: 0 } };
+    };
+    bench.work({ ...host, store: { ...bench.store, commit } });
+    expect((await until(bench.store, runId, ended)).status).toBe("cancelled");
+    expect((await read(bench.store, child.runId)).status).toBe("cancelled");
     await expectSound(bench.store, runId);
   });
 });

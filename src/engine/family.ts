@@ -100,7 +100,8 @@ export async function endChildren(host: Host, run: Run): Promise<void> {
     if (child === undefined) continue;
     const refusal = await changeRun(host, child, (now) => cancelRun(now, cascade(run, nodeId)));
     // Nobody comes back for the children of a run that has ended.
-    if (refusal !== undefined) throw new AppError("unavailable", { reason: `Run ${childRunId} could not be ended for now` });
+    if (refusal !== undefined)
+      throw new AppError("unavailable", { reason: `Run ${childRunId} could not be ended for now` });
   }
 }
 

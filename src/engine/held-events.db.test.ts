@@ -5,7 +5,8 @@ import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
 import type { Store } from "../store/store.ts";
 import { BOTH_STORES } from "../testing/both-stores.ts";
 import { ADA, begin, engineOn, logOf, register, until, workerOn } from "../testing/engine.ts";
-import { newOrder, payment, waitsForPayment } from "../testing/external-events.ts";
+import { newOrder, payment, waitsForPayment, waitsForPaymentAfterGate } from "../testing/external-events.ts";
+import { accept } from "../testing/family.ts";
 import { createDatabase } from "../testing/postgres.ts";
 import { tempDir } from "../testing/temp-dir.ts";
 import { correlationIdOf } from "./correlation.ts";
@@ -119,6 +120,19 @@ describe.each(BOTH_STORES)("an event that is held and a run that comes to wait f
     expect(await stillHeld(host.store, order)).toHaveLength(1);
     sweeping(host);
     await completed(host.store, runId);
+  });
+
+  test("find each other when the run comes to wait by what somebody decided", async () => {
+    await register(host, waitsForPaymentAfterGate("gated"));
+    const worker = workerOn(blind(host));
+    ended.push(() => worker.stop(1000));
+    const order = newOrder();
+    const runId = await startRun(host, order, "gated");
+    await until(host.store, runId, ({ status }) => status === "waiting-approval");
+    expect(await hold(host, order)).toBe(202);
+    await accept({ ...host, hands: worker }, runId);
+    await completed(host.store, runId);
+    expect(await stillHeld(host.store, order)).toEqual([]);
   });
 
   test("meet once when many sweep and several runs wait", async () => {

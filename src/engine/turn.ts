@@ -235,10 +235,10 @@ class TurnInProgress implements Turn {
   }
 
   #settle(node: WorkflowNode, outcome: NodeOutcome, pins: readonly EventDraft[]): void {
-    if (outcome.type === "completed") {
-      this.#size = (this.#size ?? sizeOf([this.run.nodes, this.run.variables, this.run.channels])) + sizeOf(outcome);
+    if (outcome.type === "completed" || outcome.type === "suspend") {
+      this.#size = (this.#size ?? this.#sizeBefore()) + sizeOf(outcome);
       if (this.#size > LARGEST_RUN) {
-        const message = `With the results of node ${node.id} the run would hold more than this host can keep.`;
+        const message = `With what node ${node.id} adds the run would hold more than this host can keep.`;
         this.#emit(failRun(this.run, { code: "run_too_large", message }, node.id));
         return;
       }
@@ -250,6 +250,12 @@ class TurnInProgress implements Turn {
     if (isTerminal(this.run.status)) return;
     const error = unhandled(this.#plan, this.run, node.id);
     if (error !== undefined) this.#emit(failRun(this.run, error, node.id));
+  }
+
+  /** Interrupts stay in the run with what they showed, each time a loop raises them anew. */
+  #sizeBefore(): number {
+    const { nodes, variables, channels, interrupts } = this.run;
+    return sizeOf([nodes, variables, channels, interrupts]);
   }
 
   #suspend(node: WorkflowNode, request: InterruptRequest & { readonly key: string }): void {

@@ -3,6 +3,7 @@ import type { SendExternalEventRequest } from "../protocol/external-event-api.ts
 import type { Run } from "../protocol/run.ts";
 import type { WorkflowDefinition } from "../protocol/workflow.ts";
 import type { Store } from "../store/store.ts";
+import { GATE } from "./family.ts";
 import { GateClient } from "./gate-host.ts";
 import { type TestHost, testHost, type Who } from "./host.ts";
 import { workflow } from "./workflow.ts";
@@ -28,6 +29,11 @@ function wait(more: object = {}) {
 /** Waits for `payment.settled` with the correlation it is started with. */
 export function waitsForPayment(id: string, more: object = {}): WorkflowDefinition {
   return workflow({ id, nodes: { wait: wait(more) }, variables });
+}
+
+/** The same, once somebody has accepted it. */
+export function waitsForPaymentAfterGate(id: string): WorkflowDefinition {
+  return workflow({ id, nodes: { gate: GATE, wait: wait() }, edges: ["gate>wait"], variables });
 }
 
 /** An event of that type; its id is its own unless the test gives one. */

@@ -75,4 +75,20 @@ describe("a run whose results pile up", () => {
     expect(run.run.error).toMatchObject({ code: "run_too_large" });
     expect(run.events.at(-1)?.type).toBe("run.failed");
   });
+
+  test("fails before its gates show more than the host can keep", () => {
+    const gate = {
+      typeId: "core.approvalGate",
+      inputs: { artifact: { type: "expression" as const, expression: "variables.text + variables.text" } },
+    };
+    const ids = Array.from({ length: 40 }, (_, i) => `gate-${i}`);
+    const run = simulate(
+      workflow({
+        nodes: Object.fromEntries(ids.map((id) => [id, gate])),
+        variables: [{ name: "text", type: "string", defaultValue: "x".repeat(1_000_000) }],
+      }),
+    ).turn();
+    expect(run.run.error).toMatchObject({ code: "run_too_large" });
+    expect(run.events.at(-1)?.type).toBe("run.failed");
+  });
 });

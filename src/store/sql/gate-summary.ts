@@ -79,7 +79,7 @@ function gatesOf(visible: Visibility, query: GateSummaryQuery): RawBuilder<unkno
     from (
       select ballot.principal as key, ballot.interrupt_id, ballot.opened_at, max(ballot.override) as overridden
       from interrupt_votes as ballot
-      where ${within(sql`ballot.opened_at`, sql`ballot`, visible, query)} 
+      where ${within(sql`ballot.opened_at`, sql`ballot`, visible, query)}
       group by ballot.principal, ballot.interrupt_id, ballot.opened_at
     ) as vote
     join interrupts as gate on gate.tenant = ${visible.tenant} and gate.requested_at = vote.opened_at

@@ -291,5 +291,12 @@ export function outboxes(subject: Subject): void {
       expect(await store.purge(NOW + 5 + 30 * DAY)).toBe(1);
       expect(await left()).toEqual(ids.slice(2));
     });
+
+    test("keeps what could have been delivered all along, had anybody been there", async () => {
+      const { store } = subject;
+      const { tenant, ids } = await outbox(store, 2);
+      await store.purge(NOW + 400 * DAY);
+      expect(idsOf(await store.listDeliveries({ tenant }, { limit: 10 })).sort()).toEqual(ids);
+    });
   });
 }
