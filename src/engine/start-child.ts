@@ -83,7 +83,7 @@ function firstEvent(
   host: Host,
   run: Run,
   nodeId: string,
-  { workflowId, inputs }: Dispatching,
+  { workflowId, inputs, inputsFrom }: Dispatching,
   plan: Plan | undefined,
   depth: number,
 ): RunStarted | { readonly error: RunError } {
@@ -102,7 +102,9 @@ function firstEvent(
   const rootRunId = run.parent?.rootRunId ?? run.runId;
   const parent = { runId: run.runId, nodeId, depth, rootRunId };
   try {
-    return startRun(plan, { request, owner, limits: host.limits, parent });
+    // What is mapped from nothing is nothing in the child as well, whatever its default.
+    const unset = Object.keys(inputsFrom).filter((name) => !Object.hasOwn(inputs, name));
+    return startRun(plan, { request, owner, limits: host.limits, parent, unset });
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     return refused(error.message);

@@ -1,7 +1,7 @@
-import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+import type { ValidateFunction } from "ajv/dist/2020.js";
 import { AppError } from "../../protocol/errors.ts";
 import type { Problem } from "../../protocol/schema.ts";
-import { compilePattern } from "./pattern.ts";
+import { bounded, newAjv, TooCostly } from "./bounded-ajv.ts";
 
 /** Schemas in workflow definitions: `configurableSchema`, channel schemas. Formats are annotations, as 2020-12 says. */
 export type CompiledSchema = (value: unknown) => Problem[];
@@ -23,7 +23,7 @@ export function compileSchema(schema: Readonly<Record<string, unknown>>, where: 
     }));
     return problems.length > 0
       ? problems
-      : [{ path: "", problem: "does not match: its schema refers to itself without end" }];
+      : [{ path: "", problem: "does not match: its schema refers to itself without end, or asks for too much work" }];
   };
 }
 
@@ -33,7 +33,7 @@ const kept = new Map<string, ValidateFunction>();
 
 function compiled(schema: Readonly<Record<string, unknown>>): ValidateFunction {
   const text = JSON.stringify(schema);
-  const validate = kept.get(text) ?? newAjv().compile(schema);
+  const validate = kept.get(text) ?? compiledAnew(schema);
   // The one that was used last goes to the end; the first is the one to let go.
   kept.delete(text);
   kept.set(text, validate);
@@ -41,12 +41,19 @@ function compiled(schema: Readonly<Record<string, unknown>>): ValidateFunction {
   return validate;
 }
 
+/** One that answers with a promise would be taken to match whatever it says, and nobody would hear it fail. */
+function compiledAnew(schema: Readonly<Record<string, unknown>>): ValidateFunction {
+  const validate = bounded(() => newAjv().compile(schema));
+  if ("$async" in validate) throw new Error("$async is no part of JSON Schema");
+  return validate;
+}
+
 /** A schema that refers to itself without going into the value never comes to an end; nothing matches it. */
 function holds(validate: ValidateFunction, value: unknown): boolean {
   try {
-    return validate(value);
+    return bounded(() => validate(value) === true);
   } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
+    if (!(error instanceof RangeError || error instanceof TooCostly)) throw error;
     validate.errors = [];
     return false;
   }
@@ -55,19 +62,4 @@ function holds(validate: ValidateFunction, value: unknown): boolean {
 function unexpected(params: Record<string, unknown>): string {
   const name = params["additionalProperty"];
   return typeof name === "string" ? ` (${name})` : "";
-}
-
-/** One instance per schema: author-chosen `$id`s must not meet each other. */
-function newAjv(): Ajv2020 {
-  // Ajv keeps one pattern per text, so each has to say its own; otherwise all of them would be the first.
-  const pattern = (source: string) => ({ test: compilePattern(source), toString: () => source });
-  const regExp = Object.assign(pattern, { code: "compilePattern" });
-  return new Ajv2020({
-    strict: false,
-    allErrors: false,
-    validateFormats: false,
-    // The author's patterns run in linear time, see pattern.ts.
-    code: { regExp: regExp as never },
-    logger: false,
-  });
 }

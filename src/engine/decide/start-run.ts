@@ -13,6 +13,8 @@ export interface StartRun {
   readonly limits: RunLimits;
   /** The node that dispatches it, if one does. */
   readonly parent?: Parent;
+  /** Variables that are to have no value, not even their default. */
+  readonly unset?: readonly string[];
 }
 
 /** What the host allows at most. */
@@ -23,7 +25,7 @@ export interface RunLimits {
 
 /** The first event of a run. Throws `validation_error` before anything exists. */
 export function startRun(plan: Plan, command: StartRun): Extract<EventDraft, { type: "run.started" }> {
-  const { request, owner, parent } = command;
+  const { request, owner, parent, unset = [] } = command;
   const configurable = request.configurable ?? {};
   const problems = plan.configurable?.(configurable) ?? [];
   if (problems.length > 0) {
@@ -33,12 +35,13 @@ export function startRun(plan: Plan, command: StartRun): Extract<EventDraft, { t
     });
   }
   const inputs = request.inputs ?? {};
-  checkInputs(plan.definition.variables, inputs);
+  const variables = plan.definition.variables.map((one) => (unset.includes(one.name) ? withoutDefault(one) : one));
+  checkInputs(variables, inputs);
   const payload = {
     workflowId: plan.definition.id,
     workflowHash: plan.hash,
     inputs,
-    defaults: defaultsOf(plan.definition.variables, inputs),
+    defaults: defaultsOf(variables, inputs),
     transport: "rest" as const,
     engineVersion: String(ENGINE_VERSION),
     owner,
@@ -57,6 +60,10 @@ export function startRun(plan: Plan, command: StartRun): Extract<EventDraft, { t
 
 function linkTo({ runId: parentRunId, nodeId: parentNodeId, rootRunId, depth }: Parent) {
   return { parentRunId, parentNodeId, rootRunId, depth };
+}
+
+function withoutDefault({ defaultValue: _, ...variable }: WorkflowVariable): WorkflowVariable {
+  return variable;
 }
 
 function checkInputs(variables: readonly WorkflowVariable[], inputs: Readonly<Record<string, unknown>>): void {

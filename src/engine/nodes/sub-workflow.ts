@@ -51,7 +51,7 @@ export const subWorkflow: NodeType = {
   },
 };
 
-/** `{ to: from }`. What has no value is left out, so that a default on the other side holds. */
+/** `{ to: from }`. What has no value is left out. */
 function mapped(mapping: Readonly<Record<string, string>>, from: Readonly<Record<string, unknown>>) {
   const pairs = Object.entries(mapping).map(([to, name]) => [to, own(from, name)] as const);
   return Object.fromEntries(pairs.filter(([, value]) => value !== undefined));
