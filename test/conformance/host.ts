@@ -1,50 +1,10 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { tempDir } from "../../src/testing/temp-dir.ts";
-import { workflow } from "../../src/testing/workflow.ts";
 import { startAssay } from "../assay-process.js";
-
-export const OWNER = "conformance-owner-key";
-export const READER = "conformance-reader-key";
-export const STRANGER = "conformance-other-tenant-key";
-
-const KEYS = [
-  { key: OWNER, tenant: "t1", principal: "owner", roles: ["owner"], scopes: ["*"] },
-  { key: READER, tenant: "t1", principal: "reader", roles: ["viewer"], scopes: ["*"] },
-  { key: STRANGER, tenant: "t2", principal: "stranger", roles: ["owner"], scopes: ["*"] },
-];
-
-const number = (name: string, defaultValue: number) => ({ name, type: "number" as const, defaultValue });
-const wait = { typeId: "core.delay", inputs: { delayMs: { type: "variable" as const, variableName: "delayMs" } } };
-
-/** What an outside suite would seed, in our own words. */
-const WORKFLOWS = [
-  workflow({ id: "noop", nodes: { noop: "core.noop" } }),
-  workflow({
-    id: "echo",
-    nodes: { echo: { typeId: "core.identity", inputs: { payload: { type: "variable", variableName: "payload" } } } },
-    variables: [{ name: "payload", type: "object", required: true }],
-  }),
-  workflow({ id: "sleep", nodes: { wait }, variables: [number("delayMs", 300)] }),
-  workflow({
-    id: "sleep-then-go",
-    nodes: { wait, after: "core.noop" },
-    edges: ["wait>after"],
-    variables: [number("delayMs", 300)],
-  }),
-  workflow({ id: "failing", nodes: { fail: "core.fail" } }),
-  workflow({ id: "chain", nodes: { a: "core.noop", b: "core.noop", c: "core.noop" }, edges: ["a>b", "b>c"] }),
-  workflow({ id: "missing", nodes: { n1: "conformance.requiresMissing" } }),
-  workflow({
-    id: "strict-options",
-    nodes: { noop: "core.noop" },
-    configurableSchema: {
-      type: "object",
-      additionalProperties: false,
-      properties: { recursionLimit: { type: "integer" } },
-    },
-  }),
-];
+import { RUN_FIXTURES } from "./fixtures.ts";
+import { GATE_FIXTURES } from "./gate-fixtures.ts";
+import { KEYS, OWNER } from "./keys.ts";
 
 export interface Answer {
   readonly status: number;
@@ -52,6 +12,13 @@ export interface Answer {
   readonly text: string;
   // biome-ignore lint/suspicious/noExplicitAny: bodies of many shapes, looked at from outside
   readonly json: any;
+}
+
+export interface Asking {
+  /** "" for none. */
+  readonly key?: string;
+  readonly body?: unknown;
+  readonly headers?: object;
 }
 
 /** The real program with a real database, asked over real HTTP, knowing nothing of its inside. */
@@ -64,30 +31,27 @@ export class OutsideHost {
     this.stop = stop;
   }
 
-  static async start(database: readonly string[]): Promise<OutsideHost> {
+  static async start(database: readonly string[], flags: readonly string[] = []): Promise<OutsideHost> {
     const dir = tempDir();
     mkdirSync(join(dir, "workflows"));
-    for (const one of WORKFLOWS) writeFileSync(join(dir, "workflows", `${one.id}.json`), JSON.stringify(one));
+    for (const one of [...RUN_FIXTURES, ...GATE_FIXTURES]) {
+      writeFileSync(join(dir, "workflows", `${one.id}.json`), JSON.stringify(one));
+    }
     writeFileSync(join(dir, "keys.json"), JSON.stringify(KEYS));
-    const args = ["--port", "0", "--keys", join(dir, "keys.json"), "--workflows", join(dir, "workflows")];
+    const files = ["--keys", join(dir, "keys.json"), "--workflows", join(dir, "workflows"), "--strict"];
     const where = database.length > 0 ? database : ["--data", join(dir, "data")];
-    const logFile = join(dir, "server.log");
-    const server = await startAssay({ args: [...args, ...where, "--conformance-seams"], logFile });
+    const args = ["--port", "0", ...files, ...where, "--conformance-seams", ...flags];
+    const server = await startAssay({ args, logFile: join(dir, "server.log") });
     return new OutsideHost(server.url, server.stop);
   }
 
-  async ask(
-    method: string,
-    path: string,
-    more: { key?: string; body?: unknown; headers?: object } = {},
-  ): Promise<Answer> {
-    const { key = OWNER, body } = more;
+  async ask(method: string, path: string, { key = OWNER, body, headers }: Asking = {}): Promise<Answer> {
     const response = await fetch(`${this.url}${path}`, {
       method,
       headers: {
         ...(key === "" ? {} : { authorization: `Bearer ${key}` }),
         ...(body === undefined ? {} : { "content-type": "application/json" }),
-        ...more.headers,
+        ...headers,
       },
       ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
     });
@@ -96,8 +60,8 @@ export class OutsideHost {
     return { status: response.status, headers: response.headers, text, json: isJson ? JSON.parse(text) : undefined };
   }
 
-  async begin(workflowId: string, more: object = {}): Promise<string> {
-    const created = await this.ask("POST", "/v1/runs", { body: { workflowId, ...more } });
+  async begin(workflowId: string, more: object = {}, key = OWNER): Promise<string> {
+    const created = await this.ask("POST", "/v1/runs", { key, body: { workflowId, ...more } });
     if (created.status !== 201) throw new Error(`${created.status} ${created.text}`);
     return created.json.runId;
   }
@@ -113,8 +77,39 @@ export class OutsideHost {
     }
   }
 
+  ends(runId: string): Promise<Answer["json"]> {
+    return this.reaches(runId, "completed", "failed", "cancelled");
+  }
+
+  /** A run of this workflow that has come to wait for somebody. */
+  async waits(workflowId: string, more: object = {}): Promise<string> {
+    const runId = await this.begin(workflowId, more);
+    await this.reaches(runId, "waiting-approval", "waiting-input", "waiting-external");
+    return runId;
+  }
+
+  answer(runId: string, resumeValue: unknown, { node = "gate", ...asking }: Asking & { node?: string } = {}) {
+    return this.ask("POST", `/v1/runs/${runId}/interrupts/${node}`, { ...asking, body: { resumeValue } });
+  }
+
+  /** Looks at what a token is for or, with a value, answers it; without any key. */
+  byToken(token: string, resumeValue?: unknown): Promise<Answer> {
+    const path = `/v1/interrupts/${token}`;
+    if (resumeValue === undefined) return this.ask("GET", path, { key: "" });
+    return this.ask("POST", path, { key: "", body: { resumeValue } });
+  }
+
   async events(runId: string): Promise<Answer["json"][]> {
     return (await this.ask("GET", `/v1/runs/${runId}/events/poll?timeout=1`)).json.events;
+  }
+
+  async types(runId: string): Promise<string[]> {
+    return (await this.events(runId)).map((event) => event.type);
+  }
+
+  /** What the events of one type say, in their order. */
+  async payloads(runId: string, type: string): Promise<Answer["json"][]> {
+    return (await this.events(runId)).filter((event) => event.type === type).map((event) => event.payload);
   }
 
   /** Every frame of a stream until the server closes it. */
@@ -125,4 +120,9 @@ export class OutsideHost {
       .map((block) => Object.fromEntries([...block.matchAll(/^(id|event|data): (.*)$/gm)].map(([, k, v]) => [k, v])))
       .filter((frame) => frame["data"] !== undefined) as { id?: string; event?: string; data: string }[];
   }
+}
+
+/** Status and code, as a refusal is told apart by. */
+export function refusal({ status, json }: Answer): [number, string] {
+  return [status, json?.error];
 }

@@ -1,0 +1,33 @@
+import { workflow } from "../../src/testing/workflow.ts";
+
+const number = (name: string, defaultValue: number) => ({ name, type: "number" as const, defaultValue });
+const wait = { typeId: "core.delay", inputs: { delayMs: { type: "variable" as const, variableName: "delayMs" } } };
+
+/** What an outside suite would seed, in our own words: runs that nobody has to answer. */
+export const RUN_FIXTURES = [
+  workflow({ id: "noop", nodes: { noop: "core.noop" } }),
+  workflow({
+    id: "echo",
+    nodes: { echo: { typeId: "core.identity", inputs: { payload: { type: "variable", variableName: "payload" } } } },
+    variables: [{ name: "payload", type: "object", required: true }],
+  }),
+  workflow({ id: "sleep", nodes: { wait }, variables: [number("delayMs", 300)] }),
+  workflow({
+    id: "sleep-then-go",
+    nodes: { wait, after: "core.noop" },
+    edges: ["wait>after"],
+    variables: [number("delayMs", 300)],
+  }),
+  workflow({ id: "failing", nodes: { fail: "core.fail" } }),
+  workflow({ id: "chain", nodes: { a: "core.noop", b: "core.noop", c: "core.noop" }, edges: ["a>b", "b>c"] }),
+  workflow({ id: "missing", nodes: { n1: "conformance.requiresMissing" } }),
+  workflow({
+    id: "strict-options",
+    nodes: { noop: "core.noop" },
+    configurableSchema: {
+      type: "object",
+      additionalProperties: false,
+      properties: { recursionLimit: { type: "integer" } },
+    },
+  }),
+];
