@@ -6,7 +6,7 @@ import { NoAnswer, send, stream } from "./http-client.js";
  * @typedef {import("./http-client.js").Call} Call
  * @typedef {import("./http-client.js").Answer} Answer
  * @typedef {import("./journal.js").RunRecord} RunRecord
- * @typedef {{ tenant: string, key: string }} Tenant
+ * @typedef {import("./tenants.js").Tenant} Tenant
  */
 
 /** After this long without an answer, a request that is repeated all the time counts as lost. */
@@ -166,7 +166,7 @@ export class Client {
 }
 
 /** @param {Answer} answer */
-function isTryAgain({ status, json }) {
+export function isTryAgain({ status, json }) {
   if (status === 503 || status === 429) return true;
   return status === 409 && (json?.error === "idempotency_in_flight" || json?.error === "run_version_conflict");
 }

@@ -13,6 +13,15 @@
  * @property {boolean} keyed
  * @property {string} [runId] as acknowledged
  *
+ * @typedef {object} GateAnswer an acknowledged answer at a gate
+ * @property {string} interruptId
+ * @property {string} voter
+ * @property {string} action
+ * @property {boolean} resolved
+ * @property {string} [outcome]
+ *
+ * @typedef {{ eventId: string, held: boolean }} TakenEvent
+ *
  * @typedef {object} RunRecord an acknowledged run
  * @property {string} runId
  * @property {string} tenant
@@ -22,6 +31,10 @@
  * @property {number} resumes
  * @property {boolean} cancelAsked
  * @property {boolean} cancelled acknowledged as cancelled or cancelling
+ * @property {boolean} cascadeAsked the run that dispatched it was to be cancelled
+ * @property {GateAnswer[]} answers
+ * @property {TakenEvent[]} events external events that were taken for it
+ * @property {string} [parentRunId]
  *
  * @typedef {{ what: string, details: object }} Violation
  */
@@ -38,6 +51,8 @@ export class Journal {
   workflows = new Map();
   /** @type {Violation[]} */
   violations = [];
+  /** What was said to each external event the first time. @type {Map<string, string>} */
+  #said = new Map();
   /** Answered writes by kind. @type {Record<string, number>} */
   acknowledged = {};
   counts = {
@@ -84,18 +99,32 @@ export class Journal {
     }
     attempt.runId = runId;
     const { tenant, workflow } = attempt;
-    const record = this.runs.get(runId) ?? {
-      runId,
-      tenant,
-      workflow,
-      seen: [],
-      pauses: 0,
-      resumes: 0,
-      cancelAsked: false,
-      cancelled: false,
-    };
+    const record = this.runs.get(runId) ?? newRecord(runId, tenant, workflow);
     this.runs.set(runId, record);
     return record;
+  }
+
+  /**
+   * A run that another one dispatched; nobody else asked for it.
+   * @param {RunRecord} parent
+   * @param {string} runId
+   * @returns {RunRecord}
+   */
+  adopted({ runId: parentRunId, tenant }, runId) {
+    const record = this.runs.get(runId) ?? { ...newRecord(runId, tenant, "child"), parentRunId };
+    this.runs.set(runId, record);
+    return record;
+  }
+
+  /**
+   * However often an event is sent, it is answered as it was the first time.
+   * @param {string} event
+   * @param {string} text
+   */
+  answered(event, text) {
+    const first = this.#said.get(event) ?? text;
+    this.#said.set(event, first);
+    if (first !== text) this.violation("a repeated event got another answer", { event, first, text });
   }
 
   /**
@@ -117,4 +146,26 @@ export class Journal {
     }
     record.seen[sequence] = eventId;
   }
+}
+
+/**
+ * @param {string} runId
+ * @param {string} tenant
+ * @param {WorkflowName} workflow
+ * @returns {RunRecord}
+ */
+function newRecord(runId, tenant, workflow) {
+  return {
+    runId,
+    tenant,
+    workflow,
+    seen: [],
+    pauses: 0,
+    resumes: 0,
+    cancelAsked: false,
+    cancelled: false,
+    cascadeAsked: false,
+    answers: [],
+    events: [],
+  };
 }

@@ -27,6 +27,8 @@ export function table(reports) {
     ["streams and polls taken up again", ({ journal }) => journal.counts.reconnects],
     ["runs", ({ found }) => found.runs],
     ["events", ({ found }) => found.events],
+    ["interrupts, votes", ({ found }) => `${found.interrupts}, ${found.votes}`],
+    ["events delivered, repeated", ({ found }) => `${found.deliveries}, ${found.repeated}`],
     ["audit entries verified", ({ found }) => found.auditEntries],
     ["rows equal to the fold of their log", ({ found }) => found.rows],
     ["all ended after the last crash, ms", ({ found }) => Math.round(found.settleMs)],

@@ -6,7 +6,8 @@
 // the machine interleaves it.
 import { parseArgs } from "node:util";
 import { complaints, table } from "./report.js";
-import { SCENARIOS, torture } from "./torture.js";
+import { SCENARIOS } from "./scenarios.js";
+import { torture } from "./torture.js";
 
 const { values } = parseArgs({
   options: {

@@ -8,25 +8,17 @@ import pg from "pg";
 import { startPostgres } from "../start-postgres.js";
 import { Actor } from "./actor.js";
 import { Client } from "./client.js";
+import { Deliveries } from "./deliveries.js";
 import { Fleet } from "./fleet.js";
 import { Journal } from "./journal.js";
 import { Random } from "./random.js";
-import { verifyOverHttp } from "./verify.js";
+import { KEYS, TENANTS } from "./tenants.js";
+import { NOTHING_FOUND, verifyOverHttp } from "./verify.js";
 import { verifyStore } from "./verify-store.js";
 import { WORKFLOWS } from "./workflows.js";
 
 /**
- * @typedef {import("./client.js").Tenant} Tenant
- * @typedef {import("../start-postgres.js").TestPostgres} TestPostgres
- *
- * @typedef {object} Scenario
- * @property {string} title
- * @property {"sqlite" | "postgres"} store
- * @property {number} hosts
- * @property {"hosts" | "database"} kills
- * @property {readonly string[]} args of each server
- * @property {(fleet: Fleet, random: Random, postgres: TestPostgres | undefined) => Promise<void>} round one disaster and
- *   the recovery from it
+ * @typedef {import("./scenarios.js").Scenario} Scenario
  *
  * @typedef {object} Report
  * @property {string} title
@@ -35,69 +27,18 @@ import { WORKFLOWS } from "./workflows.js";
  * @property {number} kills of servers or of the database
  * @property {number} freezes of servers, for longer than a lease
  * @property {Journal} journal
- * @property {{ runs: number, events: number, auditEntries: number, settleMs: number, rows: number }} found
+ * @property {import("./verify.js").Found & { rows: number }} found
  * @property {number} tookMs
  * @property {string} [evidence] where everything was kept, if something was wrong
  */
 
-// A dead host's runs are free again after a second, so that take-over happens within a round and not after it.
-const soonFree = ["--lease-ms", "1000", "--lease-renew-ms", "300", "--sweep-ms", "100"];
-
-/** @type {Record<string, Scenario>} */
-export const SCENARIOS = {
-  sqlite: {
-    title: "SQLite, one host killed",
-    store: "sqlite",
-    hosts: 1,
-    kills: "hosts",
-    args: [],
-    round: async (fleet, random) => {
-      await sleep(random.between(20, 900));
-      await fleet.kill(0);
-      while (random.chance(0.25)) await fleet.startAndKill(0, random.between(50, 700));
-      await fleet.start(0);
-    },
-  },
-  postgres: {
-    title: "PostgreSQL, two hosts, killed or frozen",
-    store: "postgres",
-    hosts: 2,
-    kills: "hosts",
-    args: soonFree,
-    round: async (fleet, random) => {
-      await sleep(random.between(20, 700));
-      if (random.chance(0.25)) return fleet.freeze(random.pick([0, 1]), random.between(1100, 1800));
-      const victims = random.weighted([
-        [3, [0]],
-        [3, [1]],
-        [2, [0, 1]],
-      ]);
-      await Promise.all(victims.map((place) => fleet.kill(place)));
-      if (random.chance(0.15)) await fleet.startAndKill(random.pick(victims), random.between(50, 700));
-      // The survivor takes over what the dead one held, or not before it is back.
-      await sleep(random.chance(0.5) ? random.between(0, 100) : random.between(500, 1500));
-      await Promise.all(victims.map((place) => fleet.start(place)));
-    },
-  },
-  database: {
-    title: "PostgreSQL itself killed under two hosts",
-    store: "postgres",
-    hosts: 2,
-    kills: "database",
-    args: soonFree,
-    round: async (fleet, random, postgres) => {
-      await sleep(random.between(100, 1000));
-      await postgres?.kill();
-      await sleep(random.between(0, 1500));
-      await postgres?.restart();
-      await sleep(random.between(200, 600));
-      if (fleet.alive < fleet.size) throw new Error("A host ended when its database did.");
-    },
-  },
-};
-
-/** @type {readonly Tenant[]} */
-const TENANTS = ["t1", "t2"].map((tenant) => ({ tenant, key: `torture-key-of-${tenant}-0001` }));
+// The receiver is on loopback and lives through every crash. A dead host's deliveries are free again after twelve times
+// the longest attempt.
+const soonDelivered = [
+  "--allow-private-webhooks",
+  ...["--webhook-timeout-ms", "300", "--webhook-retry-ms", "20", "--webhook-retry-max-ms", "200"],
+  ...["--webhook-attempts", "100"],
+];
 
 /**
  * Servers under load, disasters, and then the books: what the servers have against what they acknowledged.
@@ -120,15 +61,18 @@ export async function torture({ scenario, rounds, seed, actors = 24, thinkMs = 2
   const data = join(folder, "data");
   const where = database === undefined ? ["--data", data] : ["--database-url", database];
   const fleet = new Fleet(scenario.hosts, {
-    args: ["--port", "0", "--log-level", "warn", ...writeConfig(folder), ...where, ...scenario.args],
+    args: ["--port", "0", "--log-level", "warn", ...writeConfig(folder), ...where, ...soonDelivered, ...scenario.args],
     logFile: (place) => join(folder, `host-${place}.log`),
   });
-  const found = { runs: 0, events: 0, auditEntries: 0, settleMs: 0, rows: 0 };
+  const deliveries = await Deliveries.listen(journal, random.fork());
+  const found = { ...NOTHING_FOUND, rows: 0 };
   let survived = 0;
   try {
     await fleet.startAll();
     const over = new AbortController();
     const world = { fleet, journal, tenants: TENANTS, thinkMs, over: over.signal, scopes: new Map() };
+    const client = new Client(world, random.fork());
+    await deliveries.register(client, TENANTS);
     const lives = Array.from({ length: actors }, (_, i) => new Actor(`actor${i}`, world, random.fork()).live());
     const load = Promise.all(lives);
     // Somebody has to listen from now on; it is awaited below.
@@ -142,7 +86,7 @@ export async function torture({ scenario, rounds, seed, actors = 24, thinkMs = 2
     await sleep(disasters.between(100, 400));
     over.abort();
     await load;
-    Object.assign(found, await verifyOverHttp(new Client(world, random.fork()), TENANTS));
+    Object.assign(found, await verifyOverHttp(client, TENANTS, deliveries));
     for (const code of await fleet.stopAll())
       if (code !== 0) journal.violation("a server did not stop in order", { code });
     found.rows = await verifyStore(
@@ -155,6 +99,7 @@ export async function torture({ scenario, rounds, seed, actors = 24, thinkMs = 2
   } finally {
     await fleet.killAll();
     await postgres?.stop();
+    await deliveries.close();
   }
   const kills = scenario.kills === "hosts" ? fleet.kills : survived;
   const tookMs = performance.now() - startedMs;
@@ -187,14 +132,7 @@ function writeConfig(folder) {
     writeFileSync(join(workflows, `${definition["id"]}.json`), JSON.stringify(definition));
   }
   const keys = join(folder, "keys.json");
-  const all = TENANTS.map(({ tenant, key }) => ({
-    key,
-    tenant,
-    principal: "torture",
-    roles: ["owner"],
-    scopes: ["*"],
-  }));
-  writeFileSync(keys, JSON.stringify(all), { mode: 0o600 });
+  writeFileSync(keys, JSON.stringify(KEYS), { mode: 0o600 });
   return ["--keys", keys, "--workflows", workflows, "--strict"];
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { complaints } from "./report.js";
-import { SCENARIOS, type Scenario, torture } from "./torture.js";
+import { SCENARIOS, type Scenario } from "./scenarios.js";
+import { torture } from "./torture.js";
 
 const limitMs = 120_000;
 

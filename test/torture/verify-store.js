@@ -13,6 +13,7 @@ const pageSize = 1000;
  */
 export async function verifyStore(journal, database) {
   const { fold, wakeAtMs } = await load("protocol/run.js");
+  const { allRows } = await load("store/interrupt-rows.js");
   if ("sqlite" in database) await checkIntegrity(journal, database.sqlite);
   const store = await openStore(database);
   let compared = 0;
@@ -23,7 +24,11 @@ export async function verifyStore(journal, database) {
       if (runIds.length === 0) break;
       after = /** @type {string} */ (runIds.at(-1));
       for (const runId of runIds) {
-        const [row, stored] = await Promise.all([store.runRow(runId), store.readEvents(runId, 0, 100_000)]);
+        const [row, stored, rows] = await Promise.all([
+          store.runRow(runId),
+          store.readEvents(runId, 0, 100_000),
+          store.interruptRows(runId),
+        ]);
         const run = fold(stored.map(toEvent));
         const derived = {
           runId,
@@ -39,6 +44,10 @@ export async function verifyStore(journal, database) {
           state: JSON.parse(JSON.stringify(run)),
         };
         if (!isDeepStrictEqual(row, derived)) journal.violation("a row is not the fold of its log", { row, derived });
+        const wanted = allRows(run);
+        if (!isDeepStrictEqual(plain(rows), wanted)) {
+          journal.violation("rows of interrupts are not the fold of their log", { rows, wanted });
+        }
         compared += 1;
       }
     }
@@ -46,6 +55,14 @@ export async function verifyStore(journal, database) {
     await store.close();
   }
   return compared;
+}
+
+/**
+ * Without what a driver makes rows of.
+ * @param {unknown} rows
+ */
+function plain(rows) {
+  return JSON.parse(JSON.stringify(rows));
 }
 
 /** @param {{ body: string, sealed?: string }} stored */

@@ -1,31 +1,65 @@
 // @ts-check
 import { setTimeout as sleep } from "node:timers/promises";
 import { isEnd } from "./client.js";
+import { get, inParallel } from "./reading.js";
+import { checkAudit } from "./verify-audit.js";
+import { checkFamilies } from "./verify-families.js";
+import { checkGates } from "./verify-gates.js";
 import { WORKFLOWS } from "./workflows.js";
 
 /**
  * @typedef {import("./journal.js").Journal} Journal
- * @typedef {import("./client.js").Tenant} Tenant
- * @typedef {{ runId: string, status: string, workflowId: string, tags?: string[] }} Snapshot
- * @typedef {{ eventId: string, runId: string, sequence: number, type: string, payload: any, nodeId?: string }} LoggedEvent
+ * @typedef {import("./tenants.js").Tenant} Tenant
+ * @typedef {{ runId: string, status: string, workflowId: string, tags?: string[], parentRunId?: string }} Snapshot
+ * @typedef {object} LoggedEvent
+ * @property {string} eventId
+ * @property {string} runId
+ * @property {number} sequence
+ * @property {string} type
+ * @property {string} timestamp
+ * @property {any} payload
+ * @property {string} [nodeId]
+ *
+ * @typedef {object} Found
+ * @property {number} runs
+ * @property {number} events
+ * @property {number} auditEntries
+ * @property {number} settleMs until everything had ended after the last crash
+ * @property {number} interrupts
+ * @property {number} votes
+ * @property {number} deliveries of different events
+ * @property {number} repeated deliveries of an event that had been delivered
  */
 
 const endOfRunsMaxMs = 60_000;
-const readersAtOnce = 16;
+
+/** @type {Found} */
+export const NOTHING_FOUND = {
+  runs: 0,
+  events: 0,
+  auditEntries: 0,
+  settleMs: 0,
+  interrupts: 0,
+  votes: 0,
+  deliveries: 0,
+  repeated: 0,
+};
 
 /**
  * Asks the servers, after the last crash, for everything they have, and compares it with the journal.
  * @param {import("./client.js").Client} client
  * @param {readonly Tenant[]} tenants
- * @returns {Promise<{ runs: number, events: number, auditEntries: number, settleMs: number }>}
+ * @param {import("./deliveries.js").Deliveries} deliveries
+ * @returns {Promise<Found>}
  */
-export async function verifyOverHttp(client, tenants) {
+export async function verifyOverHttp(client, tenants, deliveries) {
   const { journal } = client;
-  const settleMs = await untilAllEnded(client, tenants);
-  let events = 0;
-  let auditEntries = 0;
+  const found = { ...NOTHING_FOUND, settleMs: await untilAllEnded(client, tenants) };
+  await deliveries.untilDrained(client);
   /** @type {Map<string, Snapshot>} */
   const runs = new Map();
+  /** @type {Map<string, readonly LoggedEvent[]>} */
+  const logs = new Map();
   for (const tenant of tenants) {
     const own = await listRuns(client, tenant);
     for (const run of own) {
@@ -34,14 +68,28 @@ export async function verifyOverHttp(client, tenants) {
     }
     await inParallel(own, async (run) => {
       const log = await readLog(client, tenant, run.runId);
-      events += log.length;
+      logs.set(run.runId, log);
       checkLog(journal, run, log);
     });
-    auditEntries += await checkAudit(client, tenant, own);
+    found.auditEntries += await checkAudit(client, tenant, own, logs);
+    deliveries.check(
+      tenant,
+      own.flatMap(({ runId }) => logs.get(runId) ?? []),
+    );
   }
   checkRuns(journal, runs);
+  checkFamilies(journal, runs, logs);
   await checkWorkflows(client, tenants);
-  return { runs: runs.size, events, auditEntries, settleMs };
+  const all = [...logs.values()].flat();
+  const countOf = (/** @type {string} */ type) => all.filter((event) => event.type === type).length;
+  return {
+    ...found,
+    runs: runs.size,
+    events: all.length,
+    interrupts: countOf("interrupt.requested"),
+    votes: countOf("assay.vote.recorded"),
+    ...deliveries.counts(),
+  };
 }
 
 /**
@@ -50,7 +98,8 @@ export async function verifyOverHttp(client, tenants) {
  */
 async function untilAllEnded(client, tenants) {
   const startedMs = performance.now();
-  const unfinished = ["pending", "running", "paused", "cancelling"];
+  const waiting = ["waiting-approval", "waiting-input", "waiting-external"];
+  const unfinished = ["pending", "running", "paused", "cancelling", ...waiting];
   for (;;) {
     /** @type {Snapshot[]} */
     const left = [];
@@ -112,7 +161,9 @@ function checkRuns(journal, runs) {
   }
   /** @type {Map<string, string[]>} */
   const runsOf = new Map();
-  for (const { runId, tags = [] } of runs.values()) {
+  for (const { runId, tags = [], parentRunId } of runs.values()) {
+    // A dispatched run has the tags of its parent.
+    if (parentRunId !== undefined) continue;
     const tag = tags[0] ?? "none";
     runsOf.set(tag, [...(runsOf.get(tag) ?? []), runId]);
     if (!journal.attempts.has(tag)) journal.violation("a run that nobody asked for", { runId, tag });
@@ -142,9 +193,9 @@ function checkLog(journal, run, log) {
   const ends = log.filter((event) => isEnd(event.type));
   if (ends.length !== 1 || ends[0] !== log.at(-1)) wrong("a run that does not end exactly once, at its end");
   if (ends[0] !== undefined && ends[0].type !== `run.${run.status}`) wrong("a status that is not that of the log", run);
-  checkNodes(run, log, wrong);
-
   const record = journal.runs.get(runId);
+  checkNodes(run, log, wrong);
+  checkGates(run, log, record, wrong);
   if (record === undefined) return;
   for (const [sequence, eventId] of record.seen.entries()) {
     if (eventId !== undefined && log[sequence]?.eventId !== eventId)
@@ -153,8 +204,10 @@ function checkLog(journal, run, log) {
   const { pauses, resumes } = countPauses(log, wrong);
   if (pauses !== record.pauses) wrong("pauses do not match", { acknowledged: record.pauses, logged: pauses });
   if (resumes !== record.resumes) wrong("resumes do not match", { acknowledged: record.resumes, logged: resumes });
-  const expected = /** @type {import("./workflows.js").TortureWorkflow} */ (WORKFLOWS[record.workflow]).ends;
-  if (run.status !== expected && !(run.status === "cancelled" && record.cancelAsked)) wrong("an unexpected end", run);
+  const { ends: expected } = /** @type {import("./workflows.js").TortureWorkflow} */ (WORKFLOWS[record.workflow]);
+  const mayBeCancelled = record.cancelAsked || record.cascadeAsked;
+  if (!expected.includes(run.status) && !(run.status === "cancelled" && mayBeCancelled))
+    wrong("an unexpected end", run);
 }
 
 /**
@@ -164,6 +217,9 @@ function checkLog(journal, run, log) {
  * @param {(what: string, details?: object) => void} wrong
  */
 function checkNodes(run, log, wrong) {
+  const workflow = Object.values(WORKFLOWS).find(({ definition }) => definition["id"] === run.workflowId);
+  // A gate may send its run round again.
+  if (workflow !== undefined && workflow.completes === undefined) return;
   const attempts = log
     .filter((event) => event.type === "node.started")
     .map((event) => `${event.payload.nodeId}#${event.payload.attempt}`);
@@ -171,8 +227,7 @@ function checkNodes(run, log, wrong) {
 
   const completed = log.filter((event) => event.type === "node.completed").map((event) => event.payload.nodeId);
   if (new Set(completed).size !== completed.length) wrong("a node completed twice", { completed });
-  const workflow = Object.values(WORKFLOWS).find(({ definition }) => definition["id"] === run.workflowId);
-  if (workflow === undefined || run.status === "cancelled") return;
+  if (workflow?.completes === undefined || run.status === "cancelled") return;
   if (completed.join() !== workflow.completes.join()) wrong("a node was left out or came too early", { completed });
 }
 
@@ -205,55 +260,6 @@ function countPauses(log, wrong) {
 }
 
 /**
- * The chain verifies from its first entry to its last, and tells of each run what its log tells.
- * @param {import("./client.js").Client} client
- * @param {Tenant} tenant
- * @param {readonly Snapshot[]} runs
- */
-async function checkAudit(client, { tenant, key }, runs) {
-  const { journal } = client;
-  /** @type {{ atSequence: number, action: string, target: string }[]} */
-  const entries = [];
-  let fromSeq = 1;
-  for (;;) {
-    const page = await get(client, key, `/v1/host/assay/audit/entries?limit=1000&fromSeq=${fromSeq}`);
-    entries.push(...page.entries);
-    if (page.nextSeq === undefined) break;
-    fromSeq = page.nextSeq;
-  }
-  if (entries.some((entry, i) => entry.atSequence !== i + 1)) journal.violation("a gap in the audit chain", { tenant });
-
-  const verified = await get(client, key, `/v1/audit/verify?fromSeq=1&toSeq=${Math.max(1, entries.length)}`);
-  const { chainValid, checkpointsValid, anomalies } = verified;
-  if (!chainValid || !checkpointsValid) {
-    journal.violation("the audit chain does not verify", { tenant, chainValid, checkpointsValid, anomalies });
-  }
-  /** @type {Map<string, number>} */
-  const told = new Map();
-  for (const { action, target } of entries) {
-    const entry = `${action} ${target}`;
-    told.set(entry, (told.get(entry) ?? 0) + 1);
-  }
-  for (const { runId, status } of runs) {
-    const record = journal.runs.get(runId);
-    const expected = {
-      "run.created": 1,
-      "run.cancelled": status === "cancelled" ? 1 : 0,
-      ...(record === undefined ? {} : { "run.paused": record.pauses, "run.resumed": record.resumes }),
-    };
-    for (const [action, times] of Object.entries(expected)) {
-      const found = told.get(`${action} ${runId}`) ?? 0;
-      if (found !== times) journal.violation("the audit log does not match", { runId, action, expected: times, found });
-    }
-  }
-  const created = entries.filter((entry) => entry.action === "run.created").length;
-  if (created !== runs.length) {
-    journal.violation("the audit log has other runs than the list", { tenant, created, listed: runs.length });
-  }
-  return entries.length;
-}
-
-/**
  * @param {import("./client.js").Client} client
  * @param {readonly Tenant[]} tenants
  */
@@ -265,30 +271,4 @@ async function checkWorkflows(client, tenants) {
       client.journal.violation("an acknowledged workflow is gone", { tenant, definition, found });
     }
   }
-}
-
-/**
- * @param {import("./client.js").Client} client
- * @param {string} key
- * @param {string} path
- * @param {Record<string, string>} headers
- */
-async function get(client, key, path, headers = {}) {
-  const answer = await client.ask({ method: "GET", path, key, headers });
-  if (answer.status === 200) return answer.json;
-  client.journal.violation("a read was refused", { path, status: answer.status, text: answer.text.slice(0, 500) });
-  return { runs: [], events: [], entries: [] };
-}
-
-/**
- * @template T
- * @param {readonly T[]} items
- * @param {(item: T) => Promise<void>} deed
- */
-async function inParallel(items, deed) {
-  const queue = items[Symbol.iterator]();
-  const work = async () => {
-    for (const item of queue) await deed(item);
-  };
-  await Promise.all(Array.from({ length: readersAtOnce }, work));
 }
