@@ -1,9 +1,11 @@
 // @ts-check
 // The client side, in a process of its own: takes jobs over the channel to its parent, one at a time.
-import { bareFanOut, createAndWait, createToCompleted, fanOut, repeat } from "./jobs.js";
+import * as fanOutJobs from "./fan-out-jobs.js";
+import * as gateJobs from "./gate-jobs.js";
+import * as runJobs from "./jobs.js";
 
 /** @type {Record<string, (job: any) => Promise<unknown>>} */
-const jobs = { bareFanOut, createAndWait, createToCompleted, fanOut, repeat };
+const jobs = { ...runJobs, ...fanOutJobs, ...gateJobs };
 
 process.on("message", async (/** @type {{ name: string, job: unknown }} */ { name, job }) => {
   try {

@@ -4,17 +4,19 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 
 /**
- * Starts the load process. `ask` runs one of the functions of `jobs.js` there.
+ * @typedef {typeof import("./jobs.js") & typeof import("./fan-out-jobs.js") & typeof import("./gate-jobs.js")} Jobs
  */
+
+/** Starts the load process. `ask` runs one of its jobs there. */
 export function startLoad() {
   const child = fork(fileURLToPath(new URL("./load-process.js", import.meta.url)), { execArgv: [] });
   process.on("exit", () => child.kill());
   return {
     /**
-     * @template {keyof typeof import("./jobs.js")} N
+     * @template {keyof Jobs} N
      * @param {N} name
-     * @param {Parameters<(typeof import("./jobs.js"))[N]>[0]} job
-     * @returns {Promise<Awaited<ReturnType<(typeof import("./jobs.js"))[N]>>>}
+     * @param {Parameters<Jobs[N]>[0]} job
+     * @returns {Promise<Awaited<ReturnType<Jobs[N]>>>}
      */
     async ask(name, job) {
       child.send({ name, job });

@@ -35,10 +35,18 @@ export function residentMb(pid) {
 }
 
 /**
- * Processor time a process has used so far, where the system tells (Linux).
+ * Processor time that processes have used so far, in milliseconds.
+ * @param {readonly number[]} pids
+ */
+export function cpuOf(pids) {
+  return pids.reduce((sum, pid) => sum + cpuMs(pid), 0);
+}
+
+/**
+ * Where the system tells (Linux).
  * @param {number} pid
  */
-export function cpuMs(pid) {
+function cpuMs(pid) {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
       .replace(/^.*\) /, "")

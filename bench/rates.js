@@ -1,10 +1,10 @@
 // @ts-check
-import { cpuMs, syncMs } from "./machine.js";
+import { cpuOf, syncMs } from "./machine.js";
 import { median, ratios, spread } from "./statistics.js";
 
 /**
  * @typedef {import("./subjects.js").Subject} Subject
- * @typedef {import("./jobs.js").Rate} Rate
+ * @typedef {import("./closed-loop.js").Rate} Rate
  */
 
 /**
@@ -33,9 +33,10 @@ export async function inTurns({ laboratory, pace }, subjects, connections, measu
       measured.fsyncMs.push(median(syncMs(laboratory.folder)));
       for (let i = 0; i < subjects.length; i++) {
         const subject = /** @type {Subject} */ (subjects[(i + round) % subjects.length]);
-        const before = cpuOf(subject);
+        const before = cpuOf(subject.processes.map(({ pid }) => pid));
         const rate = await measure(subject, many, pace.seconds);
-        const cpuUs = ((cpuOf(subject) - before) * 1000) / rate.count;
+        const usedMs = rate.cpuMs ?? cpuOf(subject.processes.map(({ pid }) => pid)) - before;
+        const cpuUs = (usedMs * 1000) / rate.count;
         const name = `${subject.name} ${many}`;
         const into = measured.data[name] ?? { perSecond: [], p50Ms: [], p99Ms: [], cpuUs: [] };
         measured.data[name] = into;
@@ -47,11 +48,6 @@ export async function inTurns({ laboratory, pace }, subjects, connections, measu
     }
   }
   return measured;
-}
-
-/** @param {Subject} subject */
-function cpuOf({ processes }) {
-  return processes.reduce((sum, { pid }) => sum + cpuMs(pid), 0);
 }
 
 /**

@@ -1,9 +1,11 @@
 // @ts-check
 import { setTimeout as sleep } from "node:timers/promises";
 import { fanOut } from "./fan-out.js";
+import { decisions, gateToStream } from "./gates.js";
 import { inTurns, rateTable } from "./rates.js";
 import { startUp } from "./start-up.js";
 import { KEY, NOOP, query } from "./subjects.js";
+import { withWebhook } from "./webhooks.js";
 
 /**
  * @typedef {import("./subjects.js").Subject} Subject
@@ -32,6 +34,9 @@ export const SECTIONS = {
   poll: pollEvents,
   hosts: twoHosts,
   stream: fanOut,
+  decide: decisions,
+  gate: gateToStream,
+  webhook: withWebhook,
   start: startUp,
 };
 

@@ -11,6 +11,7 @@ import { startPostgres } from "../test/start-postgres.js";
 export const KEY = "benchmark-key-of-t1-0001";
 export const NOOP = "bench-noop";
 export const WAIT = "bench-wait";
+export const GATE = "bench-gate";
 
 /**
  * What is measured: servers in processes of their own, all started at the beginning and idle while it is another's turn.
@@ -39,6 +40,7 @@ export class Laboratory {
     mkdirSync(workflows);
     writeFileSync(join(workflows, "noop.json"), JSON.stringify(workflow(NOOP, "core.noop", {})));
     writeFileSync(join(workflows, "wait.json"), JSON.stringify(workflow(WAIT, "core.delay", { ms: 3_600_000 })));
+    writeFileSync(join(workflows, "gate.json"), JSON.stringify(workflow(GATE, "core.approvalGate", {}, "gate")));
     const entry = { key: KEY, tenant: "t1", principal: "bench", roles: ["owner"], scopes: ["*"] };
     writeFileSync(keys, JSON.stringify([entry]), { mode: 0o600 });
     this.#flags = ["--keys", keys, "--workflows", workflows];
@@ -105,13 +107,14 @@ export class Laboratory {
  * @param {string} id
  * @param {string} typeId
  * @param {object} config
+ * @param {string} [nodeId]
  */
-function workflow(id, typeId, config) {
+function workflow(id, typeId, config, nodeId = "only") {
   return {
     id,
     name: id,
     version: "1",
-    nodes: [{ id: "only", typeId, name: "only", position: { x: 0, y: 0 }, config, inputs: {} }],
+    nodes: [{ id: nodeId, typeId, name: nodeId, position: { x: 0, y: 0 }, config, inputs: {} }],
     edges: [],
     triggers: [{ id: "manual", type: "manual", enabled: true }],
     variables: [],
