@@ -24,9 +24,14 @@ export function familyScenarios(host: () => OutsideHost): void {
       expect(done.map((event) => event.nodeId)).toEqual(["parent-start", "subwf-call", "parent-end"]);
     });
 
-    test("keeps its own default for what the parent does not have", async () => {
+    test("has nothing where its parent maps from nothing, whatever its own default", async () => {
       const run = await host().ends(await host().begin("sub-parent"));
-      expect(run.variables.received).toEqual({ from: "the child's default" });
+      const child = (await host().ask("GET", `/v1/runs/${run.childRuns[0].runId}`)).json;
+      expect([run.status, child.status]).toEqual(["completed", "completed"]);
+      expect(child.variables.given).toBeUndefined();
+      expect(run.variables.received).toBeUndefined();
+      const alone = await host().ends(await host().begin("sub-child"));
+      expect(alone.variables.given).toEqual({ from: "the child's default" });
     });
 
     test("that fails takes its parent with it", async () => {
