@@ -38,6 +38,7 @@ export const GATE_SETTINGS = {
     min: 1,
     max: 31_536_000,
     value: "SECONDS",
-    summary: "How long an external event is known when it comes again, and can be held at most for a run that does not wait yet.",
+    summary:
+      "How long an external event is known when it comes again, and can be held at most for a run that does not wait yet.",
   },
 } as const satisfies Readonly<Record<string, Setting>>;

@@ -1,6 +1,6 @@
 import type { AuditDraft } from "../protocol/audit.ts";
 import { AppError } from "../protocol/errors.ts";
-import { ENGINE_VERSION, type EventDraft, type RunEvent } from "../protocol/events.ts";
+import { ENGINE_VERSION, type EventDraft } from "../protocol/events.ts";
 import type { Caller, Visibility } from "../protocol/identity.ts";
 import type { Run } from "../protocol/run.ts";
 import type { IdempotencyOutcome, Refusal, Unit } from "../store/store.ts";
@@ -34,8 +34,6 @@ export interface Command<T> {
   decideAlone?(run: Run): readonly EventDraft[];
   /** Whether the run is taken as far as it goes in the same commit, instead of being left to a worker's next turn. */
   readonly goesOn?: boolean;
-  /** Called with what was written once it is durable; it must not throw. */
-  written?(run: Run, events: readonly RunEvent[]): Promise<void>;
 }
 
 const ATTEMPTS = 20;
@@ -99,7 +97,6 @@ async function attempt<T>(
       if (committed.refusal.type !== "version") throw refused(committed.refusal);
       return "moved";
     }
-    await command.written?.(run, events);
   }
   if (refusal !== undefined) throw refusal;
   return { result };

@@ -1,5 +1,5 @@
 import { AppError } from "../protocol/errors.ts";
-import type { Caller, Visibility } from "../protocol/identity.ts";
+import type { Caller, PrincipalKind, Visibility } from "../protocol/identity.ts";
 import { BUILT_IN_ROLES, EVERY_SCOPE, grants, type RoleTable, roleContains, SCOPES } from "../protocol/scopes.ts";
 import type { Membership } from "../store/gates.ts";
 import type { KeyRecord, Store } from "../store/store.ts";
@@ -21,6 +21,15 @@ export function grantedScopes(caller: Caller, wished: readonly string[] | undefi
     }
   }
   return [...new Set(wished)];
+}
+
+/**
+ * Whose a new key is; without a wish, of the same kind as the caller's. Gates count keys of kind `user` as people, so only
+ * people make them: an agent that may manage keys would be as many people as it likes.
+ */
+export function grantedKind({ kind: own }: Caller, wished: PrincipalKind = own): PrincipalKind {
+  if (wished !== "user" || own === "user") return wished;
+  throw new AppError("forbidden", { problem: "a key of kind user is made by somebody who has one" });
 }
 
 export function requireGrantable(caller: Caller, roles: readonly string[]): void {

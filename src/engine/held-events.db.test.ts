@@ -124,7 +124,7 @@ describe.each(BOTH_STORES)("an event that is held and a run that comes to wait f
 
   test("find each other when the run comes to wait by what somebody decided", async () => {
     await register(host, waitsForPaymentAfterGate("gated"));
-    const worker = workerOn(blind(host));
+    const worker = workerOn(host);
     ended.push(() => worker.stop(1000));
     const order = newOrder();
     const runId = await startRun(host, order, "gated");

@@ -47,6 +47,23 @@ describe("an inbox among thousands of gates that are for others", () => {
   });
 });
 
+describe("an inbox of many gates", () => {
+  test("is shown whole and in order, with a few runs in hand at a time", async () => {
+    const ids: string[] = [];
+    for (let n = 0; n < 50; n++) ids.push(await gateFor(n, "ada"));
+    const bare = hostAt(store);
+    let reading = 0;
+    let most = 0;
+    const readRun: Store["readRun"] = async (...asked) => {
+      most = Math.max(most, ++reading);
+      return store.readRun(...asked).finally(() => reading--);
+    };
+    const { items } = await readInbox({ ...bare, store: { ...bare.store, readRun } }, ADA, { limit: 50 });
+    expect(items.map(({ interruptId }) => interruptId)).toEqual(ids);
+    expect(most).toBeLessThanOrEqual(8);
+  });
+});
+
 describe("the gate of a run that is being cancelled", () => {
   test("is no longer offered, though the run has not ended yet", async () => {
     const effect = scriptedEffect("test.effect");

@@ -56,8 +56,14 @@ export function judgesFor(host: Pick<Host, "store">, caller: Caller): (row: Stor
   };
 }
 
+/** Each is shown with the help of its whole run, and a run can be large. */
+const RUNS_AT_ONCE = 8;
+
 async function itemsOf(host: Host, { principal }: Caller, rows: readonly StoredInterrupt[]): Promise<InboxItem[]> {
-  const shown = await Promise.all(rows.map((row) => showGate(host, row)));
+  const shown: (ShownItem | undefined)[] = [];
+  for (let i = 0; i < rows.length; i += RUNS_AT_ONCE) {
+    shown.push(...(await Promise.all(rows.slice(i, i + RUNS_AT_ONCE).map((row) => showGate(host, row)))));
+  }
   const nowMs = host.nowMs();
   return shown.flatMap((item) => (item === undefined ? [] : itemFor(item, principal, nowMs)));
 }

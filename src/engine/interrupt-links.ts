@@ -11,13 +11,18 @@ import { requireOpen } from "./decide/resolve-interrupt.ts";
 import type { Host } from "./host.ts";
 import type { Claims } from "./interrupt-token.ts";
 
-/** Tokens read within one such span are the same, so that asking again does not make another snapshot. */
-export const TOKEN_STEP_MS = 60_000;
+const LONGEST_STEP_MS = 60_000;
 
-/** When a token of this interrupt that is handed out now ends: with its deadline, else after the usual time. */
+/** Tokens read within one such span are the same, so that asking again does not make another snapshot. */
+export function tokenStepMs({ ttlMs }: Pick<Host["tokens"], "ttlMs">): number {
+  return Math.min(LONGEST_STEP_MS, Math.floor(ttlMs / 2));
+}
+
+/** When a token of this interrupt that is handed out now ends: after the usual time, or with the deadline before that. */
 export function tokenEndMs(host: Pick<Host, "tokens" | "nowMs">, { deadlineMs }: Interrupt): number {
-  const usual = Math.floor(host.nowMs() / TOKEN_STEP_MS) * TOKEN_STEP_MS + host.tokens.ttlMs;
-  return Math.max(deadlineMs ?? usual, host.nowMs());
+  const stepMs = tokenStepMs(host.tokens);
+  const usual = Math.floor(host.nowMs() / stepMs) * stepMs + host.tokens.ttlMs;
+  return Math.min(deadlineMs ?? usual, usual);
 }
 
 export function tokenFor(host: Pick<Host, "tokens" | "nowMs">, runId: string, interrupt: Interrupt): string {

@@ -18,8 +18,7 @@ export interface InterruptTokens {
   read(token: string): Claims;
 }
 
-export const TOKEN_INTENTS = ["resolve", "inspect"] as const;
-export type TokenIntent = (typeof TOKEN_INTENTS)[number];
+const TOKEN_INTENTS = ["resolve", "inspect"] as const;
 
 const Id = Type.String({ minLength: 1, maxLength: 128 });
 const Claims = Type.Object(
@@ -50,7 +49,8 @@ export interface TokenSettings {
 }
 
 export const TOKEN_TTL_MS = 1_800_000;
-export const MAX_TOKEN_LENGTH = 1024;
+/** Room for the longest name a node can have: 128 control characters, which JSON writes with six letters each. */
+export const MAX_TOKEN_LENGTH = 1536;
 
 const SHAPE = /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)$/;
 
@@ -62,7 +62,6 @@ export function tokenKeys({ keys, nowMs, ttlMs = TOKEN_TTL_MS }: TokenSettings):
       const claims: Claims = { runId, nodeId, interruptId, expiresAt, intent, kid: signing.kid };
       const payload = Buffer.from(JSON.stringify(claims)).toString("base64url");
       const token = `${payload}.${macOf(signing, payload)}`;
-      // A node may be called 128 control characters, which JSON writes with six letters each.
       if (token.length > MAX_TOKEN_LENGTH) throw malformed("its interrupt has too long a name");
       return token;
     },

@@ -84,6 +84,15 @@ describe("a new key", () => {
     expect(info).toMatchObject({ ...asked, roles: ["reviewer", "viewer"], scopes: ["runs:read"], expiresAt });
   });
 
+  test("is of a person only when a person makes it", async () => {
+    const agent = as({ kind: "agent" });
+    for (const principal of ["pat", "adam"]) {
+      await expect(create({ principal, kind: "user" }, agent)).rejects.toMatchObject({ code: "forbidden" });
+    }
+    expect(await store.hasKeys()).toBe(false);
+    expect((await create({ principal: "bot" }, agent)).info.kind).toBe("agent");
+  });
+
   test("appears nowhere but in the answer", async () => {
     const { key, info } = await create({ principal: "pat", label: "ci" });
     const [entry] = await audit();

@@ -8,6 +8,7 @@ import { hashOfKey, newApiKey } from "./api-key.ts";
 import { bindingAfter } from "./binding-after.ts";
 import { auditDraft, type Recorder, refused } from "./execute.ts";
 import {
+  grantedKind,
   grantedScopes,
   hasKeys,
   membershipHere,
@@ -31,7 +32,8 @@ export type KeyHost = Pick<Host, "store" | "nowMs" | "newId" | "checkpointer">;
  * groups, of which somebody new has none.
  */
 export async function createKey(host: KeyHost, caller: Caller, request: CreateKeyRequest): Promise<CreateKeyResponse> {
-  const { principal, kind = "user", label } = request;
+  const { principal, label } = request;
+  const kind = grantedKind(caller, request.kind);
   const nowMs = host.nowMs();
   const place = placeOf(caller, request.workspace);
   const scopes = grantedScopes(caller, request.scopes);

@@ -5,8 +5,7 @@ import type { Caller } from "../protocol/identity.ts";
 import type { Interrupt } from "../protocol/interrupt.ts";
 import type { Run } from "../protocol/run.ts";
 import { resolveInterrupt as decide, findInterrupt, type ResolveInterrupt } from "./decide/resolve-interrupt.ts";
-import { type Command, execute, type Recorder, visibleRun } from "./execute.ts";
-import { externalWaits, offerHeld } from "./held-events.ts";
+import { execute, type Recorder, visibleRun } from "./execute.ts";
 import type { Host } from "./host.ts";
 import type { Claims } from "./interrupt-token.ts";
 import { judgeOf, TOKEN_HOLDER } from "./judge.ts";
@@ -36,13 +35,8 @@ export async function resolveInterrupt(
     result: (run) => resolved(run, asked),
     record,
     seen,
-    ...further(host),
+    goesOn: true,
   });
-}
-
-/** The run goes on with the answer; when it comes to wait for an event, that may be here already. */
-function further(host: Host): Pick<Command<unknown>, "goesOn" | "written"> {
-  return { goesOn: true, written: (run, events) => offerHeld(host, run, externalWaits(events)) };
 }
 
 /** The interrupt that was meant, whatever the run does meanwhile: nobody votes on what they were not asked. */
@@ -74,7 +68,7 @@ export async function resolveByToken(
     decide: (run) => decide(run, { of, value: answer, judge: TOKEN_HOLDER, mayRelay: false, nowMs: host.nowMs() }),
     result: (run) => resolved(run, of),
     record,
-    ...further(host),
+    goesOn: true,
   });
 }
 

@@ -45,3 +45,16 @@ test("a run whose callbackUrl nothing may be sent to is not started", async () =
   await guarded.app.close();
   await host.close();
 });
+
+test("a key that may not answer gates cannot have their tokens sent to itself", async () => {
+  const host = await testHost();
+  const scopes = ["runs:create", "runs:read"];
+  const made = await host.ask("POST", "/v1/host/assay/keys", { json: { principal: "bot", roles: ["owner"], scopes } });
+  const headers = { authorization: `Bearer ${made.json().key}` };
+  const json = { workflowId: "noop", callbackUrl: "https://8.8.8.8/" };
+  expectError(await host.ask("POST", "/v1/runs", { json, headers }), "forbidden");
+  expect(await host.store.countRuns()).toEqual({});
+  expect((await host.ask("POST", "/v1/runs", { json: { workflowId: "noop" }, headers })).statusCode).toBe(201);
+  expect((await host.ask("POST", "/v1/runs", { json })).statusCode).toBe(201);
+  await host.close();
+});

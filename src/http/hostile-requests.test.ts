@@ -13,9 +13,11 @@ const NAMED = (runId: string) => ({
   keyId: "none",
   webhookId: "none",
   nodeId: "none",
-  token: "none",
+  // Nothing that comes with a token is looked at unless the token is good.
+  token: host.host.tokens.mint({ runId, nodeId: "none", interruptId: "none", expiresAt: LATER, intent: "resolve" }),
   principal: "none",
 });
+const LATER = new Date(Date.now() + 3_600_000).toISOString();
 let host: TestHost;
 let url: string;
 let runId: string;

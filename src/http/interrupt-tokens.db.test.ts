@@ -20,6 +20,7 @@ describe.each(STORES)("an interrupt answered with a token on %s", (_, open) => {
     await gates.register("plain", "core.approvalGate", { title: "Ship it?" });
     await gates.register("guarded", "core.approvalGate", { profile: "openwop-interrupt-auth-required" });
     await gates.register("named", "core.approvalGate", { approversList: ["vera"] });
+    await gates.register("joint", "core.approvalGate", { requiredApprovals: 2 });
     await gates.register("governed", "core.openwop.governance.approvalGate", { requiredRole: "admin" });
   });
   afterAll(async () => {
@@ -80,6 +81,14 @@ describe.each(STORES)("an interrupt answered with a token on %s", (_, open) => {
     for (const id of [runId, other]) expect(await gates.snapshot(id)).toMatchObject({ status: "waiting-approval" });
   });
 
+  test("is looked at before anything that comes with it", async () => {
+    const body = "{ this is no JSON";
+    const post = (token: string) =>
+      host.ask("POST", `/v1/interrupts/${token}`, { body, headers: { authorization: "" } });
+    expectError(await post("YQ.YQ"), "interrupt_not_found");
+    expectError(await post(await gates.token(await gates.waiting("plain"))), "validation_error");
+  });
+
   test("that has expired is 410, and its interrupt still waits", async () => {
     const runId = await gates.waiting("plain");
     const { interruptId } = await gates.interrupt(runId);
@@ -90,16 +99,19 @@ describe.each(STORES)("an interrupt answered with a token on %s", (_, open) => {
     expect((await gates.answer(runId, ACCEPT)).statusCode).toBe(200);
   });
 
-  test.each(["guarded", "named", "governed"])("does not open the %s gate, nor is one handed out for it", async (id) => {
-    const runId = await gates.waiting(id);
-    expect((await gates.snapshot(runId)).interrupt).not.toHaveProperty("interruptToken");
-    const { interruptId } = await gates.interrupt(runId);
-    const expiresAt = new Date(Date.now() + 60_000).toISOString();
-    const token = host.host.tokens.mint({ runId, nodeId: "gate", interruptId, expiresAt, intent: "resolve" });
-    expectError(await gates.byToken(token, ACCEPT), "auth_elevation_required");
-    expectError(await gates.byToken(token), "auth_elevation_required");
-    expect(await gates.snapshot(runId)).toMatchObject({ status: "waiting-approval" });
-  });
+  test.each(["guarded", "named", "joint", "governed"])(
+    "does not open the %s gate, nor is one handed out for it",
+    async (id) => {
+      const runId = await gates.waiting(id);
+      expect((await gates.snapshot(runId)).interrupt).not.toHaveProperty("interruptToken");
+      const { interruptId } = await gates.interrupt(runId);
+      const expiresAt = new Date(Date.now() + 60_000).toISOString();
+      const token = host.host.tokens.mint({ runId, nodeId: "gate", interruptId, expiresAt, intent: "resolve" });
+      expectError(await gates.byToken(token, ACCEPT), "auth_elevation_required");
+      expectError(await gates.byToken(token), "auth_elevation_required");
+      expect(await gates.snapshot(runId)).toMatchObject({ status: "waiting-approval" });
+    },
+  );
 
   test("is shown only to those who may answer, and never in the log", async () => {
     const runId = await gates.waiting("plain");

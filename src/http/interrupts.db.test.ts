@@ -58,6 +58,17 @@ describe.each(STORES)("an interrupt over HTTP on %s", (_, open) => {
       expectError(await gates.answer(runId, ACCEPT), "interrupt_already_resolved");
     });
 
+    test.each(["legal:review", "legal/review", "审批", "a b", "100%", "__proto__"])(
+      "is found whatever its node is called: %s",
+      async (id) => {
+        const nodes = Object.fromEntries([[id, "core.approvalGate"]]);
+        await gates.registerWorkflow(workflow({ id: "called", nodes }));
+        const runId = await gates.waiting("called");
+        const answer = await gates.answer(runId, ACCEPT, { node: encodeURIComponent(id) });
+        expect(answer.json()).toMatchObject({ nodeId: id, resolved: true });
+      },
+    );
+
     test("shows itself in the snapshot while it is open, and not afterwards", async () => {
       const runId = await gates.waiting("plain");
       expect(await gates.snapshot(runId)).toMatchObject({

@@ -129,6 +129,8 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
     const params = request.params as Readonly<Record<string, string>>;
     const named =
       looksUpRun && caller !== undefined ? await visibleRun(host, caller, params["runId"] ?? "") : undefined;
+    // Where a token is the credential, it comes before the body like any other.
+    if (params["token"] !== undefined) host.tokens.read(params["token"]);
     const query = readQuery?.(request.raw.url ?? "");
     const body = bodySchema === undefined ? NO_BODY : await readBody(request.raw, limits);
     if (bodySchema !== undefined) checkBody(bodySchema, body.value, bodyDetails);
@@ -170,14 +172,14 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
       tenant: caller.tenant,
       operation: `${operation.method} ${fillPath(operation.path, params)}${place}`,
       key: checkedKey(String(header)),
-      digest: digestOf(body.value, dedup === undefined ? undefined : String(dedup), voter(caller)),
+      digest: digestOf(body.value, dedup === undefined ? undefined : String(dedup), asker(caller)),
       ...(idempotent === "many" ? { leaseOwner: host.newId("req") } : {}),
     };
   }
 
-  /** Who asks is part of an answer to a gate. */
-  function voter({ principal }: Caller): string | undefined {
-    return access === "approvals:respond" ? principal : undefined;
+  /** Who asks is part of an answer to a gate, and the secret of a webhook is for whoever registered it. */
+  function asker({ principal }: Caller): string | undefined {
+    return access === "approvals:respond" || access === "webhooks:manage" ? principal : undefined;
   }
 
   /** Undefined when there is nobody left to tell. */

@@ -49,7 +49,7 @@ export function handlers(deps: HttpDeps, getMetrics: Handler): Readonly<Record<O
     listWorkflows: listWorkflowsRoute,
     registerWorkflow: registerWorkflowRoute,
     getWorkflow: getWorkflowRoute,
-    createRun: createRunRoute,
+    createRun: createRunRoute(authorizer),
     listRuns: listRunsRoute,
     bulkCancelRuns: bulkCancelRunsRoute,
     getRun: getRunRoute(authorizer),

@@ -1,7 +1,7 @@
 import { bulkCancelRuns, cancelRun, pauseRun, resumeRun } from "../engine/change-run.ts";
 import { createRun } from "../engine/create-run.ts";
 import { visibleRun } from "../engine/execute.ts";
-import { TOKEN_STEP_MS, withTokens } from "../engine/interrupt-links.ts";
+import { tokenStepMs, withTokens } from "../engine/interrupt-links.ts";
 import { childStatuses, listRuns, snapshot, withChildStatuses } from "../engine/read-run.ts";
 import type { Authorizer } from "../engine/roles.ts";
 import type {
@@ -17,15 +17,19 @@ import type { RunStatus } from "../protocol/run-status.ts";
 import { digest, noneMatch } from "./etag.ts";
 import { callerOf, type Handler, type Reply, type RequestContext } from "./handler.ts";
 
-export const createRunRoute: Handler = async (context) => {
-  const { headers } = context.request;
-  // This host hands out no test keys, so whoever asks may not.
-  if (headers["x-force-engine-version"] !== undefined) throw new AppError("force_engine_version_forbidden");
-  const request = context.body as CreateRunRequest;
-  const caller = callerOf(context);
-  const dedup = dedupOf(headers["x-dedup"]);
-  return created(await createRun(context.host, { caller, request, dedup, record: context.recorder(created) }));
-};
+export function createRunRoute(authorizer: Pick<Authorizer, "authorize">): Handler {
+  return async (context) => {
+    const { headers } = context.request;
+    // This host hands out no test keys, so whoever asks may not.
+    if (headers["x-force-engine-version"] !== undefined) throw new AppError("force_engine_version_forbidden");
+    const request = context.body as CreateRunRequest;
+    const caller = callerOf(context);
+    // What is posted there answers the run's gates: nobody has sent to himself what he could not read in a snapshot.
+    if (request.callbackUrl !== undefined) await authorizer.authorize(caller, "approvals:respond");
+    const dedup = dedupOf(headers["x-dedup"]);
+    return created(await createRun(context.host, { caller, request, dedup, record: context.recorder(created) }));
+  };
+}
 
 function dedupOf(header: string | string[] | undefined): boolean {
   if (header === undefined) return false;
@@ -48,7 +52,7 @@ export function getRunRoute(authorizer: Pick<Authorizer, "decide">): Handler {
     const answers = openInterrupts(run).length > 0 && (await authorizer.decide(caller, "approvals:respond")).allowed;
     // A snapshot is a function of the log, and the version says how much of the log there is; tokens come and go, and
     // what children are is in logs of their own.
-    const tokens = answers ? `-${Math.floor(host.nowMs() / TOKEN_STEP_MS)}` : "";
+    const tokens = answers ? `-${Math.floor(host.nowMs() / tokenStepMs(host.tokens))}` : "";
     const statuses = await childStatuses(host, run);
     const children = statuses.size === 0 ? "" : `-${digest(JSON.stringify([...statuses]))}`;
     const etag = `"${run.runId}-${run.version}${tokens}${children}"`;

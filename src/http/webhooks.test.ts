@@ -101,6 +101,16 @@ describe("registering a webhook", () => {
     await guarded.close();
   });
 
+  test("is not repeated for somebody else, who would read the secret", async () => {
+    const made = await host.ask("POST", "/v1/host/assay/keys", { json: { principal: "max", roles: ["admin"] } });
+    const authorization = `Bearer ${made.json().key}`;
+    const json = { url: receiver.url(), events: ["run.started"] };
+    const headers = { "idempotency-key": "mine" };
+    expect((await host.ask("POST", "/v1/webhooks", { json, headers })).statusCode).toBe(201);
+    const other = await host.ask("POST", "/v1/webhooks", { json, headers: { ...headers, authorization } });
+    expectError(other, "idempotency_key_mismatch");
+  });
+
   test("happens once under one Idempotency-Key", async () => {
     const json = { url: receiver.url(), events: ["run.failed"] };
     const headers = { "idempotency-key": "same" };

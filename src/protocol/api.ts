@@ -4,7 +4,6 @@ import { Groups } from "./role-api.ts";
 import { RunStatusSchema } from "./run-status.ts";
 import { type Static, Type } from "./schema.ts";
 import { RunSnapshot } from "./snapshot.ts";
-import { WORKFLOW_ID_PATTERN } from "./workflow.ts";
 
 /** Request and response bodies of every route. Requests are closed: an unknown property is refused, not ignored. */
 const closed = { additionalProperties: false } as const;
@@ -242,5 +241,3 @@ export const KeyFileEntry = Type.Object(
 );
 export type KeyFileEntry = Static<typeof KeyFileEntry>;
 export const KeyFile = Type.Array(KeyFileEntry, { maxItems: 100_000 });
-
-export const WorkflowIdText = Type.String({ pattern: WORKFLOW_ID_PATTERN, maxLength: 128 });

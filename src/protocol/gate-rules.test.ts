@@ -70,6 +70,11 @@ describe("a gate", () => {
     expect(tokenAllowed({ kind: "approval", data })).toBe(true);
   });
 
+  test("that asks for several takes none, for its holder may be one who has voted", () => {
+    expect(tokenAllowed({ kind: "approval", data: { requiredApprovals: 1 } })).toBe(true);
+    expect(tokenAllowed({ kind: "approval", data: { requiredApprovals: 2 } })).toBe(false);
+  });
+
   test("of the profile for authenticated answers takes no token, wherever the profile stands and whatever its kind", () => {
     for (const kind of ["approval", "clarification", "external-event", "custom", "low-confidence"] as const) {
       expect(tokenAllowed({ kind, data: {}, profile: AUTH_REQUIRED })).toBe(false);

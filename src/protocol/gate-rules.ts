@@ -84,10 +84,15 @@ export function namesVoters({ governed, approvers, groups, roles, forbidSelfAppr
   return named || governed !== undefined || forbidSelfApproval || minHumans > 0;
 }
 
-/** A token says which interrupt, not who holds it: it opens nothing that depends on who. */
+/**
+ * A token says which interrupt, not who holds it: it opens nothing that depends on who. How many different people agree
+ * does: whoever has voted with a key could vote once more with the token.
+ */
 export function tokenAllowed({ kind, data, profile }: Pick<Interrupt, "kind" | "data" | "profile">): boolean {
   if (profile === AUTH_REQUIRED || data["profile"] === AUTH_REQUIRED) return false;
-  return kind !== "approval" || !namesVoters(gateRules(data));
+  if (kind !== "approval") return true;
+  const rules = gateRules(data);
+  return !namesVoters(rules) && rules.required === 1;
 }
 
 /** Who wants to decide, with what holds for them now. */

@@ -53,8 +53,6 @@ export interface Sensitivity {
   readonly outputs: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
-export const NOTHING_SENSITIVE: Sensitivity = { variables: new Set(), outputs: new Map() };
-
 /** The one projection every surface serves. Sensitive values are masked by name and wherever they were copied to. */
 export function snapshotOf(run: Run, sensitive: Sensitivity): RunSnapshot {
   const secrets = [...(run.secrets ?? []), ...sensitiveValues(run.variables, sensitive.variables)];

@@ -20,7 +20,12 @@ export const KEY_CREATE_FLAGS = {
   },
   group: { type: "list", value: "GROUP", summary: "A group of the principal, for gates that ask for one." },
   scopes: { type: "list", value: "LIST", summary: "What the key may do at most; all that yours may unless given." },
-  kind: { type: "text", value: "KIND", choices: ["user", "agent"], summary: "user (the default) or agent." },
+  kind: {
+    type: "text",
+    value: "KIND",
+    choices: ["user", "agent"],
+    summary: "user or agent; else as the key that makes it.",
+  },
   workspace: { type: "text", value: "ID", summary: "Bind the key to one workspace." },
   label: { type: "text", value: "TEXT", summary: "A note to recognise the key by." },
   expiresIn: { type: "text", value: "TIME", summary: "When the key ends, from now on: 45m, 12h, 30d." },

@@ -1,10 +1,6 @@
 import { _, Ajv2020, type CodeKeywordDefinition } from "ajv/dist/2020.js";
 import { compilePattern } from "./pattern.ts";
-
-/** Thrown through a check that is not worth its end. Nothing may be taken to match because of it. */
-export class TooCostly extends Error {
-  override readonly name = "TooCostly";
-}
+import { TooCostly } from "./too-costly.ts";
 
 /**
  * How many references one check may follow. A schema of a few lines can refer to the same place twice at each of many

@@ -1,3 +1,4 @@
+import { AppError } from "../../protocol/errors.ts";
 import type { EventDraft } from "../../protocol/events.ts";
 import {
   type GateRules,
@@ -65,7 +66,14 @@ function sameEdit({ edited }: Interrupt, { edited: given }: PlainAnswer): boolea
   return given === undefined || (edited !== undefined && deepEqual(edited.data, given.data));
 }
 
-function asked({ interruptId, nodeId }: Interrupt, by: string, text: string): Ruling {
+/** What was asked stays in the run, which every commit writes whole. */
+const REMARKS_MAX = 200;
+
+function asked({ interruptId, nodeId, remarks }: Interrupt, by: string, text: string): Ruling {
+  if (remarks.length >= REMARKS_MAX) {
+    const problem = `${REMARKS_MAX} questions and answers were given at this gate, and no more can be: decide it`;
+    throw new AppError("validation_error", { problem, interruptId, nodeId });
+  }
   return {
     events: [{ type: "assay.gate.asked", nodeId, payload: { interruptId, by, text } }],
     audit: [{ action: "interrupt.asked", details: { interruptId, nodeId, by } }],

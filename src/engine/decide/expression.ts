@@ -1,5 +1,7 @@
 import { Environment } from "@marcbachmann/cel-js";
 import { AppError } from "../../protocol/errors.ts";
+import { requireAffordable, type Work, workOf } from "./expression-cost.ts";
+import { TooCostly } from "./too-costly.ts";
 
 /**
  * Expressions in edges and inputs are CEL, the Common Expression Language: no loops, no side effects, limits on
@@ -17,26 +19,26 @@ export type Expression = (context: Readonly<Record<string, unknown>>) => unknown
 const compiled = new Map<string, Expression>();
 const CACHE_MAX = 5000;
 
-/** Throws `validation_error` when the text is not an expression. */
+/** Throws `validation_error` when the text is not an expression, or one that nobody could afford. */
 export function compileExpression(text: string): Expression {
   const held = compiled.get(text);
   if (held) return held;
-  if (/\bmatches\s*\(/.test(text)) {
-    throw new AppError("validation_error", {
-      problem: 'an expression must not call matches(); use a condition of type "regex"',
-    });
-  }
-  const program = parseCel(text);
-  const expression: Expression = (context) => plain(program({ ...context }));
+  const { program, work } = parseCel(text);
+  const expression: Expression = (context) => {
+    requireAffordable(work, context);
+    return plain(program({ ...context }));
+  };
   if (compiled.size >= CACHE_MAX) compiled.clear();
   compiled.set(text, expression);
   return expression;
 }
 
-function parseCel(text: string): (context: Record<string, unknown>) => unknown {
+function parseCel(text: string): { program: (context: Record<string, unknown>) => unknown; work: Work } {
   try {
-    return environment.parse(text);
+    const program = environment.parse(text);
+    return { program, work: workOf(program.ast) };
   } catch (error) {
+    if (error instanceof TooCostly) throw new AppError("validation_error", { problem: error.message });
     const problem = error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error);
     throw new AppError("validation_error", { problem: `the expression does not parse: ${problem}` });
   }

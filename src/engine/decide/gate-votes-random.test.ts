@@ -94,7 +94,8 @@ function governedBook(config: Readonly<Record<string, unknown>>): Book {
       }
       const human = who.kind === "user";
       cast.set(who.principal, { principal: who.principal, human, action, override });
-      const alone = override && bypass === true && (minHumans === 0 || human);
+      const people = [...cast.values()].filter((one) => one.human && inFavour(one.action)).length;
+      const alone = override && bypass === true && people >= (minHumans as number);
       book.end = alone ? "granted" : ended([...cast.values()], quorum, minHumans, 1);
       return undefined;
     },

@@ -50,8 +50,10 @@ export function governedAnswer(value: unknown, { resumeSchema }: Pick<Interrupt,
 function withDecision(value: unknown): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   const { action, ...rest } = value as Readonly<Record<string, unknown>>;
-  if (action === undefined || rest["decision"] !== undefined) return value;
-  return { ...rest, decision: DECISIONS[String(action)] ?? action };
+  if (action === undefined) return value;
+  const decision = DECISIONS[String(action)] ?? action;
+  if (rest["decision"] !== undefined && rest["decision"] !== decision) refuse("action and decision disagree");
+  return { ...rest, decision };
 }
 
 /** A schema that cannot be used lets nothing through. */

@@ -36,6 +36,8 @@ describe("an answer that a governed gate cannot take", () => {
     ["a decision that is no text", { decision: true }],
     ["an action that only plain gates have", { action: "edit-accept", editedArtifactData: {} }],
     ["an action nobody knows", { action: "constructor" }],
+    ["an action against the decision", { ...GRANT, action: "reject" }],
+    ["a decision against the action", { ...REJECT, action: "accept" }],
     ["a reason that is no text", { ...GRANT, reason: { why: "not" } }],
     ["an override that is no yes or no", { ...GRANT, override: "yes", reason: "Because." }],
     ["a voter without a name", { ...GRANT, voter: "" }],
@@ -74,6 +76,33 @@ describe("an answer that a governed gate cannot take", () => {
       decidedBy: "ana",
     });
     expect(run.run.nodes["next"]?.status).toBe("skipped");
+  });
+});
+
+describe("what the last voter writes beside a decision", () => {
+  const lie = { output: { decision: "rejected" }, route: { decision: "rejected" }, ticket: "T-7" };
+
+  test("does not choose the edge that is taken", () => {
+    for (const sourceOutput of [undefined, "route"]) {
+      const condition = { type: "equals", left: "output.decision", right: "granted" } as const;
+      const run = simulate(
+        workflow({
+          nodes: { gate: { typeId, config: { requiredRole: "reviewer" } }, next: "core.noop" },
+          edges: [{ from: "gate", to: "next", condition, ...(sourceOutput === undefined ? {} : { sourceOutput }) }],
+        }),
+      ).turn();
+      run.resolve("gate", { ...GRANT, ...lie }).go();
+      expect(run.run.nodes["next"]?.status).toBe("completed");
+    }
+  });
+
+  test("is handed on where the author's schema names it", () => {
+    const resumeSchema = { properties: { ticket: { type: "string" } } };
+    const run = waiting({ requiredRole: "reviewer", resumeSchema })
+      .resolve("gate", { ...GRANT, ...lie })
+      .go();
+    expect(run.run.nodes["gate"]?.outputs).toMatchObject({ ticket: "T-7" });
+    expect(run.run.nodes["gate"]?.outputs).not.toHaveProperty("output");
   });
 });
 

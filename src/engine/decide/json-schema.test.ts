@@ -23,3 +23,52 @@ test("a schema may refer to itself one level further into the value", () => {
   expect(check({ a: { b: {} } })).toEqual([]);
   expect(check({ a: { b: 1 } })).toMatchObject([{ path: "/a/b" }]);
 });
+
+test.each([
+  { $async: true },
+  { $async: true, required: ["a"] },
+  { properties: { a: { $async: true, type: "string" } } },
+  { $ref: "#/$defs/a", $defs: { a: { $async: true, type: "string" } } },
+])("%j is no schema: its answer would come too late", (schema) => {
+  expect(() => compileSchema(schema, "schema")).toThrow(/not a usable JSON Schema/);
+});
+
+const LEVELS = 60;
+const twice = (of: (level: number) => unknown) =>
+  Object.fromEntries(Array.from({ length: LEVELS }, (_, level) => [`d${level}`, { allOf: [of(level), of(level)] }]));
+
+test("a schema that refers to the same place twice at each of many levels is given up, and nothing matches it", () => {
+  const $defs = { ...twice((level) => ({ $ref: `#/$defs/d${level + 1}` })), [`d${LEVELS}`]: {} };
+  const problem = expect.stringContaining("too much work");
+  expect(compileSchema({ $ref: "#/$defs/d0", $defs }, "schema")({})).toMatchObject([{ problem }]);
+  // Neither does its opposite.
+  expect(compileSchema({ not: { $ref: "#/$defs/d0" }, $defs }, "schema")({})).toMatchObject([{ problem }]);
+  const nested = JSON.parse(`${"[".repeat(LEVELS)}${"]".repeat(LEVELS)}`);
+  const items = { allOf: [{ items: { $ref: "#" } }, { items: { $ref: "#" } }] };
+  expect(compileSchema(items, "schema")(nested)).toMatchObject([{ problem }]);
+});
+
+test("a schema may refer to one place from as many others as it likes", () => {
+  const properties = Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`p${i}`, { $ref: "#/$defs/name" }]));
+  const check = compileSchema({ properties, $defs: { name: { type: "string" } } }, "schema");
+  const value = Object.fromEntries(Object.keys(properties).map((name) => [name, "x"]));
+  expect(check(value)).toEqual([]);
+  expect(check({ ...value, p7: 7 })).toMatchObject([{ path: "/p7" }]);
+});
+
+test("items are unique however their members are ordered, and finding out takes no longer for many", () => {
+  const check = compileSchema({ uniqueItems: true }, "schema");
+  const many = Array.from({ length: 50_000 }, (_, i) => ({ i, name: "x" }));
+  expect(check(many)).toEqual([]);
+  expect(check([...many, { name: "x", i: 7 }])).toMatchObject([{ problem: "must NOT have duplicate items" }]);
+  expect(check([1, "1", [1], { a: 1 }, { a: "1" }, null, "null"])).toEqual([]);
+  expect(compileSchema({ uniqueItems: false }, "schema")([1, 1])).toEqual([]);
+});
+
+test("a large pattern is not searched for in a large text, and that is no match of the opposite either", () => {
+  const pattern = "[a-z]{500}[0-9]{500}";
+  const text = "a".repeat(500_000);
+  expect(compileSchema({ pattern }, "schema")(text)).toMatchObject([{ problem: expect.stringContaining("too much") }]);
+  expect(compileSchema({ not: { pattern } }, "schema")(text)).toHaveLength(1);
+  expect(compileSchema({ pattern }, "schema")(`${"a".repeat(500)}${"0".repeat(500)}`)).toEqual([]);
+});

@@ -1,7 +1,8 @@
 import type { ValidateFunction } from "ajv/dist/2020.js";
 import { AppError } from "../../protocol/errors.ts";
 import type { Problem } from "../../protocol/schema.ts";
-import { bounded, newAjv, TooCostly } from "./bounded-ajv.ts";
+import { bounded, newAjv } from "./bounded-ajv.ts";
+import { TooCostly } from "./too-costly.ts";
 
 /** Schemas in workflow definitions: `configurableSchema`, channel schemas. Formats are annotations, as 2020-12 says. */
 export type CompiledSchema = (value: unknown) => Problem[];

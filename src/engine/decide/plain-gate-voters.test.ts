@@ -71,17 +71,24 @@ describe("a token", () => {
     expect(interruptOf(run)).toMatchObject({ resolvedBy: "token", votes: [{ voter: "token", kind: "token" }] });
   });
 
-  test("is one voter, however many hold one and whatever name they give", () => {
-    const run = waiting({ requiredApprovals: 2 }).resolve("gate", ACCEPT, TOKEN).resolve("gate", ACCEPT, TOKEN);
-    expectStillWaits(run);
+  test("is nobody in particular, whatever name its holder gives", () => {
+    const run = waiting();
     refused(run, TOKEN, { ...ACCEPT, voter: "ana" });
-    expect(votesOf(run)).toEqual([["token", "accept"]]);
+    expect(votesOf(run)).toEqual([]);
+  });
+
+  test("is no second voice for somebody who has voted with a key", () => {
+    const run = waiting({ requiredApprovals: 2 }).resolve("gate", ACCEPT, ANA);
+    expect(codeOf(() => run.resolve("gate", ACCEPT, TOKEN))).toBe("auth_elevation_required");
+    expect(votesOf(run)).toEqual([["ana", "accept"]]);
+    expectStillWaits(run);
   });
 
   test.each([
     [{ approversList: ["token"] }],
     [{ approverGroupRefs: ["finance"] }],
     [{ minHumans: 1 }],
+    [{ requiredApprovals: 2 }],
     [{ forbidSelfApproval: true }],
     [{ profile: "openwop-interrupt-auth-required" }],
   ])("decides nothing that depends on who holds it, and leaves no trace: %j", (config) => {

@@ -201,4 +201,14 @@ describe("a question at a gate", () => {
     expectStillWaits(run);
     expect(run.resolve("gate", { action: "accept" }, BEN).go().run.status).toBe("completed");
   });
+
+  test("is refused when hundreds were asked before, and the gate can still be decided", () => {
+    const run = waiting();
+    const ask = () => run.resolve("gate", { action: "ask", question: "Are we there yet?" });
+    for (let asked = 0; asked < 200; asked++) ask();
+    expect(codeOf(ask)).toBe("validation_error");
+    expect(interruptOf(run).remarks).toHaveLength(200);
+    expectStillWaits(run);
+    expect(run.resolve("gate", { action: "accept" }).go().run.status).toBe("completed");
+  });
 });

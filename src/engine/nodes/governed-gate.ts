@@ -65,7 +65,7 @@ export const governedGate: NodeType = {
     const approved = outcome === "granted";
     const decision = approved ? "granted" : "rejected";
     const outputs = {
-      ...(value as Readonly<Record<string, unknown>> | null),
+      ...askedFor(value, resumeSchema),
       decision,
       outcome: decision,
       action: approved ? "accept" : "reject",
@@ -76,6 +76,16 @@ export const governedGate: NodeType = {
     return { type: "completed", outputs, ...(approved ? {} : { verdict: "rejected" as const }) };
   },
 };
+
+/**
+ * What the last voter writes beside the decision, as far as the author's schema names it. Edges go by the outputs, and a
+ * member that nobody asked for, called like a port, would choose between them for all who voted before.
+ */
+function askedFor(value: unknown, resumeSchema: Config["resumeSchema"]): Readonly<Record<string, unknown>> {
+  const named = resumeSchema?.["properties"];
+  if (typeof named !== "object" || named === null || typeof value !== "object" || value === null) return {};
+  return Object.fromEntries(Object.entries(value).filter(([name]) => Object.hasOwn(named, name)));
+}
 
 function problemWith(config: Readonly<Record<string, unknown>>): string | undefined {
   const { requiredRole, requiredScope, overrideBypassesQuorum, override, resumeSchema } = config as Config;

@@ -1,0 +1,4 @@
+/** Thrown through a check that asks for more work than it is worth. Nothing may be taken to hold because of it. */
+export class TooCostly extends Error {
+  override readonly name = "TooCostly";
+}
