@@ -7,6 +7,7 @@ import { type RunSnapshot, snapshotOf } from "../protocol/snapshot.ts";
 import type { RunQuery } from "../store/store.ts";
 import { visibleRun } from "./execute.ts";
 import type { Host } from "./host.ts";
+import { sizeOf } from "./run-size.ts";
 
 export async function readSnapshot(
   host: Host,
@@ -42,7 +43,11 @@ export function withChildStatuses(snapshot: RunSnapshot, statuses: ReadonlyMap<s
   return { ...snapshot, childRuns };
 }
 
-/** A page of runs, newest first. A cursor is the id of the last run of the page before. */
+/** So many runs are read at once, and so many characters of them make a page: one run may be as large as many. */
+const AT_ONCE = 50;
+const PAGE_CHARACTERS = 16_000_000;
+
+/** A page of runs, newest first, shorter than asked for where they are large. A cursor is the id of the last one before. */
 export async function listRuns(
   host: Host,
   visible: Visibility,
@@ -52,10 +57,22 @@ export async function listRuns(
   if (cursor !== undefined && !(cursor.startsWith("run-") && isId(cursor))) {
     throw new AppError("validation_error", { problem: "cursor is not one this host gave out" });
   }
-  const before = cursor === undefined ? {} : { before: cursor };
-  const found = await host.store.listRuns(visible, { ...rest, limit: rest.limit + 1, ...before });
-  const page = found.slice(0, rest.limit);
-  const runs = await Promise.all(page.map((run) => snapshot(host, run)));
-  const last = page.at(-1);
-  return found.length > rest.limit && last ? { runs, nextCursor: last.runId } : { runs };
+  const page: Run[] = [];
+  let characters = 0;
+  for (let before = cursor; ; before = page.at(-1)?.runId) {
+    const limit = Math.min(AT_ONCE, rest.limit - page.length);
+    const place = before === undefined ? {} : { before };
+    const found = await host.store.listRuns(visible, { ...rest, limit: limit + 1, ...place });
+    for (const run of found.slice(0, limit)) {
+      if (page.length > 0 && characters > PAGE_CHARACTERS) break;
+      page.push(run);
+      characters += sizeOf(run);
+    }
+    const isLast = found.length <= limit && page.at(-1)?.runId === found.at(-1)?.runId;
+    if (isLast || page.length >= rest.limit || characters > PAGE_CHARACTERS) {
+      const runs = await Promise.all(page.map((run) => snapshot(host, run)));
+      const last = page.at(-1);
+      return isLast || last === undefined ? { runs } : { runs, nextCursor: last.runId };
+    }
+  }
 }

@@ -11,7 +11,8 @@ import { EVERY_SCOPE } from "../protocol/scopes.ts";
 import { callerOf, type Handler } from "./handler.ts";
 
 // What the conformance suite looks through. Every seam goes through the functions that the real routes use, as the
-// caller it was sent by; none of them can do more than that caller may.
+// caller it was sent by; none of them can do more than that caller may. (The seam of the governed gate decides a gate of
+// its own making as the principal that it is told.)
 
 const PAGE = 500;
 const FILTERS = ["type", "nodeId", "correlationId", "causationId"] as const;

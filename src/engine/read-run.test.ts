@@ -1,0 +1,36 @@
+import { expect, test } from "vitest";
+import { ADA, begin, engineOn, register } from "../testing/engine.ts";
+import { workbench } from "../testing/workbench.ts";
+import { workflow } from "../testing/workflow.ts";
+import { listRuns } from "./read-run.ts";
+
+const bench = workbench();
+
+test("a page of large runs is shorter than asked for, and no run is left out", async () => {
+  const host = engineOn(bench.store);
+  const variables = [{ name: "text", type: "string" }] as const;
+  const workflowId = await register(
+    host,
+    workflow({ id: "large", nodes: { a: "core.noop" }, variables: [...variables] }),
+  );
+  const text = "x".repeat(9_000_000);
+  const runIds: string[] = [];
+  for (let i = 0; i < 3; i++) runIds.unshift(await begin(host, { workflowId, inputs: { text } }));
+
+  const first = await listRuns(host, ADA, { limit: 50 });
+  expect(first.runs.map(({ runId }) => runId)).toEqual(runIds.slice(0, 2));
+  const second = await listRuns(host, ADA, { limit: 50, cursor: String(first.nextCursor) });
+  expect(second.runs.map(({ runId }) => runId)).toEqual(runIds.slice(2));
+  expect(second).not.toHaveProperty("nextCursor");
+});
+
+test("pages of small runs are as long as asked for, across what is read at once", async () => {
+  const host = engineOn(bench.store);
+  const workflowId = await register(host, workflow({ id: "small", nodes: { a: "core.noop" } }));
+  for (let i = 0; i < 120; i++) await begin(host, { workflowId });
+  const first = await listRuns(host, ADA, { limit: 110 });
+  expect(first.runs).toHaveLength(110);
+  const second = await listRuns(host, ADA, { limit: 110, cursor: String(first.nextCursor) });
+  expect(second.runs).toHaveLength(10);
+  expect(second).not.toHaveProperty("nextCursor");
+});
