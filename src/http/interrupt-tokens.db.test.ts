@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { InterruptView } from "../protocol/gate-api.ts";
 import { matches } from "../protocol/schema.ts";
+import { BOTH_STORES } from "../testing/both-stores.ts";
 import { GateClient } from "../testing/gate-host.ts";
 import { expectError, type TestHost, testHost } from "../testing/host.ts";
-import { STORES } from "../testing/stores.ts";
 
 const ACCEPT = { action: "accept" };
 
-describe.each(STORES)("an interrupt answered with a token on %s", (_, open) => {
+describe.each(BOTH_STORES)("an interrupt answered with a token on %s", (_, open) => {
   let host: TestHost;
   let gates: GateClient;
   let drop: () => Promise<void>;

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ResolveInterruptResponse } from "../protocol/gate-api.ts";
 import { matches } from "../protocol/schema.ts";
+import { BOTH_STORES } from "../testing/both-stores.ts";
 import { GateClient } from "../testing/gate-host.ts";
 import { expectError, type TestHost, testHost } from "../testing/host.ts";
-import { STORES } from "../testing/stores.ts";
 import { workflow } from "../testing/workflow.ts";
 
 const ACCEPT = { action: "accept" };
 
-describe.each(STORES)("an interrupt over HTTP on %s", (_, open) => {
+describe.each(BOTH_STORES)("an interrupt over HTTP on %s", (_, open) => {
   let host: TestHost;
   let gates: GateClient;
   let drop: () => Promise<void>;

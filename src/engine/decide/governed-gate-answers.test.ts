@@ -1,28 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { ANA, codeOf, refusalOf, somebody } from "../../testing/judges.ts";
 import { type Simulation, simulate } from "../../testing/simulate.ts";
+import { expectRefused, waitingGovernedGate } from "../../testing/simulated-gates.ts";
 import { expectStillWaits, interruptOf } from "../../testing/waiting-run.ts";
 import { workflow } from "../../testing/workflow.ts";
 
 const GRANT = { decision: "granted" };
 const REJECT = { decision: "rejected" };
-const typeId = "core.openwop.governance.approvalGate";
-
-/** A governed gate that waits. `next` follows it; after a rejection, `repair` does. */
-const waiting = (config: Readonly<Record<string, unknown>> = { requiredRole: "reviewer" }) =>
-  simulate(
-    workflow({
-      nodes: { gate: { typeId, config }, next: "core.noop", repair: "core.noop" },
-      edges: [
-        "gate>next",
-        { from: "gate", to: "repair", condition: { type: "equals", left: "output.decision", right: "rejected" } },
-      ],
-    }),
-  ).turn();
-const refused = (run: Simulation, by: typeof ANA, value: object = GRANT, code = "forbidden") => {
-  expect(codeOf(() => run.resolve("gate", value, by))).toBe(code);
-  expectStillWaits(run);
-};
+const refused = (run: Simulation, by: typeof ANA, value: object = GRANT, code?: string) =>
+  expectRefused(run, by, value, code);
 
 describe("an answer that a governed gate cannot take", () => {
   test.each([
@@ -42,7 +28,7 @@ describe("an answer that a governed gate cannot take", () => {
     ["an override that is no yes or no", { ...GRANT, override: "yes", reason: "Because." }],
     ["a voter without a name", { ...GRANT, voter: "" }],
   ])("is refused and the run still waits: %s", (_, value) => {
-    const run = waiting();
+    const run = waitingGovernedGate();
     const before = run.events.length;
     expect(codeOf(() => run.resolve("gate", value))).toBe("INVALID_RESUME_VALUE");
     expect(run.events).toHaveLength(before);
@@ -51,12 +37,12 @@ describe("an answer that a governed gate cannot take", () => {
   });
 
   test("is not even looked at from somebody who may not decide", () => {
-    refused(waiting({ requiredRole: "admin" }), ANA, { decision: "maybe" });
+    refused(waitingGovernedGate({ requiredRole: "admin" }), ANA, { decision: "maybe" });
   });
 
   test("is refused by the author's own schema", () => {
     const resumeSchema = { required: ["ticket"], properties: { ticket: { pattern: "^T-" }, decision: {} } };
-    const run = waiting({ requiredRole: "reviewer", resumeSchema });
+    const run = waitingGovernedGate({ requiredRole: "reviewer", resumeSchema });
     refused(run, ANA, GRANT, "INVALID_RESUME_VALUE");
     refused(run, ANA, { ...GRANT, ticket: "7" }, "INVALID_RESUME_VALUE");
     run.resolve("gate", { ...GRANT, ticket: "T-7" }).go();
@@ -65,7 +51,7 @@ describe("an answer that a governed gate cannot take", () => {
 
   test("cannot claim to be what it is not: what the node hands on says what was decided", () => {
     const lie = { ...REJECT, approved: true, outcome: "granted", action: undefined, decidedBy: "the board" };
-    const run = waiting()
+    const run = waitingGovernedGate()
       .resolve("gate", JSON.parse(JSON.stringify(lie)))
       .go();
     expect(run.run.nodes["gate"]?.outputs).toMatchObject({
@@ -87,7 +73,10 @@ describe("what the last voter writes beside a decision", () => {
       const condition = { type: "equals", left: "output.decision", right: "granted" } as const;
       const run = simulate(
         workflow({
-          nodes: { gate: { typeId, config: { requiredRole: "reviewer" } }, next: "core.noop" },
+          nodes: {
+            gate: { typeId: "core.openwop.governance.approvalGate", config: { requiredRole: "reviewer" } },
+            next: "core.noop",
+          },
           edges: [{ from: "gate", to: "next", condition, ...(sourceOutput === undefined ? {} : { sourceOutput }) }],
         }),
       ).turn();
@@ -98,7 +87,7 @@ describe("what the last voter writes beside a decision", () => {
 
   test("is handed on where the author's schema names it", () => {
     const resumeSchema = { properties: { ticket: { type: "string" } } };
-    const run = waiting({ requiredRole: "reviewer", resumeSchema })
+    const run = waitingGovernedGate({ requiredRole: "reviewer", resumeSchema })
       .resolve("gate", { ...GRANT, ...lie })
       .go();
     expect(run.run.nodes["gate"]?.outputs).toMatchObject({ ticket: "T-7" });
@@ -111,7 +100,7 @@ describe("a gate that asks for the evidence of an evaluation", () => {
   const config = { requiredRole: "reviewer", requiredEval, override: { requiredRole: "owner" } };
 
   test("stays closed while there is none, for an override as well", () => {
-    const run = waiting(config);
+    const run = waitingGovernedGate(config);
     const before = run.events.length;
     expect(refusalOf(() => run.resolve("gate", GRANT))).toMatchObject({
       code: "eval_gate_unmet",
@@ -124,6 +113,6 @@ describe("a gate that asks for the evidence of an evaluation", () => {
   });
 
   test("can be rejected without any", () => {
-    expect(waiting(config).resolve("gate", REJECT).go().run.nodes["repair"]?.status).toBe("completed");
+    expect(waitingGovernedGate(config).resolve("gate", REJECT).go().run.nodes["repair"]?.status).toBe("completed");
   });
 });

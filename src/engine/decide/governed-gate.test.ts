@@ -1,38 +1,23 @@
 import { describe, expect, test } from "vitest";
-import { ANA, actionsOf, BEN, BOT, codeOf, RELAY, STARTER, somebody, TOKEN } from "../../testing/judges.ts";
-import { type Simulation, simulate } from "../../testing/simulate.ts";
+import { ANA, actionsOf, BEN, BOT, RELAY, STARTER, somebody, TOKEN } from "../../testing/judges.ts";
+import type { Simulation } from "../../testing/simulate.ts";
+import { expectRefused, waitingGovernedGate } from "../../testing/simulated-gates.ts";
 import { expectStillWaits, interruptOf, payloadsOf } from "../../testing/waiting-run.ts";
-import { workflow } from "../../testing/workflow.ts";
 
 const GRANT = { decision: "granted" };
 const REJECT = { decision: "rejected" };
-const typeId = "core.openwop.governance.approvalGate";
-
-/** A governed gate that waits. `next` follows it; after a rejection, `repair` does. */
-const waiting = (config: Readonly<Record<string, unknown>> = { requiredRole: "reviewer" }) =>
-  simulate(
-    workflow({
-      nodes: { gate: { typeId, config }, next: "core.noop", repair: "core.noop" },
-      edges: [
-        "gate>next",
-        { from: "gate", to: "repair", condition: { type: "equals", left: "output.decision", right: "rejected" } },
-      ],
-    }),
-  ).turn();
-const refused = (run: Simulation, by: typeof ANA, value: object = GRANT, code = "forbidden") => {
-  expect(codeOf(() => run.resolve("gate", value, by))).toBe(code);
-  expectStillWaits(run);
-};
+const refused = (run: Simulation, by: typeof ANA, value: object = GRANT, code?: string) =>
+  expectRefused(run, by, value, code);
 
 describe("a governed gate", () => {
   test("shows what it asks for with its request", () => {
     const config = { requiredRole: "reviewer", requiredScope: "approvals:respond", quorum: 2, timeoutSec: 60 };
-    const [requested] = payloadsOf(waiting(config), "interrupt.requested");
+    const [requested] = payloadsOf(waitingGovernedGate(config), "interrupt.requested");
     expect(requested).toMatchObject({ data: { gateId: "gate", actions: ["accept", "reject"], ...config } });
   });
 
   test("opens for whoever holds the role", () => {
-    const run = waiting().resolve("gate", { ...GRANT, reason: "Good." }, ANA);
+    const run = waitingGovernedGate().resolve("gate", { ...GRANT, reason: "Good." }, ANA);
     expect(run.story.slice(-4)).toEqual([
       "assay.vote.recorded:gate",
       "approval.granted:gate",
@@ -55,12 +40,16 @@ describe("a governed gate", () => {
   });
 
   test("takes accept and reject for granted and rejected", () => {
-    expect(waiting().resolve("gate", { action: "accept" }).go().run.nodes["next"]?.status).toBe("completed");
-    expect(waiting().resolve("gate", { action: "reject" }).go().run.nodes["repair"]?.status).toBe("completed");
+    expect(waitingGovernedGate().resolve("gate", { action: "accept" }).go().run.nodes["next"]?.status).toBe(
+      "completed",
+    );
+    expect(waitingGovernedGate().resolve("gate", { action: "reject" }).go().run.nodes["repair"]?.status).toBe(
+      "completed",
+    );
   });
 
   test("refuses whoever lacks the role, writes that down and waits on", () => {
-    const run = waiting({ requiredRole: "admin" });
+    const run = waitingGovernedGate({ requiredRole: "admin" });
     refused(run, ANA);
     refused(run, ANA, REJECT);
     expect(payloadsOf(run, "authorization.decided")).toMatchObject([
@@ -71,13 +60,13 @@ describe("a governed gate", () => {
   });
 
   test("opens for nobody when its role is one that nobody knows", () => {
-    const run = waiting({ requiredRole: "release-manger" });
+    const run = waitingGovernedGate({ requiredRole: "release-manger" });
     refused(run, STARTER);
     refused(run, somebody("r", { roles: ["release-manager"] }));
   });
 
   test("asks for the scope in the key and in the roles", () => {
-    const run = waiting({ requiredScope: "deploy:promote" });
+    const run = waitingGovernedGate({ requiredScope: "deploy:promote" });
     refused(run, ANA);
     refused(run, somebody("o", { roles: ["owner"], keyScopes: ["approvals:respond"] }));
     refused(run, somebody("s", { roles: [] }));
@@ -86,21 +75,21 @@ describe("a governed gate", () => {
 
   test("asks for both where it names both", () => {
     const config = { requiredRole: "reviewer", requiredScope: "deploy:promote" };
-    const run = waiting(config);
+    const run = waitingGovernedGate(config);
     refused(run, ANA);
     refused(run, somebody("d", { roles: ["deployer"], table: { deployer: ["deploy:promote"] } }));
     expect(run.resolve("gate", GRANT, somebody("o", { roles: ["owner"] })).go().run.status).toBe("completed");
   });
 
   test("knows the voter by the key alone", () => {
-    const run = waiting({ requiredRole: "reviewer", quorum: 2 });
+    const run = waitingGovernedGate({ requiredRole: "reviewer", quorum: 2 });
     refused(run, RELAY, { ...GRANT, voter: "ana" });
     expect(interruptOf(run).votes).toEqual([]);
     expect(run.resolve("gate", { ...GRANT, voter: "ana" }, ANA).run.status).toBe("waiting-approval");
   });
 
   test("takes no token", () => {
-    const run = waiting();
+    const run = waitingGovernedGate();
     const before = run.events.length;
     refused(run, TOKEN, GRANT, "auth_elevation_required");
     refused(run, TOKEN, REJECT, "auth_elevation_required");
@@ -112,7 +101,7 @@ describe("a governed quorum", () => {
   const two = { requiredRole: "reviewer", quorum: 2 };
 
   test("is reached by distinct principals only, and shows its progress", () => {
-    const run = waiting(two).resolve("gate", GRANT, ANA).resolve("gate", GRANT, ANA);
+    const run = waitingGovernedGate(two).resolve("gate", GRANT, ANA).resolve("gate", GRANT, ANA);
     run.resolve("gate", GRANT, somebody("ana", { roles: ["owner"] }));
     expectStillWaits(run);
     expect(interruptOf(run).votes).toHaveLength(1);
@@ -132,13 +121,13 @@ describe("a governed quorum", () => {
   });
 
   test("is not helped by grants of those who may not decide", () => {
-    const run = waiting(two).resolve("gate", GRANT, ANA);
+    const run = waitingGovernedGate(two).resolve("gate", GRANT, ANA);
     for (const roles of [["viewer"], [], ["unheard-of"]]) refused(run, somebody(`v${roles}`, { roles }));
     expect(interruptOf(run).votes).toHaveLength(1);
   });
 
   test("is ended by one reject, however many have granted", () => {
-    const run = waiting({ ...two, quorum: 3, rejectionPolicy: "majority" });
+    const run = waitingGovernedGate({ ...two, quorum: 3, rejectionPolicy: "majority" });
     run.resolve("gate", GRANT, ANA).resolve("gate", GRANT, BEN);
     run.resolve("gate", { ...REJECT, reason: "Not yet." }, somebody("chi"));
     expect(payloadsOf(run, "approval.rejected")).toEqual([{ gateId: "gate", principal: "chi", reason: "Not yet." }]);
@@ -147,7 +136,7 @@ describe("a governed quorum", () => {
   });
 
   test("holds a vote to what it was: a change of mind is refused, and audited with the earlier vote", () => {
-    const run = waiting(two).resolve("gate", GRANT, ANA);
+    const run = waitingGovernedGate(two).resolve("gate", GRANT, ANA);
     const before = run.events.length;
     refused(run, ANA, REJECT, "vote_conflict");
     expect(run.events).toHaveLength(before);
@@ -159,7 +148,7 @@ describe("a governed quorum", () => {
   });
 
   test("never counts agents alone where it asks for people", () => {
-    const run = waiting({ ...two, minHumans: 1 }).resolve("gate", GRANT, BOT);
+    const run = waitingGovernedGate({ ...two, minHumans: 1 }).resolve("gate", GRANT, BOT);
     run.resolve("gate", GRANT, somebody("bot-2", { kind: "agent" }));
     run.resolve("gate", GRANT, somebody("bot-3", { kind: "agent" }));
     expectStillWaits(run);
@@ -168,7 +157,7 @@ describe("a governed quorum", () => {
 
   test("does not count whoever started the run where that is forbidden, but hears their reject", () => {
     const config = { ...two, forbidSelfApproval: true };
-    const run = waiting(config).resolve("gate", GRANT, ANA);
+    const run = waitingGovernedGate(config).resolve("gate", GRANT, ANA);
     refused(run, STARTER);
     refused(run, somebody(STARTER.principal, { kind: "agent", roles: ["owner"] }));
     expect(run.resolve("gate", REJECT, STARTER).go().run.nodes["repair"]?.status).toBe("completed");

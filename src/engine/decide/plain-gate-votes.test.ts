@@ -1,27 +1,16 @@
 import { describe, expect, test } from "vitest";
 import { ANA, actionsOf, BEN, BOT, CHI, codeOf, RELAY, somebody } from "../../testing/judges.ts";
-import { type Simulation, simulate } from "../../testing/simulate.ts";
+import type { Simulation } from "../../testing/simulate.ts";
+import { expectRefused, waitingGate } from "../../testing/simulated-gates.ts";
 import { expectStillWaits, interruptOf, votesOf } from "../../testing/waiting-run.ts";
-import { workflow } from "../../testing/workflow.ts";
 
 const ACCEPT = { action: "accept" };
 const REJECT = { action: "reject" };
-
-const waiting = (config: Readonly<Record<string, unknown>> = {}) =>
-  simulate(
-    workflow({
-      nodes: { gate: { typeId: "core.approvalGate", config }, next: "core.noop" },
-      edges: ["gate>next"],
-    }),
-  ).turn();
-const refused = (run: Simulation, by: typeof ANA, value: object = ACCEPT) => {
-  expect(codeOf(() => run.resolve("gate", value, by))).toBe("forbidden");
-  expectStillWaits(run);
-};
+const refused = (run: Simulation, by: typeof ANA, value: object = ACCEPT) => expectRefused(run, by, value);
 
 describe("a gate that wants three", () => {
   test("opens with the third and not before", () => {
-    const run = waiting({ requiredApprovals: 3 });
+    const run = waitingGate({ requiredApprovals: 3 });
     for (const voter of [ANA, BEN]) {
       run.resolve("gate", ACCEPT, voter);
       expectStillWaits(run);
@@ -32,7 +21,7 @@ describe("a gate that wants three", () => {
   });
 
   test("records every vote: who, when, what and why", () => {
-    const run = waiting({ requiredApprovals: 3 }).resolve("gate", { ...ACCEPT, feedback: "Fine." }, ANA);
+    const run = waitingGate({ requiredApprovals: 3 }).resolve("gate", { ...ACCEPT, feedback: "Fine." }, ANA);
     const at = run.events.at(-1)?.timestamp;
     expect(interruptOf(run).votes).toEqual([
       { voter: "ana", principal: "ana", kind: "user", action: "accept", reason: "Fine.", at },
@@ -41,13 +30,13 @@ describe("a gate that wants three", () => {
   });
 
   test("is closed by one reject", () => {
-    const run = waiting({ requiredApprovals: 3 }).resolve("gate", ACCEPT, ANA).resolve("gate", ACCEPT, BEN);
+    const run = waitingGate({ requiredApprovals: 3 }).resolve("gate", ACCEPT, ANA).resolve("gate", ACCEPT, BEN);
     run.resolve("gate", REJECT, CHI).go();
     expect(run.run).toMatchObject({ status: "failed", error: { code: "approval_rejected" } });
   });
 
   test("is closed by two of three under majority, and a single reject only counts", () => {
-    const run = waiting({ requiredApprovals: 3, rejectionPolicy: "majority" }).resolve("gate", REJECT, ANA);
+    const run = waitingGate({ requiredApprovals: 3, rejectionPolicy: "majority" }).resolve("gate", REJECT, ANA);
     expectStillWaits(run);
     run.resolve("gate", REJECT, BEN).go();
     expect(run.run).toMatchObject({ status: "failed", error: { code: "approval_rejected" } });
@@ -55,7 +44,7 @@ describe("a gate that wants three", () => {
   });
 
   test("opens under majority with three accepts beside one reject", () => {
-    const run = waiting({ requiredApprovals: 3, rejectionPolicy: "majority" }).resolve("gate", REJECT, BOT);
+    const run = waitingGate({ requiredApprovals: 3, rejectionPolicy: "majority" }).resolve("gate", REJECT, BOT);
     for (const voter of [ANA, BEN, CHI]) run.resolve("gate", ACCEPT, voter);
     expect(run.go().run.status).toBe("completed");
   });
@@ -63,7 +52,7 @@ describe("a gate that wants three", () => {
 
 describe("somebody who votes again", () => {
   test("with the same action changes nothing, and both votes are in the audit", () => {
-    const run = waiting({ requiredApprovals: 2 }).resolve("gate", ACCEPT, ANA);
+    const run = waitingGate({ requiredApprovals: 2 }).resolve("gate", ACCEPT, ANA);
     const before = run.events.length;
     for (const _ of [1, 2, 3]) run.resolve("gate", ACCEPT, ANA);
     expect(run.events).toHaveLength(before);
@@ -73,14 +62,14 @@ describe("somebody who votes again", () => {
   });
 
   test("with another of their keys is the same voter", () => {
-    const run = waiting({ requiredApprovals: 2 }).resolve("gate", ACCEPT, ANA);
+    const run = waitingGate({ requiredApprovals: 2 }).resolve("gate", ACCEPT, ANA);
     run.resolve("gate", ACCEPT, somebody("ana", { roles: ["owner"], keyScopes: ["approvals:respond"] }));
     expect(votesOf(run)).toEqual([["ana", "accept"]]);
     expectStillWaits(run);
   });
 
   test("with another action replaces the vote, and the earlier one is in the audit and in the log", () => {
-    const run = waiting({ requiredApprovals: 3, rejectionPolicy: "majority" });
+    const run = waitingGate({ requiredApprovals: 3, rejectionPolicy: "majority" });
     run.resolve("gate", ACCEPT, ANA).resolve("gate", ACCEPT, BEN).resolve("gate", REJECT, ANA);
     expect(votesOf(run)).toEqual([
       ["ben", "accept"],
@@ -97,7 +86,7 @@ describe("a voter named in the body", () => {
   const as = (voter: string, value: object = ACCEPT) => ({ ...value, voter });
 
   test("counts on a gate that names nobody, with the relaying principal beside it", () => {
-    const run = waiting({ requiredApprovals: 3 });
+    const run = waitingGate({ requiredApprovals: 3 });
     for (const voter of ["one", "two"]) run.resolve("gate", as(voter), RELAY);
     expectStillWaits(run);
     expect(interruptOf(run).votes).toMatchObject([
@@ -108,22 +97,22 @@ describe("a voter named in the body", () => {
   });
 
   test("is one voter however often it is named, and the same as the principal of that name", () => {
-    const run = waiting({ requiredApprovals: 2 }).resolve("gate", as("ana"), RELAY);
+    const run = waitingGate({ requiredApprovals: 2 }).resolve("gate", as("ana"), RELAY);
     run.resolve("gate", as("ana"), RELAY).resolve("gate", ACCEPT, ANA);
     expect(votesOf(run)).toEqual([["ana", "accept"]]);
     expectStillWaits(run);
   });
 
   test("needs the scope to relay", () => {
-    const run = waiting({ requiredApprovals: 2 });
+    const run = waitingGate({ requiredApprovals: 2 });
     refused(run, ANA, as("one"));
     expect(votesOf(run)).toEqual([]);
   });
 
   test("may be oneself, everywhere", () => {
-    expect(waiting().resolve("gate", as("ana"), ANA).go().run.status).toBe("completed");
+    expect(waitingGate().resolve("gate", as("ana"), ANA).go().run.status).toBe("completed");
     expect(
-      waiting({ approversList: ["ana"] })
+      waitingGate({ approversList: ["ana"] })
         .resolve("gate", as("ana"), ANA)
         .go().run.status,
     ).toBe("completed");
@@ -135,7 +124,7 @@ describe("a voter named in the body", () => {
     [{ forbidSelfApproval: true }],
     [{ minHumans: 1 }],
   ])("counts for nothing where it matters who votes, and the run still waits: %j", (config) => {
-    const run = waiting(config);
+    const run = waitingGate(config);
     refused(run, RELAY, as("ana"));
     expect(votesOf(run)).toEqual([]);
     expect(run.story.at(-1)).toBe("authorization.decided:gate");
@@ -144,7 +133,7 @@ describe("a voter named in the body", () => {
 
 describe("a gate that names its approvers", () => {
   test("takes those on its list and nobody else", () => {
-    const run = waiting({ approversList: ["ana", "ben"], requiredApprovals: 2 });
+    const run = waitingGate({ approversList: ["ana", "ben"], requiredApprovals: 2 });
     refused(run, CHI);
     refused(run, somebody("owner", { roles: ["owner"], mayRelay: true }));
     run.resolve("gate", ACCEPT, ANA).resolve("gate", ACCEPT, BEN);
@@ -152,7 +141,7 @@ describe("a gate that names its approvers", () => {
   });
 
   test("refuses a reject, a question and nonsense of others as well", () => {
-    const run = waiting({ approversList: ["ana"], actions: ["accept", "reject", "ask"] });
+    const run = waitingGate({ approversList: ["ana"], actions: ["accept", "reject", "ask"] });
     refused(run, BEN, REJECT);
     refused(run, BEN, { action: "ask", question: "May I?" });
     refused(run, BEN, { action: "nonsense" });
@@ -160,7 +149,7 @@ describe("a gate that names its approvers", () => {
   });
 
   test("looks at groups and roles when somebody votes, and records what made them eligible", () => {
-    const run = waiting({ approverGroupRefs: ["finance"], approverRoleRefs: ["admin"], requiredApprovals: 2 });
+    const run = waitingGate({ approverGroupRefs: ["finance"], approverRoleRefs: ["admin"], requiredApprovals: 2 });
     refused(run, ANA);
     const promoted = somebody("ana", { roles: ["owner"], groups: ["finance"] });
     run.resolve("gate", ACCEPT, promoted);
@@ -172,7 +161,7 @@ describe("a gate that names its approvers", () => {
   });
 
   test("writes a refusal down once for each principal, and audits it", () => {
-    const run = waiting({ approversList: ["ana"] });
+    const run = waitingGate({ approversList: ["ana"] });
     for (const who of [BEN, CHI, BEN, BEN]) refused(run, who);
     const denials = run.events.filter(({ type }) => type === "authorization.decided");
     expect(denials.map(({ payload }) => payload)).toMatchObject([
@@ -183,7 +172,7 @@ describe("a gate that names its approvers", () => {
   });
 
   test("does not grow without end under refusals", () => {
-    const run = waiting({ approversList: ["ana"] });
+    const run = waitingGate({ approversList: ["ana"] });
     for (let n = 0; n < 150; n++) codeOf(() => run.resolve("gate", ACCEPT, somebody(`nobody-${n}`)));
     expect(run.events.filter(({ type }) => type === "authorization.decided")).toHaveLength(100);
     expect(run.resolve("gate", ACCEPT, ANA).go().run.status).toBe("completed");
