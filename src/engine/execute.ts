@@ -141,6 +141,6 @@ export function refused(refusal: Refusal): Error {
     case "effect":
       return new AppError("run_version_conflict", { runId: refusal.record.runId });
     case "external-event":
-      return new AppError("run_version_conflict", { runId: "of an external event" });
+      return new AppError("unavailable", { reason: "The external event was taken by another request" });
   }
 }
