@@ -13,6 +13,7 @@ const COLOURS: Readonly<Record<string, Colour>> = {
   "node.retried": "yellow",
   "node.skipped": "dim",
   "cap.breached": "red",
+  "replay.diverged": "yellow",
   "interrupt.requested": "yellow",
   "node.suspended": "yellow",
   "approval.granted": "green",

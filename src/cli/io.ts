@@ -1,3 +1,5 @@
+import { createInterface } from "node:readline";
+
 /** Where a command writes, and to whom. Results go out, complaints and hints go to err. */
 export interface Io {
   /** A line of the result. */
@@ -11,6 +13,8 @@ export interface Io {
   readonly errIsTerminal: boolean;
   /** Aborted when nobody reads the output any more: what follows a stream may stop. */
   readonly outClosed: AbortSignal;
+  /** What a person types after a question. Absent where nobody could answer. */
+  readonly ask?: (question: string) => Promise<string>;
   /** Colours for `out`; each is the identity where colours are not wanted. */
   readonly paint: Paint;
 }
@@ -72,7 +76,21 @@ export function processIo(colourWanted: boolean): Io {
     },
     outIsTerminal,
     errIsTerminal,
+    ...(process.stdin.isTTY && errIsTerminal ? { ask } : {}),
     outClosed: closed.signal,
     paint: paintFor(outIsTerminal && colourWanted),
   };
+}
+
+/** Asked where complaints go, so that the result can be piped on. Ctrl-C and the end of the input are no answer. */
+async function ask(question: string): Promise<string> {
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return await new Promise((resolve) => {
+      lines.once("close", () => resolve(""));
+      lines.question(question, resolve);
+    });
+  } finally {
+    lines.close();
+  }
 }

@@ -6,6 +6,8 @@ export interface Reading {
   /** Opens the stream, from wherever it is to go on. */
   open(): Promise<ReadableStream<Uint8Array>>;
   onFrame(frame: Frame): void;
+  /** Where to go on after a break. */
+  onId?(id: string): void;
   /** Whether there is nothing more to come. */
   isOver(): boolean;
   /** A connection that had worked is gone and will be tried again. */
@@ -35,7 +37,7 @@ export async function keepReading(reading: Reading): Promise<void> {
     try {
       const body = await reading.open();
       try {
-        for await (const frame of readFrames(body)) reading.onFrame(frame);
+        for await (const frame of readFrames(body, reading.onId)) reading.onFrame(frame);
       } finally {
         answeredAtMs = Date.now();
       }

@@ -8,14 +8,19 @@ export interface Frame {
 
 /**
  * Frames as they arrive, by the rules of the HTML standard: lines end in LF, CRLF or CR; comments are skipped; a frame
- * that the connection cut off is dropped, since it will be sent again after the last id.
+ * that the connection cut off is dropped, since it will be sent again after the last id. `onId` is told of every id, also
+ * of one that comes without data and only says where to go on.
  */
-export async function* readFrames(body: AsyncIterable<Uint8Array>): AsyncGenerator<Frame> {
+export async function* readFrames(
+  body: AsyncIterable<Uint8Array>,
+  onId: (id: string) => void = () => {},
+): AsyncGenerator<Frame> {
   let id: string | undefined;
   let event = "";
   let data: string[] = [];
   for await (const line of readLines(body)) {
     if (line === "") {
+      if (id !== undefined) onId(id);
       if (data.length > 0) yield { event: event || "message", data: data.join("\n"), id };
       event = "";
       data = [];

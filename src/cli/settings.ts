@@ -1,4 +1,5 @@
 import { GATE_SETTINGS } from "./gate-settings.ts";
+import { JUDGMENT_SETTINGS } from "./judgment-settings.ts";
 import { WEBHOOK_SETTINGS } from "./webhook-settings.ts";
 
 /**
@@ -67,7 +68,7 @@ export const SETTINGS = {
     group: "Server",
     type: "names",
     default: [],
-    choices: ["pauseResume", "feedback", "auditLogIntegrity", "webhooks"],
+    choices: ["pauseResume", "feedback", "auditLogIntegrity", "webhooks", "replay", "diff", "debugBundle"],
     value: "LIST",
     summary: "Capabilities to switch off; they leave discovery and their routes answer as the protocol says.",
   },
@@ -193,6 +194,7 @@ export const SETTINGS = {
 
   ...GATE_SETTINGS,
   ...WEBHOOK_SETTINGS,
+  ...JUDGMENT_SETTINGS,
   rateLimit: {
     group: "Limits",
     type: "integer",

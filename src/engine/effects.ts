@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import { AppError } from "../protocol/errors.ts";
 import type { RunError } from "../protocol/events.ts";
+import { isReplay } from "../protocol/forked-from.ts";
 import type { EffectRecord, Store } from "../store/store.ts";
 import type { Host } from "./host.ts";
 
@@ -75,6 +76,8 @@ async function claimAndFire<T>(
   fire: (effectId: string) => Promise<EffectResult<T>>,
 ): Promise<EffectResult<T>> {
   const { tenantId: tenant, runId, nodeId, ordinal, providerKey, claimedBy } = effect;
+  const run = await host.store.readRun({ tenant }, runId);
+  if (run !== undefined && isReplay(run)) return notAgain(effect);
   const atMs = host.nowMs();
   const expiresAtMs = atMs + host.effects.retentionMs;
   const claim = { effectId, runId, nodeId, ordinal, providerKey, claimedBy, atMs, expiresAtMs };
@@ -135,6 +138,12 @@ function recordedResult<T>({ state, outcome }: EffectRecord): EffectResult<T> | 
 function resultOf<T>(state: "succeeded" | "failed", outcome: string): EffectResult<T> {
   if (state === "succeeded") return { type: state, value: JSON.parse(outcome) as T };
   return { type: state, error: JSON.parse(outcome) as RunError };
+}
+
+/** A replay has no business here: what it needs to know is in the log of its source. */
+function notAgain({ providerKey, nodeId }: Effect): EffectResult<never> {
+  const message = `Node ${nodeId} of a replay asked for ${providerKey}. A replay has no effects.`;
+  return { type: "failed", error: { code: "replay_source_missing", message, retryable: false } };
 }
 
 function inDoubt({ providerKey, atMs, claimedBy }: EffectRecord): EffectResult<never> {

@@ -135,6 +135,8 @@ export function refused(refusal: Refusal): Error {
     case "active":
       return new AppError("run_already_active", { activeRunId: refusal.runId });
     case "version":
+      // What is written beside a run needs no version of it, only that it is there.
+      if (refusal.version === 0) return new AppError("not_found", { what: "run", runId: refusal.runId });
       return new AppError("run_version_conflict", { runId: refusal.runId });
     case "lease":
       return new AppError("lease_lost", { runId: refusal.runId });
@@ -142,5 +144,11 @@ export function refused(refusal: Refusal): Error {
       return new AppError("run_version_conflict", { runId: refusal.record.runId });
     case "external-event":
       return new AppError("unavailable", { reason: "The external event was taken by another request" });
+    case "annotation": {
+      const { annotationId, state } = refusal;
+      return new AppError("annotation_conflict", { annotationId, problem: `it is ${state ?? "not there"} by now` });
+    }
+    case "queue":
+      return new AppError("queue_conflict", { id: refusal.id });
   }
 }

@@ -1,4 +1,3 @@
-import { scrubText, scrubValue } from "../formats/scrub.ts";
 import type { AuditDraft } from "../protocol/audit.ts";
 import { AppError } from "../protocol/errors.ts";
 import type { SendExternalEventRequest } from "../protocol/external-event-api.ts";
@@ -34,7 +33,7 @@ const ATTEMPTS = 20;
  * leaves no record and may be sent again.
  */
 export async function sendExternalEvent(host: Host, { caller, request, record }: SendEvent): Promise<SentEvent> {
-  const event = received(caller, request);
+  const event = received(host.scrubber, caller, request);
   const holdMs = holdMsOf(host, request);
   let runId = "";
   try {
@@ -54,6 +53,7 @@ export async function sendExternalEvent(host: Host, { caller, request, record }:
 
 /** What is stored and appended holds no secret; what identifies the event is stored as it is and must not be one. */
 function received(
+  { scrubText, scrubValue }: Host["scrubber"],
   caller: Caller,
   { eventId, eventType, correlation, payload }: SendExternalEventRequest,
 ): ReceivedEvent {

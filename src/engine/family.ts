@@ -1,6 +1,7 @@
 import { AppError } from "../protocol/errors.ts";
 import type { EventDraft } from "../protocol/events.ts";
 import { dependants } from "../protocol/evolve-children.ts";
+import { isReplay } from "../protocol/forked-from.ts";
 import { own } from "../protocol/own.ts";
 import type { Run } from "../protocol/run.ts";
 import { isTerminal, isWaiting } from "../protocol/run-status.ts";
@@ -22,6 +23,8 @@ export async function familyWrites(
   /** Children that begin in the same commit. */
   fresh: readonly RunWrite[] = [],
 ): Promise<RunWrite[]> {
+  // The children that a replay tells of are its source's.
+  if (isReplay(after)) return [];
   if (before === after || (after.parent === undefined && Object.keys(after.children).length === 0)) return [];
   const [above, below] = await Promise.all([writesAbove(host, before, after), writesBelow(host, before, after)]);
   return [...above, ...below, ...fresh.map((write) => stillborn(host, after, write))];

@@ -1,4 +1,5 @@
 import { randomFillSync, randomInt } from "node:crypto";
+import type { Scrubber } from "../formats/scrub.ts";
 import { formatId, type IdPrefix, RANDOM_BYTES } from "../protocol/id.ts";
 import type { Capability } from "../protocol/operation.ts";
 import type { Run } from "../protocol/run.ts";
@@ -25,6 +26,10 @@ export interface Host {
   /** Credentials for single interrupts. */
   readonly tokens: InterruptTokens;
   readonly gates: GateSettings;
+  /** Takes secrets out of what is stored, exported, bundled and logged: their shapes, and those this process knows. */
+  readonly scrubber: Scrubber;
+  /** How large a debug bundle may be. */
+  readonly bundles: { readonly maxBytes: number };
   /** How this process calls what somebody else named. */
   readonly outbound: Outbound;
   readonly nowMs: () => number;

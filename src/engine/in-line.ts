@@ -8,10 +8,14 @@ const LINES = new WeakMap<Store, Map<string, Promise<void>>>();
  * at a time and all others decide again for nothing. What makes a change safe is the version it is committed at, here
  * and between processes; this only keeps it from being tried in vain.
  */
-export async function inLine<T>(store: Store, run: Run, work: () => Promise<T>): Promise<T> {
+export function inLine<T>(store: Store, run: Run, work: () => Promise<T>): Promise<T> {
+  return inLineFor(store, familyOf(run), work);
+}
+
+/** The same for changes of anything else that has an id. */
+export async function inLineFor<T>(store: Store, key: string, work: () => Promise<T>): Promise<T> {
   const lines = LINES.get(store) ?? new Map<string, Promise<void>>();
   LINES.set(store, lines);
-  const key = familyOf(run);
   const result = (lines.get(key) ?? Promise.resolve()).then(work);
   const end = result.then(
     () => {},

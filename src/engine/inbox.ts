@@ -15,8 +15,10 @@ const ROWS_AT_ONCE = 200;
 /** What one request looks at: beyond it the page ends short, and its cursor goes on from there. */
 const ROWS_MAX = 2000;
 
+export type GateQuery = Omit<InboxQuery, "flagged" | "flaggedCursor">;
+
 /** What the caller may decide now, oldest first. A page may be short while there is more; then it has a cursor. */
-export async function readInbox(host: Host, caller: Caller, query: InboxQuery): Promise<InboxResponse> {
+export async function readInbox(host: Host, caller: Caller, query: GateQuery): Promise<InboxResponse> {
   const { limit = DEFAULT_LIMIT, cursor, mine, ...filter } = query;
   await requireCursor(host, caller, cursor);
   const judges = judgesFor(host, caller);

@@ -25,15 +25,20 @@ function errorOf(error: unknown): RunError {
   return { code: "node_threw", message };
 }
 
-/** The first call pins `max`; a pin the code no longer supports ends the node. */
-export function versionSource(run: Run, nodeId: string, pins: EventDraft[]): NodeContext["getVersion"] {
+/** The first call pins `max`, or what is recorded of it elsewhere; a pin the code no longer supports ends the node. */
+export function versionSource(
+  run: Run,
+  nodeId: string,
+  pins: EventDraft[],
+  recorded: (changeId: string) => number | undefined = () => undefined,
+): NodeContext["getVersion"] {
   const made = new Map<string, number>();
   return (changeId, min, max) => {
-    const pinned = made.get(changeId) ?? own(run.pins, changeId);
+    let pinned = made.get(changeId) ?? own(run.pins, changeId);
     if (pinned === undefined) {
-      made.set(changeId, max);
-      pins.push({ type: "version.pinned", nodeId, payload: { changeId, version: max, nodeId } });
-      return max;
+      pinned = recorded(changeId) ?? max;
+      made.set(changeId, pinned);
+      pins.push({ type: "version.pinned", nodeId, payload: { changeId, version: pinned, nodeId } });
     }
     if (pinned < min || pinned > max) throw new VersionOutOfRange(changeId, pinned, min, max);
     return pinned;

@@ -61,4 +61,5 @@ export const GATED_TYPES: Readonly<Record<string, string>> = {
   "core.orchestrator.supervisor": "orchestrator.supported",
   "core.dispatch": "dispatch.supported",
   "core.conformance.mock-agent": "conformance.mockAgent",
+  "core.conformance.side-effect": "the conformance seams",
 };

@@ -1,4 +1,3 @@
-import { scrubValue } from "../formats/scrub.ts";
 import type { ResolveInterruptResponse } from "../protocol/gate-api.ts";
 import { gateRules, tallyOf } from "../protocol/gate-rules.ts";
 import type { Caller } from "../protocol/identity.ts";
@@ -27,7 +26,7 @@ export async function resolveInterrupt(
   const asked = askedOf(seen, of);
   const judge = await judgeOf(host, caller, seen.owner);
   const mayRelay = judge.grants("approvals:relay");
-  const answer = scrubValue(value);
+  const answer = host.scrubber.scrubValue(value);
   return execute(host, {
     caller,
     runId,
@@ -61,7 +60,7 @@ export async function resolveByToken(
     keyScopes: [],
   };
   const of = { interruptId };
-  const answer = scrubValue(value);
+  const answer = host.scrubber.scrubValue(value);
   return execute(host, {
     caller,
     runId,

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { AppError } from "../protocol/errors.ts";
-import { nodeOf, type Run, wakeAtMs } from "../protocol/run.ts";
+import { isReplay } from "../protocol/forked-from.ts";
+import { deadlineMs, nodeOf, type Run, wakeAtMs } from "../protocol/run.ts";
 import type { RunWrite } from "../store/store.ts";
 import type { Plan } from "./decide/plan.ts";
 import { endChildren, familyWrites } from "./family.ts";
@@ -9,6 +10,7 @@ import type { Host } from "./host.ts";
 import { hasLine, inLine } from "./in-line.ts";
 import { thrown } from "./node-call.ts";
 import type { NodeOutcome } from "./node-type.ts";
+import { replayTurn } from "./replay/replay-turn.ts";
 import { childPlansOf } from "./start-child.ts";
 import { type Finished, type Launch, type Turn, takeTurn } from "./turn.ts";
 
@@ -103,11 +105,8 @@ export class RunExecution {
   /** True when the run was let go. */
   async #turn(plan: Plan): Promise<boolean> {
     const before = this.#run;
-    if (before.status === "cancelling") await endChildren(this.#host, before);
     const finished = [...this.#finished];
-    const executing = new Map([...this.#attempts].map(([nodeId, { attempt }]) => [nodeId, attempt]));
-    const childPlans = await childPlansOf(this.#host, before.owner.tenant, plan);
-    const turn = takeTurn(this.#host, plan, before, finished, executing, childPlans);
+    const turn = await (isReplay(before) ? replayTurn(this.#host, plan, before) : this.#takeTurn(plan, finished));
     const letGo = turn.launches.length === 0 && !this.#stillExecuting(turn.run);
     if (turn.events.length === 0 && letGo) this.#requireWaiting(turn.run);
     if (turn.events.length > 0 || letGo) {
@@ -127,9 +126,17 @@ export class RunExecution {
     this.#run = turn.run;
     this.#dropOverridden();
     if (!this.#superseded) for (const launch of turn.launches) this.#launch(launch);
-    const waits = externalWaits(turn.events);
+    const waits = isReplay(turn.run) ? [] : externalWaits(turn.events);
     if (waits.length > 0) await offerHeld(this.#host, turn.run, waits);
     return letGo;
+  }
+
+  async #takeTurn(plan: Plan, finished: readonly Finished[]): Promise<Turn> {
+    const run = this.#run;
+    if (run.status === "cancelling") await endChildren(this.#host, run);
+    const executing = new Map([...this.#attempts].map(([nodeId, { attempt }]) => [nodeId, attempt]));
+    const childPlans = await childPlansOf(this.#host, run.owner.tenant, plan);
+    return takeTurn(this.#host, plan, run, finished, executing, childPlans);
   }
 
   /** A run that is due although there is nothing to do would be claimed again at once, and for ever. */
@@ -219,8 +226,8 @@ export class RunExecution {
 
   #nextDueMs(): number | undefined {
     const times = Object.values(this.#run.nodes).flatMap(({ dueAtMs }) => (dueAtMs === undefined ? [] : [dueAtMs]));
-    const { runDurationMs } = this.#run.limits;
-    if (runDurationMs !== undefined) times.push(Date.parse(this.#run.startedAt) + runDurationMs);
+    const deadline = deadlineMs(this.#run);
+    if (deadline !== undefined) times.push(deadline);
     // Timers longer than this overflow; looking again once a day costs nothing.
     return times.length === 0 ? undefined : Math.min(...times, this.#host.nowMs() + 86_400_000);
   }

@@ -11,25 +11,29 @@ export interface Stamping {
   readonly scratch?: Scratch;
 }
 
-/** Gives drafts their place in the log and folds them. Sensitive values are moved out of what will be served. */
+/** Gives drafts their place in the log and folds them. */
 export function stamp(
   before: Run | undefined,
   drafts: readonly EventDraft[],
   { runId, nowMs, newId, scratch = {} }: Stamping,
 ): { readonly run: Run; readonly events: RunEvent[] } {
   const timestamp = new Date(nowMs).toISOString();
-  const secrets = secretsOf(before, drafts);
   const events: RunEvent[] = [];
   let run = before;
-  for (const draft of drafts) {
+  for (const draft of sealDrafts(before, drafts)) {
     const sequence: number = run?.version ?? 0;
-    const sealed = secrets.length === 0 ? draft : seal(draft, secrets);
-    const event = { ...sealed, eventId: newId("evt"), runId, sequence, timestamp } as RunEvent;
+    const event = { ...draft, eventId: newId("evt"), runId, sequence, timestamp } as RunEvent;
     run = evolve(run, event, scratch);
     events.push(event);
   }
   if (run === undefined) throw new Error("stamp needs a run or a draft that starts one");
   return { run, events };
+}
+
+/** The drafts as they are kept and served: sensitive values are moved out of what will be served. */
+export function sealDrafts(before: Run | undefined, drafts: readonly EventDraft[]): readonly EventDraft[] {
+  const secrets = secretsOf(before, drafts);
+  return secrets.length === 0 ? drafts : drafts.map((draft) => seal(draft, secrets));
 }
 
 /** What the run has kept from sight so far, and what these drafts do: one of them may show what a later one masks. */

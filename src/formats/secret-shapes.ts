@@ -21,7 +21,7 @@ export interface SecretShape {
 const B = "(?:(?<![A-Za-z0-9])|(?<=\\\\[nrtbf]|\\\\u[0-9A-Fa-f]{4}|%[0-9A-Fa-f]{2}))";
 
 /** A prefix that is a promise, and enough characters after it. */
-function prefixed(prefix: string, rest: string): RegExp {
+export function prefixed(prefix: string, rest: string): RegExp {
   return new RegExp(`${B}${prefix}${rest}`, "g");
 }
 

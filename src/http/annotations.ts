@@ -1,7 +1,60 @@
-import { AppError } from "../protocol/errors.ts";
-import type { Handler } from "./handler.ts";
+import { annotate } from "../engine/annotate.ts";
+import { annotationDoc, annotationView } from "../engine/annotation-view.ts";
+import { closeFlag, retract, visibleAnnotation } from "../engine/change-annotation.ts";
+import { visibleRun } from "../engine/execute.ts";
+import type { AnnotateRequest, CloseFlagRequest, RetractRequest } from "../protocol/annotation-api.ts";
+import type { AnnotationRecord } from "../store/judgments.ts";
+import { callerOf, type Handler, type Reply, type RequestContext, runOf } from "./handler.ts";
+import { sendList } from "./send-list.ts";
 
-/** The gate answers before this is reached; should the capability ever be on without a handler, the answer is the same. */
-export const annotationsRoute: Handler = () => {
-  throw new AppError("capability_not_provided", { capability: "feedback" });
+export const createAnnotationRoute: Handler = async (context) => {
+  const reply = (record: AnnotationRecord): Reply => ({ status: 201, json: annotationDoc(record) });
+  return reply(await annotate(context.host, { ...annotating(context), record: context.recorder(reply) }));
 };
+
+/** The same with what Assay keeps beside it, in the request and in the answer. */
+export const annotateRunRoute: Handler = async (context) => {
+  const reply = (record: AnnotationRecord): Reply => ({ status: 201, json: annotationView(record) });
+  return reply(await annotate(context.host, { ...annotating(context), record: context.recorder(reply) }));
+};
+
+function annotating(context: RequestContext) {
+  return { caller: callerOf(context), run: runOf(context), request: context.body as AnnotateRequest };
+}
+
+const PAGE_ROWS = 200;
+
+export const listAnnotationsRoute: Handler = async (context) => {
+  const { host, params } = context;
+  const { runId } = await visibleRun(host, callerOf(context), params["runId"] ?? "");
+  async function* pages() {
+    for (let after: AnnotationRecord | undefined; ; ) {
+      const page = await host.store.annotationsOfRun(runId, after, PAGE_ROWS);
+      yield page.map((record) => JSON.stringify(annotationDoc(record)));
+      after = page.at(-1);
+      if (page.length < PAGE_ROWS) return;
+    }
+  }
+  return sendList(context, { before: '{"annotations":[', items: pages(), after: "]}" });
+};
+
+export const getAnnotationRoute: Handler = async (context) =>
+  viewed(await visibleAnnotation(context.host, callerOf(context), context.params["annotationId"] ?? ""));
+
+export const retractAnnotationRoute: Handler = async (context) => {
+  const request = context.body as RetractRequest;
+  return viewed(await retract(context.host, { ...changing(context), request, record: context.recorder(viewed) }));
+};
+
+export const closeFlagRoute: Handler = async (context) => {
+  const request = context.body as CloseFlagRequest;
+  return viewed(await closeFlag(context.host, { ...changing(context), request, record: context.recorder(viewed) }));
+};
+
+function changing(context: RequestContext) {
+  return { caller: callerOf(context), annotationId: context.params["annotationId"] ?? "" };
+}
+
+function viewed(record: AnnotationRecord): Reply {
+  return { status: 200, json: annotationView(record) };
+}

@@ -1,4 +1,5 @@
 import { EVENTS, type EventType, type StreamTier } from "../protocol/events.ts";
+import { annotationMessages, annotationsChannel, RUN_ANNOTATED } from "./asyncapi-annotations.ts";
 import { inboxChannel, inboxMessages } from "./asyncapi-inbox.ts";
 import { type JsonSchema, reference, referredSchemas, schemaOrReference } from "./named-schemas.ts";
 
@@ -14,7 +15,7 @@ interface Stream {
 /** The event streams as an AsyncAPI 3 document. A pure function of the event catalogue. */
 export function asyncApiDocument(version: string): JsonSchema {
   const streams = streamsOf();
-  const messages = { ...messagesOf(), ...inboxMessages() };
+  const messages = { ...messagesOf(), ...inboxMessages(), ...annotationMessages() };
   return {
     asyncapi: "3.0.0",
     info: {
@@ -29,10 +30,12 @@ export function asyncApiDocument(version: string): JsonSchema {
     channels: {
       ...Object.fromEntries(streams.map((stream) => [stream.channel, channelOf(stream)])),
       inbox: inboxChannel(),
+      annotations: annotationsChannel(),
     },
     operations: Object.fromEntries([
       ...streams.map(({ channel, summary }) => sending(channel, summary)),
       sending("inbox", "What waits for the caller's decision."),
+      sending("annotations", "What happens to judgments, whatever run they are on."),
     ]),
     components: { messages, schemas: referredSchemas(messages) },
   };
@@ -65,7 +68,7 @@ function streamsOf(): Stream[] {
       channel: "runUpdates",
       mode: "updates",
       summary: "What changes the run. The default.",
-      messages: [...typesOf("updates"), "batch"],
+      messages: [...typesOf("updates"), RUN_ANNOTATED, "batch"],
     },
     {
       channel: "runValues",
@@ -77,7 +80,7 @@ function streamsOf(): Stream[] {
       channel: "runDebug",
       mode: "debug",
       summary: "Every event of the log.",
-      messages: [...eventTypes(), "batch"],
+      messages: [...eventTypes(), RUN_ANNOTATED, "batch"],
     },
   ];
 }

@@ -35,6 +35,7 @@ export interface EventRoutes {
   readonly streamEvents: Handler;
   readonly pollEvents: Handler;
   readonly streamInbox: Handler;
+  readonly streamJudgments: Handler;
   openStreams(): number;
   /** Ends streams and waiting polls in a way their clients can resume from. */
   close(): void | Promise<void>;

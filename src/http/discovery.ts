@@ -1,7 +1,9 @@
 import type { Host } from "../engine/host.ts";
 import { SIGNATURE_ALGORITHM } from "../engine/webhooks/signature.ts";
+import { SIGNAL_KINDS, TARGETS } from "../protocol/annotation.ts";
 import { type Discovery, PROTOCOL_VERSION } from "../protocol/discovery.ts";
 import { DRAIN_POLICIES, ENGINE_VERSION, EVENT_LOG_SCHEMA_VERSION } from "../protocol/events.ts";
+import { FORK_MODES } from "../protocol/forked-from.ts";
 import { BUILT_IN_ROLES } from "../protocol/scopes.ts";
 import type { AuditSettings } from "./deps.ts";
 
@@ -50,9 +52,16 @@ export function discoveryDocument(discovered: Discovered): Discovery {
       layer2RetentionSeconds: Math.floor(host.effects.retentionMs / 1000),
       crossRegion: "single-region",
     },
+    ...(capabilities.has("feedback")
+      ? { feedback: { supported: true, targets: [...TARGETS], signals: [...SIGNAL_KINDS] } }
+      : {}),
     ...(capabilities.has("webhooks")
       ? { webhooks: { supported: true, signatureAlgorithms: [SIGNATURE_ALGORITHM], durable: true } }
       : {}),
+    ...(capabilities.has("replay")
+      ? { replay: { supported: true, modes: [...FORK_MODES], sideEffectSuppression: "recorded-outcome" } }
+      : {}),
+    ...bundlesOf(capabilities),
     ...(fixtures === undefined || fixtures.length === 0 ? {} : { fixtures: [...fixtures] }),
     extensions: {
       interrupts: interruptsOf(discovered),
@@ -64,6 +73,12 @@ export function discoveryDocument(discovered: Discovered): Discovery {
       },
     },
   };
+}
+
+function bundlesOf(capabilities: Host["capabilities"]): Pick<Discovery, "debugBundle" | "observability"> {
+  if (!capabilities.has("debugBundle")) return {};
+  const seam = { observability: { testSeams: { debugBundleExport: true as const } } };
+  return { debugBundle: { supported: true }, ...(capabilities.has("conformanceSeams") ? seam : {}) };
 }
 
 function limitsOf({ host: { limits }, maxRequestBodyBytes }: Discovered): Discovery["limits"] {

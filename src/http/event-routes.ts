@@ -2,23 +2,28 @@ import type { Host } from "../engine/host.ts";
 import type { EventRoutes } from "./deps.ts";
 import { InboxFeeds } from "./inbox-feeds.ts";
 import { streamInbox } from "./inbox-stream.ts";
+import { JudgmentFeeds } from "./judgment-feeds.ts";
+import { streamJudgments } from "./judgment-stream.ts";
 import type { Sample } from "./metric-registry.ts";
 import { pollEvents } from "./poll-events.ts";
 import { RunFeeds, type RunFeedsOptions } from "./run-feeds.ts";
 import { streamEvents } from "./stream-events.ts";
 
-/** The routes that follow runs and the inbox. What they take of this process is counted together. */
+/** The routes that follow runs, the inbox and judgments. What they take of this process is counted together. */
 export function eventRoutes(host: Host, options: RunFeedsOptions): EventRoutes & { samples(): readonly Sample[] } {
   const feeds = new RunFeeds(host, options);
   const inboxes = new InboxFeeds(host, feeds);
+  const judgments = new JudgmentFeeds(host, feeds);
   return {
     streamEvents: streamEvents(feeds),
     pollEvents: pollEvents(feeds),
     streamInbox: streamInbox(inboxes),
+    streamJudgments: streamJudgments(judgments),
     openStreams: () => feeds.counts().openStreams,
     close: () => {
       feeds.closeAll();
       inboxes.closeAll();
+      judgments.closeAll();
     },
     samples: () => samplesOf(feeds),
   };

@@ -8,7 +8,7 @@ import type { Worker } from "../engine/worker.ts";
 import { AppError } from "../protocol/errors.ts";
 import type { Caller } from "../protocol/identity.ts";
 import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
-import type { Store } from "../store/store.ts";
+import { NO_CHANGE, type Store } from "../store/store.ts";
 import { ADA, begin, engineOn, register, scriptedEffect, until, workerOn } from "../testing/engine.ts";
 import { InboxReader } from "../testing/inbox-reader.ts";
 import { randomOf } from "../testing/stream-host.ts";
@@ -147,7 +147,7 @@ describe("when the store's word is lost", () => {
     await reader.told();
     const gate = await openGate();
     expect(reader.open.size).toBe(0);
-    tell({ runIds: "all", work: false, keys: false, webhooks: false, deliveries: false });
+    tell({ ...NO_CHANGE, runIds: "all" });
     await reader.until(() => reader.open.has(gate.interruptId));
   });
 

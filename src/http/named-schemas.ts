@@ -1,8 +1,11 @@
+import { Annotation, AnnotationList, CreateAnnotation, Signal } from "../protocol/annotation.ts";
+import * as annotation from "../protocol/annotation-api.ts";
 import * as api from "../protocol/api.ts";
 import { AuditAnomaly, AuditCheckpoint, AuditEntry, AuditVerifyResult } from "../protocol/audit.ts";
 import { Discovery } from "../protocol/discovery.ts";
 import { RunError, RunEventDoc } from "../protocol/events.ts";
 import * as event from "../protocol/external-event-api.ts";
+import * as fork from "../protocol/fork-api.ts";
 import { Owner } from "../protocol/identity.ts";
 import * as inbox from "../protocol/inbox-api.ts";
 import { RunStatusSchema } from "../protocol/run-status.ts";
@@ -29,6 +32,12 @@ const PARTS = {
   WebhookInfo: webhook.WebhookInfo,
   DeliveryInfo: webhook.DeliveryInfo,
   InboxItem: inbox.InboxItem,
+  FlaggedItem: inbox.FlaggedItem,
+  Signal,
+  Annotation,
+  AnnotationView: annotation.AnnotationView,
+  RunOptionsOverlay: fork.RunOptionsOverlay,
+  EventDiff: fork.EventDiff,
   PortValue: workflow.PortValue,
   WorkflowNode: workflow.WorkflowNode,
   WorkflowEdge: workflow.WorkflowEdge,
@@ -38,6 +47,10 @@ const PARTS = {
 const BODIES = {
   CreateRunRequest: api.CreateRunRequest,
   CreateRunResponse: api.CreateRunResponse,
+  ForkRunRequest: fork.ForkRunRequest,
+  ForkRunFurtherRequest: fork.ForkRunFurtherRequest,
+  ForkRunResponse: fork.ForkRunResponse,
+  RunDiffResponse: fork.RunDiffResponse,
   ListRunsResponse: api.ListRunsResponse,
   CancelRunRequest: api.CancelRunRequest,
   CancelRunResponse: api.CancelRunResponse,
@@ -67,6 +80,12 @@ const BODIES = {
   RedeliverRequest: webhook.RedeliverRequest,
   RedeliverResponse: webhook.RedeliverResponse,
   TestWebhookResponse: webhook.TestWebhookResponse,
+  CreateAnnotation,
+  AnnotationList,
+  AnnotateRequest: annotation.AnnotateRequest,
+  AnnotationPage: annotation.AnnotationPage,
+  RetractRequest: annotation.RetractRequest,
+  CloseFlagRequest: annotation.CloseFlagRequest,
   InboxResponse: inbox.InboxResponse,
   DecideRequest: inbox.DecideRequest,
   DecideResponse: inbox.DecideResponse,

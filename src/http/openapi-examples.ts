@@ -27,6 +27,8 @@ export const REQUEST_EXAMPLES: Partial<Record<OperationId, unknown>> = {
     metadata: {},
     settings: { timeout: 0 },
   },
+  forkRun: { mode: "branch", fromSeq: 4, runOptionsOverlay: { inputs: { name: "Grace" } } },
+  forkRunBecause: { mode: "replay", motivatedBy: "ann-01k2v6w0d9q3c5x7m8n4p2r1st" },
   resolveInterrupt: { resumeValue: { action: "accept", feedback: "Reads well." } },
   resolveInterruptByToken: { resumeValue: { action: "accept" } },
   sendExternalEvent: {
@@ -44,4 +46,21 @@ export const REQUEST_EXAMPLES: Partial<Record<OperationId, unknown>> = {
     items: [{ interruptId: "int-01k2v6w0d9q3c5x7m8n4p2r1st", resumeValue: { action: "accept", feedback: "Fine." } }],
   },
   createKey: { principal: "ci", kind: "agent", roles: ["reviewer"], scopes: ["runs:read", "runs:annotate"] },
+  importJudgments: {
+    lines: [
+      { type: "header", format: "assay-judgments", version: 1 },
+      {
+        type: "annotation",
+        annotationId: "ann-01k2v6w0d9q3c5x7m8n4p2r1st",
+        target: { runId: "run-01k2v6w0d9q3c5x7m8n4p2r1st" },
+        signal: { kind: "rating", rating: 4 },
+        actor: { principalRef: "ada" },
+        createdAt: "2027-03-01T12:00:00.000Z",
+        workflowId: "greet",
+        actorKind: "person",
+        state: "live",
+      },
+      { type: "end", count: 1 },
+    ],
+  },
 };

@@ -63,8 +63,9 @@ function describe(id: OperationId, operation: Operation): JsonSchema {
   };
 }
 
-function accessText({ access, gate }: Operation): string {
-  const needs = access === "authenticated" ? "Needs any valid key." : `Needs scope \`${access}\`.`;
+function accessText({ access, alsoNeeds, gate }: Operation): string {
+  const scopes = alsoNeeds === undefined ? `scope \`${access}\`` : `scopes \`${access}\` and \`${alsoNeeds}\``;
+  const needs = access === "authenticated" ? "Needs any valid key." : `Needs ${scopes}.`;
   if (gate === undefined) return needs;
   return `${needs} Served while capability ${gate.capability} is on, otherwise ${ERRORS[gate.off].status}.`;
 }

@@ -36,6 +36,8 @@ export interface Route {
 
 export type RouteHook = (request: FastifyRequest, reply: FastifyReply) => void;
 
+const ASKER_MATTERS: readonly Operation["access"][] = ["approvals:respond", "runs:annotate", "webhooks:manage"];
+
 const NO_BODY: Body = { value: {}, text: "" };
 
 /**
@@ -45,7 +47,7 @@ const NO_BODY: Body = { value: {}, text: "" };
  */
 export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDetails }: Route): RouteHook {
   const { host, log, settings, authenticator, authorizer, limitRate, keyWatch } = deps;
-  const { access, body: bodySchema, idempotent, success } = operation;
+  const { access, alsoNeeds, body: bodySchema, idempotent, success } = operation;
   const scope: Scope | undefined = access === "public" || access === "authenticated" ? undefined : access;
   const readQuery = operation.query === undefined ? undefined : queryReader(operation.query);
   const limits = {
@@ -57,7 +59,8 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
   const cacheControl = access === "public" && !operation.path.includes("{") ? "no-cache" : "no-store";
   const streams = success.contentType === "text/event-stream";
   const writesItself = operation.tag === "events";
-  const looksUpRun = namesRun(operation) && (bodySchema !== undefined || readQuery !== undefined);
+  const looksUpRun =
+    operation.looksUpRun !== false && namesRun(operation) && (bodySchema !== undefined || readQuery !== undefined);
   const gate = closedGate(operation, host);
 
   return (request, reply) => {
@@ -93,6 +96,7 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
       }
       if (gate !== undefined) throw gate();
       if (scope !== undefined && caller !== undefined) await authorize(request, caller, scope);
+      if (alsoNeeds !== undefined && caller !== undefined) await authorize(request, caller, alsoNeeds);
       const answered = await run(request, reply, caller);
       if (answered === "hijacked") {
         const { raw } = reply;
@@ -177,9 +181,9 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
     };
   }
 
-  /** Who asks is part of an answer to a gate, and the secret of a webhook is for whoever registered it. */
+  /** Who asks is part of an answer to a gate and of a judgment; the secret of a webhook is for whoever registered it. */
   function asker({ principal }: Caller): string | undefined {
-    return access === "approvals:respond" || access === "webhooks:manage" ? principal : undefined;
+    return ASKER_MATTERS.includes(access) ? principal : undefined;
   }
 
   /** Undefined when there is nobody left to tell. */

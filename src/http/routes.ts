@@ -1,17 +1,31 @@
 import { MAX_BULK_RUN_IDS } from "../protocol/api.ts";
 import type { ErrorDetails } from "../protocol/errors.ts";
 import type { OperationId } from "../protocol/operations.ts";
-import { annotationsRoute } from "./annotations.ts";
+import {
+  annotateRunRoute,
+  closeFlagRoute,
+  createAnnotationRoute,
+  getAnnotationRoute,
+  listAnnotationsRoute,
+  retractAnnotationRoute,
+} from "./annotations.ts";
 import { getArtifactRoute } from "./artifacts.ts";
 import { listAuditEntriesRoute, verifyAuditRoute } from "./audit.ts";
+import { getDebugBundleRoute, seamExportBundleRoute } from "./debug-bundle.ts";
+import { deleteRunRoute } from "./deletion.ts";
 import type { HttpDeps } from "./deps.ts";
 import { documentRoutes } from "./documents.ts";
 import { sendExternalEventRoute } from "./external-events.ts";
+import { feedbackSummaryRoute } from "./feedback-summary.ts";
+import { diffRunsRoute, forkRunRoute } from "./forks.ts";
 import { gateSummaryRoute } from "./gate-summary.ts";
 import type { Handler } from "./handler.ts";
 import { decideInboxRoute, listInboxRoute } from "./inbox.ts";
 import { getInterruptByTokenRoute, resolveInterruptByTokenRoute, resolveInterruptRoute } from "./interrupts.ts";
+import { exportJudgmentsRoute, importJudgmentsRoute } from "./judgment-files.ts";
+import { listJudgmentsRoute } from "./judgments.ts";
 import { createKeyRoute, listKeysRoute, revokeKeyRoute, whoAmIRoute } from "./keys.ts";
+import { QUEUE_ROUTES } from "./queues.ts";
 import { defineRoleRoute, listPrincipalsRoute, listRolesRoute, removeRoleRoute, setPrincipalRoute } from "./roles.ts";
 import {
   bulkCancelRunsRoute,
@@ -43,7 +57,7 @@ import { getWorkflowRoute, listWorkflowsRoute, registerWorkflowRoute } from "./w
 
 /** The one place where an operation of the protocol meets the function that answers it. */
 export function handlers(deps: HttpDeps, getMetrics: Handler): Readonly<Record<OperationId, Handler>> {
-  const { audit, authorizer, events } = deps;
+  const { audit, authorizer, events, version } = deps;
   return {
     ...documentRoutes(deps),
     listWorkflows: listWorkflowsRoute,
@@ -56,18 +70,33 @@ export function handlers(deps: HttpDeps, getMetrics: Handler): Readonly<Record<O
     cancelRun: cancelRunRoute,
     pauseRun: pauseRunRoute,
     resumeRun: resumeRunRoute,
+    deleteRun: deleteRunRoute,
+    forkRun: forkRunRoute,
+    forkRunBecause: forkRunRoute,
+    diffRuns: diffRunsRoute,
+    getDebugBundle: getDebugBundleRoute(version),
     resolveInterrupt: resolveInterruptRoute,
     getInterruptByToken: getInterruptByTokenRoute,
     resolveInterruptByToken: resolveInterruptByTokenRoute,
     sendExternalEvent: sendExternalEventRoute,
-    listInbox: listInboxRoute,
+    listInbox: listInboxRoute(authorizer),
     decideInbox: decideInboxRoute,
     streamInbox: events.streamInbox,
     getGateSummary: gateSummaryRoute,
     streamEvents: events.streamEvents,
     pollEvents: events.pollEvents,
-    createAnnotation: annotationsRoute,
-    listAnnotations: annotationsRoute,
+    createAnnotation: createAnnotationRoute,
+    listAnnotations: listAnnotationsRoute,
+    annotateRun: annotateRunRoute,
+    listJudgments: listJudgmentsRoute,
+    streamJudgments: events.streamJudgments,
+    getAnnotation: getAnnotationRoute,
+    retractAnnotation: retractAnnotationRoute,
+    closeFlag: closeFlagRoute,
+    getFeedbackSummary: feedbackSummaryRoute,
+    exportJudgments: exportJudgmentsRoute,
+    importJudgments: importJudgmentsRoute,
+    ...QUEUE_ROUTES,
     getArtifact: getArtifactRoute,
     verifyAudit: verifyAuditRoute(audit.verifier),
     listAuditEntries: listAuditEntriesRoute(audit.verifier),
@@ -94,6 +123,7 @@ export function handlers(deps: HttpDeps, getMetrics: Handler): Readonly<Record<O
     seamApprovalGate: seamApprovalGateRoute,
     seamOwnedRun: seamOwnedRunRoute,
     seamCrossWorkspaceRead: seamCrossWorkspaceReadRoute,
+    seamExportBundle: seamExportBundleRoute(version),
   };
 }
 

@@ -1,7 +1,10 @@
 import type { ServerResponse } from "node:http";
+import { annotationDoc } from "../engine/annotation-view.ts";
 import type { Host } from "../engine/host.ts";
+import { AnnotationFeeds } from "./annotation-feeds.ts";
 import { RunChanges } from "./run-changes.ts";
 import { RunFeed } from "./run-feed.ts";
+import { plainFrame } from "./sse-frame.ts";
 import { SseSocket } from "./sse-socket.ts";
 import { StreamRoom } from "./stream-room.ts";
 import { STREAM_DEFAULTS, type StreamSettings } from "./stream-settings.ts";
@@ -33,6 +36,7 @@ export class RunFeeds {
   readonly changes: RunChanges;
   readonly report: (error: unknown) => void;
   readonly room: StreamRoom;
+  readonly annotations: AnnotationFeeds;
   readonly #host: Host;
   readonly #followed = new Map<string, Followed>();
 
@@ -42,6 +46,12 @@ export class RunFeeds {
     this.report = report;
     this.room = new StreamRoom(this.settings);
     this.changes = new RunChanges(host.store, this.settings.rereadMs);
+    this.annotations = new AnnotationFeeds(host.store, { rereadMs: this.settings.rereadMs, report });
+  }
+
+  /** To be awaited before `open`: a judgment that is recorded once the stream is open must not be missed. */
+  async ready(tenant: string): Promise<void> {
+    if (this.#host.capabilities.has("feedback")) await this.annotations.ready(tenant);
   }
 
   /** Throws before anything is sent when there is no room or the host is going down. */
@@ -54,7 +64,7 @@ export class RunFeeds {
     this.checkRoom(keyId);
     // The client left while its run was looked up: `close` was before us and would never free what is made here.
     if (response.destroyed) return;
-    const followed = this.#follow(runId);
+    const followed = this.#follow(runId, subscription.visible.tenant);
     const socket = new SseSocket(response, this.settings.bufferedBytesMax);
     const shared = { host: this.#host, tally: this.room.tally, report: this.report };
     const subscriber = new Subscriber(shared, followed.feed, socket, subscription);
@@ -82,12 +92,13 @@ export class RunFeeds {
   closeAll(): void {
     this.room.close();
     this.changes.close();
+    this.annotations.close();
     for (const { subscribers } of this.#followed.values()) {
       for (const subscriber of subscribers) subscriber.finish();
     }
   }
 
-  #follow(runId: string): Followed {
+  #follow(runId: string, tenant: string): Followed {
     const standing = this.#followed.get(runId);
     if (standing) return standing;
     const feed = new RunFeed(runId, this.#host.store, this.report);
@@ -96,13 +107,27 @@ export class RunFeeds {
     const timer = setInterval(() => {
       for (const subscriber of subscribers) subscriber.keepAlive();
     }, this.settings.keepAliveMs).unref();
+    const unhear = this.#hear(runId, tenant, subscribers);
     const stop = () => {
       unfollow();
+      unhear();
       clearInterval(timer);
       this.#followed.delete(runId);
     };
     const followed = { feed, subscribers, stop };
     this.#followed.set(runId, followed);
     return followed;
+  }
+
+  /** Judgments are no events: whoever is connected is told at once, and nobody afterwards. */
+  #hear(runId: string, tenant: string, subscribers: ReadonlySet<Subscriber>): () => void {
+    if (!this.#host.capabilities.has("feedback")) return () => {};
+    return this.annotations.listen(tenant, (changes) => {
+      for (const { change, annotation } of changes) {
+        if (change !== "recorded" || annotation.runId !== runId) continue;
+        const frame = plainFrame("run.annotated", JSON.stringify(annotationDoc(annotation)));
+        for (const subscriber of subscribers) subscriber.annotated(frame);
+      }
+    });
   }
 }

@@ -8,7 +8,7 @@ import { parseStreamMode } from "./stream-mode.ts";
 
 /** `GET /v1/runs/{runId}/events`: the backlog and then what happens, as server-sent events; or the log as JSON. */
 export function streamEvents(feeds: RunFeeds): Handler {
-  return (context) => {
+  return async (context) => {
     const { request, reply } = context;
     const { streamMode, bufferMs = 0 } = parse(OPERATIONS.streamEvents.query, context.query, "query");
     const modes = parseStreamMode(streamMode);
@@ -22,6 +22,7 @@ export function streamEvents(feeds: RunFeeds): Handler {
       return sendEvents(context, feeds, wholeLog);
     }
     feeds.checkRoom(caller.keyId);
+    await feeds.ready(caller.tenant);
     reply.hijack();
     feeds.open({
       runId,

@@ -28,6 +28,9 @@ type State = "new" | "reading" | "live" | "lagging" | "parked" | "ended";
 
 const ROWS_MAX = 512;
 
+/** A reader that takes nothing for long does not make the host keep every judgment for it. */
+const BESIDE_MAX = 256;
+
 /**
  * One connection that follows a run.
  * `reading`: it reads the store by its own cursor. `live`: the feed hands it what is new. `lagging`: its socket is full
@@ -45,6 +48,8 @@ export class Subscriber {
   /** Everything before this sequence was read. */
   #position: number;
   #rows = 64;
+  /** Frames of judgments that came while the socket was full. */
+  readonly #beside: string[] = [];
 
   constructor(
     { host, tally, report }: { host: Host; tally: StreamTally; report: (error: unknown) => void },
@@ -92,12 +97,27 @@ export class Subscriber {
     return true;
   }
 
+  /** A frame beside the log. It waits while the socket is full, behind whatever was sent before it. */
+  annotated(frame: string): void {
+    if (this.#state === "ended" || !this.#hearsAnnotations) return;
+    this.#batch?.flush();
+    if (this.#socket.full) this.#beside.push(frame);
+    else this.#write(frame, 1);
+    if (this.#beside.length > BESIDE_MAX) this.#beside.shift();
+  }
+
+  get #hearsAnnotations(): boolean {
+    const { names } = this.#subscription.modes;
+    return names.includes("updates") || names.includes("debug");
+  }
+
   lag(): void {
     this.#feed.leave(this);
     this.#enter("lagging");
   }
 
   drained(): void {
+    for (const frame of this.#beside.splice(0)) this.#write(frame, 1);
     if (this.#state === "lagging") this.catchUp();
   }
 

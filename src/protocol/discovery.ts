@@ -1,4 +1,6 @@
+import { SIGNAL_KINDS, TARGETS } from "./annotation.ts";
 import { DRAIN_POLICIES } from "./events.ts";
+import { FORK_MODES } from "./forked-from.ts";
 import { type Static, Type } from "./schema.ts";
 
 /** The protocol this host speaks, and all that it speaks. */
@@ -95,6 +97,16 @@ export const Discovery = Type.Object(
       },
       closed,
     ),
+    feedback: Type.Optional(
+      Type.Object(
+        {
+          supported: Type.Boolean(),
+          targets: Type.Array(Type.Enum([...TARGETS])),
+          signals: Type.Array(Type.Enum([...SIGNAL_KINDS])),
+        },
+        closed,
+      ),
+    ),
     webhooks: Type.Optional(
       Type.Object(
         {
@@ -104,6 +116,20 @@ export const Discovery = Type.Object(
         },
         closed,
       ),
+    ),
+    replay: Type.Optional(
+      Type.Object(
+        {
+          supported: Type.Literal(true),
+          modes: Type.Array(Type.Enum([...FORK_MODES])),
+          sideEffectSuppression: Type.Literal("recorded-outcome"),
+        },
+        closed,
+      ),
+    ),
+    debugBundle: Type.Optional(Type.Object({ supported: Type.Literal(true) }, closed)),
+    observability: Type.Optional(
+      Type.Object({ testSeams: Type.Object({ debugBundleExport: Type.Literal(true) }, closed) }, closed),
     ),
     fixtures: Type.Optional(Type.Array(Name)),
     extensions: Type.Object(

@@ -19,6 +19,14 @@ export const ERRORS = {
   },
   INVALID_RESUME_VALUE: { status: 400, message: "The gate cannot take this answer: {problem}. The run still waits." },
   webhook_url_rejected: { status: 400, message: "No delivery may go to this URL: {problem}." },
+  judgment_format_unsupported: {
+    status: 400,
+    message: "Line {line} does not begin an export of judgments that can be read here: {problem}. Nothing was imported.",
+  },
+  judgment_file_incomplete: {
+    status: 400,
+    message: "The export of judgments is not whole: {problem}. Nothing was imported; export them again.",
+  },
   channel_access_denied: { status: 400, message: "Node {nodeId} may not {action} channel {channel}." },
   unauthenticated: {
     status: 401,
@@ -82,6 +90,31 @@ export const ERRORS = {
   },
   run_terminal: { status: 409, message: "Run {runId} is {runStatus} and cannot change any more." },
   run_state_conflict: { status: 409, message: "Run {runId} is {runStatus}; {problem}." },
+  annotation_conflict: {
+    status: 409,
+    message: "Annotation {annotationId} cannot be changed like this: {problem}. Read it again and decide anew.",
+  },
+  queue_conflict: {
+    status: 409,
+    retry: true,
+    message: "{id} of the review queue changed in the same moment. Nothing was written; send the request again.",
+  },
+  queue_changed: {
+    status: 409,
+    message: "Queue {queueId} is at revision {revision} by now. Read it again, and send the change with that revision.",
+  },
+  queue_exists: { status: 409, message: "A review queue here is called {name} already. Use another name." },
+  queue_closed: { status: 409, message: "Queue {queueId} is closed. Its owner can open it again; nothing was written." },
+  queue_slot_taken: {
+    status: 409,
+    message: "Item {itemId} has all the reviewers it needs by now. Nothing was written; ask for another item.",
+  },
+  queue_already_judged: {
+    status: 409,
+    message: "You have judged item {itemId}. To replace your judgment, send `revise: true`.",
+    problem: "You have judged item {itemId}, and it stands: {problem}.",
+  },
+  queue_item_state: { status: 409, message: "Item {itemId} is {state}: {problem}." },
   run_version_conflict: {
     status: 409,
     message: "Run {runId} changed while this request was decided. Send it again.",
@@ -94,6 +127,10 @@ export const ERRORS = {
   },
   interrupt_expired: { status: 410, message: "This interrupt could be answered until {expiredAt}." },
   interrupt_gone: { status: 410, message: "This interrupt ended with its run, which was cancelled." },
+  fork_source_expired: {
+    status: 410,
+    message: "Run {sourceRunId} was deleted, or its time is over: nothing can be forked from it any more.",
+  },
   payload_too_large: { status: 413, message: "The body is larger than {limitBytes} bytes." },
   unsupported_media_type: { status: 415, message: "Send the body as application/json." },
   capability_required: {
@@ -104,6 +141,10 @@ export const ERRORS = {
   correlation_mismatch: {
     status: 422,
     message: "The event does not match the correlation that the run waits for. The run still waits.",
+  },
+  fork_point_invalid: {
+    status: 422,
+    message: "The run cannot be forked there: {problem}. Its events are at GET /v1/runs/{sourceRunId}/events/poll.",
   },
   rate_limited: { status: 429, message: "Too many requests. Wait {retryAfterMs} ms.", retry: true },
   headers_too_large: { status: 431, message: "The request's headers are larger than {limitBytes} bytes. Send fewer." },
@@ -204,6 +245,7 @@ export const RUN_ERRORS = {
   child_cancelled: "The sub-workflow's run was cancelled.",
   child_not_started: "The sub-workflow's run could not be started.",
   subworkflow_depth_exceeded: "Sub-workflows are nested deeper than the host allows.",
+  replay_source_missing: "The run that is replayed has no record of what a node did or was answered; it is not repeated.",
   effect_in_doubt: "An external effect was claimed before a crash and its outcome is unknown; it is not repeated.",
 } as const;
 

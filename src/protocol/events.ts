@@ -1,3 +1,4 @@
+import { FORK_EVENTS } from "./fork-events.ts";
 import { GATE_EVENTS } from "./gate-events.ts";
 import { Owner } from "./identity.ts";
 import { type Static, type TSchema, Type } from "./schema.ts";
@@ -257,6 +258,7 @@ export const EVENTS = {
     payload: Type.Object({ edgeId: Name, nodeId: Name, iteration: Positive, nodeIds: Type.Array(Name) }, closed),
   },
   ...GATE_EVENTS,
+  ...FORK_EVENTS,
   "assay.cost.recorded": {
     tier: "debug",
     summary: "Allow-listed openwop.cost.* attributes of a node.",

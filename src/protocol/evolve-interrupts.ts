@@ -17,9 +17,13 @@ type InterruptEvent = Extract<
 >;
 
 /** The interrupts of a run after one of the events that are about them. */
-export function evolveInterrupts(interrupts: Interrupts, event: InterruptEvent): Interrupts {
+export function evolveInterrupts(
+  interrupts: Interrupts,
+  event: InterruptEvent,
+  origin: Pick<Interrupt, "inherited"> = {},
+): Interrupts {
   if (event.type === "interrupt.requested") {
-    const raised = requested(event);
+    const raised = { ...requested(event), ...origin };
     return { ...interrupts, [raised.interruptId]: raised };
   }
   const interruptId =
@@ -62,7 +66,7 @@ function requested(event: Extract<RunEvent, { type: "interrupt.requested" }>): I
 function changed(before: Interrupt, event: Exclude<InterruptEvent, { type: "interrupt.requested" }>): Interrupt {
   switch (event.type) {
     case "interrupt.resolved": {
-      const { outcome, reason, resolvedBy, resumeValue } = event.sealed ?? event.payload;
+      const { outcome, reason, resolvedBy, resolvedByKind, resumeValue } = event.sealed ?? event.payload;
       return {
         ...before,
         // Time answers for nobody; a person may well give "timeout" as their reason.
@@ -71,6 +75,7 @@ function changed(before: Interrupt, event: Exclude<InterruptEvent, { type: "inte
         outcome,
         ...(reason === undefined ? {} : { reason }),
         ...(resolvedBy === undefined ? {} : { resolvedBy }),
+        ...(resolvedByKind === undefined ? {} : { resolvedByKind }),
         ...(resumeValue === undefined ? {} : { resumeValue }),
       };
     }

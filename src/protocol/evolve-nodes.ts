@@ -35,6 +35,19 @@ export function changeNode<R extends { readonly nodes: Nodes }>(
   return withNode(run, scratch, id, change(own(run.nodes, id) ?? { status: "executing", attempt: 0 }));
 }
 
+/** The nodes are as if they had never begun, and what they come to next is another visit. */
+export function startOver(
+  { nodes, visits }: { readonly nodes: Nodes; readonly visits: Readonly<Record<string, number>> },
+  nodeIds: readonly string[],
+): { readonly nodes: Nodes; readonly visits: Readonly<Record<string, number>> } {
+  const again = new Set(nodeIds);
+  const counted = Object.fromEntries([...again].map((id) => [id, (own(visits, id) ?? 0) + 1]));
+  return {
+    nodes: Object.fromEntries(Object.entries(nodes).filter(([id]) => !again.has(id))),
+    visits: { ...visits, ...counted },
+  };
+}
+
 /** The node has come to its end. */
 export function settled(
   before: NodeState | undefined,

@@ -46,6 +46,8 @@ export const GATE_EVENTS = {
         resumeValue: Type.Optional(Json),
         resolvedAt: Name,
         resolvedBy: Type.Optional(Name),
+        /** Absent for a person. */
+        resolvedByKind: Type.Optional(Type.Enum([...PRINCIPAL_KINDS, "token"])),
         outcome: Name,
         reason: Type.Optional(Text),
       },

@@ -88,7 +88,13 @@ export function namesVoters({ governed, approvers, groups, roles, forbidSelfAppr
  * A token says which interrupt, not who holds it: it opens nothing that depends on who. How many different people agree
  * does: whoever has voted with a key could vote once more with the token.
  */
-export function tokenAllowed({ kind, data, profile }: Pick<Interrupt, "kind" | "data" | "profile">): boolean {
+export function tokenAllowed({
+  kind,
+  data,
+  profile,
+  inherited,
+}: Pick<Interrupt, "kind" | "data" | "profile" | "inherited">): boolean {
+  if (inherited) return false;
   if (profile === AUTH_REQUIRED || data["profile"] === AUTH_REQUIRED) return false;
   if (kind !== "approval") return true;
   const rules = gateRules(data);

@@ -4,14 +4,28 @@
  */
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
 
-export type IdPrefix = "run" | "evt" | "int" | "key" | "req" | "cp" | "art" | "wrk" | "hook" | "dlv";
+export type IdPrefix =
+  | "run"
+  | "evt"
+  | "int"
+  | "key"
+  | "req"
+  | "cp"
+  | "art"
+  | "wrk"
+  | "hook"
+  | "dlv"
+  | "ann"
+  | "que"
+  | "itm";
 
 export const RANDOM_BYTES = 10;
+const TIME_CHARACTERS = 10;
 
 export function formatId(prefix: IdPrefix, atMs: number, random: Uint8Array): string {
   let time = "";
   let rest = atMs;
-  for (let i = 0; i < 10; i++) {
+  for (let i = 0; i < TIME_CHARACTERS; i++) {
     time = ALPHABET[rest % 32] + time;
     rest = Math.floor(rest / 32);
   }
@@ -35,4 +49,11 @@ const SHAPE = /^[a-z]{2,4}-[0-9a-hjkmnp-tv-z]{26}$/;
 /** Cheap check before a look-up; anything else cannot be an id of ours and is simply not found. */
 export function isId(text: string): boolean {
   return SHAPE.test(text);
+}
+
+/** When an id was made, by the clock of whoever made it; undefined for what is no id of ours. */
+export function timeOfId(id: string): number | undefined {
+  if (!isId(id)) return undefined;
+  const start = id.indexOf("-") + 1;
+  return [...id.slice(start, start + TIME_CHARACTERS)].reduce((ms, char) => ms * 32 + ALPHABET.indexOf(char), 0);
 }

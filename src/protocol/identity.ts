@@ -11,7 +11,8 @@ export const Owner = Type.Object(
 );
 export type Owner = Static<typeof Owner>;
 
-export const PRINCIPAL_KINDS = ["user", "agent"] as const;
+/** `code` is a check that runs by itself: neither a person nor a model. */
+export const PRINCIPAL_KINDS = ["user", "agent", "code"] as const;
 export type PrincipalKind = (typeof PRINCIPAL_KINDS)[number];
 
 /**

@@ -1,3 +1,4 @@
+import { ACTOR_KINDS } from "./annotation.ts";
 import { ErrorEnvelope } from "./api.ts";
 import { Tally } from "./gate-api.ts";
 import { APPROVAL_ACTIONS, INTERRUPT_KINDS, INTERRUPT_STATUSES } from "./interrupt.ts";
@@ -42,8 +43,29 @@ export const InboxItem = Type.Object(
 );
 export type InboxItem = Static<typeof InboxItem>;
 
+/** An open flag: somebody wants a run to be looked at. */
+export const FlaggedItem = Type.Object(
+  {
+    annotationId: Type.String(),
+    runId: Type.String(),
+    workflowId: Type.String(),
+    nodeId: Type.Optional(Type.String()),
+    actor: Type.String(),
+    actorKind: Type.Enum([...ACTOR_KINDS]),
+    note: Type.Optional(Type.String()),
+    createdAt: Type.String(),
+  },
+  closed,
+);
+export type FlaggedItem = Static<typeof FlaggedItem>;
+
 export const InboxResponse = Type.Object(
-  { items: Type.Array(InboxItem), nextCursor: Type.Optional(Type.String()) },
+  {
+    items: Type.Array(InboxItem),
+    nextCursor: Type.Optional(Type.String()),
+    flagged: Type.Optional(Type.Array(FlaggedItem, { description: "open flags, oldest first; with flagged=true" })),
+    nextFlaggedCursor: Type.Optional(Type.String()),
+  },
   closed,
 );
 export type InboxResponse = Static<typeof InboxResponse>;
@@ -62,8 +84,12 @@ export const InboxQuery = Type.Object(
     mine: Type.Optional(
       Type.Enum(["true", "false"], { description: "only gates where the caller has, or has not, voted" }),
     ),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200 })),
+    flagged: Type.Optional(
+      Type.Enum(["true", "false"], { description: "also runs with an open flag; needs scope runs:read" }),
+    ),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, description: "of each of the two lists" })),
     cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
+    flaggedCursor: Type.Optional(Type.String({ minLength: 1, maxLength: 512, description: "of the flags" })),
   },
   closed,
 );

@@ -16,11 +16,11 @@ export const INBOX_OPERATIONS = {
     method: "GET",
     path: "/v1/host/assay/inbox",
     tag: "interrupts",
-    summary: "What waits for a decision that this caller may make now, oldest first.",
+    summary: "What waits for a decision that this caller may make now, oldest first; with flagged=true open flags too.",
     access: "approvals:respond",
     query: InboxQuery,
     success: { status: 200, schema: InboxResponse },
-    errors: [...PROTECTED, "validation_error"],
+    errors: [...PROTECTED, "validation_error", "capability_not_provided"],
   },
   decideInbox: {
     method: "POST",

@@ -59,7 +59,10 @@ export interface Interrupt {
   readonly outcome?: string;
   readonly reason?: string;
   readonly resolvedBy?: string;
+  readonly resolvedByKind?: PrincipalKind | "token";
   readonly resumeValue?: unknown;
+  /** Was raised in the run that this one was forked from: it is told here, and nobody is asked. */
+  readonly inherited?: true;
 }
 
 export function waitingStatusOf(kind: InterruptKind): RunStatus {
@@ -69,6 +72,23 @@ export function waitingStatusOf(kind: InterruptKind): RunStatus {
 
 export function isGoverned(interrupt: Pick<Interrupt, "data">): boolean {
   return typeof interrupt.data["gateId"] === "string";
+}
+
+/**
+ * Whether somebody human said how it goes on. A vote says what its voter is; a token was sent to a person. Logs from
+ * before it was written down are read as a person's.
+ */
+export function wasDecidedByPerson(
+  interrupt: Pick<Interrupt, "status" | "votes" | "resolvedBy" | "resolvedByKind">,
+): boolean {
+  const { status, votes, resolvedBy, resolvedByKind = "user" } = interrupt;
+  if (status !== "resolved") return false;
+  if (votes.length > 0) return votes.some(({ kind }) => isPerson(kind));
+  return resolvedBy !== undefined && isPerson(resolvedByKind);
+}
+
+function isPerson(kind: PrincipalKind | "token"): boolean {
+  return kind === "user" || kind === "token";
 }
 
 /** The line an inbox shows for it. */

@@ -11,8 +11,12 @@ export interface Operation {
   readonly summary: string;
   /** A scope; "authenticated" for any valid key; "public" for none. */
   readonly access: Scope | "authenticated" | "public";
+  /** A second scope, where the first alone does not do. */
+  readonly alsoNeeds?: Scope;
   /** Served only when this capability is on; `off` is the answer otherwise, before scope and look-up. */
   readonly gate?: { readonly capability: Capability; readonly off: "not_found" | "capability_not_provided" };
+  /** False where the handler finds the run of the path itself, because it has more to say when there is none. */
+  readonly looksUpRun?: false;
   readonly query?: TSchema;
   readonly body?: TSchema;
   /** Present on routes that change something: `Idempotency-Key` is honoured. `many` makes several commits. */
@@ -24,7 +28,16 @@ export interface Operation {
 }
 
 /** What can be switched off by configuration, or is not built yet. Discovery and the gates read the same set. */
-export const CAPABILITIES = ["pauseResume", "feedback", "auditLogIntegrity", "webhooks", "conformanceSeams"] as const;
+export const CAPABILITIES = [
+  "pauseResume",
+  "feedback",
+  "auditLogIntegrity",
+  "webhooks",
+  "replay",
+  "diff",
+  "debugBundle",
+  "conformanceSeams",
+] as const;
 export type Capability = (typeof CAPABILITIES)[number];
 
 /** What any route with a key may answer. */

@@ -1,3 +1,4 @@
+import { ANNOTATION_OPERATIONS } from "./annotation-operations.ts";
 import {
   BulkCancelRequest,
   BulkCancelResponse,
@@ -16,12 +17,18 @@ import {
   ResumeRunResponse,
 } from "./api.ts";
 import { AUDIT_OPERATIONS } from "./audit-operations.ts";
+import { BUNDLE_OPERATIONS } from "./bundle-operations.ts";
+import { DELETION_OPERATIONS } from "./deletion-operations.ts";
 import type { ErrorCode } from "./errors.ts";
 import { EXTERNAL_EVENT_OPERATIONS } from "./external-event-operations.ts";
+import { FEEDBACK_OPERATIONS } from "./feedback-operations.ts";
+import { FORK_OPERATIONS } from "./fork-operations.ts";
 import { GATE_OPERATIONS } from "./gate-operations.ts";
 import { INBOX_OPERATIONS } from "./inbox-operations.ts";
+import { JUDGMENT_FILE_OPERATIONS } from "./judgment-file-operations.ts";
 import { KEY_OPERATIONS } from "./key-operations.ts";
 import { BODY, KEYED, type Operation, PROTECTED } from "./operation.ts";
+import { QUEUE_OPERATIONS } from "./queue-operations.ts";
 import { ROLE_OPERATIONS } from "./role-operations.ts";
 import { RunStatusSchema } from "./run-status.ts";
 import { Type } from "./schema.ts";
@@ -226,26 +233,6 @@ export const OPERATIONS = {
     success: { status: 200, schema: PollResponse },
     errors: [...PROTECTED, ...OF_RUN, "validation_error"],
   },
-  createAnnotation: {
-    method: "POST",
-    path: "/v1/runs/{runId}/annotations",
-    tag: "annotations",
-    summary: "Record a judgment on a run. Not served by this version.",
-    access: "runs:annotate",
-    gate: { capability: "feedback", off: "capability_not_provided" },
-    success: { status: 201, schema: JsonObject },
-    errors: [...PROTECTED, "capability_not_provided"],
-  },
-  listAnnotations: {
-    method: "GET",
-    path: "/v1/runs/{runId}/annotations",
-    tag: "annotations",
-    summary: "The judgments on a run. Not served by this version.",
-    access: "runs:read",
-    gate: { capability: "feedback", off: "capability_not_provided" },
-    success: { status: 200, schema: JsonObject },
-    errors: [...PROTECTED, "capability_not_provided"],
-  },
   getArtifact: {
     method: "GET",
     path: "/v1/runs/{runId}/artifacts/{artifactId}",
@@ -264,10 +251,17 @@ export const OPERATIONS = {
     success: { status: 200, contentType: "text/plain; version=0.0.4" },
     errors: [...PROTECTED],
   },
+  ...DELETION_OPERATIONS,
+  ...ANNOTATION_OPERATIONS,
+  ...FEEDBACK_OPERATIONS,
+  ...JUDGMENT_FILE_OPERATIONS,
+  ...QUEUE_OPERATIONS,
   ...ROLE_OPERATIONS,
   ...AUDIT_OPERATIONS,
   ...KEY_OPERATIONS,
   ...GATE_OPERATIONS,
+  ...FORK_OPERATIONS,
+  ...BUNDLE_OPERATIONS,
   ...EXTERNAL_EVENT_OPERATIONS,
   ...INBOX_OPERATIONS,
   ...WEBHOOK_OPERATIONS,

@@ -2,17 +2,21 @@ import { type Cancellation, cancellationOf } from "./cancellation.ts";
 import { type Channel, openChannel, reduceChannel } from "./channel.ts";
 import { addCost } from "./cost.ts";
 import type { DrainPolicy, RunError, RunEvent } from "./events.ts";
-import { ENGINE_VERSION, EVENT_LOG_SCHEMA_VERSION } from "./events.ts";
-import {
-  type Children,
-  evolveChildren,
-  type Parent,
-  parentOf,
-  waitingChild,
-  withoutResult,
-} from "./evolve-children.ts";
+import { branched } from "./evolve-branch.ts";
+import { type Children, evolveChildren, type Parent, waitingChild, withoutResult } from "./evolve-children.ts";
 import { cancelInterrupts, evolveInterrupts } from "./evolve-interrupts.ts";
-import { changeNode, interruptActive, resumed, type Scratch, settled, suspended, withNode } from "./evolve-nodes.ts";
+import {
+  changeNode,
+  interruptActive,
+  resumed,
+  type Scratch,
+  settled,
+  startOver,
+  suspended,
+  withNode,
+} from "./evolve-nodes.ts";
+import { started } from "./evolve-started.ts";
+import { type ForkedFrom, isInherited, isReplay } from "./forked-from.ts";
 import type { Owner } from "./identity.ts";
 import { type Interrupt, waitingStatusOf } from "./interrupt.ts";
 import { isActive, type NodeState } from "./node-state.ts";
@@ -59,6 +63,7 @@ export interface Run {
   /** The runs its nodes dispatched, by run id, oldest first. */
   readonly children: Children;
   readonly parent?: Parent;
+  readonly forkedFrom?: ForkedFrom;
   /** Where tokens of its interrupts are posted. */
   readonly callbackUrl?: string;
   readonly cost?: Readonly<Record<string, unknown>>;
@@ -100,38 +105,6 @@ function withSecrets(run: Run, { payload, sealed }: RunEvent): Run {
   const found = sealed === undefined ? [] : masked(payload, sealed);
   const secrets = new Set([...(run.secrets ?? []), ...found]);
   return secrets.size === (run.secrets?.length ?? 0) ? run : { ...run, secrets: [...secrets] };
-}
-
-function started(event: Extract<RunEvent, { type: "run.started" }>): Run {
-  const payload = event.sealed ?? event.payload;
-  return {
-    runId: event.runId,
-    workflowId: payload.workflowId,
-    workflowHash: payload.workflowHash,
-    owner: payload.owner,
-    status: "pending",
-    version: event.sequence + 1,
-    engineVersion: Number(payload.engineVersion) || ENGINE_VERSION,
-    eventLogSchemaVersion: EVENT_LOG_SCHEMA_VERSION,
-    startedAt: event.timestamp,
-    updatedAt: event.timestamp,
-    variables: { ...payload.defaults, ...payload.inputs },
-    nodes: {},
-    channels: {},
-    executions: 0,
-    limits: payload.limits,
-    pins: {},
-    loops: {},
-    visits: {},
-    interrupts: {},
-    children: {},
-    ...parentOf(payload),
-    ...(payload.callbackUrl === undefined ? {} : { callbackUrl: payload.callbackUrl }),
-    ...(payload.sensitiveInputs === undefined ? {} : { sensitive: payload.sensitiveInputs }),
-    ...(payload.configurable === undefined ? {} : { configurable: payload.configurable }),
-    ...(payload.tags === undefined ? {} : { tags: payload.tags }),
-    ...(payload.metadata === undefined ? {} : { metadata: payload.metadata }),
-  };
 }
 
 function apply(run: Run, event: RunEvent, scratch: Scratch): Run {
@@ -228,32 +201,24 @@ function apply(run: Run, event: RunEvent, scratch: Scratch): Run {
       return { ...run, channels: { ...run.channels, [channel]: openChannel(rules) } };
     }
     case "channel.written": {
-      const { channel: name, value, reducer } = event.sealed ?? event.payload;
+      const { channel: name, value, reducer, writtenAt } = event.sealed ?? event.payload;
       const channel = own(run.channels, name) ?? openChannel({ reducer });
-      return {
-        ...run,
-        channels: { ...run.channels, [name]: reduceChannel(channel, value, Date.parse(event.timestamp)) },
-      };
+      return { ...run, channels: { ...run.channels, [name]: reduceChannel(channel, value, Date.parse(writtenAt)) } };
     }
     case "version.pinned":
       return { ...run, pins: { ...run.pins, [event.payload.changeId]: event.payload.version } };
     case "assay.loop.entered": {
-      const again = new Set(event.payload.nodeIds);
-      const nodes = Object.fromEntries(Object.entries(run.nodes).filter(([id]) => !again.has(id)));
-      const visits = Object.fromEntries([...again].map((id) => [id, visitOf(run, id) + 1]));
-      return {
-        ...run,
-        nodes,
-        visits: { ...run.visits, ...visits },
-        loops: { ...run.loops, [event.payload.edgeId]: event.payload.iteration },
-      };
+      const { edgeId, iteration, nodeIds } = event.payload;
+      return { ...run, ...startOver(run, nodeIds), loops: { ...run.loops, [edgeId]: iteration } };
     }
+    case "assay.branch.began":
+      return branched(run, event);
     case "interrupt.requested":
     case "interrupt.resolved":
     case "assay.vote.recorded":
     case "assay.gate.asked":
     case "authorization.decided":
-      return mirrorWaiting({ ...run, interrupts: evolveInterrupts(run.interrupts, event) });
+      return mirrorWaiting({ ...run, interrupts: evolveInterrupts(run.interrupts, event, inherited(run, event)) });
     case "node.suspended":
       return changeNode(run, scratch, event.payload.nodeId, (node) => {
         const { interruptId } = event.payload;
@@ -282,6 +247,10 @@ function apply(run: Run, event: RunEvent, scratch: Scratch): Run {
     default:
       return run;
   }
+}
+
+function inherited(run: Run, { sequence }: RunEvent): { readonly inherited?: true } {
+  return isInherited(run, sequence) ? { inherited: true } : {};
 }
 
 /** Which time a node is being visited, from 0. Loops begin a new visit, attempts do not. */
@@ -313,8 +282,11 @@ function without<K extends "pause" | "pausedAt">(run: Run, key: K): Omit<Run, K>
   return rest;
 }
 
+/** A fork is given its time anew, and a replay takes none. */
 export function deadlineMs(run: Run): number | undefined {
-  return run.limits.runDurationMs === undefined ? undefined : Date.parse(run.startedAt) + run.limits.runDurationMs;
+  const { limits, startedAt, forkedFrom } = run;
+  if (limits.runDurationMs === undefined || isReplay(run)) return undefined;
+  return Date.parse(forkedFrom?.at ?? startedAt) + limits.runDurationMs;
 }
 
 /**
@@ -323,6 +295,7 @@ export function deadlineMs(run: Run): number | undefined {
  */
 export function wakeAtMs(run: Run): number | undefined {
   if (isTerminal(run.status)) return undefined;
+  if (isReplay(run)) return Date.parse(run.updatedAt);
   const deadline = deadlineMs(run);
   if (run.status === "paused") return deadline;
   const active = activeNodes(run).map(([, node]) => node);

@@ -20,6 +20,9 @@ export const SCOPES = [
   "workflows:write",
   "keys:manage",
   "metrics:read",
+  "runs:delete",
+  "queues:manage",
+  "judgments:import",
 ] as const;
 
 export type Scope = (typeof SCOPES)[number];

@@ -74,10 +74,19 @@ export function snapshotOf(run: Run, sensitive: Sensitivity): RunSnapshot {
     ...(run.pausedAt === undefined ? {} : { pausedAt: run.pausedAt }),
     ...(run.outputs === undefined ? {} : { outputs: maskFieldValues(publicOutputs(run, sensitive), secrets) }),
     ...(run.tags === undefined ? {} : { tags: maskValues([...run.tags], secrets) }),
-    ...(run.metadata === undefined ? {} : { metadata: maskValues({ ...run.metadata }, secrets) }),
+    ...metadataOf(run, secrets),
     ...(run.configurable === undefined ? {} : { configurable: maskFieldValues({ ...run.configurable }, secrets) }),
     ...(run.cost === undefined ? {} : { metrics: { openwopCost: maskFieldValues(openwopCost(run.cost), secrets) } }),
   };
+}
+
+/** With where a fork comes from, which no event says. */
+function metadataOf({ metadata, forkedFrom }: Run, secrets: readonly Secret[]): Partial<RunSnapshot> {
+  const given = metadata === undefined ? {} : { metadata: maskValues({ ...metadata }, secrets) };
+  if (forkedFrom === undefined) return given;
+  const { runId, fromSeq, motivatedBy } = forkedFrom;
+  const fork = { runId, fromSeq, ...(motivatedBy === undefined ? {} : { motivatedBy }) };
+  return { metadata: { ...given.metadata, forkedFrom: fork } };
 }
 
 /** Several may be open; the first of them speaks for the run. */

@@ -212,6 +212,8 @@ const WorkflowSettings = Type.Object(
     maxRetries: Type.Optional(Type.Integer({ minimum: 0, maximum: 100 })),
     logLevel: Type.Optional(Type.Enum(["debug", "info", "warn", "error"])),
     maxLoopbackIterations: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000 })),
+    /** Ours: how long runs are kept after they have ended; 0 is for ever. */
+    retentionDays: Type.Optional(Type.Integer({ minimum: 0, maximum: 36_500 })),
   },
   { additionalProperties: true },
 );

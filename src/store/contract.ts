@@ -1,8 +1,12 @@
 import { afterEach, beforeEach, describe } from "vitest";
+import { annotationChanges } from "../testing/store-contract/annotation-changes.ts";
+import { annotations } from "../testing/store-contract/annotations.ts";
 import { appending } from "../testing/store-contract/append.ts";
 import { audit } from "../testing/store-contract/audit.ts";
+import { deletions } from "../testing/store-contract/deletion.ts";
 import { effects } from "../testing/store-contract/effects.ts";
 import { externalEvents } from "../testing/store-contract/external-events.ts";
+import { feedback } from "../testing/store-contract/feedback.ts";
 import { gateSummaries } from "../testing/store-contract/gate-summary.ts";
 import { idempotency } from "../testing/store-contract/idempotency.ts";
 import { interrupts } from "../testing/store-contract/interrupts.ts";
@@ -10,6 +14,7 @@ import { keys } from "../testing/store-contract/keys.ts";
 import { lifetime } from "../testing/store-contract/lifetime.ts";
 import { outboxes } from "../testing/store-contract/outbox.ts";
 import { queue } from "../testing/store-contract/queue.ts";
+import { queues } from "../testing/store-contract/queues.ts";
 import { runs } from "../testing/store-contract/runs.ts";
 import { side } from "../testing/store-contract/side.ts";
 import type { Subject } from "../testing/store-contract/subject.ts";
@@ -68,6 +73,11 @@ const CHAPTERS = [
   externalEvents,
   webhooks,
   outboxes,
+  annotations,
+  annotationChanges,
+  feedback,
+  queues,
+  deletions,
   side,
   lifetime,
 ];

@@ -50,7 +50,7 @@ export function changedRows({ events, run }: Pick<RunWrite, "events" | "run">): 
 
 /** Every row of a run, in the order of their keys: what the tables must hold. */
 export function allRows(run: Run): { interrupts: InterruptsTable[]; votes: InterruptVotesTable[] } {
-  const interrupts = sortedBy(Object.values(run.interrupts), ({ interruptId }) => interruptId);
+  const interrupts = sortedBy(Object.values(run.interrupts).filter(isOwn), ({ interruptId }) => interruptId);
   return {
     interrupts: interrupts.map((interrupt) => interruptRow(run, interrupt)),
     votes: interrupts.flatMap((interrupt) =>
@@ -66,12 +66,17 @@ function hasInterrupts({ interrupts }: Run): boolean {
   return false;
 }
 
+/** The rows of what a fork inherits are its source's: ids are unique, and nobody is asked twice. */
+function isOwn({ inherited }: Interrupt): boolean {
+  return inherited !== true;
+}
+
 function cancelled({ interrupts }: Run): Interrupt[] {
   return Object.values(interrupts).filter(({ status }) => status === "cancelled");
 }
 
 function those({ interrupts }: Run, ids: ReadonlySet<string>): Interrupt[] {
-  return [...ids].flatMap((id) => own(interrupts, id) ?? []);
+  return [...ids].flatMap((id) => own(interrupts, id) ?? []).filter(isOwn);
 }
 
 function interruptRow(run: Run, interrupt: Interrupt): InterruptsTable {

@@ -1,3 +1,4 @@
+import type { AnnotationState } from "../protocol/annotation.ts";
 import type { AuditCheckpoint, AuditDraft, AuditEntry } from "../protocol/audit.ts";
 import type { RunEvent } from "../protocol/events.ts";
 import type { PrincipalKind, Visibility } from "../protocol/identity.ts";
@@ -13,6 +14,7 @@ import type {
   Webhooks,
   WebhookWrite,
 } from "./gates.ts";
+import type { AnnotationWrite, Judgments, QueueWrite, RunDeletion } from "./judgments.ts";
 import type {
   ArtifactWrite,
   EffectClaim,
@@ -35,7 +37,7 @@ export type * from "./side.ts";
  * - Trouble with the database itself throws `AppError("unavailable")`; nothing was acknowledged then.
  * - Rows of another tenant are never returned: the tenant is part of the query that fetches them.
  */
-export interface Store extends RunReads, WorkQueue, Workflows, Keys, Audit, Side, Gates, Webhooks {
+export interface Store extends RunReads, WorkQueue, Workflows, Keys, Audit, Side, Gates, Webhooks, Judgments {
   /**
    * The one way to change anything. All of a unit happens or none of it. Concurrent units share a transaction
    * (group commit), but each is checked alone: a refused unit fails only its caller. Resolves after the commit is
@@ -74,6 +76,9 @@ export interface Unit {
   readonly webhooks?: readonly WebhookWrite[];
   /** Rows of the outbox; they exist exactly when the events they are about do. */
   readonly deliveries?: readonly DeliveryWrite[];
+  readonly annotations?: readonly AnnotationWrite[];
+  readonly queues?: readonly QueueWrite[];
+  readonly deletions?: readonly RunDeletion[];
 }
 
 /**
@@ -111,7 +116,11 @@ export type Refusal =
   | { readonly type: "idempotency"; readonly record: IdempotencyRecord }
   | { readonly type: "effect"; readonly record: EffectRecord }
   /** Absent when the event to be delivered is held no longer, and was purged since. */
-  | { readonly type: "external-event"; readonly record?: ExternalEventRecord };
+  | { readonly type: "external-event"; readonly record?: ExternalEventRecord }
+  /** An annotation is not as the writer thought; without a state when it is not there, or with another id taken. */
+  | { readonly type: "annotation"; readonly annotationId: string; readonly state?: AnnotationState }
+  /** A queue or item is at another revision; 0 when it is not there. */
+  | { readonly type: "queue"; readonly id: string; readonly revision: number };
 
 export interface Change {
   /** Runs with new events; "all" when the listener may have missed some and should look at everything it follows. */
@@ -123,9 +132,21 @@ export interface Change {
   /** Webhooks changed, or there are deliveries to make. */
   readonly webhooks: boolean;
   readonly deliveries: boolean;
+  /** Annotations were recorded, or something happened to them. */
+  readonly annotations: boolean;
+  /** Review queues or their items changed. */
+  readonly queues: boolean;
 }
 
-export const NO_CHANGE: Change = { runIds: [], work: false, keys: false, webhooks: false, deliveries: false };
+export const NO_CHANGE: Change = {
+  runIds: [],
+  work: false,
+  keys: false,
+  webhooks: false,
+  deliveries: false,
+  annotations: false,
+  queues: false,
+};
 
 // --- runs ---------------------------------------------------------------------------------------------------
 
@@ -170,6 +191,8 @@ export interface RunRow {
   readonly version: number;
   readonly engineVersion: number;
   readonly wakeAtMs: number | null;
+  readonly agentId: string | null;
+  readonly intervened: boolean;
   readonly state: Run;
 }
 

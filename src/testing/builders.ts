@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import type { AuditDraft } from "../protocol/audit.ts";
 import { ENGINE_VERSION, EVENTS, type EventDraft, type RunEvent } from "../protocol/events.ts";
 import { formatId, type IdPrefix, RANDOM_BYTES } from "../protocol/id.ts";
-import { fold, type Run } from "../protocol/run.ts";
+import { fold, type Parent, type Run } from "../protocol/run.ts";
 import { parse } from "../protocol/schema.ts";
 import type {
   ArtifactWrite,
@@ -43,6 +43,9 @@ export interface StartedRun {
   readonly inputs?: Readonly<Record<string, unknown>>;
   /** With sensitive inputs: what `inputs` really are. */
   readonly sealedInputs?: Readonly<Record<string, unknown>>;
+  /** The run that dispatched it. */
+  readonly parent?: Parent;
+  readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
 /** A run right after its creation: due at once, at version 1. */
@@ -57,9 +60,15 @@ export function startedRun({ tenant, workspace, atMs = NOW, inputs = {}, ...more
     engineVersion: String(more.engineVersion ?? ENGINE_VERSION),
     owner: { tenant, principal: "pat", ...(workspace === undefined ? {} : { workspace }) },
     limits: { nodeExecutions: 100 },
+    ...(more.parent === undefined ? {} : parentOf(more.parent)),
+    ...(more.metadata === undefined ? {} : { metadata: more.metadata }),
   };
   const sealed = more.sealedInputs === undefined ? {} : { sealed: { ...payload, inputs: more.sealedInputs } };
   return built(undefined, more.runId ?? newId("run", atMs), atMs, [{ type: "run.started", payload, ...sealed }]);
+}
+
+function parentOf({ runId, nodeId, depth, rootRunId }: Parent) {
+  return { parentRunId: runId, parentNodeId: nodeId, depth, rootRunId };
 }
 
 /** What happens next; the result holds the new events only. */

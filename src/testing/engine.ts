@@ -8,6 +8,8 @@ import { plansOf } from "../engine/plans.ts";
 import { registerWorkflow } from "../engine/register-workflow.ts";
 import { withOutbox } from "../engine/webhooks/outbox.ts";
 import { startWorker, type Worker, type WorkerSettings } from "../engine/worker.ts";
+import { loadRuleSet } from "../formats/rule-set.ts";
+import { scrubber } from "../formats/scrub.ts";
 import type { CreateRunRequest } from "../protocol/api.ts";
 import type { RunEventDoc } from "../protocol/events.ts";
 import type { Caller } from "../protocol/identity.ts";
@@ -27,10 +29,22 @@ export const ADA: Caller = {
   keyScopes: ["*"],
 };
 
+/** What test hosts know to be secret, whatever it looks like. */
+export const KNOWN_SECRET = "the horse of every test host";
+
+const SCRUBBER = scrubber({ known: [KNOWN_SECRET], more: await loadRuleSet() });
+
 /** The engine on a real store, with the real clock. */
 export function engineOn(bare: Store, more: readonly NodeType[] = []): Host {
   const newId = idSource(Date.now);
-  const capabilities = new Set<Capability>(["pauseResume", "auditLogIntegrity", "webhooks"]);
+  const capabilities = new Set<Capability>([
+    "pauseResume",
+    "auditLogIntegrity",
+    "webhooks",
+    "feedback",
+    "replay",
+    "diff",
+  ]);
   const store = withOutbox(bare, { nowMs: Date.now, newId, capabilities });
   return {
     store,
@@ -43,6 +57,8 @@ export function engineOn(bare: Store, more: readonly NodeType[] = []): Host {
     effects: { retentionMs: 86_400_000 },
     gates: { eventRetentionMs: 86_400_000 },
     tokens: tokensAt(Date.now),
+    scrubber: SCRUBBER,
+    bundles: { maxBytes: 8_388_608 },
     outbound: { allowPrivate: true, resolve: systemResolve, timeoutMs: 5000, userAgent: "assay/test" },
     nowMs: Date.now,
     newId,

@@ -1,4 +1,5 @@
 import { expect } from "vitest";
+import type { PrincipalKind } from "../protocol/identity.ts";
 import {
   type DecideRequest,
   DecideResponse,
@@ -16,7 +17,7 @@ export interface NewMember {
   readonly roles?: readonly string[];
   readonly scopes?: readonly string[];
   readonly workspace?: string;
-  readonly kind?: "user" | "agent";
+  readonly kind?: PrincipalKind;
 }
 
 /** Somebody with a key of the first tenant, and what they do with the inbox over HTTP. */

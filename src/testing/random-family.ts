@@ -12,10 +12,10 @@ import { NODE_TYPES } from "../engine/nodes/all.ts";
 import { stamp } from "../engine/stamp.ts";
 import { takeTurn } from "../engine/turn.ts";
 import { AppError } from "../protocol/errors.ts";
-import type { EventDraft, RunEvent } from "../protocol/events.ts";
+import { type EventDraft, eventDoc, type RunEvent } from "../protocol/events.ts";
 import { openInterrupts, type Run, wakeAtMs } from "../protocol/run.ts";
 import { isTerminal } from "../protocol/run-status.ts";
-import type { RunWrite } from "../store/store.ts";
+import type { RunWrite, StoredEvent } from "../store/store.ts";
 import { scriptedEffect } from "./engine.ts";
 import { ANA, BEN, CHI, somebody } from "./judges.ts";
 import { RandomLog } from "./random-log.ts";
@@ -47,7 +47,11 @@ export class RandomFamily {
       runtimeCapabilities: new Set(),
       limits: { maxNodeExecutions: 30 },
       gates: { eventRetentionMs: 1000 },
-      store: { readRun: async (_: unknown, runId: string) => this.logs.get(runId)?.run },
+      store: {
+        readRun: async (_: unknown, runId: string) => this.logs.get(runId)?.run,
+        readEvents: async (runId: string, from: number, limit: number) =>
+          (this.logs.get(runId)?.events ?? []).slice(from, from + limit).map(storedEvent),
+      },
       plans: { byHash: async (hash: string) => made.find((plan) => plan.hash === hash) },
       nowMs,
       newId: idSource(nowMs),
@@ -59,6 +63,11 @@ export class RandomFamily {
     this.root = "run-1";
     const { run, events } = stamp(undefined, [draft], this.#stamping(this.root));
     this.#write({ runId: this.root, expectedVersion: 0, run, events });
+  }
+
+  /** As long as nobody moves the clock, everything these engines do happens now. */
+  get host(): Host {
+    return this.#host;
   }
 
   get runs(): Run[] {
@@ -182,6 +191,12 @@ export class RandomFamily {
   #stamping(runId: string) {
     return { runId, nowMs: this.#nowMs, newId: this.#host.newId };
   }
+}
+
+function storedEvent(event: RunEvent): StoredEvent {
+  const { sequence, type, sealed } = event;
+  const body = JSON.stringify(eventDoc(event));
+  return { sequence, type, body, ...(sealed === undefined ? {} : { sealed: JSON.stringify(sealed) }) };
 }
 
 const OUTCOMES: readonly NodeOutcome[] = [

@@ -1,10 +1,12 @@
 import { expect } from "vitest";
 import { fold, wakeAtMs } from "../protocol/run.ts";
+import { tallyRows } from "../store/feedback-tallies.ts";
 import { allRows } from "../store/interrupt-rows.ts";
+import { runFacts } from "../store/run-facts.ts";
 import type { Store } from "../store/store.ts";
 import { eventsOf } from "./store-contract/subject.ts";
 
-/** Everything derived from the logs is what the logs say: every run row, every interrupt, every vote. */
+/** Everything derived from the logs is what the logs say: every run row, every interrupt, every vote. And what is counted of annotations. */
 export async function expectAllRebuilt(store: Store): Promise<void> {
   let after = "";
   for (let page = await store.allRunIds(after, 100); page.length > 0; page = await store.allRunIds(after, 100)) {
@@ -20,10 +22,15 @@ export async function expectRebuilt(store: Store, runId: string): Promise<void> 
   if (run === undefined) throw new Error(`run ${runId} has no events`);
   const row = await store.runRow(runId);
   expect(row?.state).toEqual(JSON.parse(JSON.stringify(run)));
+  const { agent_id, intervened } = runFacts(run);
   expect({ ...row, state: undefined }).toMatchObject({
     status: run.status,
     version: run.version,
     wakeAtMs: wakeAtMs(run) ?? null,
+    agentId: agent_id,
+    intervened: intervened === 1,
   });
   expect(await store.interruptRows(runId)).toEqual(allRows(run));
+  const annotations = await store.annotationsOfRun(runId, undefined, 100_000);
+  expect(await store.feedbackRows(runId)).toEqual(tallyRows(annotations));
 }

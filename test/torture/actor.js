@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { GaveUp } from "./client.js";
 import { GateDeeds } from "./gate-deeds.js";
+import { JudgmentDeeds } from "./judgment-deeds.js";
 import { napMaxMs, User } from "./user.js";
 import { WORKFLOWS } from "./workflows.js";
 
@@ -14,6 +15,7 @@ import { WORKFLOWS } from "./workflows.js";
 /** One user among many: does one thing after the other, and sees each to its end, crashes or not. */
 export class Actor extends User {
   #gates = new GateDeeds(this);
+  #judgments = new JudgmentDeeds(this);
 
   async live() {
     const { over, thinkMs, tenants } = this.world;
@@ -28,6 +30,7 @@ export class Actor extends User {
       [3, this.#createAlone],
       [1, this.#register],
       [100, this.#decide],
+      [60, this.#judge],
     ]);
     while (!over.aborted) {
       try {
@@ -164,6 +167,11 @@ export class Actor extends User {
   /** @param {Tenant} tenant */
   #decide(tenant) {
     return this.#gates.any(tenant);
+  }
+
+  /** @param {Tenant} tenant */
+  #judge(tenant) {
+    return this.#judgments.any(tenant);
   }
 
   /** @param {Tenant} tenant */

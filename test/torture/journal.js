@@ -49,6 +49,8 @@ export class Journal {
   runs = new Map();
   /** The last definition acknowledged under an id. @type {Map<string, { tenant: string, definition: any }>} */
   workflows = new Map();
+  /** @type {Map<string, import("./judgment-deeds.js").Judgment>} */
+  judgments = new Map();
   /** @type {Violation[]} */
   violations = [];
   /** What was said to each external event the first time. @type {Map<string, string>} */

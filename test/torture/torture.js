@@ -11,6 +11,7 @@ import { Client } from "./client.js";
 import { Deliveries } from "./deliveries.js";
 import { Fleet } from "./fleet.js";
 import { Journal } from "./journal.js";
+import { JudgmentFollower } from "./judgment-follower.js";
 import { Random } from "./random.js";
 import { KEYS, TENANTS } from "./tenants.js";
 import { NOTHING_FOUND, verifyOverHttp } from "./verify.js";
@@ -74,6 +75,11 @@ export async function torture({ scenario, rounds, seed, actors = 24, thinkMs = 2
     const client = new Client(world, random.fork());
     await deliveries.register(client, TENANTS);
     const lives = Array.from({ length: actors }, (_, i) => new Actor(`actor${i}`, world, random.fork()).live());
+    const followers = new Map(
+      TENANTS.map((tenant) => [tenant.tenant, new JudgmentFollower(world, random.fork(), tenant)]),
+    );
+    const following = Promise.all([...followers.values()].map((follower) => follower.follow()));
+    following.catch(() => {});
     const load = Promise.all(lives);
     // Somebody has to listen from now on; it is awaited below.
     load.catch(() => {});
@@ -86,7 +92,7 @@ export async function torture({ scenario, rounds, seed, actors = 24, thinkMs = 2
     await sleep(disasters.between(100, 400));
     over.abort();
     await load;
-    Object.assign(found, await verifyOverHttp(client, TENANTS, deliveries));
+    Object.assign(found, await verifyOverHttp(client, TENANTS, deliveries, followers));
     for (const code of await fleet.stopAll())
       if (code !== 0) journal.violation("a server did not stop in order", { code });
     found.rows = await verifyStore(

@@ -5,6 +5,7 @@ import { get, inParallel } from "./reading.js";
 import { checkAudit } from "./verify-audit.js";
 import { checkFamilies } from "./verify-families.js";
 import { checkGates } from "./verify-gates.js";
+import { checkJudgments } from "./verify-judgments.js";
 import { WORKFLOWS } from "./workflows.js";
 
 /**
@@ -29,6 +30,7 @@ import { WORKFLOWS } from "./workflows.js";
  * @property {number} votes
  * @property {number} deliveries of different events
  * @property {number} repeated deliveries of an event that had been delivered
+ * @property {number} judgments
  */
 
 const endOfRunsMaxMs = 60_000;
@@ -43,6 +45,7 @@ export const NOTHING_FOUND = {
   votes: 0,
   deliveries: 0,
   repeated: 0,
+  judgments: 0,
 };
 
 /**
@@ -50,9 +53,10 @@ export const NOTHING_FOUND = {
  * @param {import("./client.js").Client} client
  * @param {readonly Tenant[]} tenants
  * @param {import("./deliveries.js").Deliveries} deliveries
+ * @param {ReadonlyMap<string, import("./judgment-follower.js").JudgmentFollower>} followers by tenant
  * @returns {Promise<Found>}
  */
-export async function verifyOverHttp(client, tenants, deliveries) {
+export async function verifyOverHttp(client, tenants, deliveries, followers) {
   const { journal } = client;
   const found = { ...NOTHING_FOUND, settleMs: await untilAllEnded(client, tenants) };
   await deliveries.untilDrained(client);
@@ -71,6 +75,9 @@ export async function verifyOverHttp(client, tenants, deliveries) {
       logs.set(run.runId, log);
       checkLog(journal, run, log);
     });
+    const judgments = await checkJudgments(client, tenant);
+    await followers.get(tenant.tenant)?.check(judgments);
+    found.judgments += judgments.length;
     found.auditEntries += await checkAudit(client, tenant, own, logs);
     deliveries.check(
       tenant,

@@ -1,19 +1,19 @@
-import { AppError } from "../../protocol/errors.ts";
 import type { GateFigures, GateSummaryResponse } from "../../protocol/inbox-api.ts";
 import { connect } from "../client.ts";
 import type { Call } from "../command.ts";
+import { instantArgument } from "../instant-argument.ts";
 import { printable } from "../printable.ts";
 import type { GATES_SUMMARY_FLAGS } from "../specs/inbox.ts";
 import { formatTable } from "../table.ts";
-import { beforeNow, formatDuration } from "../when.ts";
+import { formatDuration } from "../when.ts";
 
 export async function gatesSummary(call: Call<typeof GATES_SUMMARY_FLAGS>): Promise<undefined> {
   const { flags, json, config, io } = call;
   const nowMs = Date.now();
   const query = {
     workflowId: flags.workflow,
-    from: instantOf("--from", flags.from, nowMs),
-    to: instantOf("--to", flags.to, nowMs),
+    from: instantArgument("--from", flags.from, nowMs),
+    to: instantArgument("--to", flags.to, nowMs),
     groupBy: flags.by,
   };
   const summary = await connect(config).json<GateSummaryResponse>("/v1/host/assay/gates/summary", { query });
@@ -23,19 +23,6 @@ export async function gatesSummary(call: Call<typeof GATES_SUMMARY_FLAGS>): Prom
   }
   const rows = summary.groups.map(({ key, ...figures }) => rowOf(printable(Object.values(key).join(" ")), figures));
   io.out(formatTable(HEADINGS, [...rows, rowOf("all", summary.total)], io.paint));
-}
-
-const DAY = /^\d{4}-\d\d-\d\d$/;
-
-/** Whether an instant is one is for the server to say. */
-function instantOf(flag: string, text: string | undefined, nowMs: number): string | undefined {
-  if (text === undefined) return undefined;
-  if (DAY.test(text)) return `${text}T00:00:00Z`;
-  const instant = text.includes("T") ? text : beforeNow(text, nowMs);
-  if (instant !== undefined) return instant;
-  throw new AppError("unusable_input", {
-    problem: `${flag} ${text} must look like 7d, 2027-01-31 or 2027-01-31T12:00:00Z`,
-  });
 }
 
 const HEADINGS = ["GATES", "OPENED", "DECIDED", "REJECTED", "TIMED OUT", "OVERRIDDEN", "MEDIAN", "P95", "UNDER 10 S"];

@@ -1,6 +1,8 @@
-import type { InboxItem, InboxResponse } from "../../protocol/inbox-api.ts";
+import { AppError } from "../../protocol/errors.ts";
+import type { FlaggedItem, InboxItem, InboxResponse } from "../../protocol/inbox-api.ts";
 import { type Client, connect } from "../client.ts";
 import type { Call } from "../command.ts";
+import { actorText } from "../describe-annotation.ts";
 import { EXIT } from "../exit-codes.ts";
 import { followInbox, type InboxNews } from "../follow-inbox.ts";
 import type { Io, Paint } from "../io.ts";
@@ -16,20 +18,31 @@ const TITLE_WIDTH = 60;
 export async function inbox({ flags, json, config, io }: Call<typeof INBOX_FLAGS>): Promise<number> {
   const client = connect(config);
   const query = { workflowId: flags.workflow, kind: flags.kind };
+  if (flags.watch && flags.flagged) {
+    throw new AppError("unusable_input", { problem: "follow flags with: assay annotations --flagged --watch" });
+  }
   if (flags.watch) return watch(client, query, io, json);
   const { limit = LIMIT } = flags;
-  const page = await readInbox(client, limit, query);
-  const { items, nextCursor } = page;
-  if (json) io.out(JSON.stringify(page));
-  else if (items.length === 0) io.err("Nothing waits for you.");
-  else {
-    io.out(table(items, io.paint, Date.now()));
-    if (io.outIsTerminal) {
-      if (nextCursor !== undefined) io.err(`There are more; show them with --limit ${limit * 5}.`);
-      io.err("Decide one with: assay resolve INTERRUPT accept|reject");
-    }
-  }
+  const gates = await readInbox(client, limit, query);
+  const flagged = flags.flagged ? await readFlagged(client, limit, query) : {};
+  if (json) io.out(JSON.stringify({ ...gates, ...flagged }));
+  else show({ ...gates, ...flagged }, limit, io);
   return EXIT.fine;
+}
+
+function show({ items, nextCursor, flagged = [], nextFlaggedCursor }: InboxResponse, limit: number, io: Io): void {
+  if (items.length + flagged.length === 0) io.err("Nothing waits for you.");
+  const tables = [
+    ...(items.length === 0 ? [] : [table(items, io.paint, Date.now())]),
+    ...(flagged.length === 0 ? [] : [flaggedTable(flagged, io.paint, Date.now())]),
+  ];
+  if (tables.length > 0) io.out(tables.join("\n\n"));
+  if (!io.outIsTerminal) return;
+  if (nextCursor !== undefined || nextFlaggedCursor !== undefined) {
+    io.err(`There are more; show them with --limit ${limit * 5}.`);
+  }
+  if (items.length > 0) io.err("Decide one with: assay resolve INTERRUPT accept|reject");
+  if (flagged.length > 0) io.err("Close a flag with: assay annotate --close ANNOTATION --note TEXT");
 }
 
 type Query = Readonly<Record<string, string | undefined>>;
@@ -44,6 +57,34 @@ async function readInbox(client: Client, limit: number, filter: Query): Promise<
     cursor = page.nextCursor;
   } while (cursor !== undefined && items.length < limit);
   return cursor === undefined ? { items } : { items, nextCursor: cursor };
+}
+
+async function readFlagged(
+  client: Client,
+  limit: number,
+  filter: Query,
+): Promise<Pick<InboxResponse, "flagged" | "nextFlaggedCursor">> {
+  const flagged: FlaggedItem[] = [];
+  let flaggedCursor: string | undefined;
+  do {
+    const query = { ...filter, flagged: "true", flaggedCursor, limit: Math.min(limit - flagged.length, PAGE_MAX) };
+    const page: InboxResponse = await client.json("/v1/host/assay/inbox", { query });
+    flagged.push(...(page.flagged ?? []));
+    flaggedCursor = page.nextFlaggedCursor;
+  } while (flaggedCursor !== undefined && flagged.length < limit);
+  return { flagged, ...(flaggedCursor === undefined ? {} : { nextFlaggedCursor: flaggedCursor }) };
+}
+
+function flaggedTable(flagged: readonly FlaggedItem[], paint: Paint, nowMs: number): string {
+  const rows = flagged.map((flag) => [
+    formatRoughly(nowMs - Date.parse(flag.createdAt)),
+    printable(flag.workflowId),
+    printable(flag.nodeId === undefined ? flag.runId : `${flag.runId} node ${flag.nodeId}`),
+    actorText(flag.actor, flag.actorKind),
+    shorten(printable(flag.note ?? ""), TITLE_WIDTH),
+    flag.annotationId,
+  ]);
+  return formatTable(["AGE", "WORKFLOW", "FLAGGED", "BY", "NOTE", "ANNOTATION"], rows, paint);
 }
 
 function table(items: readonly InboxItem[], paint: Paint, nowMs: number): string {

@@ -1,5 +1,6 @@
 import type { CreateKeyRequest, KeyInfo } from "../../protocol/api.ts";
 import { AppError } from "../../protocol/errors.ts";
+import type { PrincipalKind } from "../../protocol/identity.ts";
 import type { Call, FlagValues } from "../command.ts";
 import { withKeys } from "../keys-of.ts";
 import { split } from "../name-list.ts";
@@ -22,7 +23,7 @@ function requestOf({ flags }: Call<typeof KEY_CREATE_FLAGS>, nowMs: number): Cre
   const expiresAt = expiryOf(flags, nowMs);
   return {
     principal,
-    ...(kind === undefined ? {} : { kind: kind as "user" | "agent" }),
+    ...(kind === undefined ? {} : { kind: kind as PrincipalKind }),
     ...(workspace === undefined ? {} : { workspace }),
     ...(roles.length === 0 ? {} : { roles: split(roles) }),
     ...(group.length === 0 ? {} : { groups: split(group) }),

@@ -19,7 +19,7 @@ export async function keyList(call: Call<typeof KEY_LIST_FLAGS>): Promise<undefi
 function table(keys: readonly KeyInfo[], paint: Paint, nowMs: number): string {
   const rows = keys.map((key) => [
     key.keyId,
-    printable(`${key.principal}${key.kind === "agent" ? " (agent)" : ""}`),
+    printable(`${key.principal}${key.kind === "user" ? "" : ` (${key.kind})`}`),
     printable(key.workspace ?? "-"),
     printable(key.roles.join(",") || "-"),
     printable(key.groups.join(",") || "-"),

@@ -29,6 +29,7 @@ export function showRun(run: RunSnapshot, { paint }: Io, nowMs: number): string 
       Owner:
         run.owner && printable([run.owner.tenant, run.owner.workspace, run.owner.principal].filter(Boolean).join("/")),
       Tags: run.tags?.length ? printable(run.tags.join(", ")) : undefined,
+      "Forked from": forkedFrom(run),
       Parent: run.parentRunId && `${run.parentRunId} (node ${printable(run.parentNodeId ?? "")})`,
       Error: run.error && paint.red(errorText(run.error)),
     },
@@ -44,6 +45,13 @@ export function showRun(run: RunSnapshot, { paint }: Io, nowMs: number): string 
     values("Outputs", outputs, paint),
   ];
   return parts.filter((part) => part !== undefined).join("\n\n");
+}
+
+function forkedFrom({ metadata }: RunSnapshot): string | undefined {
+  const from = metadata?.["forkedFrom"] as { runId?: unknown; fromSeq?: unknown; motivatedBy?: unknown } | undefined;
+  if (typeof from?.runId !== "string") return undefined;
+  const because = typeof from.motivatedBy === "string" ? `, because of ${from.motivatedBy}` : "";
+  return printable(`${from.runId} at sequence ${from.fromSeq}${because}`);
 }
 
 function interrupts({ interrupts: open = [] }: RunSnapshot, paint: Io["paint"], nowMs: number): string | undefined {

@@ -13,9 +13,11 @@ import { openStore } from "../database.ts";
 import { consoleFolder, programName } from "../paths.ts";
 import { packageVersion } from "../version.ts";
 import { buildHost } from "../wiring/build-host.ts";
+import { expireRuns } from "../wiring/expire-runs.ts";
 import { httpSettings, streamSettings } from "../wiring/http-settings.ts";
 import { readKeyFile } from "../wiring/key-file.ts";
 import { isLoopback, listen } from "../wiring/listen.ts";
+import type { ProcessScrubber } from "../wiring/process-scrubber.ts";
 import { purgeFromTimeToTime } from "../wiring/purge.ts";
 import { runUntilStopped } from "../wiring/run-until-stopped.ts";
 import type { Shutdown } from "../wiring/shutdown.ts";
@@ -27,8 +29,8 @@ import { checkWorkflowFiles, registerNew } from "../wiring/workflow-files.ts";
 
 /** One process with everything in it, wired from top to bottom; it ends with a signal. */
 export function serve(call: Call): Promise<number> {
-  return runUntilStopped(call, async (log, shutdown) => {
-    const ready = await start(call, log, shutdown);
+  return runUntilStopped(call, async (log, shutdown, scrubber) => {
+    const ready = await start(call, log, shutdown, scrubber);
     announce(call, ready);
     log.info({ url: ready.url, version: packageVersion() }, "ready");
   });
@@ -40,7 +42,7 @@ interface Ready {
 }
 
 /** What is opened first is closed last: the server, the worker, the audit checkpoints, the store. */
-async function start(call: Call, log: Logger, shutdown: Shutdown): Promise<Ready> {
+async function start(call: Call, log: Logger, shutdown: Shutdown, scrubber: ProcessScrubber): Promise<Ready> {
   const { config } = call;
   const keyFile = config.keys === undefined ? undefined : readKeyFile(config.keys);
   const store = await openStore(config);
@@ -48,11 +50,12 @@ async function start(call: Call, log: Logger, shutdown: Shutdown): Promise<Ready
   purgeFromTimeToTime(store, log, shutdown);
 
   const signer = await signerFor(store, config);
-  let host = await buildHost(store, config);
+  let host = await buildHost(store, config, scrubber);
   if (host.capabilities.has("auditLogIntegrity")) {
     host = { ...host, checkpointer: signCheckpoints(host, signer, config, log, shutdown) };
   }
   await registerWorkflows(host, call);
+  expireRuns(host, config, log, shutdown);
   if (keyFile) await seedKeys(host, keyFile);
 
   const deliveries = config.worker ? deliveryPart(host, config, log, shutdown) : undefined;

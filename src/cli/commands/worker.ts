@@ -15,10 +15,10 @@ export async function worker(call: Call): Promise<number> {
       "a worker of its own needs --database-url: a SQLite file belongs to one process, and `assay serve` works in it";
     throw new AppError("unusable_input", { problem });
   }
-  return runUntilStopped(call, async (log, shutdown) => {
+  return runUntilStopped(call, async (log, shutdown, scrubber) => {
     const store = await openStore(config);
     shutdown.add("store", () => store.close());
-    const host = await buildHost(store, config);
+    const host = await buildHost(store, config, scrubber);
     deliveryPart(host, config, log, shutdown).start("");
     workOn(host, config, log, shutdown);
     const database = describeDatabase(config);

@@ -1,8 +1,11 @@
 import type { AnyCommand } from "../command.ts";
+import { ANNOTATION_COMMANDS } from "./annotation.ts";
 import { AUDIT_COMMANDS } from "./audit.ts";
 import { DATABASE_COMMANDS, openapi } from "./database.ts";
 import { EVENT_COMMANDS } from "./event.ts";
+import { FEEDBACK_COMMANDS } from "./feedback.ts";
 import { INBOX_COMMANDS } from "./inbox.ts";
+import { JUDGMENT_COMMANDS } from "./judgments.ts";
 import { KEY_COMMANDS } from "./key.ts";
 import { ROLE_COMMANDS } from "./role.ts";
 import { RUN_COMMANDS } from "./run.ts";
@@ -15,6 +18,9 @@ export const COMMANDS: readonly AnyCommand[] = [
   ...SERVE_COMMANDS,
   ...RUN_COMMANDS,
   ...INBOX_COMMANDS,
+  ...ANNOTATION_COMMANDS,
+  ...FEEDBACK_COMMANDS,
+  ...JUDGMENT_COMMANDS,
   ...EVENT_COMMANDS,
   ...WORKFLOW_COMMANDS,
   ...KEY_COMMANDS,
@@ -29,6 +35,7 @@ export const COMMANDS: readonly AnyCommand[] = [
 export const GROUPS: Readonly<Record<string, string>> = {
   run: "Start, follow and stop runs.",
   gates: "See how gates have fared.",
+  feedback: "See how runs were judged.",
   event: "Hand events from elsewhere to the runs that wait for them.",
   workflow: "Register and look at workflow definitions.",
   key: "Make, list and end API keys.",

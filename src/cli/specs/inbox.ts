@@ -11,6 +11,7 @@ export const INBOX_FLAGS = {
     choices: ["approval", "clarification", "external-event", "custom", "low-confidence"],
     summary: "Only approval, clarification, external-event, custom or low-confidence.",
   },
+  flagged: { type: "switch", summary: "Also runs that somebody flagged, until the flag is closed." },
   limit: { type: "integer", value: "N", min: 1, summary: "How many; 50 unless given." },
   watch: { type: "switch", summary: "Go on with what opens, changes and closes, until interrupted." },
 } as const satisfies Flags;
@@ -22,7 +23,12 @@ export const inbox = command({
   args: [],
   flags: INBOX_FLAGS,
   settings: CLIENT,
-  examples: ["assay inbox", "assay inbox --workflow release --kind approval", "assay inbox --watch --json"],
+  examples: [
+    "assay inbox",
+    "assay inbox --workflow release --kind approval",
+    "assay inbox --flagged",
+    "assay inbox --watch --json",
+  ],
   load: async () => (await import("../commands/inbox.ts")).inbox,
 });
 

@@ -23,8 +23,8 @@ export const KEY_CREATE_FLAGS = {
   kind: {
     type: "text",
     value: "KIND",
-    choices: ["user", "agent"],
-    summary: "user or agent; else as the key that makes it.",
+    choices: ["user", "agent", "code"],
+    summary: "user, agent or code (a check that runs by itself); else as the key that makes it.",
   },
   workspace: { type: "text", value: "ID", summary: "Bind the key to one workspace." },
   label: { type: "text", value: "TEXT", summary: "A note to recognise the key by." },

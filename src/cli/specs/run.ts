@@ -1,4 +1,6 @@
 import { type AnyCommand, command, type Flags } from "../command.ts";
+import { runDelete } from "./deletion.ts";
+import { runDiff, runFork } from "./fork.ts";
 import { CLIENT, RUN, RUN_EXITS } from "./shared.ts";
 
 export const RUN_START_FLAGS = {
@@ -127,4 +129,7 @@ export const RUN_COMMANDS: readonly AnyCommand[] = [
   runCancel,
   runPause,
   runResume,
+  runDelete,
+  runFork,
+  runDiff,
 ];

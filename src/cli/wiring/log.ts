@@ -1,4 +1,5 @@
 import { type DestinationStream, destination, type Logger, pino } from "pino";
+import type { Scrubber } from "../../formats/scrub.ts";
 
 export interface ProcessLog {
   readonly log: Logger;
@@ -7,11 +8,12 @@ export interface ProcessLog {
 }
 
 /** JSON lines on stderr. Written in the background: a slow reader of the log must not slow down requests. */
-export function processLog(level: string): ProcessLog {
+export function processLog(level: string, scrubber: Scrubber): ProcessLog {
   const stream = destination({ fd: 2, sync: false });
   // Nobody reads the log any more. That is their business; the host goes on.
   stream.on("error", () => {});
-  const log = pino({ level, base: { pid: process.pid } }, stream as DestinationStream);
+  const hooks = { streamWrite: (line: string) => cleanLine(line, scrubber) };
+  const log = pino({ level, base: { pid: process.pid }, hooks }, stream as DestinationStream);
   const flush = () => {
     try {
       stream.flushSync();
@@ -20,4 +22,10 @@ export function processLog(level: string): ProcessLog {
     }
   };
   return { log, flush };
+}
+
+/** Most lines hold no secret and are written as they are. The others are cleaned by value, so that they stay JSON. */
+export function cleanLine(line: string, { scrubText, scrubValue }: Scrubber): string {
+  if (scrubText(line) === line) return line;
+  return `${JSON.stringify(scrubValue(JSON.parse(line)))}\n`;
 }

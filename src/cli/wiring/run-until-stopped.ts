@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import type { Call } from "../command.ts";
 import { EXIT } from "../exit-codes.ts";
 import { processLog } from "./log.ts";
+import { type ProcessScrubber, processScrubber } from "./process-scrubber.ts";
 import { exitIfStuck, exitOnBugs, Shutdown, untilStopped } from "./shutdown.ts";
 
 /** After the grace period, how long closing may still take before the process ends itself. */
@@ -13,16 +14,17 @@ const STUCK_MS = 5_000;
  */
 export async function runUntilStopped(
   { config, io }: Call,
-  start: (log: Logger, shutdown: Shutdown) => Promise<void>,
+  start: (log: Logger, shutdown: Shutdown, scrubber: ProcessScrubber) => Promise<void>,
 ): Promise<number> {
-  const { log, flush } = processLog(config.logLevel);
+  const scrubber = await processScrubber(config);
+  const { log, flush } = processLog(config.logLevel, scrubber);
   exitOnBugs(log, flush);
   const stopped = untilStopped();
   const shutdown = new Shutdown();
   const end = () =>
     shutdown.run(config.shutdownGraceMs, (error, name) => log.error({ err: error }, `${name} did not end well`));
   try {
-    await start(log, shutdown);
+    await start(log, shutdown, scrubber);
   } catch (error) {
     await end();
     flush();

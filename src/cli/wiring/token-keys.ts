@@ -13,9 +13,13 @@ export async function tokensFor(
   config: Pick<Config, "tokenKeys" | "tokenTtl">,
   nowMs: () => number,
 ): Promise<InterruptTokens> {
-  const secret = await store.hostSecret("interrupt-token", () => randomBytes(32).toString("base64url"));
-  const own = { kid: HOST_KID, secret };
+  const own = { kid: HOST_KID, secret: await ownTokenSecret(store) };
   const given = config.tokenKeys === undefined ? [] : parseTokenKeys(config.tokenKeys);
   const [first = own, ...rest] = [...given, own];
   return tokenKeys({ keys: [first, ...rest], nowMs, ttlMs: config.tokenTtl * 1000 });
+}
+
+/** The secret in the database, made by whoever asks first. */
+export function ownTokenSecret(store: Pick<Store, "hostSecret">): Promise<string> {
+  return store.hostSecret("interrupt-token", () => randomBytes(32).toString("base64url"));
 }

@@ -1,14 +1,18 @@
 import { AppError } from "../../protocol/errors.ts";
 import type { EventDraft } from "../../protocol/events.ts";
+import type { Judge } from "../../protocol/gate-rules.ts";
 import type { Interrupt } from "../../protocol/interrupt.ts";
 import { closeInterrupt } from "./close-interrupt.ts";
 import { deepEqual } from "./deep-equal.ts";
 import { compileSchema } from "./json-schema.ts";
 
+export type Answerer = Pick<Judge, "principal" | "kind">;
+
 /** The events of an answer to anything but an approval. Throws what is wrong with it. */
-export function answerInterrupt(interrupt: Interrupt, value: unknown, by: string, at: string): EventDraft[] {
+export function answerInterrupt(interrupt: Interrupt, value: unknown, by: Answerer, at: string): EventDraft[] {
+  const who = { resolvedBy: by.principal, resolvedByKind: by.kind };
   const answered = (resumeValue: unknown) =>
-    closeInterrupt(interrupt, { outcome: "answered", resolvedBy: by, resumeValue, at });
+    closeInterrupt(interrupt, { outcome: "answered", ...who, resumeValue, at });
   checkSchema(interrupt, value);
   switch (interrupt.kind) {
     case "clarification": {
@@ -17,7 +21,7 @@ export function answerInterrupt(interrupt: Interrupt, value: unknown, by: string
       const resolved: EventDraft = {
         type: "clarification.resolved",
         nodeId,
-        payload: { nodeId, answers, answeredBy: by },
+        payload: { nodeId, answers, answeredBy: by.principal },
       };
       return [resolved, ...answered({ answers })];
     }

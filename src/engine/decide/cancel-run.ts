@@ -1,4 +1,5 @@
 import type { EventDraft } from "../../protocol/events.ts";
+import { isReplay } from "../../protocol/forked-from.ts";
 import { activeNodes, type Cancellation, type Run } from "../../protocol/run.ts";
 import { isTerminal } from "../../protocol/run-status.ts";
 
@@ -7,14 +8,19 @@ import { isTerminal } from "../../protocol/run-status.ts";
  * that holds it is asked to let go; otherwise nothing is under way and the run ends here.
  */
 export function cancelRun(run: Run, command: Cancellation): EventDraft[] {
-  if (isTerminal(run.status) || run.status === "cancelling") return [];
+  if (isTerminal(run.status)) return [];
+  // In a replay nothing is ever under way, whatever the history says that it was copied with.
+  if (isReplay(run)) return endCancelled(run, command);
+  if (run.status === "cancelling") return [];
   const executing = activeNodes(run).some(([, node]) => node.status === "executing");
   return executing ? requestCancel(run, command) : endCancelled(run, command);
 }
 
 /** Leaves the end of the run, and of its children, to a worker. */
 export function requestCancel(run: Run, command: Cancellation): EventDraft[] {
-  if (isTerminal(run.status) || run.status === "cancelling") return [];
+  if (isTerminal(run.status)) return [];
+  if (isReplay(run)) return endCancelled(run, command);
+  if (run.status === "cancelling") return [];
   return [{ type: "assay.cancel.requested", payload: { ...command } }];
 }
 

@@ -1,17 +1,19 @@
 import type { EventDraft } from "../../protocol/events.ts";
+import type { PrincipalKind } from "../../protocol/identity.ts";
 import { type Interrupt, isGoverned } from "../../protocol/interrupt.ts";
 
 export interface Closing {
   readonly outcome: string;
   readonly reason?: string;
   readonly resolvedBy?: string;
+  readonly resolvedByKind?: PrincipalKind | "token";
   readonly resumeValue?: unknown;
   readonly at: string;
 }
 
 /** The end of an interrupt: its node has what it waited for. */
 export function closeInterrupt({ nodeId, interruptId, kind }: Interrupt, closing: Closing): EventDraft[] {
-  const { outcome, reason, resolvedBy, resumeValue, at } = closing;
+  const { outcome, reason, resolvedBy, resolvedByKind = "user", resumeValue, at } = closing;
   const value = resumeValue === undefined ? {} : { resumeValue };
   return [
     {
@@ -24,6 +26,7 @@ export function closeInterrupt({ nodeId, interruptId, kind }: Interrupt, closing
         ...value,
         resolvedAt: at,
         ...(resolvedBy === undefined ? {} : { resolvedBy }),
+        ...(resolvedByKind === "user" ? {} : { resolvedByKind }),
         outcome,
         ...(reason === undefined ? {} : { reason }),
       },

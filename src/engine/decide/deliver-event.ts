@@ -105,7 +105,7 @@ function answered({ run, interrupt }: Wait, event: ExternalEvent, at: string): E
   const said = isObject(payload) ? payload : { payload };
   const value = { ...said, eventId, eventType, ...(interrupt.data["correlation"] as object) };
   try {
-    return answerInterrupt(interrupt, value, by, at);
+    return answerInterrupt(interrupt, value, { principal: by, kind: "user" }, at);
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     const { nodeId, interruptId } = interrupt;

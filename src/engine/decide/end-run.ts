@@ -15,7 +15,7 @@ export function checkDeadline(run: Run, nowMs: number): EventDraft[] {
   const deadline = deadlineMs(run);
   const limit = run.limits.runDurationMs;
   if (deadline === undefined || limit === undefined || nowMs < deadline) return [];
-  const observed = Math.max(nowMs - Date.parse(run.startedAt), limit + 1);
+  const observed = Math.max(nowMs - deadline + limit, limit + 1);
   const message = `The run lasted longer than ${limit} ms.`;
   return [
     { type: "cap.breached", payload: { kind: "run-duration", limit, observed } },

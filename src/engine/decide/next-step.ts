@@ -39,10 +39,7 @@ export function nextSteps(plan: Plan, run: Run, among: readonly WorkflowNode[] =
   const steps: Step[] = [];
   for (const node of among) {
     if (held.has(node.id)) continue;
-    const state = nodeOf(run, node.id);
-    if (state?.status === "interrupted") steps.push({ type: "start", node, attempt: state.attempt + 1 });
-    if (state !== undefined) continue;
-    const step = firstStep(plan, run, node);
+    const step = stepOf(plan, run, node);
     if (step) steps.push(step);
   }
   if (steps.length > 0) return steps;
@@ -104,7 +101,11 @@ function followed(plan: Plan, run: Run, nodeId: string, gate: NodeState): boolea
   );
 }
 
-function firstStep(plan: Plan, run: Run, node: WorkflowNode): Step | undefined {
+/** What may happen to this one node, whatever else is going on. */
+export function stepOf(plan: Plan, run: Run, node: WorkflowNode): Step | undefined {
+  const state = nodeOf(run, node.id);
+  if (state?.status === "interrupted") return { type: "start", node, attempt: state.attempt + 1 };
+  if (state !== undefined) return undefined;
   const outcome = triggerOutcome(plan, run, node.id);
   if (outcome === "wait") return undefined;
   if (outcome === "fire") {

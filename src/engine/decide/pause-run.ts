@@ -1,5 +1,6 @@
 import { AppError } from "../../protocol/errors.ts";
 import type { DrainPolicy, EventDraft } from "../../protocol/events.ts";
+import { isReplay } from "../../protocol/forked-from.ts";
 import { activeNodes, type Run } from "../../protocol/run.ts";
 import { isTerminal, isWaiting } from "../../protocol/run-status.ts";
 
@@ -27,6 +28,9 @@ export function pauseRun(run: Run, command: PauseRun): EventDraft[] {
 function refuseUnlessPausable(run: Run): void {
   const { runId, status: runStatus } = run;
   if (isTerminal(runStatus)) throw new AppError("run_terminal", { runId, runStatus });
+  if (isReplay(run)) {
+    throw new AppError("run_state_conflict", { runId, runStatus, problem: "a replay ends by itself, or by a cancel" });
+  }
   if (runStatus === "paused") {
     throw new AppError("run_state_conflict", { runId, runStatus, problem: "resume it", pausedAt: run.pausedAt });
   }

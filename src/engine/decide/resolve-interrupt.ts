@@ -43,12 +43,13 @@ export function resolveInterrupt(run: Run, command: ResolveInterrupt): Ruling {
     return isGoverned(interrupt) ? decideGovernedGate(answer) : decidePlainGate(answer);
   }
   const { interruptId, nodeId } = interrupt;
-  const events = answerInterrupt(interrupt, value, judge.principal, at);
+  const events = answerInterrupt(interrupt, value, judge, at);
   return { events, audit: [{ action: "interrupt.resolved", details: { interruptId, nodeId, outcome: "answered" } }] };
 }
 
 export function findInterrupt(run: Run, of: ResolveInterrupt["of"]): Interrupt | undefined {
-  const all = Object.values(run.interrupts);
+  // What a fork inherits was asked elsewhere, and is answered there.
+  const all = Object.values(run.interrupts).filter(({ inherited }) => inherited !== true);
   if ("interruptId" in of) return all.find(({ interruptId }) => interruptId === of.interruptId);
   return all.filter(({ nodeId }) => nodeId === of.nodeId).at(-1);
 }

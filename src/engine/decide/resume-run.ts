@@ -1,5 +1,6 @@
 import { AppError } from "../../protocol/errors.ts";
 import type { EventDraft } from "../../protocol/events.ts";
+import { isReplay } from "../../protocol/forked-from.ts";
 import type { Run } from "../../protocol/run.ts";
 import { isTerminal } from "../../protocol/run-status.ts";
 
@@ -13,6 +14,9 @@ export function resumeRun(run: Run, command: ResumeRun): EventDraft[] {
   const { runId, status: runStatus } = run;
   const reason = command.reason === undefined ? {} : { reason: command.reason };
   if (isTerminal(runStatus)) throw new AppError("run_terminal", { runId, runStatus });
+  if (isReplay(run)) {
+    throw new AppError("run_state_conflict", { runId, runStatus, problem: "a replay goes on by itself" });
+  }
   if (run.pause) return [{ type: "assay.pause.withdrawn", payload: { by: command.by, ...reason } }];
   if (runStatus !== "paused") {
     throw new AppError("run_state_conflict", { runId, runStatus, problem: "only a paused run can be resumed" });

@@ -27,13 +27,7 @@ export interface RunLimits {
 export function startRun(plan: Plan, command: StartRun): Extract<EventDraft, { type: "run.started" }> {
   const { request, owner, parent, unset = [] } = command;
   const configurable = request.configurable ?? {};
-  const problems = plan.configurable?.(configurable) ?? [];
-  if (problems.length > 0) {
-    throw new AppError("validation_error", {
-      problem: `configurable${problems[0]?.path ?? ""} ${problems[0]?.problem ?? "does not match configurableSchema"}`,
-      problems: problems.map(({ path, problem }) => ({ path: `/configurable${path}`, problem })),
-    });
-  }
+  checkConfigurable(plan, configurable);
   const inputs = request.inputs ?? {};
   const variables = plan.definition.variables.map((one) => (unset.includes(one.name) ? withoutDefault(one) : one));
   checkInputs(variables, inputs);
@@ -58,6 +52,15 @@ export function startRun(plan: Plan, command: StartRun): Extract<EventDraft, { t
   return { type: "run.started", payload: shown, sealed: payload };
 }
 
+export function checkConfigurable(plan: Plan, configurable: Readonly<Record<string, unknown>>): void {
+  const problems = plan.configurable?.(configurable) ?? [];
+  if (problems.length === 0) return;
+  throw new AppError("validation_error", {
+    problem: `configurable${problems[0]?.path ?? ""} ${problems[0]?.problem ?? "does not match configurableSchema"}`,
+    problems: problems.map(({ path, problem }) => ({ path: `/configurable${path}`, problem })),
+  });
+}
+
 function linkTo({ runId: parentRunId, nodeId: parentNodeId, rootRunId, depth }: Parent) {
   return { parentRunId, parentNodeId, rootRunId, depth };
 }
@@ -66,7 +69,7 @@ function withoutDefault({ defaultValue: _, ...variable }: WorkflowVariable): Wor
   return variable;
 }
 
-function checkInputs(variables: readonly WorkflowVariable[], inputs: Readonly<Record<string, unknown>>): void {
+export function checkInputs(variables: readonly WorkflowVariable[], inputs: Readonly<Record<string, unknown>>): void {
   for (const variable of variables) {
     const given = Object.hasOwn(inputs, variable.name);
     if (!given) {
@@ -101,7 +104,7 @@ function defaultsOf(
   return Object.fromEntries(unset.map(({ name, defaultValue }) => [name, defaultValue]));
 }
 
-function runLimits(plan: Plan, configurable: Readonly<Record<string, unknown>>, host: RunLimits) {
+export function runLimits(plan: Plan, configurable: Readonly<Record<string, unknown>>, host: RunLimits) {
   const recursionLimit = numberOr(configurable["recursionLimit"]);
   const durations = [
     numberOr(configurable["runTimeoutMs"]),

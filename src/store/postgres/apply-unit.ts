@@ -1,15 +1,20 @@
 import { type ChainHead, extendChain } from "../audit-chain.ts";
 import type { ExternalEventWrite } from "../gates.ts";
 import { externalEventRow } from "../sql/gate-rows.ts";
+import type { AnnotationChangesTable } from "../sql/judgment-tables.ts";
 import type { AuditLogTable, EffectsTable } from "../sql/tables.ts";
 import type { Change, EffectClaim, Unit } from "../store.ts";
+import { applyAnnotations } from "./apply-annotations.ts";
+import { applyQueues } from "./apply-queues.ts";
 import { hasEnded, type PreparedRun, type PreparedUnit } from "./prepare-unit.ts";
-import { change, externalEventKey, idempotencyKey, type StandingRows, scopeKey } from "./standing-rows.ts";
+import { change } from "./standing.ts";
+import { externalEventKey, idempotencyKey, type StandingRows, scopeKey } from "./standing-rows.ts";
 
 /** What the accepted units of a batch add, beside the rows they changed in `StandingRows`. */
 export interface Accepted {
   readonly units: PreparedUnit[];
   readonly audit: AuditLogTable[];
+  readonly history: AnnotationChangesTable[];
   /** Whether some run is free to be claimed after its write. */
   work: boolean;
 }
@@ -32,6 +37,8 @@ export function applyUnit(prepared: PreparedUnit, standing: StandingRows, accept
   }
   if (unit.idempotency && idempotency) change(standing.idempotency, idempotencyKey(unit.idempotency), idempotency);
   for (const write of unit.externalEvents ?? []) applyExternalEvent(write, standing);
+  accepted.history.push(...applyAnnotations(prepared, standing));
+  applyQueues(unit.queues ?? [], standing);
   accepted.units.push(prepared);
 }
 
@@ -65,7 +72,7 @@ function extendAudit(tenant: string, drafts: NonNullable<Unit["audit"]>, standin
 
 function applyRun(prepared: PreparedRun, standing: StandingRows, accepted: Accepted): void {
   const { write, columns } = prepared;
-  const { run_id, tenant, version, workflow_id } = columns;
+  const { run_id, tenant, version, status, workflow_id } = columns;
   const before = standing.runs.get(run_id)?.row;
   const lease =
     write.lease === undefined
@@ -82,7 +89,7 @@ function applyRun(prepared: PreparedRun, standing: StandingRows, accepted: Accep
     else standing.active.set(key, run_id);
   }
   const dedup_scope = ended ? null : scope;
-  change(standing.runs, run_id, { run_id, tenant, version, workflow_id, dedup_scope, ...lease, columns });
+  change(standing.runs, run_id, { run_id, tenant, version, status, workflow_id, dedup_scope, ...lease, columns });
   accepted.work ||= columns.wake_at !== null && lease.lease_owner === null;
 }
 
@@ -113,8 +120,11 @@ export function changeOf({ units, work }: Accepted): Change | undefined {
   );
   const webhooks = some((unit) => unit.webhooks?.length);
   const deliveries = some((unit) => unit.deliveries?.length);
-  if (runIds.size === 0 && !work && !keys && !webhooks && !deliveries) return undefined;
-  return { runIds: [...runIds], work, keys, webhooks, deliveries };
+  const annotations = some((unit) => unit.annotations?.length);
+  for (const { unit } of units) for (const { runId } of unit.deletions ?? []) runIds.add(runId);
+  const queues = some((unit) => unit.queues?.length || unit.deletions?.length);
+  const topics = { work, keys, webhooks, deliveries, annotations, queues };
+  return runIds.size > 0 || Object.values(topics).includes(true) ? { runIds: [...runIds], ...topics } : undefined;
 }
 
 function runIdOf({ write }: PreparedRun): string {

@@ -4,11 +4,15 @@ import { toExternalEvent } from "../sql/gate-rows.ts";
 import { toEffectRecord, toIdempotencyRecord } from "../sql/rows.ts";
 import { givesWay } from "../sql/standing-outcome.ts";
 import type { EffectClaim, IdempotencyOutcome, Refusal } from "../store.ts";
+import { checkAnnotations } from "./apply-annotations.ts";
+import { checkQueues } from "./apply-queues.ts";
+import { checkDeletions } from "./delete-runs.ts";
 import type { PreparedRun, PreparedUnit } from "./prepare-unit.ts";
 import { externalEventKey, idempotencyKey, type StandingRows, scopeKey } from "./standing-rows.ts";
 
 /** Why the unit cannot happen as things stand, or undefined. Changes nothing. */
-export function checkUnit({ unit, runs }: PreparedUnit, standing: StandingRows): Refusal | undefined {
+export function checkUnit(prepared: PreparedUnit, standing: StandingRows): Refusal | undefined {
+  const { unit, runs } = prepared;
   for (const run of runs) {
     const refusal = checkRun(run, standing);
     if (refusal !== undefined) return refusal;
@@ -16,7 +20,10 @@ export function checkUnit({ unit, runs }: PreparedUnit, standing: StandingRows):
   return (
     checkEffects(unit.effectClaims ?? [], standing) ??
     checkIdempotency(unit.idempotency, standing) ??
-    checkExternalEvents(unit.externalEvents ?? [], standing)
+    checkExternalEvents(unit.externalEvents ?? [], standing) ??
+    checkAnnotations(prepared, standing) ??
+    checkQueues(unit, standing) ??
+    checkDeletions(unit, standing)
   );
 }
 

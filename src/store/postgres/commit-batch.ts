@@ -49,7 +49,7 @@ export async function commitBatch(
 
 async function transact(client: Client, batch: readonly PreparedUnit[], sender: string): Promise<CommittedBatch> {
   const standing = await lockStandingRows(client, batch);
-  const accepted: Accepted = { units: [], audit: [], work: false };
+  const accepted: Accepted = { units: [], audit: [], history: [], work: false };
   const settled = batch.map((unit) => decide(unit, standing, accepted));
 
   const writes = writeRows(standing, accepted);

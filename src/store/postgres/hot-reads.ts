@@ -1,6 +1,10 @@
 import type { Pool } from "pg";
 import type { Visibility } from "../../protocol/identity.ts";
 import type { Run } from "../../protocol/run.ts";
+import type { AnnotationPlace, AnnotationRecord, EventPlace } from "../judgments.ts";
+import { FIRST_PLACE, toAnnotation } from "../sql/annotation-rows.ts";
+import { beginningOf, toEventPlace } from "../sql/event-place.ts";
+import type { AnnotationsTable } from "../sql/judgment-tables.ts";
 import {
   type IdempotencyColumns,
   type KeyAndRoles,
@@ -37,6 +41,33 @@ export async function readEvents(
   const values = [runId, fromSequence, limit];
   const { rows } = await pool.query<RunEventsTable>({ name: "read events", text: READ_EVENTS, values });
   return rows.map(toStoredEvent);
+}
+
+const FIND_EVENT = `select sequence, type, body from run_events
+  where run_id = $1 and substr(body, 1, $2) = $3 limit 1`;
+
+export async function findEvent(pool: Pool, runId: string, eventId: string): Promise<EventPlace | undefined> {
+  const beginning = beginningOf(eventId);
+  const values = [runId, [...beginning].length, beginning];
+  const { rows } = await pool.query<RunEventsTable>({ name: "find event", text: FIND_EVENT, values });
+  return rows[0] && toEventPlace(rows[0]);
+}
+
+// What another tenant brought from elsewhere may be about a run of the same id.
+const ANNOTATIONS_OF_RUN = `select * from annotations
+  where tenant = (select tenant from runs where run_id = $1) and run_id = $1 and (created_at, annotation_id) > ($2, $3)
+  order by created_at, annotation_id limit $4`;
+
+export async function annotationsOfRun(
+  pool: Pool,
+  runId: string,
+  after: AnnotationPlace | undefined,
+  limit: number,
+): Promise<AnnotationRecord[]> {
+  const { createdAtMs, annotationId } = after ?? FIRST_PLACE;
+  const values = [runId, createdAtMs, annotationId, limit];
+  const query = { name: "annotations of run", text: ANNOTATIONS_OF_RUN, values };
+  return (await pool.query<AnnotationsTable>(query)).rows.map(toAnnotation);
 }
 
 const READ_IDEMPOTENCY = `select digest, state, status, headers, body, lease_until from idempotency

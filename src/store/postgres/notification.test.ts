@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { changeFrom, notify } from "./notification.ts";
 
-const TOPICS = { work: true, keys: false, webhooks: true, deliveries: false };
+const TOPICS = { work: true, keys: false, webhooks: true, deliveries: false, annotations: true, queues: false };
 
 function payloadOf(runIds: readonly string[] | "all"): string {
   return String(notify("host-1", { runIds, ...TOPICS }).values?.[0]);

@@ -12,6 +12,8 @@ export const EVERYTHING: Change = {
   keys: true,
   webhooks: true,
   deliveries: true,
+  annotations: true,
+  queues: true,
 };
 
 /** PostgreSQL refuses payloads of 8000 bytes and more. */
@@ -23,6 +25,8 @@ const Notification = Type.Object({
   keys: Type.Boolean(),
   webhooks: Type.Boolean(),
   deliveries: Type.Boolean(),
+  annotations: Type.Boolean(),
+  queues: Type.Boolean(),
   runIds: Type.Union([Type.Literal("all"), Type.Array(Type.String())]),
 });
 type Notification = Static<typeof Notification>;

@@ -53,6 +53,8 @@ export async function openPostgresStore(settings: PostgresSettings): Promise<Sto
     ...shared,
     readRun: (visible, runId) => hot.readRun(pool, visible, runId),
     readEvents: (runId, fromSequence, limit) => hot.readEvents(pool, runId, fromSequence, limit),
+    findEvent: (runId, eventId) => hot.findEvent(pool, runId, eventId),
+    annotationsOfRun: (runId, after, limit) => hot.annotationsOfRun(pool, runId, after, limit),
     readIdempotency: (key, nowMs) => hot.readIdempotency(pool, key, nowMs),
     findKey: (hash) => hot.findKey(pool, hash),
     claimRuns: (claim) => claimRuns(pool, claim),

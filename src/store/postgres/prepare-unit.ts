@@ -1,15 +1,19 @@
 import { eventDoc } from "../../protocol/events.ts";
 import { type Run, wakeAtMs } from "../../protocol/run.ts";
 import { isTerminal } from "../../protocol/run-status.ts";
+import { type AnnotationStep, stepsOf } from "../annotation-steps.ts";
 import { changedRows, type InterruptChanges } from "../interrupt-rows.ts";
+import { runFacts } from "../run-facts.ts";
 import type { IdempotencyTable, RunEventsTable, RunsTable } from "../sql/tables.ts";
 import type { IdempotencyOutcome, RunWrite, Unit } from "../store.ts";
+import { itemsOf } from "./standing-queues.ts";
 
 /** A unit with its rows written out, as far as they do not depend on what stands in the database. */
 export interface PreparedUnit {
   readonly unit: Unit;
   readonly runs: readonly PreparedRun[];
   readonly idempotency?: IdempotencyTable;
+  readonly annotations: readonly AnnotationStep[];
   /** Roughly, in characters or bytes, of all that can be large. */
   readonly size: number;
 }
@@ -34,17 +38,21 @@ export function prepareUnit(unit: Unit): PreparedUnit {
     return { write, columns, events: eventRows(write), interrupts: changedRows(write) };
   });
   const { idempotency } = unit;
+  const annotations = stepsOf(unit);
   return {
     unit,
     runs,
     ...(idempotency === undefined ? {} : { idempotency: idempotencyRow(idempotency) }),
-    size: sizeOf(unit, runs),
+    annotations,
+    // A unit that deletes is a batch of its own: all that goes is in the database then, and nothing in memory.
+    size: unit.deletions?.length ? Number.POSITIVE_INFINITY : sizeOf(unit, runs, annotations),
   };
 }
 
 function sizeOf(
-  { idempotency, artifacts = [], workflows = [], externalEvents = [] }: Unit,
+  { idempotency, artifacts = [], workflows = [], externalEvents = [], queues = [] }: Unit,
   runs: readonly PreparedRun[],
+  annotations: readonly AnnotationStep[],
 ): number {
   let size = idempotency?.response.body.length ?? 0;
   for (const { columns, events, interrupts } of runs) {
@@ -53,8 +61,12 @@ function sizeOf(
     for (const { body, sealed } of events) size += body.length + (sealed?.length ?? 0);
   }
   for (const { body } of artifacts) size += body.length;
+  for (const { note = "", signal } of annotations.map(({ after }) => after)) {
+    size += note.length + (signal.correction?.length ?? 0);
+  }
   for (const { definition } of workflows) size += definition.length;
   for (const write of externalEvents) if (write.type === "put") size += write.event.payload.length;
+  for (const { body } of queues.flatMap(itemsOf)) size += body.length;
   return size;
 }
 
@@ -80,6 +92,7 @@ function columnsOf(tenant: string, run: Run): RunColumns {
     created_at: Date.parse(run.startedAt),
     updated_at: Date.parse(run.updatedAt),
     wake_at: wakeAtMs(run) ?? null,
+    ...runFacts(run),
   };
 }
 

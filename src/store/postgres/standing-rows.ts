@@ -6,13 +6,21 @@ import type { ExternalEventsTable } from "../sql/gate-tables.ts";
 import type { EffectsTable, IdempotencyTable, RunsTable } from "../sql/tables.ts";
 import type { IdempotencyKey } from "../store.ts";
 import type { PreparedUnit, RunColumns } from "./prepare-unit.ts";
+import { byKey, type Question, type RowsOf, type Standing, transpose } from "./standing.ts";
+import {
+  annotationQuestions,
+  neededRuns,
+  type StandingAnnotations,
+  standingAnnotations,
+} from "./standing-annotations.ts";
+import { newItems, queueQuestions, type StandingQueues, standingQueues } from "./standing-queues.ts";
 import { send } from "./statements.ts";
 
 /**
  * The rows that the units of a batch depend on: locked as they stand in the database, then changed in memory by each
  * unit that is accepted, so that the next unit is checked against what the ones before it did.
  */
-export interface StandingRows {
+export interface StandingRows extends StandingAnnotations, StandingQueues {
   /** Where the chains end, by tenant; a chain that is empty has no head. */
   readonly heads: Map<string, Standing<ChainHead>>;
   readonly runs: Map<string, Standing<StandingRun>>;
@@ -25,23 +33,20 @@ export interface StandingRows {
   readonly externalEvents: Map<string, Standing<ExternalEventsTable>>;
 }
 
-export interface Standing<R> {
-  readonly row: R;
-  /** Whether the database has such a row already. */
-  readonly stored: boolean;
-  readonly changed: boolean;
-}
-
-type HeldColumns = "run_id" | "tenant" | "version" | "workflow_id" | "dedup_scope" | "lease_owner" | "lease_until";
+type HeldColumns =
+  | "run_id"
+  | "tenant"
+  | "version"
+  | "status"
+  | "workflow_id"
+  | "dedup_scope"
+  | "lease_owner"
+  | "lease_until";
 
 export type StandingRun = Pick<RunsTable, HeldColumns> & {
   /** All other columns, once a unit has written the run. */
   readonly columns?: RunColumns;
 };
-
-export function change<K, R>(rows: Map<K, Standing<R>>, key: K, row: R): void {
-  rows.set(key, { row, stored: rows.get(key)?.stored ?? false, changed: true });
-}
 
 export function scopeKey(tenant: string, workflowId: string, scope: string): string {
   return JSON.stringify([tenant, workflowId, scope]);
@@ -57,7 +62,7 @@ export function externalEventKey({ tenant, workspace, correlationId, eventId }: 
 
 const LOCK_HEADS = "select tenant, seq, hash from audit_heads where tenant = any($1) order by tenant for update";
 
-const LOCK_RUNS = `select run_id, tenant, version, workflow_id, dedup_scope, lease_owner, lease_until
+const LOCK_RUNS = `select run_id, tenant, version, status, workflow_id, dedup_scope, lease_owner, lease_until
   from runs where run_id = any($1) order by run_id for update`;
 
 // Not locked: a creation that comes first in another process makes ours fail at the unique index and look again.
@@ -80,7 +85,7 @@ const LOCK_EXTERNAL_EVENTS = `select external_events.*
 /**
  * Begins the transaction of a batch and locks what it depends on. Every process locks in this order and within it by
  * key, so no two of them wait for each other: audit heads, runs, effects, idempotency records,
- * external events.
+ * external events, annotations, queues, queue items.
  */
 export async function lockStandingRows(client: Client, batch: readonly PreparedUnit[]): Promise<StandingRows> {
   const tenants = new Set<string>();
@@ -89,7 +94,7 @@ export async function lockStandingRows(client: Client, batch: readonly PreparedU
   const effectIds = new Set<string>();
   const keys = new Map<string, readonly string[]>();
   const external = new Map<string, readonly string[]>();
-  for (const { unit, runs, idempotency } of batch) {
+  for (const { unit, runs, idempotency, annotations } of batch) {
     if (unit.audit?.length) tenants.add(unit.tenant);
     for (const { write, columns } of runs) {
       runIds.add(write.runId);
@@ -101,6 +106,10 @@ export async function lockStandingRows(client: Client, batch: readonly PreparedU
     if (unit.idempotency && idempotency) {
       keys.set(idempotencyKey(unit.idempotency), [idempotency.tenant, idempotency.operation, idempotency.idem_key]);
     }
+    // What is written about a run exists only as long as the run does.
+    for (const { runId } of (unit.queues ?? []).flatMap(newItems)) runIds.add(runId);
+    for (const runId of neededRuns(annotations)) runIds.add(runId);
+    for (const { runId } of unit.deletions ?? []) runIds.add(runId);
     for (const write of unit.externalEvents ?? []) {
       const key = write.type === "put" ? write.event : write.key;
       external.set(externalEventKey(key), [key.tenant, key.workspace, key.correlationId, key.eventId]);
@@ -114,11 +123,12 @@ export async function lockStandingRows(client: Client, batch: readonly PreparedU
     { name: "lock effects", text: LOCK_EFFECTS, values: [[...effectIds]] },
     { name: "lock idempotency", text: LOCK_IDEMPOTENCY, values: transpose(3, keys) },
     { name: "lock external events", text: LOCK_EXTERNAL_EVENTS, values: transpose(4, external) },
+    ...annotationQuestions(batch),
+    ...queueQuestions(batch),
   ];
   const asked = questions.filter(({ values }) => values[0]?.length);
   const [, ...answers] = await send(client, [{ text: "begin isolation level read committed" }, ...asked]);
-  // biome-ignore lint/suspicious/noExplicitAny: a row is what the statement of that name selects.
-  const rowsOf = (name: string): any[] => answers[asked.findIndex((question) => question.name === name)]?.rows ?? [];
+  const rowsOf: RowsOf = (name) => answers[asked.findIndex((question) => question.name === name)]?.rows ?? [];
 
   return {
     heads: byKey(rowsOf("lock heads"), (row) => [row.tenant, { seq: row.seq, hash: row.hash }]),
@@ -129,28 +139,7 @@ export async function lockStandingRows(client: Client, batch: readonly PreparedU
     effects: byKey(rowsOf("lock effects"), (row) => [row.effect_id, row]),
     idempotency: byKey(rowsOf("lock idempotency"), (row) => [idempotencyKey({ ...row, key: row.idem_key }), row]),
     externalEvents: byKey(rowsOf("lock external events"), (row) => [externalEventKey(toExternalEvent(row)), row]),
+    ...standingAnnotations(rowsOf),
+    ...standingQueues(rowsOf),
   };
-}
-
-interface Question {
-  readonly name: string;
-  readonly text: string;
-  /** One array per parameter, all of the same length. */
-  readonly values: readonly (readonly string[])[];
-}
-
-function transpose(columns: number, rows: ReadonlyMap<string, readonly string[]>): string[][] {
-  return Array.from({ length: columns }, (_, column) => [...rows.values()].map((row) => row[column] ?? ""));
-}
-
-function byKey<A, R>(
-  rows: readonly A[],
-  entryOf: (row: A) => readonly [key: string, row: R],
-): Map<string, Standing<R>> {
-  return new Map(
-    rows.map((found) => {
-      const [key, row] = entryOf(found);
-      return [key, { row, stored: true, changed: false }];
-    }),
-  );
 }

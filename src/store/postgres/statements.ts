@@ -24,7 +24,7 @@ export async function send(client: Client, statements: readonly Statement[]): Pr
   });
 }
 
-type ColumnType = "text" | "integer" | "bigint" | "bytea";
+type ColumnType = "text" | "integer" | "bigint" | "bytea" | "double precision";
 type Row<T extends keyof Tables> = Tables[T];
 type Columns<T extends keyof Tables> = Readonly<Partial<Record<keyof Row<T> & string, ColumnType>>>;
 

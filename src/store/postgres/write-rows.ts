@@ -1,9 +1,13 @@
 import type { RunsTable } from "../sql/tables.ts";
 import type { Accepted } from "./apply-unit.ts";
+import { deleteRuns } from "./delete-runs.ts";
 import { sorted } from "./row-order.ts";
-import type { Standing, StandingRows, StandingRun } from "./standing-rows.ts";
+import type { Standing } from "./standing.ts";
+import type { StandingRows, StandingRun } from "./standing-rows.ts";
 import { insertInto, type Statement, update } from "./statements.ts";
+import { writeAnnotationRows } from "./write-annotation-rows.ts";
 import { insertExternalEvents, updateExternalEvents, writeGateRows } from "./write-gate-rows.ts";
+import { writeQueueRows } from "./write-queue-rows.ts";
 import { writeSideRows } from "./write-side-rows.ts";
 
 /**
@@ -30,10 +34,13 @@ export function writeRows(standing: StandingRows, accepted: Accepted): Statement
     ...insertExternalEvents(
       sorted(external.fresh, (row) => [row.tenant, row.workspace, row.correlation_id, row.event_id]),
     ),
+    ...writeAnnotationRows(standing, accepted),
+    ...writeQueueRows(standing),
     ...insertEvents(accepted.units.flatMap((unit) => unit.runs.flatMap((run) => run.events))),
     ...insertAudit(accepted.audit),
     ...writeGateRows(accepted.units),
     ...writeSideRows(accepted.units.map(({ unit }) => unit)),
+    ...deleteRuns(accepted.units.map(({ unit }) => unit)),
   ];
 }
 
@@ -50,6 +57,8 @@ const CHANGING_IN_A_RUN = {
   updated_at: "bigint",
   dedup_scope: "text",
   wake_at: "bigint",
+  agent_id: "text",
+  intervened: "integer",
   lease_owner: "text",
   lease_until: "bigint",
 } as const;

@@ -19,6 +19,7 @@ import {
   startedRun,
   workflowWrite,
 } from "../../testing/builders.ts";
+import { fillJudgments } from "../../testing/filled-judgments.ts";
 import { externalEvent, newDelivery, newWebhook, openGate, voteRecorded } from "../../testing/gate-builders.ts";
 import { createDatabase, type TestDatabase } from "../../testing/postgres.ts";
 import { tempDir } from "../../testing/temp-dir.ts";
@@ -119,6 +120,7 @@ async function fill(place: Place): Promise<void> {
   await store.commit({ tenant: TENANT, runs: [runWrite(done, { heldBy: "worker-1" })] });
   await store.claimIdempotency(idempotencyClaim(TENANT, { key: "pending" }));
   await store.hostSecret("signing-key", () => "-----BEGIN-----\n…");
+  await fillJudgments(store, TENANT);
   const checkpoint = {
     checkpoint: "cp-1",
     atSequence: 2,
@@ -238,7 +240,18 @@ describe("restoring", () => {
     expect(await store.openInterrupts({ tenant: TENANT }, { limit: 10, nowMs: NOW })).toHaveLength(1);
     await store.commit({ tenant: TENANT, audit: [auditDraft()] });
     const chain = await store.readAudit(TENANT, 1, 10, 10);
-    expect(chain.map((entry) => entry.atSequence)).toEqual([1, 2, 3]);
+    expect(chain.map((entry) => entry.atSequence)).toEqual([1, 2, 3, 4, 5, 6]);
+    await store.close();
+  });
+
+  test.each<[string, () => Place]>([
+    ["SQLite", () => sqlite],
+    ["PostgreSQL", () => postgres],
+  ])("gives annotations that are found by their words on %s", async (_, placeOf) => {
+    await restoreInto(placeOf(), (await filledLines()).join(""));
+    const store = await placeOf().store();
+    const query = { limit: 9, order: "oldest", words: ["naive"] } as const;
+    expect(await store.listAnnotations({ tenant: TENANT }, query)).toHaveLength(1);
     await store.close();
   });
 

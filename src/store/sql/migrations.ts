@@ -1,6 +1,7 @@
 import type { Migration, MigrationProvider } from "kysely";
 import { runs } from "./migrations/0001-runs.ts";
 import { gates } from "./migrations/0002-gates.ts";
+import { judgments } from "./migrations/0003-judgments.ts";
 
 /**
  * Every change of the schema, oldest first. A released migration is never edited: databases that ran it would stay
@@ -9,6 +10,7 @@ import { gates } from "./migrations/0002-gates.ts";
 const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0001-runs": runs,
   "0002-gates": gates,
+  "0003-judgments": judgments,
 };
 
 export const migrationProvider: MigrationProvider = {

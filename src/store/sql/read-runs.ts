@@ -2,7 +2,9 @@ import { type Kysely, sql } from "kysely";
 import type { Visibility } from "../../protocol/identity.ts";
 import type { Run } from "../../protocol/run.ts";
 import type { RunStatus } from "../../protocol/run-status.ts";
+import type { EventPlace } from "../judgments.ts";
 import type { RunQuery, RunRow, StoredEvent } from "../store.ts";
+import { beginningOf, toEventPlace } from "./event-place.ts";
 import { toRun, toRunRow, toStoredEvent } from "./rows.ts";
 import type { Tables } from "./tables.ts";
 
@@ -26,6 +28,18 @@ export async function readEvents(
     .limit(limit)
     .execute();
   return rows.map(toStoredEvent);
+}
+
+export async function findEvent(db: Kysely<Tables>, runId: string, eventId: string): Promise<EventPlace | undefined> {
+  const beginning = beginningOf(eventId);
+  const row = await db
+    .selectFrom("run_events")
+    .select(["sequence", "type", "body"])
+    .where("run_id", "=", runId)
+    .where(sql<boolean>`substr(body, 1, ${[...beginning].length}) = ${beginning}`)
+    .limit(1)
+    .executeTakeFirst();
+  return row && toEventPlace(row);
 }
 
 export async function listRuns(db: Kysely<Tables>, visible: Visibility, query: RunQuery): Promise<Run[]> {

@@ -2,9 +2,11 @@ import { createHash } from "node:crypto";
 import { type Kysely, sql, type Transaction } from "kysely";
 import { byteLines } from "../../formats/byte-lines.ts";
 import { AppError } from "../../protocol/errors.ts";
+import { textRow } from "./annotation-rows.ts";
 import { BACKUP_FORMAT, type BackupHeader, type BackupRow, type BackupTrailer } from "./backup.ts";
 
 import { dialectOf } from "./dialect-of.ts";
+import type { AnnotationsTable } from "./judgment-tables.ts";
 import { KNOWN_VERSION } from "./migrations.ts";
 import { type Row, TABLE_KEYS, TABLE_NAMES, type TableName } from "./table-keys.ts";
 import type { Tables } from "./tables.ts";
@@ -126,8 +128,14 @@ class Batch {
       if (isAboutTheRows(error)) refuse(`the file was altered or damaged: its rows do not fit into ${this.#table}`);
       throw error;
     }
+    if (this.#table === "annotations") await this.#addTexts();
     this.#rows = [];
     this.#bytes = 0;
+  }
+
+  async #addTexts(): Promise<void> {
+    const texts = (this.#rows as readonly object[] as AnnotationsTable[]).flatMap((row) => textRow(row) ?? []);
+    if (texts.length > 0) await this.#db.insertInto("annotation_texts").values(texts).execute();
   }
 }
 

@@ -35,6 +35,8 @@ export function toRunRow(row: Selectable<T.RunsTable>): RunRow {
     version: row.version,
     engineVersion: row.engine_version,
     wakeAtMs: row.wake_at,
+    agentId: row.agent_id,
+    intervened: row.intervened === 1,
     state: toRun(row),
   };
 }

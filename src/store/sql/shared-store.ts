@@ -1,12 +1,18 @@
 import type { Kysely } from "kysely";
 import type { Store } from "../store.ts";
+import * as changes from "./annotation-changes.ts";
 import * as audit from "./audit.ts";
 import { nextDeliveryAtMs } from "./claim-deliveries.ts";
+import * as deletions from "./deletions.ts";
 import * as deliveries from "./deliveries.ts";
+import * as ended from "./ended-runs.ts";
 import * as externalEvents from "./external-events.ts";
+import { feedbackSummary } from "./feedback-summary.ts";
 import { gateSummary } from "./gate-summary.ts";
 import * as idempotency from "./idempotency.ts";
 import { purge } from "./purge.ts";
+import * as queues from "./queues.ts";
+import * as annotations from "./read-annotations.ts";
 import * as interrupts from "./read-interrupts.ts";
 import * as keys from "./read-keys.ts";
 import * as runs from "./read-runs.ts";
@@ -60,6 +66,37 @@ export function sharedStore(read: Kysely<Tables>, write: Kysely<Tables>): Shared
     claimDeliveries: (claim) => deliveries.claimDeliveries(write, read, claim),
     nextDeliveryAtMs: (nowMs) => nextDeliveryAtMs(read, nowMs),
     redeliver: (visible, which, nowMs) => deliveries.redeliver(write, visible, which, nowMs),
+
+    readAnnotation: (visible, annotationId) => annotations.readAnnotation(read, visible, annotationId),
+    annotationsById: (tenant, annotationIds) => annotations.annotationsById(read, tenant, annotationIds),
+    annotationsOfRun: (runId, after, limit) => annotations.annotationsOfRun(read, runId, after, limit),
+    listAnnotations: (visible, query) => annotations.listAnnotations(read, visible, query),
+    annotationChanges: (tenant, after, limit) => changes.annotationChanges(read, tenant, after, limit),
+    annotationHead: (tenant) => changes.annotationHead(read, tenant),
+    changePlace: (tenant, annotationId, change) => changes.changePlace(read, tenant, annotationId, change),
+    changePlaceAt: (tenant, createdAtMs) => changes.changePlaceAt(read, tenant, createdAtMs),
+    findEvent: (runId, eventId) => runs.findEvent(read, runId, eventId),
+    feedbackSummary: (visible, query) => feedbackSummary(read, visible, query),
+    feedbackRows: (runId) => annotations.feedbackRows(read, runId),
+    readCursor: (name, tenant) => changes.readCursor(read, name, tenant),
+    putCursor: (name, tenant, place) => changes.putCursor(write, name, tenant, place),
+    tenantsBehind: (name) => changes.tenantsBehind(read, name),
+
+    readQueue: (visible, queueId) => queues.readQueue(read, visible, queueId),
+    listQueues: (visible, query) => queues.listQueues(read, visible, query),
+    readQueueItem: (visible, queueId, itemId) => queues.readQueueItem(read, visible, queueId, itemId),
+    listQueueItems: (visible, query) => queues.listQueueItems(read, visible, query),
+    freeQueueItems: (visible, query) => queues.freeQueueItems(read, visible, query),
+    queueSubjects: (queueId, subjects) => queues.queueSubjects(read, queueId, subjects),
+    queuesAfter: (queueId, limit) => queues.queuesAfter(read, queueId, limit),
+    queueProgress: (queueId) => queues.queueProgress(read, queueId),
+    countQueueItems: (queueId) => queues.countQueueItems(read, queueId),
+    endedRuns: (visible, query) => ended.endedRuns(read, visible, query),
+
+    readTombstone: (visible, runId) => deletions.readTombstone(read, visible, runId),
+    deletionOf: (visible, runId) => deletions.deletionOf(read, visible, runId),
+    runWorkflows: () => ended.runWorkflows(read),
+    expiredRuns: (query) => ended.expiredRuns(read, query),
 
     readAudit: (tenant, fromSeq, toSeq, limit) => audit.readAudit(read, tenant, fromSeq, toSeq, limit),
     auditHead: (tenant) => audit.auditHead(read, tenant),

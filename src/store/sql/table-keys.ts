@@ -1,8 +1,11 @@
 import type { Tables } from "./tables.ts";
 
-export type TableName = keyof Tables;
+/** Made again from others by whoever restores a backup. */
+type NotCopied = "annotation_texts";
 
-/** Every table with the columns of its primary key, by which all of it can be read in pages. */
+export type TableName = Exclude<keyof Tables, NotCopied>;
+
+/** Every table of a backup with the columns of its primary key, by which all of it can be read in pages. */
 export const TABLE_KEYS: Readonly<Record<TableName, readonly string[]>> = {
   host_secrets: ["name"],
   api_keys: ["key_id"],
@@ -19,6 +22,15 @@ export const TABLE_KEYS: Readonly<Record<TableName, readonly string[]>> = {
   webhooks: ["webhook_id"],
   deliveries: ["delivery_id"],
   effects: ["effect_id"],
+  annotations: ["tenant", "annotation_id"],
+  annotation_changes: ["tenant", "seq", "n"],
+  run_feedback: ["tenant", "run_id", "node_id", "actor_kind"],
+  run_labels: ["tenant", "run_id", "node_id", "actor_kind", "label"],
+  export_cursors: ["name", "tenant"],
+  queues: ["queue_id"],
+  queue_items: ["item_id"],
+  queue_reviews: ["item_id", "reviewer"],
+  run_tombstones: ["run_id"],
   idempotency: ["tenant", "operation", "idem_key"],
   audit_log: ["tenant", "seq"],
   audit_heads: ["tenant"],

@@ -5,6 +5,8 @@ import type {
   InterruptVotesTable,
   WebhooksTable,
 } from "./gate-tables.ts";
+import type * as J from "./judgment-tables.ts";
+import type * as Q from "./queue-tables.ts";
 
 /**
  * The tables of both databases, as Kysely sees them. Times are milliseconds since the epoch in 64-bit columns;
@@ -30,6 +32,16 @@ export interface Tables {
   external_events: ExternalEventsTable;
   webhooks: WebhooksTable;
   deliveries: DeliveriesTable;
+  annotations: J.AnnotationsTable;
+  annotation_changes: J.AnnotationChangesTable;
+  annotation_texts: J.AnnotationTextsTable;
+  run_feedback: J.RunFeedbackTable;
+  run_labels: J.RunLabelsTable;
+  export_cursors: J.ExportCursorsTable;
+  queues: Q.QueuesTable;
+  queue_items: Q.QueueItemsTable;
+  queue_reviews: Q.QueueReviewsTable;
+  run_tombstones: Q.RunTombstonesTable;
 }
 
 /** Derived from run_events in the append's transaction; also the work queue (wake_at, lease_*). */
@@ -51,6 +63,9 @@ export interface RunsTable {
   wake_at: number | null;
   lease_owner: string | null;
   lease_until: number | null;
+  /** See `run-facts.ts`. */
+  agent_id: string | null;
+  intervened: number;
 }
 
 /** The log. Primary key (run_id, sequence); updates are refused by a trigger. */

@@ -1,8 +1,8 @@
-import type { Change } from "../store.ts";
+import { type Change, NO_CHANGE } from "../store.ts";
 import type { Operation, Outcome } from "./operations.ts";
 import type { StatementName } from "./statements.ts";
 
-type Topic = "keys" | "webhooks" | "deliveries";
+type Topic = Exclude<keyof Change, "runIds" | "work">;
 
 const TOPICS: Readonly<Partial<Record<StatementName, Topic>>> = {
   putKey: "keys",
@@ -15,6 +15,12 @@ const TOPICS: Readonly<Partial<Record<StatementName, Topic>>> = {
   deleteWebhook: "webhooks",
   enableWebhook: "webhooks",
   insertDelivery: "deliveries",
+  insertAnnotation: "annotations",
+  changeAnnotation: "annotations",
+  putQueue: "queues",
+  putItem: "queues",
+  fillItem: "queues",
+  deleteItemsOfRun: "queues",
 };
 
 /** What a batch changed for those who follow runs, wait for work, cache or deliver; undefined when nothing. */
@@ -26,6 +32,7 @@ export function changeOf(operations: readonly Operation[], outcomes: readonly Ou
     const outcome = outcomes[i];
     if (operation.kind !== "unit" || outcome?.kind !== "committed") continue;
     for (const run of operation.unit.runs) if (run.appends) runIds.add(run.runId);
+    for (const { runId } of operation.unit.deletions) runIds.add(runId);
     work ||= outcome.work;
     for (const [statement] of operation.unit.writes) {
       const topic = TOPICS[statement];
@@ -33,6 +40,6 @@ export function changeOf(operations: readonly Operation[], outcomes: readonly Ou
     }
   }
   if (runIds.size === 0 && topics.size === 0 && !work) return undefined;
-  const [keys, webhooks, deliveries] = [topics.has("keys"), topics.has("webhooks"), topics.has("deliveries")];
-  return { runIds: [...runIds], work, keys, webhooks, deliveries };
+  const changed = Object.fromEntries([...topics].map((topic) => [topic, true]));
+  return { ...NO_CHANGE, ...changed, runIds: [...runIds], work };
 }

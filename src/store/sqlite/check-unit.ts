@@ -5,6 +5,9 @@ import { type IdempotencyColumns, toEffectRecord, toIdempotencyRecord } from "..
 import { givesWay } from "../sql/standing-outcome.ts";
 import type { EffectsTable } from "../sql/tables.ts";
 import type { Refusal } from "../store.ts";
+import { checkAnnotations } from "./check-annotations.ts";
+import { checkQueues } from "./check-queues.ts";
+import { checkDeletions } from "./flatten-deletions.ts";
 import type { ExternalEventCheck, FlatUnit, IdempotencyCheck, RunCheck } from "./operations.ts";
 import type { Statements } from "./statements.ts";
 
@@ -24,7 +27,10 @@ export function checkUnit(unit: FlatUnit, statements: Statements): Checked {
   const refusal =
     checkEffects(unit.effectIds, statements) ??
     checkIdempotency(unit.idempotency, statements) ??
-    checkExternalEvents(unit.externalEvents, statements);
+    checkExternalEvents(unit.externalEvents, statements) ??
+    checkAnnotations(unit.tenant, unit.annotations, statements) ??
+    checkQueues(unit.tenant, unit.queues, statements) ??
+    checkDeletions(unit.tenant, unit.deletions, statements);
   return refusal === undefined ? { work } : { refusal };
 }
 

@@ -89,16 +89,19 @@ export class BatchCommitter {
     const checked = checkUnit(unit, this.#statements);
     if (checked.refusal !== undefined) return { kind: "refused", refusal: checked.refusal };
     for (const [name, values] of unit.writes) this.#statements[name].run(...values);
-    if (unit.audit !== undefined) this.#appendAudit(unit.tenant, JSON.parse(unit.audit), moved);
+    if (unit.audit !== undefined) this.#appendAudit(unit, JSON.parse(unit.audit), moved);
     return { kind: "committed", work: checked.work };
   }
 
-  #appendAudit(tenant: string, drafts: readonly AuditDraft[], moved: Map<string, ChainHead>): void {
+  #appendAudit({ tenant, history }: FlatUnit, drafts: readonly AuditDraft[], moved: Map<string, ChainHead>): void {
     const before = moved.get(tenant) ?? this.#heads.get(tenant) ?? this.#statements.auditHead.get(tenant);
     const { entries, head } = extendChain(before as ChainHead | undefined, drafts);
     for (const { atSequence, occurredAt, actor, action, target, details, prevHash } of entries) {
       const what = [occurredAt, actor, action, target, JSON.stringify(details)];
       this.#statements.insertAudit.run(tenant, atSequence, ...what, prevHash);
+    }
+    for (const [n, change] of history.entries()) {
+      this.#statements.insertAnnotationChange.run(tenant, head.seq, n, ...change);
     }
     moved.set(tenant, head);
   }

@@ -2,8 +2,12 @@ import { eventDoc } from "../../protocol/events.ts";
 import { wakeAtMs } from "../../protocol/run.ts";
 import { isTerminal } from "../../protocol/run-status.ts";
 import { changedRows } from "../interrupt-rows.ts";
+import { runFacts } from "../run-facts.ts";
 import type { ArtifactWrite, IdempotencyOutcome, KeyWrite, RunWrite, Unit, WorkflowWrite } from "../store.ts";
+import { flattenAnnotations } from "./flatten-annotations.ts";
+import { flattenDeletions } from "./flatten-deletions.ts";
 import { flattenGates, flattenInterrupts } from "./flatten-gates.ts";
+import { flattenQueues } from "./flatten-queues.ts";
 import type { FlatUnit, IdempotencyCheck, RunCheck, Write } from "./operations.ts";
 
 /** Derives the rows of a unit. Throws when the unit contradicts itself, which is a mistake of the caller. */
@@ -29,6 +33,9 @@ export function flattenUnit(unit: Unit): FlatUnit {
     if (groups !== undefined) writes.push(["setGroups", [JSON.stringify(groups), ...who]]);
   }
   const externalEvents = flattenGates(unit, writes);
+  const judged = flattenAnnotations(unit, writes);
+  const queues = flattenQueues(unit.queues, writes);
+  const deletions = flattenDeletions(tenant, unit.deletions, writes);
   if (idempotency !== undefined) {
     const { operation, key, digest, state, response, expiresAtMs } = idempotency;
     const answer = [response.status, JSON.stringify(response.headers), response.body];
@@ -40,6 +47,9 @@ export function flattenUnit(unit: Unit): FlatUnit {
     effectIds: (unit.effectClaims ?? []).map((claim) => claim.effectId),
     ...(idempotency === undefined ? {} : { idempotency: idempotencyCheck(idempotency) }),
     externalEvents,
+    ...judged,
+    queues,
+    deletions,
     writes,
     ...(audit.length === 0 ? {} : { audit: JSON.stringify(audit) }),
   };
@@ -51,18 +61,19 @@ function flattenRun(write: RunWrite, writes: Write[]): RunCheck {
   const wakeAt = wakeAtMs(run) ?? null;
   const state = JSON.stringify(run);
   const updatedAt = Date.parse(run.updatedAt);
+  const { agent_id, intervened } = runFacts(run);
   const holder = lease === undefined || lease === "release" ? [null, null] : [lease.owner, lease.untilMs];
   const ended = isTerminal(run.status);
 
   if (expectedVersion === 0) {
     const { workflowId, workflowHash, owner, status, version, engineVersion } = run;
     const what = [runId, owner.tenant, owner.workspace ?? null, workflowId, workflowHash, status, version];
-    const when = [Date.parse(run.startedAt), updatedAt];
+    const when = [Date.parse(run.startedAt), updatedAt, agent_id, intervened];
     const scope = ended ? null : (dedupScope ?? null);
     writes.push(["insertRun", [...what, engineVersion, state, ...when, scope, wakeAt, ...holder]]);
   } else {
     const { status, version, engineVersion } = run;
-    const values = [status, version, engineVersion, state, updatedAt, wakeAt];
+    const values = [status, version, engineVersion, state, updatedAt, agent_id, intervened, wakeAt];
     if (lease === undefined) writes.push(["updateRun", [...values, runId]]);
     else writes.push(["updateRunAndLease", [...values, ...holder, runId]]);
     if (ended) writes.push(["leaveDedupScope", [runId]]);

@@ -1,3 +1,6 @@
+import { FIRST_PLACE, toAnnotation } from "../sql/annotation-rows.ts";
+import { beginningOf, toEventPlace } from "../sql/event-place.ts";
+import type { AnnotationsTable } from "../sql/judgment-tables.ts";
 import {
   type IdempotencyColumns,
   type KeyAndRoles,
@@ -11,7 +14,10 @@ import type { Store } from "../store.ts";
 import { explain } from "./database-trouble.ts";
 import type { SqliteDatabase } from "./open-database.ts";
 
-export type HotReads = Pick<Store, "readRun" | "readEvents" | "readIdempotency" | "findKey">;
+export type HotReads = Pick<
+  Store,
+  "readRun" | "readEvents" | "findEvent" | "annotationsOfRun" | "readIdempotency" | "findKey"
+>;
 
 /**
  * The reads that requests make again and again, as prepared statements: building and compiling the same query with
@@ -22,6 +28,14 @@ export function hotReads(db: SqliteDatabase): HotReads {
   const runOfWorkspace = db.prepare("select state from runs where run_id = ? and tenant = ? and workspace = ?");
   const events = db.prepare(
     "select sequence, type, body, sealed from run_events where run_id = ? and sequence >= ? order by sequence limit ?",
+  );
+  const event = db.prepare(
+    "select sequence, type, body from run_events where run_id = ? and substr(body, 1, ?) = ? limit 1",
+  );
+  // What another tenant brought from elsewhere may be about a run of the same id.
+  const annotations = db.prepare(
+    `select * from annotations where tenant = (select tenant from runs where run_id = ?) and run_id = ?
+    and (created_at, annotation_id) > (?, ?) order by created_at, annotation_id limit ?`,
   );
   const idempotency = db.prepare(
     `select digest, state, status, headers, body, lease_until from idempotency
@@ -43,6 +57,15 @@ export function hotReads(db: SqliteDatabase): HotReads {
     readEvents: reading((runId, fromSequence, limit) =>
       (events.all(runId, fromSequence, limit) as RunEventsTable[]).map(toStoredEvent),
     ),
+    findEvent: reading((runId, eventId) => {
+      const beginning = beginningOf(eventId);
+      const row = event.get(runId, [...beginning].length, beginning);
+      return row === undefined ? undefined : toEventPlace(row as RunEventsTable);
+    }),
+    annotationsOfRun: reading((runId, after, limit) => {
+      const { createdAtMs, annotationId } = after ?? FIRST_PLACE;
+      return (annotations.all(runId, runId, createdAtMs, annotationId, limit) as AnnotationsTable[]).map(toAnnotation);
+    }),
     readIdempotency: reading(({ tenant, operation, key: name }, nowMs) => {
       const row = idempotency.get(tenant, operation, name, nowMs);
       return row === undefined ? undefined : toIdempotencyRecord(row as IdempotencyColumns);

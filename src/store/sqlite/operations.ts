@@ -1,4 +1,5 @@
 import type { ExternalEventKey } from "../gates.ts";
+import type { RunDeletion } from "../judgments.ts";
 import type { Claim, Refusal } from "../store.ts";
 import type { SqliteValue } from "./open-database.ts";
 import type { StatementName } from "./statements.ts";
@@ -22,9 +23,14 @@ export interface FlatUnit {
   readonly effectIds: readonly string[];
   readonly idempotency?: IdempotencyCheck;
   readonly externalEvents: readonly ExternalEventCheck[];
+  readonly annotations: readonly AnnotationCheck[];
+  readonly queues: readonly QueueCheck[];
+  readonly deletions: readonly DeletionCheck[];
   readonly writes: readonly Write[];
   /** JSON text of the drafts; their places in the chain are known only to the writer. */
   readonly audit?: string;
+  /** What happened to annotations; their places follow from those of the audit entries. */
+  readonly history: readonly (readonly [annotationId: string, change: string])[];
 }
 
 export interface RunCheck {
@@ -53,6 +59,35 @@ export interface ExternalEventCheck {
   /** For a new event: one that has expired by now is in nobody's way. Absent where one must be held. */
   readonly newAtMs?: number;
 }
+
+export interface AnnotationCheck {
+  readonly annotationId: string;
+  /** The run that must be here. */
+  readonly runId?: string;
+  /** How it must stand; absent for a new one, whose id must be free. */
+  readonly before?: { readonly state: string; readonly flag: string | null };
+}
+
+/** What must hold of queues and items; a new one carries revision 1. */
+export type QueueCheck =
+  | { readonly type: "there"; readonly queueId: string }
+  | {
+      readonly type: "queue";
+      readonly queueId: string;
+      readonly workspace: string | null;
+      readonly name: string;
+      readonly revision: number;
+    }
+  | {
+      readonly type: "item";
+      readonly itemId: string;
+      readonly queueId: string;
+      readonly runId: string;
+      readonly subject: string;
+      readonly revision: number;
+    };
+
+export type DeletionCheck = Pick<RunDeletion, "runId" | "version" | "atMs">;
 
 export type Write = readonly [statement: StatementName, values: readonly SqliteValue[]];
 

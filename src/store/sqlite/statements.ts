@@ -1,16 +1,19 @@
+import { ANNOTATION_READS, ANNOTATION_WRITES } from "./annotation-statements.ts";
+import { DELETION_READS, DELETION_WRITES } from "./deletion-statements.ts";
 import { GATE_READS, GATE_WRITES } from "./gate-statements.ts";
 import type { SqliteDatabase, SqliteStatement } from "./open-database.ts";
+import { QUEUE_READS, QUEUE_WRITES } from "./queue-statements.ts";
 
 /** Everything a unit writes. `flatten-unit.ts` gives the values, in the order of the columns. */
 const WRITES = {
   insertRun: `insert into runs (run_id, tenant, workspace, workflow_id, workflow_hash, status, version, engine_version,
-    state, created_at, updated_at, dedup_scope, wake_at, lease_owner, lease_until)
-    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  updateRun: `update runs set status = ?, version = ?, engine_version = ?, state = ?, updated_at = ?, wake_at = ?
-    where run_id = ?`,
+    state, created_at, updated_at, agent_id, intervened, dedup_scope, wake_at, lease_owner, lease_until)
+    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  updateRun: `update runs set status = ?, version = ?, engine_version = ?, state = ?, updated_at = ?, agent_id = ?,
+    intervened = ?, wake_at = ? where run_id = ?`,
   // In one statement, because SQLite writes the whole row again for each.
-  updateRunAndLease: `update runs set status = ?, version = ?, engine_version = ?, state = ?, updated_at = ?, wake_at = ?,
-    lease_owner = ?, lease_until = ? where run_id = ?`,
+  updateRunAndLease: `update runs set status = ?, version = ?, engine_version = ?, state = ?, updated_at = ?, agent_id = ?,
+    intervened = ?, wake_at = ?, lease_owner = ?, lease_until = ? where run_id = ?`,
   leaveDedupScope: "update runs set dedup_scope = null where run_id = ? and dedup_scope is not null",
   insertEvent: "insert into run_events (run_id, sequence, type, body, sealed) values (?, ?, ?, ?, ?)",
   insertEffect: `insert into effects (effect_id, tenant, run_id, node_id, ordinal, provider_key, state, claimed_by,
@@ -52,6 +55,9 @@ const WRITES = {
   putAuditHead: `insert into audit_heads (tenant, seq, hash) values (?, ?, ?)
     on conflict (tenant) do update set seq = excluded.seq, hash = excluded.hash`,
   ...GATE_WRITES,
+  ...ANNOTATION_WRITES,
+  ...QUEUE_WRITES,
+  ...DELETION_WRITES,
 } as const;
 
 const READS = {
@@ -61,6 +67,9 @@ const READS = {
   idempotency: "select * from idempotency where tenant = ? and operation = ? and idem_key = ?",
   auditHead: "select seq, hash from audit_heads where tenant = ?",
   ...GATE_READS,
+  ...ANNOTATION_READS,
+  ...QUEUE_READS,
+  ...DELETION_READS,
 } as const;
 
 const QUEUE = {

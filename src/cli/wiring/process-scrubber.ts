@@ -1,0 +1,23 @@
+import { KnownValues } from "../../formats/known-values.ts";
+import { loadRuleSet } from "../../formats/rule-set.ts";
+import { type Scrubber, scrubber } from "../../formats/scrub.ts";
+import type { Config } from "../settings.ts";
+import { knownSecrets } from "./known-secrets.ts";
+
+/** What cleans everything that this process writes, from its first log line on. */
+export interface ProcessScrubber extends Scrubber {
+  /** Learns one more secret. */
+  keep(secret: string): void;
+}
+
+export async function processScrubber(config: Config): Promise<ProcessScrubber> {
+  const secrets = knownSecrets(config);
+  const known = new KnownValues(secrets);
+  return {
+    ...scrubber({ known, more: await loadRuleSet() }),
+    keep(secret) {
+      secrets.push(secret);
+      known.set(secrets);
+    },
+  };
+}

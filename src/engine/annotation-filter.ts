@@ -1,0 +1,63 @@
+import type { SignalKind } from "../protocol/annotation.ts";
+import type { AnnotationFilter } from "../protocol/annotation-api.ts";
+import { AppError } from "../protocol/errors.ts";
+import { instantMs } from "../protocol/instant.ts";
+import type { AnnotationQuery, AnnotationRecord } from "../store/judgments.ts";
+
+/** Which annotations are asked for; not how many, nor in which order. */
+export type Wanted = Omit<AnnotationQuery, "limit" | "order" | "after" | "words" | "blindFor">;
+
+/**
+ * What a filter asks for, or undefined when it contradicts itself and nothing can match. A label, a rating and a flag are
+ * each about one kind of signal: what else an annotation carries beside its signal means nothing.
+ */
+export function wantedBy({ signal, flagged, from, to, ...filter }: AnnotationFilter): Wanted | undefined {
+  const { label, ratingMax, state } = filter;
+  const kinds = new Set<SignalKind>();
+  if (signal !== undefined) kinds.add(signal);
+  if (label !== undefined) kinds.add("label");
+  if (ratingMax !== undefined) kinds.add("rating");
+  if (flagged !== undefined) kinds.add("flag");
+  const fromMs = from === undefined ? undefined : msOf("from", from);
+  const toMs = to === undefined ? undefined : msOf("to", to);
+  if (kinds.size > 1 || (flagged !== undefined && (state ?? "live") !== "live")) return undefined;
+  const [kind] = kinds;
+  return {
+    ...filter,
+    ...(kind === undefined ? {} : { kind }),
+    ...(flagged === undefined ? {} : { flag: flagged === "closed" ? "closed" : "open" }),
+    ...(fromMs === undefined ? {} : { fromMs }),
+    ...(toMs === undefined ? {} : { toMs }),
+  };
+}
+
+function msOf(name: string, text: string): number {
+  const ms = instantMs(text);
+  if (ms !== undefined) return ms;
+  throw new AppError("validation_error", { problem: `query/${name} must be an instant like 2027-01-31T12:00:00Z` });
+}
+
+/** The same question asked of one annotation, as it is now. */
+export function isWanted(wanted: Wanted, annotation: AnnotationRecord): boolean {
+  const { signal, createdAtMs, state, flag } = annotation;
+  const { fromMs = Number.NEGATIVE_INFINITY, toMs = Number.POSITIVE_INFINITY, ratingMax } = wanted;
+  return (
+    is(wanted.runId, annotation.runId) &&
+    is(wanted.workflowId, annotation.workflowId) &&
+    is(wanted.agentId, annotation.agentId) &&
+    is(wanted.nodeId, annotation.aboutNode) &&
+    is(wanted.kind, signal.kind) &&
+    is(wanted.label, signal.label) &&
+    is(wanted.actor, annotation.actor) &&
+    is(wanted.actorKind, annotation.actorKind) &&
+    is(wanted.state, state) &&
+    (wanted.flag === undefined || (wanted.flag === flag?.status && state === "live")) &&
+    (ratingMax === undefined || (signal.rating ?? Number.POSITIVE_INFINITY) <= ratingMax) &&
+    createdAtMs >= fromMs &&
+    createdAtMs < toMs
+  );
+}
+
+function is(asked: string | undefined, value: string | undefined): boolean {
+  return asked === undefined || asked === value;
+}

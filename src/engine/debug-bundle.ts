@@ -1,0 +1,115 @@
+import type { Scrubber } from "../formats/scrub.ts";
+import { BUNDLE_VERSION, type TruncatedReason } from "../protocol/bundle-api.ts";
+import { MASK, type RunEventDoc } from "../protocol/events.ts";
+import type { Run } from "../protocol/run.ts";
+import type { RunSnapshot } from "../protocol/snapshot.ts";
+import type { AnnotationRecord } from "../store/judgments.ts";
+import { annotationDoc } from "./annotation-view.ts";
+import { ByteBudget } from "./byte-budget.ts";
+import type { Host } from "./host.ts";
+import { snapshot } from "./read-run.ts";
+import { RunSpans } from "./run-spans.ts";
+
+const PAGE_ROWS = 64;
+
+/** What a bundle holds beside its lists, and what is written between them; generously. */
+const FRAME_BYTES = 2048;
+/** What the end of a span adds to it. */
+const SPAN_END_BYTES = 64;
+
+/**
+ * All there is about a run as it stands, as JSON text without secrets and of at most `host.bundles.maxBytes`. What the
+ * run is comes first, then what was said about it, then its events for as far as there is room, each with its span.
+ *
+ * It is made piece by piece: of the log, no more is in memory at a time than one page and what is in the bundle.
+ */
+export async function debugBundle(host: Host, run: Run, version: string): Promise<string> {
+  const budget = new ByteBudget(host.bundles.maxBytes - FRAME_BYTES);
+  const shown = await snapshot(host, run);
+  const state = bundledState(await stateOf(host, run, shown), host.scrubber, budget);
+  const annotations = await bundledAnnotations(host, run, budget);
+  const { events, spans } = await bundledEvents(host, run, budget);
+
+  const cost = (shown.metrics as { openwopCost?: object } | undefined)?.openwopCost ?? null;
+  const metrics = { openwopCost: cost, nodeCount: Object.keys(run.nodes).length, eventCount: events.length };
+  const truncated: TruncatedReason | undefined =
+    (state.omitted && "state_omitted_to_size_cap") ||
+    (annotations.cut && "annotations_truncated_to_size_cap") ||
+    (events.length < run.version && "events_truncated_to_size_cap") ||
+    undefined;
+  const text = [
+    `{"bundleVersion":"${BUNDLE_VERSION}","generatedAt":"${new Date(host.nowMs()).toISOString()}"`,
+    `"host":${JSON.stringify({ name: "assay", version, vendor: "assay" })}`,
+    `"run":{${state.members.join(",")}}`,
+    `"annotations":[${annotations.items.join(",")}]`,
+    `"events":[${events.join(",")}]`,
+    `"spans":${JSON.stringify(host.scrubber.scrubValue(spans))}`,
+    `"metrics":${JSON.stringify(host.scrubber.scrubValue(metrics))}`,
+  ].join(",");
+  const redactionApplied = text.includes(MASK);
+  const end = { redactionApplied, redactionMode: "mask", ...(truncated && { truncated: true, truncatedReason: truncated }) };
+  return `${text},${JSON.stringify(end).slice(1)}`;
+}
+
+/** The snapshot with what it began with. */
+async function stateOf(host: Host, run: Run, shown: RunSnapshot): Promise<Readonly<Record<string, unknown>>> {
+  const { runId, workflowId, status, startedAt, error, ...rest } = shown;
+  const [first] = await host.store.readEvents(run.runId, 0, 1);
+  const { inputs = {} } = first === undefined ? {} : (JSON.parse(first.body) as { payload: { inputs?: object } }).payload;
+  const ended = run.endedAt === undefined ? {} : { endedAt: run.endedAt };
+  // In the order of what one would miss most, because the first that finds no room is left out.
+  return { runId, workflowId, status, startedAt, ...ended, ...(error && { error }), inputs, ...rest };
+}
+
+interface BundledState {
+  readonly members: readonly string[];
+  readonly omitted: boolean;
+}
+
+function bundledState(state: Readonly<Record<string, unknown>>, scrubber: Scrubber, budget: ByteBudget): BundledState {
+  const members: string[] = [];
+  for (const [name, value] of Object.entries(state)) {
+    // What has no room is not worth cleaning: it may be as large as a run can be.
+    if (!budget.fits(JSON.stringify(value))) continue;
+    const member = `"${name}":${JSON.stringify(scrubber.scrubValue(value))}`;
+    if (budget.take(member)) members.push(member);
+  }
+  return { members, omitted: members.length < Object.keys(state).length };
+}
+
+async function bundledAnnotations({ store, scrubber }: Host, { runId }: Run, budget: ByteBudget) {
+  const items: string[] = [];
+  for (let after: AnnotationRecord | undefined; ; ) {
+    const page = await store.annotationsOfRun(runId, after, PAGE_ROWS);
+    for (const record of page) {
+      const item = JSON.stringify(scrubber.scrubValue(annotationDoc(record)));
+      if (!budget.take(item)) return { items, cut: true };
+      items.push(item);
+    }
+    after = page.at(-1);
+    if (page.length < PAGE_ROWS) return { items, cut: false };
+  }
+}
+
+async function bundledEvents({ store, scrubber }: Host, { runId, version }: Run, budget: ByteBudget) {
+  const events: string[] = [];
+  const seen = new RunSpans(runId);
+  const done = () => ({ events, spans: seen.spans });
+  while (events.length < version) {
+    const page = await store.readEvents(runId, events.length, Math.min(PAGE_ROWS, version - events.length));
+    if (page.length === 0) throw new Error(`run ${runId} is at version ${version} but has no event ${events.length}`);
+    for (const { body } of page) {
+      if (!budget.fits(body)) return done();
+      const event = JSON.parse(body) as RunEventDoc;
+      const clean = scrubber.scrubValue(event);
+      // As the poll serves it, to the letter, unless there was something to take out.
+      const text = clean === event ? body : JSON.stringify(clean);
+      if (!budget.take(text)) return done();
+      events.push(text);
+      const span = seen.see(event);
+      // One that finds no room is still there: the frame has some to spare, and it is the last.
+      if (span !== undefined && !budget.take(JSON.stringify(span), SPAN_END_BYTES)) return done();
+    }
+  }
+  return done();
+}

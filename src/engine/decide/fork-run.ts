@@ -1,0 +1,62 @@
+import { AppError } from "../../protocol/errors.ts";
+import type { EventDraft, RunEvent } from "../../protocol/events.ts";
+import type { RunOptionsOverlay } from "../../protocol/fork-api.ts";
+import type { ForkedFrom } from "../../protocol/forked-from.ts";
+import { fold, isSettled, type Run } from "../../protocol/run.ts";
+import { isTerminal } from "../../protocol/run-status.ts";
+import { maskFields } from "../../protocol/snapshot.ts";
+import type { Plan } from "./plan.ts";
+import { checkConfigurable, checkInputs, type RunLimits, runLimits } from "./start-run.ts";
+
+export interface Fork {
+  readonly runId: string;
+  readonly from: ForkedFrom;
+  /** The source's events before `from.fromSeq`, and at least its first. */
+  readonly history: readonly RunEvent[];
+  newEventId(): string;
+}
+
+/** The beginning of a fork's log: the source's history as its own. Where none of it is kept, the run begins anew. */
+export function copyHistory({ runId, from, history, newEventId }: Fork): { run: Run; events: RunEvent[] } {
+  const events = history.map((event): RunEvent => {
+    const copied = { ...event, runId, eventId: newEventId() };
+    if (copied.type !== "run.started") return copied;
+    const sealed = { ...(copied.sealed ?? copied.payload), forkedFrom: from };
+    return { ...copied, sealed, ...(from.fromSeq === 0 ? { timestamp: from.at } : {}) };
+  });
+  const run = fold(events);
+  if (run === undefined) throw new Error(`run ${from.runId} has no first event`);
+  return { run, events };
+}
+
+/** What a branch begins with after its history. Nothing when the run has ended there. */
+export function beginBranch(plan: Plan, run: Run, overlay: RunOptionsOverlay, host: RunLimits): EventDraft[] {
+  if (isTerminal(run.status)) {
+    if (Object.keys(overlay).length === 0) return [];
+    const problem = "it has ended there, and options change nothing any more";
+    throw new AppError("fork_point_invalid", { problem, sourceRunId: run.forkedFrom?.runId });
+  }
+  const { inputs, configurable, tags, metadata } = overlay;
+  const merged = { ...run.configurable, ...configurable };
+  if (configurable !== undefined) checkConfigurable(plan, merged);
+  if (inputs !== undefined) checkGiven(plan, inputs);
+  const payload = {
+    nodeIds: Object.keys(run.nodes).filter((id) => !isSettled(run.nodes[id])),
+    ...(inputs === undefined ? {} : { inputs }),
+    ...(configurable === undefined ? {} : { configurable, limits: runLimits(plan, merged, host) }),
+    ...(tags === undefined ? {} : { tags }),
+    ...(metadata === undefined ? {} : { metadata }),
+  };
+  const masked = new Set([...plan.sensitivity.variables, ...(run.sensitive ?? [])]);
+  if (inputs === undefined || !Object.keys(inputs).some((name) => masked.has(name))) {
+    return [{ type: "assay.branch.began", payload }];
+  }
+  const shown = { ...payload, inputs: maskFields(inputs, masked) };
+  return [{ type: "assay.branch.began", payload: shown, sealed: payload }];
+}
+
+/** Only what is given is looked at: the rest has its value already. */
+function checkGiven(plan: Plan, inputs: Readonly<Record<string, unknown>>): void {
+  const given = plan.definition.variables.filter(({ name }) => Object.hasOwn(inputs, name));
+  checkInputs(given, inputs);
+}

@@ -1,0 +1,67 @@
+import { AppError } from "../protocol/errors.ts";
+import type {
+  FeedbackGrouping,
+  FeedbackGroupKey,
+  FeedbackSummary,
+  FeedbackSummaryQuery,
+} from "../protocol/feedback-api.ts";
+import type { Visibility } from "../protocol/identity.ts";
+import { instantMs } from "../protocol/instant.ts";
+import type { FeedbackRow } from "../store/judgments.ts";
+import { feedbackFigures } from "./feedback-figures.ts";
+import type { Host } from "./host.ts";
+
+/** How the runs were judged that ended within the time asked about; without `groupBy` only the total. */
+export async function feedbackSummary(
+  { store }: Pick<Host, "store">,
+  visible: Visibility,
+  { workflowId, agentId, nodeId, from, to, groupBy }: FeedbackSummaryQuery,
+): Promise<FeedbackSummary> {
+  const query = {
+    ...(workflowId === undefined ? {} : { workflowId }),
+    ...(agentId === undefined ? {} : { agentId }),
+    ...(nodeId === undefined ? {} : { nodeId }),
+    ...(from === undefined ? {} : { fromMs: msOf("from", from) }),
+    ...(to === undefined ? {} : { toMs: msOf("to", to) }),
+  };
+  const [total, rows] = await Promise.all([
+    store.feedbackSummary(visible, query),
+    groupBy === undefined ? [] : store.feedbackSummary(visible, { ...query, groupBy }),
+  ]);
+  const groups = groupBy === undefined ? [] : groupsOf(rows, groupBy);
+  return { total: feedbackFigures(total), groups };
+}
+
+function msOf(name: string, text: string): number {
+  const ms = instantMs(text);
+  if (ms !== undefined) return ms;
+  throw new AppError("validation_error", { problem: `query/${name} must be an instant like 2027-01-31T12:00:00Z` });
+}
+
+function groupsOf(rows: readonly FeedbackRow[], groupBy: FeedbackGrouping): FeedbackSummary["groups"] {
+  const byKey = new Map<string, FeedbackRow[]>();
+  for (const row of rows) {
+    const group = byKey.get(row.key);
+    if (group === undefined) byKey.set(row.key, [row]);
+    else group.push(row);
+  }
+  // Sorted here, because databases do not agree on the order of texts.
+  const keys = [...byKey.keys()].sort();
+  return keys.map((key) => ({ key: keyOf(groupBy, key), ...feedbackFigures(byKey.get(key) ?? []) }));
+}
+
+function keyOf(groupBy: FeedbackGrouping, key: string): FeedbackGroupKey {
+  switch (groupBy) {
+    case "workflow":
+      return { workflowId: key };
+    case "agent":
+      return { agentId: key === "" ? null : key };
+    case "node": {
+      // No id of a workflow has a space in it.
+      const space = key.indexOf(" ");
+      return { workflowId: key.slice(0, space), nodeId: key.slice(space + 1) };
+    }
+    case "day":
+      return { day: key };
+  }
+}

@@ -1,0 +1,138 @@
+import { AppError } from "../protocol/errors.ts";
+import type { RunEvent } from "../protocol/events.ts";
+import type { ForkRunFurtherRequest, ForkRunResponse } from "../protocol/fork-api.ts";
+import type { ForkedFrom } from "../protocol/forked-from.ts";
+import type { Caller } from "../protocol/identity.ts";
+import type { Run } from "../protocol/run.ts";
+import { isTerminal } from "../protocol/run-status.ts";
+import type { Unit } from "../store/store.ts";
+import { beginBranch, copyHistory } from "./decide/fork-run.ts";
+import { auditDraft, type Recorder, refused, visibleRun } from "./execute.ts";
+import type { Host } from "./host.ts";
+import { stamp } from "./stamp.ts";
+import { readLog } from "./stored-log.ts";
+
+export interface ForkRun {
+  readonly caller: Caller;
+  /** The source. */
+  readonly runId: string;
+  readonly request: ForkRunFurtherRequest;
+  readonly record: Recorder<ForkRunResponse>;
+}
+
+/** A new run that begins with the history of another one. The source stays as it is, and never learns of it. */
+export async function forkRun(host: Host, command: ForkRun): Promise<ForkRunResponse> {
+  const { caller, runId: sourceRunId, request } = command;
+  const source = await sourceOf(host, command);
+  const fromSeq = checkedPoint(request, source);
+  await checkMotive(host, command);
+  const history = await historyOf(host, source, fromSeq);
+  const nowMs = host.nowMs();
+  const from: ForkedFrom = {
+    runId: sourceRunId,
+    fromSeq,
+    mode: request.mode,
+    at: new Date(nowMs).toISOString(),
+    sourceVersion: source.version,
+    ...(request.motivatedBy === undefined ? {} : { motivatedBy: request.motivatedBy }),
+  };
+  const { run, events } = await begun(host, from, history, request);
+  const { runId, status } = run;
+  const { mode } = request;
+  const response: ForkRunResponse = {
+    runId,
+    sourceRunId,
+    fromSeq,
+    mode,
+    status,
+    eventsUrl: `/v1/runs/${runId}/events`,
+  };
+  const outcome = command.record(response);
+  const details = { sourceRunId, fromSeq, mode };
+  await create(host, run, events, {
+    tenant: caller.tenant,
+    audit: [auditDraft(caller, nowMs, runId, { action: "run.forked", details })],
+    ...(outcome === undefined ? {} : { idempotency: outcome }),
+  });
+  return response;
+}
+
+/** A run that was deleted says so to whoever could see it; any other that cannot be seen does not exist. */
+async function sourceOf(host: Host, { caller, runId, request }: ForkRun): Promise<Run> {
+  try {
+    return await visibleRun(host, caller, runId);
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== "not_found") throw error;
+    if ((await host.store.readTombstone(caller, runId)) === undefined) throw error;
+    throw expired(runId, request.fromSeq ?? 0);
+  }
+}
+
+function expired(sourceRunId: string, fromSeq: number): AppError {
+  return new AppError("fork_source_expired", { sourceRunId, fromSeq });
+}
+
+function checkedPoint({ mode, fromSeq, runOptionsOverlay = {} }: ForkRunFurtherRequest, source: Run): number {
+  const refuse = (path: string, problem: string): never => {
+    throw new AppError("validation_error", { problem: `body${path} ${problem}`, problems: [{ path, problem }] });
+  };
+  if (mode === "branch" && fromSeq === undefined) refuse("/fromSeq", "is required to branch: say where");
+  if (mode === "replay" && Object.keys(runOptionsOverlay).length > 0) {
+    refuse("/runOptionsOverlay", "must be left out: a replay keeps the options of its source. Use mode branch");
+  }
+  const point = fromSeq ?? 0;
+  if (point > source.version) {
+    const problem = `its log ends at sequence ${source.version - 1}, before ${point}`;
+    throw new AppError("fork_point_invalid", { problem, sourceRunId: source.runId, fromSeq: point });
+  }
+  return point;
+}
+
+async function checkMotive(host: Host, { caller, runId, request }: ForkRun): Promise<void> {
+  const { motivatedBy } = request;
+  if (motivatedBy === undefined) return;
+  const annotation = await host.store.readAnnotation(caller, motivatedBy);
+  if (annotation?.runId === runId) return;
+  const problem = "names no annotation of the run that is forked";
+  throw new AppError("validation_error", {
+    problem: `body/motivatedBy ${problem}`,
+    problems: [{ path: "/motivatedBy", problem }],
+  });
+}
+
+/** At least the first event: there is no run without it. */
+async function historyOf(host: Host, { runId }: Run, fromSeq: number): Promise<RunEvent[]> {
+  const length = Math.max(1, fromSeq);
+  const history = await readLog(host.store, runId, length);
+  // Deleted in this very moment.
+  if (history.length < length) throw expired(runId, fromSeq);
+  return history;
+}
+
+async function begun(host: Host, from: ForkedFrom, history: readonly RunEvent[], request: ForkRunFurtherRequest) {
+  const runId = host.newId("run");
+  const copied = copyHistory({ runId, from, history, newEventId: () => host.newId("evt") });
+  if (request.mode === "replay") return copied;
+  const overlay = request.runOptionsOverlay ?? {};
+  if (overlay.configurable?.mockProvider !== undefined) throw new AppError("mock_provider_forbidden");
+  const plan = await host.plans.byHash(copied.run.workflowHash);
+  const drafts = beginBranch(plan, copied.run, overlay, host.limits);
+  if (drafts.length === 0) return copied;
+  const { run, events } = stamp(copied.run, drafts, { runId, nowMs: Date.parse(from.at), newId: host.newId });
+  return { run, events: [...copied.events, ...events] };
+}
+
+/** Handed to this process's worker if it has room, as a new run is. */
+async function create(host: Host, run: Run, events: readonly RunEvent[], unit: Unit): Promise<void> {
+  const lease = isTerminal(run.status) ? undefined : host.hands?.reserve();
+  let created = false;
+  try {
+    const write = { runId: run.runId, expectedVersion: 0, events, run, ...(lease === undefined ? {} : { lease }) };
+    const committed = await host.store.commit({ ...unit, runs: [write] });
+    if (!committed.ok) throw refused(committed.refusal);
+    created = true;
+  } finally {
+    if (lease && !created) host.hands?.giveBack();
+  }
+  if (lease) host.hands?.take(run);
+}

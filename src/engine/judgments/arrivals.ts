@@ -1,0 +1,66 @@
+import type { JudgmentEntry } from "../../formats/judgment-lines.ts";
+import type { ImportResponse } from "../../protocol/judgment-file.ts";
+import type { AnnotationRecord, AnnotationWrite } from "../../store/judgments.ts";
+import { merged } from "./merge-judgment.ts";
+
+/** A line as it would stand here, or why it cannot. */
+export type Arriving =
+  | { readonly line: number; readonly record: AnnotationRecord }
+  | Extract<JudgmentEntry, { problem: string }>;
+
+export interface Arrivals {
+  readonly answer: ImportResponse;
+  readonly writes: readonly Extract<AnnotationWrite, { type: "import" }>[];
+}
+
+/** What comes of lines, one after the other, given what is stored of the judgments they speak of. */
+export function arrivalsOf(
+  arriving: readonly Arriving[],
+  stored: readonly AnnotationRecord[],
+  scrub: (text: string) => string,
+): Arrivals {
+  const standing = new Map(stored.map((record) => [record.annotationId, record]));
+  const before = new Map(standing);
+  const counts = { imported: 0, updated: 0, unchanged: 0 };
+  const refused: { line: number; problem: string }[] = [];
+  for (const one of arriving) {
+    const taken = "problem" in one ? one.problem : take(one.record);
+    if (typeof taken !== "string") counts[taken.as] += 1;
+    else refused.push({ line: one.line, problem: taken });
+  }
+  return { answer: { ...counts, refused }, writes: writesOf(before, standing) };
+
+  function take(record: AnnotationRecord): { readonly as: keyof typeof counts } | string {
+    const { annotationId, supersedes } = record;
+    const replaced = supersedes === undefined ? undefined : standing.get(supersedes);
+    if (replaced !== undefined && !mayReplace(record, replaced)) {
+      return "it supersedes a judgment of another actor or run";
+    }
+    const here = standing.get(annotationId);
+    const now = here === undefined ? record : merged(here, record, scrub);
+    if (now === undefined) return "a judgment with this id is here that says something else";
+    standing.set(annotationId, now);
+    // An export that was filtered may hold the judgment that replaces another, and not the other as it is now.
+    if (replaced?.state === "live") standing.set(replaced.annotationId, replacedBy(replaced, record));
+    return { as: here === undefined ? "imported" : now === here ? "unchanged" : "updated" };
+  }
+}
+
+function mayReplace(record: AnnotationRecord, { actor, runId, workspace }: AnnotationRecord): boolean {
+  return record.actor === actor && record.runId === runId && record.workspace === workspace;
+}
+
+function replacedBy(replaced: AnnotationRecord, by: AnnotationRecord): AnnotationRecord {
+  return { ...replaced, state: "superseded", supersededBy: by.annotationId, supersededAtMs: by.createdAtMs };
+}
+
+function writesOf(
+  before: ReadonlyMap<string, AnnotationRecord>,
+  after: ReadonlyMap<string, AnnotationRecord>,
+): Arrivals["writes"] {
+  const changed = [...after.values()].filter((record) => before.get(record.annotationId) !== record);
+  return changed.map((annotation) => {
+    const earlier = before.get(annotation.annotationId);
+    return { type: "import", annotation, ...(earlier === undefined ? {} : { earlier }) };
+  });
+}

@@ -1,0 +1,33 @@
+import { endLine, headerLine, judgmentLine } from "../../formats/judgment-lines.ts";
+import type { AnnotationFilter } from "../../protocol/annotation-api.ts";
+import type { Caller } from "../../protocol/identity.ts";
+import type { AnnotationPlace } from "../../store/judgments.ts";
+import { wantedBy } from "../annotation-filter.ts";
+import type { Host } from "../host.ts";
+import { blindness, readPage } from "../list-annotations.ts";
+import { judgmentOf } from "./judgment-record.ts";
+
+const PAGE = 200;
+
+/**
+ * The lines of an export, a page at a time: never more than that is held. Judgments keep their place in the order
+ * whatever becomes of them, so none is told twice or left out because others are written meanwhile.
+ */
+export async function* exportJudgments(
+  host: Pick<Host, "store">,
+  caller: Caller,
+  filter: AnnotationFilter,
+): AsyncGenerator<readonly string[], undefined> {
+  // Before anything is told: a filter may be one that cannot be understood.
+  const wanted = wantedBy(filter);
+  yield [headerLine(filter)];
+  let count = 0;
+  for (let after: AnnotationPlace | undefined, more = wanted !== undefined; more; more = after !== undefined) {
+    const asked = { ...wanted, order: "oldest" as const, ...blindness(caller) };
+    const { records, next } = await readPage(host, caller, asked, PAGE, after);
+    count += records.length;
+    yield records.map((record) => judgmentLine(judgmentOf(record)));
+    after = next;
+  }
+  yield [endLine(count)];
+}

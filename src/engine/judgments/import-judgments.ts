@@ -1,0 +1,54 @@
+import { type JudgmentEntry, JudgmentReader } from "../../formats/judgment-lines.ts";
+import type { Caller } from "../../protocol/identity.ts";
+import type { ImportRequest, ImportResponse } from "../../protocol/judgment-file.ts";
+import { auditDraft, type Recorder, refused } from "../execute.ts";
+import type { Host } from "../host.ts";
+import { type Arrivals, arrivalsOf } from "./arrivals.ts";
+import { receiver } from "./receive-judgment.ts";
+
+export interface ImportJudgments {
+  readonly caller: Caller;
+  readonly request: ImportRequest;
+  readonly record: Recorder<ImportResponse>;
+}
+
+/** Somebody else may change the same judgments meanwhile; not for ever. */
+const ATTEMPTS_MAX = 5;
+
+/** Takes lines of an export in, all that can be in one commit. A line that cannot be taken stands in nobody's way. */
+export async function importJudgments(
+  host: Host,
+  { caller, request, record }: ImportJudgments,
+): Promise<ImportResponse> {
+  const entries = entriesOf(request);
+  for (let attempt = 1; ; attempt++) {
+    const { answer, writes } = await arriving(host, caller, entries);
+    if (request.dryRun || writes.length === 0) return answer;
+    const outcome = record(answer);
+    const { imported, updated } = answer;
+    const details = { count: writes.length, imported, updated };
+    const committed = await host.store.commit({
+      tenant: caller.tenant,
+      annotations: writes,
+      audit: [auditDraft(caller, host.nowMs(), "judgments", { action: "judgments.import", details })],
+      ...(outcome === undefined ? {} : { idempotency: outcome }),
+    });
+    if (committed.ok) return answer;
+    if (committed.refusal.type !== "annotation" || attempt === ATTEMPTS_MAX) throw refused(committed.refusal);
+  }
+}
+
+/** Throws for lines that are of no export that can be read here. */
+function entriesOf({ lines, firstLine = 2 }: ImportRequest): JudgmentEntry[] {
+  const reader = new JudgmentReader();
+  return lines.flatMap((value, i) => reader.take(value, i === 0 ? 1 : firstLine + i - 1) ?? []);
+}
+
+async function arriving(host: Host, caller: Caller, entries: readonly JudgmentEntry[]): Promise<Arrivals> {
+  const receive = receiver(host, caller);
+  const received = await Promise.all(entries.map(receive));
+  const ids = received.flatMap((one) => ("problem" in one ? [] : [one.record.annotationId, one.record.supersedes]));
+  const known = [...new Set(ids)].filter((id) => id !== undefined);
+  const stored = known.length === 0 ? [] : await host.store.annotationsById(caller.tenant, known);
+  return arrivalsOf(received, stored, host.scrubber.scrubText);
+}

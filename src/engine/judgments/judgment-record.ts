@@ -1,0 +1,60 @@
+import { instantMs } from "../../protocol/instant.ts";
+import type { Judgment } from "../../protocol/judgment-file.ts";
+import type { AnnotationRecord, FlagState } from "../../store/judgments.ts";
+import { annotationView } from "../annotation-view.ts";
+
+/** What an export says of a judgment: all that Assay shows of it, and what no other host could find out. */
+export function judgmentOf(record: AnnotationRecord): Judgment {
+  const { workspace, aboutNode, target } = record;
+  return {
+    ...annotationView(record),
+    ...(workspace === undefined ? {} : { workspace }),
+    ...(aboutNode === undefined || target.nodeId !== undefined ? {} : { aboutNode }),
+  };
+}
+
+/** What only the host that takes a judgment in can say of it. */
+export interface Arrival {
+  readonly tenant: string;
+  readonly workspace?: string;
+  readonly aboutNode?: string;
+  readonly importedBy: string;
+}
+
+/** The way back: a line that was read is well formed. */
+export function recordOf(judgment: Judgment, arrival: Arrival): AnnotationRecord {
+  const { annotationId, target, signal, actor, note, createdAt, workflowId, agentId, actorKind, confidence } = judgment;
+  const { state, supersedes, supersededBy, supersededAt, retraction, flag, queueItemId } = judgment;
+  const { runId, ...within } = target;
+  return {
+    annotationId,
+    ...arrival,
+    runId,
+    workflowId,
+    ...(agentId === undefined ? {} : { agentId }),
+    target: within,
+    signal,
+    ...(note === undefined ? {} : { note }),
+    actor: actor.principalRef,
+    actorKind,
+    ...(confidence === undefined ? {} : { confidence }),
+    createdAtMs: msOf(createdAt),
+    state,
+    ...(supersedes === undefined ? {} : { supersedes }),
+    ...(supersededBy === undefined ? {} : { supersededBy }),
+    ...(supersededAt === undefined ? {} : { supersededAtMs: msOf(supersededAt) }),
+    ...(retraction === undefined
+      ? {}
+      : { retraction: { by: retraction.by, atMs: msOf(retraction.at), reason: retraction.reason } }),
+    ...(flag === undefined ? {} : { flag: flagOf(flag) }),
+    ...(queueItemId === undefined ? {} : { queueItemId }),
+  };
+}
+
+function flagOf({ status, closedBy = "", closedAt = "", note = "" }: NonNullable<Judgment["flag"]>): FlagState {
+  return status === "open" ? { status } : { status: "closed", by: closedBy, atMs: msOf(closedAt), note };
+}
+
+function msOf(instant: string): number {
+  return instantMs(instant) ?? Number.NaN;
+}

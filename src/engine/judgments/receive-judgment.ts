@@ -1,0 +1,94 @@
+import type { JudgmentEntry } from "../../formats/judgment-lines.ts";
+import { agentOf } from "../../protocol/agent-of.ts";
+import type { ActorKind } from "../../protocol/annotation.ts";
+import { AppError } from "../../protocol/errors.ts";
+import type { Caller, PrincipalKind } from "../../protocol/identity.ts";
+import type { Judgment } from "../../protocol/judgment-file.ts";
+import type { Run } from "../../protocol/run.ts";
+import { checkAnnotation, type TargetEvent } from "../decide/annotate.ts";
+import type { Host } from "../host.ts";
+import type { Arriving } from "./arrivals.ts";
+import { recordOf } from "./judgment-record.ts";
+import { cleanRecord } from "./merge-judgment.ts";
+
+/** Where a judgment is about to stand: on a run that is here, or beside all runs. */
+type Place = { readonly run: Run } | "elsewhere" | { readonly problem: string };
+
+/** Turns lines into judgments of the caller's tenant. Looks each run up once, however many lines speak of it. */
+export function receiver(host: Host, caller: Caller): (entry: JudgmentEntry) => Promise<Arriving> {
+  const places = new Map<string, Promise<Place>>();
+  const placeOf = (runId: string): Promise<Place> => {
+    const known = places.get(runId) ?? findPlace(host, caller, runId);
+    places.set(runId, known);
+    return known;
+  };
+
+  return async (entry) => {
+    if ("problem" in entry) return entry;
+    const { line, judgment } = entry;
+    const place = await placeOf(judgment.target.runId);
+    if (place === "elsewhere") return { line, record: clean(judgment, workspaceOf(judgment), judgment.aboutNode) };
+    if ("problem" in place) return { line, ...place };
+    const { owner } = place.run;
+    const about = await aboutRun(host, place.run, judgment);
+    return "problem" in about ? { line, ...about } : { line, record: clean(judgment, owner.workspace, about.nodeId) };
+  };
+
+  /** Whoever is bound to a workspace brings everything there: no other is theirs to write in. */
+  function workspaceOf({ workspace }: Judgment): string | undefined {
+    return caller.workspace ?? workspace;
+  }
+
+  function clean(judgment: Judgment, workspace: string | undefined, node: string | undefined) {
+    const aboutNode = judgment.target.nodeId ?? node;
+    const arrival = {
+      tenant: caller.tenant,
+      ...(workspace === undefined ? {} : { workspace }),
+      ...(aboutNode === undefined ? {} : { aboutNode }),
+      importedBy: caller.principal,
+    };
+    return cleanRecord(recordOf(judgment, arrival), host.scrubber.scrubText);
+  }
+}
+
+async function findPlace({ store }: Host, caller: Caller, runId: string): Promise<Place> {
+  const run = await store.readRun({ tenant: caller.tenant }, runId);
+  if (run === undefined) {
+    // What was deleted with its run must not come back through an old export.
+    const gone = await store.readTombstone({ tenant: caller.tenant }, runId);
+    return gone === undefined ? "elsewhere" : { problem: "its run was deleted here" };
+  }
+  if (caller.workspace !== undefined && run.owner.workspace !== caller.workspace) {
+    return { problem: "its run is not one that this key can see" };
+  }
+  return { run };
+}
+
+/** Whether a judgment fits the run that is here, and the node that its event is of. */
+async function aboutRun(
+  { store, plans }: Host,
+  run: Run,
+  { workflowId, agentId, signal, target, actorKind, confidence }: Judgment,
+): Promise<{ readonly nodeId?: string } | { readonly problem: string }> {
+  if (workflowId !== run.workflowId) return { problem: "its run is here, of another workflow" };
+  if (agentId !== agentOf(run)) return { problem: "its run is here, of another agent" };
+  const { runId, ...within } = target;
+  const plan = await plans.byHash(run.workflowHash);
+  const event = within.eventId === undefined ? undefined : await store.findEvent(runId, within.eventId);
+  const said = { signal, target: within, ...(confidence === undefined ? {} : { confidence }) };
+  try {
+    checkAnnotation(said, principalKind(actorKind), { event, hasNode: (nodeId) => plan.graph.node.has(nodeId) });
+  } catch (error) {
+    if (error instanceof AppError) return { problem: String(error.details["problem"]) };
+    throw error;
+  }
+  return nodeOf(event);
+}
+
+function principalKind(kind: ActorKind): PrincipalKind {
+  return kind === "person" ? "user" : kind;
+}
+
+function nodeOf(event: TargetEvent | undefined): { readonly nodeId?: string } {
+  return event?.nodeId === undefined ? {} : { nodeId: event.nodeId };
+}

@@ -1,0 +1,109 @@
+import { AppError } from "../../protocol/errors.ts";
+import type { Judge } from "../../protocol/gate-rules.ts";
+import type { Caller } from "../../protocol/identity.ts";
+import type { QueueItemView } from "../../protocol/queue-api.ts";
+import type { Unit } from "../../store/store.ts";
+import type { QueueItem } from "../decide/queue/item.ts";
+import { mayReview } from "../decide/queue/reviewers.ts";
+import type { AuditNote } from "../decide/ruling.ts";
+import { auditDraft, type Recorder, refused } from "../execute.ts";
+import type { Host } from "../host.ts";
+import { inLineFor } from "../in-line.ts";
+import { judgeOf } from "../judge.ts";
+import { changedRecord, type StoredItem, visibleItem } from "./item-record.ts";
+import { placeOf, type Queue, visibleQueue } from "./queue-record.ts";
+import { itemView, type Viewer } from "./views.ts";
+
+export interface ItemCommand<Request> {
+  readonly caller: Caller;
+  readonly queueId: string;
+  readonly itemId: string;
+  readonly request: Request;
+  readonly record: Recorder<QueueItemView>;
+}
+
+/** What a change of an item comes to, and what is written beside it. */
+export interface ItemChange {
+  readonly item: QueueItem;
+  /** Leases and what becomes of them are told to nobody. */
+  readonly audit?: AuditNote;
+  readonly beside?: Pick<Unit, "annotations" | "audit">;
+}
+
+/** The caller in a queue: what they are where it belongs, read now. */
+export interface Seat {
+  readonly queue: Queue;
+  readonly caller: Caller;
+  readonly judge: Judge;
+  readonly viewer: Viewer;
+}
+
+export async function seatOf(host: Host, caller: Caller, queueId: string): Promise<Seat> {
+  return seatIn(host, caller, await visibleQueue(host, caller, queueId));
+}
+
+export async function seatIn(host: Host, caller: Caller, queue: Queue): Promise<Seat> {
+  const judge = await judgeOf(host, caller, placeOf(queue));
+  const oversees = judge.grants("queues:manage") && !mayReview(queue.rules, judge);
+  return { queue, caller, judge, viewer: { principal: caller.principal, oversees } };
+}
+
+export function requireReviewer({ queue, judge }: Seat): void {
+  if (!mayReview(queue.rules, judge)) throw new AppError("forbidden", { problem: "this queue is not assigned to you" });
+}
+
+const ATTEMPTS = 20;
+
+/**
+ * Read, decide, write; again when the item moved in between. Everything that happens to an item happens at its next
+ * revision, so that of those who decided by the same one only the first is written.
+ */
+export async function changeItem(
+  host: Host,
+  seat: Seat,
+  { itemId, record }: Pick<ItemCommand<unknown>, "itemId" | "record">,
+  decide: (stored: StoredItem, nowMs: number) => ItemChange | Promise<ItemChange>,
+): Promise<QueueItemView> {
+  const { queueId } = seat.queue.record;
+  const attempt = async () => {
+    const stored = await visibleItem(host, seat.caller, queueId, itemId);
+    return writeItem(host, seat, stored, await decide(stored, host.nowMs()), record);
+  };
+  const first = await attempt();
+  if (first !== "moved") return first;
+  return inLineFor(host.store, itemId, async () => {
+    for (let attempts = 1; attempts < ATTEMPTS; attempts++) {
+      const view = await attempt();
+      if (view !== "moved") return view;
+    }
+    throw new AppError("queue_conflict", { id: itemId });
+  });
+}
+
+/** "moved" when the item, or an annotation that goes with it, is no longer what was decided by. */
+export async function writeItem(
+  host: Host,
+  { queue, caller, viewer }: Seat,
+  stored: StoredItem,
+  { item, audit, beside }: ItemChange,
+  record: Recorder<QueueItemView>,
+): Promise<QueueItemView | "moved"> {
+  const nowMs = host.nowMs();
+  const after = { ...stored, item, record: changedRecord(stored, item) };
+  const view = itemView(queue, after, viewer, nowMs);
+  const outcome = record(view);
+  const target = `${stored.record.queueId}/${stored.record.itemId}`;
+  const notes = audit === undefined ? [] : [auditDraft(caller, nowMs, target, audit)];
+  const drafts = [...(beside?.audit ?? []), ...notes];
+  const committed = await host.store.commit({
+    tenant: caller.tenant,
+    queues: [{ type: "item", item: after.record }],
+    ...(beside?.annotations === undefined ? {} : { annotations: beside.annotations }),
+    ...(drafts.length === 0 ? {} : { audit: drafts }),
+    ...(outcome === undefined ? {} : { idempotency: outcome }),
+  });
+  if (committed.ok) return view;
+  const { refusal } = committed;
+  if (refusal.type === "queue" || refusal.type === "annotation") return "moved";
+  throw refused(refusal);
+}

@@ -1,0 +1,105 @@
+import type { QueueQuery } from "../../protocol/queue-api.ts";
+import type { Store } from "../../store/store.ts";
+import type { Host } from "../host.ts";
+import { findSubjects, hasNode, OVERLAP_MS, PAGE_ROWS } from "./find-subjects.ts";
+import { newItem, type Subject, subjectOf } from "./item-record.ts";
+import { bodyOf, nextRecord, placeOf, type Queue, type QueueCursor, queueOf } from "./queue-record.ts";
+
+/** How much one request may do for a queue that has much to take in; the next goes on from there. */
+const PAGES = 5;
+
+export interface Filled {
+  readonly queue: Queue;
+  /** Whether there is more to look at. */
+  readonly more: boolean;
+}
+
+/** Takes in what the query of a queue has found since it was asked last. Any number of processes may do so at once. */
+export async function fillQueue(host: Host, start: Queue): Promise<Filled> {
+  let queue = start;
+  let { cursor } = queue;
+  for (let page = 0; page < PAGES; page++) {
+    const { query } = queue.rules;
+    if (query === undefined || queue.state === "closed") return { queue, more: false };
+    const found = await findSubjects(host, queue, query, cursor);
+    const fresh = await withNode(host, queue, query, unseen(host.store, queue, found.subjects));
+    const leavesOff = !found.atEnd && page === PAGES - 1;
+    if (fresh.length > 0 || leavesOff || farBehind(queue.cursor, found.cursor)) {
+      const filled = await write(host, queue, fresh, found.cursor);
+      // Somebody else filled it, or changed its rules: what they left is where to go on.
+      const now = filled ?? (await reread(host, queue));
+      if (now === undefined) return { queue, more: false };
+      queue = now;
+      cursor = queue.cursor;
+      if (filled === undefined) continue;
+    } else {
+      cursor = found.cursor;
+    }
+    remember(host.store, queue, fresh);
+    if (found.atEnd) return { queue, more: false };
+  }
+  return { queue, more: true };
+}
+
+/** A cursor that hardly moved is not worth a write: a few rows are looked at twice. */
+function farBehind(before: QueueCursor, after: QueueCursor): boolean {
+  if (after.ended !== undefined) return after.ended.endedAtMs - (before.ended?.endedAtMs ?? 0) > OVERLAP_MS;
+  return (after.place?.seq ?? 0) - (before.place?.seq ?? 0) > PAGE_ROWS / 4;
+}
+
+async function write(
+  host: Host,
+  queue: Queue,
+  subjects: readonly Subject[],
+  cursor: QueueCursor,
+): Promise<Queue | undefined> {
+  const record = nextRecord(queue, { ...bodyOf(queue), cursor });
+  const items = subjects.map((subject) => newItem(host, queue, subject));
+  const { tenant } = queue.record;
+  const fill = items.length === 0 ? [] : [{ type: "fill" as const, items }];
+  const committed = await host.store.commit({ tenant, queues: [{ type: "queue", queue: record }, ...fill] });
+  return committed.ok ? queueOf(record) : undefined;
+}
+
+async function reread({ store }: Host, queue: Queue): Promise<Queue | undefined> {
+  const found = await store.readQueue(placeOf(queue), queue.record.queueId);
+  return found && queueOf(found);
+}
+
+async function withNode(host: Host, queue: Queue, query: QueueQuery, subjects: readonly Subject[]): Promise<Subject[]> {
+  const { nodeId } = query;
+  if (nodeId === undefined) return [...subjects];
+  const kept: Subject[] = [];
+  for (const subject of subjects) {
+    const run = await host.store.readRun(placeOf(queue), subject.runId);
+    if (run !== undefined && (await hasNode(host, run, nodeId))) kept.push(subject);
+  }
+  return kept;
+}
+
+/**
+ * What this process has put into queues lately, so that what the overlap finds again costs no write. The store passes
+ * over what a queue has already; this only keeps it from being asked to.
+ */
+const KNOWN = new WeakMap<Store, Map<string, Set<string>>>();
+const KNOWN_MAX = 20_000;
+
+function knownOf(store: Store, { record: { queueId } }: Queue): Set<string> {
+  const queues = KNOWN.get(store) ?? new Map<string, Set<string>>();
+  KNOWN.set(store, queues);
+  const known = queues.get(queueId) ?? new Set<string>();
+  if (known.size > KNOWN_MAX) known.clear();
+  queues.set(queueId, known);
+  return known;
+}
+
+function unseen(store: Store, queue: Queue, subjects: readonly Subject[]): Subject[] {
+  const known = knownOf(store, queue);
+  const bySubject = new Map(subjects.map((subject) => [subjectOf(subject), subject]));
+  return [...bySubject].filter(([name]) => !known.has(name)).map(([, subject]) => subject);
+}
+
+function remember(store: Store, queue: Queue, subjects: readonly Subject[]): void {
+  const known = knownOf(store, queue);
+  for (const subject of subjects) known.add(subjectOf(subject));
+}

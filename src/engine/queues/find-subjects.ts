@@ -1,0 +1,88 @@
+import { agentOf } from "../../protocol/agent-of.ts";
+import type { QueueQuery } from "../../protocol/queue-api.ts";
+import type { Run } from "../../protocol/run.ts";
+import { annotationMatches, fromMs, inSample } from "../decide/queue/matches.ts";
+import { asksForAnnotations } from "../decide/queue/rules.ts";
+import type { Host } from "../host.ts";
+import type { Subject } from "./item-record.ts";
+import { placeOf, type Queue, type QueueCursor } from "./queue-record.ts";
+
+/** A page of what the query of a queue finds after a cursor. */
+export interface Found {
+  readonly subjects: readonly Subject[];
+  readonly cursor: QueueCursor;
+  readonly atEnd: boolean;
+}
+
+export const PAGE_ROWS = 200;
+
+/**
+ * Runs are found by when they ended, by the clock of the host that ended them and some time before that is written. Once
+ * at the end, the query begins this much earlier the next time, so that what was late is found.
+ */
+export const OVERLAP_MS = 60_000;
+
+export function findSubjects(host: Host, queue: Queue, query: QueueQuery, cursor: QueueCursor): Promise<Found> {
+  return asksForAnnotations(query) ? findSaid(host, queue, query, cursor) : findEnded(host, queue, query, cursor);
+}
+
+async function findEnded(host: Host, queue: Queue, query: QueueQuery, cursor: QueueCursor): Promise<Found> {
+  const { workflowId, agentId, status, nodeId } = query;
+  const after = cursor.ended ?? { endedAtMs: fromMs(query), runId: "" };
+  const rows = await host.store.endedRuns(placeOf(queue), {
+    after,
+    limit: PAGE_ROWS,
+    ...(workflowId === undefined ? {} : { workflowId }),
+    ...(agentId === undefined ? {} : { agentId }),
+    ...(status === undefined ? {} : { status }),
+  });
+  const subjects = rows
+    .filter(({ runId }) => inSample(query, runId))
+    .map(({ runId, workflowId, agentId, endedAtMs }) => ({
+      runId,
+      ...(nodeId === undefined ? {} : { nodeId }),
+      workflowId,
+      ...(agentId === undefined ? {} : { agentId }),
+      position: endedAtMs,
+    }));
+  const last = rows.at(-1) ?? after;
+  if (rows.length === PAGE_ROWS) return { subjects, cursor: { ended: placeIn(last) }, atEnd: false };
+  const back = Math.max(fromMs(query), last.endedAtMs - OVERLAP_MS);
+  return { subjects, cursor: { ended: { endedAtMs: back, runId: "" } }, atEnd: true };
+}
+
+function placeIn({ endedAtMs, runId }: { readonly endedAtMs: number; readonly runId: string }) {
+  return { endedAtMs, runId };
+}
+
+async function findSaid(host: Host, queue: Queue, query: QueueQuery, cursor: QueueCursor): Promise<Found> {
+  const { tenant, workspace } = placeOf(queue);
+  const after = cursor.place ?? (await host.store.changePlaceAt(tenant, fromMs(query)));
+  const rows = await host.store.annotationChanges(tenant, after, PAGE_ROWS);
+  const subjects: Subject[] = [];
+  for (const { change, annotation } of rows) {
+    if (change !== "recorded" || (workspace !== undefined && annotation.workspace !== workspace)) continue;
+    if (!annotationMatches(query, annotation)) continue;
+    const run = await host.store.readRun(placeOf(queue), annotation.runId);
+    if (run === undefined || (query.status !== undefined && run.status !== query.status)) continue;
+    subjects.push(subjectIn(run, query.nodeId, annotation.createdAtMs));
+  }
+  const place = rows.at(-1)?.place ?? after;
+  return { subjects, cursor: { place }, atEnd: rows.length < PAGE_ROWS };
+}
+
+export function subjectIn(run: Run, nodeId: string | undefined, position: number): Subject {
+  const agentId = agentOf(run);
+  return {
+    runId: run.runId,
+    ...(nodeId === undefined ? {} : { nodeId }),
+    workflowId: run.workflowId,
+    ...(agentId === undefined ? {} : { agentId }),
+    position,
+  };
+}
+
+/** Whether there is something to judge: a run whose workflow had no such node yet has not. */
+export async function hasNode(host: Host, run: Run, nodeId: string): Promise<boolean> {
+  return (await host.plans.byHash(run.workflowHash)).graph.node.has(nodeId);
+}

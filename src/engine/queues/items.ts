@@ -1,0 +1,116 @@
+import { AppError } from "../../protocol/errors.ts";
+import { isId } from "../../protocol/id.ts";
+import type { Caller } from "../../protocol/identity.ts";
+import type {
+  AddItemsRequest,
+  AddItemsResponse,
+  QueueItemListQuery,
+  QueueItemPage,
+  QueueItemView,
+} from "../../protocol/queue-api.ts";
+import type { QueueItemRecord } from "../../store/judgments.ts";
+import { invalid } from "../decide/queue/rules.ts";
+import { auditDraft, type Recorder, refused, visibleRun } from "../execute.ts";
+import type { Host } from "../host.ts";
+import { type Seat, seatIn, seatOf } from "./change-item.ts";
+import { fillQueue } from "./fill-queue.ts";
+import { hasNode, subjectIn } from "./find-subjects.ts";
+import { newItem, storedItem, subjectOf, visibleItem } from "./item-record.ts";
+import { placeOf, type Queue, requireOpenQueue, visibleQueue } from "./queue-record.ts";
+import { itemView } from "./views.ts";
+
+export async function readItem(host: Host, caller: Caller, queueId: string, itemId: string): Promise<QueueItemView> {
+  const seat = await seatOf(host, caller, queueId);
+  return viewFor(host, seat, (await visibleItem(host, caller, queueId, itemId)).record);
+}
+
+const DEFAULT_LIMIT = 50;
+
+export async function listItems(
+  host: Host,
+  caller: Caller,
+  queueId: string,
+  { limit = DEFAULT_LIMIT, cursor, state, reviewer, review }: QueueItemListQuery,
+): Promise<QueueItemPage> {
+  const after = cursor === undefined ? undefined : readCursor(cursor);
+  const { queue } = await fillQueue(host, await visibleQueue(host, caller, queueId));
+  const seat = await seatIn(host, caller, queue);
+  const found = await host.store.listQueueItems(caller, {
+    queueId,
+    limit: limit + 1,
+    ...(after === undefined ? {} : { after }),
+    ...(state === undefined ? {} : { state }),
+    ...(reviewer === undefined ? {} : { reviewer }),
+    ...(review === undefined ? {} : { reviewStatus: review }),
+  });
+  const page = found.slice(0, limit);
+  const last = found.length > limit ? page.at(-1) : undefined;
+  const items = page.map((record) => viewFor(host, seat, record));
+  return { items, ...(last === undefined ? {} : { nextCursor: `${last.position}~${last.itemId}` }) };
+}
+
+function readCursor(cursor: string): { readonly position: number; readonly itemId: string } {
+  const [position = "", itemId = ""] = cursor.split("~");
+  if (!/^\d{1,15}$/.test(position) || !isId(itemId)) throw invalid("cursor", "cursor is not one this host gave out");
+  return { position: Number(position), itemId };
+}
+
+function viewFor(host: Host, { queue, viewer }: Seat, record: QueueItemRecord): QueueItemView {
+  return itemView(queue, storedItem(record), viewer, host.nowMs());
+}
+
+export interface AddItems {
+  readonly caller: Caller;
+  readonly queueId: string;
+  readonly request: AddItemsRequest;
+  readonly record: Recorder<AddItemsResponse>;
+}
+
+const ATTEMPTS = 20;
+
+/** All of them or none; what the queue has already is passed over. */
+export async function addItems(host: Host, { caller, queueId, request, record }: AddItems): Promise<AddItemsResponse> {
+  const seat = await seatOf(host, caller, queueId);
+  const { queue } = seat;
+  requireOpenQueue(queue);
+  const asked = new Map(request.items.map((item) => [subjectOf(item), item]));
+  const records: QueueItemRecord[] = [];
+  for (const item of asked.values()) records.push(await itemFor(host, caller, queue, item));
+  for (let attempts = 0; attempts < ATTEMPTS; attempts++) {
+    const known = new Set(await host.store.queueSubjects(queueId, [...asked.keys()]));
+    const fresh = records.filter(({ subject }) => !known.has(subject));
+    const added = fresh.map((one) => viewFor(host, seat, one));
+    const answer: AddItemsResponse = { added, known: request.items.length - added.length };
+    const outcome = record(answer);
+    const details = { runs: fresh.map(({ runId }) => runId) };
+    const committed = await host.store.commit({
+      tenant: caller.tenant,
+      queues: fresh.map((item) => ({ type: "item", item })),
+      ...(fresh.length === 0
+        ? {}
+        : { audit: [auditDraft(caller, host.nowMs(), queueId, { action: "queue.add", details })] }),
+      ...(outcome === undefined ? {} : { idempotency: outcome }),
+    });
+    if (committed.ok) return answer;
+    if (committed.refusal.type !== "queue") throw refused(committed.refusal);
+  }
+  throw new AppError("queue_conflict", { id: queueId });
+}
+
+async function itemFor(
+  host: Host,
+  caller: Caller,
+  queue: Queue,
+  { runId, nodeId }: AddItemsRequest["items"][number],
+): Promise<QueueItemRecord> {
+  const run = await visibleRun(host, caller, runId);
+  const { workspace } = placeOf(queue);
+  if (workspace !== undefined && run.owner.workspace !== workspace) {
+    throw new AppError("not_found", { what: "run", runId });
+  }
+  if (nodeId !== undefined && !(await hasNode(host, run, nodeId))) {
+    throw invalid("nodeId", `${nodeId} is no node of the workflow of run ${runId}`);
+  }
+  const subject = { ...subjectIn(run, nodeId, host.nowMs()), addedBy: caller.principal };
+  return newItem(host, queue, subject);
+}

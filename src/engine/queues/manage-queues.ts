@@ -1,0 +1,140 @@
+import { AppError } from "../../protocol/errors.ts";
+import { isId } from "../../protocol/id.ts";
+import type { Caller } from "../../protocol/identity.ts";
+import type {
+  CreateQueueRequest,
+  QueueListQuery,
+  QueuePage,
+  QueueRules,
+  QueueView,
+  UpdateQueueRequest,
+} from "../../protocol/queue-api.ts";
+import { changedRules, invalid, newRules } from "../decide/queue/rules.ts";
+import { auditDraft, type Recorder, refused } from "../execute.ts";
+import type { Host } from "../host.ts";
+import { fillQueue } from "./fill-queue.ts";
+import { bodyOf, nextRecord, type Queue, type QueueBody, queueOf, visibleQueue } from "./queue-record.ts";
+import { queueInfo, queueView } from "./views.ts";
+
+export async function createQueue(
+  host: Host,
+  caller: Caller,
+  request: CreateQueueRequest,
+  record: Recorder<QueueView>,
+): Promise<QueueView> {
+  const rules = cleaned(host, newRules(request));
+  const { tenant, workspace, principal } = caller;
+  const body: QueueBody = { createdBy: principal, state: "open", rulesRevision: 1, rules, cursor: {} };
+  const atMs = host.nowMs();
+  const queue = queueOf({
+    queueId: host.newId("que"),
+    tenant,
+    ...(workspace === undefined ? {} : { workspace }),
+    name: rules.name,
+    revision: 1,
+    createdAtMs: atMs,
+    blind: rules.blind,
+    body: JSON.stringify(body),
+  });
+  const view = queueView(queue, { counts: {}, reviewers: [], filling: rules.query !== undefined });
+  if (!(await write(host, caller, queue, "queue.create", record(view)))) {
+    throw new AppError("queue_conflict", { id: queue.record.queueId });
+  }
+  return view;
+}
+
+const ATTEMPTS = 20;
+
+/** Changes rules, closes or reopens; items that are there stay as they are. A new query is asked from its beginning. */
+export async function updateQueue(
+  host: Host,
+  caller: Caller,
+  queueId: string,
+  { revision, state, ...changes }: UpdateQueueRequest,
+  record: Recorder<QueueView>,
+): Promise<QueueView> {
+  for (let attempts = 0; attempts < ATTEMPTS; attempts++) {
+    const before = await visibleQueue(host, caller, queueId);
+    const { rulesRevision } = before;
+    if (rulesRevision !== revision) throw new AppError("queue_changed", { queueId, revision: rulesRevision });
+    const rules = cleaned(host, changedRules(before.rules, changes));
+    const body: QueueBody = {
+      ...bodyOf(before),
+      rules,
+      state: state ?? before.state,
+      rulesRevision: rulesRevision + 1,
+      cursor: changes.query === undefined ? before.cursor : {},
+    };
+    const queue = queueOf(nextRecord(before, body));
+    const view = await viewOf(host, queue, rules.query !== undefined && body.state === "open");
+    if (await write(host, caller, queue, "queue.update", record(view))) return view;
+  }
+  throw new AppError("queue_conflict", { id: queueId });
+}
+
+/** False when the queue was filled in between. */
+async function write(
+  host: Host,
+  caller: Caller,
+  { record, state }: Queue,
+  action: string,
+  outcome: ReturnType<Recorder<QueueView>>,
+): Promise<boolean> {
+  const { queueId, tenant, name } = record;
+  const committed = await host.store.commit({
+    tenant,
+    queues: [{ type: "queue", queue: record }],
+    audit: [auditDraft(caller, host.nowMs(), queueId, { action, details: { name, state } })],
+    ...(outcome === undefined ? {} : { idempotency: outcome }),
+  });
+  if (committed.ok) return true;
+  const { refusal } = committed;
+  if (refusal.type !== "queue") throw refused(refusal);
+  if (refusal.id !== queueId) throw new AppError("queue_exists", { name });
+  return false;
+}
+
+/** A label that looks like a secret would be changed on every annotation, and never be the one that was asked for. */
+function cleaned({ scrubber: { scrubText } }: Host, rules: QueueRules): QueueRules {
+  const { judgment, description } = rules;
+  if (judgment.kind === "label" && judgment.labels.some((label) => scrubText(label) !== label)) {
+    throw invalid("judgment.labels", "judgment.labels holds something that looks like a secret");
+  }
+  return {
+    ...rules,
+    name: scrubText(rules.name),
+    ...(description === undefined ? {} : { description: scrubText(description) }),
+  };
+}
+
+const DEFAULT_LIMIT = 50;
+
+export async function listQueues(
+  { store }: Host,
+  caller: Caller,
+  { limit = DEFAULT_LIMIT, cursor }: QueueListQuery,
+): Promise<QueuePage> {
+  if (cursor !== undefined && !(cursor.startsWith("que-") && isId(cursor))) {
+    throw invalid("cursor", "cursor is not one this host gave out");
+  }
+  const found = await store.listQueues(caller, {
+    limit: limit + 1,
+    ...(cursor === undefined ? {} : { before: cursor }),
+  });
+  const page = found.slice(0, limit);
+  const last = found.length > limit ? page.at(-1) : undefined;
+  const queues = page.map((record) => queueInfo(queueOf(record)));
+  return { queues, ...(last === undefined ? {} : { nextCursor: last.queueId }) };
+}
+
+/** With what the query has found since. */
+export async function readQueue(host: Host, caller: Caller, queueId: string): Promise<QueueView> {
+  const { queue, more } = await fillQueue(host, await visibleQueue(host, caller, queueId));
+  return viewOf(host, queue, more);
+}
+
+async function viewOf({ store }: Host, queue: Queue, filling: boolean): Promise<QueueView> {
+  const { queueId } = queue.record;
+  const [counts, reviewers] = await Promise.all([store.countQueueItems(queueId), store.queueProgress(queueId)]);
+  return queueView(queue, { counts, reviewers, filling });
+}

@@ -1,0 +1,115 @@
+import type { QueueInfo, QueueItemView, QueueView } from "../../protocol/queue-api.ts";
+import type { QueueItemState, ReviewerProgress } from "../../store/judgments.ts";
+import {
+  type FinalJudgment,
+  isHeld,
+  isJudged,
+  judgmentsOf,
+  type QueueItem,
+  type Review,
+} from "../decide/queue/item.ts";
+import type { StoredItem } from "./item-record.ts";
+import type { Queue } from "./queue-record.ts";
+
+export function queueInfo({ record, state, rulesRevision, createdBy, rules }: Queue): QueueInfo {
+  const { queueId, workspace, createdAtMs } = record;
+  return {
+    queueId,
+    ...(workspace === undefined ? {} : { workspace }),
+    state,
+    revision: rulesRevision,
+    createdAt: iso(createdAtMs),
+    createdBy,
+    ...rules,
+  };
+}
+
+export interface QueueFigures {
+  readonly counts: Partial<Record<QueueItemState, number>>;
+  readonly reviewers: readonly ReviewerProgress[];
+  readonly filling: boolean;
+}
+
+export function queueView(queue: Queue, { counts, reviewers, filling }: QueueFigures): QueueView {
+  const { open = 0, disputed = 0, done = 0, closed = 0 } = counts;
+  const items = { total: open + disputed + done + closed, open, disputed, done, closed };
+  return { ...queueInfo(queue), items, reviewers: [...reviewers], filling };
+}
+
+/** Whoever looks at an item. */
+export interface Viewer {
+  readonly principal: string;
+  /** Manages the queue and is no reviewer of it, so that nothing needs to be kept from them. */
+  readonly oversees: boolean;
+}
+
+export function itemView({ rules }: Queue, stored: StoredItem, viewer: Viewer, nowMs: number): QueueItemView {
+  const { record, about, item } = stored;
+  const { itemId, queueId, runId, createdAtMs } = record;
+  const { nodeId, workflowId, agentId, addedBy } = about;
+  const mine = item.reviews.find(({ reviewer }) => reviewer === viewer.principal);
+  const shown = viewer.oversees || showsOthers(item, rules.blind, viewer.principal);
+  return {
+    itemId,
+    queueId,
+    runId,
+    ...(nodeId === undefined ? {} : { nodeId }),
+    workflowId,
+    ...(agentId === undefined ? {} : { agentId }),
+    state: item.state,
+    round: item.round,
+    required: item.required,
+    judged: judgmentsOf(item).length,
+    leased: item.reviews.filter((review) => isHeld(review, nowMs)).length,
+    ...(addedBy === undefined ? {} : { addedBy }),
+    createdAt: iso(createdAtMs),
+    mine: mine === undefined ? null : myReview(mine),
+    judgments: shown ? judgments(item) : null,
+    skips: shown ? skips(item) : null,
+    final: item.final === undefined ? null : finalView(item.final),
+  };
+}
+
+/** What others said is kept from those who may still come to judge; once an item needs no more, from nobody. */
+function showsOthers(item: QueueItem, blind: boolean, principal: string): boolean {
+  if (!blind || item.state !== "open") return true;
+  return item.reviews.some((review) => review.reviewer === principal && isJudged(review));
+}
+
+function judgments(item: QueueItem): NonNullable<QueueItemView["judgments"]> {
+  return judgmentsOf(item).map(({ reviewer, kind, value, atMs, annotationIds, revised }) => ({
+    reviewer,
+    kind,
+    value,
+    at: iso(atMs),
+    annotationIds: [...annotationIds],
+    ...(revised && { revised }),
+  }));
+}
+
+function skips({ reviews }: QueueItem): NonNullable<QueueItemView["skips"]> {
+  return reviews.flatMap((review) =>
+    review.status === "skipped" ? [{ reviewer: review.reviewer, reason: review.reason, at: iso(review.atMs) }] : [],
+  );
+}
+
+function myReview(review: Review): NonNullable<QueueItemView["mine"]> {
+  const { status, atMs } = review;
+  const common = { status, at: iso(atMs) };
+  if (review.status === "leased") return { ...common, until: iso(review.untilMs) };
+  return review.status === "judged" ? { ...common, value: review.value } : { ...common, reason: review.reason };
+}
+
+function finalView({ value, how, atMs, by, annotationIds }: FinalJudgment): NonNullable<QueueItemView["final"]> {
+  return {
+    value,
+    how,
+    at: iso(atMs),
+    ...(by === undefined ? {} : { by }),
+    ...(annotationIds === undefined ? {} : { annotationIds: [...annotationIds] }),
+  };
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,247 @@
+import { setImmediate as breathe } from "node:timers/promises";
+import { type EventDraft, endsRun, type RunError, type RunEvent } from "../../protocol/events.ts";
+import type { ForkedFrom } from "../../protocol/forked-from.ts";
+import { activeNodes, isActive, type NodeState, nodeOf, type Run, visitOf } from "../../protocol/run.ts";
+import { isTerminal } from "../../protocol/run-status.ts";
+import type { WorkflowNode } from "../../protocol/workflow.ts";
+import { endCancelled } from "../decide/cancel-run.ts";
+import { failRun } from "../decide/end-run.ts";
+import { nextSteps } from "../decide/next-step.ts";
+import type { Plan } from "../decide/plan.ts";
+import type { Dispatching } from "../decide/settle-node.ts";
+import type { Host } from "../host.ts";
+import { readLog } from "../stored-log.ts";
+import type { Turn } from "../turn.ts";
+import { type Suspending, Turning } from "../turning.ts";
+import { divergenceOf } from "./divergence.ts";
+import { SourceRecord } from "./source-record.ts";
+import { StepBatches } from "./step-batches.ts";
+
+/**
+ * Executes a replay from where it is to its end, in one go: it waits for nobody, so there is nothing to come back for.
+ * Pure nodes are computed again; whatever came from outside is taken from the log of the source.
+ */
+export async function replayTurn(host: Host, plan: Plan, before: Run): Promise<Turn> {
+  const from = before.forkedFrom;
+  if (from === undefined) throw new Error(`run ${before.runId} is not a replay`);
+  const events = await readLog(host.store, from.runId, from.sourceVersion);
+  const turn = new ReplayTurn(host, plan, before, from, new SourceRecord(from.runId, events, before.version));
+  await turn.go();
+  return { run: turn.run, events: turn.events, launches: [], children: [] };
+}
+
+/** So many steps, and then whatever else this process does has its turn. */
+const STEPS_AT_ONCE = 200;
+
+class ReplayTurn extends Turning {
+  readonly #from: ForkedFrom;
+  readonly #source: SourceRecord;
+  readonly #steps: StepBatches;
+  /** The event of the source that is next while the replay keeps step with it. */
+  #next: number;
+  #inStep = true;
+  #diverged = false;
+
+  constructor(host: Host, plan: Plan, run: Run, from: ForkedFrom, source: SourceRecord) {
+    super(host, plan, run);
+    this.#from = from;
+    this.#source = source;
+    this.#steps = new StepBatches(plan);
+    this.#next = run.version;
+  }
+
+  async go(): Promise<void> {
+    if (!isTerminal(this.run.status) && this.#source.events.length < this.#from.sourceVersion) {
+      this.emit(failRun(this.run, missing(`Run ${this.#from.runId} is gone, and its record with it.`)));
+    }
+    for (let steps = 1; !isTerminal(this.run.status); steps++) {
+      const { length } = this.events;
+      const original = this.#inStep ? this.#source.events[this.#next] : undefined;
+      if (original === undefined) this.#goOn();
+      else this.#follow(original);
+      if (this.events.length === length) throw new Error(`the replay ${this.run.runId} does not get on`);
+      if (steps % STEPS_AT_ONCE === 0) await breathe();
+    }
+  }
+
+  /** Does what the source did here: repeats what came from outside, and comes to the rest again. */
+  #follow(original: RunEvent): void {
+    if (this.#source.isRecorded(this.#next)) {
+      this.#steps.interrupt();
+      this.#again(this.#next);
+      return;
+    }
+    const node = original.nodeId === undefined ? undefined : this.plan.graph.node.get(original.nodeId);
+    const state = node && nodeOf(this.run, node.id);
+    if (node !== undefined && state !== undefined && isActive(state)) {
+      this.#steps.interrupt();
+      this.#followActive(original, node, state);
+      return;
+    }
+    const step = this.#steps.take(this.run, original);
+    if (step !== undefined) this.act(step);
+    // A fork may cut between the last node and the end that came of it.
+    else if (original.type === "run.failed" && this.events.length === 0) this.#again(this.#next);
+    else this.#goOn();
+  }
+
+  #followActive(original: RunEvent, node: WorkflowNode, { status, attempt }: NodeState): void {
+    const begins = original.type === "node.started" || original.type === "cap.breached";
+    if (begins) this.begin(node, status === "retrying" ? attempt : attempt + 1);
+    else if (this.isEffect(node) || this.#source.isMidway(this.#next)) this.#again(this.#next);
+    else if (status === "sleeping") this.wake(node, "assay.timer.fired");
+    else if (status === "resumed") this.wake(node, "assay.resume.taken");
+    // It was cut in the middle of what it came to in one go.
+    else this.#again(this.#next);
+  }
+
+  /** One step that nothing in the source leads to: it had not come so far, or the replay has gone another way. */
+  #goOn(): void {
+    const { status, pause, cancel } = this.run;
+    if (status === "cancelling") this.emit(endCancelled(this.run, cancel ?? { by: "unknown" }));
+    else if (status === "paused") this.emit([{ type: "run.resumed", payload: {} }]);
+    else if (pause !== undefined) this.emit([{ type: "assay.pause.withdrawn", payload: { by: "replay" } }]);
+    else if (!this.#goOnActive()) {
+      for (const step of nextSteps(this.plan, this.run)) if (!isTerminal(this.run.status)) this.act(step);
+    }
+  }
+
+  #goOnActive(): boolean {
+    const [nodeId = "", state] = activeNodes(this.run)[0] ?? [];
+    const node = this.plan.graph.node.get(nodeId);
+    if (state === undefined || node === undefined) return false;
+    const { status, attempt, interruptId = "", childRunId = "" } = state;
+    if (status === "retrying") this.begin(node, attempt);
+    else if (this.isEffect(node)) this.#recall(node, attempt);
+    else if (status === "sleeping") this.wake(node, "assay.timer.fired");
+    else if (status === "resumed") this.wake(node, "assay.resume.taken");
+    else if (status === "suspended") this.#againOrMissing(node, this.#source.answering(nodeId, interruptId), "answer");
+    else if (status === "delegated") this.#againOrMissing(node, this.#source.childEnding(nodeId, childRunId), "child");
+    else this.begin(node, attempt + 1);
+    return true;
+  }
+
+  /** An effect is never repeated: what it came to is told, or the replay ends. */
+  #recall(node: WorkflowNode, attempt: number): void {
+    const visit = visitOf(this.run, node.id);
+    const outcome = this.#source.outcome(node.id, visit, attempt);
+    if (outcome.length === 0 && this.#source.wasTriedAgain(node.id, visit, attempt)) this.begin(node, attempt + 1);
+    else this.#againOrMissing(node, outcome, "outcome");
+  }
+
+  #againOrMissing(node: WorkflowNode, indices: readonly number[], what: keyof typeof MISSING): void {
+    for (const index of indices) this.#again(index);
+    if (indices.length === 0) this.#missing(node, what);
+  }
+
+  /** Whatever the workflow does about failures, this is none of its own. */
+  #missing({ id: nodeId }: WorkflowNode, what: keyof typeof MISSING): void {
+    const error = missing(`Run ${this.#from.runId} has ${MISSING[what]} node ${nodeId} here.`);
+    const attempts = (nodeOf(this.run, nodeId)?.attempt ?? 0) + 1;
+    this.emit([{ type: "node.failed", nodeId, payload: { nodeId, error, attempts } }]);
+    this.emit(failRun(this.run, error, nodeId));
+  }
+
+  /** Tells an event of the source again, word for word. */
+  #again(index: number): void {
+    if (isTerminal(this.run.status)) return;
+    const { type, payload, sealed, nodeId } = this.#source.events[index] as RunEvent;
+    const draft = {
+      type,
+      payload,
+      ...(nodeId === undefined ? {} : { nodeId }),
+      ...(sealed === undefined ? {} : { sealed }),
+    } as EventDraft;
+    this.#source.tell(index);
+    this.append(draft, new Date(this.host.nowMs()).toISOString());
+    const node = nodeId === undefined ? undefined : this.plan.graph.node.get(nodeId);
+    if (node !== undefined && (type === "node.completed" || type === "node.failed")) this.endIfUnhandled(node);
+  }
+
+  protected override launch(): void {
+    // Its outcome is in the record.
+  }
+
+  protected override suspend(node: WorkflowNode, { key }: Suspending): void {
+    const refused = this.#refusedHere(node);
+    const raising = this.#source.raising(node.id, key);
+    if (refused !== undefined) this.settle(node, { type: "failed", error: refused }, []);
+    else this.#againOrMissing(node, raising, "question");
+  }
+
+  protected override dispatch(node: WorkflowNode, { waits }: Dispatching): void {
+    const refused = this.#refusedHere(node);
+    if (refused !== undefined) {
+      this.settle(node, { type: "failed", error: refused }, []);
+      return;
+    }
+    const dispatching = this.#source.dispatching(node.id, visitOf(this.run, node.id));
+    this.#againOrMissing(node, dispatching, "child");
+    const started = this.#source.events[dispatching[0] ?? -1];
+    if (waits || started?.type !== "assay.child.started") return;
+    this.settle(node, { type: "completed", outputs: { childRunId: started.payload.childRunId } }, []);
+  }
+
+  /** Why the host would not let the node ask, or dispatch, at this place: it is not asked a second time. */
+  #refusedHere({ id }: WorkflowNode): RunError | undefined {
+    const original = this.#inStep ? this.#source.events[this.#next] : undefined;
+    if (original?.nodeId !== id) return undefined;
+    if (original.type === "node.failed") return original.payload.error;
+    return original.type === "node.retried" ? original.payload.lastError : undefined;
+  }
+
+  protected override now(node: WorkflowNode): string {
+    const recorded = this.#inStep ? this.#source.writtenAt(this.#next, node.id) : undefined;
+    return recorded ?? super.now(node);
+  }
+
+  protected override pinOf(changeId: string): number | undefined {
+    return this.#source.pinOf(changeId);
+  }
+
+  protected override append(draft: EventDraft, timestamp: string): void {
+    const original = this.#inStep ? this.#source.events[this.#next] : undefined;
+    const kind = original === undefined ? undefined : divergenceOf(original, draft);
+    if (original === undefined || kind === undefined) {
+      this.#step(original);
+      super.append(draft, timestamp);
+      return;
+    }
+    const news = this.#diverged ? [] : [divergedAt(this.#from.runId, this.run.version, original, kind, draft)];
+    this.#diverged = true;
+    if (kind === "output") this.#step(original);
+    else this.#inStep = false;
+    // Nothing comes after the end of a run.
+    const order = endsRun(draft.type) ? [...news, draft] : [draft, ...news];
+    for (const one of order) super.append(one, timestamp);
+  }
+
+  #step(original: RunEvent | undefined): void {
+    if (original === undefined) return;
+    this.#source.tell(this.#next);
+    this.#next += 1;
+  }
+}
+
+const MISSING = {
+  outcome: "no recorded outcome of",
+  answer: "no recorded answer to",
+  question: "not asked at",
+  child: "no recorded sub-workflow of",
+} as const;
+
+function missing(what: string): RunError {
+  const message = `${what} A replay neither repeats an effect nor asks anybody again.`;
+  return { code: "replay_source_missing", message, retryable: false };
+}
+
+function divergedAt(
+  sourceRunId: string,
+  atSequence: number,
+  { eventId: originalEventId }: RunEvent,
+  divergenceKind: NonNullable<ReturnType<typeof divergenceOf>>,
+  { type: divergencePoint }: EventDraft,
+): EventDraft {
+  const payload = { sourceRunId, atSequence, originalEventId, divergenceKind, divergencePoint };
+  return { type: "replay.diverged", payload };
+}

@@ -1,0 +1,178 @@
+import { type EventType, endsRun, type RunEvent } from "../../protocol/events.ts";
+
+/** What the engine comes to by itself when it executes a run again. Everything else was brought about from outside. */
+const COMPUTED: ReadonlySet<EventType> = new Set<EventType>([
+  ...(["run.completed", "run.failed", "cap.breached", "workflow.loopback-limit", "assay.loop.entered"] as const),
+  ...(["node.started", "node.completed", "node.failed", "node.retried", "node.skipped", "assay.timer.set"] as const),
+  ...(["variable.changed", "channel.written", "assay.channel.opened", "version.pinned"] as const),
+  ...(["interrupt.requested", "approval.requested", "clarification.requested", "node.suspended"] as const),
+  ...(["assay.child.started", "node.dispatched", "assay.cost.recorded"] as const),
+]);
+
+/** Ends that nothing in the workflow leads to: time was over, or the host could not go on. */
+const ENDED_FROM_OUTSIDE: ReadonlySet<string> = new Set(["run_timeout", "run_dead_lettered", "run_too_large"]);
+
+/** Raised, and then waited for. */
+const RAISES: ReadonlySet<EventType> = new Set<EventType>([
+  ...(["interrupt.requested", "approval.requested", "clarification.requested", "node.suspended"] as const),
+]);
+const DISPATCHES: ReadonlySet<EventType> = new Set<EventType>(["assay.child.started", "node.dispatched"]);
+const SETTLES: ReadonlySet<EventType> = new Set<EventType>(["node.completed", "node.failed", "node.retried"]);
+const BEFORE_SETTLING: ReadonlySet<EventType> = new Set<EventType>([
+  ...([
+    "variable.changed",
+    "channel.written",
+    "assay.channel.opened",
+    "version.pinned",
+    "assay.cost.recorded",
+  ] as const),
+]);
+
+/** Where an event of the source belongs. */
+interface Place {
+  readonly index: number;
+  readonly visit: number;
+  readonly attempt: number;
+}
+
+/** The log of the run that is replayed, and what it says about each node. Each event of it is told again at most once. */
+export class SourceRecord {
+  readonly runId: string;
+  readonly events: readonly RunEvent[];
+  readonly #places = new Map<string, Place[]>();
+  readonly #pins = new Map<string, number>();
+  readonly #toldBefore: number;
+  readonly #told = new Set<number>();
+  readonly #endedFromOutside: boolean;
+
+  /** `told` is how many of the events are in the replay already. */
+  constructor(runId: string, events: readonly RunEvent[], told: number) {
+    this.runId = runId;
+    this.events = events;
+    this.#toldBefore = told;
+    this.#index();
+    const last = events.at(-1);
+    this.#endedFromOutside =
+      last?.type === "run.cancelled" ||
+      (last?.type === "run.failed" && ENDED_FROM_OUTSIDE.has(last.payload.error.code));
+  }
+
+  tell(index: number): void {
+    this.#told.add(index);
+  }
+
+  pinOf(changeId: string): number | undefined {
+    return this.#pins.get(changeId);
+  }
+
+  /** Whether the event was brought about from outside, so that it is repeated and not come to again. */
+  isRecorded(index: number): boolean {
+    const event = this.events[index] as RunEvent;
+    if (event.type === "cap.breached") return event.payload.kind === "run-duration";
+    // A run ends in one go: where a replay begins in the midst of that, the end is settled already.
+    if (event.type === "run.failed") return this.#endedFromOutside || this.events[index - 1]?.type === "node.cancelled";
+    return !COMPUTED.has(event.type);
+  }
+
+  /** Whether the event is in the middle of what a node came to in one go. */
+  isMidway(index: number): boolean {
+    const before = this.events[index - 1];
+    return before !== undefined && before.nodeId === this.events[index]?.nodeId && BEFORE_SETTLING.has(before.type);
+  }
+
+  /** The time that was written into what follows of the node at this place. */
+  writtenAt(index: number, nodeId: string): string | undefined {
+    for (let i = index; this.events[i]?.nodeId === nodeId; i++) {
+      const event = this.events[i];
+      if (event?.type === "channel.written") return event.payload.writtenAt;
+    }
+    return undefined;
+  }
+
+  /** How the node asked for this key, not told yet. */
+  raising(nodeId: string, key: string): number[] {
+    const all = this.#untold(nodeId, ({ type }) => RAISES.has(type));
+    const ends = all.findIndex((index) => {
+      const event = this.events[index];
+      return event?.type === "node.suspended" && event.payload.key === key;
+    });
+    const begins = all.findLastIndex((index, i) => i < ends && this.events[index]?.type === "node.suspended") + 1;
+    return ends < 0 ? [] : all.slice(begins, ends + 1);
+  }
+
+  /** What was said about an interrupt until its node went on; nothing when it never did. */
+  answering(nodeId: string, interruptId: string): number[] {
+    const places = this.#places.get(nodeId) ?? [];
+    const raised = places.find(({ index }) => {
+      const event = this.events[index];
+      return event?.type === "node.suspended" && event.payload.interruptId === interruptId;
+    });
+    const told = (event: RunEvent) => !COMPUTED.has(event.type) && event.type !== "node.cancelled";
+    const all = this.#untold(nodeId, told).filter((index) => raised !== undefined && index > raised.index);
+    const ends = all.findIndex((index) => {
+      const event = this.events[index];
+      return event?.type === "node.resumed" && event.payload.interruptId === interruptId;
+    });
+    return all.slice(0, ends + 1);
+  }
+
+  /** How the node dispatched a run in this visit. */
+  dispatching(nodeId: string, visit: number): number[] {
+    const all = this.#untold(nodeId, ({ type }) => DISPATCHES.has(type), visit);
+    const next = all.findIndex((index, i) => i > 0 && this.events[index]?.type === "assay.child.started");
+    return next < 0 ? all : all.slice(0, next);
+  }
+
+  /** What became of the dispatched run until its end; nothing when that is not known. */
+  childEnding(nodeId: string, childRunId: string): number[] {
+    const all = this.#untold(nodeId, (event) => {
+      const about = event.type === "assay.child.changed" || event.type === "assay.child.ended";
+      return about && event.payload.childRunId === childRunId;
+    });
+    return all.slice(0, all.findIndex((index) => this.events[index]?.type === "assay.child.ended") + 1);
+  }
+
+  /** All that an attempt of a node came to, until it settled; nothing when it never did. */
+  outcome(nodeId: string, visit: number, attempt: number): number[] {
+    const begun = (event: RunEvent) => event.type !== "node.started" && event.type !== "node.cancelled";
+    const all = this.#untold(nodeId, begun, visit, attempt);
+    return all.slice(0, all.findIndex((index) => SETTLES.has(this.events[index]?.type as EventType)) + 1);
+  }
+
+  /** Whether the attempt was given up for another one in the same visit. */
+  wasTriedAgain(nodeId: string, visit: number, attempt: number): boolean {
+    const places = this.#places.get(nodeId) ?? [];
+    return places.some((place) => place.visit === visit && place.attempt > attempt);
+  }
+
+  #untold(nodeId: string, wanted: (event: RunEvent) => boolean, visit?: number, attempt?: number): number[] {
+    const found: number[] = [];
+    for (const place of this.#places.get(nodeId) ?? []) {
+      if (place.index < this.#toldBefore || this.#told.has(place.index)) continue;
+      if (visit !== undefined && place.visit !== visit) continue;
+      if (attempt !== undefined && place.attempt !== attempt) continue;
+      if (wanted(this.events[place.index] as RunEvent)) found.push(place.index);
+    }
+    return found;
+  }
+
+  #index(): void {
+    const visits = new Map<string, number>();
+    const attempts = new Map<string, number>();
+    for (const [index, event] of this.events.entries()) {
+      if (event.type === "assay.loop.entered" || event.type === "assay.branch.began") {
+        for (const id of event.payload.nodeIds) visits.set(id, (visits.get(id) ?? 0) + 1);
+      }
+      if (event.type === "version.pinned" && !this.#pins.has(event.payload.changeId)) {
+        this.#pins.set(event.payload.changeId, event.payload.version);
+      }
+      const { nodeId } = event;
+      if (nodeId === undefined || event.type === "assay.loop.entered" || endsRun(event.type)) continue;
+      if (event.type === "node.started") attempts.set(nodeId, event.payload.attempt);
+      const place = { index, visit: visits.get(nodeId) ?? 0, attempt: attempts.get(nodeId) ?? 0 };
+      const places = this.#places.get(nodeId);
+      if (places === undefined) this.#places.set(nodeId, [place]);
+      else places.push(place);
+    }
+  }
+}

@@ -1,0 +1,73 @@
+import type { RunEvent } from "../../protocol/events.ts";
+import type { Run } from "../../protocol/run.ts";
+import type { WorkflowNode } from "../../protocol/workflow.ts";
+import { frontier, nextSteps, type Step, stepOf } from "../decide/next-step.ts";
+import type { Plan } from "../decide/plan.ts";
+
+/**
+ * The steps of a run in the order that its source took them. A turn decides on several at once and then takes all of
+ * them, so what one of them makes possible comes after the others.
+ */
+export class StepBatches {
+  readonly #plan: Plan;
+  #among: readonly WorkflowNode[];
+  /** What was decided on together, and what of it is left. */
+  #batch: readonly Step[] = [];
+  #left: Step[] = [];
+  /** A fork may begin in the middle of a batch that was decided on before. */
+  #inMidst = true;
+
+  constructor(plan: Plan) {
+    this.#plan = plan;
+    this.#among = plan.graph.order;
+  }
+
+  /** Something else happens in between: the next steps are those of another turn. */
+  interrupt(): void {
+    this.#left = [];
+    this.#batch = [];
+    this.#among = this.#plan.graph.order;
+  }
+
+  /** The step that led to this event, if this run may take it. */
+  take(run: Run, original: RunEvent): Step | undefined {
+    if (this.#left.length === 0) this.#decide(run);
+    const index = this.#left.findIndex((step) => leadsTo(step, original));
+    const [step] = index < 0 ? [] : this.#left.splice(index, 1);
+    if (step !== undefined || !this.#inMidst) return step;
+    this.interrupt();
+    return this.#leftOver(run, original);
+  }
+
+  #decide(run: Run): void {
+    if (this.#batch.length > 0) {
+      this.#inMidst = false;
+      this.#among = frontier(this.#plan, run, this.#among, this.#batch);
+    }
+    this.#batch = nextSteps(this.#plan, run, this.#among);
+    this.#left = [...this.#batch];
+  }
+
+  #leftOver(run: Run, original: RunEvent): Step | undefined {
+    const node = original.nodeId === undefined ? undefined : this.#plan.graph.node.get(original.nodeId);
+    const step = node && stepOf(this.#plan, run, node);
+    return step !== undefined && leadsTo(step, original) ? step : undefined;
+  }
+}
+
+function leadsTo(step: Step, { type, nodeId }: RunEvent): boolean {
+  switch (step.type) {
+    case "start":
+      return step.node.id === nodeId && (type === "node.started" || type === "cap.breached" || type === "node.failed");
+    case "skip":
+      return step.node.id === nodeId && type === "node.skipped";
+    case "loop":
+      return type === "assay.loop.entered";
+    case "loop-limit":
+      return type === "workflow.loopback-limit";
+    case "fail":
+      return type === "run.failed";
+    case "complete":
+      return type === "run.completed";
+  }
+}

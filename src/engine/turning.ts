@@ -1,0 +1,193 @@
+import type { EventDraft, RunEvent } from "../protocol/events.ts";
+import { evolve, nodeOf, type Run, type Scratch } from "../protocol/run.ts";
+import { isTerminal } from "../protocol/run-status.ts";
+import type { WorkflowNode } from "../protocol/workflow.ts";
+import { beginNode } from "./decide/begin-node.ts";
+import { failRun } from "./decide/end-run.ts";
+import type { RunOutputs, Step } from "./decide/next-step.ts";
+import type { Plan } from "./decide/plan.ts";
+import type { InterruptRequest } from "./decide/raise-interrupt.ts";
+import { resolveInputs } from "./decide/resolve-inputs.ts";
+import { type Dispatching, settleNode } from "./decide/settle-node.ts";
+import { unhandled } from "./decide/unhandled.ts";
+import type { Host } from "./host.ts";
+import { outcomeOf, versionSource } from "./node-call.ts";
+import type { EffectNodeType, NodeContext, NodeOutcome } from "./node-type.ts";
+import { LARGEST_RUN, sizeOf } from "./run-size.ts";
+import { sealDrafts } from "./stamp.ts";
+import { interruptsOf } from "./suspension.ts";
+
+/** An attempt of an effect node, to be called once the turn's events are durable. */
+export interface Launch {
+  readonly node: WorkflowNode;
+  readonly attempt: number;
+  readonly type: EffectNodeType;
+  readonly context: Omit<NodeContext, "signal">;
+  /** Pins that getVersion made while the node ran; they are written with its outcome. */
+  readonly pins: EventDraft[];
+}
+
+export type Suspending = InterruptRequest & { readonly key: string };
+
+/**
+ * How the steps of a run become events. What a node does with the world is left to those who know which world: a turn
+ * of a worker (`turn.ts`) or the record of another run (`replay/`).
+ */
+export abstract class Turning {
+  readonly events: RunEvent[] = [];
+  run: Run;
+  protected readonly host: Host;
+  protected readonly plan: Plan;
+  readonly #scratch: Scratch = {};
+  /** About how many characters the run holds and this turn has added; known once somebody asked. */
+  #size: number | undefined;
+
+  constructor(host: Host, plan: Plan, run: Run) {
+    this.host = host;
+    this.plan = plan;
+    this.run = run;
+  }
+
+  protected abstract launch(launch: Launch): void;
+  protected abstract suspend(node: WorkflowNode, request: Suspending): void;
+  protected abstract dispatch(node: WorkflowNode, outcome: Dispatching): void;
+
+  /** The time that is written into payloads. */
+  protected now(_node: WorkflowNode): string {
+    return new Date(this.host.nowMs()).toISOString();
+  }
+
+  /** What a change was pinned to when this was first executed. */
+  protected pinOf(_changeId: string): number | undefined {
+    return undefined;
+  }
+
+  protected act(step: Step): void {
+    switch (step.type) {
+      case "start":
+        this.begin(step.node, step.attempt);
+        break;
+      case "skip": {
+        const nodeId = step.node.id;
+        this.emit([{ type: "node.skipped", nodeId, payload: { nodeId, reason: step.reason } }]);
+        break;
+      }
+      case "loop": {
+        const { edge, iteration, nodeIds } = step;
+        const nodeId = edge.targetNodeId;
+        this.emit([{ type: "assay.loop.entered", nodeId, payload: { edgeId: edge.id, nodeId, iteration, nodeIds } }]);
+        break;
+      }
+      case "loop-limit": {
+        const { nodeId, iterations, limit } = step;
+        const message = `The loop back to node ${nodeId} may go round ${limit} times.`;
+        this.emit([{ type: "workflow.loopback-limit", nodeId, payload: { nodeId, iterations, limit } }]);
+        this.emit(failRun(this.run, { code: "loop_limit_exceeded", message }, nodeId));
+        break;
+      }
+      case "fail":
+        this.emit(failRun(this.run, step.error, step.nodeId));
+        break;
+      case "complete":
+        this.emit([completed(step.outputs)]);
+        break;
+    }
+  }
+
+  protected begin(node: WorkflowNode, attempt: number): void {
+    const type = this.host.nodeTypes.get(node.typeId);
+    const missing = (type?.requires ?? []).filter((name) => !this.host.runtimeCapabilities.has(name));
+    this.emit(beginNode(this.run, node, attempt, { known: type !== undefined, missing }));
+    if (nodeOf(this.run, node.id)?.status === "executing") this.invoke(node, false);
+  }
+
+  /** A pure node ends in this turn; an effect node executes after it, and its result finds it doing so. */
+  protected wake(node: WorkflowNode, woken: "assay.timer.fired" | "assay.resume.taken"): void {
+    const nodeId = node.id;
+    if (this.isEffect(node)) this.emit([{ type: woken, nodeId, payload: { nodeId } }]);
+    this.invoke(node, woken === "assay.timer.fired");
+  }
+
+  protected isEffect(node: WorkflowNode): boolean {
+    return this.host.nodeTypes.get(node.typeId)?.kind === "effect";
+  }
+
+  /** Calls a pure node now; leaves an effect node for after the commit. */
+  protected invoke(node: WorkflowNode, slept: boolean): void {
+    const type = this.host.nodeTypes.get(node.typeId);
+    if (!type) return;
+    const resolved = resolveInputs(this.plan, this.run, node);
+    if ("error" in resolved) {
+      this.settle(node, { type: "failed", error: resolved.error }, []);
+      return;
+    }
+    const pins: EventDraft[] = [];
+    const attempt = nodeOf(this.run, node.id)?.attempt ?? 0;
+    const context = {
+      node,
+      config: node.config,
+      inputs: resolved.inputs,
+      run: this.run,
+      channels: this.plan.definition.channels ?? {},
+      attempt,
+      slept,
+      getVersion: versionSource(this.run, node.id, pins, (changeId) => this.pinOf(changeId)),
+      ...interruptsOf(this.run, node.id),
+    };
+    if (type.kind === "effect") {
+      this.launch({ node, attempt, type, context, pins });
+      return;
+    }
+    const outcome = outcomeOf(() => type.execute({ ...context, signal: NEVER }));
+    this.settle(node, outcome, pins);
+  }
+
+  protected settle(node: WorkflowNode, outcome: NodeOutcome, pins: readonly EventDraft[]): void {
+    if (outcome.type === "completed" || outcome.type === "suspend") {
+      this.#size = (this.#size ?? this.#sizeBefore()) + sizeOf(outcome);
+      if (this.#size > LARGEST_RUN) {
+        const message = `With what node ${node.id} adds the run would hold more than this host can keep.`;
+        this.emit(failRun(this.run, { code: "run_too_large", message }, node.id));
+        return;
+      }
+    }
+    this.emit(pins);
+    if (outcome.type === "suspend") this.suspend(node, outcome.request);
+    else if (outcome.type === "dispatch") this.dispatch(node, outcome);
+    else this.emit(settleNode(this.plan, this.run, node, outcome, this.now(node)));
+    this.endIfUnhandled(node);
+  }
+
+  protected endIfUnhandled(node: WorkflowNode): void {
+    if (isTerminal(this.run.status)) return;
+    const error = unhandled(this.plan, this.run, node.id);
+    if (error !== undefined) this.emit(failRun(this.run, error, node.id));
+  }
+
+  /** Interrupts stay in the run with what they showed, each time a loop raises them anew. */
+  #sizeBefore(): number {
+    const { nodes, variables, channels, interrupts } = this.run;
+    return sizeOf([nodes, variables, channels, interrupts]);
+  }
+
+  protected emit(drafts: readonly EventDraft[]): void {
+    if (drafts.length === 0) return;
+    const timestamp = new Date(this.host.nowMs()).toISOString();
+    for (const draft of sealDrafts(this.run, drafts)) this.append(draft, timestamp);
+  }
+
+  /** The draft as it is, at its place in the log. */
+  protected append(draft: EventDraft, timestamp: string): void {
+    const { runId, version: sequence } = this.run;
+    const event = { ...draft, eventId: this.host.newId("evt"), runId, sequence, timestamp } as RunEvent;
+    this.run = evolve(this.run, event, this.#scratch);
+    this.events.push(event);
+  }
+}
+
+function completed({ all, shown }: RunOutputs): EventDraft {
+  if (shown === undefined) return { type: "run.completed", payload: { outputs: all } };
+  return { type: "run.completed", payload: { outputs: shown }, sealed: { outputs: all } };
+}
+
+const NEVER = new AbortController().signal;

@@ -1,0 +1,24 @@
+/** Part of a text: from the first position up to the second. */
+export type TextRange = readonly [start: number, end: number];
+
+/** The text with one mark in place of every range; ranges that meet or overlap get one together. */
+export function masked(text: string, ranges: readonly TextRange[], mark: string): string {
+  if (ranges.length === 0) return text;
+  let clean = "";
+  let done = 0;
+  for (const [start, end] of merged(ranges)) {
+    clean += text.slice(done, start) + mark;
+    done = end;
+  }
+  return clean + text.slice(done);
+}
+
+function merged(ranges: readonly TextRange[]): TextRange[] {
+  const result: TextRange[] = [];
+  for (const range of ranges.toSorted(([a], [b]) => a - b)) {
+    const last = result.at(-1);
+    if (last !== undefined && range[0] <= last[1]) result[result.length - 1] = [last[0], Math.max(last[1], range[1])];
+    else result.push(range);
+  }
+  return result;
+}

@@ -1,0 +1,21 @@
+import { diffRuns } from "../engine/diff-runs.ts";
+import { forkRun } from "../engine/fork-run.ts";
+import type { ForkRunFurtherRequest } from "../protocol/fork-api.ts";
+import { callerOf, type Handler, type Reply, runOf } from "./handler.ts";
+
+/** Both routes: the body schema of each says whether an annotation may be named. */
+export const forkRunRoute: Handler = async (context) => {
+  const request = context.body as ForkRunFurtherRequest;
+  const runId = context.params["runId"] ?? "";
+  const record = context.recorder(created);
+  return created(await forkRun(context.host, { caller: callerOf(context), runId, request, record }));
+};
+
+export const diffRunsRoute: Handler = async (context) => {
+  const { against } = context.query as { against: string };
+  return { status: 200, json: await diffRuns(context.host, callerOf(context), runOf(context), against) };
+};
+
+function created(json: unknown): Reply {
+  return { status: 201, json };
+}

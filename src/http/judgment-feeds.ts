@@ -1,0 +1,99 @@
+import type { ServerResponse } from "node:http";
+import type { Host } from "../engine/host.ts";
+import { JudgmentFeed } from "./judgment-feed.ts";
+import { JudgmentSubscriber, type JudgmentSubscription } from "./judgment-subscriber.ts";
+import { SseSocket } from "./sse-socket.ts";
+import type { StreamRoom } from "./stream-room.ts";
+import type { StreamSettings } from "./stream-settings.ts";
+
+export interface JudgmentFeedsOptions {
+  readonly settings: StreamSettings;
+  /** Shared with the streams of runs. */
+  readonly room: StreamRoom;
+  readonly report: (error: unknown) => void;
+}
+
+export interface OpenJudgments extends JudgmentSubscription {
+  /** Headers set on it already are sent too. */
+  readonly response: ServerResponse;
+}
+
+interface Followed {
+  readonly feed: JudgmentFeed;
+  stop(): void;
+}
+
+/** Everything this process has open to those who follow judgments: one feed per tenant, gone with its last subscriber. */
+export class JudgmentFeeds {
+  readonly #host: Host;
+  readonly #options: JudgmentFeedsOptions;
+  readonly #followed = new Map<string, Followed>();
+  readonly #stopListening: () => void;
+
+  constructor(host: Host, options: JudgmentFeedsOptions) {
+    this.#host = host;
+    this.#options = options;
+    this.#stopListening = host.store.onChange(({ runIds, annotations }) => {
+      if (annotations || runIds === "all") for (const { feed } of this.#followed.values()) feed.wake();
+    });
+  }
+
+  /** Throws before anything is sent when there is no room or the host is going down. */
+  checkRoom(keyId: string): void {
+    this.#options.room.check(keyId);
+  }
+
+  /** From here on the response belongs to the stream. Throws like `checkRoom`. */
+  open({ response, ...subscription }: OpenJudgments): void {
+    const { room, settings } = this.#options;
+    const { keyId, tenant } = subscription.caller;
+    room.check(keyId);
+    // The client left while its place was looked up: `close` was before us and would never free what is made here.
+    if (response.destroyed) return;
+    const { feed, stop } = this.#follow(tenant);
+    const socket = new SseSocket(response, settings.bufferedBytesMax);
+    const subscriber = new JudgmentSubscriber({ store: this.#host.store, tally: room.tally }, socket, subscription);
+    const leave = room.take(keyId);
+    socket.open(settings.stallMs, {
+      drained: () => {
+        subscriber.drained();
+        feed.goOn();
+      },
+      closed: () => {
+        subscriber.release();
+        leave();
+        feed.remove(subscriber);
+        if (feed.subscribers.size === 0) stop();
+      },
+    });
+    subscriber.begin();
+    feed.add(subscriber);
+  }
+
+  /** Ends every stream after what it still has to say. */
+  closeAll(): void {
+    this.#stopListening();
+    for (const { feed } of this.#followed.values()) {
+      for (const subscriber of feed.subscribers) subscriber.finish();
+    }
+  }
+
+  #follow(tenant: string): Followed {
+    const standing = this.#followed.get(tenant);
+    if (standing) return standing;
+    const { settings, report } = this.#options;
+    const feed = new JudgmentFeed(this.#host.store, { tenant, retryMs: settings.rereadMs, report });
+    const reread = setInterval(() => feed.wake(), settings.rereadMs).unref();
+    const alive = setInterval(() => {
+      for (const subscriber of feed.subscribers) subscriber.keepAlive();
+    }, settings.keepAliveMs).unref();
+    const stop = () => {
+      clearInterval(reread);
+      clearInterval(alive);
+      this.#followed.delete(tenant);
+    };
+    const followed = { feed, stop };
+    this.#followed.set(tenant, followed);
+    return followed;
+  }
+}

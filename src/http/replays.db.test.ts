@@ -1,0 +1,140 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ForkRunResponse } from "../protocol/fork-api.ts";
+import { matches } from "../protocol/schema.ts";
+import { BOTH_STORES } from "../testing/both-stores.ts";
+import { ForkHost } from "../testing/fork-host.ts";
+import { told } from "../testing/forks.ts";
+import { expectError } from "../testing/host.ts";
+import { expectAllRebuilt } from "../testing/rebuilt.ts";
+
+describe.each(BOTH_STORES)("a replay on %s", (_, open) => {
+  let forks: ForkHost;
+  let drop: () => Promise<void>;
+  let source: string;
+
+  beforeAll(async () => {
+    const opened = await open();
+    drop = opened.drop;
+    forks = await ForkHost.start(opened.store);
+    source = await forks.everything();
+  });
+  afterAll(async () => {
+    await expectAllRebuilt(forks.host.store);
+    await forks.host.close();
+    await drop();
+  });
+
+  test("says what its source says, event by event, without asking anybody or having any effect", async () => {
+    const calls = forks.effect.calls.length;
+    const answer = await forks.fork(source, { mode: "replay" });
+    expect(matches(ForkRunResponse, answer)).toBe(true);
+    expect(answer).toMatchObject({ sourceRunId: source, fromSeq: 0, mode: "replay" });
+    expect(answer.runId).toMatch(/^run-/);
+    expect(answer.runId).not.toBe(source);
+
+    const run = await forks.ended(answer.runId);
+    const original = await forks.log(source);
+    expect(told(await forks.log(answer.runId))).toEqual(told(original));
+    expect(run).toMatchObject({ status: "completed", variables: { fromChild: 42, number: expect.any(Number) } });
+    expect(original.map(({ type }) => type)).toEqual(
+      expect.arrayContaining([
+        ...["assay.timer.set", "node.retried", "channel.written", "node.dispatched", "assay.child.ended"],
+        ...["interrupt.requested", "approval.requested", "approval.received", "interrupt.resolved", "node.resumed"],
+      ]),
+    );
+    expect(forks.effect.calls).toHaveLength(calls);
+    expect(await forks.host.store.interruptRows(answer.runId)).toEqual({ interrupts: [], votes: [] });
+    expect((await forks.host.ask("GET", "/v1/host/assay/inbox")).json().items).toEqual([]);
+  });
+
+  test("may begin anywhere: what is before is copied, and only ids of the log are new", async () => {
+    const original = await forks.log(source);
+    for (let fromSeq = 0; fromSeq <= original.length; fromSeq++) {
+      const { runId } = await forks.fork(source, { mode: "replay", fromSeq });
+      await forks.ended(runId);
+      const log = await forks.log(runId);
+      expect(told(log), `from ${fromSeq}`).toEqual(told(original));
+      expect(log.every((event) => event.runId === runId)).toBe(true);
+      expect(log.slice(0, fromSeq).map(({ timestamp }) => timestamp)).toEqual(
+        original.slice(0, fromSeq).map(({ timestamp }) => timestamp),
+      );
+      const ids = new Set([...log, ...original].map(({ eventId }) => eventId));
+      expect(ids.size).toBe(log.length + original.length);
+    }
+  });
+
+  test("of a replay says the same again", async () => {
+    const first = await forks.fork(source, { mode: "replay" });
+    await forks.ended(first.runId);
+    const second = await forks.fork(first.runId, { mode: "replay", fromSeq: 5 });
+    await forks.ended(second.runId);
+    expect(told(await forks.log(second.runId))).toEqual(told(await forks.log(source)));
+    expect((await forks.gates.snapshot(second.runId)).metadata).toMatchObject({
+      forkedFrom: { runId: first.runId, fromSeq: 5 },
+    });
+  });
+
+  test("knows its source, beside the metadata it has from it, and no event says so", async () => {
+    const { runId } = await forks.fork(source, { mode: "replay", fromSeq: 3 });
+    await forks.ended(runId);
+    const { metadata, owner } = await forks.gates.snapshot(runId);
+    expect(metadata).toEqual({ who: "me", forkedFrom: { runId: source, fromSeq: 3 } });
+    expect(owner).toEqual((await forks.gates.snapshot(source)).owner);
+    expect(JSON.stringify(await forks.log(runId))).not.toContain("forkedFrom");
+  });
+
+  test("of a run that waits at a gate ends, because nobody has answered", async () => {
+    const waiting = await forks.gates.waiting("gated");
+    const { runId } = await forks.fork(waiting, { mode: "replay" });
+    const run = await forks.ended(runId);
+    expect(run).toMatchObject({ status: "failed", error: { code: "replay_source_missing" } });
+    expect((await forks.gates.snapshot(waiting)).status).toBe("waiting-approval");
+    expectError(await forks.gates.answer(runId, { action: "accept" }), "interrupt_not_found");
+    await forks.gates.answer(waiting, { action: "accept" });
+    await forks.ended(waiting);
+  });
+
+  test("of a run that has not come to its effect ends there, and the effect does not happen", async () => {
+    const waiting = await forks.gates.start("slow-then-count");
+    await forks.gates.until(waiting, ({ nodes }) => nodes["nap"]?.status === "sleeping");
+    const calls = forks.effect.calls.length;
+    const { runId } = await forks.fork(waiting, { mode: "replay" });
+    const run = await forks.ended(runId);
+    expect(run).toMatchObject({ status: "failed", error: { code: "replay_source_missing" } });
+    expect(run.nodes).toMatchObject({ nap: { status: "completed" }, count: { status: "failed" } });
+    expect(forks.effect.calls).toHaveLength(calls);
+    await forks.host.ask("POST", `/v1/runs/${waiting}/cancel`, { json: {} });
+  });
+
+  test("of a run that was paused, resumed and cancelled is cancelled at the same place", async () => {
+    const cancelled = await forks.gates.start("sleeps");
+    await forks.gates.until(cancelled, ({ nodes }) => nodes["nap"]?.status === "sleeping");
+    await forks.host.ask("POST", `/v1/runs/${cancelled}:pause`, {
+      json: { drainPolicy: "immediate", reason: "lunch" },
+    });
+    await forks.host.ask("POST", `/v1/runs/${cancelled}:resume`, { json: {} });
+    await forks.gates.until(cancelled, ({ nodes }) => nodes["nap"]?.status === "sleeping");
+    await forks.host.ask("POST", `/v1/runs/${cancelled}/cancel`, { json: { reason: "enough" } });
+    const { runId } = await forks.fork(cancelled, { mode: "replay" });
+    expect(await forks.ended(runId)).toMatchObject({ status: "cancelled", cancel: { by: "ada", reason: "enough" } });
+    expect(told(await forks.log(runId))).toEqual(told(await forks.log(cancelled)));
+  });
+
+  test("of a run that is a child has no parent, and its parent does not learn of it", async () => {
+    const { children } = (await forks.host.store.readRun({ tenant: "t1" }, source)) ?? {};
+    const [child = ""] = Object.keys(children ?? {});
+    const before = await forks.log(source);
+    const { runId } = await forks.fork(child, { mode: "replay" });
+    expect(await forks.ended(runId)).toMatchObject({ status: "completed" });
+    expect((await forks.gates.snapshot(runId)).parentRunId).toBeUndefined();
+    expect(told(await forks.log(runId))).toEqual(told(await forks.log(child)));
+    expect(await forks.log(source)).toEqual(before);
+  });
+
+  test("leaves its source as it was", async () => {
+    const before = [await forks.log(source), await forks.gates.snapshot(source)];
+    const { runId } = await forks.fork(source, { mode: "replay", fromSeq: 7 });
+    await forks.ended(runId);
+    expect([await forks.log(source), await forks.gates.snapshot(source)]).toEqual(before);
+  });
+});

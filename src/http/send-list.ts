@@ -1,0 +1,60 @@
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { cutWhenStalled } from "./cut-when-stalled.ts";
+import type { Reply, RequestContext } from "./handler.ts";
+
+export interface ListAnswer {
+  /** The texts around the elements. */
+  readonly before: string;
+  readonly after: string;
+  /** JSON texts, a page at a time. */
+  readonly items: AsyncIterable<readonly string[]>;
+  /** Between two of them; a comma unless told otherwise. */
+  readonly between?: string;
+  readonly contentType?: string;
+}
+
+/** More than this is sent as the client takes it, and never in memory as a whole. */
+const WHOLE_CHARACTERS = 512 * 1024;
+
+/** How long a client may take nothing before it is cut off. */
+const STALL_MS = 30_000;
+
+/** An answer of any length. One that was cut in the middle cannot be taken for a whole one: its last chunk is missing. */
+export async function sendList({ reply, requestId }: RequestContext, answer: ListAnswer): Promise<Reply> {
+  const { contentType = "application/json" } = answer;
+  const rest = textsOf(answer);
+  let text = "";
+  while (text.length < WHOLE_CHARACTERS) {
+    const { done, value } = await rest.next();
+    if (done) return { status: 200, raw: text, contentType };
+    text += value;
+  }
+  const response = reply.raw;
+  reply.hijack();
+  cutWhenStalled(response, STALL_MS);
+  const headers = { "cache-control": "no-store", "x-content-type-options": "nosniff", "x-request-id": requestId };
+  response.writeHead(200, { "content-type": contentType, ...headers });
+  // Not awaited: whoever asked learns from the response itself how it ends.
+  pipeline(Readable.from(chain(text, rest)), response).catch(() => {});
+  return "hijacked";
+}
+
+async function* textsOf({ before, items, after, between = "," }: ListAnswer): AsyncGenerator<string, undefined> {
+  let text = before;
+  let first = true;
+  for await (const page of items) {
+    if (page.length > 0) {
+      text += (first ? "" : between) + page.join(between);
+      first = false;
+    }
+    yield text;
+    text = "";
+  }
+  yield after;
+}
+
+async function* chain(first: string, rest: AsyncGenerator<string, undefined>): AsyncGenerator<string> {
+  yield first;
+  yield* rest;
+}

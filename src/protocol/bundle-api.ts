@@ -1,0 +1,66 @@
+import { Annotation } from "./annotation.ts";
+import { RunSnapshot } from "./snapshot.ts";
+import { type Static, Type } from "./schema.ts";
+
+const closed = { additionalProperties: false } as const;
+const open = { additionalProperties: true } as const;
+const Text = Type.String();
+const Count = Type.Integer({ minimum: 0 });
+const JsonObject = Type.Record(Type.String(), Type.Unknown());
+
+export const BUNDLE_VERSION = "1.0";
+
+/** Why a bundle does not hold everything. Events are what is given up first and nearly always. */
+export const TRUNCATED_REASONS = [
+  "events_truncated_to_size_cap",
+  "annotations_truncated_to_size_cap",
+  "state_omitted_to_size_cap",
+] as const;
+export type TruncatedReason = (typeof TRUNCATED_REASONS)[number];
+
+export const Span = Type.Object(
+  {
+    name: Text,
+    traceId: Type.String({ pattern: "^[0-9a-f]{32}$" }),
+    spanId: Type.String({ pattern: "^[0-9a-f]{16}$" }),
+    parentSpanId: Type.Optional(Type.String({ pattern: "^[0-9a-f]{16}$" })),
+    kind: Type.Literal("INTERNAL"),
+    startedAt: Text,
+    endedAt: Type.Optional(Text),
+    status: Type.Object({ code: Type.Enum(["UNSET", "OK", "ERROR"]) }, closed),
+    attributes: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()])),
+  },
+  closed,
+);
+export type Span = Static<typeof Span>;
+
+const BundledRun = Type.Object(
+  { ...RunSnapshot.properties, inputs: Type.Optional(JsonObject), endedAt: Type.Optional(Text) },
+  open,
+);
+
+/** Everything there is about one run, in one document that can be handed on. Open in 1.x. */
+export const DebugBundle = Type.Object(
+  {
+    bundleVersion: Type.Literal(BUNDLE_VERSION),
+    generatedAt: Text,
+    host: Type.Object({ name: Text, version: Text, vendor: Type.Optional(Text) }, closed),
+    run: BundledRun,
+    annotations: Type.Array(Annotation, { description: "everything ever recorded about the run, oldest first" }),
+    events: Type.Array(Type.Object({ sequence: Count, type: Text, timestamp: Text }, open)),
+    spans: Type.Array(Span),
+    metrics: Type.Object(
+      { openwopCost: Type.Union([JsonObject, Type.Null()]), nodeCount: Count, eventCount: Count },
+      closed,
+    ),
+    redactionApplied: Type.Boolean({ description: "whether anything in here is masked" }),
+    redactionMode: Type.Literal("mask"),
+    truncated: Type.Optional(Type.Literal(true)),
+    truncatedReason: Type.Optional(Type.Enum([...TRUNCATED_REASONS])),
+  },
+  open,
+);
+export type DebugBundle = Static<typeof DebugBundle>;
+
+export const ExportBundleRequest = Type.Object({ runId: Type.String({ minLength: 1, maxLength: 128 }) }, open);
+export type ExportBundleRequest = Static<typeof ExportBundleRequest>;

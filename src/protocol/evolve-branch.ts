@@ -1,0 +1,31 @@
+import type { RunEvent } from "./events.ts";
+import { startOver } from "./evolve-nodes.ts";
+import { own } from "./own.ts";
+import type { Child, Run } from "./run.ts";
+import { isTerminal } from "./run-status.ts";
+
+/**
+ * The copied history ends here. What was under way belongs to the source: its nodes start over, and ask and dispatch
+ * anew; nobody's pause or cancellation of the source is one of the branch.
+ */
+export function branched(run: Run, event: Extract<RunEvent, { type: "assay.branch.began" }>): Run {
+  const { nodeIds, inputs, configurable, tags, metadata, limits } = event.sealed ?? event.payload;
+  const { pause: _, pausedAt: __, cancel: ___, ...rest } = run;
+  const again = new Set(nodeIds);
+  const asked = new Set(nodeIds.flatMap((id) => own(run.nodes, id)?.interruptId ?? []));
+  const isOver = ([, child]: [string, Child]) =>
+    isTerminal(child.status) && !(again.has(child.nodeId) && child.visit === (own(run.visits, child.nodeId) ?? 0));
+  const interrupts = Object.entries(run.interrupts).filter(([id, { status }]) => status !== "open" && !asked.has(id));
+  return {
+    ...rest,
+    ...startOver(run, nodeIds),
+    status: run.status === "pending" ? "pending" : "running",
+    interrupts: Object.fromEntries(interrupts),
+    children: Object.fromEntries(Object.entries(run.children).filter(isOver)),
+    variables: { ...run.variables, ...inputs },
+    ...(configurable === undefined ? {} : { configurable: { ...run.configurable, ...configurable } }),
+    ...(tags === undefined ? {} : { tags }),
+    ...(metadata === undefined ? {} : { metadata: { ...run.metadata, ...metadata } }),
+    ...(limits === undefined ? {} : { limits }),
+  };
+}

@@ -1,0 +1,48 @@
+import { Type } from "./schema.ts";
+
+const JsonObject = Type.Record(Type.String(), Type.Unknown());
+const Name = Type.String({ minLength: 1 });
+const Positive = Type.Integer({ minimum: 1 });
+const closed = { additionalProperties: false } as const;
+
+export const DIVERGENCE_KINDS = ["output", "missing", "extra", "type-mismatch"] as const;
+export type DivergenceKind = (typeof DIVERGENCE_KINDS)[number];
+
+/** Events of forks. Part of the catalogue in `events.ts`. */
+export const FORK_EVENTS = {
+  "assay.branch.began": {
+    tier: "debug",
+    changesSnapshot: true,
+    summary:
+      "A branch leaves its copied history here: the listed nodes start over, with the run options that are named.",
+    payload: Type.Object(
+      {
+        nodeIds: Type.Array(Name),
+        /** New values of variables. */
+        inputs: Type.Optional(JsonObject),
+        configurable: Type.Optional(JsonObject),
+        tags: Type.Optional(Type.Array(Type.String())),
+        metadata: Type.Optional(JsonObject),
+        limits: Type.Optional(
+          Type.Object({ nodeExecutions: Positive, runDurationMs: Type.Optional(Positive) }, closed),
+        ),
+      },
+      closed,
+    ),
+  },
+  "replay.diverged": {
+    tier: "debug",
+    summary: "The replay is no longer what its source was. Only the first difference is recorded.",
+    payload: Type.Object(
+      {
+        sourceRunId: Name,
+        atSequence: Type.Integer({ minimum: 0 }),
+        originalEventId: Type.Optional(Name),
+        divergenceKind: Type.Enum([...DIVERGENCE_KINDS]),
+        /** The type of the event that the replay came to there. */
+        divergencePoint: Name,
+      },
+      closed,
+    ),
+  },
+} as const;

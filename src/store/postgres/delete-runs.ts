@@ -1,0 +1,37 @@
+import { refusalToDelete } from "../deletable.ts";
+import { runDeletes } from "../sql/delete-run.ts";
+import { tombstoneRow } from "../sql/queue-rows.ts";
+import type { Refusal, Unit } from "../store.ts";
+import type { StandingRows } from "./standing-rows.ts";
+import { insertInto, type Statement } from "./statements.ts";
+
+export function checkDeletions({ tenant, deletions = [] }: Unit, { runs }: StandingRows): Refusal | undefined {
+  for (const deletion of deletions) {
+    const refusal = refusalToDelete(tenant, deletion, runs.get(deletion.runId)?.row);
+    if (refusal !== undefined) return refusal;
+  }
+  return undefined;
+}
+
+const DELETES = Object.entries(runDeletes({ run: "$1::text", tenant: "$2::text", last: "chr(1114111)" }));
+
+const insertTombstones = insertInto("run_tombstones", {
+  run_id: "text",
+  tenant: "text",
+  workspace: "text",
+  workflow_id: "text",
+  version: "integer",
+  reason: "text",
+  at: "bigint",
+} as const);
+
+/** The rows of a run were locked with the run: whoever writes about it locks it first. */
+export function deleteRuns(units: readonly Unit[]): Statement[] {
+  return units.flatMap(({ tenant, deletions = [] }) => [
+    // One table after the other for all runs, so that tables are always come to in the same order.
+    ...DELETES.flatMap(([name, text]) =>
+      deletions.map(({ runId }) => ({ name: `run: ${name}`, text, values: [runId, tenant] })),
+    ),
+    ...insertTombstones(deletions.map(tombstoneRow)),
+  ]);
+}

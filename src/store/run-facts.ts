@@ -1,0 +1,17 @@
+import { agentOf } from "../protocol/agent-of.ts";
+import { wasDecidedByPerson } from "../protocol/interrupt.ts";
+import type { Run } from "../protocol/run.ts";
+import type { RunsTable } from "./sql/tables.ts";
+
+/** What runs are grouped and counted by, as both databases hold it beside the state it follows from. */
+export function runFacts(run: Pick<Run, "metadata" | "interrupts">): Pick<RunsTable, "agent_id" | "intervened"> {
+  return { agent_id: agentOf(run) ?? null, intervened: hasIntervention(run) ? 1 : 0 };
+}
+
+function hasIntervention({ interrupts }: Pick<Run, "interrupts">): boolean {
+  for (const interruptId in interrupts) {
+    const interrupt = interrupts[interruptId];
+    if (interrupt !== undefined && wasDecidedByPerson(interrupt)) return true;
+  }
+  return false;
+}

@@ -1,0 +1,93 @@
+import { type Kysely, sql } from "kysely";
+import type { Visibility } from "../../protocol/identity.ts";
+import { isTerminal, type RunStatus } from "../../protocol/run-status.ts";
+import type { Deletion, Tombstone } from "../judgments.ts";
+import { toTombstone } from "./queue-rows.ts";
+import { toRun } from "./rows.ts";
+import type { RunsTable, Tables } from "./tables.ts";
+
+export async function readTombstone(
+  db: Kysely<Tables>,
+  { tenant, workspace }: Visibility,
+  runId: string,
+): Promise<Tombstone | undefined> {
+  const row = await db
+    .selectFrom("run_tombstones")
+    .selectAll()
+    .where("run_id", "=", runId)
+    .where("tenant", "=", tenant)
+    .$if(workspace !== undefined, (found) => found.where("workspace", "=", workspace ?? ""))
+    .executeTakeFirst();
+  return row && toTombstone(row);
+}
+
+export async function deletionOf(
+  db: Kysely<Tables>,
+  visible: Visibility,
+  runId: string,
+): Promise<Deletion | undefined> {
+  const { tenant, workspace } = visible;
+  const [first] = await runsBy(db, tenant, [runId]);
+  if (first === undefined || (workspace !== undefined && first.workspace !== workspace)) return undefined;
+  const family = [first];
+  for (let parents = [first]; parents.length > 0; ) {
+    parents = await childrenOf(db, tenant, parents);
+    family.push(...parents);
+  }
+  return {
+    runs: family.map(({ run_id, workspace: place, workflow_id, version }) => ({
+      runId: run_id,
+      ...(place === null ? {} : { workspace: place }),
+      workflowId: workflow_id,
+      version,
+    })),
+    active: family.filter(({ status }) => !isTerminal(status as RunStatus)).map(({ run_id }) => run_id),
+    annotations: await countAnnotations(
+      db,
+      tenant,
+      family.map(({ run_id }) => run_id),
+    ),
+  };
+}
+
+type FamilyRow = Pick<RunsTable, "run_id" | "workspace" | "workflow_id" | "status" | "version" | "state">;
+
+/** Those who know the run for their parent. A fork has copied what its source said of children that are the source's. */
+async function childrenOf(db: Kysely<Tables>, tenant: string, parents: readonly FamilyRow[]): Promise<FamilyRow[]> {
+  const parentIds = new Set(parents.map(({ run_id }) => run_id));
+  const childIds = parents.flatMap((parent) => Object.keys(toRun(parent).children));
+  const found = await runsBy(db, tenant, childIds);
+  return found.filter((child) => parentIds.has(toRun(child).parent?.runId ?? ""));
+}
+
+/** Ids per statement: few enough parameters for either database. */
+const RUNS_AT_ONCE = 500;
+
+async function runsBy(db: Kysely<Tables>, tenant: string, runIds: readonly string[]): Promise<FamilyRow[]> {
+  const found: FamilyRow[] = [];
+  for (let i = 0; i < runIds.length; i += RUNS_AT_ONCE) {
+    const rows = await db
+      .selectFrom("runs")
+      .select(["run_id", "workspace", "workflow_id", "status", "version", "state"])
+      .where("tenant", "=", tenant)
+      .where("run_id", "in", runIds.slice(i, i + RUNS_AT_ONCE))
+      .orderBy("run_id")
+      .execute();
+    found.push(...rows);
+  }
+  return found;
+}
+
+async function countAnnotations(db: Kysely<Tables>, tenant: string, runIds: readonly string[]): Promise<number> {
+  let annotations = 0;
+  for (let i = 0; i < runIds.length; i += RUNS_AT_ONCE) {
+    const { found } = await db
+      .selectFrom("annotations")
+      .select(sql<number | string>`count(*)`.as("found"))
+      .where("tenant", "=", tenant)
+      .where("run_id", "in", runIds.slice(i, i + RUNS_AT_ONCE))
+      .executeTakeFirstOrThrow();
+    annotations += Number(found);
+  }
+  return annotations;
+}

@@ -1,0 +1,208 @@
+import { type Kysely, type RawBuilder, sql } from "kysely";
+import type { ActorKind } from "../../protocol/annotation.ts";
+import type { Visibility } from "../../protocol/identity.ts";
+import type { FeedbackQuery, FeedbackRow } from "../judgments.ts";
+import type { Tables } from "./tables.ts";
+
+const DAY_MS = 86_400_000;
+
+/**
+ * Counted by the database, along the index of runs that have ended and the tallies of each: only the groups come here,
+ * however many annotations there are. Runs are counted last, so that none is annotated that is not among them.
+ */
+export async function feedbackSummary(
+  db: Kysely<Tables>,
+  visible: Visibility,
+  query: FeedbackQuery,
+): Promise<FeedbackRow[]> {
+  const byNode = query.groupBy === "node";
+  const tallies = (await talliesOf(visible, query).execute(db)).rows;
+  const labels = groupedBy((await labelsOf(visible, query).execute(db)).rows, placeOf);
+  const runs = new Map((await runsOf(visible, query).execute(db)).rows.map((row) => [row.key, row]));
+  const seen = new Set(tallies.map(({ key }) => key));
+  const silent = byNode ? [] : [...runs.keys()].filter((key) => !seen.has(key)).map(withoutTallies);
+  return [...tallies, ...silent]
+    .map((row) => toFeedbackRow(row, runs.get(row.key), labels.get(placeOf(row)) ?? [], query.groupBy))
+    .sort((a, b) => compare(a.key, b.key) || compare(a.actorKind, b.actorKind));
+}
+
+/** Of a group without node, and of a node in it where nodes are the groups. */
+interface Place {
+  readonly key: string;
+  readonly node_id: string;
+  readonly actor_kind: string;
+}
+
+interface TallyRow extends Place {
+  readonly runs: number;
+  readonly annotations: number;
+  readonly r1: number;
+  readonly r2: number;
+  readonly r3: number;
+  readonly r4: number;
+  readonly r5: number;
+  readonly rated_runs: number;
+  readonly mean_ratings: number;
+  readonly corrections: number;
+  readonly corrected_runs: number;
+  readonly flags: number;
+  readonly flagged_runs: number;
+  readonly judged_runs: number;
+  readonly positive_runs: number;
+}
+
+/** One row per run and kind of actor first: a run that was judged ten times weighs as much as any other. */
+function talliesOf(visible: Visibility, query: FeedbackQuery) {
+  return sql<TallyRow>`
+    select key, node_id, actor_kind,
+      count(*) as runs,
+      ${total("annotations")}, ${total("r1")}, ${total("r2")}, ${total("r3")}, ${total("r4")}, ${total("r5")},
+      count(*) filter (where ratings > 0) as rated_runs,
+      coalesce(sum(stars / cast(ratings as double precision)) filter (where ratings > 0), 0.0) as mean_ratings,
+      ${total("corrections")},
+      count(*) filter (where corrections > 0) as corrected_runs,
+      ${total("flags")},
+      count(*) filter (where flags > 0) as flagged_runs,
+      count(*) filter (where verdicts > 0) as judged_runs,
+      count(*) filter (where 2 * positives > verdicts) as positive_runs
+    from (
+      select ${keyOf(query.groupBy)} as key, ${nodeOf(query.groupBy)} as node_id, tally.actor_kind,
+        sum(annotations) as annotations, sum(r1) as r1, sum(r2) as r2, sum(r3) as r3, sum(r4) as r4, sum(r5) as r5,
+        sum(r1 + r2 + r3 + r4 + r5) as ratings, sum(r1 + 2 * r2 + 3 * r3 + 4 * r4 + 5 * r5) as stars,
+        sum(corrections) as corrections, sum(flags) as flags,
+        sum(r1 + r2 + r3 + r4 + r5 + passes + fails) as verdicts, sum(r4 + r5 + passes) as positives
+      from runs as run join run_feedback as tally on tally.tenant = ${visible.tenant} and tally.run_id = run.run_id
+      where ${ended(visible, query)} and ${about(query)} and tally.annotations > 0
+      group by 1, 2, 3, run.run_id
+    ) as per_run
+    group by key, node_id, actor_kind`;
+}
+
+/** PostgreSQL's sum of sums would be a numeric, which is a text here. */
+function total(column: string): RawBuilder<number> {
+  return sql`cast(sum(${sql.ref(column)}) as bigint) as ${sql.ref(column)}`;
+}
+
+interface LabelRow extends Place {
+  readonly label: string;
+  readonly n: number;
+}
+
+function labelsOf(visible: Visibility, query: FeedbackQuery) {
+  return sql<LabelRow>`
+    select ${keyOf(query.groupBy)} as key, ${nodeOf(query.groupBy)} as node_id, tally.actor_kind, tally.label,
+      sum(n) as n
+    from runs as run join run_labels as tally on tally.tenant = ${visible.tenant} and tally.run_id = run.run_id
+    where ${ended(visible, query)} and ${about(query)} and tally.n > 0
+    group by 1, 2, 3, 4`;
+}
+
+interface RunsRow {
+  readonly key: string;
+  readonly runs: number;
+  readonly intervened: number;
+}
+
+function runsOf(visible: Visibility, query: FeedbackQuery) {
+  return sql<RunsRow>`
+    select ${keyOf(query.groupBy)} as key, count(*) as runs, sum(run.intervened) as intervened
+    from runs as run where ${ended(visible, query)} group by 1`;
+}
+
+/** A node belongs to its workflow, and so do the runs that it is seen against. */
+function keyOf(groupBy: FeedbackQuery["groupBy"]): RawBuilder<string> {
+  switch (groupBy) {
+    case "workflow":
+    case "node":
+      return sql`run.workflow_id`;
+    case "agent":
+      return sql`coalesce(run.agent_id, '')`;
+    case "day":
+      return sql`cast(run.updated_at / ${sql.lit(DAY_MS)} as text)`;
+    case undefined:
+      return sql`''`;
+  }
+}
+
+function nodeOf(groupBy: FeedbackQuery["groupBy"]): RawBuilder<string> {
+  return groupBy === "node" ? sql`tally.node_id` : sql`''`;
+}
+
+/** Written out, because the index holds only these; SQLite does not look into parameters for that. */
+const HAS_ENDED = sql`run.status in ('completed', 'failed', 'cancelled')`;
+
+function ended({ tenant, workspace }: Visibility, query: FeedbackQuery): RawBuilder<unknown> {
+  const { fromMs, toMs, workflowId, agentId } = query;
+  const conditions = [
+    HAS_ENDED,
+    sql`run.tenant = ${tenant}`,
+    ...(workspace === undefined ? [] : [sql`run.workspace = ${workspace}`]),
+    ...(workflowId === undefined ? [] : [sql`run.workflow_id = ${workflowId}`]),
+    ...(agentId === undefined ? [] : [sql`run.agent_id = ${agentId}`]),
+    ...(fromMs === undefined ? [] : [sql`run.updated_at >= ${fromMs}`]),
+    ...(toMs === undefined ? [] : [sql`run.updated_at < ${toMs}`]),
+  ];
+  return sql.join(conditions, sql` and `);
+}
+
+/** By node, what was said of the run as a whole is in no group. */
+function about({ nodeId, groupBy }: FeedbackQuery): RawBuilder<unknown> {
+  if (nodeId !== undefined) return sql`tally.node_id = ${nodeId}`;
+  return groupBy === "node" ? sql`tally.node_id <> ''` : sql`1 = 1`;
+}
+
+function toFeedbackRow(
+  row: TallyRow,
+  runs: RunsRow | undefined,
+  labels: readonly LabelRow[],
+  groupBy: FeedbackQuery["groupBy"],
+): FeedbackRow {
+  return {
+    key: groupBy === "day" ? isoDate(Number(row.key)) : groupBy === "node" ? `${row.key} ${row.node_id}` : row.key,
+    runs: runs?.runs ?? 0,
+    intervened: runs?.intervened ?? 0,
+    actorKind: row.actor_kind as ActorKind,
+    annotatedRuns: row.runs,
+    annotations: row.annotations,
+    histogram: [row.r1, row.r2, row.r3, row.r4, row.r5],
+    ratedRuns: row.rated_runs,
+    meanRatings: row.mean_ratings,
+    corrections: row.corrections,
+    correctedRuns: row.corrected_runs,
+    flags: row.flags,
+    flaggedRuns: row.flagged_runs,
+    judgedRuns: row.judged_runs,
+    positiveRuns: row.positive_runs,
+    labels: Object.fromEntries(labels.map(({ label, n }) => [label, n])),
+  };
+}
+
+/** Runs that nobody said anything about are a group all the same. */
+function withoutTallies(key: string): TallyRow {
+  const nothing = { annotations: 0, r1: 0, r2: 0, r3: 0, r4: 0, r5: 0, corrections: 0, flags: 0 };
+  const noRuns = { runs: 0, rated_runs: 0, corrected_runs: 0, flagged_runs: 0, judged_runs: 0, positive_runs: 0 };
+  return { key, node_id: "", actor_kind: "person", mean_ratings: 0, ...nothing, ...noRuns };
+}
+
+function placeOf({ key, node_id, actor_kind }: Place): string {
+  return JSON.stringify([key, node_id, actor_kind]);
+}
+
+function groupedBy<T>(items: readonly T[], keyOfItem: (item: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const key = keyOfItem(item);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [item]);
+    else group.push(item);
+  }
+  return groups;
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function isoDate(days: number): string {
+  return new Date(days * DAY_MS).toISOString().slice(0, "2027-03-01".length);
+}

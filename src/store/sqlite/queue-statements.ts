@@ -1,0 +1,62 @@
+import type * as T from "../sql/queue-tables.ts";
+
+/** The order in which values are bound, and columns named. */
+export const QUEUE_COLUMNS = [
+  "queue_id",
+  "tenant",
+  "workspace",
+  "name",
+  "revision",
+  "created_at",
+  "blind",
+  "body",
+] as const satisfies readonly (keyof T.QueuesTable)[];
+
+export const ITEM_COLUMNS = [
+  "item_id",
+  "tenant",
+  "workspace",
+  "queue_id",
+  "run_id",
+  "subject",
+  "state",
+  "position",
+  "required",
+  "revision",
+  "created_at",
+  "body",
+] as const satisfies readonly (keyof T.QueueItemsTable)[];
+
+export const REVIEW_COLUMNS = [
+  "item_id",
+  "reviewer",
+  "queue_id",
+  "status",
+  "until_at",
+  "at",
+] as const satisfies readonly (keyof T.QueueReviewsTable)[];
+
+/** What units write of review queues. `flatten-queues.ts` gives the values. */
+export const QUEUE_WRITES = {
+  putQueue: `insert into queues (${QUEUE_COLUMNS}) values (${QUEUE_COLUMNS.map(() => "?")})
+    on conflict (queue_id) do update set name = excluded.name, revision = excluded.revision, blind = excluded.blind,
+    body = excluded.body`,
+  putItem: `insert into queue_items (${ITEM_COLUMNS}) values (${ITEM_COLUMNS.map(() => "?")})
+    on conflict (item_id) do update set state = excluded.state, position = excluded.position,
+    required = excluded.required, revision = excluded.revision, body = excluded.body`,
+  // Passed over where the queue has the subject, and where the run was deleted since somebody found it.
+  fillItem: `insert into queue_items (${ITEM_COLUMNS})
+    select * from (select ${ITEM_COLUMNS.map((column) => `? as ${column}`)}) as given
+    where exists (select 1 from runs where runs.run_id = given.run_id and runs.tenant = given.tenant)
+    on conflict (queue_id, subject) do nothing`,
+  deleteReviews: "delete from queue_reviews where item_id = ?",
+  insertReview: `insert into queue_reviews (${REVIEW_COLUMNS}) values (${REVIEW_COLUMNS.map(() => "?")})`,
+} as const;
+
+export const QUEUE_READS = {
+  queueHead: "select tenant, revision from queues where queue_id = ?",
+  queueByName: `select queue_id, revision from queues
+    where tenant = ? and coalesce(workspace, '') = coalesce(?, '') and name = ?`,
+  itemHead: "select tenant, queue_id, revision from queue_items where item_id = ?",
+  itemBySubject: "select item_id, revision from queue_items where queue_id = ? and subject = ?",
+} as const;

@@ -1,0 +1,215 @@
+import { describe, expect, test } from "vitest";
+import type { AnnotationChange, AnnotationRecord, ChangePlace } from "../../store/judgments.ts";
+import type { Store } from "../../store/store.ts";
+import * as build from "../annotation-builders.ts";
+import { auditDraft, NOW, newTenant, next, nodeStarted, runWrite, startedRun } from "../builders.ts";
+import { accept, refused, type Subject, save, upTo } from "./subject.ts";
+
+const { annotate, annotationOf, judging, recording, retracting } = build;
+const START: ChangePlace = { seq: 0, n: 0 };
+
+export function annotationChanges(subject: Subject): void {
+  describe("the history of annotations", () => {
+    test("begins with nothing", async () => {
+      const { store } = subject;
+      const tenant = newTenant();
+      expect(await store.annotationChanges(tenant, START, 9)).toEqual([]);
+      expect(await store.annotationHead(tenant)).toEqual(START);
+      expect(await store.changePlaceAt(tenant, NOW)).toEqual(START);
+    });
+
+    test("says in order what happened, each with the annotation as it is now", async () => {
+      const { store } = subject;
+      const { run, tenant } = await started(subject);
+      const first = annotationOf(run);
+      const flag = annotationOf(run, { signal: build.FLAG });
+      const second = annotationOf(run);
+      await annotate(store, first, flag);
+      await accept(store, judging(tenant, build.closing(flag)));
+      await accept(store, judging(tenant, recording(second, first)));
+      await accept(store, judging(tenant, retracting({ ...second, supersedes: first.annotationId })));
+      const changes = await store.annotationChanges(tenant, START, 99);
+      expect(changes.map(({ change, annotation }) => [change, annotation.annotationId, annotation.state])).toEqual([
+        ["recorded", first.annotationId, "superseded"],
+        ["recorded", flag.annotationId, "live"],
+        ["closed", flag.annotationId, "live"],
+        ["recorded", second.annotationId, "retracted"],
+        ["superseded", first.annotationId, "superseded"],
+        ["retracted", second.annotationId, "retracted"],
+      ]);
+      expect(changes[1]?.annotation.flag?.status).toBe("closed");
+      expect(await store.annotationHead(tenant)).toEqual(changes.at(-1)?.place);
+    });
+
+    test("has the places of the audit entries that were committed with it", async () => {
+      const { store } = subject;
+      const { run, tenant } = await started(subject);
+      const [one, two, three] = [annotationOf(run), annotationOf(run), annotationOf(run)];
+      await accept(store, { tenant, audit: [auditDraft("run.create")] });
+      const audit = [auditDraft("annotation.record"), auditDraft("queue.judge")];
+      await accept(store, { tenant, annotations: [recording(one), recording(two)], audit });
+      await annotate(store, three);
+      expect((await store.annotationChanges(tenant, START, 9)).map(({ place }) => place)).toEqual([
+        { seq: 3, n: 0 },
+        { seq: 3, n: 1 },
+        { seq: 4, n: 0 },
+      ]);
+    });
+
+    test("is read in pages that miss nothing", async () => {
+      const { store } = subject;
+      const { run, tenant } = await started(subject);
+      const all = upTo(12).map(() => annotationOf(run));
+      for (let i = 0; i < all.length; i += 3) await annotate(store, ...all.slice(i, i + 3));
+      const found = await everything(store, tenant, 5);
+      expect(found.map(({ annotation }) => annotation)).toEqual(all);
+    });
+
+    test("of many who write at the same time has every change once, in order", async () => {
+      const { store } = subject;
+      const { run, tenant } = await started(subject);
+      const all = upTo(40).map(() => annotationOf(run));
+      await Promise.all(all.map((one) => annotate(store, one)));
+      const found = await everything(store, tenant, 7);
+      expect(new Set(found.map(({ annotation }) => annotation.annotationId)).size).toBe(all.length);
+      expect(found.map(({ place }) => place.seq)).toEqual(upTo(40).map((n) => n + 1));
+    });
+
+    test("is not touched by a unit that was refused, nor by one without annotations", async () => {
+      const { store } = subject;
+      const { run, tenant } = await started(subject);
+      const annotation = annotationOf(run);
+      await annotate(store, annotation);
+      const head = await store.annotationHead(tenant);
+      await refused(store, judging(tenant, recording(annotation)));
+      await accept(store, { tenant, audit: [auditDraft("run.create")] });
+      expect(await store.annotationHead(tenant)).toEqual(head);
+    });
+
+    test("is its tenant's own", async () => {
+      const { store } = subject;
+      const { run } = await started(subject);
+      await annotate(store, annotationOf(run));
+      expect(await store.annotationChanges(newTenant(), START, 9)).toEqual([]);
+    });
+
+    test("knows the place of a change", async () => {
+      const { store } = subject;
+      const { run, tenant } = await started(subject);
+      const annotation = annotationOf(run);
+      await annotate(store, annotation);
+      await accept(store, judging(tenant, retracting(annotation)));
+      const { annotationId } = annotation;
+      expect(await store.changePlace(tenant, annotationId, "recorded")).toEqual({ seq: 1, n: 0 });
+      expect(await store.changePlace(tenant, annotationId, "retracted")).toEqual({ seq: 2, n: 0 });
+      expect(await store.changePlace(tenant, annotationId, "closed")).toBeUndefined();
+      expect(await store.changePlace(newTenant(), annotationId, "recorded")).toBeUndefined();
+    });
+
+    test("can be gone on with from a time: everything recorded then or later comes after that place", async () => {
+      const { store } = subject;
+      const { run, tenant } = await started(subject);
+      // Recorded by two hosts, the clock of one of which is ahead.
+      const times = [0, 10, 30, 20, 40].map((ms) => annotationOf(run, { createdAtMs: NOW + ms }));
+      for (const one of times) await annotate(store, one);
+      for (const [ms, missed] of [
+        [0, 0],
+        [5, 1],
+        [10, 1],
+        [20, 2],
+        [25, 2],
+        [30, 2],
+        [40, 4],
+        [41, 5],
+      ] as const) {
+        const after = await store.changePlaceAt(tenant, NOW + ms);
+        const found = await store.annotationChanges(tenant, after, 99);
+        expect(found.map(({ annotation }) => annotation)).toEqual(times.slice(missed));
+      }
+    });
+
+    test("counts what comes from elsewhere by when it came, not by when it was said", async () => {
+      const { store } = subject;
+      const { run, tenant } = await started(subject);
+      const old = annotationOf(run, { createdAtMs: NOW - 9000, importedBy: "sam" });
+      const [before, after] = [annotationOf(run), annotationOf(run, { createdAtMs: NOW + 10 })];
+      await annotate(store, before);
+      await accept(store, judging(tenant, build.importing(old)));
+      await annotate(store, after);
+      const found = await store.annotationChanges(tenant, await store.changePlaceAt(tenant, NOW + 5), 9);
+      expect(found.map(({ annotation }) => annotation)).toEqual([old, after]);
+    });
+
+    test("of what comes from elsewhere says what changed, and nothing when nothing did", async () => {
+      const { store } = subject;
+      const { run, tenant } = await started(subject);
+      const first = annotationOf(run, { signal: build.FLAG, importedBy: "sam" });
+      const flag = { status: "closed", by: "kim", atMs: NOW, note: "done" } as const;
+      const retraction = { by: "kim", atMs: NOW, reason: "no" };
+      const after: AnnotationRecord = { ...first, state: "retracted", retraction, flag };
+      await accept(store, judging(tenant, build.importing(first)));
+      await accept(store, judging(tenant, build.importing(first, first)));
+      await accept(store, judging(tenant, build.importing(after, first)));
+      const changes = await store.annotationChanges(tenant, START, 9);
+      expect(changes.map(({ change, place }) => [change, place])).toEqual([
+        ["recorded", { seq: 1, n: 0 }],
+        ["retracted", { seq: 3, n: 0 }],
+        ["closed", { seq: 3, n: 1 }],
+      ]);
+      expect(changes[0]?.annotation).toEqual(after);
+    });
+
+    test("goes on in the commits of a run's own events", async () => {
+      const { store } = subject;
+      const begun = startedRun({ tenant: newTenant() });
+      const { tenant } = begun.run.owner;
+      await save(store, begun);
+      const moved = next(begun, NOW + 1, nodeStarted());
+      const unit = judging(tenant, recording(annotationOf(begun.run)));
+      await accept(store, { ...unit, runs: [runWrite(moved)] });
+      expect(await store.annotationChanges(tenant, START, 9)).toHaveLength(1);
+      expect((await store.readRun({ tenant }, begun.run.runId))?.version).toBe(2);
+    });
+  });
+
+  describe("whoever passes annotations on", () => {
+    test("finds how far it has come, by name and tenant", async () => {
+      const { store } = subject;
+      const tenant = newTenant();
+      expect(await store.readCursor("otel", tenant)).toBeUndefined();
+      await store.putCursor("otel", tenant, { seq: 4, n: 1 });
+      await store.putCursor("otel", tenant, { seq: 9, n: 0 });
+      await store.putCursor("other", tenant, { seq: 2, n: 0 });
+      expect(await store.readCursor("otel", tenant)).toEqual({ seq: 9, n: 0 });
+      expect(await store.readCursor("otel", newTenant())).toBeUndefined();
+    });
+
+    test("is told which tenants have more for it", async () => {
+      const { store } = subject;
+      const tenants = await Promise.all(upTo(3).map(() => started(subject)));
+      await accept(store, { tenant: newTenant(), audit: [auditDraft("run.create")] });
+      for (const { run } of tenants) await annotate(store, annotationOf(run), annotationOf(run));
+      const [behind, between, done] = tenants.map(({ tenant }) => tenant) as [string, string, string];
+      await store.putCursor("otel", between, { seq: 1, n: 0 });
+      await store.putCursor("otel", done, { seq: 1, n: 1 });
+      expect(await store.tenantsBehind("otel")).toEqual([behind, between].toSorted());
+      expect(await store.tenantsBehind("other")).toEqual([behind, between, done].toSorted());
+    });
+  });
+}
+
+async function everything(store: Store, tenant: string, limit: number): Promise<AnnotationChange[]> {
+  const found: AnnotationChange[] = [];
+  for (let page = await store.annotationChanges(tenant, START, limit); page.length > 0; ) {
+    found.push(...page);
+    page = await store.annotationChanges(tenant, found.at(-1)?.place ?? START, limit);
+  }
+  return found;
+}
+
+async function started({ store }: Subject) {
+  const tenant = newTenant();
+  const begun = startedRun({ tenant });
+  await save(store, begun);
+  return { tenant, run: begun.run };
+}

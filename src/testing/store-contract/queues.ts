@@ -1,0 +1,332 @@
+import { describe, expect, test } from "vitest";
+import type { QueueItemRecord, QueueRecord } from "../../store/judgments.ts";
+import type { Change, Store } from "../../store/store.ts";
+import { HOUR, NOW, newId, newTenant, startedRun } from "../builders.ts";
+import { judged, leased, newItem, newQueue, skipped } from "../queue-builders.ts";
+import { accept, refused, type Subject, save, upTo } from "./subject.ts";
+
+async function savedQueue(store: Store, queue: QueueRecord): Promise<QueueRecord> {
+  await accept(store, { tenant: queue.tenant, queues: [{ type: "queue", queue }] });
+  return queue;
+}
+
+async function savedItem(store: Store, item: QueueItemRecord): Promise<QueueItemRecord> {
+  await accept(store, { tenant: item.tenant, queues: [{ type: "item", item }] });
+  return item;
+}
+
+async function savedRun(store: Store, tenant: string): Promise<string> {
+  const built = startedRun({ tenant });
+  await save(store, built);
+  return built.run.runId;
+}
+
+/** A queue of a tenant of its own, and a run to judge. */
+async function prepared(store: Store, more: Partial<QueueRecord> = {}) {
+  const tenant = newTenant();
+  const queue = await savedQueue(store, newQueue(tenant, more));
+  return { tenant, queue, queueId: queue.queueId, runId: await savedRun(store, tenant) };
+}
+
+function idsOf(items: readonly QueueItemRecord[]): string[] {
+  return items.map(({ itemId }) => itemId);
+}
+
+export function queues(subject: Subject): void {
+  describe("a review queue", () => {
+    test("is found with everything that was said about it", async () => {
+      const { store } = subject;
+      const { tenant, queue } = await prepared(store);
+      const full = newQueue(tenant, { workspace: "w1", blind: true, body: '{ "filter":\t"é\\u0000" }' });
+      await savedQueue(store, full);
+      expect(await store.readQueue({ tenant }, queue.queueId)).toEqual(queue);
+      expect(await store.readQueue({ tenant, workspace: "w1" }, full.queueId)).toEqual(full);
+      expect(await store.readQueue({ tenant }, newId("que"))).toBeUndefined();
+    });
+
+    test("is seen and changed by its own tenant and workspace only", async () => {
+      const { store } = subject;
+      const { tenant, queue, queueId } = await prepared(store, { workspace: "w1" });
+      const other = { tenant: newTenant() };
+      for (const visible of [other, { tenant, workspace: "w2" }]) {
+        expect(await store.readQueue(visible, queueId)).toBeUndefined();
+        expect(await store.listQueues(visible, { limit: 9 })).toEqual([]);
+      }
+      const theft = { ...queue, ...other, revision: 2 };
+      const refusal = await refused(store, { ...other, queues: [{ type: "queue", queue: theft }] });
+      expect(refusal).toEqual({ type: "queue", id: queueId, revision: 0 });
+      const again = { ...queue, ...other };
+      const taken = await refused(store, { ...other, queues: [{ type: "queue", queue: again }] });
+      expect(taken).toEqual({ type: "queue", id: queueId, revision: 0 });
+      expect(await store.readQueue({ tenant }, queueId)).toEqual(queue);
+    });
+
+    test("is listed newest first, in pages", async () => {
+      const { store } = subject;
+      const tenant = newTenant();
+      const made = await Promise.all(upTo(5).map((i) => savedQueue(store, newQueue(tenant, { queueId: `que-${i}` }))));
+      const ids = made.map(({ queueId }) => queueId).reverse();
+      const first = await store.listQueues({ tenant }, { limit: 3 });
+      const second = await store.listQueues({ tenant }, { limit: 3, before: first.at(-1)?.queueId ?? "" });
+      expect([...first, ...second].map(({ queueId }) => queueId)).toEqual(ids);
+    });
+
+    test("has a name that no other of its workspace has", async () => {
+      const { store } = subject;
+      const { tenant, queue } = await prepared(store, { name: "triage" });
+      const refusal = await refused(store, {
+        tenant,
+        queues: [{ type: "queue", queue: newQueue(tenant, { name: "triage" }) }],
+      });
+      expect(refusal).toEqual({ type: "queue", id: queue.queueId, revision: 1 });
+      await savedQueue(store, newQueue(tenant, { name: "triage", workspace: "w1" }));
+      await savedQueue(store, newQueue(newTenant(), { name: "triage" }));
+
+      const other = await savedQueue(store, newQueue(tenant, { name: "other" }));
+      const renamed = { ...other, name: "triage", revision: 2 };
+      expect(await refused(store, { tenant, queues: [{ type: "queue", queue: renamed }] })).toMatchObject({
+        id: queue.queueId,
+      });
+    });
+
+    test("gives its name to one of two that ask for it at the same time", async () => {
+      const { store } = subject;
+      const tenant = newTenant();
+      const both = [newQueue(tenant, { name: "n" }), newQueue(tenant, { name: "n" })];
+      const done = await Promise.all(both.map((queue) => store.commit({ tenant, queues: [{ type: "queue", queue }] })));
+      expect(done.filter(({ ok }) => ok)).toHaveLength(1);
+      const [kept] = await store.listQueues({ tenant }, { limit: 9 });
+      expect(done.find(({ ok }) => !ok)).toMatchObject({ refusal: { type: "queue", id: kept?.queueId, revision: 1 } });
+    });
+
+    test("is changed only by whoever knows how it stands", async () => {
+      const { store } = subject;
+      const { tenant, queue, queueId } = await prepared(store);
+      const next = await savedQueue(store, { ...queue, name: "renamed", blind: true, revision: 2, body: "[2]" });
+      for (const revision of [1, 2, 4]) {
+        const refusal = await refused(store, { tenant, queues: [{ type: "queue", queue: { ...queue, revision } }] });
+        expect(refusal).toEqual({ type: "queue", id: queueId, revision: 2 });
+      }
+      expect(await store.readQueue({ tenant }, queueId)).toEqual(next);
+      const missing = newQueue(tenant, { revision: 2 });
+      expect(await refused(store, { tenant, queues: [{ type: "queue", queue: missing }] })).toMatchObject({
+        revision: 0,
+      });
+    });
+
+    test("that changed is told of, and nothing else is", async () => {
+      const { store } = subject;
+      const { tenant, queue, runId } = await prepared(store);
+      const told: Change[] = [];
+      const stop = store.onChange((change) => told.push(change));
+      await savedQueue(store, { ...queue, revision: 2 });
+      await savedItem(store, newItem(queue, runId));
+      await accept(store, { tenant, queues: [{ type: "fill", items: [newItem(queue, runId)] }] });
+      await save(store, startedRun({ tenant }));
+      stop();
+      expect(told.map((change) => change.queues)).toEqual([true, true, true, false]);
+    });
+  });
+
+  describe("an item of a review queue", () => {
+    test("is found with everything that was said about it, its reviews by reviewer", async () => {
+      const { store } = subject;
+      const { tenant, queue, queueId, runId } = await prepared(store, { workspace: "w1" });
+      const reviews = [judged("ada"), leased("bob", NOW + 1), skipped("cyd")];
+      const item = newItem(queue, runId, { state: "disputed", position: 7, required: 3, subject: "s", reviews });
+      await savedItem(store, { ...item, reviews: reviews.toReversed() });
+      expect(await store.readQueueItem({ tenant }, queueId, item.itemId)).toEqual(item);
+      expect(await store.readQueueItem({ tenant, workspace: "w2" }, queueId, item.itemId)).toBeUndefined();
+      expect(await store.readQueueItem({ tenant: newTenant() }, queueId, item.itemId)).toBeUndefined();
+      expect(await store.readQueueItem({ tenant }, newId("que"), item.itemId)).toBeUndefined();
+    });
+
+    test("is changed only by whoever knows how it stands, reviews and all", async () => {
+      const { store } = subject;
+      const { tenant, queue, queueId, runId } = await prepared(store);
+      const item = await savedItem(store, newItem(queue, runId, { reviews: [judged("ada"), judged("bob")] }));
+      const next = { ...item, state: "done", position: 4, required: 2, revision: 2, body: "2" } as const;
+      await savedItem(store, { ...next, reviews: [judged("cyd")] });
+      for (const revision of [1, 2, 4]) {
+        const stale = { ...item, revision, reviews: [] };
+        const refusal = await refused(store, { tenant, queues: [{ type: "item", item: stale }] });
+        expect(refusal).toEqual({ type: "queue", id: item.itemId, revision: 2 });
+      }
+      const found = await store.readQueueItem({ tenant }, queueId, item.itemId);
+      expect(found).toEqual({ ...next, reviews: [judged("cyd")] });
+    });
+
+    test("is given to one of many that change it at the same time", async () => {
+      const { store } = subject;
+      const { tenant, queue, queueId, runId } = await prepared(store);
+      const item = await savedItem(store, newItem(queue, runId));
+      const names = upTo(8).map((i) => `reviewer-${i}`);
+      const done = await Promise.all(
+        names.map((name) => {
+          const next = { ...item, revision: 2, reviews: [leased(name, NOW + HOUR)] };
+          return store.commit({ tenant, queues: [{ type: "item", item: next }] });
+        }),
+      );
+      const won = names.filter((_, i) => done[i]?.ok);
+      expect(won).toHaveLength(1);
+      const found = await store.readQueueItem({ tenant }, queueId, item.itemId);
+      expect(found?.reviews.map(({ reviewer }) => reviewer)).toEqual(won);
+    });
+
+    test("is about something that no other item of its queue is about", async () => {
+      const { store } = subject;
+      const { tenant, queue, runId } = await prepared(store);
+      const item = await savedItem(store, newItem(queue, runId, { subject: "s" }));
+      const second = newItem(queue, runId, { subject: "s" });
+      const refusal = await refused(store, { tenant, queues: [{ type: "item", item: second }] });
+      expect(refusal).toEqual({ type: "queue", id: item.itemId, revision: 1 });
+      const elsewhere = await savedQueue(store, newQueue(tenant));
+      await savedItem(store, newItem(elsewhere, runId, { subject: "s" }));
+    });
+
+    test("needs its queue and its run", async () => {
+      const { store } = subject;
+      const { tenant, queue, runId } = await prepared(store);
+      const foreign = await prepared(store);
+      const lost = newQueue(tenant);
+      for (const other of [lost, { ...foreign.queue, tenant }]) {
+        const refusal = await refused(store, { tenant, queues: [{ type: "item", item: newItem(other, runId) }] });
+        expect(refusal).toEqual({ type: "queue", id: other.queueId, revision: 0 });
+      }
+      for (const missing of [newId("run"), foreign.runId]) {
+        const refusal = await refused(store, { tenant, queues: [{ type: "item", item: newItem(queue, missing) }] });
+        expect(refusal).toEqual({ type: "version", runId: missing, version: 0 });
+      }
+      const item = await savedItem(store, newItem(queue, runId));
+      const moved = await savedQueue(store, newQueue(tenant));
+      const strayed = { ...item, queueId: moved.queueId, revision: 2 };
+      expect(await refused(store, { tenant, queues: [{ type: "item", item: strayed }] })).toMatchObject({
+        revision: 0,
+      });
+    });
+
+    test("is not there when its unit was refused for something else", async () => {
+      const { store } = subject;
+      const { tenant, queue, queueId, runId } = await prepared(store);
+      const item = newItem(queue, runId);
+      const stale = { ...queue, revision: 7 };
+      await refused(store, {
+        tenant,
+        queues: [
+          { type: "item", item },
+          { type: "queue", queue: stale },
+        ],
+      });
+      expect(await store.readQueueItem({ tenant }, queueId, item.itemId)).toBeUndefined();
+    });
+  });
+
+  describe("a queue that is filled", () => {
+    test("passes over what it has, whatever became of it, and runs that are gone", async () => {
+      const { store } = subject;
+      const { tenant, queue, queueId, runId } = await prepared(store);
+      const closed = await savedItem(store, newItem(queue, runId, { subject: "a", state: "closed" }));
+      const [a, b, again, gone] = [
+        newItem(queue, runId, { subject: "a", position: 1 }),
+        newItem(queue, runId, { subject: "b", position: 2 }),
+        newItem(queue, runId, { subject: "b", position: 3 }),
+        newItem(queue, newId("run"), { position: 4 }),
+      ];
+      await accept(store, { tenant, queues: [{ type: "fill", items: [a, b, again, gone] }] });
+      await accept(store, { tenant, queues: [{ type: "fill", items: [newItem(queue, runId, { subject: "b" })] }] });
+      expect(await store.listQueueItems({ tenant }, { queueId, limit: 9 })).toEqual([closed, b]);
+    });
+
+    test("from many sides at the same time has nothing twice", async () => {
+      const { store } = subject;
+      const { tenant, queue, queueId, runId } = await prepared(store);
+      const fill = () => upTo(20).map((i) => newItem(queue, runId, { subject: `s-${i}`, position: i }));
+      await Promise.all(upTo(6).map(() => accept(store, { tenant, queues: [{ type: "fill", items: fill() }] })));
+      const found = await store.listQueueItems({ tenant }, { queueId, limit: 200 });
+      expect(found.map((item) => item.subject)).toEqual(upTo(20).map((i) => `s-${i}`));
+    });
+
+    test("may be new in the same unit, and must be there otherwise", async () => {
+      const { store } = subject;
+      const { tenant, runId } = await prepared(store);
+      const queue = newQueue(tenant);
+      const items = [newItem(queue, runId)];
+      const refusal = await refused(store, { tenant, queues: [{ type: "fill", items }] });
+      expect(refusal).toEqual({ type: "queue", id: queue.queueId, revision: 0 });
+      await accept(store, {
+        tenant,
+        queues: [
+          { type: "queue", queue },
+          { type: "fill", items },
+        ],
+      });
+      expect(await store.countQueueItems(queue.queueId)).toEqual({ open: 1 });
+    });
+
+    test("takes nothing that somebody is said to have reviewed", async () => {
+      const { store } = subject;
+      const { tenant, queue, runId } = await prepared(store);
+      const items = [newItem(queue, runId, { reviews: [judged("ada")] })];
+      await expect(store.commit({ tenant, queues: [{ type: "fill", items }] })).rejects.toThrow("is not new");
+    });
+  });
+
+  describe("the items of a review queue", () => {
+    test("are listed in order, in pages, by state and by reviewer", async () => {
+      const { store } = subject;
+      const { tenant, queue, queueId, runId } = await prepared(store);
+      const item = (itemId: string, more: Partial<QueueItemRecord>) =>
+        savedItem(store, newItem(queue, runId, { itemId: `itm-${itemId}`, subject: itemId, ...more }));
+      await item("d", { position: 2, state: "done", reviews: [judged("ada")] });
+      await item("b", { position: 1, reviews: [leased("ada", NOW), judged("bob")] });
+      await item("a", { position: 1, state: "disputed", reviews: [skipped("bob")] });
+      await item("c", { position: 0, state: "done", reviews: [judged("bob")] });
+      const list = async (more: object) =>
+        idsOf(await store.listQueueItems({ tenant }, { queueId, limit: 9, ...more })).join(" ");
+      expect(await list({})).toBe("itm-c itm-a itm-b itm-d");
+      expect(await list({ limit: 2 })).toBe("itm-c itm-a");
+      expect(await list({ after: { position: 1, itemId: "itm-a" } })).toBe("itm-b itm-d");
+      expect(await list({ state: "done" })).toBe("itm-c itm-d");
+      expect(await list({ reviewer: "ada" })).toBe("itm-b itm-d");
+      expect(await list({ reviewer: "ada", reviewStatus: "judged" })).toBe("itm-d");
+      expect(await list({ reviewer: "bob", reviewStatus: "judged", state: "done" })).toBe("itm-c");
+      expect(await list({ reviewStatus: "skipped" })).toBe("itm-a");
+      expect(await store.countQueueItems(queueId)).toEqual({ open: 1, disputed: 1, done: 2 });
+      expect(await store.queueProgress(queueId)).toEqual([
+        { reviewer: "ada", judged: 1, skipped: 0, leased: 1 },
+        { reviewer: "bob", judged: 2, skipped: 1, leased: 0 },
+      ]);
+    });
+
+    test("are free for whoever has yet to look at them, unless enough others have or do", async () => {
+      const { store } = subject;
+      const { tenant, queue, queueId, runId } = await prepared(store);
+      const item = (itemId: string, more: Partial<QueueItemRecord>) =>
+        savedItem(store, newItem(queue, runId, { itemId: `itm-${itemId}`, subject: itemId, required: 2, ...more }));
+      const later = NOW + 1;
+      await item("judged", { reviews: [judged("ada")] });
+      await item("skipped", { reviews: [skipped("ada")] });
+      await item("held", { reviews: [leased("ada", later)] });
+      await item("closed", { state: "closed" });
+      await item("done", { state: "done" });
+      await item("disputed", { state: "disputed" });
+      await item("full", { reviews: [judged("bob"), leased("cyd", later)] });
+      await item("z-untouched", { position: 0 });
+      await item("passed", { position: 1, reviews: [skipped("bob"), skipped("cyd"), judged("dan")] });
+      await item("lapsed", { position: 2, reviews: [leased("ada", NOW), leased("bob", NOW), judged("cyd")] });
+      await item("half", { position: 2, reviews: [leased("bob", later)] });
+      const query = { queueId, reviewer: "ada", nowMs: NOW, limit: 9 };
+      const free = await store.freeQueueItems({ tenant }, query);
+      expect(idsOf(free)).toEqual(["itm-z-untouched", "itm-passed", "itm-half", "itm-lapsed"]);
+      expect(free[1]?.reviews).toEqual([skipped("bob"), skipped("cyd"), judged("dan")].toSorted(byReviewer));
+      expect(idsOf(await store.freeQueueItems({ tenant }, { ...query, limit: 1 }))).toEqual(["itm-z-untouched"]);
+      expect(idsOf(await store.freeQueueItems({ tenant }, { ...query, nowMs: later }))).toContain("itm-held");
+      expect(await store.freeQueueItems({ tenant: newTenant() }, query)).toEqual([]);
+      expect(await store.freeQueueItems({ tenant, workspace: "w1" }, query)).toEqual([]);
+    });
+  });
+}
+
+function byReviewer(a: { reviewer: string }, b: { reviewer: string }): number {
+  return a.reviewer < b.reviewer ? -1 : 1;
+}
