@@ -4,7 +4,8 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 
 /**
- * @typedef {typeof import("./jobs.js") & typeof import("./fan-out-jobs.js") & typeof import("./gate-jobs.js")} Jobs
+ * @typedef {typeof import("./jobs.js") & typeof import("./fan-out-jobs.js") & typeof import("./gate-jobs.js")
+ *   & typeof import("./annotation-jobs.js")} Jobs
  */
 
 /** Starts the load process. `ask` runs one of its jobs there. */

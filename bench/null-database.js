@@ -1,5 +1,5 @@
-// In place of dist/cli/database.js. Keys, workflows and the like are kept in memory; writing a run resolves at once and
-// leaves nothing behind but a run that waits for somebody, and looking up a workflow or what a principal is costs nothing
+// In place of dist/cli/database.js. Keys, workflows and the like are kept in memory; writing a run or a judgment resolves at
+// once and leaves nothing behind but a run that waits for somebody, and looking up a workflow or what a principal is costs nothing
 // after the first time.
 // Not type-checked: it imports the build, which a checkout may not have yet.
 import { openSqliteStore } from "../dist/store/sqlite/sqlite-store.js";
@@ -18,6 +18,7 @@ export async function openStore() {
   return {
     ...store,
     commit: (unit) => {
+      if (unit.annotations !== undefined) return done;
       if (unit.runs === undefined) return store.commit(unit);
       for (const { runId, run } of unit.runs) {
         if (run.status.startsWith("waiting-")) waiting.set(runId, run);

@@ -1,8 +1,11 @@
 // @ts-check
 import { setTimeout as sleep } from "node:timers/promises";
+import { annotating } from "./annotate.js";
 import { fanOut } from "./fan-out.js";
 import { decisions, gateToStream } from "./gates.js";
+import { judged } from "./judged.js";
 import { inTurns, rateTable } from "./rates.js";
+import { scrubbing } from "./scrub.js";
 import { startUp } from "./start-up.js";
 import { KEY, NOOP, query } from "./subjects.js";
 import { withWebhook } from "./webhooks.js";
@@ -37,6 +40,9 @@ export const SECTIONS = {
   decide: decisions,
   gate: gateToStream,
   webhook: withWebhook,
+  annotate: annotating,
+  judged,
+  scrub: scrubbing,
   start: startUp,
 };
 

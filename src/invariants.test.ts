@@ -40,7 +40,7 @@ describe("the list of security invariants", () => {
       const discovery = (await host.app.inject("/.well-known/openwop")).json() as Record<string, unknown>;
       const unserved = invariants.filter((row) => !row.served).map((row) => row.advertisedAs ?? row.id);
       expect(unserved.filter((family) => Object.hasOwn(discovery, family))).toEqual([]);
-      for (const family of ["authorization", "auth", "idempotency", "webhooks"]) {
+      for (const family of ["authorization", "auth", "idempotency", "webhooks", "feedback"]) {
         expect(served.some((row) => row.advertisedAs === family)).toBe(Object.hasOwn(discovery, family));
       }
     } finally {

@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { otlpHeaders, otlpUrl } from "./otlp-receiver.ts";
 import { type Setting, type SettingName, settingNamed } from "./settings.ts";
 import { closestTo } from "./suggest.ts";
 import { parseTokenKeys } from "./token-keys.ts";
@@ -44,6 +45,8 @@ function parseText(name: SettingName, value: string): string {
   if (name === "url" || name === "publicUrl") return baseUrl(value);
   if (name === "databaseUrl") return databaseUrl(value);
   if (name === "tokenKeys") parseTokenKeys(value);
+  if (name === "otlpEndpoint") otlpUrl(value);
+  if (name === "otlpHeaders") otlpHeaders(value);
   return value;
 }
 

@@ -36,6 +36,17 @@ describe("an event stream", () => {
     ]);
   });
 
+  test("tells of every id, also of one that stands alone", async () => {
+    const ids: string[] = [];
+    const bytes = async function* () {
+      yield new TextEncoder().encode("id: at-1\n\n:keepalive\n\nid: a\ndata: x\n\nid: b\ndata: cut off");
+    };
+    expect(await collect(readFrames(bytes(), (id) => ids.push(id)))).toEqual([
+      { id: "a", event: "message", data: "x" },
+    ]);
+    expect(new Set(ids)).toEqual(new Set(["at-1", "a"]));
+  });
+
   test("holds the characters that other line readers take for the end of a line", async () => {
     expect(await frames("data: a\u2028b\n\n")).toEqual([{ id: undefined, event: "message", data: "a\u2028b" }]);
   });

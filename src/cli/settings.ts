@@ -1,3 +1,5 @@
+import { CAPABILITIES } from "../protocol/operation.ts";
+import { AUDIT_SETTINGS } from "./audit-settings.ts";
 import { GATE_SETTINGS } from "./gate-settings.ts";
 import { JUDGMENT_SETTINGS } from "./judgment-settings.ts";
 import { WEBHOOK_SETTINGS } from "./webhook-settings.ts";
@@ -68,7 +70,7 @@ export const SETTINGS = {
     group: "Server",
     type: "names",
     default: [],
-    choices: ["pauseResume", "feedback", "auditLogIntegrity", "webhooks", "replay", "diff", "debugBundle"],
+    choices: CAPABILITIES.filter((name) => name !== "conformanceSeams"),
     value: "LIST",
     summary: "Capabilities to switch off; they leave discovery and their routes answer as the protocol says.",
   },
@@ -267,27 +269,7 @@ export const SETTINGS = {
     summary: "How long what is known of an API key is believed when the notice of a change got lost.",
   },
 
-  auditKey: {
-    group: "Audit",
-    type: "path",
-    value: "FILE",
-    summary: "The Ed25519 private key (PEM) that signs audit checkpoints; without it one is kept in the database.",
-  },
-  auditCheckpointEntries: {
-    ...count,
-    group: "Audit",
-    default: 1000,
-    max: 100_000,
-    summary: "Audit entries after which a checkpoint is signed.",
-  },
-  auditCheckpointSeconds: {
-    ...seconds,
-    group: "Audit",
-    default: 300,
-    max: 86_400,
-    summary: "Time after which new audit entries are covered by a checkpoint in any case.",
-  },
-
+  ...AUDIT_SETTINGS,
   url: {
     group: "Client",
     type: "text",

@@ -47,7 +47,11 @@ export async function debugBundle(host: Host, run: Run, version: string): Promis
     `"metrics":${JSON.stringify(host.scrubber.scrubValue(metrics))}`,
   ].join(",");
   const redactionApplied = text.includes(MASK);
-  const end = { redactionApplied, redactionMode: "mask", ...(truncated && { truncated: true, truncatedReason: truncated }) };
+  const end = {
+    redactionApplied,
+    redactionMode: "mask",
+    ...(truncated && { truncated: true, truncatedReason: truncated }),
+  };
   return `${text},${JSON.stringify(end).slice(1)}`;
 }
 
@@ -55,7 +59,8 @@ export async function debugBundle(host: Host, run: Run, version: string): Promis
 async function stateOf(host: Host, run: Run, shown: RunSnapshot): Promise<Readonly<Record<string, unknown>>> {
   const { runId, workflowId, status, startedAt, error, ...rest } = shown;
   const [first] = await host.store.readEvents(run.runId, 0, 1);
-  const { inputs = {} } = first === undefined ? {} : (JSON.parse(first.body) as { payload: { inputs?: object } }).payload;
+  const { inputs = {} } =
+    first === undefined ? {} : (JSON.parse(first.body) as { payload: { inputs?: object } }).payload;
   const ended = run.endedAt === undefined ? {} : { endedAt: run.endedAt };
   // In the order of what one would miss most, because the first that finds no room is left out.
   return { runId, workflowId, status, startedAt, ...ended, ...(error && { error }), inputs, ...rest };

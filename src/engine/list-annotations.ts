@@ -12,7 +12,7 @@ import type { Host } from "./host.ts";
 export const DEFAULT_LIMIT = 50;
 
 /** So many are read at once, and so many characters of them make a page: a correction may be as long as a book. */
-const AT_ONCE = 50;
+const AT_ONCE = 100;
 const PAGE_CHARACTERS = 8_000_000;
 
 /** A page of the judgments that the caller may see, shorter than asked for where they are long; then it has a cursor. */

@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
 import type { Span } from "../protocol/bundle-api.ts";
 import type { RunEventDoc } from "../protocol/events.ts";
+import { spanIdOf, traceIdOf } from "./trace-ids.ts";
 
 type Draft = { -readonly [K in keyof Span]: Span[K] };
 type StatusCode = Span["status"]["code"];
@@ -15,7 +15,7 @@ export class RunSpans {
   readonly #traceId: string;
 
   constructor(runId: string) {
-    this.#traceId = digest(`trace ${runId}`, 32);
+    this.#traceId = traceIdOf(runId);
   }
 
   get spans(): readonly Span[] {
@@ -29,10 +29,13 @@ export class RunSpans {
     const { nodeId = "" } = payload;
     switch (type) {
       case "run.started":
-        return this.#begin("", "run", event, { "openwop.run_id": runId, "openwop.workflow_id": payload.workflowId ?? "" });
+        return this.#begin("", "run", event, {
+          "openwop.run_id": runId,
+          "openwop.workflow_id": payload.workflowId ?? "",
+        });
       case "node.started": {
         this.#end(nodeId, timestamp, "UNSET");
-        const about = { "openwop.node_id": nodeId, "openwop.attempt": payload.attempt ?? 1 };
+        const about = { "openwop.node_id": nodeId, "openwop.attempt": payload.attempt ?? 0 };
         return this.#begin(nodeId, `node ${nodeId}`, event, { "openwop.run_id": runId, ...about });
       }
       case "node.completed":
@@ -60,7 +63,7 @@ export class RunSpans {
     const span: Draft = {
       name,
       traceId: this.#traceId,
-      spanId: digest(`span ${runId} ${sequence}`, 16),
+      spanId: spanIdOf(runId, sequence),
       ...(parent === undefined ? {} : { parentSpanId: parent.spanId }),
       kind: "INTERNAL",
       startedAt: timestamp,
@@ -88,9 +91,4 @@ export class RunSpans {
     this.#endNodes(at);
     this.#end("", at, code);
   }
-}
-
-/** An id that nobody chose, of the length that tracing tools want. */
-function digest(text: string, length: number): string {
-  return createHash("sha256").update(text).digest("hex").slice(0, length);
 }

@@ -16,10 +16,7 @@ export interface RetentionSettings {
   onSwept(runs: number): void;
 }
 
-/**
- * Removes runs whose retention is over, with those they dispatched: at the start, and from time to time. Any number of
- * processes may do so. What goes on somewhere below is left for the next time.
- */
+/** At the start, and from time to time. Any number of processes may do so. */
 export function sweepExpiredRuns(
   host: Pick<Host, "store" | "nowMs">,
   { defaultDays, everyMs, onError, onSwept }: RetentionSettings,
@@ -28,18 +25,9 @@ export function sweepExpiredRuns(
   let timer: NodeJS.Timeout | undefined;
   let sweeping: Promise<void> = Promise.resolve();
 
-  const sweep = async (): Promise<void> => {
-    let swept = 0;
-    for (const { tenant, workflowId } of await host.store.runWorkflows()) {
-      if (stopping) break;
-      const days = (await retentionDaysOf(host, tenant, workflowId)) ?? defaultDays;
-      if (days > 0) swept += await removeExpired(host, { tenant, workflowId, days }, () => stopping);
-    }
-    if (swept > 0) onSwept(swept);
-  };
   const again = (): void => {
-    sweeping = sweep()
-      .catch(onError)
+    sweeping = removeExpiredRuns(host, defaultDays, () => stopping)
+      .then((runs) => (runs > 0 ? onSwept(runs) : undefined), onError)
       .then(() => {
         if (!stopping) timer = setTimeout(again, everyMs);
       });
@@ -53,6 +41,24 @@ export function sweepExpiredRuns(
       await sweeping;
     },
   };
+}
+
+/**
+ * Removes the runs whose retention is over, with those they dispatched, and says how many went. Where something goes on
+ * below a run, it is left for the next time.
+ */
+export async function removeExpiredRuns(
+  host: Pick<Host, "store" | "nowMs">,
+  defaultDays: number,
+  stopping: () => boolean = () => false,
+): Promise<number> {
+  let removed = 0;
+  for (const { tenant, workflowId } of await host.store.runWorkflows()) {
+    if (stopping()) break;
+    const days = (await retentionDaysOf(host, tenant, workflowId)) ?? defaultDays;
+    if (days > 0) removed += await removeExpired(host, { tenant, workflowId, days }, stopping);
+  }
+  return removed;
 }
 
 /** As the newest definition has it, so that a change of mind holds for runs that are there already. */

@@ -2,15 +2,17 @@ import type { TextRange } from "./text-range.ts";
 
 /** A shorter one would take the words out of innocent sentences. */
 const SHORTEST = 8;
-const BEGINNINGS = 4096;
+/** How many characters a beginning has, and how many beginnings are told apart. */
+const BEGINNING = 4;
+const BEGINNINGS = 65_536;
 
 /**
- * Values that are secret whatever they look like. A text is gone over once, however many values there are: a host may
- * hold the secrets of thousands of webhooks.
+ * Values that are secret whatever they look like. A text is gone over once, however many values there are, and looked at
+ * closely only where one of them may begin.
  */
 export class KnownValues {
   /** By how they begin; of those that begin alike the longest is first, so that no tail is left showing. */
-  #byHead = new Map<string, readonly string[]>();
+  #byHead: ReadonlyMap<string, readonly string[]> = new Map();
   #mayBegin = new Uint8Array(BEGINNINGS);
 
   constructor(values: Iterable<string> = []) {
@@ -28,7 +30,9 @@ export class KnownValues {
         head,
         [...(byHead.get(head) ?? []), value].sort((a, b) => b.length - a.length),
       );
-      mayBegin[beginning(value, 0)] = 1;
+      let beginning = 0;
+      for (let i = 0; i < BEGINNING; i++) beginning = withNext(beginning, value.charCodeAt(i));
+      mayBegin[beginning] = 1;
     }
     this.#byHead = byHead;
     this.#mayBegin = mayBegin;
@@ -36,21 +40,27 @@ export class KnownValues {
 
   rangesIn(text: string): TextRange[] {
     const ranges: TextRange[] = [];
-    if (this.#byHead.size === 0) return ranges;
-    for (let at = 0; at <= text.length - SHORTEST; at++) {
-      if (this.#mayBegin[beginning(text, at)] === 0) continue;
-      const found = this.#byHead.get(text.slice(at, at + SHORTEST))?.find((value) => text.startsWith(value, at));
+    const byHead = this.#byHead;
+    const mayBegin = this.#mayBegin;
+    if (byHead.size === 0) return ranges;
+    let beginning = 0;
+    for (let i = 0; i < text.length; i++) {
+      beginning = withNext(beginning, text.charCodeAt(i));
+      if (mayBegin[beginning] === 0) continue;
+      const at = i - BEGINNING + 1;
+      const found = byHead.get(text.slice(at, at + SHORTEST))?.find((value) => text.startsWith(value, at));
       if (found !== undefined) ranges.push([at, at + found.length]);
     }
     return ranges;
   }
 }
 
+/** Of the last four characters, in sixteen bits: what came before them has been pushed out. */
+function withNext(beginning: number, code: number): number {
+  return ((beginning << 4) ^ code) & (BEGINNINGS - 1);
+}
+
 /** As it looks in a URL: one character for each of its bytes. */
 function inBytes(value: string): string {
   return Buffer.from(value, "utf8").toString("latin1");
-}
-
-function beginning(text: string, at: number): number {
-  return (text.charCodeAt(at) * 131 + text.charCodeAt(at + 1) * 31 + text.charCodeAt(at + 2)) % BEGINNINGS;
 }

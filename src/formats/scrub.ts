@@ -1,6 +1,7 @@
 import { MASK } from "../protocol/events.ts";
 import { KnownValues } from "./known-values.ts";
-import type { FindSecrets } from "./rule-set.ts";
+import { someLongWord } from "./long-words.ts";
+import { type FindSecrets, TRIGGER } from "./rule-set.ts";
 import { SECRET_SHAPES } from "./secret-shapes.ts";
 import { masked, type TextRange } from "./text-range.ts";
 import { unescaped } from "./unescaped.ts";
@@ -22,8 +23,15 @@ export interface ScrubberSettings {
 
 const SHAPES = [...SECRET_SHAPES, ...VENDOR_SHAPES];
 
-/** One look at a text tells whether any shape can be in it at all; most have none. */
-const ANY_TRIGGER = new RegExp(SHAPES.map(({ trigger }) => trigger.source).join("|"), "i");
+const ANY_TRIGGER = new RegExp([...SHAPES.map(({ trigger }) => trigger.source), TRIGGER.source].join("|"), "i");
+
+/** What secrets that may be shorter than others stand behind. One by one: together they take much longer. */
+const HERALDS = [/eyJ/, /bearer/i, /authorization/i, /:\/\//, /-----BEGIN /i, /secret_?access/i, /private key/i];
+
+/** One quick look at a text tells whether any secret can be in it at all; most have none. */
+function isSuspicious(text: string): boolean {
+  return HERALDS.some((herald) => herald.test(text)) || someLongWord(text, (word) => ANY_TRIGGER.test(word));
+}
 
 const RULES = SHAPES.map(({ trigger, pattern }) => ({
   trigger,
@@ -57,8 +65,9 @@ export function scrubber({ known = [], more = () => [] }: ScrubberSettings = {})
   }
 
   function asWritten(given: string): string {
-    const clean = masked(given, [...values.rangesIn(given), ...more(given)], MASK);
-    if (!ANY_TRIGGER.test(clean)) return clean;
+    const known = values.rangesIn(given);
+    if (known.length === 0 && !isSuspicious(given)) return given;
+    const clean = masked(given, [...known, ...more(given)], MASK);
     return RULES.reduce(
       (text, { trigger, pattern, replacement }) => (trigger.test(text) ? text.replace(pattern, replacement) : text),
       clean,
@@ -69,7 +78,8 @@ export function scrubber({ known = [], more = () => [] }: ScrubberSettings = {})
   function asRead(clean: string): string | undefined {
     const view = unescaped(clean);
     if (view === undefined) return undefined;
-    const found = [...values.rangesIn(view.text), ...more(view.text), ...shapesIn(view.text)];
+    const { text } = view;
+    const found = [...values.rangesIn(text), ...(isSuspicious(text) ? [...more(text), ...shapesIn(text)] : [])];
     return masked(clean, found.map(view.written), MASK);
   }
 
@@ -77,7 +87,6 @@ export function scrubber({ known = [], more = () => [] }: ScrubberSettings = {})
 }
 
 function shapesIn(text: string): TextRange[] {
-  if (!ANY_TRIGGER.test(text)) return [];
   return RULES.filter(({ trigger }) => trigger.test(text)).flatMap(({ pattern }) =>
     Array.from(text.matchAll(pattern), ({ 0: whole, index, groups }): TextRange => {
       return [index + (groups?.["kept"]?.length ?? 0), index + whole.length];

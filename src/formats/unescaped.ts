@@ -16,6 +16,7 @@ const LETTERS: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", b
 
 /** Undefined when nothing in it is written in another way. */
 export function unescaped(text: string): Unescaped | undefined {
+  if (!text.includes("\\") && !text.includes("%")) return undefined;
   const places: number[] = [];
   const surplus = [0];
   let plain = "";

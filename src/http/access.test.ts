@@ -18,6 +18,9 @@ const mine = {
   role: "only-mine",
   principal: "zoe",
   webhookId: "",
+  annotationId: "",
+  queueId: "",
+  itemId: "",
 };
 
 beforeAll(async () => {
@@ -30,11 +33,18 @@ beforeAll(async () => {
   const hook = await host.ask("POST", "/v1/webhooks", { json: REQUEST_EXAMPLES.registerWebhook });
   mine.webhookId = hook.json().webhookId;
   await host.ask("POST", "/v1/host/assay/roles", { json: { role: mine.role, scopes: [] } });
+  const flag = { signal: { kind: "flag" }, note: "only-mine" };
+  const judged = await host.ask("POST", `/v1/runs/${mine.runId}/annotations`, { json: flag });
+  mine.annotationId = judged.json().annotationId;
+  const queue = { name: "only-mine", judgment: { kind: "rating" } };
+  mine.queueId = (await host.ask("POST", "/v1/host/assay/queues", { json: queue })).json().queueId;
+  const items = { items: [{ runId: mine.runId }] };
+  const added = await host.ask("POST", `/v1/host/assay/queues/${mine.queueId}/items`, { json: items });
+  mine.itemId = added.json().added[0].itemId;
 });
 afterAll(() => host.close());
 
 const operations = Object.entries(OPERATIONS) as [OperationId, Operation][];
-const isOpen = ({ gate }: Operation) => gate?.capability !== "feedback";
 /** What opens these routes stands in their path. */
 function isCredential([, { path }]: readonly [string, Operation]): boolean {
   return path.includes("{token}");
@@ -82,13 +92,12 @@ describe("with a key nobody knows", () => {
 describe("with a key of a principal whose roles grant nothing", () => {
   test.each(operations.filter(needsScope))("%s answers 403 and names the scope", async (id, operation) => {
     const response = await ask(id, operation, "stranger");
-    if (!isOpen(operation)) return void expectError(response, "capability_not_provided");
     expect(expectError(response, "forbidden")).toMatchObject({ scopeRequired: operation.access });
   });
 });
 
 describe("with a key that allows less than its principal may", () => {
-  const others = operations.filter((entry) => needsScope(entry) && entry[1].access !== "runs:read" && isOpen(entry[1]));
+  const others = operations.filter((entry) => needsScope(entry) && entry[1].access !== "runs:read");
   test.each(others)("%s answers 403", async (id, operation) => {
     const details = expectError(await ask(id, operation, "narrow"), "forbidden");
     expect(details).toMatchObject({ scopeRequired: operation.access, missingFrom: "the key" });
@@ -99,7 +108,6 @@ describe("with a key of another tenant", () => {
   const aboutMine = operations.filter(namesSomething).filter(([, { gate }]) => gate?.capability !== "conformanceSeams");
   test.each(aboutMine)("%s of what is mine does not exist", async (id, operation) => {
     const response = await ask(id, operation, "other");
-    if (!isOpen(operation)) return void expectError(response, "capability_not_provided");
     expectError(response, operation.path.includes("{webhookId}") ? "subscription_not_found" : "not_found");
   });
 
@@ -112,11 +120,15 @@ describe("with a key of another tenant", () => {
       "/v1/host/assay/roles",
       "/v1/host/assay/principals",
       "/v1/host/assay/webhooks",
+      "/v1/host/assay/annotations",
+      "/v1/host/assay/queues",
+      "/v1/host/assay/inbox?flagged=true",
     ]) {
       const { payload } = await host.ask("GET", url, { as: "other" });
       expect(payload).not.toContain("only-mine");
       expect(payload).not.toContain(mine.runId);
       expect(payload).not.toContain(mine.webhookId);
+      expect(payload).not.toContain(mine.annotationId);
       expect(payload).not.toContain(KEYS.owner.principal);
     }
   });
@@ -127,8 +139,10 @@ describe("with a key of another tenant", () => {
     expect((await host.ask("GET", seam)).json().events).toHaveLength(1);
   });
 
-  test("my run is untouched after all of this", async () => {
+  test("my run and what I said of it are untouched after all of this", async () => {
     expect((await host.ask("GET", `/v1/runs/${mine.runId}`)).json().status).toBe("pending");
+    const { annotations } = (await host.ask("GET", "/v1/host/assay/annotations")).json();
+    expect(annotations).toMatchObject([{ annotationId: mine.annotationId, state: "live", flag: { status: "open" } }]);
   });
 });
 

@@ -1,5 +1,6 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ANNOTATION_EVENTS } from "../protocol/annotation-events.ts";
 import { EVENTS } from "../protocol/events.ts";
 import { INBOX_EVENTS } from "../protocol/inbox-api.ts";
 import { OPERATIONS } from "../protocol/operations.ts";
@@ -76,6 +77,26 @@ describe("a live inbox", () => {
     expect(Object.keys(document.channels.inbox.messages)).toEqual(Object.keys(INBOX_EVENTS));
     expect(document.channels.inbox.address).toBe(OPERATIONS.streamInbox.path);
     for (const name of Object.keys(INBOX_EVENTS)) expect(document.components.messages[name].payload).toBeDefined();
+  });
+});
+
+describe("judgments", () => {
+  test("are a message of the streams that show changes of a run, with the annotation as its payload", () => {
+    const { name, title, payload } = document.components.messages.RunAnnotated;
+    expect({ name, title }).toEqual({ name: "RunAnnotated", title: "run.annotated" });
+    expect(payload).toEqual({ $ref: "#/components/schemas/Annotation" });
+    for (const channel of ["runUpdates", "runDebug"]) {
+      expect(document.channels[channel].messages).toHaveProperty("RunAnnotated");
+    }
+    expect(document.channels.runValues.messages).not.toHaveProperty("RunAnnotated");
+  });
+
+  test("have a channel of their own with a message for every change", () => {
+    expect(Object.keys(document.channels.annotations.messages)).toEqual(Object.keys(ANNOTATION_EVENTS));
+    expect(document.channels.annotations.address).toBe(OPERATIONS.streamJudgments.path);
+    for (const name of Object.keys(ANNOTATION_EVENTS)) {
+      expect(document.components.messages[name].payload).toEqual({ $ref: "#/components/schemas/AnnotationView" });
+    }
   });
 });
 

@@ -110,7 +110,7 @@ describe.each(BOTH_STORES)("forking a run on %s", (_, open) => {
   test("because of an annotation names it, and only one of that run", async () => {
     const because = `/v1/host/assay/runs/${source}:fork`;
     const made = await forks.host.ask("POST", `/v1/runs/${source}/annotations`, {
-      json: { target: { runId: source }, signal: { kind: "flag" }, note: "odd" },
+      json: { signal: { kind: "flag" }, note: "odd" },
     });
     const { annotationId } = made.json();
     expect(made.statusCode, made.payload).toBe(201);

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { BOTH_STORES } from "../testing/both-stores.ts";
 import { expectError, testHost } from "../testing/host.ts";
 import { foreignLine, HEADER, JudgmentHost } from "../testing/judgment-files.ts";
+import { judged, newItem, newQueue } from "../testing/queue-builders.ts";
 
 const RATING = { signal: { kind: "rating", rating: 4 } };
 const FLAG = { signal: { kind: "flag" } };
@@ -269,6 +270,18 @@ describe.each(BOTH_STORES)("judgments in files on %s", (_, open) => {
     for (const query of ["?limit=5", "?cursor=x", "?from=yesterday-at-noon-or-so", "?signal=mood"]) {
       expectError(await here.host.ask("GET", `/v1/host/assay/annotations:export${query}`), "validation_error");
     }
+  });
+
+  test("of a blind queue are not exported to whoever has yet to judge there", async () => {
+    const runId = await here.ended();
+    const queue = newQueue("t1", { blind: true });
+    const item = newItem(queue, runId, { required: 2, reviews: [judged("ben")] });
+    const queues = [{ type: "queue", queue } as const, { type: "item", item } as const];
+    expect(await here.host.store.commit({ tenant: "t1", queues })).toEqual({ ok: true });
+    const line = foreignLine({ target: { runId }, actor: { principalRef: "ben" }, queueItemId: item.itemId });
+    expect(await here.import([line])).toMatchObject({ imported: 1 });
+    expect(await here.judgments(`?runId=${runId}`)).toHaveLength(1);
+    expect(await here.judgments(`?runId=${runId}`, "viewer")).toEqual([]);
   });
 
   test("are exported whole and in order while others are written", async () => {

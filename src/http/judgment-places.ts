@@ -34,7 +34,7 @@ export async function placeAfter(store: Places, tenant: string, lastEventId: str
   const { annotationId, change } = changeNamed(lastEventId);
   const place = await store.changePlace(tenant, annotationId, change);
   if (place !== undefined) return place;
-  const madeAtMs = timeOfId(annotationId);
+  const madeAtMs = annotationId.startsWith("ann-") ? timeOfId(annotationId) : undefined;
   if (madeAtMs !== undefined) return store.changePlaceAt(tenant, madeAtMs);
   throw new AppError("validation_error", { problem: "Last-Event-ID must be the id of a frame of this stream" });
 }

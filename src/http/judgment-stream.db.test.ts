@@ -110,7 +110,7 @@ describe.each(BOTH_STORES)("live judgments on %s", (_, open) => {
     expect(live.ids).toEqual([annotationId]);
   });
 
-  test.each(["x", "7", "-1", "", "at-", "at-1", "at-x.0", "ann-", "evt.retracted", "a b", "é", "x".repeat(600)])(
+  test.each(["x", "7", "-1", "", "at-", "at-1", "at-x.0", "ann-", "evt.retracted", "evt-01k4zzzzzzzzzzzzzzzzzzzzzz", "a b", "é", "x".repeat(600)])(
     "refuse Last-Event-ID %j",
     async (after) => {
       const headers = { "last-event-id": after };

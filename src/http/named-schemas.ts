@@ -1,3 +1,4 @@
+import { AgreementFigures, QueueAgreement } from "../protocol/agreement-api.ts";
 import { Annotation, AnnotationList, CreateAnnotation, Signal } from "../protocol/annotation.ts";
 import * as annotation from "../protocol/annotation-api.ts";
 import * as api from "../protocol/api.ts";
@@ -8,6 +9,7 @@ import * as event from "../protocol/external-event-api.ts";
 import * as fork from "../protocol/fork-api.ts";
 import { Owner } from "../protocol/identity.ts";
 import * as inbox from "../protocol/inbox-api.ts";
+import * as queue from "../protocol/queue-api.ts";
 import { RunStatusSchema } from "../protocol/run-status.ts";
 import type { TSchema } from "../protocol/schema.ts";
 import { RunSnapshot } from "../protocol/snapshot.ts";
@@ -32,6 +34,10 @@ const PARTS = {
   WebhookInfo: webhook.WebhookInfo,
   DeliveryInfo: webhook.DeliveryInfo,
   InboxItem: inbox.InboxItem,
+  QueueQuery: queue.QueueQuery,
+  QueueInfo: queue.QueueInfo,
+  QueueItemView: queue.QueueItemView,
+  AgreementFigures,
   FlaggedItem: inbox.FlaggedItem,
   Signal,
   Annotation,
@@ -90,6 +96,21 @@ const BODIES = {
   DecideRequest: inbox.DecideRequest,
   DecideResponse: inbox.DecideResponse,
   GateSummaryResponse: inbox.GateSummaryResponse,
+  CreateQueueRequest: queue.CreateQueueRequest,
+  UpdateQueueRequest: queue.UpdateQueueRequest,
+  QueueView: queue.QueueView,
+  QueuePage: queue.QueuePage,
+  QueueItemPage: queue.QueueItemPage,
+  AddItemsRequest: queue.AddItemsRequest,
+  AddItemsResponse: queue.AddItemsResponse,
+  LeaseRequest: queue.LeaseRequest,
+  NextItemResponse: queue.NextItemResponse,
+  JudgeRequest: queue.JudgeRequest,
+  AdjudicateRequest: queue.AdjudicateRequest,
+  SkipRequest: queue.SkipRequest,
+  RequeueRequest: queue.RequeueRequest,
+  CloseItemRequest: queue.CloseItemRequest,
+  QueueAgreement,
   Discovery,
 } as const satisfies Record<string, TSchema>;
 

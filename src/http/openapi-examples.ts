@@ -1,4 +1,5 @@
 import type { OperationId } from "../protocol/operations.ts";
+import { QUEUE_EXAMPLES } from "./queue-examples.ts";
 
 /** Short bodies to try a route with. */
 export const REQUEST_EXAMPLES: Partial<Record<OperationId, unknown>> = {
@@ -27,8 +28,8 @@ export const REQUEST_EXAMPLES: Partial<Record<OperationId, unknown>> = {
     metadata: {},
     settings: { timeout: 0 },
   },
-  forkRun: { mode: "branch", fromSeq: 4, runOptionsOverlay: { inputs: { name: "Grace" } } },
-  forkRunBecause: { mode: "replay", motivatedBy: "ann-01k2v6w0d9q3c5x7m8n4p2r1st" },
+  forkRun: { mode: "branch", fromSeq: 1, runOptionsOverlay: { inputs: { name: "Grace" }, tags: ["second-try"] } },
+  forkRunBecause: { mode: "replay", fromSeq: 0 },
   resolveInterrupt: { resumeValue: { action: "accept", feedback: "Reads well." } },
   resolveInterruptByToken: { resumeValue: { action: "accept" } },
   sendExternalEvent: {
@@ -45,6 +46,11 @@ export const REQUEST_EXAMPLES: Partial<Record<OperationId, unknown>> = {
   decideInbox: {
     items: [{ interruptId: "int-01k2v6w0d9q3c5x7m8n4p2r1st", resumeValue: { action: "accept", feedback: "Fine." } }],
   },
+  createAnnotation: { signal: { kind: "rating", rating: 4 }, note: "Right, but long." },
+  annotateRun: { signal: { kind: "correction", correction: "Hello, Ada!" }, note: "What I would have written." },
+  retractAnnotation: { reason: "I looked at the wrong run." },
+  closeFlag: { note: "It was right after all." },
+  ...QUEUE_EXAMPLES,
   createKey: { principal: "ci", kind: "agent", roles: ["reviewer"], scopes: ["runs:read", "runs:annotate"] },
   importJudgments: {
     lines: [

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { BOTH_STORES } from "../testing/both-stores.ts";
 import { expectError, type TestHost } from "../testing/host.ts";
 import { endedRun, QueueBench, type Reviewer } from "../testing/review-queue.ts";
+import { workflow } from "../testing/workflow.ts";
 
 describe.each(BOTH_STORES)("what is in a review queue on %s", (_name, open) => {
   let bench: QueueBench;
@@ -79,5 +80,25 @@ describe.each(BOTH_STORES)("what is in a review queue on %s", (_name, open) => {
     expect(seen.sort()).toEqual(items.map(({ itemId }) => itemId).sort());
     const bad = await boss.member.ask("GET", `/v1/host/assay/queues/${queueId}/items?cursor=nonsense`);
     expectError(bad, "validation_error");
+  });
+
+  test("asks about a node only where the run has it", async () => {
+    const bare = workflow({ id: "two-steps", nodes: { draft: "core.noop" } });
+    const full = workflow({
+      id: "two-steps",
+      nodes: { draft: "core.noop", polish: "core.noop" },
+      edges: ["draft>polish"],
+    });
+    await host.ask("POST", "/v1/workflows", { json: bare });
+    await endedRun(host, { workflowId: "two-steps" });
+    await host.ask("POST", "/v1/workflows", { json: full });
+    const runId = await endedRun(host, { workflowId: "two-steps" });
+    const { queueId } = await boss.create({ name: "polish", query: { workflowId: "two-steps", nodeId: "polish" } });
+    const { items } = await boss.items(queueId);
+    expect(items).toMatchObject([{ runId, nodeId: "polish" }]);
+    const [item] = items;
+    if (item === undefined) throw new Error("nothing was taken in");
+    await ana.does("judge", item, { value: 4 });
+    expect(await bench.annotationsOn(runId)).toMatchObject([{ target: { runId, nodeId: "polish" } }]);
   });
 });

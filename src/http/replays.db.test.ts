@@ -6,6 +6,7 @@ import { ForkHost } from "../testing/fork-host.ts";
 import { told } from "../testing/forks.ts";
 import { expectError } from "../testing/host.ts";
 import { expectAllRebuilt } from "../testing/rebuilt.ts";
+import { workflow } from "../testing/workflow.ts";
 
 describe.each(BOTH_STORES)("a replay on %s", (_, open) => {
   let forks: ForkHost;
@@ -129,6 +130,18 @@ describe.each(BOTH_STORES)("a replay on %s", (_, open) => {
     expect((await forks.gates.snapshot(runId)).parentRunId).toBeUndefined();
     expect(told(await forks.log(runId))).toEqual(told(await forks.log(child)));
     expect(await forks.log(source)).toEqual(before);
+  });
+
+  test("that ends while its source waits for a child leaves that child alone", async () => {
+    await forks.gates.registerWorkflow(
+      workflow({ id: "waits-below", nodes: { call: { typeId: "core.subWorkflow", config: { workflowId: "gated" } } } }),
+    );
+    const waiting = await forks.gates.waiting("waits-below");
+    const { childRuns = [] } = await forks.gates.snapshot(waiting);
+    const { runId } = await forks.fork(waiting, { mode: "replay" });
+    expect(await forks.ended(runId)).toMatchObject({ status: "failed", error: { code: "replay_source_missing" } });
+    expect((await forks.gates.snapshot(childRuns[0]?.runId ?? "")).status).toBe("waiting-approval");
+    await forks.host.ask("POST", `/v1/runs/${waiting}/cancel`, { json: {} });
   });
 
   test("leaves its source as it was", async () => {

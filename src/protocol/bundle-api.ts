@@ -1,6 +1,6 @@
 import { Annotation } from "./annotation.ts";
-import { RunSnapshot } from "./snapshot.ts";
 import { type Static, Type } from "./schema.ts";
+import { RunSnapshot } from "./snapshot.ts";
 
 const closed = { additionalProperties: false } as const;
 const open = { additionalProperties: true } as const;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { formatId, isId } from "./id.ts";
+import { formatId, isId, timeOfId } from "./id.ts";
 
 describe("an id", () => {
   test("sorts by time", () => {
@@ -25,5 +25,13 @@ describe("an id", () => {
     expect(isId(formatId("evt", 1, new Uint8Array(10)))).toBe(true);
     for (const text of ["", "run-1", "run-0000000000000000000000000O", "run-1:nope", "../etc"])
       expect(isId(text)).toBe(false);
+  });
+
+  test("tells when it was made, to the millisecond", () => {
+    const bytes = new Uint8Array(10).fill(255);
+    for (const at of [0, 31, 32, Date.UTC(2027, 2, 1) + 7, 2 ** 48 - 1]) {
+      expect(timeOfId(formatId("ann", at, bytes))).toBe(at);
+    }
+    for (const text of ["", "ann-1", "ann", "01k4zzzzzzzzzzzzzzzzzzzzzz"]) expect(timeOfId(text)).toBeUndefined();
   });
 });

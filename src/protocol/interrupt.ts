@@ -79,11 +79,12 @@ export function isGoverned(interrupt: Pick<Interrupt, "data">): boolean {
  * before it was written down are read as a person's.
  */
 export function wasDecidedByPerson(
-  interrupt: Pick<Interrupt, "status" | "votes" | "resolvedBy" | "resolvedByKind">,
+  interrupt: Pick<Interrupt, "kind" | "status" | "votes" | "resolvedBy" | "resolvedByKind">,
 ): boolean {
-  const { status, votes, resolvedBy, resolvedByKind = "user" } = interrupt;
-  if (status !== "resolved") return false;
-  if (votes.length > 0) return votes.some(({ kind }) => isPerson(kind));
+  const { kind, status, votes, resolvedBy, resolvedByKind = "user" } = interrupt;
+  // An event from outside decides nothing, whoever sends it.
+  if (status !== "resolved" || kind === "external-event") return false;
+  if (votes.length > 0) return votes.some((vote) => isPerson(vote.kind));
   return resolvedBy !== undefined && isPerson(resolvedByKind);
 }
 

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe } from "vitest";
 import { annotationChanges } from "../testing/store-contract/annotation-changes.ts";
+import { annotationSearch } from "../testing/store-contract/annotation-search.ts";
 import { annotations } from "../testing/store-contract/annotations.ts";
 import { appending } from "../testing/store-contract/append.ts";
 import { audit } from "../testing/store-contract/audit.ts";
@@ -14,6 +15,7 @@ import { keys } from "../testing/store-contract/keys.ts";
 import { lifetime } from "../testing/store-contract/lifetime.ts";
 import { outboxes } from "../testing/store-contract/outbox.ts";
 import { queue } from "../testing/store-contract/queue.ts";
+import { queueItems } from "../testing/store-contract/queue-items.ts";
 import { queues } from "../testing/store-contract/queues.ts";
 import { runs } from "../testing/store-contract/runs.ts";
 import { side } from "../testing/store-contract/side.ts";
@@ -75,8 +77,10 @@ const CHAPTERS = [
   outboxes,
   annotations,
   annotationChanges,
+  annotationSearch,
   feedback,
   queues,
+  queueItems,
   deletions,
   side,
   lifetime,

@@ -1,9 +1,12 @@
 import { copyHistory } from "../engine/decide/fork-run.ts";
 import type { Plan } from "../engine/decide/plan.ts";
-import type { Host } from "../engine/host.ts";
+import { type Host, idSource } from "../engine/host.ts";
+import type { NodeTypes } from "../engine/node-type.ts";
+import { NODE_TYPES } from "../engine/nodes/all.ts";
 import { replayTurn } from "../engine/replay/replay-turn.ts";
-import type { RunEvent, RunEventDoc } from "../protocol/events.ts";
+import { eventDoc, type RunEvent, type RunEventDoc } from "../protocol/events.ts";
 import type { Run } from "../protocol/run.ts";
+import type { StoredEvent } from "../store/store.ts";
 
 /** A replay of these events, without a store of its own: its whole log, and what it came to. */
 export async function replayed(
@@ -24,6 +27,27 @@ export async function replayed(
   const copied = copyHistory({ runId, from, history, newEventId: () => host.newId("evt") });
   const turn = await replayTurn(host, plan, copied.run);
   return { run: turn.run, events: [...copied.events, ...turn.events] };
+}
+
+/** A host that has read this log, and on whose clock a year has passed since. */
+export function hostAfter(source: readonly RunEvent[], nodeTypes: NodeTypes = NODE_TYPES): Host {
+  const nowMs = () => Date.parse(source.at(-1)?.timestamp ?? "") + 366 * 86_400_000;
+  return {
+    nodeTypes,
+    runtimeCapabilities: new Set(),
+    gates: { eventRetentionMs: 86_400_000 },
+    store: {
+      readEvents: async (_: string, from: number, limit: number) => source.slice(from, from + limit).map(stored),
+    },
+    nowMs,
+    newId: idSource(nowMs),
+  } as unknown as Host;
+}
+
+export function stored(event: RunEvent): StoredEvent {
+  const { sequence, type, sealed } = event;
+  const body = JSON.stringify(eventDoc(event));
+  return { sequence, type, body, ...(sealed === undefined ? {} : { sealed: JSON.stringify(sealed) }) };
 }
 
 /** What a replay and its source must have in common, event by event. */

@@ -12,11 +12,12 @@ import { NODE_TYPES } from "../engine/nodes/all.ts";
 import { stamp } from "../engine/stamp.ts";
 import { takeTurn } from "../engine/turn.ts";
 import { AppError } from "../protocol/errors.ts";
-import { type EventDraft, eventDoc, type RunEvent } from "../protocol/events.ts";
+import type { EventDraft, RunEvent } from "../protocol/events.ts";
 import { openInterrupts, type Run, wakeAtMs } from "../protocol/run.ts";
 import { isTerminal } from "../protocol/run-status.ts";
-import type { RunWrite, StoredEvent } from "../store/store.ts";
+import type { RunWrite } from "../store/store.ts";
 import { scriptedEffect } from "./engine.ts";
+import { stored } from "./forks.ts";
 import { ANA, BEN, CHI, somebody } from "./judges.ts";
 import { RandomLog } from "./random-log.ts";
 import { pick, type Random, randomWorkflow, SECRET } from "./random-workflow.ts";
@@ -50,7 +51,7 @@ export class RandomFamily {
       store: {
         readRun: async (_: unknown, runId: string) => this.logs.get(runId)?.run,
         readEvents: async (runId: string, from: number, limit: number) =>
-          (this.logs.get(runId)?.events ?? []).slice(from, from + limit).map(storedEvent),
+          (this.logs.get(runId)?.events ?? []).slice(from, from + limit).map(stored),
       },
       plans: { byHash: async (hash: string) => made.find((plan) => plan.hash === hash) },
       nowMs,
@@ -191,12 +192,6 @@ export class RandomFamily {
   #stamping(runId: string) {
     return { runId, nowMs: this.#nowMs, newId: this.#host.newId };
   }
-}
-
-function storedEvent(event: RunEvent): StoredEvent {
-  const { sequence, type, sealed } = event;
-  const body = JSON.stringify(eventDoc(event));
-  return { sequence, type, body, ...(sealed === undefined ? {} : { sealed: JSON.stringify(sealed) }) };
 }
 
 const OUTCOMES: readonly NodeOutcome[] = [

@@ -221,6 +221,7 @@ export const COLUMNS: { readonly [T in keyof Tables]: readonly (keyof Tables[T])
     "tenant",
     "workspace",
   ],
+  queue_marks: ["item_id", "position", "queue_id", "reviewer"],
   queue_reviews: ["at", "item_id", "queue_id", "reviewer", "status", "until_at"],
   run_tombstones: ["at", "reason", "run_id", "tenant", "version", "workflow_id", "workspace"],
 };

@@ -51,7 +51,7 @@ export function discoveryScenarios(host: () => OutsideHost): void {
         "tenant_mismatch",
       ],
       ["eval mode", "POST", "/v1/runs", { body: { mode: "eval" } }, 501, "capability_not_provided"],
-      ["annotations", "POST", "/v1/runs/run-x/annotations", { body: {} }, 501, "capability_not_provided"],
+      ["annotations of an unknown run", "POST", "/v1/runs/run-x/annotations", { body: {} }, 404, "not_found"],
       [
         "a bad option",
         "POST",

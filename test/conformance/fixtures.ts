@@ -18,6 +18,12 @@ export const RUN_FIXTURES = [
     edges: ["wait>after"],
     variables: [number("delayMs", 300)],
   }),
+  workflow({
+    id: "sleep-then-effect",
+    nodes: { wait, act: "core.conformance.side-effect" },
+    edges: ["wait>act"],
+    variables: [number("delayMs", 300)],
+  }),
   workflow({ id: "failing", nodes: { fail: "core.fail" } }),
   workflow({ id: "chain", nodes: { a: "core.noop", b: "core.noop", c: "core.noop" }, edges: ["a>b", "b>c"] }),
   workflow({ id: "missing", nodes: { n1: "conformance.requiresMissing" } }),

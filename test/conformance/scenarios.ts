@@ -3,12 +3,15 @@ import { approvalScenarios } from "./approval-scenarios.ts";
 import { approverScenarios } from "./approver-scenarios.ts";
 import { auditScenarios } from "./audit-scenarios.ts";
 import { authorizationScenarios } from "./authorization-scenarios.ts";
+import { bundleScenarios } from "./bundle-scenarios.ts";
 import { controlScenarios } from "./control-scenarios.ts";
 import { discoveryScenarios } from "./discovery-scenarios.ts";
 import { familyScenarios } from "./family-scenarios.ts";
+import { feedbackOffScenarios, feedbackScenarios } from "./feedback-scenarios.ts";
 import { governedScenarios } from "./governed-scenarios.ts";
 import { OutsideHost } from "./host.ts";
 import { raceScenarios } from "./race-scenarios.ts";
+import { replayScenarios } from "./replay-scenarios.ts";
 import { runScenarios } from "./run-scenarios.ts";
 import { streamScenarios } from "./stream-scenarios.ts";
 import { tokenScenarios } from "./token-scenarios.ts";
@@ -28,6 +31,9 @@ const SURFACES: readonly ((host: () => OutsideHost) => void)[] = [
   raceScenarios,
   familyScenarios,
   authorizationScenarios,
+  feedbackScenarios,
+  replayScenarios,
+  bundleScenarios,
   webhookScenarios,
   auditScenarios,
 ];
@@ -43,5 +49,6 @@ export function conformance(name: string, database: () => Promise<readonly strin
 
     for (const scenarios of SURFACES) scenarios(() => host);
     deliveryScenarios(database);
+    feedbackOffScenarios(database);
   });
 }

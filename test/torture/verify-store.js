@@ -14,6 +14,8 @@ const pageSize = 1000;
 export async function verifyStore(journal, database) {
   const { fold, wakeAtMs } = await load("protocol/run.js");
   const { allRows } = await load("store/interrupt-rows.js");
+  const { runFacts } = await load("store/run-facts.js");
+  const { tallyRows } = await load("store/feedback-tallies.js");
   if ("sqlite" in database) await checkIntegrity(journal, database.sqlite);
   const store = await openStore(database);
   let compared = 0;
@@ -24,12 +26,15 @@ export async function verifyStore(journal, database) {
       if (runIds.length === 0) break;
       after = /** @type {string} */ (runIds.at(-1));
       for (const runId of runIds) {
-        const [row, stored, rows] = await Promise.all([
+        const [row, stored, rows, judgments, tallies] = await Promise.all([
           store.runRow(runId),
           store.readEvents(runId, 0, 100_000),
           store.interruptRows(runId),
+          store.annotationsOfRun(runId, undefined, 100_000),
+          store.feedbackRows(runId),
         ]);
         const run = fold(stored.map(toEvent));
+        const facts = runFacts(run);
         const derived = {
           runId,
           tenant: run.owner.tenant,
@@ -40,6 +45,8 @@ export async function verifyStore(journal, database) {
           version: run.version,
           engineVersion: run.engineVersion,
           wakeAtMs: wakeAtMs(run) ?? null,
+          agentId: facts.agent_id,
+          intervened: facts.intervened === 1,
           // As it is stored: JSON has no `undefined`.
           state: JSON.parse(JSON.stringify(run)),
         };
@@ -47,6 +54,10 @@ export async function verifyStore(journal, database) {
         const wanted = allRows(run);
         if (!isDeepStrictEqual(plain(rows), wanted)) {
           journal.violation("rows of interrupts are not the fold of their log", { rows, wanted });
+        }
+        const counted = plain(tallyRows(judgments));
+        if (!isDeepStrictEqual(plain(tallies), counted)) {
+          journal.violation("what is counted of judgments is not what they say", { runId, tallies, counted });
         }
         compared += 1;
       }

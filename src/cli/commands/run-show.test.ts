@@ -14,6 +14,15 @@ describe("a run shown to people", () => {
     expect(shown({ parentRunId: "run-0", parentNodeId: "call" })).toContain("Parent run-0 (node call)");
   });
 
+  test("names the run it was forked from, where, and because of what", () => {
+    const forkedFrom = { runId: "run-0", fromSeq: 12 };
+    expect(shown({ metadata: { forkedFrom } })).toContain("Forked from run-0 at sequence 12");
+    expect(shown({ metadata: { forkedFrom: { ...forkedFrom, motivatedBy: "ann-1" } } })).toContain(
+      "Forked from run-0 at sequence 12, because of ann-1",
+    );
+    expect(shown({ metadata: { forkedFrom: "of my own" } }).join("\n")).not.toContain("Forked");
+  });
+
   test("lists its children with what they are now", () => {
     const childRuns = [{ runId: "run-2", status: "waiting-approval", workflowId: "review", nodeId: "call" } as const];
     expect(shown({ childRuns }).slice(-2)).toEqual([

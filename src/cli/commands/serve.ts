@@ -14,6 +14,7 @@ import { consoleFolder, programName } from "../paths.ts";
 import { packageVersion } from "../version.ts";
 import { buildHost } from "../wiring/build-host.ts";
 import { expireRuns } from "../wiring/expire-runs.ts";
+import { fillQueues } from "../wiring/fill-queues.ts";
 import { httpSettings, streamSettings } from "../wiring/http-settings.ts";
 import { readKeyFile } from "../wiring/key-file.ts";
 import { isLoopback, listen } from "../wiring/listen.ts";
@@ -23,6 +24,7 @@ import { runUntilStopped } from "../wiring/run-until-stopped.ts";
 import type { Shutdown } from "../wiring/shutdown.ts";
 import { signCheckpoints, signerFor } from "../wiring/sign-audit.ts";
 import { deliveryPart } from "../wiring/start-deliveries.ts";
+import { startOtlp } from "../wiring/start-otlp.ts";
 import { workOn } from "../wiring/start-worker.ts";
 import { workerSamples } from "../wiring/worker-samples.ts";
 import { checkWorkflowFiles, registerNew } from "../wiring/workflow-files.ts";
@@ -56,10 +58,12 @@ async function start(call: Call, log: Logger, shutdown: Shutdown, scrubber: Proc
   }
   await registerWorkflows(host, call);
   expireRuns(host, config, log, shutdown);
+  fillQueues(host, config, log, shutdown);
   if (keyFile) await seedKeys(host, keyFile);
 
   const deliveries = config.worker ? deliveryPart(host, config, log, shutdown) : undefined;
   const worker = config.worker ? workOn(host, config, log, shutdown) : undefined;
+  const otlpSamples = config.worker ? startOtlp(host, config, log, shutdown) : () => [];
   if (worker) host = { ...host, hands: worker };
 
   const trouble = (what: string) => (error: unknown) => log.error({ err: error }, what);
@@ -86,7 +90,12 @@ async function start(call: Call, log: Logger, shutdown: Shutdown, scrubber: Proc
     events,
     ...(config.console ? { consoleDir: consoleFolder() } : {}),
     fixtures: () => hostWideIds(store),
-    samples: () => [...events.samples(), ...(worker ? workerSamples(worker) : []), ...(deliveries?.samples() ?? [])],
+    samples: () => [
+      ...events.samples(),
+      ...(worker ? workerSamples(worker) : []),
+      ...(deliveries?.samples() ?? []),
+      ...otlpSamples(),
+    ],
   });
   shutdown.add("server", () => app.close());
   const url = await listen(app, config);

@@ -5,6 +5,7 @@ import { packageVersion } from "../version.ts";
 import { buildHost } from "../wiring/build-host.ts";
 import { runUntilStopped } from "../wiring/run-until-stopped.ts";
 import { deliveryPart } from "../wiring/start-deliveries.ts";
+import { startOtlp } from "../wiring/start-otlp.ts";
 import { workOn } from "../wiring/start-worker.ts";
 
 /** Executes runs and answers nothing. */
@@ -21,6 +22,7 @@ export async function worker(call: Call): Promise<number> {
     const host = await buildHost(store, config, scrubber);
     deliveryPart(host, config, log, shutdown).start("");
     workOn(host, config, log, shutdown);
+    startOtlp(host, config, log, shutdown);
     const database = describeDatabase(config);
     const version = packageVersion();
     io.out(json ? JSON.stringify({ database, pid: process.pid, version }) : `Working on ${database}`);

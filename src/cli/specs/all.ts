@@ -7,6 +7,7 @@ import { FEEDBACK_COMMANDS } from "./feedback.ts";
 import { INBOX_COMMANDS } from "./inbox.ts";
 import { JUDGMENT_COMMANDS } from "./judgments.ts";
 import { KEY_COMMANDS } from "./key.ts";
+import { QUEUE_COMMANDS } from "./queue.ts";
 import { ROLE_COMMANDS } from "./role.ts";
 import { RUN_COMMANDS } from "./run.ts";
 import { SERVE_COMMANDS } from "./serve.ts";
@@ -21,6 +22,7 @@ export const COMMANDS: readonly AnyCommand[] = [
   ...ANNOTATION_COMMANDS,
   ...FEEDBACK_COMMANDS,
   ...JUDGMENT_COMMANDS,
+  ...QUEUE_COMMANDS,
   ...EVENT_COMMANDS,
   ...WORKFLOW_COMMANDS,
   ...KEY_COMMANDS,
@@ -36,6 +38,7 @@ export const GROUPS: Readonly<Record<string, string>> = {
   run: "Start, follow and stop runs.",
   gates: "See how gates have fared.",
   feedback: "See how runs were judged.",
+  queue: "Have runs judged by several people, and see how far they agree.",
   event: "Hand events from elsewhere to the runs that wait for them.",
   workflow: "Register and look at workflow definitions.",
   key: "Make, list and end API keys.",

@@ -1,4 +1,3 @@
-import { FORK_MODES } from "../../protocol/forked-from.ts";
 import { command, type Flags } from "../command.ts";
 import { CLIENT, RUN } from "./shared.ts";
 
@@ -6,7 +5,7 @@ export const RUN_FORK_FLAGS = {
   mode: {
     type: "text",
     value: "MODE",
-    choices: [...FORK_MODES],
+    choices: ["replay", "branch"],
     summary: "replay (the default) repeats the run from its record; branch goes another way from --from-seq on.",
   },
   fromSeq: {

@@ -1,4 +1,5 @@
 import { type AnyCommand, command, type Flags } from "../command.ts";
+import { runBundle } from "./bundle.ts";
 import { runDelete } from "./deletion.ts";
 import { runDiff, runFork } from "./fork.ts";
 import { CLIENT, RUN, RUN_EXITS } from "./shared.ts";
@@ -132,4 +133,5 @@ export const RUN_COMMANDS: readonly AnyCommand[] = [
   runDelete,
   runFork,
   runDiff,
+  runBundle,
 ];

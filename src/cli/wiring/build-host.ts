@@ -16,7 +16,15 @@ import { ownTokenSecret, tokensFor } from "./token-keys.ts";
 const IDEMPOTENCY_LEASE_MS = 60_000;
 
 /** What is built so far. */
-const BUILT: readonly Capability[] = ["pauseResume", "feedback", "auditLogIntegrity", "webhooks", "replay", "diff", "debugBundle"];
+const BUILT: readonly Capability[] = [
+  "pauseResume",
+  "feedback",
+  "auditLogIntegrity",
+  "webhooks",
+  "replay",
+  "diff",
+  "debugBundle",
+];
 
 export async function buildHost(store: Store, config: Config, given?: ProcessScrubber): Promise<Host> {
   const scrubber = given ?? (await processScrubber(config));

@@ -23,6 +23,7 @@ test("the secrets that a process was given are taken out, however they got into 
     databaseUrl: "postgres://assay:p%40ssword-of-db@db.example/assay",
     tokenKeys: "2027:a-secret-for-tokens-that-is-long-enough",
     key: "the key of a client",
+    otlpHeaders: "authorization=Basic%20of-the-receiver",
     keys: file("keys.json", JSON.stringify([{ key: "seeded-key-0123456789", tenant: "t", principal: "p", roles: [] }])),
     auditKey: file("audit.pem", `-----BEGIN PRIVATE KEY-----\n${pemLine}\n-----END PRIVATE KEY-----\n`),
   });
@@ -31,6 +32,7 @@ test("the secrets that a process was given are taken out, however they got into 
     "p@ssword-of-db",
     "a-secret-for-tokens-that-is-long-enough",
     "the key of a client",
+    "Basic of-the-receiver",
     "seeded-key-0123456789",
     pemLine,
   ]) {

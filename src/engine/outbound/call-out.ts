@@ -18,8 +18,15 @@ export interface OutboundCall {
 
 /** What came back, or why nothing did. Both are ordinary ends of a call to somewhere else. */
 export type OutboundAnswer =
-  /** `cut` when there was more than was read. */
-  { readonly status: number; readonly body: Buffer; readonly cut: boolean } | { readonly failure: string };
+  | {
+      readonly status: number;
+      readonly body: Buffer;
+      /** There was more than was read. */
+      readonly cut: boolean;
+      /** The header of that name. */
+      readonly retryAfter?: string;
+    }
+  | { readonly failure: string };
 
 /**
  * Posts to a URL somebody else chose. The name is resolved and every address checked now, and the connection goes to an
@@ -105,7 +112,9 @@ async function read(response: IncomingMessage, maxBytes: number): Promise<Outbou
   } catch {
     cut = true;
   }
-  return { status: response.statusCode ?? 0, body: Buffer.concat(chunks), cut };
+  const retryAfter = response.headers["retry-after"];
+  const answer = { status: response.statusCode ?? 0, body: Buffer.concat(chunks), cut };
+  return retryAfter === undefined ? answer : { ...answer, retryAfter };
 }
 
 async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {

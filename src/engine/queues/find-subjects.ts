@@ -22,6 +22,9 @@ export const PAGE_ROWS = 200;
  */
 export const OVERLAP_MS = 60_000;
 
+/** What ended so long ago is not looked at again, however little has ended since: nothing is as late as that. */
+const SETTLED_MS = 600_000;
+
 export function findSubjects(host: Host, queue: Queue, query: QueueQuery, cursor: QueueCursor): Promise<Found> {
   return asksForAnnotations(query) ? findSaid(host, queue, query, cursor) : findEnded(host, queue, query, cursor);
 }
@@ -45,10 +48,11 @@ async function findEnded(host: Host, queue: Queue, query: QueueQuery, cursor: Qu
       ...(agentId === undefined ? {} : { agentId }),
       position: endedAtMs,
     }));
-  const last = rows.at(-1) ?? after;
+  const last = rows.at(-1);
+  if (last === undefined) return { subjects, cursor, atEnd: true };
   if (rows.length === PAGE_ROWS) return { subjects, cursor: { ended: placeIn(last) }, atEnd: false };
-  const back = Math.max(fromMs(query), last.endedAtMs - OVERLAP_MS);
-  return { subjects, cursor: { ended: { endedAtMs: back, runId: "" } }, atEnd: true };
+  const endedAtMs = Math.max(fromMs(query), last.endedAtMs - OVERLAP_MS, host.nowMs() - SETTLED_MS);
+  return { subjects, cursor: { ended: { endedAtMs, runId: "" } }, atEnd: true };
 }
 
 function placeIn({ endedAtMs, runId }: { readonly endedAtMs: number; readonly runId: string }) {

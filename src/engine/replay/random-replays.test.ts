@@ -3,7 +3,9 @@ import { endsRun, type RunEvent } from "../../protocol/events.ts";
 import { replayed, told } from "../../testing/forks.ts";
 import { RandomFamily } from "../../testing/random-family.ts";
 import { RandomLog } from "../../testing/random-log.ts";
-import { type Random, randomFrom } from "../../testing/random-workflow.ts";
+import { pick, type Random, randomFrom } from "../../testing/random-workflow.ts";
+import type { Host } from "../host.ts";
+import type { NodeOutcome, NodeType } from "../node-type.ts";
 
 /** More by hand: `ASSAY_TEST_RANDOM_RUNS=100000 npm test -- src/engine/replay/random-replays.test.ts`. */
 const RUNS = Number(process.env["ASSAY_TEST_RANDOM_RUNS"] ?? 200);
@@ -46,6 +48,41 @@ describe("the replay of a run of any workflow, whatever was done to it on its wa
     if (RUNS >= 100) expect(codes).toContain("replay_source_missing");
   });
 });
+
+describe("the replay of a run of any workflow whose code has changed since", () => {
+  test(`comes to an end, and says at most once where it went another way (${RUNS} families)`, SLOW, async () => {
+    let differing = 0;
+    await forEachSeed(async (random) => {
+      const family = await disturbed(random);
+      for (let step = 0; step < 3000 && !family.ended && random() < 0.99; step++) await family.onward();
+      const changed = withOtherCode(random, family.host);
+      for (const { plan, events } of family.logs.values()) {
+        const fromSeq = random() < 0.5 ? 0 : Math.floor(random() * events.length);
+        const replay = await replayed(changed, plan, asRead(events), fromSeq);
+        expect(replay.events.filter(({ type }) => endsRun(type))).toHaveLength(1);
+        expect(endsRun(replay.events.at(-1)?.type ?? "")).toBe(true);
+        const diverged = replay.events.filter(({ type }) => type === "replay.diverged");
+        expect(diverged.length).toBeLessThanOrEqual(1);
+        differing += diverged.length;
+        new RandomLog(plan).append(replay.run, replay.events);
+      }
+    });
+    if (RUNS >= 100) expect(differing).toBeGreaterThan(RUNS / 10);
+  });
+});
+
+/** One of the node types does something else than it did. */
+function withOtherCode(random: Random, host: Host): Host {
+  const typeId = pick(random, ["core.noop", "core.identity", "core.delay", "core.fail", "core.channelWrite"]);
+  const outcome: NodeOutcome = pick(random, [
+    { type: "completed", outputs: { changed: true }, variables: { count: 9 } },
+    { type: "failed", error: { code: "changed", message: "no longer" } },
+    { type: "failed", error: { code: "changed", message: "not now", retryable: true } },
+  ]);
+  const before = host.nodeTypes.get(typeId) as NodeType;
+  const after = { ...before, execute: () => outcome } as NodeType;
+  return { ...host, nodeTypes: new Map([...host.nodeTypes, [typeId, after]]) };
+}
 
 async function forEachSeed(live: (random: Random) => Promise<void>): Promise<void> {
   for (let seed = FIRST; seed < FIRST + RUNS; seed++) {

@@ -67,7 +67,7 @@ class ReplayTurn extends Turning {
   /** Does what the source did here: repeats what came from outside, and comes to the rest again. */
   #follow(original: RunEvent): void {
     if (this.#source.isRecorded(this.#next)) {
-      this.#steps.interrupt();
+      this.#steps.nextTurn();
       this.#again(this.#next);
       return;
     }

@@ -29,14 +29,28 @@ export class StepBatches {
     this.#among = this.#plan.graph.order;
   }
 
+  /** The same, brought about from outside: whatever was decided on before has been taken. */
+  nextTurn(): void {
+    this.interrupt();
+    this.#inMidst = false;
+  }
+
   /** The step that led to this event, if this run may take it. */
   take(run: Run, original: RunEvent): Step | undefined {
     if (this.#left.length === 0) this.#decide(run);
-    const index = this.#left.findIndex((step) => leadsTo(step, original));
-    const [step] = index < 0 ? [] : this.#left.splice(index, 1);
+    const step = this.#takeLeft(original);
     if (step !== undefined || !this.#inMidst) return step;
+    // What is left may be of the batch that was under way, or too much: the source had decided on less.
     this.interrupt();
-    return this.#leftOver(run, original);
+    const leftOver = this.#leftOver(run, original);
+    if (leftOver !== undefined) return leftOver;
+    this.#decide(run);
+    return this.#takeLeft(original);
+  }
+
+  #takeLeft(original: RunEvent): Step | undefined {
+    const index = this.#left.findIndex((step) => leadsTo(step, original));
+    return index < 0 ? undefined : this.#left.splice(index, 1)[0];
   }
 
   #decide(run: Run): void {

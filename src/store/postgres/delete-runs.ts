@@ -15,15 +15,19 @@ export function checkDeletions({ tenant, deletions = [] }: Unit, { runs }: Stand
 
 const DELETES = Object.entries(runDeletes({ run: "$1::text", tenant: "$2::text", last: "chr(1114111)" }));
 
-const insertTombstones = insertInto("run_tombstones", {
-  run_id: "text",
-  tenant: "text",
-  workspace: "text",
-  workflow_id: "text",
-  version: "integer",
-  reason: "text",
-  at: "bigint",
-} as const);
+const insertTombstones = insertInto(
+  "run_tombstones",
+  {
+    run_id: "text",
+    tenant: "text",
+    workspace: "text",
+    workflow_id: "text",
+    version: "integer",
+    reason: "text",
+    at: "bigint",
+  } as const,
+  "on conflict (run_id) do nothing",
+);
 
 /** The rows of a run were locked with the run: whoever writes about it locks it first. */
 export function deleteRuns(units: readonly Unit[]): Statement[] {

@@ -26,7 +26,12 @@ export interface StandingItem {
   readonly run_id: string;
   readonly revision: number;
   /** All of it, once a unit has written the item. */
-  readonly written?: { readonly row: QueueItemsTable; readonly reviews: readonly QueueReviewsTable[] };
+  readonly written?: WrittenItem;
+}
+
+export interface WrittenItem {
+  readonly row: QueueItemsTable;
+  readonly reviews: readonly QueueReviewsTable[];
 }
 
 export function nameKey(tenant: string, workspace: string | null | undefined, name: string): string {

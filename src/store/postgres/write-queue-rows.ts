@@ -1,6 +1,7 @@
-import { sorted } from "./row-order.ts";
+import { FIRST_POSITION, passed } from "../sql/queue-marks.ts";
+import { newest, sorted } from "./row-order.ts";
 import type { Standing } from "./standing.ts";
-import type { StandingQueues } from "./standing-queues.ts";
+import type { StandingQueues, WrittenItem } from "./standing-queues.ts";
 import { insertInto, type Statement, update } from "./statements.ts";
 
 /** Queues, then items, then what reviewers have to do with them: in the order in which they are locked. */
@@ -20,6 +21,7 @@ export function writeQueueRows({ queues, items }: StandingQueues): Statement[] {
     ),
     ...deleteReviews(changedItems.map(({ row }) => row.item_id)),
     ...insertReviews(sorted(reviews, ({ item_id, reviewer }) => [item_id, reviewer])),
+    ...moveMarks([...changedItems, ...freshItems]),
   ];
 }
 
@@ -80,3 +82,45 @@ const insertReviews = insertInto("queue_reviews", {
   until_at: "bigint",
   at: "bigint",
 } as const);
+
+const GIVEN_MARKS = "queue_marks as mark on mark.queue_id = given.queue_id";
+
+/** To the first of the items, where there are several, that a reviewer could get now though all before it were passed. */
+const LOWER_MARKS = `update queue_marks set position = low.position, item_id = low.item_id
+  from (
+    select distinct on (mark.queue_id, mark.reviewer) mark.queue_id, mark.reviewer, given.position, given.item_id
+    from unnest($1::text[], $2::bigint[], $3::text[]) as given(queue_id, position, item_id)
+    join ${GIVEN_MARKS} and (mark.position, mark.item_id) > (given.position, given.item_id)
+    where not ${passed("given.item_id", "mark.reviewer")}
+    order by mark.queue_id, mark.reviewer, given.position, given.item_id
+  ) as low
+  where queue_marks.queue_id = low.queue_id and queue_marks.reviewer = low.reviewer`;
+
+/** On to the first item that the reviewer has yet to pass. */
+const RAISE_MARKS = `insert into queue_marks (queue_id, reviewer, position, item_id)
+  select given.queue_id, given.reviewer, next.position, next.item_id
+  from unnest($1::text[], $2::text[]) as given(queue_id, reviewer)
+  left join ${GIVEN_MARKS} and mark.reviewer = given.reviewer
+  cross join lateral (
+    select item.position, item.item_id from queue_items as item
+    where item.queue_id = given.queue_id and item.state = 'open'
+      and (item.position, item.item_id) >= (coalesce(mark.position, ${FIRST_POSITION}), coalesce(mark.item_id, ''))
+      and not ${passed("item.item_id", "given.reviewer")}
+    order by item.position, item.item_id limit 1
+  ) as next
+  on conflict (queue_id, reviewer) do update set position = excluded.position, item_id = excluded.item_id`;
+
+/** Nobody else moves the marks of these queues now: whoever writes an item has locked its queue. */
+function moveMarks(written: readonly WrittenItem[]): Statement[] {
+  const open = written.map(({ row }) => row).filter(({ state }) => state === "open");
+  const places = [open.map((row) => row.queue_id), open.map((row) => row.position), open.map((row) => row.item_id)];
+  const passes = newest(
+    written.flatMap(({ reviews }) => reviews.filter(({ status }) => status !== "leased")),
+    ({ queue_id, reviewer }) => [queue_id, reviewer],
+  );
+  const reviewers = [passes.map(({ queue_id }) => queue_id), passes.map(({ reviewer }) => reviewer)];
+  return [
+    ...(open.length === 0 ? [] : [{ name: "lower marks", text: LOWER_MARKS, values: places }]),
+    ...(passes.length === 0 ? [] : [{ name: "raise marks", text: RAISE_MARKS, values: reviewers }]),
+  ];
+}

@@ -59,21 +59,15 @@ const RECORDED_TOGETHER = 1000;
  * the last of our own before it: what was imported in between may have come before the time or after.
  */
 export async function changePlaceAt(db: Kysely<Tables>, tenant: string, createdAtMs: number): Promise<ChangePlace> {
-  const since = db
-    .selectFrom("annotations")
-    .select("annotation_id")
-    .where("tenant", "=", tenant)
-    .where("created_at", ">=", createdAtMs)
-    .where("imported_by", "is", null)
-    .orderBy("created_at")
-    .orderBy("annotation_id")
-    .limit(RECORDED_TOGETHER);
-  const first = await places(db, tenant)
-    .where("annotation_id", "in", since)
-    .where("change", "=", "recorded")
-    .orderBy("seq")
-    .orderBy("n")
-    .executeTakeFirst();
+  const { rows } = await sql<ChangePlace>`
+    select change.seq, change.n from (
+      select annotation_id from annotations
+      where tenant = ${tenant} and created_at >= ${createdAtMs} and imported_by is null
+      order by created_at, annotation_id limit ${RECORDED_TOGETHER}
+    ) as since cross join annotation_changes as change
+    where change.tenant = ${tenant} and change.annotation_id = since.annotation_id and change.change = 'recorded'
+    order by change.seq, change.n limit 1`.execute(db);
+  const [first] = rows;
   const before = await places(db, tenant)
     .where("change", "=", "recorded")
     .$if(first !== undefined, (found) => found.where(sql<boolean>`(seq, n) < (${first?.seq}, ${first?.n})`))

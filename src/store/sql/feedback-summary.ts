@@ -1,6 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import type { ActorKind } from "../../protocol/annotation.ts";
 import type { Visibility } from "../../protocol/identity.ts";
+import { WHOLE_RUN } from "../feedback-tallies.ts";
 import type { FeedbackQuery, FeedbackRow } from "../judgments.ts";
 import type { Tables } from "./tables.ts";
 
@@ -51,36 +52,28 @@ interface TallyRow extends Place {
   readonly positive_runs: number;
 }
 
-/** One row per run and kind of actor first: a run that was judged ten times weighs as much as any other. */
+const RATINGS = sql`(r1 + r2 + r3 + r4 + r5)`;
+const VERDICTS = sql`(r1 + r2 + r3 + r4 + r5 + passes + fails)`;
+
+/** A row is what one kind of actor said of one run: a run that was judged ten times weighs as much as any other. */
 function talliesOf(visible: Visibility, query: FeedbackQuery) {
   return sql<TallyRow>`
-    select key, node_id, actor_kind,
+    select ${keyOf(query.groupBy)} as key, ${nodeOf(query.groupBy)} as node_id, tally.actor_kind,
       count(*) as runs,
-      ${total("annotations")}, ${total("r1")}, ${total("r2")}, ${total("r3")}, ${total("r4")}, ${total("r5")},
-      count(*) filter (where ratings > 0) as rated_runs,
-      coalesce(sum(stars / cast(ratings as double precision)) filter (where ratings > 0), 0.0) as mean_ratings,
-      ${total("corrections")},
+      sum(annotations) as annotations,
+      sum(r1) as r1, sum(r2) as r2, sum(r3) as r3, sum(r4) as r4, sum(r5) as r5,
+      count(*) filter (where ${RATINGS} > 0) as rated_runs,
+      coalesce(sum((r1 + 2 * r2 + 3 * r3 + 4 * r4 + 5 * r5) / cast(${RATINGS} as double precision))
+        filter (where ${RATINGS} > 0), 0.0) as mean_ratings,
+      sum(corrections) as corrections,
       count(*) filter (where corrections > 0) as corrected_runs,
-      ${total("flags")},
+      sum(flags) as flags,
       count(*) filter (where flags > 0) as flagged_runs,
-      count(*) filter (where verdicts > 0) as judged_runs,
-      count(*) filter (where 2 * positives > verdicts) as positive_runs
-    from (
-      select ${keyOf(query.groupBy)} as key, ${nodeOf(query.groupBy)} as node_id, tally.actor_kind,
-        sum(annotations) as annotations, sum(r1) as r1, sum(r2) as r2, sum(r3) as r3, sum(r4) as r4, sum(r5) as r5,
-        sum(r1 + r2 + r3 + r4 + r5) as ratings, sum(r1 + 2 * r2 + 3 * r3 + 4 * r4 + 5 * r5) as stars,
-        sum(corrections) as corrections, sum(flags) as flags,
-        sum(r1 + r2 + r3 + r4 + r5 + passes + fails) as verdicts, sum(r4 + r5 + passes) as positives
-      from runs as run join run_feedback as tally on tally.tenant = ${visible.tenant} and tally.run_id = run.run_id
-      where ${ended(visible, query)} and ${about(query)} and tally.annotations > 0
-      group by 1, 2, 3, run.run_id
-    ) as per_run
-    group by key, node_id, actor_kind`;
-}
-
-/** PostgreSQL's sum of sums would be a numeric, which is a text here. */
-function total(column: string): RawBuilder<number> {
-  return sql`cast(sum(${sql.ref(column)}) as bigint) as ${sql.ref(column)}`;
+      count(*) filter (where ${VERDICTS} > 0) as judged_runs,
+      count(*) filter (where 2 * (r4 + r5 + passes) > ${VERDICTS}) as positive_runs
+    from runs as run join run_feedback as tally on tally.tenant = ${visible.tenant} and tally.run_id = run.run_id
+    where ${ended(visible, query)} and ${about(query)} and tally.annotations > 0
+    group by 1, 2, 3`;
 }
 
 interface LabelRow extends Place {
@@ -146,9 +139,9 @@ function ended({ tenant, workspace }: Visibility, query: FeedbackQuery): RawBuil
 }
 
 /** By node, what was said of the run as a whole is in no group. */
-function about({ nodeId, groupBy }: FeedbackQuery): RawBuilder<unknown> {
-  if (nodeId !== undefined) return sql`tally.node_id = ${nodeId}`;
-  return groupBy === "node" ? sql`tally.node_id <> ''` : sql`1 = 1`;
+function about({ nodeId = WHOLE_RUN, groupBy }: FeedbackQuery): RawBuilder<unknown> {
+  const node = sql`tally.node_id`;
+  return groupBy === "node" && nodeId === WHOLE_RUN ? sql`${node} <> ${nodeId}` : sql`${node} = ${nodeId}`;
 }
 
 function toFeedbackRow(

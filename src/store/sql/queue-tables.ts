@@ -40,6 +40,17 @@ export interface QueueReviewsTable {
   at: number;
 }
 
+/**
+ * Every open item before this place was judged or skipped by the reviewer, so that nobody has to look at those again.
+ * Primary key (queue_id, reviewer).
+ */
+export interface QueueMarksTable {
+  queue_id: string;
+  reviewer: string;
+  position: number;
+  item_id: string;
+}
+
 /** That there was a run, and nothing of what was in it. */
 export interface RunTombstonesTable {
   run_id: string; // primary key

@@ -74,10 +74,20 @@ export async function freeQueueItems(
   visible: Visibility,
   { queueId, reviewer, nowMs, limit }: FreeItemQuery,
 ): Promise<QueueItemRecord[]> {
+  // What the reviewer is through with is not looked at again, however much it is.
+  const mark = await db
+    .selectFrom("queue_marks")
+    .select(["position", "item_id"])
+    .where("queue_id", "=", queueId)
+    .where("reviewer", "=", reviewer)
+    .executeTakeFirst();
   const review = sql`from queue_reviews as review where review.item_id = queue_items.item_id`;
   const held = sql`(review.status = 'leased' and review.until_at > ${nowMs})`;
   const rows = await visibleItems(db, visible, queueId)
     .where("state", "=", "open")
+    .$if(mark !== undefined, (items) =>
+      items.where(sql<boolean>`(position, item_id) >= (${mark?.position}, ${mark?.item_id})`),
+    )
     .where(
       sql<boolean>`not exists (select 1 ${review} and review.reviewer = ${reviewer}
         and (review.status in ('judged', 'skipped') or ${held}))`,

@@ -30,6 +30,7 @@ export const TABLE_KEYS: Readonly<Record<TableName, readonly string[]>> = {
   queues: ["queue_id"],
   queue_items: ["item_id"],
   queue_reviews: ["item_id", "reviewer"],
+  queue_marks: ["queue_id", "reviewer"],
   run_tombstones: ["run_id"],
   idempotency: ["tenant", "operation", "idem_key"],
   audit_log: ["tenant", "seq"],

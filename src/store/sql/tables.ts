@@ -41,6 +41,7 @@ export interface Tables {
   queues: Q.QueuesTable;
   queue_items: Q.QueueItemsTable;
   queue_reviews: Q.QueueReviewsTable;
+  queue_marks: Q.QueueMarksTable;
   run_tombstones: Q.RunTombstonesTable;
 }
 

@@ -17,7 +17,8 @@ export const RUN_DELETES = runDeletes({ run: "?1", tenant: "?2", last: "char(111
 
 export const DELETION_WRITES = {
   ...RUN_DELETES,
-  insertTombstone: `insert into run_tombstones (${TOMBSTONE_COLUMNS}) values (${TOMBSTONE_COLUMNS.map(() => "?")})`,
+  insertTombstone: `insert into run_tombstones (${TOMBSTONE_COLUMNS}) values (${TOMBSTONE_COLUMNS.map(() => "?")})
+    on conflict (run_id) do nothing`,
 } as const;
 
 export const DELETION_READS = {

@@ -1,4 +1,5 @@
 import type { QueueItemRecord, QueueWrite } from "../judgments.ts";
+import { passedBy } from "../sql/queue-marks.ts";
 import { freshItemRow, itemRow, queueRow, reviewRows } from "../sql/queue-rows.ts";
 import type { SqliteValue } from "./open-database.ts";
 import type { QueueCheck, Write } from "./operations.ts";
@@ -24,7 +25,10 @@ function flattenQueue(write: QueueWrite, made: ReadonlySet<string>, writes: Writ
       return [...there(queueId, made), { type: "item", itemId, queueId, runId, subject, revision }];
     }
     case "fill": {
-      for (const item of write.items) writes.push(["fillItem", valuesOf(freshItemRow(item), columns.ITEM_COLUMNS)]);
+      for (const item of write.items) {
+        writes.push(["fillItem", valuesOf(freshItemRow(item), columns.ITEM_COLUMNS)]);
+        moveMarks(item, writes);
+      }
       return [...new Set(write.items.map(({ queueId }) => queueId))].flatMap((queueId) => there(queueId, made));
     }
   }
@@ -38,6 +42,13 @@ function flattenItem(item: QueueItemRecord, writes: Write[]): void {
   writes.push(["putItem", valuesOf(itemRow(item), columns.ITEM_COLUMNS)]);
   if (item.revision > 1) writes.push(["deleteReviews", [item.itemId]]);
   for (const row of reviewRows(item)) writes.push(["insertReview", valuesOf(row, columns.REVIEW_COLUMNS)]);
+  moveMarks(item, writes);
+}
+
+function moveMarks(item: QueueItemRecord, writes: Write[]): void {
+  const { itemId, queueId, state, position } = item;
+  if (state === "open") writes.push(["lowerMarks", [queueId, position, itemId]]);
+  for (const reviewer of passedBy(item)) writes.push(["raiseMark", [queueId, reviewer]]);
 }
 
 function valuesOf<C extends string>(row: Readonly<Record<C, SqliteValue>>, names: readonly C[]): SqliteValue[] {

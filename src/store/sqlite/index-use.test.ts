@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { NOW } from "../../testing/builders.ts";
 import { migrate } from "../sql/migrate.ts";
 import { sharedStore } from "../sql/shared-store.ts";
+import { RUN_DELETES } from "./deletion-statements.ts";
 import { kyselyOver } from "./kysely-dialect.ts";
 import { IN_MEMORY, openForWriting, type SqliteDatabase } from "./open-database.ts";
 
@@ -72,15 +73,56 @@ describe("a database that has grown large", () => {
     ["all deliveries", (store) => store.listDeliveries(visible, { limit: 9, before: "dlv-1" }), "deliveries_by_tenant"],
     ["redelivering", (store) => store.redeliver(visible, { webhookId: "hook-1" }, NOW), "deliveries_by_webhook"],
     ["the webhooks of a tenant", (store) => store.listWebhooks(visible), "webhooks_by_tenant"],
+    ["review queues", (store) => store.listQueues(visible, { limit: 9, before: "que-1" }), "queues_by_tenant"],
+    [
+      "the items of a queue",
+      (store) => store.listQueueItems(visible, { queueId: "que-1", limit: 9, after: { position: 1, itemId: "itm-1" } }),
+      "queue_items_in_order",
+    ],
+    [
+      "the items in a state",
+      (store) => store.listQueueItems(visible, { queueId: "que-1", limit: 9, state: "done" }),
+      "queue_items_by_state",
+    ],
+    [
+      "the next free item",
+      (store) => store.freeQueueItems(visible, { queueId: "que-1", reviewer: "ada", nowMs: NOW, limit: 1 }),
+      "queue_items_by_state",
+    ],
+    ["the progress of reviewers", (store) => store.queueProgress("que-1"), "COVERING INDEX queue_reviews_by_reviewer"],
+    ["a count of items", (store) => store.countQueueItems("que-1"), "COVERING INDEX queue_items_by_state"],
+    [
+      "runs that ended",
+      (store) => store.endedRuns(visible, { after: { endedAtMs: NOW, runId: "run-1" }, limit: 9, workflowId: "wf" }),
+      "COVERING INDEX runs_ended",
+    ],
+    [
+      "runs whose time is over",
+      (store) => store.expiredRuns({ tenant: "t", workflowId: "wf", endedBeforeMs: NOW, limit: 9 }),
+      "runs_by_workflow",
+    ],
+    ["the workflows of runs", (store) => store.runWorkflows(), "COVERING INDEX runs_by_workflow"],
   ])("answers for %s from an index", async (_, call, index) => {
     const plan = await planOf(call);
     expect(plan).toContain(index);
-    expect(plan).not.toMatch(/SCAN (interrupts|interrupt_votes|gate|ballot|deliveries|webhooks)\b(?! USING)/);
+    expect(plan).not.toMatch(
+      /SCAN (interrupts|interrupt_votes|gate|ballot|deliveries|webhooks|queues|queue_items|queue_reviews|runs)\b(?! USING)/,
+    );
   });
 
   test("finds the next delivery without looking at every one", async () => {
     const plan = await planOf((store) => store.nextDeliveryAtMs(NOW));
     for (const index of ["deliveries_pending", "deliveries_leased"]) expect(plan).toContain(index);
+  });
+
+  test("loses a run without looking at others", () => {
+    for (const [name, sql] of Object.entries(RUN_DELETES)) {
+      const steps = db.prepare(`explain query plan ${sql}`).all("run-1", "t") as { detail: string }[];
+      expect(
+        steps.map(({ detail }) => detail).filter((detail) => detail.startsWith("SCAN")),
+        name,
+      ).toEqual([]);
+    }
   });
 
   test("is purged by indexes", async () => {

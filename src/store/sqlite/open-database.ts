@@ -44,6 +44,8 @@ export async function openForWriting(path: string): Promise<SqliteDatabase> {
     pragma journal_size_limit = 67108864;
     pragma cache_size = -32768;
     pragma temp_store = memory;
+    -- What is deleted is overwritten: somebody with the file in his hands finds nothing of a run that is gone.
+    pragma secure_delete = on;
   `);
   return db;
 }

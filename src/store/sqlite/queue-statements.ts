@@ -1,3 +1,4 @@
+import { FIRST_POSITION, passed } from "../sql/queue-marks.ts";
 import type * as T from "../sql/queue-tables.ts";
 
 /** The order in which values are bound, and columns named. */
@@ -50,6 +51,19 @@ export const QUEUE_WRITES = {
     where exists (select 1 from runs where runs.run_id = given.run_id and runs.tenant = given.tenant)
     on conflict (queue_id, subject) do nothing`,
   deleteReviews: "delete from queue_reviews where item_id = ?",
+  // Back to an item that a reviewer could get now, though all before the mark were passed; see `QueueMarksTable`.
+  lowerMarks: `update queue_marks set position = ?2, item_id = ?3
+    where queue_id = ?1 and (position, item_id) > (?2, ?3) and exists (select 1 from queue_items where item_id = ?3)
+    and not ${passed("?3", "queue_marks.reviewer")}`,
+  // On to the first item that the reviewer has yet to pass.
+  raiseMark: `insert into queue_marks (queue_id, reviewer, position, item_id)
+    select queue_id, ?2, position, item_id from queue_items as item
+    where queue_id = ?1 and state = 'open' and (position, item_id) >= (
+      select coalesce(max(position), ${FIRST_POSITION}), coalesce(max(item_id), '') from queue_marks
+      where queue_id = ?1 and reviewer = ?2)
+    and not ${passed("item.item_id", "?2")}
+    order by position, item_id limit 1
+    on conflict (queue_id, reviewer) do update set position = excluded.position, item_id = excluded.item_id`,
   insertReview: `insert into queue_reviews (${REVIEW_COLUMNS}) values (${REVIEW_COLUMNS.map(() => "?")})`,
 } as const;
 

@@ -22,8 +22,18 @@ function commit(operations: readonly Operation[]): Outcome[] {
   return operations.map(() => ({ kind: "failed", trouble: true, message }));
 }
 
+/** The connection that reads is closed after this one, and would leave a log with all that was deleted since. */
+function emptyLog(): void {
+  try {
+    db.exec("pragma wal_checkpoint(truncate)");
+  } catch {
+    // A disk that is full or gone: whoever opens the file next finds the log, and nothing is lost.
+  }
+}
+
 port.on("message", (operations: readonly Operation[] | null) => {
   if (operations !== null) return port.postMessage(commit(operations));
+  emptyLog();
   db.close();
   port.close();
 });

@@ -17,13 +17,14 @@ import {
 } from "../builders.ts";
 import { externalEvent, newDelivery, newWebhook, openGate } from "../gate-builders.ts";
 import { verifiedChain } from "./audit.ts";
+import { JUDGMENT_CALLS } from "./judgment-calls.ts";
 import { accept, eventsOf, type Subject, upTo } from "./subject.ts";
 
 const visible = { tenant: "t" };
 const claim = { owner: "w", nowMs: NOW, untilMs: NOW, limit: 1, engineVersion: ENGINE_VERSION };
 
 /** Every method that asks the database. */
-const CALLS: Readonly<Record<string, (store: Store) => Promise<unknown>>> = {
+const CALLS: Readonly<Record<Exclude<keyof Store, "onChange" | "close">, (store: Store) => Promise<unknown>>> = {
   commit: (store) => store.commit({ tenant: "t", audit: [auditDraft()] }),
   ping: (store) => store.ping(),
   readRun: (store) => store.readRun(visible, "run-1"),
@@ -80,6 +81,7 @@ const CALLS: Readonly<Record<string, (store: Store) => Promise<unknown>>> = {
   readArtifact: (store) => store.readArtifact(visible, "run-1", "a"),
   hostSecret: (store) => store.hostSecret("name", () => "value"),
   purge: (store) => store.purge(NOW),
+  ...JUDGMENT_CALLS,
 };
 
 async function codeOf(call: () => Promise<unknown>): Promise<unknown> {

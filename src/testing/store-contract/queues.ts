@@ -5,12 +5,12 @@ import { HOUR, NOW, newId, newTenant, startedRun } from "../builders.ts";
 import { judged, leased, newItem, newQueue, skipped } from "../queue-builders.ts";
 import { accept, refused, type Subject, save, upTo } from "./subject.ts";
 
-async function savedQueue(store: Store, queue: QueueRecord): Promise<QueueRecord> {
+export async function savedQueue(store: Store, queue: QueueRecord): Promise<QueueRecord> {
   await accept(store, { tenant: queue.tenant, queues: [{ type: "queue", queue }] });
   return queue;
 }
 
-async function savedItem(store: Store, item: QueueItemRecord): Promise<QueueItemRecord> {
+export async function savedItem(store: Store, item: QueueItemRecord): Promise<QueueItemRecord> {
   await accept(store, { tenant: item.tenant, queues: [{ type: "item", item }] });
   return item;
 }
@@ -22,14 +22,10 @@ async function savedRun(store: Store, tenant: string): Promise<string> {
 }
 
 /** A queue of a tenant of its own, and a run to judge. */
-async function prepared(store: Store, more: Partial<QueueRecord> = {}) {
+export async function prepared(store: Store, more: Partial<QueueRecord> = {}) {
   const tenant = newTenant();
   const queue = await savedQueue(store, newQueue(tenant, more));
   return { tenant, queue, queueId: queue.queueId, runId: await savedRun(store, tenant) };
-}
-
-function idsOf(items: readonly QueueItemRecord[]): string[] {
-  return items.map(({ itemId }) => itemId);
 }
 
 export function queues(subject: Subject): void {
@@ -220,113 +216,4 @@ export function queues(subject: Subject): void {
       expect(await store.readQueueItem({ tenant }, queueId, item.itemId)).toBeUndefined();
     });
   });
-
-  describe("a queue that is filled", () => {
-    test("passes over what it has, whatever became of it, and runs that are gone", async () => {
-      const { store } = subject;
-      const { tenant, queue, queueId, runId } = await prepared(store);
-      const closed = await savedItem(store, newItem(queue, runId, { subject: "a", state: "closed" }));
-      const [a, b, again, gone] = [
-        newItem(queue, runId, { subject: "a", position: 1 }),
-        newItem(queue, runId, { subject: "b", position: 2 }),
-        newItem(queue, runId, { subject: "b", position: 3 }),
-        newItem(queue, newId("run"), { position: 4 }),
-      ];
-      await accept(store, { tenant, queues: [{ type: "fill", items: [a, b, again, gone] }] });
-      await accept(store, { tenant, queues: [{ type: "fill", items: [newItem(queue, runId, { subject: "b" })] }] });
-      expect(await store.listQueueItems({ tenant }, { queueId, limit: 9 })).toEqual([closed, b]);
-    });
-
-    test("from many sides at the same time has nothing twice", async () => {
-      const { store } = subject;
-      const { tenant, queue, queueId, runId } = await prepared(store);
-      const fill = () => upTo(20).map((i) => newItem(queue, runId, { subject: `s-${i}`, position: i }));
-      await Promise.all(upTo(6).map(() => accept(store, { tenant, queues: [{ type: "fill", items: fill() }] })));
-      const found = await store.listQueueItems({ tenant }, { queueId, limit: 200 });
-      expect(found.map((item) => item.subject)).toEqual(upTo(20).map((i) => `s-${i}`));
-    });
-
-    test("may be new in the same unit, and must be there otherwise", async () => {
-      const { store } = subject;
-      const { tenant, runId } = await prepared(store);
-      const queue = newQueue(tenant);
-      const items = [newItem(queue, runId)];
-      const refusal = await refused(store, { tenant, queues: [{ type: "fill", items }] });
-      expect(refusal).toEqual({ type: "queue", id: queue.queueId, revision: 0 });
-      await accept(store, {
-        tenant,
-        queues: [
-          { type: "queue", queue },
-          { type: "fill", items },
-        ],
-      });
-      expect(await store.countQueueItems(queue.queueId)).toEqual({ open: 1 });
-    });
-
-    test("takes nothing that somebody is said to have reviewed", async () => {
-      const { store } = subject;
-      const { tenant, queue, runId } = await prepared(store);
-      const items = [newItem(queue, runId, { reviews: [judged("ada")] })];
-      await expect(store.commit({ tenant, queues: [{ type: "fill", items }] })).rejects.toThrow("is not new");
-    });
-  });
-
-  describe("the items of a review queue", () => {
-    test("are listed in order, in pages, by state and by reviewer", async () => {
-      const { store } = subject;
-      const { tenant, queue, queueId, runId } = await prepared(store);
-      const item = (itemId: string, more: Partial<QueueItemRecord>) =>
-        savedItem(store, newItem(queue, runId, { itemId: `itm-${itemId}`, subject: itemId, ...more }));
-      await item("d", { position: 2, state: "done", reviews: [judged("ada")] });
-      await item("b", { position: 1, reviews: [leased("ada", NOW), judged("bob")] });
-      await item("a", { position: 1, state: "disputed", reviews: [skipped("bob")] });
-      await item("c", { position: 0, state: "done", reviews: [judged("bob")] });
-      const list = async (more: object) =>
-        idsOf(await store.listQueueItems({ tenant }, { queueId, limit: 9, ...more })).join(" ");
-      expect(await list({})).toBe("itm-c itm-a itm-b itm-d");
-      expect(await list({ limit: 2 })).toBe("itm-c itm-a");
-      expect(await list({ after: { position: 1, itemId: "itm-a" } })).toBe("itm-b itm-d");
-      expect(await list({ state: "done" })).toBe("itm-c itm-d");
-      expect(await list({ reviewer: "ada" })).toBe("itm-b itm-d");
-      expect(await list({ reviewer: "ada", reviewStatus: "judged" })).toBe("itm-d");
-      expect(await list({ reviewer: "bob", reviewStatus: "judged", state: "done" })).toBe("itm-c");
-      expect(await list({ reviewStatus: "skipped" })).toBe("itm-a");
-      expect(await store.countQueueItems(queueId)).toEqual({ open: 1, disputed: 1, done: 2 });
-      expect(await store.queueProgress(queueId)).toEqual([
-        { reviewer: "ada", judged: 1, skipped: 0, leased: 1 },
-        { reviewer: "bob", judged: 2, skipped: 1, leased: 0 },
-      ]);
-    });
-
-    test("are free for whoever has yet to look at them, unless enough others have or do", async () => {
-      const { store } = subject;
-      const { tenant, queue, queueId, runId } = await prepared(store);
-      const item = (itemId: string, more: Partial<QueueItemRecord>) =>
-        savedItem(store, newItem(queue, runId, { itemId: `itm-${itemId}`, subject: itemId, required: 2, ...more }));
-      const later = NOW + 1;
-      await item("judged", { reviews: [judged("ada")] });
-      await item("skipped", { reviews: [skipped("ada")] });
-      await item("held", { reviews: [leased("ada", later)] });
-      await item("closed", { state: "closed" });
-      await item("done", { state: "done" });
-      await item("disputed", { state: "disputed" });
-      await item("full", { reviews: [judged("bob"), leased("cyd", later)] });
-      await item("z-untouched", { position: 0 });
-      await item("passed", { position: 1, reviews: [skipped("bob"), skipped("cyd"), judged("dan")] });
-      await item("lapsed", { position: 2, reviews: [leased("ada", NOW), leased("bob", NOW), judged("cyd")] });
-      await item("half", { position: 2, reviews: [leased("bob", later)] });
-      const query = { queueId, reviewer: "ada", nowMs: NOW, limit: 9 };
-      const free = await store.freeQueueItems({ tenant }, query);
-      expect(idsOf(free)).toEqual(["itm-z-untouched", "itm-passed", "itm-half", "itm-lapsed"]);
-      expect(free[1]?.reviews).toEqual([skipped("bob"), skipped("cyd"), judged("dan")].toSorted(byReviewer));
-      expect(idsOf(await store.freeQueueItems({ tenant }, { ...query, limit: 1 }))).toEqual(["itm-z-untouched"]);
-      expect(idsOf(await store.freeQueueItems({ tenant }, { ...query, nowMs: later }))).toContain("itm-held");
-      expect(await store.freeQueueItems({ tenant: newTenant() }, query)).toEqual([]);
-      expect(await store.freeQueueItems({ tenant, workspace: "w1" }, query)).toEqual([]);
-    });
-  });
-}
-
-function byReviewer(a: { reviewer: string }, b: { reviewer: string }): number {
-  return a.reviewer < b.reviewer ? -1 : 1;
 }

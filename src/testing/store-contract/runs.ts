@@ -129,6 +129,8 @@ export function runs(subject: Subject): void {
           version: state.version,
           engineVersion: state.engineVersion,
           wakeAtMs: wakeAtMs(state) ?? null,
+          agentId: null,
+          intervened: false,
           state,
         });
       }

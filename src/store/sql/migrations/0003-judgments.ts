@@ -113,8 +113,10 @@ const INDEXES = [
     where agent_id is not null`,
   `create index annotations_by_node on annotations (tenant, about_node, created_at, annotation_id)
     where about_node is not null`,
-  `create index annotations_flagged on annotations (tenant, created_at, annotation_id)
-    where flag_status = 'open' and state = 'live'`,
+  `create index annotations_flagged on annotations (tenant, flag_status, created_at, annotation_id)
+    where flag_status is not null and state = 'live'`,
+  // Few, and otherwise found only by looking at all.
+  `create index annotations_gone on annotations (tenant, state, created_at, annotation_id) where state <> 'live'`,
   "create index annotation_changes_by_id on annotation_changes (tenant, annotation_id)",
   // When a run ended, and all that a summary asks about it: it reads no row.
   `create index runs_ended on runs (tenant, updated_at, run_id, workflow_id, workspace, agent_id, intervened, status)

@@ -35,6 +35,13 @@ export const queueTables = ({ text, int, bigint, strict }: ColumnTypes): string[
     at ${bigint} not null,
     primary key (item_id, reviewer)
   )${strict}`,
+  `create table queue_marks (
+    queue_id ${text} not null,
+    reviewer ${text} not null,
+    position ${bigint} not null,
+    item_id ${text} not null,
+    primary key (queue_id, reviewer)
+  )${strict}`,
   `create table run_tombstones (
     run_id ${text} primary key,
     tenant ${text} not null,

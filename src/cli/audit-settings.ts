@@ -1,0 +1,30 @@
+import type { Setting } from "./settings.ts";
+
+/** Settings of the audit chain. Rows of the table in `settings.ts`. */
+export const AUDIT_SETTINGS = {
+  auditKey: {
+    group: "Audit",
+    type: "path",
+    value: "FILE",
+    summary: "The Ed25519 private key (PEM) that signs audit checkpoints; without it one is kept in the database.",
+  },
+  auditCheckpointEntries: {
+    type: "integer",
+    min: 1,
+    value: "N",
+    group: "Audit",
+    default: 1000,
+    max: 100_000,
+    summary: "Audit entries after which a checkpoint is signed.",
+  },
+  auditCheckpointSeconds: {
+    type: "integer",
+    unit: "seconds",
+    min: 1,
+    value: "SECONDS",
+    group: "Audit",
+    default: 300,
+    max: 86_400,
+    summary: "Time after which new audit entries are covered by a checkpoint in any case.",
+  },
+} as const satisfies Readonly<Record<string, Setting>>;

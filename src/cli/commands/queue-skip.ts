@@ -1,0 +1,28 @@
+import { AppError } from "../../protocol/errors.ts";
+import type { QueueItemView } from "../../protocol/queue-api.ts";
+import { connect } from "../client.ts";
+import type { Call } from "../command.ts";
+import { showItem } from "../describe-queue.ts";
+import { findQueue, itemPath } from "../queue-client.ts";
+import type { QUEUE_REASON_FLAGS } from "../specs/queue.ts";
+
+export function queueSkip(call: Call<typeof QUEUE_REASON_FLAGS>): Promise<undefined> {
+  if (call.flags.reason === undefined) {
+    throw new AppError("unusable_input", { problem: "--reason is missing; say why you leave it to others" });
+  }
+  return send(call, "skip");
+}
+
+export function queueRequeue(call: Call<typeof QUEUE_REASON_FLAGS>): Promise<undefined> {
+  return send(call, "requeue");
+}
+
+async function send(call: Call<typeof QUEUE_REASON_FLAGS>, verb: "skip" | "requeue"): Promise<undefined> {
+  const { args, flags, json, config, io } = call;
+  const client = connect(config);
+  const [named = "", itemId = ""] = args;
+  const { queueId } = await findQueue(client, named);
+  const body = flags.reason === undefined ? {} : { reason: flags.reason };
+  const item = await client.json<QueueItemView>(itemPath(queueId, itemId, verb), { method: "POST", body });
+  io.out(json ? JSON.stringify(item) : showItem(item, { paint: io.paint, nowMs: Date.now() }));
+}

@@ -1,0 +1,72 @@
+/** One log record, before it is written the way OTLP wants it. */
+export interface LogRecord {
+  readonly eventName: string;
+  readonly atMs: number;
+  readonly traceId: string;
+  readonly spanId: string;
+  /** What has no value is left out. */
+  readonly attributes: Readonly<Record<string, string | number | undefined>>;
+}
+
+export interface LogSource {
+  readonly service: string;
+  readonly version: string;
+  readonly scope: string;
+}
+
+/** SEVERITY_NUMBER_INFO. */
+const INFO = 9;
+
+/** The body of `POST /v1/logs`: OTLP/HTTP in JSON. 64-bit numbers are texts there, and ids are hex. */
+export function otlpLogs(
+  { service, version, scope }: LogSource,
+  observedAtMs: number,
+  records: readonly LogRecord[],
+): string {
+  return JSON.stringify({
+    resourceLogs: [
+      {
+        resource: { attributes: attributes({ "service.name": service, "service.version": version }) },
+        scopeLogs: [
+          {
+            scope: { name: scope, version },
+            logRecords: records.map((record) => ({
+              timeUnixNano: nanoseconds(record.atMs),
+              observedTimeUnixNano: nanoseconds(observedAtMs),
+              severityNumber: INFO,
+              severityText: "INFO",
+              eventName: record.eventName,
+              // Collectors from before events had a name of their own look here.
+              attributes: attributes({ "event.name": record.eventName, ...record.attributes }),
+              traceId: record.traceId,
+              spanId: record.spanId,
+            })),
+          },
+        ],
+      },
+    ],
+  });
+}
+
+function attributes(values: LogRecord["attributes"]) {
+  return Object.entries(values).flatMap(([key, value]) => {
+    if (value === undefined) return [];
+    return [{ key, value: typeof value === "string" ? { stringValue: value } : { doubleValue: value } }];
+  });
+}
+
+function nanoseconds(ms: number): string {
+  return `${Math.trunc(ms)}000000`;
+}
+
+/** How many records the receiver took none of, from its answer to a batch that it took. */
+export function rejectedRecords(answer: string): number {
+  try {
+    const { partialSuccess } = JSON.parse(answer) as { partialSuccess?: { rejectedLogRecords?: string | number } };
+    const rejected = Number(partialSuccess?.rejectedLogRecords ?? 0);
+    return Number.isSafeInteger(rejected) && rejected > 0 ? rejected : 0;
+  } catch {
+    // An answer in another format says nothing that could be read.
+    return 0;
+  }
+}

@@ -1,0 +1,75 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { NOW } from "../../testing/builders.ts";
+import type { AnnotationQuery } from "../judgments.ts";
+import { migrate } from "../sql/migrate.ts";
+import { sharedStore } from "../sql/shared-store.ts";
+import { kyselyOver } from "./kysely-dialect.ts";
+import { IN_MEMORY, openForWriting, type SqliteDatabase } from "./open-database.ts";
+
+let db: SqliteDatabase;
+beforeEach(async () => {
+  db = await openForWriting(IN_MEMORY);
+  await migrate(kyselyOver(db));
+});
+afterEach(() => db.close());
+
+type Shared = ReturnType<typeof sharedStore>;
+
+/** How SQLite goes about everything that a call asks of it. */
+async function planOf(call: (store: Shared) => Promise<unknown>): Promise<string> {
+  const plans: string[] = [];
+  const prepare = (sql: string) => {
+    const steps = db.prepare(`explain query plan ${sql}`).all() as { detail: string }[];
+    plans.push(...steps.map(({ detail }) => detail));
+    return db.prepare(sql);
+  };
+  const watched = kyselyOver({ prepare, exec: (sql) => db.exec(sql), close: () => {} });
+  await call(sharedStore(watched, watched));
+  return plans.join("\n");
+}
+
+const visible = { tenant: "t", workspace: "w" };
+const after = { createdAtMs: NOW, annotationId: "ann-1" };
+
+describe("a database with many annotations", () => {
+  test.each<[Partial<AnnotationQuery>, string]>([
+    [{}, "annotations_by_time"],
+    [{ runId: "r" }, "annotations_by_run"],
+    [{ workflowId: "w" }, "annotations_by_workflow"],
+    [{ agentId: "a" }, "annotations_by_agent"],
+    [{ nodeId: "n" }, "annotations_by_node"],
+    [{ kind: "flag" }, "annotations_by_kind"],
+    [{ label: "l" }, "annotations_by_label"],
+    [{ actor: "a" }, "annotations_by_actor"],
+    [{ flag: "open" }, "annotations_flagged"],
+    [{ flag: "closed" }, "annotations_flagged"],
+    [{ state: "retracted" }, "annotations_gone"],
+    [{ ratingMax: 2 }, "annotations_by_kind"],
+  ])("lists those with %j by walking along an index, in order", async (query, index) => {
+    for (const order of ["oldest", "newest"] as const) {
+      const plan = await planOf((store) => store.listAnnotations(visible, { limit: 9, order, after, ...query }));
+      expect(plan).toContain(`USING INDEX ${index} `);
+      expect(plan).toContain("created_at");
+      expect(plan).not.toMatch(/SCAN|TEMP B-TREE/);
+    }
+  });
+
+  test("reads those of a run, and the history, from where the last page ended", async () => {
+    const ofRun = await planOf((store) => store.annotationsOfRun("r", after, 9));
+    expect(ofRun).toContain("annotations_by_run");
+    const changes = await planOf((store) => store.annotationChanges("t", { seq: 3, n: 1 }, 9));
+    expect(changes).toMatch(/SEARCH change USING PRIMARY KEY \(tenant=\? AND \(seq,n\)>/);
+    const behind = await planOf((store) => store.tenantsBehind("otel"));
+    expect(behind).toMatch(/SEARCH change (EXISTS )?USING PRIMARY KEY/);
+    for (const plan of [ofRun, changes]) expect(plan).not.toMatch(/SCAN|TEMP B-TREE/);
+    const at = await planOf((store) => store.changePlaceAt("t", NOW));
+    expect(at).toContain("annotation_changes_by_id");
+  });
+
+  test("is summed up along the runs that ended, without reading one of them", async () => {
+    const plan = await planOf((store) => store.feedbackSummary(visible, { fromMs: NOW, groupBy: "workflow" }));
+    expect(plan).toContain("COVERING INDEX runs_ended (tenant=? AND updated_at>?)");
+    expect(plan).toMatch(/SEARCH tally USING PRIMARY KEY \(tenant=\? AND run_id=\?/);
+    expect(plan).not.toMatch(/SCAN/);
+  });
+});

@@ -1,0 +1,85 @@
+import { describe, expect, test } from "vitest";
+import { OutsideHost } from "./host.ts";
+import { STRANGER } from "./keys.ts";
+
+const CANARY = "sk-canary-rfc0056-do-not-leak-abc123";
+const SEAM = "/v1/host/sample/test/debug-bundle/export";
+
+/** A run to take away. */
+export function bundleScenarios(host: () => OutsideHost): void {
+  describe("a debug bundle", () => {
+    test("has every field that the protocol requires, and the events that a poll gives", async () => {
+      const runId = await host().begin("chain");
+      await host().ends(runId);
+      const { status, headers, json } = await host().ask("GET", `/v1/runs/${runId}/debug-bundle`);
+      expect([status, headers.get("cache-control")]).toEqual([200, "no-store"]);
+      expect(json.bundleVersion).toMatch(/^[0-9]+\.[0-9]+$/);
+      expect(Date.parse(json.generatedAt)).not.toBeNaN();
+      expect(json.host).toEqual({ name: "assay", version: expect.any(String), vendor: expect.any(String) });
+      expect(json.run).toMatchObject({ runId, workflowId: "chain", status: "completed" });
+      expect(json.events).toEqual((await host().ask("GET", `/v1/runs/${runId}/events/poll`)).json.events);
+      expect(json.metrics.eventCount).toBe(json.events.length);
+      expect([json.redactionApplied, json.redactionMode]).toEqual([false, "mask"]);
+      for (const { name, traceId, spanId } of json.spans) {
+        expect([name.length > 0, /^[0-9a-f]{32}$/.test(traceId), /^[0-9a-f]{16}$/.test(spanId)]).toEqual([
+          true,
+          true,
+          true,
+        ]);
+      }
+    });
+
+    test("is advertised where it is served, and so is its seam", async () => {
+      const { json } = await host().ask("GET", "/.well-known/openwop", { key: "" });
+      expect(json.debugBundle).toEqual({ supported: true });
+      expect(json.observability.testSeams.debugBundleExport).toBe(true);
+    });
+
+    test("does not repeat a secret that came as an input, a note or a correction", async () => {
+      const runId = await host().begin("echo", { inputs: { payload: { token: CANARY, list: [`Bearer ${CANARY}`] } } });
+      await host().ends(runId);
+      const body = { signal: { kind: "correction", correction: CANARY }, note: CANARY };
+      expect((await host().ask("POST", `/v1/runs/${runId}/annotations`, { body })).status).toBe(201);
+      for (const answer of [
+        await host().ask("GET", `/v1/runs/${runId}/debug-bundle`),
+        await host().ask("POST", SEAM, { body: { runId } }),
+      ]) {
+        expect(answer.status).toBe(200);
+        expect(answer.text).not.toContain(CANARY);
+        expect(answer.json.redactionApplied).toBe(true);
+        expect(answer.json.annotations).toHaveLength(1);
+      }
+    });
+
+    test("is not for other tenants, nor for nobody", async () => {
+      const runId = await host().begin("noop");
+      const path = `/v1/runs/${runId}/debug-bundle`;
+      expect((await host().ask("GET", path, { key: STRANGER })).status).toBe(404);
+      expect((await host().ask("GET", path, { key: "" })).status).toBe(401);
+      expect((await host().ask("POST", SEAM, { key: "", body: { runId } })).status).toBe(401);
+      expect((await host().ask("POST", SEAM, { key: STRANGER, body: { runId } })).status).toBe(404);
+    });
+
+    test("is cut at the end of its events where they are too many, and not there when switched off", async () => {
+      const other = await OutsideHost.start([], ["--bundle-max-bytes", "65536"]);
+      try {
+        const runId = await other.begin("echo", { inputs: { payload: { text: "x".repeat(12_000) } } });
+        await other.ends(runId);
+        const { json, text } = await other.ask("GET", `/v1/runs/${runId}/debug-bundle`);
+        expect(Buffer.byteLength(text)).toBeLessThanOrEqual(65_536);
+        expect([json.truncated, json.truncatedReason]).toEqual([true, "events_truncated_to_size_cap"]);
+        expect(json.metrics.eventCount).toBe(json.events.length);
+        expect(json.events.map(({ sequence }: { sequence: number }) => sequence)).toEqual([...json.events.keys()]);
+      } finally {
+        await other.stop();
+      }
+      const off = await OutsideHost.start([], ["--disable", "debugBundle"]);
+      try {
+        expect((await off.ask("GET", "/v1/runs/run-x/debug-bundle")).status).toBe(404);
+        expect((await off.ask("GET", "/.well-known/openwop")).json.debugBundle).toBeUndefined();
+      } finally {
+        await off.stop();
+      }
+    });
+  });
+}
