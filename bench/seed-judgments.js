@@ -16,7 +16,12 @@ const SPAN_MS = 90 * 86_400_000;
 const WORDS =
   "invoice total wrong tone missing table late answer polite customer refund policy draft summary link".split(" ");
 
-export const workflowId = (n) => `bench-${n % WORKFLOWS}`;
+/** The same for the same number, and for another salt of no relation to it. */
+function roll(n, salt, below) {
+  let x = Math.imul(n ^ Math.imul(salt, 0x9e3779b1), 0x85ebca6b);
+  x = Math.imul(x ^ (x >>> 15), 0xc2b2ae35);
+  return ((x ^ (x >>> 13)) >>> 0) % below;
+}
 
 /**
  * Ended runs of 20 workflows and 5 agents over 90 days, and judgments on them of 50 people, 2 agents and a check.
@@ -38,7 +43,7 @@ export async function seedJudgments(at, { runs, judgments }) {
   let middle;
   for (let n = 0; n < judgments; n += PER_UNIT) {
     const some = Array.from({ length: Math.min(PER_UNIT, judgments - n) }, (_, i) =>
-      judgmentOf(n + i, judgments, made[(n + i) % made.length]),
+      judgmentOf(n + i, judgments, made[roll(n + i, 2, made.length)]),
     );
     if (n <= judgments / 2) middle = some[0];
     await commit(store, { annotations: some.map((annotation) => ({ type: "record", annotation })) });
@@ -65,7 +70,7 @@ function runOf(n, runs) {
   const atMs = START_MS + Math.floor((n / runs) * SPAN_MS);
   const runId = idAt("run", atMs);
   const started = {
-    workflowId: workflowId(n),
+    workflowId: `bench-${n % WORKFLOWS}`,
     workflowHash: "0".repeat(64),
     inputs: {},
     defaults: {},
@@ -73,7 +78,7 @@ function runOf(n, runs) {
     engineVersion: String(ENGINE_VERSION),
     owner: { tenant: TENANT, principal: "bench" },
     limits: { nodeExecutions: 100 },
-    metadata: { agentId: `agent-${n % 5}` },
+    metadata: { agentId: `agent-${roll(n, 1, 5)}` },
   };
   const timestamp = new Date(atMs).toISOString();
   const events = [
@@ -86,19 +91,20 @@ function runOf(n, runs) {
 function judgmentOf(n, judgments, run) {
   const atMs = START_MS + Math.floor((n / judgments) * SPAN_MS);
   const signal = signalOf(n);
-  const kind = n % 10;
+  const who = roll(n, 3, 10);
+  const nodeId = `node-${roll(n, 4, 7)}`;
+  const isOfNode = roll(n, 5, 3) === 0;
+  const note = Array.from({ length: 8 }, (_, i) => WORDS[roll(n, 100 + i, WORDS.length)]).join(" ");
   return {
     annotationId: idAt("ann", atMs),
     tenant: TENANT,
     ...run,
-    target: n % 3 === 0 ? { nodeId: `node-${n % 7}` } : {},
-    ...(n % 3 === 0 ? { aboutNode: `node-${n % 7}` } : {}),
+    target: isOfNode ? { nodeId } : {},
+    ...(isOfNode ? { aboutNode: nodeId } : {}),
     signal,
-    ...(n % 2 === 0
-      ? { note: Array.from({ length: 8 }, (_, i) => WORDS[(n * 7 + i * i) % WORDS.length]).join(" ") }
-      : {}),
-    actor: kind < 7 ? `person-${n % 50}` : kind < 9 ? `agent-${n % 2}` : "check",
-    actorKind: kind < 7 ? "person" : kind < 9 ? "agent" : "code",
+    ...(roll(n, 6, 2) === 0 ? { note } : {}),
+    actor: who < 7 ? `person-${roll(n, 7, 50)}` : who < 9 ? `agent-${roll(n, 8, 2)}` : "check",
+    actorKind: who < 7 ? "person" : who < 9 ? "agent" : "code",
     createdAtMs: atMs,
     state: "live",
     ...(signal.kind === "flag" ? { flag: { status: "open" } } : {}),
@@ -106,12 +112,11 @@ function judgmentOf(n, judgments, run) {
 }
 
 function signalOf(n) {
-  const sort = Math.floor(n / 11) % 20;
-  if (sort < 12) return { kind: "rating", rating: 1 + (n % 5) };
-  if (sort < 15) return { kind: "label", label: ["pass", "fail", "tone", "length"][n % 4] };
-  if (sort < 19)
-    return { kind: "correction", correction: `Say it in fewer words, and name the ${WORDS[n % WORDS.length]}.` };
-  return { kind: "flag" };
+  const sort = roll(n, 9, 20);
+  if (sort < 12) return { kind: "rating", rating: 1 + roll(n, 10, 5) };
+  if (sort < 15) return { kind: "label", label: ["pass", "fail", "tone", "length"][roll(n, 11, 4)] };
+  if (sort === 19) return { kind: "flag" };
+  return { kind: "correction", correction: `Say it in fewer words, and name the ${WORDS[roll(n, 12, WORDS.length)]}.` };
 }
 
 function idAt(prefix, atMs) {

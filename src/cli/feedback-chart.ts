@@ -53,7 +53,8 @@ function histogram({ ratings, ratedRuns }: ApartFigures, { paint, bar }: ChartSt
   const lines = counts.map((n, i) => {
     // What is there is seen, however little it is beside the others.
     const cells = n === 0 ? 0 : Math.max(1, Math.round((n / most) * BAR_CELLS));
-    return `  ${i + 1}  ${paint.cyan(bar.repeat(cells))}${" ".repeat(BAR_CELLS - cells)}  ${n}`;
+    const drawn = cells === 0 ? "" : paint.cyan(bar.repeat(cells));
+    return `  ${i + 1}  ${drawn}${" ".repeat(BAR_CELLS - cells)}  ${n}`;
   });
   const over = `${formatCount(count, "rating")} on ${formatCount(ratedRuns, "run")}`;
   return [`Rating ${mean?.toFixed(2) ?? "-"} of 5: ${over}`, ...lines.reverse()].join("\n");

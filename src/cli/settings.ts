@@ -1,4 +1,3 @@
-import { CAPABILITIES } from "../protocol/operation.ts";
 import { AUDIT_SETTINGS } from "./audit-settings.ts";
 import { GATE_SETTINGS } from "./gate-settings.ts";
 import { JUDGMENT_SETTINGS } from "./judgment-settings.ts";
@@ -70,7 +69,7 @@ export const SETTINGS = {
     group: "Server",
     type: "names",
     default: [],
-    choices: CAPABILITIES.filter((name) => name !== "conformanceSeams"),
+    choices: ["pauseResume", "feedback", "auditLogIntegrity", "webhooks", "replay", "diff", "debugBundle"],
     value: "LIST",
     summary: "Capabilities to switch off; they leave discovery and their routes answer as the protocol says.",
   },

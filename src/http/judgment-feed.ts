@@ -9,7 +9,6 @@ const PAGE_ROWS = 100;
 
 export interface JudgmentFeedOptions {
   readonly tenant: string;
-  readonly retryMs: number;
   readonly report: (error: unknown) => void;
 }
 
@@ -22,7 +21,6 @@ export class JudgmentFeed {
   readonly #options: JudgmentFeedOptions;
   readonly #subscribers = new Set<JudgmentSubscriber>();
   #working = false;
-  #retry: NodeJS.Timeout | undefined;
 
   constructor(store: Pick<Store, "annotationChanges">, options: JudgmentFeedOptions) {
     this.#store = store;
@@ -40,7 +38,6 @@ export class JudgmentFeed {
 
   remove(subscriber: JudgmentSubscriber): void {
     this.#subscribers.delete(subscriber);
-    if (this.#subscribers.size === 0) clearTimeout(this.#retry);
   }
 
   /** There may be something new. */
@@ -93,13 +90,9 @@ export class JudgmentFeed {
     for (const one of taken) if (one.status === "rejected") throw one.reason;
   }
 
-  /** Everybody is still at the place of what they were told last, and goes on from there. */
+  /** Everybody is still at the place of what they were told last, and goes on from there when the feed is woken again. */
   #trouble(error: unknown): void {
-    if (error instanceof AppError && error.mayRetry) {
-      clearTimeout(this.#retry);
-      this.#retry = setTimeout(() => this.wake(), this.#options.retryMs).unref();
-      return;
-    }
+    if (error instanceof AppError && error.mayRetry) return;
     this.#options.report(error);
     for (const subscriber of [...this.#subscribers]) subscriber.cut();
   }

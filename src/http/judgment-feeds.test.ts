@@ -135,7 +135,7 @@ describe("a reader that fell behind", () => {
   test("is told after every page, however long its way is", async () => {
     const made: string[] = [];
     for (let i = 0; i < 250; i++) made.push((await rate("n")).annotationId);
-    feedsOn({});
+    feedsOn({}, { bufferedBytesMax: 10_000_000 });
     const reader = new Reader();
     await reader.until(() => reader.ids.length === made.length);
     expect(reader.ids).toEqual(made);
@@ -196,6 +196,23 @@ describe("a database that is away", () => {
     const reader = new Reader();
     await new Promise((resolve) => reader.response.once("close", resolve));
     expect(reported.splice(0)).toMatchObject([{ message: "a bug" }]);
+  });
+});
+
+describe("a change that comes while the store is read", () => {
+  test("is read after that", async () => {
+    let interrupted = false;
+    const annotationChanges: Store["annotationChanges"] = async (...asked) => {
+      const changes = await store.annotationChanges(...asked);
+      if (!interrupted) {
+        interrupted = true;
+        await rate("too late for this read");
+      }
+      return changes;
+    };
+    feedsOn({ annotationChanges });
+    const reader = new Reader();
+    await reader.until(() => reader.ids.length === 1);
   });
 });
 

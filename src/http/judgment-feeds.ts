@@ -82,7 +82,7 @@ export class JudgmentFeeds {
     const standing = this.#followed.get(tenant);
     if (standing) return standing;
     const { settings, report } = this.#options;
-    const feed = new JudgmentFeed(this.#host.store, { tenant, retryMs: settings.rereadMs, report });
+    const feed = new JudgmentFeed(this.#host.store, { tenant, report });
     const reread = setInterval(() => feed.wake(), settings.rereadMs).unref();
     const alive = setInterval(() => {
       for (const subscriber of feed.subscribers) subscriber.keepAlive();

@@ -245,7 +245,7 @@ export const RUN_ERRORS = {
   child_cancelled: "The sub-workflow's run was cancelled.",
   child_not_started: "The sub-workflow's run could not be started.",
   subworkflow_depth_exceeded: "Sub-workflows are nested deeper than the host allows.",
-  replay_source_missing: "The run that is replayed has no record of what a node did or was answered; it is not repeated.",
+  replay_source_missing: "The replayed run has no record of what a node did or was answered; it is not repeated.",
   effect_in_doubt: "An external effect was claimed before a crash and its outcome is unknown; it is not repeated.",
 } as const;
 

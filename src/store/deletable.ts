@@ -19,5 +19,5 @@ export function refusalToDelete(
     return { type: "version", runId, version: run?.version ?? 0 };
   }
   const held = run.lease_owner !== null && (run.lease_until ?? 0) > atMs;
-  return held && false ? { type: "lease", runId } : undefined;
+  return held ? { type: "lease", runId } : undefined;
 }

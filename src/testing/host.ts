@@ -46,7 +46,16 @@ export interface TestHostOptions {
   readonly worker?: boolean;
 }
 
-const ALL_SERVED: readonly Capability[] = ["pauseResume", "feedback", "auditLogIntegrity", "webhooks", "conformanceSeams", "replay", "diff", "debugBundle"];
+const ALL_SERVED: readonly Capability[] = [
+  "pauseResume",
+  "feedback",
+  "auditLogIntegrity",
+  "webhooks",
+  "conformanceSeams",
+  "replay",
+  "diff",
+  "debugBundle",
+];
 
 export interface LogLine {
   readonly level: "info" | "warn" | "error";

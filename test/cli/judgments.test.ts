@@ -147,7 +147,9 @@ describe("export and import", () => {
     const header = '{"type":"header","format":"assay-judgments","version":1}';
     const bad = line(90_007).replace('"rating":3', '"rating":9').replace("run-many", "run-odd");
     const good = (n: number) => line(n).replace("run-many", "run-odd");
-    const stdin = [header, good(90_005), "{oops", good(90_006), bad, good(90_008), '{"type":"end","count":5}', ""].join("\n");
+    const stdin = [header, good(90_005), "{oops", good(90_006), bad, good(90_008), '{"type":"end","count":5}', ""].join(
+      "\n",
+    );
     const { code, stdout, stderr } = await run(there, ["import", "-"], { stdin });
     expect({ code, stdout }).toEqual({ code: 2, stdout: "3 judgments imported, 0 updated, 0 unchanged, 2 refused\n" });
     expect(stderr).toBe("Line 3: it is not JSON\nLine 5: /signal/rating must be <= 5\n");

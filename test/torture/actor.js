@@ -1,6 +1,7 @@
 // @ts-check
 import { setTimeout as sleep } from "node:timers/promises";
 import { GaveUp } from "./client.js";
+import { ForkDeeds } from "./fork-deeds.js";
 import { GateDeeds } from "./gate-deeds.js";
 import { JudgmentDeeds } from "./judgment-deeds.js";
 import { napMaxMs, User } from "./user.js";
@@ -16,6 +17,7 @@ import { WORKFLOWS } from "./workflows.js";
 export class Actor extends User {
   #gates = new GateDeeds(this);
   #judgments = new JudgmentDeeds(this);
+  #forks = new ForkDeeds(this);
 
   async live() {
     const { over, thinkMs, tenants } = this.world;
@@ -31,6 +33,7 @@ export class Actor extends User {
       [1, this.#register],
       [100, this.#decide],
       [60, this.#judge],
+      [12, this.#replay],
     ]);
     while (!over.aborted) {
       try {
@@ -172,6 +175,11 @@ export class Actor extends User {
   /** @param {Tenant} tenant */
   #judge(tenant) {
     return this.#judgments.any(tenant);
+  }
+
+  /** @param {Tenant} tenant */
+  #replay(tenant) {
+    return this.#forks.replay(tenant);
   }
 
   /** @param {Tenant} tenant */

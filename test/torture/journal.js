@@ -51,6 +51,8 @@ export class Journal {
   workflows = new Map();
   /** @type {Map<string, import("./judgment-deeds.js").Judgment>} */
   judgments = new Map();
+  /** By the id of the replay. @type {Map<string, { sourceRunId: string, tenant: string }>} */
+  replays = new Map();
   /** @type {Violation[]} */
   violations = [];
   /** What was said to each external event the first time. @type {Map<string, string>} */

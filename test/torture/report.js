@@ -28,7 +28,7 @@ export function table(reports) {
     ["runs", ({ found }) => found.runs],
     ["events", ({ found }) => found.events],
     ["interrupts, votes", ({ found }) => `${found.interrupts}, ${found.votes}`],
-    ["judgments", ({ found }) => found.judgments],
+    ["judgments, replays", ({ found }) => `${found.judgments}, ${found.replays}`],
     ["events delivered, repeated", ({ found }) => `${found.deliveries}, ${found.repeated}`],
     ["audit entries verified", ({ found }) => found.auditEntries],
     ["rows equal to the fold of their log", ({ found }) => found.rows],

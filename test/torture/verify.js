@@ -6,12 +6,13 @@ import { checkAudit } from "./verify-audit.js";
 import { checkFamilies } from "./verify-families.js";
 import { checkGates } from "./verify-gates.js";
 import { checkJudgments } from "./verify-judgments.js";
+import { checkReplays } from "./verify-replays.js";
 import { WORKFLOWS } from "./workflows.js";
 
 /**
  * @typedef {import("./journal.js").Journal} Journal
  * @typedef {import("./tenants.js").Tenant} Tenant
- * @typedef {{ runId: string, status: string, workflowId: string, tags?: string[], parentRunId?: string }} Snapshot
+ * @typedef {{ runId: string, status: string, workflowId: string, tags?: string[], parentRunId?: string, metadata?: any }} Snapshot
  * @typedef {object} LoggedEvent
  * @property {string} eventId
  * @property {string} runId
@@ -31,6 +32,7 @@ import { WORKFLOWS } from "./workflows.js";
  * @property {number} deliveries of different events
  * @property {number} repeated deliveries of an event that had been delivered
  * @property {number} judgments
+ * @property {number} replays
  */
 
 const endOfRunsMaxMs = 60_000;
@@ -46,6 +48,7 @@ export const NOTHING_FOUND = {
   deliveries: 0,
   repeated: 0,
   judgments: 0,
+  replays: 0,
 };
 
 /**
@@ -65,7 +68,10 @@ export async function verifyOverHttp(client, tenants, deliveries, followers) {
   /** @type {Map<string, readonly LoggedEvent[]>} */
   const logs = new Map();
   for (const tenant of tenants) {
-    const own = await listRuns(client, tenant);
+    const listed = await listRuns(client, tenant);
+    const own = listed.filter((run) => run.metadata?.forkedFrom === undefined);
+    const replays = new Map(listed.filter((run) => !own.includes(run)).map((run) => [run.runId, run]));
+    found.replays += replays.size;
     for (const run of own) {
       if (runs.has(run.runId)) journal.violation("a run is listed twice", { runId: run.runId });
       runs.set(run.runId, run);
@@ -75,6 +81,12 @@ export async function verifyOverHttp(client, tenants, deliveries, followers) {
       logs.set(run.runId, log);
       checkLog(journal, run, log);
     });
+    /** @type {Map<string, readonly LoggedEvent[]>} */
+    const replayed = new Map();
+    await inParallel([...replays.keys()], async (runId) => {
+      replayed.set(runId, await readLog(client, tenant, runId));
+    });
+    checkReplays(journal, tenant.tenant, replays, replayed, logs);
     const judgments = await checkJudgments(client, tenant);
     await followers.get(tenant.tenant)?.check(judgments);
     found.judgments += judgments.length;
@@ -91,7 +103,7 @@ export async function verifyOverHttp(client, tenants, deliveries, followers) {
   const countOf = (/** @type {string} */ type) => all.filter((event) => event.type === type).length;
   return {
     ...found,
-    runs: runs.size,
+    runs: runs.size + found.replays,
     events: all.length,
     interrupts: countOf("interrupt.requested"),
     votes: countOf("assay.vote.recorded"),

@@ -1,4 +1,5 @@
 import type { AgreementFigures, QueueAgreement } from "../../protocol/agreement-api.ts";
+import { formatCount } from "../amount.ts";
 import { connect } from "../client.ts";
 import type { Call } from "../command.ts";
 import type { Paint } from "../io.ts";
@@ -49,9 +50,9 @@ function figuresText(title: string, figures: AgreementFigures, paint: Paint): st
   const { krippendorff: alpha, fleiss, cohen, morePairs } = figures;
   const facts = formatFields(
     {
-      "Judged by two": `${figures.items} items, ${figures.agreed} of them alike`,
-      [`Krippendorff's alpha (${alpha.metric})`]: figureText(alpha, `${alpha.ratings} judgments`),
-      "Fleiss' kappa": figureText(fleiss, `${fleiss.items} items`),
+      "Judged by two": `${formatCount(figures.items, "item")}, ${figures.agreed} of them alike`,
+      [`Krippendorff's alpha (${alpha.metric})`]: figureText(alpha, formatCount(alpha.ratings, "judgment")),
+      "Fleiss' kappa": figureText(fleiss, formatCount(fleiss.items, "item")),
     },
     paint,
   );

@@ -65,13 +65,12 @@ const insertAnnotations = insertInto("annotations", {
 
 const insertTexts = insertInto("annotation_texts", { tenant: "text", annotation_id: "text", words: "text" } as const);
 
-const insertChanges = insertInto("annotation_changes", {
-  tenant: "text",
-  seq: "bigint",
-  n: "integer",
-  annotation_id: "text",
-  change: "text",
-} as const);
+/** What happens again, as only elsewhere something can, is told again: in its new place. */
+const insertChanges = insertInto(
+  "annotation_changes",
+  { tenant: "text", seq: "bigint", n: "integer", annotation_id: "text", change: "text" } as const,
+  "on conflict (tenant, annotation_id, change) do update set seq = excluded.seq, n = excluded.n",
+);
 
 const PLACE = { tenant: "text", run_id: "text", node_id: "text", actor_kind: "text" } as const;
 

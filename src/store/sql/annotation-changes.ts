@@ -43,12 +43,7 @@ export async function changePlace(
   annotationId: string,
   change: AnnotationChangeKind,
 ): Promise<ChangePlace | undefined> {
-  return places(db, tenant)
-    .where("annotation_id", "=", annotationId)
-    .where("change", "=", change)
-    .orderBy("seq", "desc")
-    .orderBy("n", "desc")
-    .executeTakeFirst();
+  return places(db, tenant).where("annotation_id", "=", annotationId).where("change", "=", change).executeTakeFirst();
 }
 
 /** Clocks of several processes differ a little: what was recorded first has the earliest time of some, not of all. */

@@ -3,6 +3,7 @@ import type { ActorKind } from "../../protocol/annotation.ts";
 import type { Visibility } from "../../protocol/identity.ts";
 import { WHOLE_RUN } from "../feedback-tallies.ts";
 import type { FeedbackQuery, FeedbackRow } from "../judgments.ts";
+import { dialectOf } from "./dialect-of.ts";
 import type { Tables } from "./tables.ts";
 
 const DAY_MS = 86_400_000;
@@ -17,15 +18,22 @@ export async function feedbackSummary(
   query: FeedbackQuery,
 ): Promise<FeedbackRow[]> {
   const byNode = query.groupBy === "node";
-  const tallies = (await talliesOf(visible, query).execute(db)).rows;
-  const labels = groupedBy((await labelsOf(visible, query).execute(db)).rows, placeOf);
-  const runs = new Map((await runsOf(visible, query).execute(db)).rows.map((row) => [row.key, row]));
+  const from = dialectOf(db) === "sqlite" ? ENDED_RUNS_IN_SQLITE : sql`runs as run`;
+  const tallies = (await talliesOf(from, visible, query).execute(db)).rows;
+  const labels = groupedBy((await labelsOf(from, visible, query).execute(db)).rows, placeOf);
+  const runs = new Map((await runsOf(from, visible, query).execute(db)).rows.map((row) => [row.key, row]));
   const seen = new Set(tallies.map(({ key }) => key));
   const silent = byNode ? [] : [...runs.keys()].filter((key) => !seen.has(key)).map(withoutTallies);
   return [...tallies, ...silent]
     .map((row) => toFeedbackRow(row, runs.get(row.key), labels.get(placeOf(row)) ?? [], query.groupBy))
     .sort((a, b) => compare(a.key, b.key) || compare(a.actorKind, b.actorKind));
 }
+
+/**
+ * Left alone, SQLite may prefer an index in the order of the groups, and then reads every run with its state; or begin with
+ * the tallies, which is why they are joined with `cross join`.
+ */
+const ENDED_RUNS_IN_SQLITE = sql`runs as run indexed by runs_ended`;
 
 /** Of a group without node, and of a node in it where nodes are the groups. */
 interface Place {
@@ -56,7 +64,7 @@ const RATINGS = sql`(r1 + r2 + r3 + r4 + r5)`;
 const VERDICTS = sql`(r1 + r2 + r3 + r4 + r5 + passes + fails)`;
 
 /** A row is what one kind of actor said of one run: a run that was judged ten times weighs as much as any other. */
-function talliesOf(visible: Visibility, query: FeedbackQuery) {
+function talliesOf(from: RawBuilder<unknown>, visible: Visibility, query: FeedbackQuery) {
   return sql<TallyRow>`
     select ${keyOf(query.groupBy)} as key, ${nodeOf(query.groupBy)} as node_id, tally.actor_kind,
       count(*) as runs,
@@ -71,8 +79,8 @@ function talliesOf(visible: Visibility, query: FeedbackQuery) {
       count(*) filter (where flags > 0) as flagged_runs,
       count(*) filter (where ${VERDICTS} > 0) as judged_runs,
       count(*) filter (where 2 * (r4 + r5 + passes) > ${VERDICTS}) as positive_runs
-    from runs as run join run_feedback as tally on tally.tenant = ${visible.tenant} and tally.run_id = run.run_id
-    where ${ended(visible, query)} and ${about(query)} and tally.annotations > 0
+    from ${from} cross join run_feedback as tally
+    where tally.tenant = ${visible.tenant} and tally.run_id = run.run_id and ${ended(visible, query)} and ${about(query)} and tally.annotations > 0
     group by 1, 2, 3`;
 }
 
@@ -81,12 +89,12 @@ interface LabelRow extends Place {
   readonly n: number;
 }
 
-function labelsOf(visible: Visibility, query: FeedbackQuery) {
+function labelsOf(from: RawBuilder<unknown>, visible: Visibility, query: FeedbackQuery) {
   return sql<LabelRow>`
     select ${keyOf(query.groupBy)} as key, ${nodeOf(query.groupBy)} as node_id, tally.actor_kind, tally.label,
       sum(n) as n
-    from runs as run join run_labels as tally on tally.tenant = ${visible.tenant} and tally.run_id = run.run_id
-    where ${ended(visible, query)} and ${about(query)} and tally.n > 0
+    from ${from} cross join run_labels as tally
+    where tally.tenant = ${visible.tenant} and tally.run_id = run.run_id and ${ended(visible, query)} and ${about(query)} and tally.n > 0
     group by 1, 2, 3, 4`;
 }
 
@@ -96,10 +104,10 @@ interface RunsRow {
   readonly intervened: number;
 }
 
-function runsOf(visible: Visibility, query: FeedbackQuery) {
+function runsOf(from: RawBuilder<unknown>, visible: Visibility, query: FeedbackQuery) {
   return sql<RunsRow>`
     select ${keyOf(query.groupBy)} as key, count(*) as runs, sum(run.intervened) as intervened
-    from runs as run where ${ended(visible, query)} group by 1`;
+    from ${from} where ${ended(visible, query)} group by 1`;
 }
 
 /** A node belongs to its workflow, and so do the runs that it is seen against. */

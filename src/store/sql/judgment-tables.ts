@@ -36,7 +36,7 @@ export interface AnnotationsTable {
   note: string | null;
 }
 
-/** What happened to annotations, in the order of commits. Primary key (tenant, seq, n). */
+/** What happened to annotations, in the order of commits. Primary key (tenant, seq, n); the same happens once. */
 export interface AnnotationChangesTable {
   tenant: string;
   /** Of the last audit entry of the commit. */

@@ -4,7 +4,7 @@ import type { AnnotationPlace, AnnotationQuery, AnnotationRecord } from "../judg
 import { FIRST_PLACE, toAnnotation } from "./annotation-rows.ts";
 import { notBlindFor } from "./blind-annotations.ts";
 import type { RunFeedbackTable, RunLabelsTable } from "./judgment-tables.ts";
-import { withWords } from "./search-annotations.ts";
+import { searchFor } from "./search-annotations.ts";
 import type { Tables } from "./tables.ts";
 
 export async function readAnnotation(
@@ -89,11 +89,16 @@ export async function listAnnotations(
   query: AnnotationQuery,
 ): Promise<AnnotationRecord[]> {
   const { after, order, limit, words, blindFor } = query;
+  const search = await searchFor(db, words);
   const direction = order === "oldest" ? "asc" : "desc";
-  const rows = await visibleAnnotations(db, visible)
+  const rows = await db
+    .selectFrom(search.from.as("annotations"))
+    .selectAll()
+    .where("tenant", "=", visible.tenant)
+    .$if(visible.workspace !== undefined, (found) => found.where("workspace", "=", visible.workspace ?? ""))
     .where((one) => one.and(conditions(one, query)))
     .$if(after !== undefined, (found) => found.where((one) => comesAfter(one, after ?? FIRST_PLACE, order)))
-    .$if(words !== undefined, (found) => found.where(withWords(db, words ?? [])))
+    .where(search.where)
     .$if(blindFor !== undefined, (found) => found.where(notBlindFor(blindFor ?? "")))
     .orderBy("created_at", direction)
     .orderBy("annotation_id", direction)

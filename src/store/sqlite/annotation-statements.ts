@@ -51,8 +51,8 @@ export const ANNOTATION_WRITES = {
   changeAnnotation: `update annotations set ${FATE_COLUMNS.map((column) => `${column} = ?`)}
     where tenant = ? and annotation_id = ?`,
   insertAnnotationText: "insert into annotation_texts (tenant, annotation_id, words) values (?, ?, ?)",
-  insertAnnotationChange:
-    "insert into annotation_changes (tenant, seq, n, annotation_id, change) values (?, ?, ?, ?, ?)",
+  insertAnnotationChange: `insert into annotation_changes (tenant, seq, n, annotation_id, change) values (?, ?, ?, ?, ?)
+    on conflict (tenant, annotation_id, change) do update set seq = excluded.seq, n = excluded.n`,
   addFeedback: `${insertInto("run_feedback", FEEDBACK_COLUMNS)}
     on conflict (tenant, run_id, node_id, actor_kind) do update set
     ${TALLIED.map((column) => `${column} = ${column} + excluded.${column}`)}`,

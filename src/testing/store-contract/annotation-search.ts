@@ -2,90 +2,15 @@ import { describe, expect, test } from "vitest";
 import type { AnnotationQuery } from "../../store/judgments.ts";
 import { annotate, annotationOf, judging, label, retracting } from "../annotation-builders.ts";
 import { NOW, newTenant, startedRun } from "../builders.ts";
+import { SEARCHES, TEXTS, type TextName } from "../search-texts.ts";
 import { accept, type Subject, save, upTo } from "./subject.ts";
-
-/** Texts as people write them; each is found by its own beginning and by nothing that it does not say. */
-const TEXTS = {
-  hyphens: "A well-known, state-of-the-art answer",
-  mail: "Ask anna.smith+test@example.co.uk about it",
-  url: "See https://example.com/a_b/c?d=e&f=%20g#frag",
-  apostrophe: "It's the customer’s fault, isn't it",
-  accents: "Crème brûlée in Zürich: naïve façade, Ångström",
-  cyrillic: "Ответ неверный, ЁЛКА",
-  greek: "Άνθρωπος και λόγος",
-  turkish: "İstanbul'da IŞIK",
-  arabic: "الجواب غير صحيح",
-  han: "答案不正确",
-  kana: "カタカナと ひらがな",
-  hangul: "대답이 틀렸다",
-  emoji: "party 🎉🎉 time👍🏽 done",
-  numbers: "Total 1,234.56 on 2027-03-01 v2.10.0 1e5 ½ ² x²",
-  quotes: "He said \"stop\" and 'go' and `run` \\ / | end",
-  operators: "this AND that OR not NEAR the-other NOT",
-  code: "SELECT * FROM users WHERE id = 1; -- drop",
-  long: `${"a".repeat(300)} tail`,
-  tabs: "one\ttwo\nthree\r\nfour\u00a0five\u2003six",
-  ligature: "ﬁnal ofﬁce ＡＢＣ ①",
-} as const;
-type Name = keyof typeof TEXTS;
 
 export function annotationSearch(subject: Subject): void {
   describe("searching annotations", () => {
-    test.each<[string, readonly Name[]]>([
-      ["well", ["hyphens"]],
-      ["well-known", ["hyphens"]],
-      ["state of art", ["hyphens"]],
-      ["ANNA smi", ["mail"]],
-      ["anna.smith+test@example.co.uk", ["mail"]],
-      ["example", ["mail", "url"]],
-      ["https://example.com/a_b", ["url"]],
-      ["customer's", ["apostrophe"]],
-      ["isn’t", ["apostrophe"]],
-      ["creme brulee", ["accents"]],
-      ["CRÈME", ["accents"]],
-      ["zurich ang", ["accents"]],
-      ["ответ", ["cyrillic"]],
-      ["елка", ["cyrillic"]],
-      ["ανθρωπ", ["greek"]],
-      ["istan", ["turkish"]],
-      ["الجواب", ["arabic"]],
-      ["正确", ["han"]],
-      ["不", ["han"]],
-      ["カタ", ["kana"]],
-      ["틀렸", ["hangul"]],
-      ["party", ["emoji"]],
-      ["🎉", []],
-      ["1e5", ["numbers"]],
-      ["234", ["numbers"]],
-      ["2027-03", ["numbers"]],
-      ["v2.10", ["numbers"]],
-      ["stop go", ["quotes"]],
-      ['"stop"', ["quotes"]],
-      ["this AND that", ["operators"]],
-      ["this NOT nothere", []],
-      ["near(", ["operators"]],
-      ["from users;", ["code"]],
-      ["a".repeat(64), ["long"]],
-      ["a".repeat(90), ["long"]],
-      ["tail", ["long"]],
-      ["two four six", ["tabs"]],
-      ["final office abc", ["ligature"]],
-      ["nal", []],
-      ["'", []],
-      ["", []],
-      ["* : & | ! ( ) < > - \" ' \\ % _ ^ ~ { } [ ] +", []],
-      ["stop'':* | answer", []],
-      ['" OR words:*', []],
-      ["words:stop", []],
-      ["col : answer", []],
-      ["answer*", ["hyphens"]],
-      ["ans:*", ["hyphens"]],
-      ["^answer", ["hyphens"]],
-      ["-answer", ["hyphens"]],
-    ])("for %j finds the same on every database", async (asked, expected) => {
+    test.each(SEARCHES)("for %j finds the same on every database", async (asked, expected) => {
       const { store } = subject;
       const { run, tenant } = await started(subject);
-      const names = Object.keys(TEXTS) as Name[];
+      const names = Object.keys(TEXTS) as TextName[];
       await annotate(
         store,
         // Half of them say it in the note, half in the correction.

@@ -28,6 +28,14 @@ describe("Cohen's kappa", () => {
     expect(kappa.interval?.high).toBeCloseTo(0.4 + 1.96 * 0.1296, 3);
   });
 
+  test("has no interval where the standard error is 0 and would claim certainty", () => {
+    const agreed = cohenKappa([
+      ["yes", "yes"],
+      ["no", "no"],
+    ]);
+    expect(agreed).toMatchObject({ value: 1, standardError: 0, interval: null });
+  });
+
   test("is undefined without common items, and where both only ever said one thing", () => {
     expect(cohenKappa([])).toMatchObject({ value: null, reason: "no_common_items", items: 0, interval: null });
     const same = cohenKappa(times(3, ["yes", "yes"] as const));

@@ -21,9 +21,15 @@ export function cohenKappa(pairs: readonly (readonly [Value, Value])[]): CohenKa
   if (isCertain(expected)) return { ...undefinedFor("no_variation"), ...none, observed, expected };
   const value = (observed - expected) / (1 - expected);
   const standardError = Math.sqrt((observed * (1 - observed)) / (items * (1 - expected) ** 2));
+  return { value, items, observed, expected, standardError, interval: intervalOf(value, standardError) };
+}
+
+/** Where two agree in everything or in nothing the formula gives an interval of no width, which would claim certainty. */
+function intervalOf(value: number, standardError: number): CohenKappa["interval"] {
+  if (standardError === 0) return null;
   const low = Math.max(-1, value - Z95 * standardError);
   const high = Math.min(1, value + Z95 * standardError);
-  return { value, items, observed, expected, standardError, interval: { low, high, method: "standard_error" } };
+  return { low, high, method: "standard_error" };
 }
 
 function chanceOf(pairs: readonly (readonly [Value, Value])[]): number {

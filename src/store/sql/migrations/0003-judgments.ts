@@ -65,7 +65,7 @@ const annotationTables = ({ text, int, bigint, double, strict, clustered }: Colu
     annotation_id ${text} not null,
     change ${text} not null,
     primary key (tenant, seq, n)
-  )${clustered}`,
+  )${strict}`,
   `create table run_feedback (
     tenant ${text} not null,
     run_id ${text} not null,
@@ -117,7 +117,7 @@ const INDEXES = [
     where flag_status is not null and state = 'live'`,
   // Few, and otherwise found only by looking at all.
   `create index annotations_gone on annotations (tenant, state, created_at, annotation_id) where state <> 'live'`,
-  "create index annotation_changes_by_id on annotation_changes (tenant, annotation_id)",
+  "create unique index annotation_changes_by_id on annotation_changes (tenant, annotation_id, change)",
   // When a run ended, and all that a summary asks about it: it reads no row.
   `create index runs_ended on runs (tenant, updated_at, run_id, workflow_id, workspace, agent_id, intervened, status)
     where status in ('completed', 'failed', 'cancelled')`,
