@@ -18,6 +18,12 @@ describe("asking for help", () => {
     }
   });
 
+  test("tells what a command needs from what it can do without", async () => {
+    const { out } = await assay("--help");
+    expect(out).toMatch(/^ {2}annotations \[RUN\] /m);
+    expect(out).toMatch(/^ {2}import FILE /m);
+  });
+
   test("about a group shows its commands", async () => {
     for (const argv of [["run"], ["help", "run"], ["run", "--help"]]) {
       expect(await assay(...argv)).toMatchObject({ code: 0, err: "", out: expect.stringMatching(/^ {2}watch RUN/m) });

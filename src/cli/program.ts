@@ -62,7 +62,10 @@ function helpWidth(): number {
 }
 
 function subcommandTerm(command: Command): string {
-  return [command.name(), ...command.registeredArguments.map((argument) => argument.name())].join(" ");
+  return [
+    command.name(),
+    ...command.registeredArguments.map((one) => (one.required ? one.name() : `[${one.name()}]`)),
+  ].join(" ");
 }
 
 function build(spec: AnyCommand, word: string, act: ProgramDeps["act"], write: (text: string) => void): Command {

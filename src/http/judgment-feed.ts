@@ -55,8 +55,10 @@ export class JudgmentFeed {
     this.#working = true;
     try {
       for (let groups = this.#groups(); groups.length > 0; groups = this.#groups()) {
-        for (const group of groups) await this.#readFor(group);
-        await nextTurn();
+        for (const group of groups) {
+          await this.#readFor(group);
+          await nextTurn();
+        }
       }
     } catch (error) {
       this.#trouble(error);

@@ -251,3 +251,18 @@ describe("a blind queue", () => {
     expect(await told(reviewer("rob"))).toBe(true);
   });
 });
+
+test("many who are each at a place of their own leave room for other work", async () => {
+  for (let i = 0; i < 40; i++) await rate();
+  let reads = 0;
+  const annotationChanges: Store["annotationChanges"] = async (...asked) => {
+    reads += 1;
+    return store.annotationChanges(...asked);
+  };
+  feedsOn({ annotationChanges }, { bufferedBytesMax: 1_000_000 });
+  const readers = Array.from({ length: 30 }, (_, i) => new Reader({ seq: i + 1, n: 0 }));
+  await new Promise(setImmediate);
+  await new Promise(setImmediate);
+  expect(reads).toBeLessThan(10);
+  for (const reader of readers) await reader.until(() => reader.ids.length > 0);
+});

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { BOTH_STORES } from "../testing/both-stores.ts";
 import { expectError, testHost } from "../testing/host.ts";
 import { foreignLine, HEADER, JudgmentHost } from "../testing/judgment-files.ts";
@@ -253,6 +253,24 @@ describe.each(BOTH_STORES)("judgments in files on %s", (_, open) => {
     expect((await here.host.ask("DELETE", `/v1/host/assay/runs/${runId}`)).statusCode).toBe(200);
     expect((await here.importFile(lines)).refused).toHaveLength(6);
     expect(await here.judgments(query)).toEqual([]);
+  });
+
+  test("of a run that is deleted while they are on their way do not come back", async () => {
+    const runId = await here.ended();
+    const { store } = here.host;
+    const commit = store.commit.bind(store);
+    const spy = vi.spyOn(store, "commit").mockImplementation(async (unit) => {
+      if (unit.annotations === undefined) return commit(unit);
+      spy.mockRestore();
+      expect((await here.host.ask("DELETE", `/v1/host/assay/runs/${runId}`)).statusCode).toBe(200);
+      return commit(unit);
+    });
+    const lines = [foreignLine({ target: { runId }, workflowId: "noop" }), foreignLine()];
+    expect(await here.import(lines)).toMatchObject({
+      imported: 1,
+      refused: [{ line: 2, problem: "its run was deleted here" }],
+    });
+    expect(await here.judgments(`?runId=${runId}`)).toEqual([]);
   });
 
   test("are exported by the filters of the list, oldest first, and by none that it does not have", async () => {

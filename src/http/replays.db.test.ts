@@ -48,6 +48,17 @@ describe.each(BOTH_STORES)("a replay on %s", (_, open) => {
     expect((await forks.host.ask("GET", "/v1/host/assay/inbox")).json().items).toEqual([]);
   });
 
+  test("is a run that nobody stepped into, however many decided in its source", async () => {
+    const steppedInto = async () =>
+      (await forks.host.ask("GET", "/v1/host/assay/feedback/summary")).json().total.intervals.interventionRate;
+    const before = await steppedInto();
+    expect(before.count).toBeGreaterThan(0);
+    for (const fork of [{ mode: "replay" }, { mode: "branch", fromSeq: (await forks.log(source)).length }] as const) {
+      await forks.ended((await forks.fork(source, fork)).runId);
+    }
+    expect(await steppedInto()).toMatchObject({ count: before.count, of: before.of + 2 });
+  });
+
   test("may begin anywhere: what is before is copied, and only ids of the log are new", async () => {
     const original = await forks.log(source);
     for (let fromSeq = 0; fromSeq <= original.length; fromSeq++) {
@@ -82,6 +93,12 @@ describe.each(BOTH_STORES)("a replay on %s", (_, open) => {
     expect(metadata).toEqual({ who: "me", forkedFrom: { runId: source, fromSeq: 3 } });
     expect(owner).toEqual((await forks.gates.snapshot(source)).owner);
     expect(JSON.stringify(await forks.log(runId))).not.toContain("forkedFrom");
+  });
+
+  test("is one by what the host did: whoever starts a run cannot say that it is a fork", async () => {
+    const metadata = { who: "me", forkedFrom: { runId: source, fromSeq: 0 } };
+    const claimed = await forks.gates.waiting("gated", "owner", { metadata });
+    expect((await forks.gates.snapshot(claimed)).metadata).toEqual({ who: "me" });
   });
 
   test("of a run that waits at a gate ends, because nobody has answered", async () => {

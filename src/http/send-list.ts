@@ -1,5 +1,8 @@
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { inLineFor } from "../engine/in-line.ts";
+import type { Store } from "../store/store.ts";
 import { cutWhenStalled } from "./cut-when-stalled.ts";
 import type { Reply, RequestContext } from "./handler.ts";
 
@@ -20,10 +23,12 @@ const WHOLE_CHARACTERS = 512 * 1024;
 /** How long a client may take nothing before it is cut off. */
 const STALL_MS = 30_000;
 
+type SendContext = Pick<RequestContext, "reply" | "requestId"> & { readonly host: { readonly store: Store } };
+
 /** An answer of any length. One that was cut in the middle cannot be taken for a whole one: its last chunk is missing. */
-export async function sendList({ reply, requestId }: RequestContext, answer: ListAnswer): Promise<Reply> {
+export async function sendList({ host, reply, requestId }: SendContext, answer: ListAnswer): Promise<Reply> {
   const { contentType = "application/json" } = answer;
-  const rest = textsOf(answer);
+  const rest = textsOf({ ...answer, items: inTurns(host.store, answer.items) });
   let text = "";
   while (text.length < WHOLE_CHARACTERS) {
     const { done, value } = await rest.next();
@@ -38,6 +43,26 @@ export async function sendList({ reply, requestId }: RequestContext, answer: Lis
   // Not awaited: whoever asked learns from the response itself how it ends.
   pipeline(Readable.from(chain(text, rest)), response).catch(() => {});
   return "hijacked";
+}
+
+/**
+ * Beyond the first, the pages of all answers are made one at a time with other work in between: those who ask for much, or
+ * many who do so at once, hold up nobody.
+ */
+async function* inTurns(store: Store, pages: AsyncIterable<readonly string[]>): AsyncGenerator<readonly string[]> {
+  const rest = pages[Symbol.asyncIterator]();
+  try {
+    let page = await rest.next();
+    while (!page.done) {
+      yield page.value;
+      page = await inLineFor(store, "pages of answers", async () => {
+        await nextTurn();
+        return rest.next();
+      });
+    }
+  } finally {
+    await rest.return?.();
+  }
 }
 
 async function* textsOf({ before, items, after, between = "," }: ListAnswer): AsyncGenerator<string, undefined> {

@@ -21,7 +21,8 @@ export const ERRORS = {
   webhook_url_rejected: { status: 400, message: "No delivery may go to this URL: {problem}." },
   judgment_format_unsupported: {
     status: 400,
-    message: "Line {line} does not begin an export of judgments that can be read here: {problem}. Nothing was imported.",
+    message:
+      "Line {line} does not begin an export of judgments that can be read here: {problem}. Nothing was imported.",
   },
   judgment_file_incomplete: {
     status: 400,
@@ -104,14 +105,18 @@ export const ERRORS = {
     message: "Queue {queueId} is at revision {revision} by now. Read it again, and send the change with that revision.",
   },
   queue_exists: { status: 409, message: "A review queue here is called {name} already. Use another name." },
-  queue_closed: { status: 409, message: "Queue {queueId} is closed. Its owner can open it again; nothing was written." },
+  queue_closed: {
+    status: 409,
+    message: "Queue {queueId} is closed. Its owner can open it again; nothing was written.",
+  },
   queue_slot_taken: {
     status: 409,
     message: "Item {itemId} has all the reviewers it needs by now. Nothing was written; ask for another item.",
   },
   queue_already_judged: {
     status: 409,
-    message: "You have judged item {itemId}. To replace your judgment, send `revise: true`.",
+    message:
+      "You have judged item {itemId}. To replace your judgment, send `revise: true` (`assay queue judge … --revise`).",
     problem: "You have judged item {itemId}, and it stands: {problem}.",
   },
   queue_item_state: { status: 409, message: "Item {itemId} is {state}: {problem}." },

@@ -80,9 +80,10 @@ export function snapshotOf(run: Run, sensitive: Sensitivity): RunSnapshot {
   };
 }
 
-/** With where a fork comes from, which no event says. */
+/** With where a fork comes from, which no event says; so `forkedFrom` is never what whoever started the run wrote there. */
 function metadataOf({ metadata, forkedFrom }: Run, secrets: readonly Secret[]): Partial<RunSnapshot> {
-  const given = metadata === undefined ? {} : { metadata: maskValues({ ...metadata }, secrets) };
+  const { forkedFrom: _claimed, ...own } = metadata ?? {};
+  const given = metadata === undefined ? {} : { metadata: maskValues(own, secrets) };
   if (forkedFrom === undefined) return given;
   const { runId, fromSeq, motivatedBy } = forkedFrom;
   const fork = { runId, fromSeq, ...(motivatedBy === undefined ? {} : { motivatedBy }) };

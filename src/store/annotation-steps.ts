@@ -40,7 +40,7 @@ function stepsOfWrite(write: AnnotationWrite): AnnotationStep[] {
       return [{ before: earlier, after: { ...earlier, flag }, changes: ["closed"], needsRun: true }];
     }
     case "import":
-      return [imported(write.annotation, write.earlier)];
+      return [imported(write)];
   }
 }
 
@@ -54,10 +54,11 @@ function superseding(
   return [{ before: earlier, after, changes: ["superseded"], needsRun: true }];
 }
 
-function imported(after: AnnotationRecord, before: AnnotationRecord | undefined): AnnotationStep {
-  if (before === undefined) return { after, changes: ["recorded"], needsRun: false };
+function imported(write: Extract<AnnotationWrite, { type: "import" }>): AnnotationStep {
+  const { annotation: after, earlier: before, onRun = false } = write;
+  if (before === undefined) return { after, changes: ["recorded"], needsRun: onRun };
   const changes: AnnotationChangeKind[] = [];
   if (after.state !== before.state && after.state !== "live") changes.push(after.state);
   if (after.flag?.status === "closed" && before.flag?.status !== "closed") changes.push("closed");
-  return { before, after, changes, needsRun: false };
+  return { before, after, changes, needsRun: onRun };
 }

@@ -1,9 +1,11 @@
 import { afterEach, beforeEach, describe } from "vitest";
 import { annotationChanges } from "../testing/store-contract/annotation-changes.ts";
+import { annotationLists } from "../testing/store-contract/annotation-lists.ts";
 import { annotationSearch } from "../testing/store-contract/annotation-search.ts";
 import { annotations } from "../testing/store-contract/annotations.ts";
 import { appending } from "../testing/store-contract/append.ts";
 import { audit } from "../testing/store-contract/audit.ts";
+import { blindAnnotations } from "../testing/store-contract/blind-annotations.ts";
 import { deletions } from "../testing/store-contract/deletion.ts";
 import { effects } from "../testing/store-contract/effects.ts";
 import { externalEvents } from "../testing/store-contract/external-events.ts";
@@ -76,8 +78,10 @@ const CHAPTERS = [
   webhooks,
   outboxes,
   annotations,
+  annotationLists,
   annotationChanges,
   annotationSearch,
+  blindAnnotations,
   feedback,
   queues,
   queueItems,

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Run } from "../protocol/run.ts";
 import { annotationOf, judging, recording } from "../testing/annotation-builders.ts";
 import { auditDraft, idempotencyOutcome, NOW, newTenant, next, runCompleted, startedRun } from "../testing/builders.ts";
-import { judged, newItem, newQueue } from "../testing/queue-builders.ts";
+import { judged, leased, newItem, newQueue } from "../testing/queue-builders.ts";
 import { deletionOf } from "../testing/store-contract/deletion.ts";
 import { accept, save, upTo } from "../testing/store-contract/subject.ts";
 import { BOTH_ON_DISK, type OnDisk } from "../testing/stored-text.ts";
@@ -66,5 +66,27 @@ describe.each(BOTH_ON_DISK)("runs that are deleted while others write about them
       const left = await disk.tablesWith(runId);
       expect(left.filter((table) => !REMAINS.includes(table))).toEqual([]);
     }
+  });
+
+  test("leave no lease of an item that is given out in the same moment", async () => {
+    const [store, ...others] = disk.stores;
+    const other = others[0] ?? store;
+    const tenant = newTenant();
+    const queue = newQueue(tenant);
+    await accept(store, { tenant, queues: [{ type: "queue", queue }] });
+    for (const round of upTo(30)) {
+      const started = startedRun({ tenant });
+      const { run, events } = next(started, NOW, runCompleted());
+      await save(store, { run, events: [...started.events, ...events] });
+      const item = newItem(queue, run.runId, { reviews: [leased("eve", NOW)] });
+      await accept(store, { tenant, queues: [{ type: "item", item }] });
+      const again = { ...item, revision: 2, reviews: [leased("ada", NOW + 1), leased("eve", NOW + 1)] };
+      const deleting = other.commit({ tenant, deletions: [deletionOf(run)], audit: [auditDraft("run.deleted")] });
+      for (const _ of upTo(round % 6)) await new Promise((resolve) => setImmediate(resolve));
+      const leasing = store.commit({ tenant, queues: [{ type: "item", item: again }] });
+      expect(await deleting).toEqual({ ok: true });
+      await leasing;
+    }
+    expect(await store.queueProgress(queue.queueId)).toEqual([]);
   });
 });

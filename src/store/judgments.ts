@@ -155,9 +155,14 @@ export type AnnotationWrite =
     }
   /**
    * As it is elsewhere, in whatever state, also on a run that is not here. With `earlier`, which is here and stands as it
-   * says: what happened to it since.
+   * says: what happened to it since. With `onRun` its run was here, and it is refused when that has gone in the meantime.
    */
-  | { readonly type: "import"; readonly annotation: AnnotationRecord; readonly earlier?: AnnotationRecord };
+  | {
+      readonly type: "import";
+      readonly annotation: AnnotationRecord;
+      readonly earlier?: AnnotationRecord;
+      readonly onRun?: true;
+    };
 
 export interface AnnotationQuery {
   readonly limit: number;

@@ -8,10 +8,11 @@ export function runFacts(run: Pick<Run, "metadata" | "interrupts">): Pick<RunsTa
   return { agent_id: agentOf(run) ?? null, intervened: hasIntervention(run) ? 1 : 0 };
 }
 
+/** What somebody decided in the run that this one was forked from counts there, and only there. */
 function hasIntervention({ interrupts }: Pick<Run, "interrupts">): boolean {
   for (const interruptId in interrupts) {
     const interrupt = interrupts[interruptId];
-    if (interrupt !== undefined && wasDecidedByPerson(interrupt)) return true;
+    if (interrupt !== undefined && !interrupt.inherited && wasDecidedByPerson(interrupt)) return true;
   }
   return false;
 }

@@ -18,6 +18,8 @@ export async function fillJudgments(store: Store, tenant: string): Promise<void>
   const item = newItem(queue, run.runId, { reviews: [judged("kim")] });
   const queues = [
     { type: "queue", queue },
+    // First, so that there is something before which the reviewer is through with everything.
+    { type: "fill", items: [newItem(queue, run.runId, { position: 1 })] },
     { type: "item", item },
   ] as const;
   await accept(store, { tenant, queues });

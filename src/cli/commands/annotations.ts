@@ -1,10 +1,10 @@
 import type { AnnotationPage, AnnotationView } from "../../protocol/annotation-api.ts";
 import { AppError } from "../../protocol/errors.ts";
+import { annotationFilter } from "../annotation-filter.ts";
 import { type Client, connect } from "../client.ts";
 import type { Call } from "../command.ts";
 import { actorText, signalText, targetText, wordsText } from "../describe-annotation.ts";
 import { type AnnotationNews, followAnnotations } from "../follow-annotations.ts";
-import { instantArgument } from "../instant-argument.ts";
 import type { Io } from "../io.ts";
 import { shorten } from "../printable.ts";
 import type { ANNOTATIONS_FLAGS } from "../specs/annotation.ts";
@@ -39,20 +39,7 @@ function filterOf({ args, flags }: Call<typeof ANNOTATIONS_FLAGS>, nowMs: number
   if (flags.all && flags.limit !== undefined) {
     throw new AppError("unusable_input", { problem: "use either --limit or --all" });
   }
-  return {
-    runId: args[0],
-    workflowId: flags.workflow,
-    agentId: flags.agent,
-    nodeId: flags.node,
-    signal: flags.signal,
-    label: flags.label,
-    actor: flags.actor,
-    actorKind: flags.actorKind,
-    state: flags.state,
-    flagged: flags.flagged ? "open" : undefined,
-    from: instantArgument("--from", flags.from, nowMs),
-    to: instantArgument("--to", flags.to, nowMs),
-  };
+  return annotationFilter(args[0], flags, nowMs);
 }
 
 async function readPages(client: Client, limit: number, filter: Filter): Promise<AnnotationPage> {

@@ -3,9 +3,9 @@ import { AppError } from "../../protocol/errors.ts";
 import { JudgmentEnd } from "../../protocol/judgment-file.ts";
 import { matches } from "../../protocol/schema.ts";
 import { formatCount } from "../amount.ts";
+import { annotationFilter } from "../annotation-filter.ts";
 import { connect } from "../client.ts";
 import type { Call } from "../command.ts";
-import { instantArgument } from "../instant-argument.ts";
 import type { EXPORT_FLAGS } from "../specs/judgments.ts";
 import { refuseExisting, writeWhole } from "../write-file.ts";
 
@@ -41,7 +41,7 @@ async function* copied(
   signal: AbortSignal,
   written: { judgments: number },
 ): AsyncGenerator<string> {
-  const query = filterOf(flags, Date.now());
+  const query = annotationFilter(flags.run, flags, Date.now());
   const body = await connect(config).open("/v1/host/assay/annotations:export", { query }, signal);
   let lines = 0;
   let last = "";
@@ -74,21 +74,4 @@ function jsonOf(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function filterOf(flags: Call<typeof EXPORT_FLAGS>["flags"], nowMs: number) {
-  return {
-    runId: flags.run,
-    workflowId: flags.workflow,
-    agentId: flags.agent,
-    nodeId: flags.node,
-    signal: flags.signal,
-    label: flags.label,
-    actor: flags.actor,
-    actorKind: flags.actorKind,
-    state: flags.state,
-    flagged: flags.flagged ? "open" : undefined,
-    from: instantArgument("--from", flags.from, nowMs),
-    to: instantArgument("--to", flags.to, nowMs),
-  };
 }

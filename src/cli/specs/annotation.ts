@@ -42,7 +42,8 @@ export const annotate = command({
   load: async () => (await import("../commands/annotate.ts")).annotate,
 });
 
-export const ANNOTATIONS_FLAGS = {
+/** Which judgments: what lists and exports have in common. */
+export const ANNOTATION_FILTERS = {
   workflow: { type: "text", value: "ID", summary: "Only on runs of this workflow." },
   agent: { type: "text", value: "ID", summary: "Only on runs of this agent." },
   node: { type: "text", value: "ID", summary: "Only about this node." },
@@ -69,6 +70,10 @@ export const ANNOTATIONS_FLAGS = {
   flagged: { type: "switch", summary: "Only open flags." },
   from: { type: "text", value: "TIME", summary: "Recorded since: an instant, a day, or how long ago, such as 7d." },
   to: { type: "text", value: "TIME", summary: "Recorded before that." },
+} as const satisfies Flags;
+
+export const ANNOTATIONS_FLAGS = {
+  ...ANNOTATION_FILTERS,
   search: { type: "text", value: "WORDS", summary: "Notes and corrections with words that begin like these." },
   limit: { type: "integer", value: "N", min: 1, summary: "How many; 50 unless given." },
   all: { type: "switch", summary: "All of them." },

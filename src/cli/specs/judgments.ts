@@ -1,24 +1,12 @@
 import { type AnyCommand, command, type Flags } from "../command.ts";
-import { ANNOTATIONS_FLAGS } from "./annotation.ts";
+import { ANNOTATION_FILTERS } from "./annotation.ts";
 import { CLIENT } from "./shared.ts";
-
-const { workflow, agent, node, signal, label, actor, actorKind, state, flagged, from, to } = ANNOTATIONS_FLAGS;
 
 export const EXPORT_FLAGS = {
   output: { type: "text", value: "FILE", summary: "Write here instead; compressed when the name ends in .gz." },
   force: { type: "switch", summary: "Replace the file when it exists." },
   run: { type: "text", value: "ID", summary: "Only on this run." },
-  workflow,
-  agent,
-  node,
-  signal,
-  label,
-  actor,
-  actorKind,
-  state,
-  flagged,
-  from,
-  to,
+  ...ANNOTATION_FILTERS,
 } as const satisfies Flags;
 
 export const exportJudgments = command({

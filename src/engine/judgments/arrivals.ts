@@ -3,9 +3,9 @@ import type { ImportResponse } from "../../protocol/judgment-file.ts";
 import type { AnnotationRecord, AnnotationWrite } from "../../store/judgments.ts";
 import { merged } from "./merge-judgment.ts";
 
-/** A line as it would stand here, or why it cannot. */
+/** A line as it would stand here, on a run that is here or beside all runs; or why it cannot. */
 export type Arriving =
-  | { readonly line: number; readonly record: AnnotationRecord }
+  | { readonly line: number; readonly record: AnnotationRecord; readonly onRun?: true }
   | Extract<JudgmentEntry, { problem: string }>;
 
 export interface Arrivals {
@@ -28,7 +28,8 @@ export function arrivalsOf(
     if (typeof taken !== "string") counts[taken.as] += 1;
     else refused.push({ line: one.line, problem: taken });
   }
-  return { answer: { ...counts, refused }, writes: writesOf(before, standing) };
+  const onRun = new Set(arriving.flatMap((one) => ("onRun" in one ? [one.record.annotationId] : [])));
+  return { answer: { ...counts, refused }, writes: writesOf(before, standing, onRun) };
 
   function take(record: AnnotationRecord): { readonly as: keyof typeof counts } | string {
     const { annotationId, supersedes } = record;
@@ -57,10 +58,16 @@ function replacedBy(replaced: AnnotationRecord, by: AnnotationRecord): Annotatio
 function writesOf(
   before: ReadonlyMap<string, AnnotationRecord>,
   after: ReadonlyMap<string, AnnotationRecord>,
+  onRun: ReadonlySet<string>,
 ): Arrivals["writes"] {
   const changed = [...after.values()].filter((record) => before.get(record.annotationId) !== record);
   return changed.map((annotation) => {
     const earlier = before.get(annotation.annotationId);
-    return { type: "import", annotation, ...(earlier === undefined ? {} : { earlier }) };
+    return {
+      type: "import",
+      annotation,
+      ...(earlier === undefined ? {} : { earlier }),
+      ...(onRun.has(annotation.annotationId) ? { onRun: true } : {}),
+    };
   });
 }

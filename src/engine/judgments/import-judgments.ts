@@ -34,7 +34,10 @@ export async function importJudgments(
       ...(outcome === undefined ? {} : { idempotency: outcome }),
     });
     if (committed.ok) return answer;
-    if (committed.refusal.type !== "annotation" || attempt === ATTEMPTS_MAX) throw refused(committed.refusal);
+    // A judgment has moved, or a run was deleted: the next look sees it.
+    const { refusal } = committed;
+    const moved = refusal.type === "annotation" || refusal.type === "version";
+    if (!moved || attempt === ATTEMPTS_MAX) throw refused(refusal);
   }
 }
 

@@ -31,7 +31,8 @@ export function receiver(host: Host, caller: Caller): (entry: JudgmentEntry) => 
     if ("problem" in place) return { line, ...place };
     const { owner } = place.run;
     const about = await aboutRun(host, place.run, judgment);
-    return "problem" in about ? { line, ...about } : { line, record: clean(judgment, owner.workspace, about.nodeId) };
+    if ("problem" in about) return { line, ...about };
+    return { line, record: clean(judgment, owner.workspace, about.nodeId), onRun: true };
   };
 
   /** Whoever is bound to a workspace brings everything there: no other is theirs to write in. */

@@ -15,6 +15,7 @@ import {
 import { ADA } from "../../testing/engine.ts";
 import { hostAt } from "../../testing/moving-clock.ts";
 import { fillQueue } from "./fill-queue.ts";
+import { PAGE_ROWS } from "./find-subjects.ts";
 import { createQueue, readQueue } from "./manage-queues.ts";
 import { type Queue, visibleQueue } from "./queue-record.ts";
 import { sweepQueues } from "./sweep-queues.ts";
@@ -74,6 +75,18 @@ describe.each(BOTH_STORES)("a queue that fills itself on %s", (_name, open) => {
     const late = await ended(NOW - 59_000);
     await fill(queue);
     expect(await itemsOf(queue)).toEqual([late, first]);
+  });
+
+  test("finds a run that was written late also where a page of others was just full", async () => {
+    const runIds = await Promise.all(Array.from({ length: PAGE_ROWS }, (_, i) => ended(NOW + i)));
+    const queue = await newQueue({});
+    await fill(queue);
+    const late = await ended(NOW - 59_000);
+    await fill(queue);
+    expect((await itemsOf(queue)).sort()).toEqual([...runIds, late].sort());
+    const { queue: filled } = await fill(queue);
+    for (let i = 0; i < 3; i++) await fill(queue);
+    expect((await visibleQueue(host, ADA, queue.record.queueId)).record.revision).toBe(filled.record.revision);
   });
 
   test("writes nothing where there is nothing new", async () => {

@@ -1,7 +1,7 @@
 import type { QueueQuery } from "../../protocol/queue-api.ts";
 import type { Store } from "../../store/store.ts";
 import type { Host } from "../host.ts";
-import { findSubjects, hasNode, OVERLAP_MS, PAGE_ROWS } from "./find-subjects.ts";
+import { type Found, findSubjects, hasNode, OVERLAP_MS, PAGE_ROWS } from "./find-subjects.ts";
 import { newItem, type Subject, subjectOf } from "./item-record.ts";
 import { bodyOf, nextRecord, placeOf, type Queue, type QueueCursor, queueOf } from "./queue-record.ts";
 
@@ -24,7 +24,7 @@ export async function fillQueue(host: Host, start: Queue): Promise<Filled> {
     const found = await findSubjects(host, queue, query, cursor);
     const fresh = await withNode(host, queue, query, unseen(host.store, queue, found.subjects));
     const leavesOff = !found.atEnd && page === PAGES - 1;
-    if (fresh.length > 0 || leavesOff || farBehind(queue.cursor, found.cursor)) {
+    if (fresh.length > 0 || leavesOff || farBehind(queue.cursor, found.cursor) || goesBack(queue, found)) {
       const filled = await write(host, queue, fresh, found.cursor);
       // Somebody else filled it, or changed its rules: what they left is where to go on.
       const now = filled ?? (await reread(host, queue));
@@ -45,6 +45,11 @@ export async function fillQueue(host: Host, start: Queue): Promise<Filled> {
 function farBehind(before: QueueCursor, after: QueueCursor): boolean {
   if (after.ended !== undefined) return after.ended.endedAtMs - (before.ended?.endedAtMs ?? 0) > OVERLAP_MS;
   return (after.place?.seq ?? 0) - (before.place?.seq ?? 0) > PAGE_ROWS / 4;
+}
+
+/** At its end a query steps back for what is late; a cursor left in the middle would pass that over for good. */
+function goesBack({ cursor: { ended } }: Queue, { cursor }: Found): boolean {
+  return ended !== undefined && cursor.ended !== undefined && cursor.ended.endedAtMs < ended.endedAtMs;
 }
 
 async function write(

@@ -48,7 +48,8 @@ async function findEnded(host: Host, queue: Queue, query: QueueQuery, cursor: Qu
       ...(agentId === undefined ? {} : { agentId }),
       position: endedAtMs,
     }));
-  const last = rows.at(-1);
+  // In the middle of what has ended, with nothing after it: that is the end, and what was late is looked for from there.
+  const last = rows.at(-1) ?? (after.runId === "" ? undefined : after);
   if (last === undefined) return { subjects, cursor, atEnd: true };
   if (rows.length === PAGE_ROWS) return { subjects, cursor: { ended: placeIn(last) }, atEnd: false };
   const endedAtMs = Math.max(fromMs(query), last.endedAtMs - OVERLAP_MS, host.nowMs() - SETTLED_MS);

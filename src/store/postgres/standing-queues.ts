@@ -55,6 +55,9 @@ const READ_NAMES = `select queues.queue_id, queues.revision, given.tenant, given
 const LOCK_ITEMS = `select item_id, tenant, queue_id, run_id, revision from queue_items
   where item_id = any($1) order by item_id for update`;
 
+// Leases are in no audit log and ask for no run: without this lock they would be written while the run of their item goes.
+const LOCK_ITEMS_OF_DELETED = "select item_id from queue_items where run_id = any($1) order by item_id for update";
+
 const READ_SUBJECTS = `select queue_items.item_id, queue_items.revision, queue_id, subject
   from unnest($1::text[], $2::text[]) as given(queue_id, subject) join queue_items using (queue_id, subject)`;
 
@@ -65,6 +68,7 @@ export function queueQuestions(batch: readonly PreparedUnit[]): Question[] {
   const names = new Map<string, readonly string[]>();
   const itemIds = new Set<string>();
   const subjects = new Map<string, readonly string[]>();
+  const deleted = batch.flatMap(({ unit }) => (unit.deletions ?? []).map(({ runId }) => runId));
   for (const write of writes) {
     if (write.type === "queue") {
       const { queueId, tenant, workspace = "", name } = write.queue;
@@ -81,6 +85,7 @@ export function queueQuestions(batch: readonly PreparedUnit[]): Question[] {
     { name: "lock queues", text: LOCK_QUEUES, values: [[...queueIds]] },
     { name: "read queue names", text: READ_NAMES, values: transpose(3, names) },
     { name: "lock queue items", text: LOCK_ITEMS, values: [[...itemIds]] },
+    { name: "lock items of deleted runs", text: LOCK_ITEMS_OF_DELETED, values: [deleted] },
     { name: "read queue subjects", text: READ_SUBJECTS, values: transpose(2, subjects) },
   ];
 }

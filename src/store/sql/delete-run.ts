@@ -9,9 +9,9 @@ interface Words {
 }
 
 /** Where requests name a run, an annotation or a queue; what they were answered may quote what is to be forgotten. */
-export const RUN_OPERATIONS = ["POST /v1/runs/", "POST /v1/host/assay/runs/"];
-export const ANNOTATION_OPERATIONS = ["POST /v1/host/assay/annotations/"];
-export const QUEUE_OPERATIONS = ["POST /v1/host/assay/queues/"];
+export const RUN_OPERATIONS = ["POST /v1/runs/", "POST /v1/host/assay/runs/"] as const;
+export const ANNOTATION_OPERATIONS = ["POST /v1/host/assay/annotations/"] as const;
+export const QUEUE_OPERATIONS = ["POST /v1/host/assay/queues/"] as const;
 
 /** Removes everything about a run, in the order in which rows are locked everywhere; the run itself comes last. */
 export function runDeletes(words: Words) {
@@ -44,23 +44,22 @@ export function runDeletes(words: Words) {
 function outcomeDeletes({ run, tenant, last }: Words) {
   const names = (prefix: string) => `outcome.operation >= ${prefix} and outcome.operation < ${prefix} || ${last}
       and substr(outcome.operation, length(${prefix}) + 1, 1) in ('', ':', '/', ' ')`;
-  const any = (prefixes: readonly string[]) => prefixes.map((prefix) => `(${names(prefix)})`).join(" or ");
   const forget = (found: string) => `delete from idempotency where (tenant, operation, idem_key) in (
     select outcome.tenant, outcome.operation, outcome.idem_key from ${found})`;
-  const about = (table: string, prefixes: readonly string[], more = "") =>
-    forget(`${table} as named join idempotency as outcome on outcome.tenant = named.tenant and (${any(prefixes)})
+  const ofRun = (path: string) =>
+    forget(`idempotency as outcome where outcome.tenant = ${tenant} and ${names(`'${path}' || ${run}`)}`);
+  const about = (table: string, prefix: string, more = "") =>
+    forget(`${table} as named join idempotency as outcome on outcome.tenant = named.tenant and ${names(prefix)}
       where named.run_id = ${run} and named.tenant = ${tenant} ${more}`);
   return {
-    deleteOutcomesOfRun: forget(`idempotency as outcome
-      where outcome.tenant = ${tenant} and (${any(RUN_OPERATIONS.map((path) => `'${path}' || ${run}`))})`),
-    deleteOutcomesOfAnnotations: about(
-      "annotations",
-      ANNOTATION_OPERATIONS.map((path) => `'${path}' || named.annotation_id`),
-    ),
+    // One statement for each: for a range or another SQLite would look at all that the tenant has.
+    deleteOutcomesOfRun: ofRun(RUN_OPERATIONS[0]),
+    deleteOwnOutcomesOfRun: ofRun(RUN_OPERATIONS[1]),
+    deleteOutcomesOfAnnotations: about("annotations", `'${ANNOTATION_OPERATIONS[0]}' || named.annotation_id`),
     // Whoever asks a queue for an item does not name it; what was given out does.
     deleteOutcomesOfItems: about(
       "queue_items",
-      QUEUE_OPERATIONS.map((path) => `'${path}' || named.queue_id`),
+      `'${QUEUE_OPERATIONS[0]}' || named.queue_id`,
       `and outcome.body like '%' || ${run} || '%'`,
     ),
   } as const;

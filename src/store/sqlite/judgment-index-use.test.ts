@@ -3,6 +3,7 @@ import { NOW } from "../../testing/builders.ts";
 import type { AnnotationQuery } from "../judgments.ts";
 import { migrate } from "../sql/migrate.ts";
 import { sharedStore } from "../sql/shared-store.ts";
+import { RUN_DELETES } from "./deletion-statements.ts";
 import { kyselyOver } from "./kysely-dialect.ts";
 import { IN_MEMORY, openForWriting, type SqliteDatabase } from "./open-database.ts";
 
@@ -33,7 +34,8 @@ const after = { createdAtMs: NOW, annotationId: "ann-1" };
 
 describe("a database with many annotations", () => {
   test.each<[Partial<AnnotationQuery>, string]>([
-    [{}, "annotations_by_time"],
+    [{}, "annotations_by_workspace"],
+    [{ actorKind: "agent" }, "annotations_by_workspace"],
     [{ runId: "r" }, "annotations_by_run"],
     [{ workflowId: "w" }, "annotations_by_workflow"],
     [{ agentId: "a" }, "annotations_by_agent"],
@@ -54,13 +56,19 @@ describe("a database with many annotations", () => {
     }
   });
 
+  test("lists those of a whole tenant by when they were recorded", async () => {
+    const plan = await planOf((store) => store.listAnnotations({ tenant: "t" }, { limit: 9, order: "newest", after }));
+    expect(plan).toContain("USING INDEX annotations_by_time ");
+    expect(plan).not.toMatch(/SCAN|TEMP B-TREE/);
+  });
+
   test("reads those of a run, and the history, from where the last page ended", async () => {
     const ofRun = await planOf((store) => store.annotationsOfRun("r", after, 9));
     expect(ofRun).toContain("annotations_by_run");
     const changes = await planOf((store) => store.annotationChanges("t", { seq: 3, n: 1 }, 9));
-    expect(changes).toMatch(/SEARCH change USING PRIMARY KEY \(tenant=\? AND \(seq,n\)>/);
+    expect(changes).toContain("(tenant=? AND (seq,n)>(?,?))");
     const behind = await planOf((store) => store.tenantsBehind("otel"));
-    expect(behind).toMatch(/SEARCH change (EXISTS )?USING PRIMARY KEY/);
+    expect(behind).toContain("(tenant=? AND (seq,n)>(?,?))");
     for (const plan of [ofRun, changes]) expect(plan).not.toMatch(/SCAN|TEMP B-TREE/);
     const at = await planOf((store) => store.changePlaceAt("t", NOW));
     expect(at).toContain("annotation_changes_by_id");
@@ -71,5 +79,10 @@ describe("a database with many annotations", () => {
     expect(plan).toContain("COVERING INDEX runs_ended (tenant=? AND updated_at>?)");
     expect(plan).toMatch(/SEARCH tally USING PRIMARY KEY \(tenant=\? AND run_id=\?/);
     expect(plan).not.toMatch(/SCAN/);
+  });
+
+  test.each(Object.entries(RUN_DELETES))("lets a run go without looking at others: %s", (_, sql) => {
+    const steps = db.prepare(`explain query plan ${sql}`).all() as { detail: string }[];
+    for (const { detail } of steps) expect(detail).not.toMatch(/SCAN (?!CONSTANT)|\(tenant=\?\)$/);
   });
 });

@@ -4,6 +4,7 @@ import { AppError } from "../../protocol/errors.ts";
 import { BatchCommitter } from "./commit-batch.ts";
 import { explain } from "./database-trouble.ts";
 import type { SqliteDatabase } from "./open-database.ts";
+import { toMessage } from "./operation-message.ts";
 import type { Outcome } from "./operations.ts";
 import type { WriteConnection } from "./writer.ts";
 
@@ -39,7 +40,7 @@ export async function writeInAnotherThread(path: string): Promise<WriteConnectio
       new Promise((resolve, reject) => {
         if (death !== undefined) return reject(death);
         answer = { resolve, reject };
-        worker.postMessage(operations);
+        worker.postMessage(operations.map(toMessage));
       }),
     close: async () => {
       if (death !== undefined) return;

@@ -1,6 +1,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { BatchCommitter } from "./commit-batch.ts";
 import { openForWriting } from "./open-database.ts";
+import { fromMessage, type OperationMessage } from "./operation-message.ts";
 import type { Operation, Outcome } from "./operations.ts";
 import { sameFile } from "./same-file.ts";
 
@@ -31,8 +32,8 @@ function emptyLog(): void {
   }
 }
 
-port.on("message", (operations: readonly Operation[] | null) => {
-  if (operations !== null) return port.postMessage(commit(operations));
+port.on("message", (messages: readonly OperationMessage[] | null) => {
+  if (messages !== null) return port.postMessage(commit(messages.map(fromMessage)));
   emptyLog();
   db.close();
   port.close();
