@@ -24,7 +24,14 @@ const exit: Ban = { name: "process.exit", in: /\bprocess\.exit\b/ };
 const processModule: Ban = { name: "node:process", in: /^node:process$/, imported: true };
 
 const core = ["protocol", "formats"];
-const shell = [...core, "engine/decide", "store/store.ts", "store/gates.ts", "store/judgments.ts", "store/search-words.ts"];
+const shell = [
+  ...core,
+  "engine/decide",
+  "store/store.ts",
+  "store/gates.ts",
+  "store/judgments.ts",
+  "store/search-words.ts",
+];
 
 /** Who may import whom (docs: ARCHITECTURE.md). A folder that is not here fails the test. */
 const rules: Readonly<Record<string, Rule>> = {

@@ -24,7 +24,7 @@ export async function annotate(host: Host, { caller, run, request, record }: Ann
   const annotation = await annotationOf(host, caller, run, request);
   const outcome = record(annotation);
   const committed = await host.store.commit({
-    ...recording(host, caller, [{ annotation, ...(earlier === undefined ? {} : { earlier }) }]),
+    ...recording(caller, [{ annotation, ...(earlier === undefined ? {} : { earlier }) }]),
     ...(outcome === undefined ? {} : { idempotency: outcome }),
   });
   requireCommitted(committed);
@@ -77,7 +77,7 @@ export interface Recording {
 }
 
 /** What makes judgments durable: each with an audit entry that says who judged what, and never what was said. */
-export function recording(host: Host, caller: Caller, records: readonly Recording[]): Unit {
+export function recording(caller: Caller, records: readonly Recording[]): Unit {
   return {
     tenant: caller.tenant,
     annotations: records.map((one) => ({ type: "record", ...one })),

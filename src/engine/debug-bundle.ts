@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Scrubber } from "../formats/scrub.ts";
 import { BUNDLE_VERSION, type TruncatedReason } from "../protocol/bundle-api.ts";
 import { MASK, type RunEventDoc } from "../protocol/events.ts";
@@ -7,6 +8,7 @@ import type { AnnotationRecord } from "../store/judgments.ts";
 import { annotationDoc } from "./annotation-view.ts";
 import { ByteBudget } from "./byte-budget.ts";
 import type { Host } from "./host.ts";
+import { inLineFor } from "./in-line.ts";
 import { snapshot } from "./read-run.ts";
 import { RunSpans } from "./run-spans.ts";
 
@@ -23,10 +25,15 @@ const SPAN_END_BYTES = 64;
  *
  * It is made piece by piece: of the log, no more is in memory at a time than one page and what is in the bundle.
  */
-export async function debugBundle(host: Host, run: Run, version: string): Promise<string> {
+export function debugBundle(host: Host, run: Run, version: string): Promise<string> {
+  // One at a time: each may take much memory, and much work that is done in pieces.
+  return inLineFor(host.store, "debug bundles", () => bundleOf(host, run, version));
+}
+
+async function bundleOf(host: Host, run: Run, version: string): Promise<string> {
   const budget = new ByteBudget(host.bundles.maxBytes - FRAME_BYTES);
   const shown = await snapshot(host, run);
-  const state = bundledState(await stateOf(host, run, shown), host.scrubber, budget);
+  const state = await bundledState(await stateOf(host, run, shown), host.scrubber, budget);
   const annotations = await bundledAnnotations(host, run, budget);
   const { events, spans } = await bundledEvents(host, run, budget);
 
@@ -55,6 +62,13 @@ export async function debugBundle(host: Host, run: Run, version: string): Promis
   return `${text},${JSON.stringify(end).slice(1)}`;
 }
 
+/** What is longer took a while to clean; others have waited for it. */
+const LONG_CHARACTERS = 10_000;
+
+async function breathe(done: string): Promise<void> {
+  if (done.length > LONG_CHARACTERS) await nextTurn();
+}
+
 /** The snapshot with what it began with. */
 async function stateOf(host: Host, run: Run, shown: RunSnapshot): Promise<Readonly<Record<string, unknown>>> {
   const { runId, workflowId, status, startedAt, error, ...rest } = shown;
@@ -71,13 +85,19 @@ interface BundledState {
   readonly omitted: boolean;
 }
 
-function bundledState(state: Readonly<Record<string, unknown>>, scrubber: Scrubber, budget: ByteBudget): BundledState {
+async function bundledState(
+  state: Readonly<Record<string, unknown>>,
+  scrubber: Scrubber,
+  budget: ByteBudget,
+): Promise<BundledState> {
   const members: string[] = [];
   for (const [name, value] of Object.entries(state)) {
     // What has no room is not worth cleaning: it may be as large as a run can be.
-    if (!budget.fits(JSON.stringify(value))) continue;
+    const written = JSON.stringify(value);
+    if (!budget.fits(written)) continue;
     const member = `"${name}":${JSON.stringify(scrubber.scrubValue(value))}`;
     if (budget.take(member)) members.push(member);
+    await breathe(written);
   }
   return { members, omitted: members.length < Object.keys(state).length };
 }
@@ -88,6 +108,7 @@ async function bundledAnnotations({ store, scrubber }: Host, { runId }: Run, bud
     const page = await store.annotationsOfRun(runId, after, PAGE_ROWS);
     for (const record of page) {
       const item = JSON.stringify(scrubber.scrubValue(annotationDoc(record)));
+      await breathe(item);
       if (!budget.take(item)) return { items, cut: true };
       items.push(item);
     }
@@ -111,10 +132,12 @@ async function bundledEvents({ store, scrubber }: Host, { runId, version }: Run,
       const text = clean === event ? body : JSON.stringify(clean);
       if (!budget.take(text)) return done();
       events.push(text);
+      await breathe(body);
       const span = seen.see(event);
       // One that finds no room is still there: the frame has some to spare, and it is the last.
       if (span !== undefined && !budget.take(JSON.stringify(span), SPAN_END_BYTES)) return done();
     }
+    await nextTurn();
   }
   return done();
 }

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { AppError } from "../protocol/errors.ts";
 import { MASK, type RunEventDoc } from "../protocol/events.ts";
 import { type EventDiff, MAX_EVENT_DIFFS, type RunDiffResponse } from "../protocol/fork-api.ts";
@@ -14,6 +15,9 @@ const PAGE = 500;
 
 /** So many characters of events make an answer: a single event may be as large as many. */
 const MAX_CHARACTERS = 8_000_000;
+
+/** What is longer takes a while to clean; others wait for it. */
+const LONG_CHARACTERS = 10_000;
 
 /** A function of two logs and of nothing else, as far as they are at this moment. */
 export async function diffRuns(host: Host, caller: Caller, a: Run, against: string): Promise<RunDiffResponse> {
@@ -53,7 +57,9 @@ async function compareLogs(host: Host, a: Run, b: Run): Promise<{ diffs: EventDi
       if (diffs.length === MAX_EVENT_DIFFS || characters > MAX_CHARACTERS) return { diffs, cut: true };
       characters += sizeOf(diff);
       diffs.push(host.scrubber.scrubValue(diff));
+      if (sizeOf(diff) > LONG_CHARACTERS) await nextTurn();
     }
+    await nextTurn();
   }
   return { diffs, cut: false };
 }

@@ -33,6 +33,7 @@ export async function forkRun(host: Host, command: ForkRun): Promise<ForkRunResp
     fromSeq,
     mode: request.mode,
     at: new Date(nowMs).toISOString(),
+    by: caller.principal,
     sourceVersion: source.version,
     ...(request.motivatedBy === undefined ? {} : { motivatedBy: request.motivatedBy }),
   };

@@ -63,7 +63,7 @@ export function startChild(
   }
   const begun = firstEvent(host, run, nodeId, outcome, plans.get(workflowId), depth);
   if ("error" in begun) return begun;
-  const first = hidden(begun, run, sensitiveInputs(plan, run, nodeId, outcome));
+  const first = sealedStarter(run, hidden(begun, run, sensitiveInputs(plan, run, nodeId, outcome)));
   const childRunId = host.newId("run");
   const { run: child, events } = stamp(undefined, [first], {
     runId: childRunId,
@@ -77,6 +77,13 @@ export function startChild(
   };
   const write = { runId: childRunId, expectedVersion: 0, events, run: child };
   return { childRunId, events: [linked(childRunId), dispatched], write };
+}
+
+/** What a fork dispatches was started by whoever forked. */
+function sealedStarter({ startedBy }: Run, first: RunStarted): RunStarted {
+  if (startedBy === undefined) return first;
+  const sealed = { ...(first.sealed ?? first.payload), startedBy };
+  return { ...first, sealed };
 }
 
 function firstEvent(

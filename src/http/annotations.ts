@@ -1,7 +1,8 @@
 import { annotate } from "../engine/annotate.ts";
 import { annotationDoc, annotationView } from "../engine/annotation-view.ts";
-import { closeFlag, retract, visibleAnnotation } from "../engine/change-annotation.ts";
+import { closeFlag, retract } from "../engine/change-annotation.ts";
 import { visibleRun } from "../engine/execute.ts";
+import { shownAnnotation } from "../engine/shown-annotation.ts";
 import type { AnnotateRequest, CloseFlagRequest, RetractRequest } from "../protocol/annotation-api.ts";
 import type { AnnotationRecord } from "../store/judgments.ts";
 import { callerOf, type Handler, type Reply, type RequestContext, runOf } from "./handler.ts";
@@ -39,7 +40,7 @@ export const listAnnotationsRoute: Handler = async (context) => {
 };
 
 export const getAnnotationRoute: Handler = async (context) =>
-  viewed(await visibleAnnotation(context.host, callerOf(context), context.params["annotationId"] ?? ""));
+  viewed(await shownAnnotation(context.host, callerOf(context), context.params["annotationId"] ?? ""));
 
 export const retractAnnotationRoute: Handler = async (context) => {
   const request = context.body as RetractRequest;
@@ -48,6 +49,8 @@ export const retractAnnotationRoute: Handler = async (context) => {
 
 export const closeFlagRoute: Handler = async (context) => {
   const request = context.body as CloseFlagRequest;
+  const { caller, annotationId } = changing(context);
+  await shownAnnotation(context.host, caller, annotationId);
   return viewed(await closeFlag(context.host, { ...changing(context), request, record: context.recorder(viewed) }));
 };
 

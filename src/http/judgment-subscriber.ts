@@ -1,5 +1,5 @@
 import { isWanted, type Wanted } from "../engine/annotation-filter.ts";
-import { blindness } from "../engine/list-annotations.ts";
+import { isListedFor } from "../engine/shown-annotation.ts";
 import type { Caller } from "../protocol/identity.ts";
 import type { AnnotationRecord, ChangePlace } from "../store/judgments.ts";
 import type { Store } from "../store/store.ts";
@@ -107,17 +107,7 @@ export class JudgmentSubscriber {
     const { caller, wanted } = this.#subscription;
     if (wanted === undefined || !isWanted(wanted, annotation)) return false;
     if (caller.workspace !== undefined && caller.workspace !== annotation.workspace) return false;
-    return annotation.queueItemId === undefined || this.#isListed(annotation);
-  }
-
-  /** What a blind queue keeps from the caller in lists, it keeps from them here. */
-  async #isListed({ annotationId, runId, createdAtMs }: AnnotationRecord): Promise<boolean> {
-    const { caller } = this.#subscription;
-    const blind = blindness(caller);
-    if (blind.blindFor === undefined) return true;
-    const then = { runId, fromMs: createdAtMs, toMs: createdAtMs + 1, order: "oldest", limit: 1000 } as const;
-    const listed = await this.#store.listAnnotations(caller, { ...then, ...blind });
-    return listed.some((one) => one.annotationId === annotationId);
+    return isListedFor(this.#store, caller, annotation);
   }
 
   #write(frame: string): void {

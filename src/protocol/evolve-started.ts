@@ -1,6 +1,6 @@
 import { ENGINE_VERSION, EVENT_LOG_SCHEMA_VERSION, type RunEvent } from "./events.ts";
 import { parentOf } from "./evolve-children.ts";
-import { forkedFromOf } from "./forked-from.ts";
+import { forkedFromOf, startedByOf } from "./forked-from.ts";
 import type { Run } from "./run.ts";
 
 /** A run after its first event. */
@@ -30,6 +30,7 @@ export function started(event: Extract<RunEvent, { type: "run.started" }>): Run 
     children: {},
     // Whoever dispatched the source waits for the source.
     ...(fork.forkedFrom === undefined ? parentOf(payload) : fork),
+    ...startedByOf(event.sealed),
     ...(payload.callbackUrl === undefined ? {} : { callbackUrl: payload.callbackUrl }),
     ...(payload.sensitiveInputs === undefined ? {} : { sensitive: payload.sensitiveInputs }),
     ...(payload.configurable === undefined ? {} : { configurable: payload.configurable }),

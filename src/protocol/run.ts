@@ -64,6 +64,8 @@ export interface Run {
   readonly children: Children;
   readonly parent?: Parent;
   readonly forkedFrom?: ForkedFrom;
+  /** Whoever started it, where that is not its owner. */
+  readonly startedBy?: string;
   /** Where tokens of its interrupts are posted. */
   readonly callbackUrl?: string;
   readonly cost?: Readonly<Record<string, unknown>>;

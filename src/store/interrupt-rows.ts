@@ -1,4 +1,5 @@
 import { resourceOf } from "../protocol/evolve-interrupts.ts";
+import { starterOf } from "../protocol/forked-from.ts";
 import type { Interrupt, Vote } from "../protocol/interrupt.ts";
 import { own } from "../protocol/own.ts";
 import type { Run } from "../protocol/run.ts";
@@ -91,7 +92,7 @@ function interruptRow(run: Run, interrupt: Interrupt): InterruptsTable {
     node_id: nodeId,
     kind,
     status,
-    started_by: run.owner.principal ?? null,
+    started_by: starterOf(run) ?? null,
     requested_at: Date.parse(interrupt.requestedAt),
     deadline: deadlineMs ?? null,
     correlation_id: interrupt.correlationId ?? null,

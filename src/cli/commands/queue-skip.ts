@@ -7,17 +7,24 @@ import { findQueue, itemPath } from "../queue-client.ts";
 import type { QUEUE_REASON_FLAGS } from "../specs/queue.ts";
 
 export function queueSkip(call: Call<typeof QUEUE_REASON_FLAGS>): Promise<undefined> {
-  if (call.flags.reason === undefined) {
-    throw new AppError("unusable_input", { problem: "--reason is missing; say why you leave it to others" });
-  }
+  requireReason(call, "say why you leave it to others");
   return send(call, "skip");
+}
+
+export function queueDrop(call: Call<typeof QUEUE_REASON_FLAGS>): Promise<undefined> {
+  requireReason(call, "say why nobody is to judge it");
+  return send(call, "close");
 }
 
 export function queueRequeue(call: Call<typeof QUEUE_REASON_FLAGS>): Promise<undefined> {
   return send(call, "requeue");
 }
 
-async function send(call: Call<typeof QUEUE_REASON_FLAGS>, verb: "skip" | "requeue"): Promise<undefined> {
+function requireReason({ flags }: Call<typeof QUEUE_REASON_FLAGS>, advice: string): void {
+  if (flags.reason === undefined) throw new AppError("unusable_input", { problem: `--reason is missing; ${advice}` });
+}
+
+async function send(call: Call<typeof QUEUE_REASON_FLAGS>, verb: "skip" | "requeue" | "close"): Promise<undefined> {
   const { args, flags, json, config, io } = call;
   const client = connect(config);
   const [named = "", itemId = ""] = args;

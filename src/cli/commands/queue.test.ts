@@ -77,6 +77,11 @@ describe("review queues on the command line", () => {
     expect((await boss("queue", "requeue", "weekly", other)).code).toBe(0);
     expect((await ben("queue", "next", "weekly")).code).toBe(0);
 
+    expect((await boss("queue", "drop", "weekly", other)).err).toContain("--reason is missing");
+    const dropped = await boss("queue", "drop", "weekly", other, "--reason", "a test");
+    expect(dropped.out).toMatch(/^State +closed, 0 of 2 judged$/m);
+    expect((await ben("queue", "next", "weekly")).code).toBe(1);
+
     const agreement = await boss("queue", "agreement", "weekly");
     expect(agreement.out).toMatch(/^Settled +0 agreed, 1 adjudicated, 0 disputed$/m);
     expect(agreement.out).toMatch(/^Krippendorff's alpha \(nominal\) +0\.000 \(2 judgments\)$/m);

@@ -166,6 +166,16 @@ export const queueRequeue = command({
   load: async () => (await import("../commands/queue-skip.ts")).queueRequeue,
 });
 
+export const queueDrop = command({
+  name: "queue drop",
+  summary: "Take an item out of a queue unsettled; --reason says why. `queue requeue` brings it back.",
+  args: [QUEUE, ITEM],
+  flags: QUEUE_REASON_FLAGS,
+  settings: CLIENT,
+  examples: ['assay queue drop weekly itm-01k4… --reason "a test run"'],
+  load: async () => (await import("../commands/queue-skip.ts")).queueDrop,
+});
+
 export const QUEUE_AGREEMENT_FLAGS = {
   agents: { type: "switch", summary: "Agents too: apart, and together with people." },
 } as const satisfies Flags;
@@ -223,6 +233,7 @@ export const QUEUE_COMMANDS: readonly AnyCommand[] = [
   queueJudge,
   queueSkip,
   queueRequeue,
+  queueDrop,
   queueAdjudicate,
   queueAgreement,
   queueClose,

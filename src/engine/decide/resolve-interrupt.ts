@@ -1,4 +1,5 @@
 import { AppError } from "../../protocol/errors.ts";
+import { starterOf } from "../../protocol/forked-from.ts";
 import { type Judge, tokenAllowed } from "../../protocol/gate-rules.ts";
 import { type Interrupt, isGoverned } from "../../protocol/interrupt.ts";
 import type { Run } from "../../protocol/run.ts";
@@ -39,7 +40,7 @@ export function resolveInterrupt(run: Run, command: ResolveInterrupt): Ruling {
   }
   if (interrupt.kind === "approval") {
     const { mayRelay } = command;
-    const answer = { interrupt, value, judge, mayRelay, startedBy: run.owner.principal, at };
+    const answer = { interrupt, value, judge, mayRelay, startedBy: starterOf(run), at };
     return isGoverned(interrupt) ? decideGovernedGate(answer) : decidePlainGate(answer);
   }
   const { interruptId, nodeId } = interrupt;

@@ -26,6 +26,10 @@ export function receiver(host: Host, caller: Caller): (entry: JudgmentEntry) => 
   return async (entry) => {
     if ("problem" in entry) return entry;
     const { line, judgment } = entry;
+    // People are counted apart, so only people speak for them: an agent could be as many as it likes.
+    if (judgment.actorKind === "person" && caller.kind !== "user") {
+      return { line, problem: "it is a person's, and only a key of kind user brings those" };
+    }
     const place = await placeOf(judgment.target.runId);
     if (place === "elsewhere") return { line, record: clean(judgment, workspaceOf(judgment), judgment.aboutNode) };
     if ("problem" in place) return { line, ...place };

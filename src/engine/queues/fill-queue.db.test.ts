@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { CreateQueueRequest } from "../../protocol/queue-api.ts";
 import type { Store } from "../../store/store.ts";
+import { annotate, annotationOf, FLAG } from "../../testing/annotation-builders.ts";
 import { BOTH_STORES } from "../../testing/both-stores.ts";
 import {
   HOUR,
@@ -87,6 +88,22 @@ describe.each(BOTH_STORES)("a queue that fills itself on %s", (_name, open) => {
     const { queue: filled } = await fill(queue);
     for (let i = 0; i < 3; i++) await fill(queue);
     expect((await visibleQueue(host, ADA, queue.record.queueId)).record.revision).toBe(filled.record.revision);
+  });
+
+  test("finds a run that was flagged before it came to the end that is asked for", async () => {
+    const queue = await newQueue({ flagged: true, status: "completed" });
+    const started = startedRun({ tenant: "t1", atMs: NOW });
+    expect(await store.commit({ tenant: "t1", runs: [runWrite(started)] })).toMatchObject({ ok: true });
+    await annotate(store, annotationOf(started.run, { signal: FLAG, flag: { status: "open" } }));
+    for (let i = 0; i < PAGE_ROWS / 2; i++) await annotate(store, annotationOf(started.run));
+    await fill(queue);
+    const other = await ended(NOW + HOUR);
+    host = hostAt(store, NOW + HOUR);
+    const { events, run } = next(started, NOW + HOUR, nodeStarted(), nodeCompleted(), runCompleted());
+    expect(await store.commit({ tenant: "t1", runs: [runWrite({ events, run })] })).toMatchObject({ ok: true });
+    await fill(queue);
+    expect(await itemsOf(queue)).toEqual([run.runId]);
+    expect(await itemsOf(queue)).not.toContain(other);
   });
 
   test("writes nothing where there is nothing new", async () => {

@@ -43,8 +43,8 @@ export async function fillQueue(host: Host, start: Queue): Promise<Filled> {
 
 /** A cursor that hardly moved is not worth a write: a few rows are looked at twice. */
 function farBehind(before: QueueCursor, after: QueueCursor): boolean {
-  if (after.ended !== undefined) return after.ended.endedAtMs - (before.ended?.endedAtMs ?? 0) > OVERLAP_MS;
-  return (after.place?.seq ?? 0) - (before.place?.seq ?? 0) > PAGE_ROWS / 4;
+  const ended = (after.ended?.endedAtMs ?? 0) - (before.ended?.endedAtMs ?? 0);
+  return ended > OVERLAP_MS || (after.place?.seq ?? 0) - (before.place?.seq ?? 0) > PAGE_ROWS / 4;
 }
 
 /** At its end a query steps back for what is late; a cursor left in the middle would pass that over for good. */

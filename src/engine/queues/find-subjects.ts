@@ -1,6 +1,7 @@
 import { agentOf } from "../../protocol/agent-of.ts";
 import type { QueueQuery } from "../../protocol/queue-api.ts";
 import type { Run } from "../../protocol/run.ts";
+import type { AnnotationQuery } from "../../store/judgments.ts";
 import { annotationMatches, fromMs, inSample } from "../decide/queue/matches.ts";
 import { asksForAnnotations } from "../decide/queue/rules.ts";
 import type { Host } from "../host.ts";
@@ -26,7 +27,39 @@ export const OVERLAP_MS = 60_000;
 const SETTLED_MS = 600_000;
 
 export function findSubjects(host: Host, queue: Queue, query: QueueQuery, cursor: QueueCursor): Promise<Found> {
-  return asksForAnnotations(query) ? findSaid(host, queue, query, cursor) : findEnded(host, queue, query, cursor);
+  if (!asksForAnnotations(query)) return findEnded(host, queue, query, cursor);
+  if (query.status === undefined) return findSaid(host, queue, query, cursor);
+  return findSaidOfEnded(host, queue, query, cursor);
+}
+
+/** Something is often said before a run has ended as the query asks: so runs are looked at once more when they have. */
+async function findSaidOfEnded(host: Host, queue: Queue, query: QueueQuery, cursor: QueueCursor): Promise<Found> {
+  const said = await findSaid(host, queue, query, cursor);
+  // Written down together with the place: whatever ended before was in its last state when that was read.
+  const ended = cursor.ended ?? { endedAtMs: host.nowMs() - SETTLED_MS, runId: "" };
+  if (!said.atEnd) return { ...said, cursor: { ended, ...said.cursor } };
+  const since = await findEnded(host, queue, query, { ended });
+  const subjects = [...said.subjects];
+  for (const subject of since.subjects) {
+    const [first] = await host.store.listAnnotations(placeOf(queue), { ...askedOf(query), runId: subject.runId });
+    if (first !== undefined) subjects.push({ ...subject, position: first.createdAtMs });
+  }
+  return { subjects, cursor: { ...since.cursor, ...said.cursor }, atEnd: since.atEnd };
+}
+
+/** The oldest annotation that would bring a run into the queue. */
+function askedOf(query: QueueQuery): AnnotationQuery {
+  const { flagged, label, ratingMax, nodeId } = query;
+  return {
+    limit: 1,
+    order: "oldest",
+    state: "live",
+    fromMs: fromMs(query),
+    ...(flagged ? { flag: "open" } : {}),
+    ...(label === undefined ? {} : { label }),
+    ...(ratingMax === undefined ? {} : { ratingMax }),
+    ...(nodeId === undefined ? {} : { nodeId }),
+  };
 }
 
 async function findEnded(host: Host, queue: Queue, query: QueueQuery, cursor: QueueCursor): Promise<Found> {

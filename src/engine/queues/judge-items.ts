@@ -97,7 +97,7 @@ async function annotations(
   }
   const replaced = new Set(records.map(({ annotation }) => annotation.supersedes));
   const dropped = earlier.filter((one) => isCorrection(one.signal) && !replaced.has(one.annotationId));
-  const recorded = recording(host, caller, records);
+  const recorded = recording(caller, records);
   const withdrawals = dropped.map((one) => withdrawal(one, caller.principal, host.nowMs()));
   return {
     ids: records.map(({ annotation }) => annotation.annotationId),

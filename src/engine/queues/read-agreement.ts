@@ -5,8 +5,10 @@ import { agreementOf, type Vote } from "../decide/agreement/queue-agreement.ts";
 import { type Judged, judgmentsOf, type QueueItem } from "../decide/queue/item.ts";
 import { wilson } from "../decide/wilson.ts";
 import type { Host } from "../host.ts";
+import { blindness } from "../list-annotations.ts";
 import { storedItem } from "./item-record.ts";
 import { visibleQueue } from "./queue-record.ts";
+import { showsOthers } from "./views.ts";
 
 const PAGE = 500;
 
@@ -20,12 +22,13 @@ export async function readAgreement(
   queueId: string,
   { include }: AgreementQuery,
 ): Promise<QueueAgreement> {
-  const { kind } = (await visibleQueue(host, caller, queueId)).rules.judgment;
+  const { rules } = await visibleQueue(host, caller, queueId);
+  const { kind } = rules.judgment;
   const settled = { agreed: 0, disputed: 0, adjudicated: 0 };
   const votes: Vote[][] = [];
   let withdrawn = 0;
   let revised = 0;
-  const { items, complete } = await judgedItems(host, caller, queueId);
+  const { items, complete } = await judgedItems(host, caller, queueId, rules.blind);
   for (let i = 0; i < items.length; i += PAGE) {
     const page = items.slice(i, i + PAGE);
     const standing = await standingIn(host, caller, page);
@@ -56,7 +59,9 @@ export async function readAgreement(
   };
 }
 
-async function judgedItems({ store }: Host, caller: Caller, queueId: string) {
+/** Figures tell what was said where it was said about little: what is kept from the caller counts for them later. */
+async function judgedItems({ store }: Host, caller: Caller, queueId: string, blind: boolean) {
+  const { blindFor } = blindness(caller);
   const items: QueueItem[] = [];
   let last: QueueItemRecord | undefined;
   for (let looked = 0; looked < ITEMS_MAX; looked += PAGE) {
@@ -67,7 +72,8 @@ async function judgedItems({ store }: Host, caller: Caller, queueId: string) {
     });
     for (const record of page) {
       const { item } = storedItem(record);
-      if (judgmentsOf(item).length > 0) items.push(item);
+      const shown = blindFor === undefined || showsOthers(item, blind, blindFor);
+      if (shown && judgmentsOf(item).length > 0) items.push(item);
     }
     if (page.length < PAGE) return { items, complete: true };
     last = page.at(-1);

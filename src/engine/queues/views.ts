@@ -71,7 +71,7 @@ export function itemView({ rules }: Queue, stored: StoredItem, viewer: Viewer, n
 }
 
 /** What others said is kept from those who may still come to judge; once an item needs no more, from nobody. */
-function showsOthers(item: QueueItem, blind: boolean, principal: string): boolean {
+export function showsOthers(item: QueueItem, blind: boolean, principal: string): boolean {
   if (!blind || item.state !== "open") return true;
   return item.reviews.some((review) => review.reviewer === principal && isJudged(review));
 }

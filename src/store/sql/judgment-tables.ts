@@ -47,8 +47,8 @@ export interface AnnotationChangesTable {
 }
 
 /**
- * The words of an annotation that has text. Primary key (tenant, annotation_id). SQLite numbers the rows as well, for its
- * full-text index; a backup leaves them out, and whoever restores it makes them again.
+ * The words of an annotation that has text. Primary key (tenant, annotation_id). Each database has a
+ * column more for its index, which nothing else knows. A backup leaves them out; whoever restores it makes them again.
  */
 export interface AnnotationTextsTable {
   tenant: string;

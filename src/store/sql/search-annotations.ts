@@ -23,7 +23,7 @@ export async function searchFor(db: Kysely<Tables>, asked: readonly string[] | u
   if (dialectOf(db) === "postgres") {
     const beginnings = words.map((word) => `'${word}':*`).join(" & ");
     const where = sql<SqlBool>`(tenant, annotation_id) in (select tenant, annotation_id from annotation_texts
-      where array_to_tsvector(string_to_array(words, ' ')) @@ ${beginnings}::tsquery)`;
+      where lexemes @@ ${beginnings}::tsquery)`;
     return { from: EVERYWHERE, where };
   }
   return inSqlite(db, words, few);

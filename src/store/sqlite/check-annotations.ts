@@ -13,7 +13,7 @@ export function checkAnnotations(
   for (const { annotationId, runId, before } of checks) {
     if (runId !== undefined) {
       const run = statements.runTenant.get(runId) as { tenant: string } | undefined;
-      if (run === undefined) return { type: "version", runId, version: 0 };
+      if (run?.tenant !== tenant) return { type: "version", runId, version: 0 };
     }
     const found = statements.annotationHead.get(tenant, annotationId);
     const head = found as Pick<AnnotationsTable, "state" | "flag_status"> | undefined;

@@ -40,13 +40,13 @@ describe("a database with many annotations", () => {
     [{ workflowId: "w" }, "annotations_by_workflow"],
     [{ agentId: "a" }, "annotations_by_agent"],
     [{ nodeId: "n" }, "annotations_by_node"],
-    [{ kind: "flag" }, "annotations_by_kind"],
+    [{ kind: "flag" }, "annotations_by_workspace"],
     [{ label: "l" }, "annotations_by_label"],
     [{ actor: "a" }, "annotations_by_actor"],
     [{ flag: "open" }, "annotations_flagged"],
     [{ flag: "closed" }, "annotations_flagged"],
     [{ state: "retracted" }, "annotations_gone"],
-    [{ ratingMax: 2 }, "annotations_by_kind"],
+    [{ ratingMax: 2 }, "annotations_by_workspace"],
   ])("lists those with %j by walking along an index, in order", async (query, index) => {
     for (const order of ["oldest", "newest"] as const) {
       const plan = await planOf((store) => store.listAnnotations(visible, { limit: 9, order, after, ...query }));
@@ -56,9 +56,14 @@ describe("a database with many annotations", () => {
     }
   });
 
-  test("lists those of a whole tenant by when they were recorded", async () => {
-    const plan = await planOf((store) => store.listAnnotations({ tenant: "t" }, { limit: 9, order: "newest", after }));
-    expect(plan).toContain("USING INDEX annotations_by_time ");
+  test.each<[Partial<AnnotationQuery>, string]>([
+    [{}, "annotations_by_time"],
+    [{ kind: "flag" }, "annotations_by_kind"],
+    [{ ratingMax: 2 }, "annotations_by_kind"],
+  ])("lists those of a whole tenant with %j in the same way", async (query, index) => {
+    const asked = { limit: 9, order: "newest", after, ...query } as const;
+    const plan = await planOf((store) => store.listAnnotations({ tenant: "t" }, asked));
+    expect(plan).toContain(`USING INDEX ${index} `);
     expect(plan).not.toMatch(/SCAN|TEMP B-TREE/);
   });
 

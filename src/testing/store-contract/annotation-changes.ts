@@ -132,6 +132,8 @@ export function annotationChanges(subject: Subject): void {
       const { store } = subject;
       const { run, tenant } = await started(subject);
       const old = annotationOf(run, { createdAtMs: NOW - 9000, importedBy: "sam" });
+      const early = annotationOf(run, { createdAtMs: NOW + 9000, importedBy: "sam" });
+      await accept(store, judging(tenant, build.importing(early)));
       const [before, after] = [annotationOf(run), annotationOf(run, { createdAtMs: NOW + 10 })];
       await annotate(store, before);
       await accept(store, judging(tenant, build.importing(old)));

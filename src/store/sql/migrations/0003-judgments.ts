@@ -103,15 +103,15 @@ const annotationTables = ({ text, int, bigint, double, strict, clustered }: Colu
 
 /** Each ends in the order of every list, so that a page is one walk along an index from where the last one ended. */
 const INDEXES = [
-  // For whoever is bound to a workspace: the tenant may have a thousand times as many. First, because of two that fit alike
-  // SQLite takes the one that was made later, and every other narrows more down.
+  "create index annotations_by_kind on annotations (tenant, kind, created_at, annotation_id)",
+  // For whoever is bound to a workspace: the tenant may have a thousand times as many. Of two that fit alike SQLite takes the
+  // one that was made later, so this is before all that narrow more down and after the one that narrows less.
   `create index annotations_by_workspace on annotations (tenant, workspace, created_at, annotation_id)
     where workspace is not null`,
   "create index annotations_by_run on annotations (tenant, run_id, created_at, annotation_id)",
   "create index annotations_by_time on annotations (tenant, created_at, annotation_id)",
   "create index annotations_by_workflow on annotations (tenant, workflow_id, created_at, annotation_id)",
   "create index annotations_by_actor on annotations (tenant, actor, created_at, annotation_id)",
-  "create index annotations_by_kind on annotations (tenant, kind, created_at, annotation_id)",
   `create index annotations_by_label on annotations (tenant, label, created_at, annotation_id) where kind = 'label'`,
   `create index annotations_by_agent on annotations (tenant, agent_id, created_at, annotation_id)
     where agent_id is not null`,
@@ -155,8 +155,9 @@ const SEARCH: Readonly<Record<DialectName, (types: ColumnTypes) => string[]>> = 
       tenant ${text} not null,
       annotation_id ${text} not null,
       words ${text} not null,
+      lexemes tsvector not null generated always as (array_to_tsvector(string_to_array(words, ' '))) stored,
       primary key (tenant, annotation_id)
     )`,
-    "create index annotation_words on annotation_texts using gin (array_to_tsvector(string_to_array(words, ' ')))",
+    "create index annotation_words on annotation_texts using gin (lexemes)",
   ],
 };
