@@ -11,12 +11,15 @@ export interface Unescaped {
  * What JSON and URLs write in place of a character, also when that was done several times over. A row of backslashes
  * counts from its beginning only, or a long one would be read again from each of its places.
  */
-const ESCAPE = /(?<!\\)\\+(?:u([0-9A-Fa-f]{4})|([nrtbf"'/]))|%(?:25)*([0-9A-Fa-f]{2})/g;
+const ESCAPE =
+  /(?<!\\)\\+(?:u([0-9A-Fa-f]{4})|([nrtbf"'/]))|%(?:25)*([0-9A-Fa-f]{2})|[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]+/g;
+/** What nobody sees: copied along from pages and chats, it stands in the middle of words. */
+const UNSEEN = /[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]/;
 const LETTERS: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", b: "\b", f: "\f" };
 
 /** Undefined when nothing in it is written in another way. */
 export function unescaped(text: string): Unescaped | undefined {
-  if (!text.includes("\\") && !text.includes("%")) return undefined;
+  if (!text.includes("\\") && !text.includes("%") && !UNSEEN.test(text)) return undefined;
   const places: number[] = [];
   const surplus = [0];
   let plain = "";
@@ -26,8 +29,10 @@ export function unescaped(text: string): Unescaped | undefined {
     const code = unit ?? byte;
     plain += text.slice(done, match.index);
     places.push(plain.length);
-    plain += code === undefined ? (LETTERS[letter] ?? letter) : String.fromCharCode(Number.parseInt(code, 16));
-    surplus.push((surplus.at(-1) ?? 0) + whole.length - 1);
+    const read = code === undefined ? (LETTERS[letter] ?? letter) : String.fromCharCode(Number.parseInt(code, 16));
+    const seen = unit !== undefined && UNSEEN.test(read) ? "" : read;
+    plain += seen;
+    surplus.push((surplus.at(-1) ?? 0) + whole.length - seen.length);
     done = match.index + whole.length;
   }
   if (places.length === 0) return undefined;

@@ -1,5 +1,5 @@
-import type { QueueInfo, QueueItemView, QueueView } from "../../protocol/queue-api.ts";
-import type { QueueItemState, ReviewerProgress } from "../../store/judgments.ts";
+import type { QueueInfo, QueueItemState, QueueItemView, QueueView } from "../../protocol/queue-api.ts";
+import type { ReviewerProgress } from "../../store/judgments.ts";
 import {
   type FinalJudgment,
   isHeld,

@@ -1,11 +1,5 @@
-import type {
-  QueueItemRecord,
-  QueueItemState,
-  QueueRecord,
-  ReviewRecord,
-  RunDeletion,
-  Tombstone,
-} from "../judgments.ts";
+import type { QueueItemState } from "../../protocol/queue-api.ts";
+import type { QueueItemRecord, QueueRecord, ReviewRecord, RunDeletion, Tombstone } from "../judgments.ts";
 import type { QueueItemsTable, QueueReviewsTable, QueuesTable, RunTombstonesTable } from "./queue-tables.ts";
 
 export function queueRow(queue: QueueRecord): QueuesTable {

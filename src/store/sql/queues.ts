@@ -1,13 +1,7 @@
 import { type Kysely, sql } from "kysely";
 import type { Visibility } from "../../protocol/identity.ts";
-import type {
-  FreeItemQuery,
-  QueueItemQuery,
-  QueueItemRecord,
-  QueueItemState,
-  QueueRecord,
-  ReviewerProgress,
-} from "../judgments.ts";
+import type { QueueItemState } from "../../protocol/queue-api.ts";
+import type { FreeItemQuery, QueueItemQuery, QueueItemRecord, QueueRecord, ReviewerProgress } from "../judgments.ts";
 import { toItem, toQueue } from "./queue-rows.ts";
 import type { QueueItemsTable, QueueReviewsTable } from "./queue-tables.ts";
 import type { Tables } from "./tables.ts";
