@@ -26,8 +26,8 @@ export class AnnotationFeeds {
   constructor(store: Store, options: AnnotationFeedsOptions) {
     this.#store = store;
     this.#options = options;
-    this.#stopListening = store.onChange(({ annotations }) => {
-      if (annotations) for (const { feed } of this.#followed.values()) feed.wake();
+    this.#stopListening = store.onChange(({ annotations, runIds }) => {
+      if (annotations || runIds === "all") for (const { feed } of this.#followed.values()) feed.wake();
     });
   }
 

@@ -16,6 +16,9 @@ const NAMED = (runId: string) => ({
   // Nothing that comes with a token is looked at unless the token is good.
   token: host.host.tokens.mint({ runId, nodeId: "none", interruptId: "none", expiresAt: LATER, intent: "resolve" }),
   principal: "none",
+  annotationId: "none",
+  queueId: "none",
+  itemId: "none",
 });
 const LATER = new Date(Date.now() + 3_600_000).toISOString();
 let host: TestHost;

@@ -220,11 +220,11 @@ describe("a feed", () => {
   });
 
   test("looks at every run when it may have missed something", async () => {
-    let tell = (_: Change) => {};
+    const listeners: ((change: Change) => void)[] = [];
     const deaf: Store = {
       ...store,
       onChange: (listener) => {
-        tell = listener;
+        listeners.push(listener);
         return () => {};
       },
     };
@@ -233,7 +233,7 @@ describe("a feed", () => {
     const client = await SseClient.open(host.url + run.path);
     await client.until(() => client.frames.length === 1);
     await run.append(nodeCompleted(), runCompleted());
-    tell({ ...NO_CHANGE, runIds: "all" });
+    for (const tell of listeners) tell({ ...NO_CHANGE, runIds: "all" });
     expect(await client.closed).toBe("end");
     expect(client.ids).toEqual([0, 1, 2]);
   });

@@ -1,9 +1,11 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import type { ActorKind } from "../../protocol/annotation.ts";
 import type { Visibility } from "../../protocol/identity.ts";
 import { WHOLE_RUN } from "../feedback-tallies.ts";
 import type { FeedbackQuery, FeedbackRow } from "../judgments.ts";
 import { dialectOf } from "./dialect-of.ts";
+import { Sums } from "./sums.ts";
 import type { Tables } from "./tables.ts";
 
 const DAY_MS = 86_400_000;
@@ -18,15 +20,51 @@ export async function feedbackSummary(
   query: FeedbackQuery,
 ): Promise<FeedbackRow[]> {
   const byNode = query.groupBy === "node";
+  const tallies = new Sums<TallyRow>(placeOf);
+  const allLabels = new Sums<LabelRow>((row) => JSON.stringify([placeOf(row), row.label]));
+  const runs = new Sums<RunsRow>(({ key }) => key);
   const from = dialectOf(db) === "sqlite" ? ENDED_RUNS_IN_SQLITE : sql`runs as run`;
-  const tallies = (await talliesOf(from, visible, query).execute(db)).rows;
-  const labels = groupedBy((await labelsOf(from, visible, query).execute(db)).rows, placeOf);
-  const runs = new Map((await runsOf(from, visible, query).execute(db)).rows.map((row) => [row.key, row]));
-  const seen = new Set(tallies.map(({ key }) => key));
-  const silent = byNode ? [] : [...runs.keys()].filter((key) => !seen.has(key)).map(withoutTallies);
-  return [...tallies, ...silent]
-    .map((row) => toFeedbackRow(row, runs.get(row.key), labels.get(placeOf(row)) ?? [], query.groupBy))
+  for await (const period of periodsOf(db, visible, query)) {
+    const part = { ...query, ...period };
+    tallies.add((await talliesOf(from, visible, part).execute(db)).rows);
+    allLabels.add((await labelsOf(from, visible, part).execute(db)).rows);
+    runs.add((await runsOf(from, visible, part).execute(db)).rows);
+  }
+  const labels = groupedBy(allLabels.rows, placeOf);
+  const seen = new Set(tallies.rows.map(({ key }) => key));
+  const silent = byNode ? [] : runs.rows.flatMap(({ key }) => (seen.has(key) ? [] : [withoutTallies(key)]));
+  return [...tallies.rows, ...silent]
+    .map((row) => toFeedbackRow(row, runs.of(row.key), labels.get(placeOf(row)) ?? [], query.groupBy))
     .sort((a, b) => compare(a.key, b.key) || compare(a.actorKind, b.actorKind));
+}
+
+/** Runs that are summed up in one go, where the database is in this process and everybody else waits meanwhile. */
+const RUNS_AT_ONCE = 1000;
+
+/** The time asked about: as it is, or in parts with few enough runs and a turn of the event loop between them. */
+async function* periodsOf(
+  db: Kysely<Tables>,
+  visible: Visibility,
+  query: FeedbackQuery,
+): AsyncGenerator<Pick<FeedbackQuery, "fromMs" | "toMs">> {
+  if (dialectOf(db) !== "sqlite") return yield {};
+  for (let start = query.fromMs; ; ) {
+    const part = start === undefined ? query : { ...query, fromMs: start };
+    const { rows } = await sql<{ updated_at: number }>`
+      select run.updated_at from ${ENDED_RUNS_IN_SQLITE} where ${ended({ tenant: visible.tenant }, period(part))}
+      order by run.updated_at limit 1 offset ${sql.lit(RUNS_AT_ONCE)}`.execute(db);
+    // Those that ended in the same millisecond are not taken apart.
+    const end = rows[0] === undefined ? undefined : rows[0].updated_at + 1;
+    const isLast = end === undefined || (query.toMs !== undefined && end >= query.toMs);
+    yield { ...(start === undefined ? {} : { fromMs: start }), ...(isLast ? {} : { toMs: end }) };
+    if (isLast) return;
+    start = end;
+    await nextTurn();
+  }
+}
+
+function period({ fromMs, toMs }: FeedbackQuery): FeedbackQuery {
+  return { ...(fromMs === undefined ? {} : { fromMs }), ...(toMs === undefined ? {} : { toMs }) };
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Run } from "../../protocol/run.ts";
 import type { AnnotationRecord, FeedbackQuery, FeedbackRow } from "../../store/judgments.ts";
 import type { Store } from "../../store/store.ts";
 import * as build from "../annotation-builders.ts";
-import { HOUR, NOW, newTenant, next, runCompleted, type StartedRun, startedRun } from "../builders.ts";
+import { HOUR, NOW, newTenant, next, runCompleted, runWrite, type StartedRun, startedRun } from "../builders.ts";
 import { interruptResolved, openGate } from "../gate-builders.ts";
 import { expectRebuilt } from "../rebuilt.ts";
 import { accept, type Subject, save } from "./subject.ts";
@@ -35,6 +35,45 @@ export function feedback(subject: Subject): void {
   describe("a summary of feedback", () => {
     test("of nothing is empty", async () => {
       expect(await summary(newTenant())).toEqual([]);
+    });
+
+    test("adds up any number of runs, however many ended in one moment", async () => {
+      const { store } = subject;
+      const tenant = newTenant();
+      const runs = Array.from({ length: 2300 }, (_, i) => {
+        const atMs = NOW + (i < 1200 ? 0 : i);
+        const workflowId = i % 2 === 0 ? "wf-even" : "wf-odd";
+        const begun = startedRun({ tenant, workflowId, atMs });
+        const done = next(begun, atMs, runCompleted());
+        return { events: [...begun.events, ...done.events], run: done.run };
+      });
+      await accept(store, { tenant, runs: runs.map((one) => runWrite(one)) });
+      await annotate(
+        store,
+        ...runs.map(({ run }, i) => annotationOf(run, { signal: i % 4 < 2 ? rating(4) : label("tone") })),
+      );
+      const all = { ...NOTHING, actorKind: "person" as const, positiveRuns: 1150, judgedRuns: 1150, ratedRuns: 1150 };
+      expect(await summary(tenant)).toEqual([
+        {
+          ...all,
+          runs: 2300,
+          annotatedRuns: 2300,
+          annotations: 2300,
+          histogram: [0, 0, 0, 1150, 0],
+          meanRatings: 4600,
+          labels: { tone: 1150 },
+        },
+      ]);
+      const figures = async (query: FeedbackQuery) =>
+        (await summary(tenant, query)).map(({ key, runs, annotations }) => ({ key, runs, annotations }));
+      expect(await figures({ groupBy: "workflow" })).toEqual([
+        { key: "wf-even", runs: 1150, annotations: 1150 },
+        { key: "wf-odd", runs: 1150, annotations: 1150 },
+      ]);
+      expect(await figures({ fromMs: NOW + 1, toMs: NOW + 2250 })).toEqual([
+        { key: "", runs: 1050, annotations: 1050 },
+      ]);
+      expect(await figures({ toMs: NOW + 1 })).toEqual([{ key: "", runs: 1200, annotations: 1200 }]);
     });
 
     test("counts what people said of runs that have ended", async () => {
