@@ -26,7 +26,7 @@ describe("the routes", () => {
 });
 
 describe("a path with a verb", () => {
-  test.each(["fork", "unknown", "Pause", "pause:pause", ""])("is not found when the verb is %j", async (verb) => {
+  test.each(["clone", "unknown", "Pause", "pause:pause", ""])("is not found when the verb is %j", async (verb) => {
     const runId = await host.newRun();
     expectError(await host.ask("POST", `/v1/runs/${runId}:${verb}`, { json: {} }), "not_found");
     expectError(await host.ask("GET", `/v1/runs/${runId}:${verb}`), "not_found");
