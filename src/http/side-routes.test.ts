@@ -115,9 +115,3 @@ describe("keys", () => {
     expect((await revoke()).payload).toBe(first.payload);
   });
 });
-
-describe("annotations", () => {
-  test.each(["GET", "POST"] as const)("%s is 501 while feedback is off, for any run", async (method) => {
-    expectError(await host.ask(method, "/v1/runs/none/annotations"), "capability_not_provided");
-  });
-});

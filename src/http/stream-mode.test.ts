@@ -49,6 +49,7 @@ describe("an event", () => {
 
   /** No updates, but whoever follows values sees what they change: the status of a parent, the votes at a gate. */
   const CHANGES_SNAPSHOT = new Set<EventType>([
+    "assay.branch.began",
     ...(["node.started", "assay.child.changed", "assay.child.ended"] as const),
     ...(["assay.vote.recorded", "assay.gate.asked"] as const),
   ]);
