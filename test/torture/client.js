@@ -81,8 +81,9 @@ export class Client {
       try {
         /** @type {Call} */
         const call = { method: "GET", path, key, headers };
-        const how = await stream(url, call, ({ id, data }) => {
+        const how = await stream(url, call, ({ id, event: name, data }) => {
           const event = JSON.parse(data);
+          if (name === "run.annotated") return this.#noticed(record, id, event);
           if (id !== String(event.sequence)) this.journal.violation("a frame's id is not its sequence", { id, event });
           this.journal.saw(record, event, next, "stream");
           next = event.sequence + 1;
@@ -121,6 +122,19 @@ export class Client {
         ended ||= isEnd(event.type);
       }
     }
+  }
+
+  /**
+   * A judgment that was recorded meanwhile: no part of the log, and nothing to resume after.
+   * @param {RunRecord} record
+   * @param {string} id
+   * @param {{ target?: { runId: string } }} annotation
+   */
+  #noticed({ runId }, id, annotation) {
+    if (id !== "" || annotation.target?.runId !== runId) {
+      this.journal.violation("a notice of a judgment that is not for this stream", { runId, id, annotation });
+    }
+    return false;
   }
 
   /**
