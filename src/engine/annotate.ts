@@ -1,18 +1,17 @@
-import { agentOf } from "../protocol/agent-of.ts";
 import type { AnnotateRequest } from "../protocol/annotation-api.ts";
 import { AppError } from "../protocol/errors.ts";
 import type { Caller } from "../protocol/identity.ts";
-import type { Run } from "../protocol/run.ts";
 import type { AnnotationRecord } from "../store/judgments.ts";
 import type { Committed, Unit } from "../store/store.ts";
 import { actorKindOf, checkAnnotation, scrubSignal, type TargetEvent } from "./decide/annotate.ts";
 import { auditDraft, type Recorder, refused } from "./execute.ts";
 import type { Host } from "./host.ts";
+import type { RunIdentity } from "./run-identity.ts";
 
 export interface Annotate {
   readonly caller: Caller;
   /** As the caller may see it. */
-  readonly run: Run;
+  readonly run: RunIdentity;
   readonly request: AnnotateRequest;
   readonly record: Recorder<AnnotationRecord>;
 }
@@ -35,7 +34,7 @@ export async function annotate(host: Host, { caller, run, request, record }: Ann
 export async function annotationOf(
   host: Host,
   caller: Caller,
-  run: Run,
+  run: RunIdentity,
   request: AnnotateRequest,
 ): Promise<AnnotationRecord> {
   const { target = {}, note, confidence, supersedes } = request;
@@ -43,9 +42,8 @@ export async function annotationOf(
   const event = target.eventId === undefined ? undefined : await host.store.findEvent(run.runId, target.eventId);
   checkAnnotation(request, caller.kind, { event, hasNode: (nodeId) => plan.graph.node.has(nodeId) });
   const { scrubText } = host.scrubber;
-  const { runId, workflowId, owner } = run;
+  const { runId, workflowId, owner, agentId } = run;
   const aboutNode = aboutNodeOf(target.nodeId, event);
-  const agentId = agentOf(run);
   return {
     annotationId: host.newId("ann"),
     tenant: owner.tenant,
@@ -93,7 +91,12 @@ export function recording(caller: Caller, records: readonly Recording[]): Unit {
   };
 }
 
-async function supersededBy(host: Host, caller: Caller, run: Run, annotationId: string): Promise<AnnotationRecord> {
+async function supersededBy(
+  host: Host,
+  caller: Caller,
+  run: RunIdentity,
+  annotationId: string,
+): Promise<AnnotationRecord> {
   const earlier = await host.store.readAnnotation(caller, annotationId);
   if (earlier === undefined || earlier.runId !== run.runId) {
     throw new AppError("validation_error", { problem: "supersedes is no annotation of this run", field: "supersedes" });

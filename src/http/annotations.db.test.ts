@@ -128,6 +128,14 @@ describe.each(BOTH_STORES)("annotations on %s", (_, open) => {
     expectError(await annotate(runId, RATING, { as: "viewer" }), "forbidden");
   });
 
+  test("are refused on a run that was deleted, however often it was judged before", async () => {
+    const runId = await ended();
+    expect((await annotate(runId, RATING)).statusCode).toBe(201);
+    expect((await host.ask("DELETE", `/v1/host/assay/runs/${runId}`)).statusCode).toBe(200);
+    expectError(await annotate(runId, RATING), "not_found");
+    expect(await host.store.annotationsOfRun(runId, undefined, 10)).toEqual([]);
+  });
+
   describe("that change their mind", () => {
     test("replace an earlier judgment of the same actor, and both stay on record", async () => {
       const runId = await ended();

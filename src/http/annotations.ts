@@ -2,25 +2,28 @@ import { annotate } from "../engine/annotate.ts";
 import { annotationDoc, annotationView } from "../engine/annotation-view.ts";
 import { closeFlag, retract } from "../engine/change-annotation.ts";
 import { visibleRun } from "../engine/execute.ts";
+import { runIdentity } from "../engine/run-identity.ts";
 import { shownAnnotation } from "../engine/shown-annotation.ts";
 import type { AnnotateRequest, CloseFlagRequest, RetractRequest } from "../protocol/annotation-api.ts";
 import type { AnnotationRecord } from "../store/judgments.ts";
-import { callerOf, type Handler, type Reply, type RequestContext, runOf } from "./handler.ts";
+import { callerOf, type Handler, type Reply, type RequestContext } from "./handler.ts";
 import { sendList } from "./send-list.ts";
 
 export const createAnnotationRoute: Handler = async (context) => {
   const reply = (record: AnnotationRecord): Reply => ({ status: 201, json: annotationDoc(record) });
-  return reply(await annotate(context.host, { ...annotating(context), record: context.recorder(reply) }));
+  return reply(await annotate(context.host, { ...(await annotating(context)), record: context.recorder(reply) }));
 };
 
 /** The same with what Assay keeps beside it, in the request and in the answer. */
 export const annotateRunRoute: Handler = async (context) => {
   const reply = (record: AnnotationRecord): Reply => ({ status: 201, json: annotationView(record) });
-  return reply(await annotate(context.host, { ...annotating(context), record: context.recorder(reply) }));
+  return reply(await annotate(context.host, { ...(await annotating(context)), record: context.recorder(reply) }));
 };
 
-function annotating(context: RequestContext) {
-  return { caller: callerOf(context), run: runOf(context), request: context.body as AnnotateRequest };
+async function annotating(context: RequestContext) {
+  const caller = callerOf(context);
+  const run = await runIdentity(context.host, caller, context.params["runId"] ?? "");
+  return { caller, run, request: context.body as AnnotateRequest };
 }
 
 const PAGE_ROWS = 200;

@@ -2,9 +2,11 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { visibleRun } from "../engine/execute.ts";
 import type { Host } from "../engine/host.ts";
 import { noteDenial } from "../engine/note-denial.ts";
+import { runIdentity } from "../engine/run-identity.ts";
 import { AppError, type ErrorDetails } from "../protocol/errors.ts";
 import type { Caller } from "../protocol/identity.ts";
 import type { Operation } from "../protocol/operation.ts";
+import type { Run } from "../protocol/run.ts";
 import { parse, type TSchema } from "../protocol/schema.ts";
 import type { Scope } from "../protocol/scopes.ts";
 import type { HttpDeps } from "./deps.ts";
@@ -131,8 +133,7 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
 
   async function run(request: FastifyRequest, reply: FastifyReply, caller: Caller | undefined): Promise<Reply> {
     const params = request.params as Readonly<Record<string, string>>;
-    const named =
-      looksUpRun && caller !== undefined ? await visibleRun(host, caller, params["runId"] ?? "") : undefined;
+    const named = caller === undefined ? undefined : await namedRun(caller, params["runId"] ?? "");
     // Where a token is the credential, it comes before the body like any other.
     if (params["token"] !== undefined) host.tokens.read(params["token"]);
     const query = readQuery?.(request.raw.url ?? "");
@@ -153,6 +154,13 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
       () => handler(context),
       () => context.recorded,
     );
+  }
+
+  async function namedRun(caller: Caller, runId: string): Promise<Run | undefined> {
+    if (!looksUpRun) return undefined;
+    if (operation.looksUpRun !== "identity") return visibleRun(host, caller, runId);
+    await runIdentity(host, caller, runId);
+    return undefined;
   }
 
   /** For answers that take their time: tells when the caller's key would no longer open this route. */

@@ -15,8 +15,11 @@ export interface Operation {
   readonly alsoNeeds?: Scope;
   /** Served only when this capability is on; `off` is the answer otherwise, before scope and look-up. */
   readonly gate?: { readonly capability: Capability; readonly off: "not_found" | "capability_not_provided" };
-  /** False where the handler finds the run of the path itself, because it has more to say when there is none. */
-  readonly looksUpRun?: false;
+  /**
+   * False where the handler finds the run of the path itself, because it has more to say when there is none; "identity"
+   * where only what never changes of it matters.
+   */
+  readonly looksUpRun?: false | "identity";
   readonly query?: TSchema;
   readonly body?: TSchema;
   /** Present on routes that change something: `Idempotency-Key` is honoured. `many` makes several commits. */

@@ -8,6 +8,7 @@ import { type Said, saidOf } from "../decide/queue/judgment.ts";
 import { mayAdjudicate } from "../decide/queue/reviewers.ts";
 import { visibleRun } from "../execute.ts";
 import type { Host } from "../host.ts";
+import { identityOf } from "../run-identity.ts";
 import { changeItem, type ItemChange, type ItemCommand, requireReviewer, type Seat, seatOf } from "./change-item.ts";
 import type { StoredItem } from "./item-record.ts";
 import { requireOpenQueue } from "./queue-record.ts";
@@ -92,7 +93,7 @@ async function annotations(
       ...(i === 0 && confidence !== undefined ? { confidence } : {}),
       ...(before === undefined ? {} : { supersedes: before.annotationId }),
     };
-    const annotation = { ...(await annotationOf(host, caller, run, request)), queueItemId: record.itemId };
+    const annotation = { ...(await annotationOf(host, caller, identityOf(run), request)), queueItemId: record.itemId };
     records.push({ annotation, ...(before === undefined ? {} : { earlier: before }) });
   }
   const replaced = new Set(records.map(({ annotation }) => annotation.supersedes));

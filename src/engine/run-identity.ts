@@ -1,0 +1,47 @@
+import { agentOf } from "../protocol/agent-of.ts";
+import type { Visibility } from "../protocol/identity.ts";
+import type { Run } from "../protocol/run.ts";
+import type { Store } from "../store/store.ts";
+import { visibleRun } from "./execute.ts";
+import type { Host } from "./host.ts";
+
+/** What never changes of a run, whatever happens in it. */
+export interface RunIdentity extends Pick<Run, "runId" | "workflowId" | "workflowHash" | "owner"> {
+  readonly agentId?: string;
+}
+
+export function identityOf(run: Run): RunIdentity {
+  const { runId, workflowId, workflowHash, owner } = run;
+  const agentId = agentOf(run);
+  return { runId, workflowId, workflowHash, owner, ...(agentId === undefined ? {} : { agentId }) };
+}
+
+/** Runs that are remembered; one more, and all are looked up anew. */
+const REMEMBERED_MAX = 10_000;
+
+const REMEMBERED = new WeakMap<Store, Map<string, RunIdentity>>();
+
+/**
+ * For those who only write beside a run: most runs are judged more than once, and looking one up costs as much as
+ * recording a judgment. One that was deleted may still be remembered; the commit of whatever is written for it is refused.
+ * Throws like `visibleRun`.
+ */
+export async function runIdentity(host: Host, visible: Visibility, runId: string): Promise<RunIdentity> {
+  const remembered = rememberedIn(host.store);
+  const known = remembered.get(runId);
+  if (known !== undefined && isVisible(known, visible)) return known;
+  const identity = identityOf(await visibleRun(host, visible, runId));
+  if (remembered.size >= REMEMBERED_MAX) remembered.clear();
+  remembered.set(runId, identity);
+  return identity;
+}
+
+function isVisible({ owner }: RunIdentity, { tenant, workspace }: Visibility): boolean {
+  return owner.tenant === tenant && (workspace === undefined || owner.workspace === workspace);
+}
+
+function rememberedIn(store: Store): Map<string, RunIdentity> {
+  const found = REMEMBERED.get(store) ?? new Map<string, RunIdentity>();
+  REMEMBERED.set(store, found);
+  return found;
+}
