@@ -88,10 +88,12 @@ async function withNode(host: Host, queue: Queue, query: QueueQuery, subjects: r
  */
 const KNOWN = new WeakMap<Store, Map<string, Set<string>>>();
 const KNOWN_MAX = 20_000;
+const QUEUES_MAX = 50;
 
 function knownOf(store: Store, { record: { queueId } }: Queue): Set<string> {
   const queues = KNOWN.get(store) ?? new Map<string, Set<string>>();
   KNOWN.set(store, queues);
+  if (queues.size > QUEUES_MAX) queues.clear();
   const known = queues.get(queueId) ?? new Set<string>();
   if (known.size > KNOWN_MAX) known.clear();
   queues.set(queueId, known);
