@@ -6,7 +6,7 @@ import type { ExternalEventsTable } from "../sql/gate-tables.ts";
 import type { EffectsTable, IdempotencyTable, RunsTable } from "../sql/tables.ts";
 import type { IdempotencyKey } from "../store.ts";
 import type { PreparedUnit, RunColumns } from "./prepare-unit.ts";
-import { byKey, type Question, type RowsOf, type Standing, transpose } from "./standing.ts";
+import { byKey, type Question, type RowsOf, type Standing, toStatement, transpose } from "./standing.ts";
 import {
   annotationQuestions,
   neededRuns,
@@ -127,7 +127,10 @@ export async function lockStandingRows(client: Client, batch: readonly PreparedU
     ...queueQuestions(batch),
   ];
   const asked = questions.filter(({ values }) => values[0]?.length);
-  const [, ...answers] = await send(client, [{ text: "begin isolation level read committed" }, ...asked]);
+  const [, ...answers] = await send(client, [
+    { text: "begin isolation level read committed" },
+    ...asked.map(toStatement),
+  ]);
   const rowsOf: RowsOf = (name) => answers[asked.findIndex((question) => question.name === name)]?.rows ?? [];
 
   return {

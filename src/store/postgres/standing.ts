@@ -1,3 +1,5 @@
+import type { Statement } from "./statements.ts";
+
 /** A row that units depend on, as it stands after those that were accepted before. */
 export interface Standing<R> {
   readonly row: R;
@@ -16,6 +18,14 @@ export interface Question {
   readonly text: string;
   /** One array per parameter, all of the same length. */
   readonly values: readonly (readonly string[])[];
+}
+
+/**
+ * A question that joins what it is given is planned each time. PostgreSQL would keep the plan it made while the table was
+ * small, which reads all of it, until something has looked at how large it has become.
+ */
+export function toStatement({ name, text, values }: Question): Statement {
+  return text.includes("unnest(") ? { text, values } : { name, text, values };
 }
 
 /** The answer to the question of that name. */
