@@ -1,29 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { FeedbackFigures } from "../protocol/feedback-api.ts";
 import { parse } from "../protocol/schema.ts";
-import type { FeedbackRow } from "../store/judgments.ts";
+import { type FeedbackRow, NO_FEEDBACK } from "../store/judgments.ts";
 import { feedbackFigures } from "./feedback-figures.ts";
 
 function row(more: Partial<FeedbackRow>): FeedbackRow {
-  return {
-    key: "",
-    runs: 20,
-    intervened: 0,
-    actorKind: "person",
-    annotatedRuns: 0,
-    annotations: 0,
-    histogram: [0, 0, 0, 0, 0],
-    ratedRuns: 0,
-    meanRatings: 0,
-    corrections: 0,
-    correctedRuns: 0,
-    flags: 0,
-    flaggedRuns: 0,
-    judgedRuns: 0,
-    positiveRuns: 0,
-    labels: {},
-    ...more,
-  };
+  return { ...NO_FEEDBACK, runs: 20, ...more };
 }
 
 function figures(...rows: readonly FeedbackRow[]): FeedbackFigures {

@@ -1,12 +1,13 @@
 import type { ActorKind } from "../protocol/annotation.ts";
 import type { ApartFigures, FeedbackFigures, RateInterval } from "../protocol/feedback-api.ts";
-import type { FeedbackRow } from "../store/judgments.ts";
+import { type FeedbackRow, NO_FEEDBACK } from "../store/judgments.ts";
 import { wilson } from "./decide/wilson.ts";
 
 /** What the rows of one group amount to: people first, agents and code apart from them and from each other. */
 export function feedbackFigures(rows: readonly FeedbackRow[]): FeedbackFigures {
-  const [{ runs, intervened } = NOTHING] = rows;
-  const of = (kind: ActorKind) => figuresOf({ ...(rows.find(({ actorKind }) => actorKind === kind) ?? NOTHING), runs });
+  const [{ runs, intervened } = NO_FEEDBACK] = rows;
+  const of = (kind: ActorKind) =>
+    figuresOf({ ...(rows.find(({ actorKind }) => actorKind === kind) ?? NO_FEEDBACK), runs });
   const { intervals, ...people } = of("person");
   return {
     ...people,
@@ -16,25 +17,6 @@ export function feedbackFigures(rows: readonly FeedbackRow[]): FeedbackFigures {
     code: of("code"),
   };
 }
-
-const NOTHING: FeedbackRow = {
-  key: "",
-  runs: 0,
-  intervened: 0,
-  actorKind: "person",
-  annotatedRuns: 0,
-  annotations: 0,
-  histogram: [0, 0, 0, 0, 0],
-  ratedRuns: 0,
-  meanRatings: 0,
-  corrections: 0,
-  correctedRuns: 0,
-  flags: 0,
-  flaggedRuns: 0,
-  judgedRuns: 0,
-  positiveRuns: 0,
-  labels: {},
-};
 
 function figuresOf(row: FeedbackRow): ApartFigures {
   const { runs, histogram, ratedRuns, meanRatings, correctedRuns, flaggedRuns, judgedRuns, positiveRuns } = row;

@@ -6,8 +6,8 @@ import { searchWords } from "../store/search-words.ts";
 import { cursorAt, placeOf } from "./annotation-cursor.ts";
 import { wantedBy } from "./annotation-filter.ts";
 import { annotationView } from "./annotation-view.ts";
-import { isAdmin } from "./change-annotation.ts";
 import type { Host } from "./host.ts";
+import { isAdmin } from "./is-admin.ts";
 
 export const DEFAULT_LIMIT = 50;
 

@@ -1,10 +1,19 @@
 import { AppError } from "../protocol/errors.ts";
-import type { Caller } from "../protocol/identity.ts";
+import type { Caller, Visibility } from "../protocol/identity.ts";
 import type { AnnotationRecord } from "../store/judgments.ts";
 import type { Store } from "../store/store.ts";
-import { visibleAnnotation } from "./change-annotation.ts";
 import type { Host } from "./host.ts";
 import { blindness } from "./list-annotations.ts";
+
+export async function visibleAnnotation(
+  { store }: Pick<Host, "store">,
+  visible: Visibility,
+  annotationId: string,
+): Promise<AnnotationRecord> {
+  const found = await store.readAnnotation(visible, annotationId);
+  if (found === undefined) throw new AppError("not_found", { what: "annotation", annotationId });
+  return found;
+}
 
 /** What a blind queue keeps from the caller in lists, it keeps from them one by one. */
 export async function shownAnnotation(host: Host, caller: Caller, annotationId: string): Promise<AnnotationRecord> {

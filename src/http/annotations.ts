@@ -26,7 +26,8 @@ async function annotating(context: RequestContext) {
   return { caller, run, request: context.body as AnnotateRequest };
 }
 
-const PAGE_ROWS = 200;
+/** A correction may be as long as a book. */
+const PAGE_ROWS = 50;
 
 export const listAnnotationsRoute: Handler = async (context) => {
   const { host, params } = context;
@@ -52,8 +53,6 @@ export const retractAnnotationRoute: Handler = async (context) => {
 
 export const closeFlagRoute: Handler = async (context) => {
   const request = context.body as CloseFlagRequest;
-  const { caller, annotationId } = changing(context);
-  await shownAnnotation(context.host, caller, annotationId);
   return viewed(await closeFlag(context.host, { ...changing(context), request, record: context.recorder(viewed) }));
 };
 

@@ -22,6 +22,8 @@ export interface RequestContext {
   readonly bodyText: string;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
+  /** What went wrong when it is too late to answer with it. */
+  readonly report: (error: unknown) => void;
   /**
    * For handlers that wait: `refused` is told when the caller's key would no longer open this route. Returns what ends
    * the watching. Hijacked replies are watched anyway, and cut.

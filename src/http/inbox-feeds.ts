@@ -5,6 +5,7 @@ import { InboxSubscriber, type InboxSubscription } from "./inbox-subscriber.ts";
 import { SseSocket } from "./sse-socket.ts";
 import type { StreamRoom } from "./stream-room.ts";
 import type { StreamSettings } from "./stream-settings.ts";
+import { TenantFeeds } from "./tenant-feeds.ts";
 
 export interface InboxFeedsOptions {
   readonly settings: StreamSettings;
@@ -18,23 +19,25 @@ export interface OpenInbox extends InboxSubscription {
   readonly response: ServerResponse;
 }
 
-interface Followed {
-  readonly feed: InboxFeed;
-  stop(): void;
-}
-
 /** Every live inbox of this process: one feed per tenant, gone with its last subscriber. */
 export class InboxFeeds {
   readonly #host: Host;
   readonly #options: InboxFeedsOptions;
-  readonly #followed = new Map<string, Followed>();
+  readonly #feeds: TenantFeeds<InboxFeed>;
   readonly #stopListening: () => void;
 
   constructor(host: Host, options: InboxFeedsOptions) {
     this.#host = host;
     this.#options = options;
+    const { settings, report } = options;
+    this.#feeds = new TenantFeeds({
+      make: (tenant) => new InboxFeed(host, { tenant, retryMs: settings.rereadMs, report }),
+      reread: (feed) => feed.recheck(),
+      rereadMs: settings.inboxRereadMs,
+      keepAliveMs: settings.keepAliveMs,
+    });
     this.#stopListening = host.store.onChange(({ runIds, keys }) => {
-      for (const { feed } of this.#followed.values()) {
+      for (const feed of this.#feeds.all) {
         if (runIds === "all" || keys) feed.recheck();
         if (runIds !== "all" && runIds.length > 0) feed.lookAt(runIds);
       }
@@ -52,7 +55,7 @@ export class InboxFeeds {
     const { keyId, tenant } = subscription.caller;
     room.check(keyId);
     if (response.destroyed) return;
-    const { feed, stop } = this.#follow(tenant);
+    const { feed, stop } = this.#feeds.of(tenant);
     const socket = new SseSocket(response, settings.bufferedBytesMax);
     const subscriber = new InboxSubscriber({ host: this.#host, tally: room.tally }, socket, subscription);
     const leave = room.take(keyId);
@@ -74,27 +77,6 @@ export class InboxFeeds {
   /** Ends every stream after what it still has to say. */
   closeAll(): void {
     this.#stopListening();
-    for (const { feed } of this.#followed.values()) {
-      for (const subscriber of feed.subscribers) subscriber.finish();
-    }
-  }
-
-  #follow(tenant: string): Followed {
-    const standing = this.#followed.get(tenant);
-    if (standing) return standing;
-    const { settings, report } = this.#options;
-    const feed = new InboxFeed(this.#host, { tenant, retryMs: settings.rereadMs, report });
-    const reread = setInterval(() => feed.recheck(), settings.inboxRereadMs).unref();
-    const alive = setInterval(() => {
-      for (const subscriber of feed.subscribers) subscriber.keepAlive();
-    }, settings.keepAliveMs).unref();
-    const stop = () => {
-      clearInterval(reread);
-      clearInterval(alive);
-      this.#followed.delete(tenant);
-    };
-    const followed = { feed, stop };
-    this.#followed.set(tenant, followed);
-    return followed;
+    this.#feeds.finishAll();
   }
 }

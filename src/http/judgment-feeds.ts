@@ -5,6 +5,7 @@ import { JudgmentSubscriber, type JudgmentSubscription } from "./judgment-subscr
 import { SseSocket } from "./sse-socket.ts";
 import type { StreamRoom } from "./stream-room.ts";
 import type { StreamSettings } from "./stream-settings.ts";
+import { TenantFeeds } from "./tenant-feeds.ts";
 
 export interface JudgmentFeedsOptions {
   readonly settings: StreamSettings;
@@ -18,23 +19,25 @@ export interface OpenJudgments extends JudgmentSubscription {
   readonly response: ServerResponse;
 }
 
-interface Followed {
-  readonly feed: JudgmentFeed;
-  stop(): void;
-}
-
 /** Everything this process has open to those who follow judgments: one feed per tenant, gone with its last subscriber. */
 export class JudgmentFeeds {
   readonly #host: Host;
   readonly #options: JudgmentFeedsOptions;
-  readonly #followed = new Map<string, Followed>();
+  readonly #feeds: TenantFeeds<JudgmentFeed>;
   readonly #stopListening: () => void;
 
   constructor(host: Host, options: JudgmentFeedsOptions) {
     this.#host = host;
     this.#options = options;
+    const { settings, report } = options;
+    this.#feeds = new TenantFeeds({
+      make: (tenant) => new JudgmentFeed(host.store, { tenant, report }),
+      reread: (feed) => feed.wake(),
+      rereadMs: settings.rereadMs,
+      keepAliveMs: settings.keepAliveMs,
+    });
     this.#stopListening = host.store.onChange(({ runIds, annotations }) => {
-      if (annotations || runIds === "all") for (const { feed } of this.#followed.values()) feed.wake();
+      if (annotations || runIds === "all") for (const feed of this.#feeds.all) feed.wake();
     });
   }
 
@@ -50,7 +53,7 @@ export class JudgmentFeeds {
     room.check(keyId);
     // The client left while its place was looked up: `close` was before us and would never free what is made here.
     if (response.destroyed) return;
-    const { feed, stop } = this.#follow(tenant);
+    const { feed, stop } = this.#feeds.of(tenant);
     const socket = new SseSocket(response, settings.bufferedBytesMax);
     const subscriber = new JudgmentSubscriber({ store: this.#host.store, tally: room.tally }, socket, subscription);
     const leave = room.take(keyId);
@@ -73,27 +76,6 @@ export class JudgmentFeeds {
   /** Ends every stream after what it still has to say. */
   closeAll(): void {
     this.#stopListening();
-    for (const { feed } of this.#followed.values()) {
-      for (const subscriber of feed.subscribers) subscriber.finish();
-    }
-  }
-
-  #follow(tenant: string): Followed {
-    const standing = this.#followed.get(tenant);
-    if (standing) return standing;
-    const { settings, report } = this.#options;
-    const feed = new JudgmentFeed(this.#host.store, { tenant, report });
-    const reread = setInterval(() => feed.wake(), settings.rereadMs).unref();
-    const alive = setInterval(() => {
-      for (const subscriber of feed.subscribers) subscriber.keepAlive();
-    }, settings.keepAliveMs).unref();
-    const stop = () => {
-      clearInterval(reread);
-      clearInterval(alive);
-      this.#followed.delete(tenant);
-    };
-    const followed = { feed, stop };
-    this.#followed.set(tenant, followed);
-    return followed;
+    this.#feeds.finishAll();
   }
 }

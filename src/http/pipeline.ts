@@ -146,7 +146,8 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
     }
     const keyed = idempotent === undefined ? undefined : keyOf(request, caller, params, body);
     const watch = (refused: (error: AppError) => void) => watchKey(request, caller, refused);
-    const context = new Context(host, request, reply, caller, params, named, query, body, keyed, watch);
+    const report = (error: unknown) => void refusal(error, request.id);
+    const context = new Context(host, request, reply, caller, params, named, query, body, keyed, watch, report);
     if (keyed === undefined) return handler(context);
     return oncePerKey(
       host,

@@ -21,6 +21,7 @@ export class Context implements RequestContext {
   /** Whether a command was given the outcome to commit with its change. */
   recorded = false;
   readonly watchKey: RequestContext["watchKey"];
+  readonly report: RequestContext["report"];
   readonly #keyed: Keyed | undefined;
 
   constructor(
@@ -34,6 +35,7 @@ export class Context implements RequestContext {
     body: Body,
     keyed: Keyed | undefined,
     watchKey: RequestContext["watchKey"],
+    report: RequestContext["report"],
   ) {
     this.host = host;
     this.requestId = request.id;
@@ -46,6 +48,7 @@ export class Context implements RequestContext {
     this.request = request;
     this.reply = reply;
     this.watchKey = watchKey;
+    this.report = report;
     this.#keyed = keyed;
   }
 

@@ -3,7 +3,12 @@ import { expect, test } from "vitest";
 import type { Store } from "../store/store.ts";
 import { sendList } from "./send-list.ts";
 
-const context = () => ({ host: { store: {} as Store }, reply: {} as FastifyReply, requestId: "req-1" });
+const context = () => ({
+  host: { store: {} as Store },
+  reply: {} as FastifyReply,
+  requestId: "req-1",
+  report: () => {},
+});
 
 test("many pages leave room for other work between them", async () => {
   let made = 0;

@@ -5,6 +5,7 @@ import { inLineFor } from "../engine/in-line.ts";
 import type { Store } from "../store/store.ts";
 import { cutWhenStalled } from "./cut-when-stalled.ts";
 import type { Reply, RequestContext } from "./handler.ts";
+import { STREAM_DEFAULTS } from "./stream-settings.ts";
 
 export interface ListAnswer {
   /** The texts around the elements. */
@@ -15,19 +16,20 @@ export interface ListAnswer {
   /** Between two of them; a comma unless told otherwise. */
   readonly between?: string;
   readonly contentType?: string;
+  /** How long a client may take nothing before it is cut off. */
+  readonly stallMs?: number;
 }
 
 /** More than this is sent as the client takes it, and never in memory as a whole. */
 const WHOLE_CHARACTERS = 512 * 1024;
 
-/** How long a client may take nothing before it is cut off. */
-const STALL_MS = 30_000;
-
-type SendContext = Pick<RequestContext, "reply" | "requestId"> & { readonly host: { readonly store: Store } };
+type SendContext = Pick<RequestContext, "reply" | "requestId" | "report"> & {
+  readonly host: { readonly store: Store };
+};
 
 /** An answer of any length. One that was cut in the middle cannot be taken for a whole one: its last chunk is missing. */
-export async function sendList({ host, reply, requestId }: SendContext, answer: ListAnswer): Promise<Reply> {
-  const { contentType = "application/json" } = answer;
+export async function sendList({ host, reply, requestId, report }: SendContext, answer: ListAnswer): Promise<Reply> {
+  const { contentType = "application/json", stallMs = STREAM_DEFAULTS.stallMs } = answer;
   const rest = textsOf({ ...answer, items: inTurns(host.store, answer.items) });
   let text = "";
   while (text.length < WHOLE_CHARACTERS) {
@@ -37,11 +39,13 @@ export async function sendList({ host, reply, requestId }: SendContext, answer: 
   }
   const response = reply.raw;
   reply.hijack();
-  cutWhenStalled(response, STALL_MS);
+  cutWhenStalled(response, stallMs);
   const headers = { "cache-control": "no-store", "x-content-type-options": "nosniff", "x-request-id": requestId };
   response.writeHead(200, { "content-type": contentType, ...headers });
   // Not awaited: whoever asked learns from the response itself how it ends.
-  pipeline(Readable.from(chain(text, rest)), response).catch(() => {});
+  pipeline(Readable.from(chain(text, rest)), response).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "ERR_STREAM_PREMATURE_CLOSE") report(error);
+  });
   return "hijacked";
 }
 
@@ -76,7 +80,7 @@ async function* textsOf({ before, items, after, between = "," }: ListAnswer): As
     yield text;
     text = "";
   }
-  yield after;
+  yield text + after;
 }
 
 async function* chain(first: string, rest: AsyncGenerator<string, undefined>): AsyncGenerator<string> {

@@ -247,6 +247,26 @@ export interface FeedbackRow {
   readonly labels: Readonly<Record<string, number>>;
 }
 
+/** A group of no runs, as people judged it. */
+export const NO_FEEDBACK: FeedbackRow = {
+  key: "",
+  runs: 0,
+  intervened: 0,
+  actorKind: "person",
+  annotatedRuns: 0,
+  annotations: 0,
+  histogram: [0, 0, 0, 0, 0],
+  ratedRuns: 0,
+  meanRatings: 0,
+  corrections: 0,
+  correctedRuns: 0,
+  flags: 0,
+  flaggedRuns: 0,
+  judgedRuns: 0,
+  positiveRuns: 0,
+  labels: {},
+};
+
 // --- deletion -----------------------------------------------------------------------------------------------
 
 export interface Tombstone {

@@ -101,7 +101,7 @@ interface TallyRow extends Place {
 const RATINGS = sql`(r1 + r2 + r3 + r4 + r5)`;
 const VERDICTS = sql`(r1 + r2 + r3 + r4 + r5 + passes + fails)`;
 
-/** A row is what one kind of actor said of one run: a run that was judged ten times weighs as much as any other. */
+/** A row is what one kind of actor said of one run: a run that was judged ten times weighs no more than one judged once. */
 function talliesOf(from: RawBuilder<unknown>, visible: Visibility, query: FeedbackQuery) {
   return sql<TallyRow>`
     select ${keyOf(query.groupBy)} as key, ${nodeOf(query.groupBy)} as node_id, tally.actor_kind,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Run } from "../../protocol/run.ts";
-import type { AnnotationRecord, FeedbackQuery, FeedbackRow } from "../../store/judgments.ts";
+import { type AnnotationRecord, type FeedbackQuery, type FeedbackRow, NO_FEEDBACK } from "../../store/judgments.ts";
 import type { Store } from "../../store/store.ts";
 import * as build from "../annotation-builders.ts";
 import { HOUR, NOW, newTenant, next, runCompleted, runWrite, type StartedRun, startedRun } from "../builders.ts";
@@ -9,25 +9,6 @@ import { expectRebuilt } from "../rebuilt.ts";
 import { accept, type Subject, save } from "./subject.ts";
 
 const { annotate, annotationOf, judging, label, rating, recording, retracting } = build;
-
-const NOTHING: FeedbackRow = {
-  key: "",
-  runs: 0,
-  intervened: 0,
-  actorKind: "person",
-  annotatedRuns: 0,
-  annotations: 0,
-  histogram: [0, 0, 0, 0, 0],
-  ratedRuns: 0,
-  meanRatings: 0,
-  corrections: 0,
-  correctedRuns: 0,
-  flags: 0,
-  flaggedRuns: 0,
-  judgedRuns: 0,
-  positiveRuns: 0,
-  labels: {},
-};
 
 export function feedback(subject: Subject): void {
   const summary = (tenant: string, query: FeedbackQuery = {}) => subject.store.feedbackSummary({ tenant }, query);
@@ -52,7 +33,13 @@ export function feedback(subject: Subject): void {
         store,
         ...runs.map(({ run }, i) => annotationOf(run, { signal: i % 4 < 2 ? rating(4) : label("tone") })),
       );
-      const all = { ...NOTHING, actorKind: "person" as const, positiveRuns: 1150, judgedRuns: 1150, ratedRuns: 1150 };
+      const all = {
+        ...NO_FEEDBACK,
+        actorKind: "person" as const,
+        positiveRuns: 1150,
+        judgedRuns: 1150,
+        ratedRuns: 1150,
+      };
       expect(await summary(tenant)).toEqual([
         {
           ...all,
@@ -97,7 +84,7 @@ export function feedback(subject: Subject): void {
       expect(silent.status).toBe("completed");
       expect(await summary(tenant)).toEqual([
         {
-          ...NOTHING,
+          ...NO_FEEDBACK,
           runs: 3,
           annotatedRuns: 2,
           annotations: 7,
@@ -185,7 +172,7 @@ export function feedback(subject: Subject): void {
 
       const late = { ...second, supersedes: first.annotationId };
       await accept(store, judging(tenant, retracting(late), retracting({ ...flag, flag: CLOSED })));
-      expect(await summary(tenant)).toEqual([{ ...NOTHING, runs: 1 }]);
+      expect(await summary(tenant)).toEqual([{ ...NO_FEEDBACK, runs: 1 }]);
       await expectRebuilt(store, run.runId);
     });
 
@@ -210,7 +197,7 @@ export function feedback(subject: Subject): void {
       const foreign: AnnotationRecord = { ...annotationOf(others), tenant, importedBy: "sam" };
       await accept(store, judging(tenant, build.importing(foreign)));
       expect(await summary(tenant)).toEqual([]);
-      expect(await summary(other)).toEqual([{ ...NOTHING, runs: 1 }]);
+      expect(await summary(other)).toEqual([{ ...NO_FEEDBACK, runs: 1 }]);
     });
 
     test("counts what came from elsewhere about runs that are here, if it stands", async () => {
@@ -223,7 +210,7 @@ export function feedback(subject: Subject): void {
       expect(await summary(tenant)).toMatchObject([{ annotations: 1, histogram: [0, 0, 1, 0, 0] }]);
       const retraction = { by: "kim", atMs: NOW, reason: "no" };
       await accept(store, judging(tenant, build.importing({ ...live, state: "retracted", retraction }, live)));
-      expect(await summary(tenant)).toEqual([{ ...NOTHING, runs: 1 }]);
+      expect(await summary(tenant)).toEqual([{ ...NO_FEEDBACK, runs: 1 }]);
       await expectRebuilt(store, run.runId);
     });
 
@@ -239,7 +226,7 @@ export function feedback(subject: Subject): void {
         await save(store, next(open, NOW + 1, resolved, runCompleted()));
         await expectRebuilt(store, open.run.runId);
       }
-      expect(await summary(tenant)).toEqual([{ ...NOTHING, runs: 3, intervened: 1 }]);
+      expect(await summary(tenant)).toEqual([{ ...NO_FEEDBACK, runs: 3, intervened: 1 }]);
     });
 
     test("is of one's own workspace", async () => {
