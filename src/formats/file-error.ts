@@ -1,0 +1,38 @@
+/** What a reader of a file says when it gives up; the first thing that is wrong ends the reading. */
+export type FileErrorCode =
+  | "tape_read_failed"
+  | "tape_empty"
+  | "tape_header_parse"
+  | "tape_header_missing"
+  | "unsupported_tape_version"
+  | "tape_record_parse"
+  | "tape_second_header"
+  | "read_failed"
+  | "empty_file"
+  | "header_parse"
+  | "header_missing"
+  | "unsupported_schema_version"
+  | "record_parse"
+  | "second_header";
+
+/** Where and why: `line` counts every physical line from 1, `declared` and `supported` are versions. */
+export interface FileErrorPlace {
+  readonly line?: number;
+  readonly declared?: number;
+  readonly supported?: number;
+}
+
+/** A tape or a sidecar that cannot be loaded. The message is the one that scripts compare; `path` is as it was given. */
+export class FileError extends Error {
+  override readonly name = "FileError";
+  readonly code: FileErrorCode;
+  readonly path: string;
+  readonly place: FileErrorPlace;
+
+  constructor(code: FileErrorCode, path: string, message: string, place: FileErrorPlace = {}) {
+    super(message);
+    this.code = code;
+    this.path = path;
+    this.place = place;
+  }
+}

@@ -1,0 +1,197 @@
+/**
+ * JSON read exactly: an integer is a `bigint` of any size that 64 bits hold, every other number a `number`, and the members of
+ * an object are all there, in order, also those whose name is repeated. Which of them count is for the reader of a format to say.
+ */
+export type Json = null | boolean | string | bigint | number | readonly Json[] | JsonObject;
+
+export class JsonObject {
+  readonly members: readonly (readonly [name: string, value: Json])[];
+
+  constructor(members: readonly (readonly [string, Json])[]) {
+    this.members = members;
+  }
+}
+
+/** Why a text is not JSON, or JSON is not what a format asks for. Readers of files add where. */
+export class Unreadable extends Error {
+  override readonly name = "Unreadable";
+}
+
+/** As many brackets may be open at once. */
+export const DEPTH_MAX = 127;
+
+/** Throws `Unreadable` for anything else than one JSON value with nothing but white space around it. */
+export function readJson(text: string): Json {
+  const reader = new Reader(text);
+  const value = reader.value(0);
+  reader.end();
+  return value;
+}
+
+const MOST_NEGATIVE = -(2n ** 63n);
+const MOST_POSITIVE = 2n ** 64n - 1n;
+
+const NUMBER = /-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?/y;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: JSON forbids exactly these in a string.
+const PLAIN = /[^"\\\u0000-\u001f]*/y;
+const ESCAPES: Readonly<Record<string, string>> = {
+  '"': '"',
+  "\\": "\\",
+  "/": "/",
+  b: "\b",
+  f: "\f",
+  n: "\n",
+  r: "\r",
+  t: "\t",
+};
+
+class Reader {
+  readonly #text: string;
+  #at = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  value(depth: number): Json {
+    this.#space();
+    const first = this.#text[this.#at];
+    switch (first) {
+      case "{":
+        return this.#object(depth + 1);
+      case "[":
+        return this.#array(depth + 1);
+      case '"':
+        return this.#string();
+      case "t":
+        return this.#word("true", true);
+      case "f":
+        return this.#word("false", false);
+      case "n":
+        return this.#word("null", null);
+      default:
+        return this.#number();
+    }
+  }
+
+  end(): void {
+    this.#space();
+    if (this.#at < this.#text.length) throw this.#wrong("something follows the value");
+  }
+
+  #object(depth: number): JsonObject {
+    this.#open(depth);
+    const members: [string, Json][] = [];
+    this.#space();
+    if (this.#takes("}")) return new JsonObject(members);
+    for (;;) {
+      this.#space();
+      if (this.#text[this.#at] !== '"') throw this.#wrong("a name in quotes is expected");
+      const name = this.#string();
+      this.#space();
+      if (!this.#takes(":")) throw this.#wrong("`:` is expected");
+      members.push([name, this.value(depth)]);
+      this.#space();
+      if (this.#takes("}")) return new JsonObject(members);
+      if (!this.#takes(",")) throw this.#wrong("`,` or `}` is expected");
+    }
+  }
+
+  #array(depth: number): Json[] {
+    this.#open(depth);
+    const values: Json[] = [];
+    this.#space();
+    if (this.#takes("]")) return values;
+    for (;;) {
+      values.push(this.value(depth));
+      this.#space();
+      if (this.#takes("]")) return values;
+      if (!this.#takes(",")) throw this.#wrong("`,` or `]` is expected");
+    }
+  }
+
+  #open(depth: number): void {
+    if (depth > DEPTH_MAX) throw this.#wrong(`it is nested more than ${DEPTH_MAX} deep`);
+    this.#at++;
+  }
+
+  #string(): string {
+    this.#at++;
+    let text = "";
+    for (;;) {
+      PLAIN.lastIndex = this.#at;
+      PLAIN.test(this.#text);
+      text += this.#text.slice(this.#at, PLAIN.lastIndex);
+      this.#at = PLAIN.lastIndex;
+      const next = this.#text[this.#at];
+      if (next === undefined) throw this.#wrong("the text ends inside a string");
+      if (next !== '"' && next !== "\\") throw this.#wrong("a control character must be escaped in a string");
+      this.#at++;
+      if (next === '"') return text;
+      text += this.#escape();
+    }
+  }
+
+  #escape(): string {
+    const letter = this.#text[this.#at] ?? "";
+    this.#at++;
+    if (letter !== "u") {
+      const plain = ESCAPES[letter];
+      if (plain === undefined) throw this.#wrong("there is no such escape");
+      return plain;
+    }
+    const unit = this.#hex();
+    if (unit < 0xd800 || unit > 0xdfff) return String.fromCharCode(unit);
+    if (unit > 0xdbff || !this.#text.startsWith("\\u", this.#at)) throw this.#wrong("half of a surrogate pair");
+    this.#at += 2;
+    const low = this.#hex();
+    if (low < 0xdc00 || low > 0xdfff) throw this.#wrong("half of a surrogate pair");
+    return String.fromCharCode(unit, low);
+  }
+
+  #hex(): number {
+    const digits = this.#text.slice(this.#at, this.#at + 4);
+    if (!/^[0-9a-fA-F]{4}$/.test(digits)) throw this.#wrong("\\u needs four hexadecimal digits");
+    this.#at += 4;
+    return Number.parseInt(digits, 16);
+  }
+
+  #number(): bigint | number {
+    NUMBER.lastIndex = this.#at;
+    const match = NUMBER.exec(this.#text);
+    if (!match) throw this.#wrong(this.#at < this.#text.length ? "no JSON value begins here" : "a value is missing");
+    this.#at = NUMBER.lastIndex;
+    const [digits, fraction, exponent] = match;
+    if (fraction === undefined && exponent === undefined && digits !== "-0") {
+      const integer = BigInt(digits);
+      if (integer >= MOST_NEGATIVE && integer <= MOST_POSITIVE) return integer;
+    }
+    const float = Number(digits);
+    if (!Number.isFinite(float)) throw this.#wrong("the number is out of range");
+    return float;
+  }
+
+  #word<T>(word: string, value: T): T {
+    if (!this.#text.startsWith(word, this.#at)) throw this.#wrong("no JSON value begins here");
+    this.#at += word.length;
+    return value;
+  }
+
+  #takes(character: string): boolean {
+    if (this.#text[this.#at] !== character) return false;
+    this.#at++;
+    return true;
+  }
+
+  #space(): void {
+    for (;;) {
+      const next = this.#text.charCodeAt(this.#at);
+      if (next !== 0x20 && next !== 0x0a && next !== 0x0d && next !== 0x09) return;
+      this.#at++;
+    }
+  }
+
+  #wrong(reason: string): Unreadable {
+    return new Unreadable(`${reason} (column ${this.#at + 1})`);
+  }
+}

@@ -1,0 +1,51 @@
+import { TextLines } from "./text-lines.ts";
+
+/** Takes the lines of a file one by one, in order. Throws at the first that it cannot take. */
+export interface LineReader {
+  line(text: string): void;
+  end(): void;
+}
+
+/** The bytes of a file, in pieces of any size. */
+export type Bytes = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
+
+/**
+ * Feeds a file to a reader. A file that is not UTF-8 is unreadable as a whole, so what is wrong with a line is only said when the
+ * rest of the file has been seen. `unreadable` makes the error for that, and for pieces that fail to arrive.
+ */
+export async function loadLines(
+  bytes: Bytes,
+  reader: LineReader,
+  unreadable: (reason: string) => Error,
+): Promise<void> {
+  const lines = new TextLines();
+  let problem: { readonly error: unknown } | undefined;
+  const feed = (texts: readonly string[]) => {
+    if (problem) return;
+    try {
+      for (const text of texts) reader.line(text);
+    } catch (error) {
+      problem = { error };
+    }
+  };
+  for await (const piece of readable(bytes, unreadable)) feed(decoded(() => lines.take(piece), unreadable));
+  feed(decoded(() => lines.end(), unreadable));
+  if (problem) throw problem.error;
+  reader.end();
+}
+
+function decoded(lines: () => string[], unreadable: (reason: string) => Error): string[] {
+  try {
+    return lines();
+  } catch {
+    throw unreadable("stream did not contain valid UTF-8");
+  }
+}
+
+async function* readable(bytes: Bytes, unreadable: (reason: string) => Error): AsyncGenerator<Uint8Array> {
+  try {
+    yield* bytes;
+  } catch (error) {
+    throw unreadable(error instanceof Error ? error.message : String(error));
+  }
+}
