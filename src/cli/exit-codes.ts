@@ -1,3 +1,4 @@
+import { FileError } from "../formats/file-error.ts";
 import { AppError } from "../protocol/errors.ts";
 
 /** What the exit code of every command means. `docs/cli.md` prints this table. */
@@ -23,6 +24,7 @@ export const EXIT: Readonly<Record<ExitName, number>> = {
 
 /** The only way from an error to an exit code. What is not an `AppError` is a bug, and a bug is no verdict. */
 export function exitCodeOf(error: unknown): number {
+  if (error instanceof FileError) return EXIT.negative;
   if (!(error instanceof AppError)) return EXIT.noVerdict;
   if (error.code === "unreachable" || error.code === "unavailable") return EXIT.unreachable;
   // Asking again may succeed: the caller's script should treat it like a server that was away.

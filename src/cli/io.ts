@@ -1,9 +1,12 @@
+import { once } from "node:events";
 import { createInterface } from "node:readline";
 
 /** Where a command writes, and to whom. Results go out, complaints and hints go to err. */
 export interface Io {
   /** A line of the result. */
   out(line: string): void;
+  /** A piece of a result, as it is: files that are written to standard output must be exact. Resolves when there is room. */
+  write(text: string): Promise<void>;
   /** A complaint, a hint, progress. */
   err(line: string): void;
   /** What is going on, on a line that the next one replaces. Only a terminal shows it. */
@@ -64,6 +67,11 @@ export function processIo(colourWanted: boolean): Io {
     out: (line) => {
       endProgress();
       if (!closed.signal.aborted) process.stdout.write(`${line}\n`);
+    },
+    write: async (text) => {
+      endProgress();
+      if (closed.signal.aborted || process.stdout.write(text)) return;
+      await Promise.race([once(process.stdout, "drain"), once(closed.signal, "abort")]);
     },
     err: (line) => {
       endProgress();

@@ -1,4 +1,5 @@
 import { CommanderError } from "commander";
+import { FileError } from "../formats/file-error.ts";
 import { AppError } from "../protocol/errors.ts";
 import type { Flag, Flags, FlagValues } from "./command.ts";
 import { complaint } from "./complaint.ts";
@@ -92,6 +93,12 @@ function usageError({ message }: CommanderError): AppError {
 
 function complain(error: unknown, argv: readonly string[], io: Io): void {
   const json = argv.includes("--json");
+  if (error instanceof FileError) {
+    // Scripts compare these words, so nothing stands before them but what the formats say.
+    io.err(`error: ${error.message}`);
+    if (json) io.out(JSON.stringify({ code: error.code, path: error.path, ...error.place }));
+    return;
+  }
   if (error instanceof AppError) {
     io.err(complaint(error, json));
     return;

@@ -1,4 +1,4 @@
-/** What a reader of a file says when it gives up; the first thing that is wrong ends the reading. */
+/** What the readers of tapes and sidecars, and the commands about them, say when they give up. Nothing has been written then. */
 export type FileErrorCode =
   | "tape_read_failed"
   | "tape_empty"
@@ -13,7 +13,10 @@ export type FileErrorCode =
   | "header_missing"
   | "unsupported_schema_version"
   | "record_parse"
-  | "second_header";
+  | "second_header"
+  | "unknown_kind_filter"
+  | "bad_format"
+  | "write_failed";
 
 /** Where and why: `line` counts every physical line from 1, `declared` and `supported` are versions. */
 export interface FileErrorPlace {
@@ -22,7 +25,7 @@ export interface FileErrorPlace {
   readonly supported?: number;
 }
 
-/** A tape or a sidecar that cannot be loaded. The message is the one that scripts compare; `path` is as it was given. */
+/** A tape or a sidecar that cannot be loaded, exported or written. The message is the one that scripts compare; `path` is as it was given. */
 export class FileError extends Error {
   override readonly name = "FileError";
   readonly code: FileErrorCode;

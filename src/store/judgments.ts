@@ -121,6 +121,8 @@ export interface AnnotationRecord {
   readonly queueItemId?: string;
   /** Who brought it from elsewhere. */
   readonly importedBy?: string;
+  /** The line of a sidecar that it came with, as it was written there but for secrets; without its line end. */
+  readonly tapeRow?: string;
 }
 
 export type FlagState =

@@ -11,6 +11,7 @@ import { QUEUE_COMMANDS } from "./queue.ts";
 import { ROLE_COMMANDS } from "./role.ts";
 import { RUN_COMMANDS } from "./run.ts";
 import { SERVE_COMMANDS } from "./serve.ts";
+import { TAPE_COMMANDS } from "./tape.ts";
 import { WEBHOOK_COMMANDS } from "./webhook.ts";
 import { WORKFLOW_COMMANDS } from "./workflow.ts";
 
@@ -23,6 +24,7 @@ export const COMMANDS: readonly AnyCommand[] = [
   ...FEEDBACK_COMMANDS,
   ...JUDGMENT_COMMANDS,
   ...QUEUE_COMMANDS,
+  ...TAPE_COMMANDS,
   ...EVENT_COMMANDS,
   ...WORKFLOW_COMMANDS,
   ...KEY_COMMANDS,
@@ -39,6 +41,7 @@ export const GROUPS: Readonly<Record<string, string>> = {
   gates: "See how gates have fared.",
   feedback: "See how runs were judged.",
   queue: "Have runs judged by several people, and see how far they agree.",
+  tape: "Judge recorded runs in files beside them: validate, annotate, compare, and take them to a server and back.",
   event: "Hand events from elsewhere to the runs that wait for them.",
   workflow: "Register and look at workflow definitions.",
   key: "Make, list and end API keys.",

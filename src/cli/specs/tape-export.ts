@@ -1,0 +1,3 @@
+import type { AnyCommand } from "../command.ts";
+
+export const TAPE_EXPORT_COMMANDS: readonly AnyCommand[] = [];
