@@ -8,6 +8,7 @@ import { inTurns, rateTable } from "./rates.js";
 import { scrubbing } from "./scrub.js";
 import { startUp } from "./start-up.js";
 import { KEY, NOOP, query } from "./subjects.js";
+import { validating } from "./tape.js";
 import { withWebhook } from "./webhooks.js";
 
 /**
@@ -43,6 +44,7 @@ export const SECTIONS = {
   annotate: annotating,
   judged,
   scrub: scrubbing,
+  tape: validating,
   start: startUp,
 };
 

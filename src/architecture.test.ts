@@ -21,6 +21,7 @@ const clock: Ban = { name: "the clock", in: /\bDate\.now\(|\bnew Date\(\s*\)|\bD
 const chance: Ban = { name: "randomness", in: /\bMath\.random\(|\bcrypto\.(randomUUID|getRandomValues)\(/ };
 const environment: Ban = { name: "process.env", in: /\bprocess\.env\b/ };
 const exit: Ban = { name: "process.exit", in: /\bprocess\.exit\b/ };
+const nodeGlobals: Ban = { name: "a global of Node", in: /\b(?:Buffer|process)\.\w|\bBuffer\(|\bsetImmediate\(/ };
 const processModule: Ban = { name: "node:process", in: /^node:process$/, imported: true };
 
 const core = ["protocol", "formats"];
@@ -30,6 +31,7 @@ const shell = [
   "store/store.ts",
   "store/gates.ts",
   "store/judgments.ts",
+  "store/tapes.ts",
   "store/search-words.ts",
 ];
 
@@ -52,6 +54,20 @@ const rules: Readonly<Record<string, Rule>> = {
 
 /** Only the command line reads the environment and ends the process. */
 const onlyInCli = [environment, exit, processModule];
+
+/** Files and folders that also run in a page, where there is no Node: tapes and their sidecars, from bytes to text. */
+const inPages = [
+  "formats/tapes.ts",
+  "formats/json/",
+  "formats/tape/",
+  "formats/sidecar/",
+  "formats/file-error.ts",
+  "formats/line-window.ts",
+  "formats/load-lines.ts",
+  "formats/text-lines.ts",
+  "formats/trim.ts",
+];
+const neverInPages = [node, nodeGlobals, clock, chance];
 
 /** Folders in `store` that all adapters share; any other folder there is an adapter. */
 const sharedByAdapters = ["sql", "migrations"];
@@ -79,7 +95,11 @@ function violations(path: string, source: string): string[] {
 
   const code = withoutComments(source);
   const specifiers = importsOf(code).map((name) => (isBuiltin(name) ? `node:${name.replace(/^node:/, "")}` : name));
-  const bans = [...(rule.never ?? []), ...(row === "cli" ? [] : onlyInCli)];
+  const bans = [
+    ...(rule.never ?? []),
+    ...(row === "cli" ? [] : onlyInCli),
+    ...(inPages.some((page) => path.startsWith(page)) ? neverInPages : []),
+  ];
 
   const broken = bans
     .filter((ban) => (ban.imported ? specifiers.some((name) => ban.in.test(name)) : ban.in.test(code)))
@@ -127,6 +147,11 @@ describe("the table of imports", () => {
     ["protocol/id.ts", "const id = Math.random();", "randomness"],
     ["formats/tape.ts", `import { readFile } from "node:fs/promises";`, "node:fs"],
     ["formats/tape.ts", `import type { Store } from "../store/store.ts";`, "store/store.ts"],
+    ["formats/tape/digest.ts", `import { createHash } from "node:crypto";`, "node:*"],
+    ["formats/sidecar/x.ts", `const bytes = Buffer.from(text);`, "a global of Node"],
+    ["formats/json/x.ts", `process.emitWarning("x");`, "a global of Node"],
+    ["formats/sidecar/x.ts", "const at = Date.now();", "the clock"],
+    ["formats/trim.ts", `import { inspect } from "node:util";`, "node:*"],
     ["engine/decide/start.ts", `import { run } from "../execute.ts";`, "engine/execute.ts"],
     ["engine/decide/start.ts", `import type { Store } from "../../store/store.ts";`, "store/store.ts"],
     ["engine/decide/start.ts", "const at = performance.now();", "the clock"],
@@ -155,6 +180,8 @@ describe("the table of imports", () => {
   test.each([
     ["protocol/run.ts", `// Date.now() is never called here.\nexport const day = new Date(0);`],
     ["protocol/run.ts", `import { Type } from "typebox";\nimport type { Id } from "./id.ts";`],
+    ["formats/tape/x.ts", `const kind = "process_spawn"; const bytes = new ArrayBuffer(8);`],
+    ["formats/scrub.ts", `import { createHash } from "node:crypto";\nconst bytes = Buffer.from("");`],
     ["engine/decide/start.ts", `import { x } from "./move.ts";\nimport { y } from "../../formats/tape.ts";`],
     [
       "engine/nodes/delay.ts",

@@ -84,6 +84,16 @@ describe("the line about an event", () => {
     expect(new Set(columns).size).toBe(1);
   });
 
+  test("of a recorded run tells which record it is, and what it says", () => {
+    const kind = { kind: "process_spawn", program: "make", args: ["all"], cwd: null, exit_code: 2, duration_ms: 40 };
+    const output = { content_hash: "ab", text: "" };
+    const record = { seq: "18446744073709551615", phase: "user_script", virtual_time_ms: 0, monotonic_ms: 0 };
+    const payload = { ...record, kind: { ...kind, stdout_payload: output, stderr_payload: output } };
+    const said = line("assay.tape.record", payload);
+    expect(said).toContain("#18446744073709551615  process_spawn  make all → exit 2, 40 ms");
+    expect(line("assay.tape.record", { seq: "x" })).toContain('{"seq":"x"}');
+  });
+
   test("does not break on a payload that is not what it should be", () => {
     for (const type of Object.keys(GATE_EVENTS))
       for (const payload of [{}, { data: 1, questions: [1, null] }]) line(type, payload);

@@ -1,7 +1,10 @@
+import { Unreadable } from "../formats/json/exact-json.ts";
+import { payloadToRecord } from "../formats/tape/record-payload.ts";
 import type { RunEventDoc } from "../protocol/events.ts";
 import { describeGateEvent } from "./describe-gate-event.ts";
 import type { Colour, Io } from "./io.ts";
 import { printable, printableJson, shorten } from "./printable.ts";
+import { recordText } from "./tape/record-text.ts";
 
 const COLOURS: Readonly<Record<string, Colour>> = {
   "run.completed": "green",
@@ -53,8 +56,21 @@ function detailOf({ type, payload }: RunEventDoc): string {
       return endedBy(fields);
     case "node.retried":
       return `again in ${fields["delayMs"]} ms; ${errorText(fields["lastError"])}`;
+    case "assay.tape.record":
+      return recordOf(fields) ?? otherwise(fields);
     default:
       return describeGateEvent(type, fields) ?? otherwise(fields);
+  }
+}
+
+/** Undefined for what another version wrote in another way. */
+function recordOf(fields: Payload): string | undefined {
+  try {
+    const record = payloadToRecord(fields);
+    return `#${record.seq}  ${recordText(record)}`;
+  } catch (error) {
+    if (error instanceof Unreadable) return undefined;
+    throw error;
   }
 }
 

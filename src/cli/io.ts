@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { createInterface } from "node:readline";
 
 /** Where a command writes, and to whom. Results go out, complaints and hints go to err. */
@@ -16,8 +15,8 @@ export interface Io {
   readonly errIsTerminal: boolean;
   /** Aborted when nobody reads the output any more: what follows a stream may stop. */
   readonly outClosed: AbortSignal;
-  /** What a person types after a question. Absent where nobody could answer. */
-  readonly ask?: (question: string) => Promise<string>;
+  /** What a person types after a question; undefined when they end it there. Absent where nobody could answer. */
+  readonly ask?: (question: string) => Promise<string | undefined>;
   /** Colours for `out`; each is the identity where colours are not wanted. */
   readonly paint: Paint;
 }
@@ -56,6 +55,8 @@ export function processIo(colourWanted: boolean): Io {
       if (stream === process.stdout) closed.abort();
     });
   }
+  // Made once: a listener for every wait would pile up.
+  const gone = new Promise((resolve) => closed.signal.addEventListener("abort", resolve, { once: true }));
   const outIsTerminal = process.stdout.isTTY === true;
   const errIsTerminal = process.stderr.isTTY === true;
   let inProgress = false;
@@ -71,7 +72,7 @@ export function processIo(colourWanted: boolean): Io {
     write: async (text) => {
       endProgress();
       if (closed.signal.aborted || process.stdout.write(text)) return;
-      await Promise.race([once(process.stdout, "drain"), once(closed.signal, "abort")]);
+      await Promise.race([new Promise((resolve) => process.stdout.once("drain", resolve)), gone]);
     },
     err: (line) => {
       endProgress();
@@ -91,11 +92,11 @@ export function processIo(colourWanted: boolean): Io {
 }
 
 /** Asked where complaints go, so that the result can be piped on. Ctrl-C and the end of the input are no answer. */
-async function ask(question: string): Promise<string> {
+async function ask(question: string): Promise<string | undefined> {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   try {
     return await new Promise((resolve) => {
-      lines.once("close", () => resolve(""));
+      lines.once("close", () => resolve(undefined));
       lines.question(question, resolve);
     });
   } finally {

@@ -209,6 +209,13 @@ export const SETTINGS = {
   maxConnections: { ...count, group: "Limits", default: 10_000, summary: "Open connections; more are refused." },
   maxStreams: { ...count, group: "Limits", default: 4096, summary: "Event streams followed at the same time." },
   maxRequestBodyBytes: { ...bytes, group: "Limits", default: 1_048_576, summary: "The largest request body." },
+  maxTapeBytes: {
+    ...bytes,
+    group: "Limits",
+    default: 67_108_864,
+    max: 268_435_456,
+    summary: "The largest request that brings a tape, a sidecar or a body of one.",
+  },
   maxJsonDepth: { ...count, group: "Limits", default: 64, max: 1000, summary: "How deep JSON in a request may nest." },
   maxJsonElements: {
     ...count,
@@ -289,6 +296,12 @@ export const SETTINGS = {
     default: 30_000,
     min: 1,
     summary: "How long a client command waits for an answer.",
+  },
+  author: {
+    group: "Client",
+    type: "text",
+    value: "ID",
+    summary: "Who annotates tapes: the author that `tape annotate` writes down; without it none is named.",
   },
 } as const satisfies Readonly<Record<string, Setting>>;
 

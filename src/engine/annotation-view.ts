@@ -18,7 +18,7 @@ export function annotationDoc(record: AnnotationRecord): Annotation {
 /** And what Assay knows beside it. */
 export function annotationView(record: AnnotationRecord): AnnotationView {
   const { workflowId, agentId, actorKind, confidence, state, supersedes, supersededBy, supersededAtMs } = record;
-  const { retraction, queueItemId, importedBy } = record;
+  const { retraction, queueItemId, importedBy, tapeRow } = record;
   return {
     ...annotationDoc(record),
     workflowId,
@@ -35,6 +35,7 @@ export function annotationView(record: AnnotationRecord): AnnotationView {
     ...flagView(record),
     ...(queueItemId === undefined ? {} : { queueItemId }),
     ...(importedBy === undefined ? {} : { importedBy }),
+    ...(tapeRow === undefined ? {} : { tapeRow }),
   };
 }
 

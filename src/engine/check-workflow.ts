@@ -1,5 +1,6 @@
 import { AppError } from "../protocol/errors.ts";
 import { matches, parse, problemsOf } from "../protocol/schema.ts";
+import { isRecorded } from "../protocol/tape-api.ts";
 import { WorkflowDefinition } from "../protocol/workflow.ts";
 import { compileExpression } from "./decide/expression.ts";
 import { compilePattern } from "./decide/pattern.ts";
@@ -10,6 +11,11 @@ import { definitionHash } from "./plans.ts";
 /** Everything that can be known before a run exists is refused here, not when a run meets it. */
 export function checkWorkflow(nodeTypes: NodeTypes, raw: unknown): { definition: WorkflowDefinition; hash: string } {
   const definition = parse(WorkflowDefinition, raw, "workflow");
+  if (isRecorded({ workflowId: definition.id })) {
+    throw new AppError("validation_error", {
+      problem: `the id "${definition.id}" is kept for runs that come as tapes`,
+    });
+  }
   const hash = definitionHash(definition);
   makePlan(hash, definition);
   for (const node of definition.nodes) checkNode(nodeTypes, node);

@@ -150,5 +150,7 @@ export function refused(refusal: Refusal): Error {
     }
     case "queue":
       return new AppError("queue_conflict", { id: refusal.id });
+    case "tape":
+      return new AppError("tape_conflict", { runId: refusal.runId });
   }
 }

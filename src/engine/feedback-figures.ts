@@ -1,7 +1,7 @@
 import type { ActorKind } from "../protocol/annotation.ts";
 import type { ApartFigures, FeedbackFigures, RateInterval } from "../protocol/feedback-api.ts";
+import { wilson } from "../protocol/wilson.ts";
 import { type FeedbackRow, NO_FEEDBACK } from "../store/judgments.ts";
-import { wilson } from "./decide/wilson.ts";
 
 /** What the rows of one group amount to: people first, agents and code apart from them and from each other. */
 export function feedbackFigures(rows: readonly FeedbackRow[]): FeedbackFigures {

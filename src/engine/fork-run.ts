@@ -11,6 +11,7 @@ import { auditDraft, type Recorder, refused, visibleRun } from "./execute.ts";
 import type { Host } from "./host.ts";
 import { stamp } from "./stamp.ts";
 import { readLog } from "./stored-log.ts";
+import { refuseRecorded } from "./tapes/read-only.ts";
 
 export interface ForkRun {
   readonly caller: Caller;
@@ -24,6 +25,7 @@ export interface ForkRun {
 export async function forkRun(host: Host, command: ForkRun): Promise<ForkRunResponse> {
   const { caller, runId: sourceRunId, request } = command;
   const source = await sourceOf(host, command);
+  refuseRecorded(source);
   const fromSeq = checkedPoint(request, source);
   await checkMotive(host, command);
   const history = await historyOf(host, source, fromSeq);

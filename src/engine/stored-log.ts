@@ -18,7 +18,7 @@ export async function readLog(
   return events;
 }
 
-function runEvent({ body, sealed }: StoredEvent): RunEvent {
+export function runEvent({ body, sealed }: StoredEvent): RunEvent {
   const doc = JSON.parse(body) as RunEvent;
   return sealed === undefined ? doc : ({ ...doc, sealed: JSON.parse(sealed) } as RunEvent);
 }

@@ -16,11 +16,22 @@ export type FileErrorCode =
   | "second_header"
   | "unknown_kind_filter"
   | "bad_format"
+  | "process_tape_read_failed"
+  | "process_tape_parse"
+  | "process_tape_invalid"
+  | "process_tape_mismatch"
+  | "recorder_not_started"
+  | "bundle_read_failed"
+  | "bundle_invalid"
+  | "unsupported_bundle_version"
+  | "body_damaged"
+  | "file_changed"
   | "write_failed";
 
-/** Where and why: `line` counts every physical line from 1, `declared` and `supported` are versions. */
+/** Where and why: `line` counts every physical line from 1, `entry` the entries of a list, `declared` and `supported` are versions. */
 export interface FileErrorPlace {
   readonly line?: number;
+  readonly entry?: number;
   readonly declared?: number;
   readonly supported?: number;
 }

@@ -37,8 +37,9 @@ export async function loadLines(
 function decoded(lines: () => string[], unreadable: (reason: string) => Error): string[] {
   try {
     return lines();
-  } catch {
-    throw unreadable("stream did not contain valid UTF-8");
+  } catch (error) {
+    // Anything else is a line that is longer than a string can be.
+    throw unreadable(error instanceof TypeError ? "stream did not contain valid UTF-8" : reasonOf(error));
   }
 }
 
@@ -46,6 +47,10 @@ async function* readable(bytes: Bytes, unreadable: (reason: string) => Error): A
   try {
     yield* bytes;
   } catch (error) {
-    throw unreadable(error instanceof Error ? error.message : String(error));
+    throw unreadable(reasonOf(error));
   }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

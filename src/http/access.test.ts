@@ -21,6 +21,7 @@ const mine = {
   annotationId: "",
   queueId: "",
   itemId: "",
+  hash: "0".repeat(64),
 };
 
 beforeAll(async () => {

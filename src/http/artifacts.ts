@@ -1,6 +1,7 @@
 import { visibleRun } from "../engine/execute.ts";
 import { AppError } from "../protocol/errors.ts";
-import { callerOf, type Handler } from "./handler.ts";
+import type { Artifact } from "../store/store.ts";
+import { callerOf, type Handler, type Reply } from "./handler.ts";
 
 /**
  * The bytes a run made, whoever wrote them. A browser must never run them as part of this origin, so they are always
@@ -13,13 +14,17 @@ export const getArtifactRoute: Handler = async (context) => {
   await visibleRun(host, caller, runId);
   const artifact = await host.store.readArtifact(caller, runId, artifactId);
   if (!artifact) throw new AppError("not_found", { what: "artifact", runId, artifactId });
+  return downloaded(artifact);
+};
+
+export function downloaded({ body, contentType }: Pick<Artifact, "body" | "contentType">): Reply {
   return {
     status: 200,
-    raw: artifact.body,
-    contentType: safeType(artifact.contentType),
+    raw: body,
+    contentType: safeType(contentType),
     headers: { "content-disposition": "attachment", "content-security-policy": "sandbox; default-src 'none'" },
   };
-};
+}
 
 const MEDIA_TYPE = /^[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+(?:\s*;\s*[a-z0-9-]+="?[\w.+-]+"?)*$/i;
 

@@ -50,6 +50,8 @@ export interface Log {
 
 export interface HttpSettings {
   readonly maxRequestBodyBytes: number;
+  /** Of requests that bring a tape, or a body of one. */
+  readonly maxTapeBytes: number;
   readonly maxJsonDepth: number;
   /** Values and members a body may hold, counted before it is parsed. */
   readonly maxJsonElements: number;
@@ -66,6 +68,7 @@ export interface HttpSettings {
 
 export const HTTP_DEFAULTS: HttpSettings = {
   maxRequestBodyBytes: 1_048_576,
+  maxTapeBytes: 67_108_864,
   maxJsonDepth: 64,
   maxJsonElements: 100_000,
   rateLimit: 0,

@@ -19,13 +19,14 @@ const NAMED = (runId: string) => ({
   annotationId: "none",
   queueId: "none",
   itemId: "none",
+  hash: "none",
 });
 const LATER = new Date(Date.now() + 3_600_000).toISOString();
 let host: TestHost;
 let url: string;
 let runId: string;
 beforeAll(async () => {
-  const settings = { maxRequestBodyBytes: LIMIT, headersTimeoutMs: 300, requestTimeoutMs: 600, maxHeaderBytes: 8192 };
+  const settings = { maxRequestBodyBytes: LIMIT, maxTapeBytes: LIMIT, headersTimeoutMs: 300, requestTimeoutMs: 600, maxHeaderBytes: 8192 };
   host = await testHost({ settings });
   url = await host.listen();
   runId = await host.newRun();

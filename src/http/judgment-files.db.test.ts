@@ -174,6 +174,17 @@ describe.each(BOTH_STORES)("judgments in files on %s", (_, open) => {
     expect(await there.import([foreignLine({ target: { runId } })], "east")).toMatchObject({ refused: [{ line: 2 }] });
   });
 
+  test("bring the line of a sidecar along that they came with", async () => {
+    const tapeRow = '{"type":"annotation", "event_id":18446744073709551615, "kind":"note", "mine":1.0}';
+    const without = foreignLine();
+    const line = { ...without, tapeRow };
+    expect(await there.import([line])).toEqual({ ...NOTHING, imported: 1 });
+    expect(await there.get(line.annotationId)).toMatchObject({ tapeRow });
+    expect((await there.export()).join("\n")).toContain(JSON.stringify(tapeRow));
+    // An older host would not have told of it.
+    expect(await there.import([without])).toEqual({ ...NOTHING, unchanged: 1 });
+  });
+
   test("are scrubbed on their way in, in every text", async () => {
     const secret = "sk-canary-0123456789abcdefghij";
     const at = "2027-03-01T12:00:00.000Z";
@@ -182,14 +193,15 @@ describe.each(BOTH_STORES)("judgments in files on %s", (_, open) => {
       foreignLine({ signal: { kind: "label", label: secret } }),
       foreignLine({ state: "retracted", retraction: { by: "x", at, reason: secret } }),
       foreignLine({ ...FLAG, flag: { status: "closed", closedBy: "x", closedAt: at, note: secret } }),
+      foreignLine({ tapeRow: `{"type":"annotation","event_id":1,"kind":"note","evidence":"${secret}"}` }),
     ];
-    expect(await there.import(lines)).toMatchObject({ imported: 4 });
+    expect(await there.import(lines)).toMatchObject({ imported: 5 });
     const exported = await there.export();
     expect(exported.join("\n")).not.toContain("canary");
     for (const { annotationId } of lines) {
       expect(JSON.stringify(await there.get(annotationId))).toContain("[REDACTED]");
     }
-    expect(await there.import(lines)).toEqual({ ...NOTHING, unchanged: 4 });
+    expect(await there.import(lines)).toEqual({ ...NOTHING, unchanged: 5 });
   });
 
   test("are not taken from what is no such file, or has a piece missing", async () => {

@@ -13,6 +13,7 @@ import * as queue from "../protocol/queue-api.ts";
 import { RunStatusSchema } from "../protocol/run-status.ts";
 import type { TSchema } from "../protocol/schema.ts";
 import { RunSnapshot } from "../protocol/snapshot.ts";
+import * as tape from "../protocol/tape-api.ts";
 import * as webhook from "../protocol/webhook-api.ts";
 import * as workflow from "../protocol/workflow.ts";
 
@@ -44,6 +45,7 @@ const PARTS = {
   AnnotationView: annotation.AnnotationView,
   RunOptionsOverlay: fork.RunOptionsOverlay,
   EventDiff: fork.EventDiff,
+  TapeInfo: tape.TapeInfo,
   PortValue: workflow.PortValue,
   WorkflowNode: workflow.WorkflowNode,
   WorkflowEdge: workflow.WorkflowEdge,
@@ -111,6 +113,12 @@ const BODIES = {
   RequeueRequest: queue.RequeueRequest,
   CloseItemRequest: queue.CloseItemRequest,
   QueueAgreement,
+  ImportTapeRequest: tape.ImportTapeRequest,
+  ImportTapeResponse: tape.ImportTapeResponse,
+  TapeDetails: tape.TapeDetails,
+  TapePage: tape.TapePage,
+  StoreBodyRequest: tape.StoreBodyRequest,
+  StoreBodyResponse: tape.StoreBodyResponse,
   Discovery,
 } as const satisfies Record<string, TSchema>;
 

@@ -1,5 +1,6 @@
 import type { OperationId } from "../protocol/operations.ts";
 import { QUEUE_EXAMPLES } from "./queue-examples.ts";
+import { TAPE_EXAMPLES } from "./tape-examples.ts";
 
 /** Short bodies to try a route with. */
 export const REQUEST_EXAMPLES: Partial<Record<OperationId, unknown>> = {
@@ -50,7 +51,12 @@ export const REQUEST_EXAMPLES: Partial<Record<OperationId, unknown>> = {
   annotateRun: { signal: { kind: "correction", correction: "Hello, Ada!" }, note: "What I would have written." },
   retractAnnotation: { reason: "I looked at the wrong run." },
   closeFlag: { note: "It was right after all." },
+  pushSidecar: {
+    sidecar: '{"type":"header","schema_version":1}\n{"type":"annotation","id":"a1","event_id":0,"kind":"correct"}\n',
+    dryRun: true,
+  },
   ...QUEUE_EXAMPLES,
+  ...TAPE_EXAMPLES,
   createKey: { principal: "ci", kind: "agent", roles: ["reviewer"], scopes: ["runs:read", "runs:annotate"] },
   importJudgments: {
     lines: [

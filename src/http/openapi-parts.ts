@@ -8,6 +8,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   interrupts: "What runs wait for, the inbox of those who decide it, and how gates have fared.",
   events: "Following runs and the inbox; docs/asyncapi.json describes the frames.",
   annotations: "Judgments on runs.",
+  tapes: "Runs that were recorded elsewhere, and judgments as files beside runs.",
   artifacts: "What runs made.",
   audit: "The tenant's audit chain.",
   keys: "API keys of the tenant.",

@@ -5,6 +5,7 @@ import { OPERATIONS, type OperationId } from "../protocol/operations.ts";
 import { artifactWrite } from "../testing/builders.ts";
 import { GateClient } from "../testing/gate-host.ts";
 import { type Asked, type TestHost, testHost, type Who } from "../testing/host.ts";
+import { bodyOf, tapeText } from "../testing/tape-texts.ts";
 import { workflow } from "../testing/workflow.ts";
 import { REQUEST_EXAMPLES } from "./openapi-examples.ts";
 import { fillPath } from "./route-pattern.ts";
@@ -39,10 +40,11 @@ const named = {
   queueId: "",
   itemId: "",
   queuedRunId: "",
+  hash: bodyOf("hello world").hash,
 };
 
 beforeAll(async () => {
-  host = await testHost({ worker: true, settings: { maxRequestBodyBytes: 4096 } });
+  host = await testHost({ worker: true, settings: { maxRequestBodyBytes: 4096, maxTapeBytes: 4096 } });
   const { id: _, ...rest } = workflow({ id: named.workflowId, nodes: { a: "core.noop" } });
   await host.ask("POST", "/v1/workflows", { json: { id: named.workflowId, ...rest } });
   await host.ask("POST", "/v1/workflows", { json: REQUEST_EXAMPLES.registerWorkflow });
@@ -90,7 +92,18 @@ async function target({ path }: Operation): Promise<string> {
     named.annotationId = (await host.ask("POST", url, { json: { signal: { kind: "flag" } } })).json().annotationId;
   }
   if (path.includes("{queueId}")) await queueOfItsOwn();
+  if (path.includes("/tapes/{runId}")) await tapeOfItsOwn();
   return fillPath(path, named);
+}
+
+let tapes = 0;
+
+async function tapeOfItsOwn(): Promise<void> {
+  tapes += 1;
+  const tape = tapeText({ greeting: `hello ${tapes}`, bodies: ["hello world"] });
+  named.runId = (await host.ask("POST", "/v1/host/assay/tapes", { json: { tape } })).json().runId;
+  const url = `/v1/host/assay/tapes/${named.runId}/bodies`;
+  await host.ask("POST", url, { json: REQUEST_EXAMPLES.storeTapeBody });
 }
 
 let queues = 0;

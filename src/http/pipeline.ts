@@ -53,7 +53,7 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
   const scope: Scope | undefined = access === "public" || access === "authenticated" ? undefined : access;
   const readQuery = operation.query === undefined ? undefined : queryReader(operation.query);
   const limits = {
-    maxBytes: settings.maxRequestBodyBytes,
+    maxBytes: operation.takesTape === true ? settings.maxTapeBytes : settings.maxRequestBodyBytes,
     maxDepth: settings.maxJsonDepth,
     maxElements: settings.maxJsonElements,
   };

@@ -44,6 +44,8 @@ import {
   seamOwnedRunRoute,
   seamResetRoute,
 } from "./seams.ts";
+import { listPastRowsRoute, pullSidecarRoute, pushSidecarRoute } from "./sidecars.ts";
+import { tapeRoutes } from "./tapes.ts";
 import {
   deleteWebhookRoute,
   enableWebhookRoute,
@@ -96,7 +98,11 @@ export function handlers(deps: HttpDeps, getMetrics: Handler): Readonly<Record<O
     getFeedbackSummary: feedbackSummaryRoute,
     exportJudgments: exportJudgmentsRoute,
     importJudgments: importJudgmentsRoute,
+    pushSidecar: pushSidecarRoute(authorizer),
+    pullSidecar: pullSidecarRoute,
+    listPastRows: listPastRowsRoute,
     ...QUEUE_ROUTES,
+    ...tapeRoutes(version),
     getArtifact: getArtifactRoute,
     verifyAudit: verifyAuditRoute(audit.verifier),
     listAuditEntries: listAuditEntriesRoute(audit.verifier),

@@ -45,6 +45,7 @@ export const AnnotationView = Type.Object(
     ),
     queueItemId: Type.Optional(Type.String()),
     importedBy: Type.Optional(Type.String()),
+    tapeRow: Type.Optional(Type.String({ description: "the line of a sidecar that it came with" })),
   },
   closed,
 );

@@ -9,8 +9,8 @@ export type SignalKind = (typeof SIGNAL_KINDS)[number];
 export const TARGETS = ["run", "event", "node"] as const;
 
 /** Long enough for any text a person writes, and for a model's answer put right. */
-const NOTE_MAX = 20_000;
-const CORRECTION_MAX = 200_000;
+export const NOTE_MAX = 20_000;
+export const CORRECTION_MAX = 200_000;
 const LABEL_MAX = 256;
 
 /** Other fields may accompany the one that the kind is about; they are kept and mean nothing. */
@@ -33,6 +33,12 @@ const TARGET = {
   eventId: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
   nodeId: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
 };
+
+/** Neither: it is about the run as a whole. */
+export interface Target {
+  readonly eventId?: string;
+  readonly nodeId?: string;
+}
 
 /** What a client says; the host adds who, when, and about which run. */
 export const CREATE_ANNOTATION = {

@@ -120,6 +120,15 @@ export const ERRORS = {
     problem: "You have judged item {itemId}, and it stands: {problem}.",
   },
   queue_item_state: { status: 409, message: "Item {itemId} is {state}: {problem}." },
+  tape_conflict: {
+    status: 409,
+    retry: true,
+    message: "What is kept of the tape of run {runId} changed in the same moment. Nothing was written; send it again.",
+  },
+  run_read_only: {
+    status: 409,
+    message: "Run {runId} was recorded elsewhere and came as a tape. It can be read and judged; {problem}.",
+  },
   run_version_conflict: {
     status: 409,
     message: "Run {runId} changed while this request was decided. Send it again.",
@@ -137,6 +146,7 @@ export const ERRORS = {
     message: "Run {sourceRunId} was deleted, or its time is over: nothing can be forked from it any more.",
   },
   payload_too_large: { status: 413, message: "The body is larger than {limitBytes} bytes." },
+  tape_too_long: { status: 413, message: "The tape is longer than a run can be: {problem}. Nothing was stored." },
   unsupported_media_type: { status: 415, message: "Send the body as application/json." },
   capability_required: {
     status: 422,
@@ -151,6 +161,17 @@ export const ERRORS = {
     status: 422,
     message: "The run cannot be forked there: {problem}. Its events are at GET /v1/runs/{sourceRunId}/events/poll.",
   },
+  tape_unreadable: {
+    status: 422,
+    message: "The tape cannot be imported: {message}. Nothing was stored.",
+  },
+  tape_body_refused: { status: 422, message: "Body {hash} was not stored: {problem}." },
+  tape_body_secret: {
+    status: 422,
+    message: "Body {hash} was not stored: it holds something that looks like a secret, and it cannot be taken out.",
+  },
+  sidecar_unreadable: { status: 422, message: "The sidecar cannot be read: {message}. Nothing was changed." },
+  sidecar_refused: { status: 422, message: "The sidecar cannot be taken: {problem}. Nothing was changed." },
   rate_limited: { status: 429, message: "Too many requests. Wait {retryAfterMs} ms.", retry: true },
   headers_too_large: { status: 431, message: "The request's headers are larger than {limitBytes} bytes. Send fewer." },
   internal_error: {
@@ -178,6 +199,7 @@ export const ERRORS = {
     status: 500,
     message: "No answer from {url}: {reason}. Is the server running? Start it with `assay serve`.",
   },
+  row_refused: { status: 500, message: "Nothing was written: {problem}. Use --force to write it all the same." },
   unusable_input: { status: 500, message: "{problem}." },
 } as const satisfies Record<string, ErrorRow>;
 

@@ -2,6 +2,7 @@ import { FORK_EVENTS } from "./fork-events.ts";
 import { GATE_EVENTS } from "./gate-events.ts";
 import { Owner } from "./identity.ts";
 import { type Static, type TSchema, Type } from "./schema.ts";
+import { TAPE_EVENTS } from "./tape-events.ts";
 import { Reducer } from "./workflow.ts";
 
 /** 1.x writers stamp 2; a 2.x projection of the same store would stamp 3. One constant for every creation path. */
@@ -259,6 +260,7 @@ export const EVENTS = {
   },
   ...GATE_EVENTS,
   ...FORK_EVENTS,
+  ...TAPE_EVENTS,
   "assay.cost.recorded": {
     tier: "debug",
     summary: "Allow-listed openwop.cost.* attributes of a node.",

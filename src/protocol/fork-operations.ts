@@ -12,6 +12,7 @@ const FORK_ERRORS: readonly ErrorCode[] = [
   "mock_provider_forbidden",
   "fork_point_invalid",
   "fork_source_expired",
+  "run_read_only",
 ];
 
 /** Runs that begin with the history of another, and how two runs differ. */

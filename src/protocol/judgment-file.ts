@@ -53,6 +53,7 @@ export const Judgment = Type.Object(
     ),
     queueItemId: Type.Optional(Id),
     importedBy: Type.Optional(Name),
+    tapeRow: Type.Optional(Type.String({ minLength: 1, maxLength: 1_000_000 })),
     workspace: Type.Optional(Name),
     aboutNode: Type.Optional(
       Type.String({ minLength: 1, maxLength: 128, description: "the node of the event that it is about" }),

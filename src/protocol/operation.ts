@@ -22,6 +22,8 @@ export interface Operation {
   readonly looksUpRun?: false | "identity";
   readonly query?: TSchema;
   readonly body?: TSchema;
+  /** The body holds a tape or a part of one: `maxTapeBytes` bounds it, and not `maxRequestBodyBytes`. */
+  readonly takesTape?: true;
   /** Present on routes that change something: `Idempotency-Key` is honoured. `many` makes several commits. */
   readonly idempotent?: "one" | "many";
   readonly success: { readonly status: number; readonly schema?: TSchema; readonly contentType?: string };

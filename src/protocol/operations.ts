@@ -33,7 +33,9 @@ import { ROLE_OPERATIONS } from "./role-operations.ts";
 import { RunStatusSchema } from "./run-status.ts";
 import { Type } from "./schema.ts";
 import { SEAM_OPERATIONS } from "./seam-operations.ts";
+import { SIDECAR_OPERATIONS } from "./sidecar-operations.ts";
 import { RunSnapshot } from "./snapshot.ts";
+import { TAPE_OPERATIONS } from "./tape-operations.ts";
 import { WEBHOOK_OPERATIONS } from "./webhook-operations.ts";
 import { WorkflowDefinition } from "./workflow.ts";
 
@@ -255,6 +257,7 @@ export const OPERATIONS = {
   ...ANNOTATION_OPERATIONS,
   ...FEEDBACK_OPERATIONS,
   ...JUDGMENT_FILE_OPERATIONS,
+  ...SIDECAR_OPERATIONS,
   ...QUEUE_OPERATIONS,
   ...ROLE_OPERATIONS,
   ...AUDIT_OPERATIONS,
@@ -262,6 +265,7 @@ export const OPERATIONS = {
   ...GATE_OPERATIONS,
   ...FORK_OPERATIONS,
   ...BUNDLE_OPERATIONS,
+  ...TAPE_OPERATIONS,
   ...EXTERNAL_EVENT_OPERATIONS,
   ...INBOX_OPERATIONS,
   ...WEBHOOK_OPERATIONS,

@@ -22,6 +22,7 @@ import { queues } from "../testing/store-contract/queues.ts";
 import { runs } from "../testing/store-contract/runs.ts";
 import { side } from "../testing/store-contract/side.ts";
 import type { Subject } from "../testing/store-contract/subject.ts";
+import { tapes } from "../testing/store-contract/tapes.ts";
 import { units } from "../testing/store-contract/unit.ts";
 import { webhooks } from "../testing/store-contract/webhooks.ts";
 import { workflows } from "../testing/store-contract/workflows.ts";
@@ -85,6 +86,7 @@ const CHAPTERS = [
   feedback,
   queues,
   queueItems,
+  tapes,
   deletions,
   side,
   lifetime,

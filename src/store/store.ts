@@ -24,6 +24,7 @@ import type {
   IdempotencyRecord,
   Side,
 } from "./side.ts";
+import type { Tapes, TapeWrite } from "./tapes.ts";
 
 export type * from "./side.ts";
 
@@ -37,7 +38,7 @@ export type * from "./side.ts";
  * - Trouble with the database itself throws `AppError("unavailable")`; nothing was acknowledged then.
  * - Rows of another tenant are never returned: the tenant is part of the query that fetches them.
  */
-export interface Store extends RunReads, WorkQueue, Workflows, Keys, Audit, Side, Gates, Webhooks, Judgments {
+export interface Store extends RunReads, WorkQueue, Workflows, Keys, Audit, Side, Gates, Webhooks, Judgments, Tapes {
   /**
    * The one way to change anything. All of a unit happens or none of it. Concurrent units share a transaction
    * (group commit), but each is checked alone: a refused unit fails only its caller. Resolves after the commit is
@@ -78,6 +79,7 @@ export interface Unit {
   readonly deliveries?: readonly DeliveryWrite[];
   readonly annotations?: readonly AnnotationWrite[];
   readonly queues?: readonly QueueWrite[];
+  readonly tapes?: readonly TapeWrite[];
   readonly deletions?: readonly RunDeletion[];
 }
 
@@ -120,7 +122,9 @@ export type Refusal =
   /** An annotation is not as the writer thought; without a state when it is not there, or with another id taken. */
   | { readonly type: "annotation"; readonly annotationId: string; readonly state?: AnnotationState }
   /** A queue or item is at another revision; 0 when it is not there. */
-  | { readonly type: "queue"; readonly id: string; readonly revision: number };
+  | { readonly type: "queue"; readonly id: string; readonly revision: number }
+  /** The run that has the digest already, or whose sidecar is at another revision. */
+  | { readonly type: "tape"; readonly runId: string };
 
 export interface Change {
   /** Runs with new events; "all" when the listener may have missed some and should look at everything it follows. */

@@ -1,5 +1,8 @@
 import type { Visibility } from "../protocol/identity.ts";
 
+/** The type of the artifacts that are bodies of a tape. Their ids are the hashes. */
+export const TAPE_BODY = "tape-body";
+
 /** Recorded runs that came as tapes, and the sidecars that were pushed to runs. */
 export interface Tapes {
   /** What is known of the tape that a run came from; undefined when it came from none, or the caller cannot see it. */
@@ -8,6 +11,8 @@ export interface Tapes {
   listTapes(visible: Visibility, query: TapeQuery): Promise<StoredTape[]>;
   /** The sidecar as it was last pushed to a run, whatever run that is. */
   readSidecar(visible: Visibility, runId: string): Promise<StoredSidecar | undefined>;
+  /** Hashes of the bodies of a run that are here, sorted; each is an artifact of that name and of `TAPE_BODY`. */
+  bodiesHere(visible: Visibility, runId: string): Promise<string[]>;
 }
 
 export interface TapeQuery {
@@ -46,5 +51,5 @@ export interface StoredSidecar {
 export type TapeWrite =
   /** With the first write of its run. Refused when the same digest is there already for the same tenant and workspace. */
   | { readonly type: "import"; readonly tape: StoredTape }
-  /** Refused unless the sidecar stands at the revision before, or there is none and this is 1. */
+  /** Refused unless the run is there and its sidecar stands at the revision before, or there is none and this is 1. */
   | { readonly type: "sidecar"; readonly tenant: string; readonly sidecar: StoredSidecar };

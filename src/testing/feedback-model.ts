@@ -1,6 +1,6 @@
-import { wilson } from "../engine/decide/wilson.ts";
 import type { ActorKind, Signal } from "../protocol/annotation.ts";
 import type { FeedbackSummaryQuery } from "../protocol/feedback-api.ts";
+import { wilson } from "../protocol/wilson.ts";
 
 /** What a test did, and nothing that a store made of it. */
 export interface ModelRun {

@@ -3,6 +3,7 @@ import * as build from "./annotation-builders.ts";
 import { auditDraft, NOW, next, runCompleted, startedRun } from "./builders.ts";
 import { judged, newItem, newQueue } from "./queue-builders.ts";
 import { accept, save } from "./store-contract/subject.ts";
+import { importing, pushing, sidecarOf, tapeOf } from "./tape-builders.ts";
 
 /** At least a row in every table of judgments. */
 export async function fillJudgments(store: Store, tenant: string): Promise<void> {
@@ -23,6 +24,9 @@ export async function fillJudgments(store: Store, tenant: string): Promise<void>
     { type: "item", item },
   ] as const;
   await accept(store, { tenant, queues });
+
+  const tape = tapeOf(run, { name: "a.tape", bodies: ["ab"] });
+  await accept(store, { tenant, tapes: [importing(tape), pushing(run, sidecarOf(run, 1))] });
 
   const gone = startedRun({ tenant });
   await save(store, gone);

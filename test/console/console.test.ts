@@ -1,21 +1,15 @@
-import { accessSync, constants } from "node:fs";
-import { delimiter, join } from "node:path";
-import { type Browser, chromium, type Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { tempDir } from "../../src/testing/temp-dir.ts";
 import { type Server, serve } from "../cli/assay.ts";
+import { browserPath, launchBrowser, withoutBrowser } from "../find-browser.ts";
 
-/** A browser is large and no package of ours: one that is installed is used. */
-const executablePath = findBrowser();
-const reason = executablePath === undefined ? " (skipped: no Chromium found; name one with CHROMIUM)" : "";
-
-describe.skipIf(executablePath === undefined)(`the console in a browser${reason}`, () => {
+describe.skipIf(browserPath === undefined)(`the console in a browser${withoutBrowser}`, () => {
   let server: Server;
   let browser: Browser;
   beforeAll(async () => {
     server = await serve(["--data", tempDir()]);
-    const args = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"];
-    browser = await chromium.launch({ executablePath: executablePath ?? "", headless: true, args });
+    browser = await launchBrowser();
   });
   afterAll(async () => {
     await browser?.close();
@@ -68,24 +62,3 @@ describe.skipIf(executablePath === undefined)(`the console in a browser${reason}
     return { page, complaints };
   }
 });
-
-function findBrowser(): string | undefined {
-  const names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
-  const folders = (process.env["PATH"] ?? "").split(delimiter);
-  const candidates = [
-    process.env["CHROMIUM"],
-    ...folders.flatMap((folder) => names.map((name) => join(folder, name))),
-    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
-    "/Applications/Chromium.app/Contents/MacOS/Chromium",
-  ];
-  return candidates.find((path) => path !== undefined && path !== "" && isExecutable(path));
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}

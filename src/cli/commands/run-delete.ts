@@ -49,7 +49,7 @@ async function isSure({ ask }: Io, runIds: readonly string[]): Promise<boolean> 
   }
   const what = runIds.length === 1 ? printable(runIds[0] ?? "") : formatCount(runIds.length, "run");
   const answer = await ask(`Delete ${what} for good, with everything about it? [y/N] `);
-  return /^y(es)?$/i.test(answer.trim());
+  return /^y(es)?$/i.test(answer?.trim() ?? "");
 }
 
 function describe({ runId, deletedRuns = [], annotations = 0 }: Result): string {

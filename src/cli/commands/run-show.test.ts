@@ -23,6 +23,12 @@ describe("a run shown to people", () => {
     expect(shown({ metadata: { forkedFrom: "of my own" } }).join("\n")).not.toContain("Forked");
   });
 
+  test("names the tape it came as, when it did", () => {
+    const metadata = { tape: { name: "night.tape", digest: "ab" } };
+    expect(shown({ workflowId: "recorded-tape", metadata })).toContain("Came as tape night.tape, digest ab");
+    expect(shown({ metadata }).join("\n")).not.toContain("Came as");
+  });
+
   test("lists its children with what they are now", () => {
     const childRuns = [{ runId: "run-2", status: "waiting-approval", workflowId: "review", nodeId: "call" } as const];
     expect(shown({ childRuns }).slice(-2)).toEqual([

@@ -1,4 +1,5 @@
 import type { RunSnapshot } from "../../protocol/snapshot.ts";
+import { isRecorded } from "../../protocol/tape-api.ts";
 import { connect } from "../client.ts";
 import type { Call } from "../command.ts";
 import { errorText } from "../describe-event.ts";
@@ -30,6 +31,7 @@ export function showRun(run: RunSnapshot, { paint }: Io, nowMs: number): string 
         run.owner && printable([run.owner.tenant, run.owner.workspace, run.owner.principal].filter(Boolean).join("/")),
       Tags: run.tags?.length ? printable(run.tags.join(", ")) : undefined,
       "Forked from": forkedFrom(run),
+      "Came as": cameAs(run),
       Parent: run.parentRunId && `${run.parentRunId} (node ${printable(run.parentNodeId ?? "")})`,
       Error: run.error && paint.red(errorText(run.error)),
     },
@@ -52,6 +54,12 @@ function forkedFrom({ metadata }: RunSnapshot): string | undefined {
   if (typeof from?.runId !== "string") return undefined;
   const because = typeof from.motivatedBy === "string" ? `, because of ${from.motivatedBy}` : "";
   return printable(`${from.runId} at sequence ${from.fromSeq}${because}`);
+}
+
+function cameAs(run: RunSnapshot): string | undefined {
+  if (!isRecorded(run)) return undefined;
+  const { name, digest } = (run.metadata?.["tape"] ?? {}) as { name?: unknown; digest?: unknown };
+  return printable(`tape ${typeof name === "string" ? `${name}, ` : ""}digest ${digest}`);
 }
 
 function interrupts({ interrupts: open = [] }: RunSnapshot, paint: Io["paint"], nowMs: number): string | undefined {

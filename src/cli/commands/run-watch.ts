@@ -1,3 +1,5 @@
+import type { RunSnapshot } from "../../protocol/snapshot.ts";
+import { isRecorded } from "../../protocol/tape-api.ts";
 import { type Client, connect } from "../client.ts";
 import type { Call } from "../command.ts";
 import { describeEvent } from "../describe-event.ts";
@@ -8,7 +10,10 @@ import type { RUN_WATCH_FLAGS } from "../specs/run.ts";
 
 export async function runWatch({ args, flags, json, config, io }: Call<typeof RUN_WATCH_FLAGS>): Promise<number> {
   const [runId = ""] = args;
-  return watch(connect(config), runId, { io, json, all: flags.all });
+  const client = connect(config);
+  // All that a recorded run has to show are events that others keep for debugging.
+  const all = flags.all || isRecorded(await client.json<RunSnapshot>(`/v1/runs/${encodeURIComponent(runId)}`));
+  return watch(client, runId, { io, json, all });
 }
 
 /** Prints every event of a run until its end; the exit code says how it ended. */

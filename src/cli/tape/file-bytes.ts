@@ -16,16 +16,23 @@ export interface Progress {
 export async function* watchedBytes(path: string, io: Progress): AsyncGenerator<Uint8Array> {
   const { size } = await stat(path);
   let read = 0;
+  let shown = "";
   for await (const piece of fileBytes(path)) {
     yield piece;
     read += piece.length;
-    if (size > PIECE_BYTES) io.progress(bar(path, read / size));
+    if (size <= PIECE_BYTES) continue;
+    const text = bar(path, read / size);
+    if (text !== shown) io.progress(text);
+    shown = text;
   }
 }
 
 const BAR_WIDTH = 24;
+/** A bar that is wider than the terminal would leave a line behind each time. */
+const NAME_MAX = 40;
 
 function bar(path: string, share: number): string {
   const full = Math.min(BAR_WIDTH, Math.round(share * BAR_WIDTH));
-  return `${path} [${"#".repeat(full)}${"-".repeat(BAR_WIDTH - full)}] ${Math.min(100, Math.floor(share * 100))} %`;
+  const name = path.length <= NAME_MAX ? path : `…${path.slice(1 - NAME_MAX)}`;
+  return `${name} [${"#".repeat(full)}${"-".repeat(BAR_WIDTH - full)}] ${Math.min(100, Math.floor(share * 100))} %`;
 }

@@ -1,5 +1,5 @@
-import { createWriteStream, rmSync } from "node:fs";
-import { mkdir, rename } from "node:fs/promises";
+import { createWriteStream } from "node:fs";
+import { mkdir, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -14,15 +14,23 @@ export type Texts = Iterable<string> | AsyncIterable<string>;
 export async function writeOutput(path: string, content: Texts): Promise<void> {
   const draft = `${path}.${process.pid}.tmp`;
   try {
+    if (await isSpecial(path)) return await pipeline(Readable.from(inPieces(content)), createWriteStream(path));
     await mkdir(dirname(path), { recursive: true });
     await pipeline(Readable.from(inPieces(content)), createWriteStream(draft, { flags: "wx", flush: true }));
     await rename(draft, path);
   } catch (error) {
-    rmSync(draft, { force: true });
+    // Where there can be no draft, such as below a file, there is none to remove.
+    await rm(draft, { force: true }).catch(() => undefined);
     const { syscall, message } = error as NodeJS.ErrnoException;
     if (syscall === undefined || error instanceof FileError) throw error;
     throw new FileError("write_failed", path, `write ${path}: ${message}`);
   }
+}
+
+/** Pipes and devices are written to: another file in place of `/dev/null` would be a disaster for all others. */
+export async function isSpecial(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => undefined);
+  return found !== undefined && !found.isFile() && !found.isDirectory();
 }
 
 const PIECE_CHARACTERS = 1 << 16;

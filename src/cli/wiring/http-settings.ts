@@ -5,6 +5,7 @@ import type { Config } from "../settings.ts";
 export function httpSettings(config: Config): HttpSettings {
   return {
     maxRequestBodyBytes: config.maxRequestBodyBytes,
+    maxTapeBytes: config.maxTapeBytes,
     maxJsonDepth: config.maxJsonDepth,
     maxJsonElements: config.maxJsonElements,
     rateLimit: config.rateLimit,

@@ -24,7 +24,7 @@ export interface Arrival {
 /** The way back: a line that was read is well formed. */
 export function recordOf(judgment: Judgment, arrival: Arrival): AnnotationRecord {
   const { annotationId, target, signal, actor, note, createdAt, workflowId, agentId, actorKind, confidence } = judgment;
-  const { state, supersedes, supersededBy, supersededAt, retraction, flag, queueItemId } = judgment;
+  const { state, supersedes, supersededBy, supersededAt, retraction, flag, queueItemId, tapeRow } = judgment;
   const { runId, ...within } = target;
   return {
     annotationId,
@@ -48,6 +48,7 @@ export function recordOf(judgment: Judgment, arrival: Arrival): AnnotationRecord
       : { retraction: { by: retraction.by, atMs: msOf(retraction.at), reason: retraction.reason } }),
     ...(flag === undefined ? {} : { flag: flagOf(flag) }),
     ...(queueItemId === undefined ? {} : { queueItemId }),
+    ...(tapeRow === undefined ? {} : { tapeRow }),
   };
 }
 

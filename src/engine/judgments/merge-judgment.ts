@@ -6,11 +6,12 @@ type Scrub = (text: string) => string;
 
 /** With every text in it made clean, by the rules of today. */
 export function cleanRecord(record: AnnotationRecord, scrub: Scrub): AnnotationRecord {
-  const { signal, note, retraction, flag } = record;
+  const { signal, note, retraction, flag, tapeRow } = record;
   return {
     ...record,
     signal: scrubSignal(signal, scrub),
     ...(note === undefined ? {} : { note: scrub(note) }),
+    ...(tapeRow === undefined ? {} : { tapeRow: scrub(tapeRow) }),
     ...(retraction === undefined ? {} : { retraction: { ...retraction, reason: scrub(retraction.reason) } }),
     ...(flag?.status === "closed" ? { flag: { ...flag, note: scrub(flag.note) } } : {}),
   };
@@ -30,9 +31,9 @@ export function merged(here: AnnotationRecord, incoming: AnnotationRecord, scrub
   return ended === clean && flag === clean ? here : { ...here, ...endOf(ended), ...flagPart(flag) };
 }
 
-/** All that never changes of a judgment. Who brought it is not part of it. */
+/** All that never changes of a judgment. Who brought it, and with which line of a file, is not part of it. */
 function said(record: AnnotationRecord): string {
-  const { importedBy: _, state, supersededBy, supersededAtMs, retraction, flag, ...rest } = record;
+  const { importedBy: _, tapeRow, state, supersededBy, supersededAtMs, retraction, flag, ...rest } = record;
   return canonicalJson(rest);
 }
 

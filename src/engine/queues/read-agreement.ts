@@ -1,9 +1,9 @@
 import type { AgreementQuery, QueueAgreement } from "../../protocol/agreement-api.ts";
 import type { Caller } from "../../protocol/identity.ts";
+import { wilson } from "../../protocol/wilson.ts";
 import type { QueueItemRecord } from "../../store/judgments.ts";
 import { agreementOf, type Vote } from "../decide/agreement/queue-agreement.ts";
 import { type Judged, judgmentsOf, type QueueItem } from "../decide/queue/item.ts";
-import { wilson } from "../decide/wilson.ts";
 import type { Host } from "../host.ts";
 import { blindness } from "../list-annotations.ts";
 import { storedItem } from "./item-record.ts";

@@ -1,6 +1,7 @@
 import type { RunEvent } from "../../protocol/events.ts";
 import { isInherited } from "../../protocol/forked-from.ts";
 import type { Run } from "../../protocol/run.ts";
+import { isRecorded } from "../../protocol/tape-api.ts";
 import type { DeliveryWrite, WebhookRecord } from "../../store/gates.ts";
 import type { Store, Unit } from "../../store/store.ts";
 import type { Host } from "../host.ts";
@@ -70,8 +71,8 @@ type Draft = Omit<DeliveryWrite, "deliveryId" | "atMs">;
 function deliveriesOf(run: Run, event: RunEvent, known: readonly Subscription[]): Draft[] {
   const { runId, owner, callbackUrl } = run;
   const { sequence, type: eventType } = event;
-  // It happened in another run, and whoever wanted to know was told of it there.
-  if (isInherited(run, sequence)) return [];
+  // It happened in another run, or on another host, and whoever wanted to know was told of it there.
+  if (isInherited(run, sequence) || isRecorded(run)) return [];
   const place = owner.workspace === undefined ? {} : { workspace: owner.workspace };
   const about = { ...place, runId, sequence, eventType };
   const wanted: Draft[] = [];

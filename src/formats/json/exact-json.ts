@@ -15,6 +15,13 @@ export class JsonObject {
 /** Why a text is not JSON, or JSON is not what a format asks for. Readers of files add where. */
 export class Unreadable extends Error {
   override readonly name = "Unreadable";
+  /** Where in the text, when it is not JSON: how many UTF-16 units stand before it. */
+  readonly at: number | undefined;
+
+  constructor(message: string, at?: number) {
+    super(message);
+    this.at = at;
+  }
 }
 
 /** As many brackets may be open at once. */
@@ -30,6 +37,8 @@ export function readJson(text: string): Json {
 
 const MOST_NEGATIVE = -(2n ** 63n);
 const MOST_POSITIVE = 2n ** 64n - 1n;
+/** Of an integer that 64 bits hold, with its sign. A longer one need not become a `bigint` first, which takes ever longer. */
+const INTEGER_LENGTH_MAX = 20;
 
 const NUMBER = /-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?/y;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON forbids exactly these in a string.
@@ -162,7 +171,8 @@ class Reader {
     if (!match) throw this.#wrong(this.#at < this.#text.length ? "no JSON value begins here" : "a value is missing");
     this.#at = NUMBER.lastIndex;
     const [digits, fraction, exponent] = match;
-    if (fraction === undefined && exponent === undefined && digits !== "-0") {
+    const isInteger = fraction === undefined && exponent === undefined && digits !== "-0";
+    if (isInteger && digits.length <= INTEGER_LENGTH_MAX) {
       const integer = BigInt(digits);
       if (integer >= MOST_NEGATIVE && integer <= MOST_POSITIVE) return integer;
     }
@@ -192,6 +202,6 @@ class Reader {
   }
 
   #wrong(reason: string): Unreadable {
-    return new Unreadable(`${reason} (column ${this.#at + 1})`);
+    return new Unreadable(`${reason} (column ${this.#at + 1})`, this.#at);
   }
 }

@@ -26,6 +26,7 @@ export class SidecarReader implements LineReader {
   readonly #path: string;
   readonly #onRow: (row: Row, line: number) => void;
   #header: SidecarHeader | undefined;
+  #headerLine = 0;
   #lines = 0;
 
   constructor(path: string, onRow: (row: Row, line: number) => void) {
@@ -38,12 +39,27 @@ export class SidecarReader implements LineReader {
     return this.#header as SidecarHeader;
   }
 
+  /** Where the header stands; 0 as long as it has not been read. */
+  get headerLine(): number {
+    return this.#headerLine;
+  }
+
+  /** Counts a line that somebody else has read and found to be a row. Returns its number. */
+  countRow(): number {
+    this.#lines++;
+    return this.#lines;
+  }
+
   line(text: string): void {
     this.#lines++;
     const trimmed = trimSpace(text);
     if (!isContent(trimmed)) return;
-    if (this.#header === undefined) this.#header = this.#readHeader(trimmed);
-    else this.#take(trimmed);
+    if (this.#header === undefined) {
+      this.#header = this.#readHeader(trimmed);
+      this.#headerLine = this.#lines;
+    } else {
+      this.#take(trimmed);
+    }
   }
 
   end(): void {

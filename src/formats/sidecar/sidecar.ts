@@ -1,6 +1,7 @@
 import {
   anyMap,
   anything,
+  type Codec,
   type Decoded,
   list,
   object,
@@ -59,7 +60,7 @@ const header = object({
 });
 export type SidecarHeader = Decoded<typeof header>;
 
-const rowKind = {
+const rowKind: Codec<RowKind> = {
   read(value: Json): RowKind {
     const kind = text.read(value);
     return isRowKind(kind) ? kind : "unknown";

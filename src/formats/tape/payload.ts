@@ -1,5 +1,5 @@
 import { type Codec, object, text, u64 } from "../json/codec.ts";
-import { Unreadable } from "../json/exact-json.ts";
+import { type Json, JsonObject, Unreadable } from "../json/exact-json.ts";
 
 /** A body in the file itself. */
 export interface InlinePayload {
@@ -26,7 +26,7 @@ export function isStored(value: Payload): value is StoredPayload {
 /** Told apart by what is there, the body in the file first. */
 export const payload: Codec<Payload> = {
   read(value) {
-    for (const shape of [inline, stored]) {
+    for (const shape of hasText(value) ? [inline, stored] : [stored]) {
       try {
         return shape.read(value);
       } catch (error) {
@@ -37,3 +37,8 @@ export const payload: Codec<Payload> = {
   },
   print: (value) => (isStored(value) ? stored.print(value) : inline.print(value)),
 };
+
+/** Asked first, since an error that nobody sees costs more than reading the rest of the line. */
+function hasText(value: Json): boolean {
+  return value instanceof JsonObject && value.members.some(([name]) => name === "text");
+}

@@ -30,6 +30,11 @@ export class TapeReader implements LineReader {
     return this.#header as TapeHeader;
   }
 
+  /** Counts a line that somebody else has read and found to be a record. */
+  countRecord(): void {
+    this.#lines++;
+  }
+
   line(text: string): void {
     this.#lines++;
     if (this.#lines === 1) this.#header = this.#readHeader(text);

@@ -6,6 +6,7 @@ import type { AuditLogTable, EffectsTable } from "../sql/tables.ts";
 import type { Change, EffectClaim, Unit } from "../store.ts";
 import { applyAnnotations } from "./apply-annotations.ts";
 import { applyQueues } from "./apply-queues.ts";
+import { applyTapes } from "./apply-tapes.ts";
 import { hasEnded, type PreparedRun, type PreparedUnit } from "./prepare-unit.ts";
 import { change } from "./standing.ts";
 import { externalEventKey, idempotencyKey, type StandingRows, scopeKey } from "./standing-rows.ts";
@@ -39,6 +40,7 @@ export function applyUnit(prepared: PreparedUnit, standing: StandingRows, accept
   for (const write of unit.externalEvents ?? []) applyExternalEvent(write, standing);
   accepted.history.push(...applyAnnotations(prepared, standing));
   applyQueues(unit.queues ?? [], standing);
+  applyTapes(unit.tapes ?? [], standing);
   accepted.units.push(prepared);
 }
 

@@ -6,6 +6,7 @@ import { givesWay } from "../sql/standing-outcome.ts";
 import type { EffectClaim, IdempotencyOutcome, Refusal } from "../store.ts";
 import { checkAnnotations } from "./apply-annotations.ts";
 import { checkQueues } from "./apply-queues.ts";
+import { checkTapes } from "./apply-tapes.ts";
 import { checkDeletions } from "./delete-runs.ts";
 import type { PreparedRun, PreparedUnit } from "./prepare-unit.ts";
 import { externalEventKey, idempotencyKey, type StandingRows, scopeKey } from "./standing-rows.ts";
@@ -23,6 +24,7 @@ export function checkUnit(prepared: PreparedUnit, standing: StandingRows): Refus
     checkExternalEvents(unit.externalEvents ?? [], standing) ??
     checkAnnotations(prepared, standing) ??
     checkQueues(unit, standing) ??
+    checkTapes(unit, standing) ??
     checkDeletions(unit, standing)
   );
 }

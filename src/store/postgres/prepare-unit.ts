@@ -50,7 +50,7 @@ export function prepareUnit(unit: Unit): PreparedUnit {
 }
 
 function sizeOf(
-  { idempotency, artifacts = [], workflows = [], externalEvents = [], queues = [] }: Unit,
+  { idempotency, artifacts = [], workflows = [], externalEvents = [], queues = [], tapes = [] }: Unit,
   runs: readonly PreparedRun[],
   annotations: readonly AnnotationStep[],
 ): number {
@@ -61,12 +61,13 @@ function sizeOf(
     for (const { body, sealed } of events) size += body.length + (sealed?.length ?? 0);
   }
   for (const { body } of artifacts) size += body.length;
-  for (const { note = "", signal } of annotations.map(({ after }) => after)) {
-    size += note.length + (signal.correction?.length ?? 0);
+  for (const { note = "", tapeRow = "", signal } of annotations.map(({ after }) => after)) {
+    size += note.length + tapeRow.length + (signal.correction?.length ?? 0);
   }
   for (const { definition } of workflows) size += definition.length;
   for (const write of externalEvents) if (write.type === "put") size += write.event.payload.length;
   for (const { body } of queues.flatMap(itemsOf)) size += body.length;
+  for (const write of tapes) size += write.type === "sidecar" ? write.sidecar.text.length : write.tape.header.length;
   return size;
 }
 

@@ -14,13 +14,14 @@ import {
   standingAnnotations,
 } from "./standing-annotations.ts";
 import { newItems, queueQuestions, type StandingQueues, standingQueues } from "./standing-queues.ts";
+import { type StandingTapes, standingTapes, tapeQuestions } from "./standing-tapes.ts";
 import { send } from "./statements.ts";
 
 /**
  * The rows that the units of a batch depend on: locked as they stand in the database, then changed in memory by each
  * unit that is accepted, so that the next unit is checked against what the ones before it did.
  */
-export interface StandingRows extends StandingAnnotations, StandingQueues {
+export interface StandingRows extends StandingAnnotations, StandingQueues, StandingTapes {
   /** Where the chains end, by tenant; a chain that is empty has no head. */
   readonly heads: Map<string, Standing<ChainHead>>;
   readonly runs: Map<string, Standing<StandingRun>>;
@@ -110,6 +111,7 @@ export async function lockStandingRows(client: Client, batch: readonly PreparedU
     for (const { runId } of (unit.queues ?? []).flatMap(newItems)) runIds.add(runId);
     for (const runId of neededRuns(annotations)) runIds.add(runId);
     for (const { runId } of unit.deletions ?? []) runIds.add(runId);
+    for (const write of unit.tapes ?? []) if (write.type === "sidecar") runIds.add(write.sidecar.runId);
     for (const write of unit.externalEvents ?? []) {
       const key = write.type === "put" ? write.event : write.key;
       external.set(externalEventKey(key), [key.tenant, key.workspace, key.correlationId, key.eventId]);
@@ -125,6 +127,7 @@ export async function lockStandingRows(client: Client, batch: readonly PreparedU
     { name: "lock external events", text: LOCK_EXTERNAL_EVENTS, values: transpose(4, external) },
     ...annotationQuestions(batch),
     ...queueQuestions(batch),
+    ...tapeQuestions(batch),
   ];
   const asked = questions.filter(({ values }) => values[0]?.length);
   const [, ...answers] = await send(client, [
@@ -144,5 +147,6 @@ export async function lockStandingRows(client: Client, batch: readonly PreparedU
     externalEvents: byKey(rowsOf("lock external events"), (row) => [externalEventKey(toExternalEvent(row)), row]),
     ...standingAnnotations(rowsOf),
     ...standingQueues(rowsOf),
+    ...standingTapes(rowsOf),
   };
 }

@@ -61,6 +61,7 @@ const insertAnnotations = insertInto("annotations", {
   imported_by: "text",
   correction: "text",
   note: "text",
+  tape_row: "text",
 } as const);
 
 const insertTexts = insertInto("annotation_texts", { tenant: "text", annotation_id: "text", words: "text" } as const);

@@ -9,6 +9,7 @@ import { writeAnnotationRows } from "./write-annotation-rows.ts";
 import { insertExternalEvents, updateExternalEvents, writeGateRows } from "./write-gate-rows.ts";
 import { writeQueueRows } from "./write-queue-rows.ts";
 import { writeSideRows } from "./write-side-rows.ts";
+import { writeTapeRows } from "./write-tape-rows.ts";
 
 /**
  * The statements that make a batch true, in the order in which rows are locked everywhere. A plain insert that finds
@@ -36,6 +37,7 @@ export function writeRows(standing: StandingRows, accepted: Accepted): Statement
     ),
     ...writeAnnotationRows(standing, accepted),
     ...writeQueueRows(standing),
+    ...writeTapeRows(standing),
     ...insertEvents(accepted.units.flatMap((unit) => unit.runs.flatMap((run) => run.events))),
     ...insertAudit(accepted.audit),
     ...writeGateRows(accepted.units),

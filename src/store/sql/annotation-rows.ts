@@ -43,6 +43,7 @@ export function toAnnotation(row: AnnotationsTable): AnnotationRecord {
     ...(flag === undefined ? {} : { flag }),
     ...(row.queue_item_id === null ? {} : { queueItemId: row.queue_item_id }),
     ...(row.imported_by === null ? {} : { importedBy: row.imported_by }),
+    ...(row.tape_row === null ? {} : { tapeRow: row.tape_row }),
   };
 }
 
@@ -77,6 +78,7 @@ export function annotationRow(annotation: AnnotationRecord): AnnotationsTable {
     imported_by: annotation.importedBy ?? null,
     correction: signal.correction ?? null,
     note: annotation.note ?? null,
+    tape_row: annotation.tapeRow ?? null,
   };
 }
 

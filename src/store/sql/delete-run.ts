@@ -9,7 +9,7 @@ interface Words {
 }
 
 /** Where requests name a run, an annotation or a queue; what they were answered may quote what is to be forgotten. */
-export const RUN_OPERATIONS = ["POST /v1/runs/", "POST /v1/host/assay/runs/"] as const;
+export const RUN_OPERATIONS = ["POST /v1/runs/", "POST /v1/host/assay/runs/", "POST /v1/host/assay/tapes/"] as const;
 export const ANNOTATION_OPERATIONS = ["POST /v1/host/assay/annotations/"] as const;
 export const QUEUE_OPERATIONS = ["POST /v1/host/assay/queues/"] as const;
 
@@ -31,6 +31,8 @@ export function runDeletes(words: Words) {
     deleteVotesOfRun: `delete from interrupt_votes
       where interrupt_id in (select interrupt_id from interrupts where run_id = ${run} and tenant = ${tenant})`,
     deleteInterrupts: `delete from interrupts where run_id = ${run} and tenant = ${tenant}`,
+    deleteSidecar: `delete from tape_sidecars where ${ofRun}`,
+    deleteTape: `delete from tapes where ${ofRun}`,
     deleteArtifacts: `delete from artifacts where run_id = ${run} and tenant = ${tenant}`,
     // Events know no tenant of their own.
     deleteEvents: `delete from run_events
@@ -55,6 +57,7 @@ function outcomeDeletes({ run, tenant, last }: Words) {
     // One statement for each: for a range or another SQLite would look at all that the tenant has.
     deleteOutcomesOfRun: ofRun(RUN_OPERATIONS[0]),
     deleteOwnOutcomesOfRun: ofRun(RUN_OPERATIONS[1]),
+    deleteOutcomesOfTape: ofRun(RUN_OPERATIONS[2]),
     deleteOutcomesOfAnnotations: about("annotations", `'${ANNOTATION_OPERATIONS[0]}' || named.annotation_id`),
     // Whoever asks a queue for an item does not name it; what was given out does.
     deleteOutcomesOfItems: about(

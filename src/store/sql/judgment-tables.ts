@@ -34,6 +34,7 @@ export interface AnnotationsTable {
   imported_by: string | null;
   correction: string | null;
   note: string | null;
+  tape_row: string | null;
 }
 
 /** What happened to annotations, in the order of commits. Primary key (tenant, seq, n); the same happens once. */

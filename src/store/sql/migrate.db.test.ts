@@ -2,6 +2,7 @@ import { Kysely, Migrator, PostgresDialect, sql } from "kysely";
 import { Pool } from "pg";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Run } from "../../protocol/run.ts";
+import { annotationOf } from "../../testing/annotation-builders.ts";
 import { NOW, next, startedRun } from "../../testing/builders.ts";
 import { interruptResolved, openGate } from "../../testing/gate-builders.ts";
 import { createDatabase } from "../../testing/postgres.ts";
@@ -9,6 +10,7 @@ import { COLUMNS } from "../../testing/schema-columns.ts";
 import { allRows } from "../interrupt-rows.ts";
 import { kyselyOver } from "../sqlite/kysely-dialect.ts";
 import { openForWriting } from "../sqlite/open-database.ts";
+import { annotationRow } from "./annotation-rows.ts";
 import { migrate, requireCurrentSchema, schemaState } from "./migrate.ts";
 import { KNOWN_VERSION, migrationProvider } from "./migrations.ts";
 import type { Tables } from "./tables.ts";
@@ -86,6 +88,20 @@ describe.each([
     expect(facts.get(decided.run.runId)).toEqual({ agent_id: null, intervened: 1 });
     expect(facts.get(said.run.runId)).toEqual({ agent_id: "writer", intervened: 0 });
     expect(facts.get(misleading.run.runId)).toEqual({ agent_id: null, intervened: 0 });
+  });
+
+  test("of the version before tapes keeps its judgments, which came with no line of a file", async () => {
+    const { db } = opened;
+    const { error } = await new Migrator({ db, provider: migrationProvider }).migrateTo("0003-judgments");
+    expect(error).toBeUndefined();
+    const row = annotationRow(annotationOf(startedRun({ tenant: "t1" }).run, { note: "as it was" }));
+    const { tape_row: _, ...ofTheTime } = row;
+    await db
+      .insertInto("annotations")
+      .values(ofTheTime as typeof row)
+      .execute();
+    await migrate(db);
+    expect(await db.selectFrom("annotations").selectAll().execute()).toEqual([row]);
   });
 
   test("of a newer build is refused and not touched", async () => {

@@ -2,6 +2,7 @@ import type { Migration, MigrationProvider } from "kysely";
 import { runs } from "./migrations/0001-runs.ts";
 import { gates } from "./migrations/0002-gates.ts";
 import { judgments } from "./migrations/0003-judgments.ts";
+import { tapes } from "./migrations/0004-tapes.ts";
 
 /**
  * Every change of the schema, oldest first. A released migration is never edited: databases that ran it would stay
@@ -11,6 +12,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0001-runs": runs,
   "0002-gates": gates,
   "0003-judgments": judgments,
+  "0004-tapes": tapes,
 };
 
 export const migrationProvider: MigrationProvider = {

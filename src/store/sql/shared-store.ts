@@ -19,6 +19,7 @@ import * as runs from "./read-runs.ts";
 import * as workflows from "./read-workflows.ts";
 import * as side from "./side-resources.ts";
 import type { Tables } from "./tables.ts";
+import * as tapes from "./tapes.ts";
 import * as webhooks from "./webhooks.ts";
 
 /** What an adapter adds: committing, claiming, telling, and its own end. It may replace a read that is hot. */
@@ -97,6 +98,11 @@ export function sharedStore(read: Kysely<Tables>, write: Kysely<Tables>): Shared
     deletionOf: (visible, runId) => deletions.deletionOf(read, visible, runId),
     runWorkflows: () => ended.runWorkflows(read),
     expiredRuns: (query) => ended.expiredRuns(read, query),
+
+    readTape: (visible, runId) => tapes.readTape(read, visible, runId),
+    listTapes: (visible, query) => tapes.listTapes(read, visible, query),
+    readSidecar: (visible, runId) => tapes.readSidecar(read, visible, runId),
+    bodiesHere: (visible, runId) => tapes.bodiesHere(read, visible, runId),
 
     readAudit: (tenant, fromSeq, toSeq, limit) => audit.readAudit(read, tenant, fromSeq, toSeq, limit),
     auditHead: (tenant) => audit.auditHead(read, tenant),

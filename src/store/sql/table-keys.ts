@@ -32,6 +32,8 @@ export const TABLE_KEYS: Readonly<Record<TableName, readonly string[]>> = {
   queue_reviews: ["item_id", "reviewer"],
   queue_marks: ["queue_id", "reviewer"],
   run_tombstones: ["run_id"],
+  tapes: ["run_id"],
+  tape_sidecars: ["run_id"],
   idempotency: ["tenant", "operation", "idem_key"],
   audit_log: ["tenant", "seq"],
   audit_heads: ["tenant"],

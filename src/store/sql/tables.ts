@@ -7,6 +7,7 @@ import type {
 } from "./gate-tables.ts";
 import type * as J from "./judgment-tables.ts";
 import type * as Q from "./queue-tables.ts";
+import type { TapeSidecarsTable, TapesTable } from "./tape-tables.ts";
 
 /**
  * The tables of both databases, as Kysely sees them. Times are milliseconds since the epoch in 64-bit columns;
@@ -43,6 +44,8 @@ export interface Tables {
   queue_reviews: Q.QueueReviewsTable;
   queue_marks: Q.QueueMarksTable;
   run_tombstones: Q.RunTombstonesTable;
+  tapes: TapesTable;
+  tape_sidecars: TapeSidecarsTable;
 }
 
 /** Derived from run_events in the append's transaction; also the work queue (wake_at, lease_*). */

@@ -26,6 +26,7 @@ export const ANNOTATION_COLUMNS = [
   "imported_by",
   "correction",
   "note",
+  "tape_row",
 ] as const satisfies readonly (keyof T.AnnotationsTable)[];
 
 export const FEEDBACK_COLUMNS = [

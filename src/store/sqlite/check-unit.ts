@@ -7,6 +7,7 @@ import type { EffectsTable } from "../sql/tables.ts";
 import type { Refusal } from "../store.ts";
 import { checkAnnotations } from "./check-annotations.ts";
 import { checkQueues } from "./check-queues.ts";
+import { checkTapes } from "./check-tapes.ts";
 import { checkDeletions } from "./flatten-deletions.ts";
 import type { ExternalEventCheck, FlatUnit, IdempotencyCheck, RunCheck } from "./operations.ts";
 import type { Statements } from "./statements.ts";
@@ -30,6 +31,7 @@ export function checkUnit(unit: FlatUnit, statements: Statements): Checked {
     checkExternalEvents(unit.externalEvents, statements) ??
     checkAnnotations(unit.tenant, unit.annotations, statements) ??
     checkQueues(unit.tenant, unit.queues, statements) ??
+    checkTapes(unit.tenant, unit.tapes, statements) ??
     checkDeletions(unit.tenant, unit.deletions, statements);
   return refusal === undefined ? { work } : { refusal };
 }

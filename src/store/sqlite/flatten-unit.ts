@@ -8,6 +8,7 @@ import { flattenAnnotations } from "./flatten-annotations.ts";
 import { flattenDeletions } from "./flatten-deletions.ts";
 import { flattenGates, flattenInterrupts } from "./flatten-gates.ts";
 import { flattenQueues } from "./flatten-queues.ts";
+import { flattenTapes } from "./flatten-tapes.ts";
 import type { FlatUnit, IdempotencyCheck, RunCheck, Write } from "./operations.ts";
 
 /** Derives the rows of a unit. Throws when the unit contradicts itself, which is a mistake of the caller. */
@@ -35,6 +36,7 @@ export function flattenUnit(unit: Unit): FlatUnit {
   const externalEvents = flattenGates(unit, writes);
   const judged = flattenAnnotations(unit, writes);
   const queues = flattenQueues(unit.queues, writes);
+  const tapes = flattenTapes(unit.tapes, writes);
   const deletions = flattenDeletions(tenant, unit.deletions, writes);
   if (idempotency !== undefined) {
     const { operation, key, digest, state, response, expiresAtMs } = idempotency;
@@ -49,6 +51,7 @@ export function flattenUnit(unit: Unit): FlatUnit {
     externalEvents,
     ...judged,
     queues,
+    tapes,
     deletions,
     writes,
     ...(audit.length === 0 ? {} : { audit: JSON.stringify(audit) }),

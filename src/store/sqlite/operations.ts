@@ -25,6 +25,7 @@ export interface FlatUnit {
   readonly externalEvents: readonly ExternalEventCheck[];
   readonly annotations: readonly AnnotationCheck[];
   readonly queues: readonly QueueCheck[];
+  readonly tapes: readonly TapeCheck[];
   readonly deletions: readonly DeletionCheck[];
   readonly writes: readonly Write[];
   /** JSON text of the drafts; their places in the chain are known only to the writer. */
@@ -86,6 +87,11 @@ export type QueueCheck =
       readonly subject: string;
       readonly revision: number;
     };
+
+export type TapeCheck =
+  /** No run has this digest in this workspace. */
+  | { readonly type: "import"; readonly workspace: string | null; readonly digest: string }
+  | { readonly type: "sidecar"; readonly runId: string; readonly revision: number };
 
 export type DeletionCheck = Pick<RunDeletion, "runId" | "version" | "atMs">;
 

@@ -23,6 +23,7 @@ export function annotations(subject: Subject): void {
         actorKind: "agent",
         confidence: 0.1,
         queueItemId: "itm-1",
+        tapeRow: '{"type":"annotation", "event_id":18446744073709551615,"kind":"note" }',
       });
       const plain = annotationOf(started.run);
       await annotate(store, full, plain);

@@ -124,6 +124,7 @@ export function deletions(subject: Subject): void {
         `POST /v1/runs/${runId}/annotations`,
         `POST /v1/runs/${runId}:pause in w1`,
         `POST /v1/host/assay/runs/${runId}/annotations`,
+        `POST /v1/host/assay/tapes/${runId}/sidecar`,
         `POST /v1/host/assay/annotations/${annotation.annotationId}:retract`,
         `POST /v1/host/assay/queues/${queue.queueId}/items/${item.itemId}:judge in w1`,
         `POST /v1/host/assay/queues/${queue.queueId}:next`,

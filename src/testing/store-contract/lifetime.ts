@@ -81,6 +81,10 @@ const CALLS: Readonly<Record<Exclude<keyof Store, "onChange" | "close">, (store:
   readArtifact: (store) => store.readArtifact(visible, "run-1", "a"),
   hostSecret: (store) => store.hostSecret("name", () => "value"),
   purge: (store) => store.purge(NOW),
+  readTape: (store) => store.readTape(visible, "run-1"),
+  listTapes: (store) => store.listTapes(visible, { limit: 1 }),
+  readSidecar: (store) => store.readSidecar(visible, "run-1"),
+  bodiesHere: (store) => store.bodiesHere(visible, "run-1"),
   ...JUDGMENT_CALLS,
 };
 

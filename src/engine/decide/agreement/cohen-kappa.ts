@@ -1,4 +1,4 @@
-import { Z95 } from "../wilson.ts";
+import { Z95 } from "../../../protocol/wilson.ts";
 import { countEach, type Figure, isCertain, undefinedFor, type Value } from "./figure.ts";
 
 export type CohenKappa = Figure & {

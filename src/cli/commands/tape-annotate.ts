@@ -1,0 +1,139 @@
+import { mkdir } from "node:fs/promises";
+import { dirname } from "node:path";
+import { FileError } from "../../formats/file-error.ts";
+import { redactRow } from "../../formats/sidecar/redact-row.ts";
+import { printExportedRow, printSidecarHeader, type Row, SIDECAR_VERSION } from "../../formats/sidecar/sidecar.ts";
+import { TapeDigest } from "../../formats/tape/digest.ts";
+import { readTape } from "../../formats/tape/read-tape.ts";
+import { SeqSet } from "../../formats/tape/seq-set.ts";
+import type { TapeFacts } from "../../formats/tape/tape-facts.ts";
+import { AppError } from "../../protocol/errors.ts";
+import type { Call } from "../command.ts";
+import type { TAPE_ANNOTATE_FLAGS } from "../specs/tape-write.ts";
+import { appendText } from "../tape/append-text.ts";
+import { type DecidedRow, decideRow } from "../tape/decide-row.ts";
+import { type Progress, watchedBytes } from "../tape/file-bytes.ts";
+import { withFileLock } from "../tape/file-lock.ts";
+import { NearEvents } from "../tape/near-events.ts";
+import { type RowRequest, rowRequest } from "../tape/row-request.ts";
+import { type SidecarState, sidecarState } from "../tape/sidecar-state.ts";
+import { sidecarOf } from "../tape/tape-paths.ts";
+import { writeOutput } from "../tape/write-output.ts";
+import { processScrubber } from "../wiring/process-scrubber.ts";
+
+type AnnotateCall = Call<typeof TAPE_ANNOTATE_FLAGS>;
+
+export async function tapeAnnotate(call: AnnotateCall): Promise<undefined> {
+  const { args, flags, config, io } = call;
+  const [tape = ""] = args;
+  const sidecar = flags.annotations ?? sidecarOf(tape);
+  const request = rowRequest(flags, config.author);
+  const seen = await readEvents(tape, request, io);
+  const files = { tape, sidecar, near: seen.near };
+  const add = async (write: boolean) => {
+    const state = await sidecarState(sidecar, seen.facts, wantedOf(request), io);
+    const decided = decideRow(request, state, seen.facts, files, new Date().toISOString());
+    refuseObjections(decided, flags.force);
+    const text = textFor(decided, state, tape, seen.facts);
+    if (write && state.header === undefined) await writeOutput(sidecar, [text]);
+    else if (write) await appendText(sidecar, text, state.end.bytes);
+    return { state, decided, text };
+  };
+  if (flags.dryRun) return report(call, sidecar, await add(false));
+  await makeFolder(sidecar);
+  return report(call, sidecar, await withFileLock(sidecar, () => add(true)));
+}
+
+interface SeenTape {
+  readonly facts: TapeFacts;
+  readonly near: string | undefined;
+}
+
+async function readEvents(path: string, { event }: RowRequest, io: Progress): Promise<SeenTape> {
+  const seqs = new SeqSet();
+  const digest = await TapeDigest.start();
+  const near = typeof event === "bigint" ? new NearEvents(event) : undefined;
+  await readTape(path, watchedBytes(path, io), (record) => {
+    seqs.add(record.seq);
+    digest.add(record);
+    near?.take(record);
+  });
+  return { facts: { seqs, digest: digest.hex() }, near: near?.text() };
+}
+
+function wantedOf({ supersedes, event }: RowRequest) {
+  return { id: supersedes, event: typeof event === "bigint" ? event : undefined };
+}
+
+function refuseObjections({ objections }: DecidedRow, force: boolean): void {
+  if (force || objections.length === 0) return;
+  const problem = objections.map(({ text }) => text).join("; ");
+  throw new AppError("row_refused", { problem, problems: objections.map(({ code }) => code) });
+}
+
+/** A file that is made now has the header that belongs to the tape. */
+function textFor({ line }: DecidedRow, { header, end }: SidecarState, tape: string, { digest }: TapeFacts): string {
+  if (header !== undefined) return end.withLine(line);
+  const made = {
+    schema_version: BigInt(SIDECAR_VERSION),
+    tape_path: tape,
+    tape_content_hash: digest,
+    harn_version: null,
+  };
+  return `${printSidecarHeader(made)}\n${line}\n`;
+}
+
+async function makeFolder(path: string): Promise<void> {
+  try {
+    await mkdir(dirname(path), { recursive: true });
+  } catch (error) {
+    throw new FileError("write_failed", path, `write ${path}: ${(error as Error).message}`);
+  }
+}
+
+interface Added {
+  readonly state: SidecarState;
+  readonly decided: DecidedRow;
+  readonly text: string;
+}
+
+async function report(call: AnnotateCall, sidecar: string, { state, decided, text }: Added): Promise<undefined> {
+  const { flags, json, io } = call;
+  const created = state.header === undefined;
+  const warnings = [
+    ...decided.objections.map((one) => one.text),
+    ...(state.problems === 0
+      ? []
+      : [`${sidecar} had ${state.problems} problem(s) before; \`assay tape validate\` lists them`]),
+    ...(await secretsIn(decided.row, call)),
+  ];
+  for (const warning of warnings) io.err(`warning: ${warning}`);
+  if (json) {
+    const [id, path, said] = [decided.row.id, sidecar, warnings].map((value) => JSON.stringify(value));
+    const row = printExportedRow(decided.row);
+    io.out(
+      `{"id":${id},"sidecar":${path},"created":${created},"dryRun":${flags.dryRun},"row":${row},"warnings":${said}}`,
+    );
+  } else if (flags.dryRun) {
+    await io.write(text.replace(/^[\r\n]+/, ""));
+    io.err(
+      `nothing was written; ${created ? `${sidecar} would be made with these lines` : `this line would be added to ${sidecar}`}`,
+    );
+  } else {
+    // The id alone, so that a script can take it.
+    io.out(decided.row.id);
+  }
+  return undefined;
+}
+
+const WRITTEN = ["evidence", "suggested_fix", "links", "metadata"] as const satisfies readonly (keyof Row)[];
+
+async function secretsIn(row: Row, { config }: AnnotateCall): Promise<string[]> {
+  const clean = redactRow(row, await processScrubber(config));
+  const plain = printExportedRow(row);
+  const holding = WRITTEN.filter((name) => printExportedRow({ ...row, [name]: clean[name] }) !== plain);
+  if (holding.length === 0) return [];
+  return [
+    `there seems to be a secret in ${holding.join(" and ")}; the file keeps it as it is, also where it is shared`,
+  ];
+}

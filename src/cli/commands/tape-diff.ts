@@ -1,0 +1,128 @@
+import type { ReportMember } from "../../formats/json/indent-json.ts";
+import { printFloat } from "../../formats/json/print-json.ts";
+import { readSidecar } from "../../formats/sidecar/read-sidecar.ts";
+import { shownRow } from "../../formats/sidecar/render.ts";
+import { printExportedRow } from "../../formats/sidecar/sidecar.ts";
+import type { Divergence } from "../../formats/tape/compare-records.ts";
+import { DivergenceRows, isOfRecording } from "../../formats/tape/compare-rows.ts";
+import { compareTapes } from "../../formats/tape/compare-side-by-side.ts";
+import {
+  type ComparisonMode,
+  type ComparisonReport,
+  messageOf,
+  printComparison,
+} from "../../formats/tape/compare-tapes.ts";
+import { TapeDigest } from "../../formats/tape/digest.ts";
+import { formatCount } from "../amount.ts";
+import type { Call } from "../command.ts";
+import { EXIT } from "../exit-codes.ts";
+import { printable, shorten } from "../printable.ts";
+import type { TAPE_DIFF_FLAGS } from "../specs/tape-compare.ts";
+import { formatTable } from "../table.ts";
+import { fileBytes, watchedBytes } from "../tape/file-bytes.ts";
+
+type DiffCall = Call<typeof TAPE_DIFF_FLAGS>;
+
+export async function tapeDiff(call: DiffCall): Promise<number> {
+  const { args, flags, json, io } = call;
+  const [recorded = "", replay = ""] = args;
+  const mode = (flags.mode ?? "byte_identical") as ComparisonMode;
+  const digest = flags.annotations === undefined ? undefined : await TapeDigest.start();
+  const report = await compareTapes(
+    mode,
+    { path: recorded, bytes: watchedBytes(recorded, io) },
+    { path: replay, bytes: fileBytes(replay) },
+    (record) => digest?.add(record),
+  );
+  const rows = new DivergenceRows(report);
+  if (flags.annotations !== undefined) await readRows(call, flags.annotations, rows, digest?.hex());
+  if (json) {
+    for (const piece of printComparison(report, flags.annotations === undefined ? [] : rowMembers(rows))) {
+      await io.write(piece);
+    }
+    await io.write("\n");
+  } else {
+    print(call, report, rows);
+  }
+  return report.divergences.length === 0 ? EXIT.fine : EXIT.invalid;
+}
+
+async function readRows({ args, io }: DiffCall, path: string, rows: DivergenceRows, digest = ""): Promise<void> {
+  const header = await readSidecar(path, fileBytes(path), (row) => rows.add(row));
+  if (header.tape_content_hash === null || header.tape_content_hash === digest) return;
+  io.err(`warning: ${path} was written about another tape than ${args[0]}: its digest differs`);
+}
+
+/** Beside the members that every report has. */
+function rowMembers(rows: DivergenceRows): ReportMember[] {
+  return [
+    ["muted", [...rows.muted()].map(String)],
+    ["annotations", rows.rows.map(printExportedRow)],
+  ];
+}
+
+/** More than anybody reads; all of them are in the report as JSON. */
+const SHOWN_MAX = 200;
+
+function print({ args, flags, io }: DiffCall, report: ComparisonReport, rows: DivergenceRows): void {
+  const { mode, recorded_records, replay_records, divergences } = report;
+  const counts = `${formatCount(recorded_records, "recorded event")} and ${formatCount(replay_records, "replayed event")}`;
+  const tail = `${counts} (${mode}), score ${printFloat(Math.floor(report.score * 10_000) / 10_000)}`;
+  if (divergences.length === 0) {
+    io.out(`${args[0]} and ${args[1]} agree: ${tail}`);
+    return;
+  }
+  const muted = rows.muted();
+  const listed = divergences.filter((one) => !(isOfRecording(one) && muted.has(one.seq)));
+  const shown = listed.slice(0, SHOWN_MAX);
+  if (shown.length > 0) {
+    const table = formatTable(["SEQ", "CATEGORY", "RECORDED", "REPLAY"], shown.map(cells), io.paint).split("\n");
+    for (const [i, line] of table.entries()) {
+      io.out(line);
+      for (const said of judgments(shown[i - 1], rows)) io.out(io.paint.cyan(said));
+    }
+  }
+  if (listed.length > shown.length) {
+    io.out(`… and ${formatCount(listed.length - shown.length, "more divergence")}; --json lists all of them`);
+  }
+  if (muted.size > 0) {
+    const hidden = formatCount(divergences.length - listed.length, "divergence");
+    io.out(`${hidden} on muted events counted but not listed (${flags.annotations} mutes ${eventList(muted)})`);
+  }
+  io.out(`${formatCount(divergences.length, "divergence")} in ${tail}`);
+}
+
+function cells(divergence: Divergence): string[] {
+  const { seq, category, recorded, replay } = divergence;
+  const event = seq === null ? "–" : String(seq);
+  if (recorded === null || replay === null) return [event, category, recorded ?? "–", replay ?? "–"];
+  if (recorded === replay) return [event, category, excerpt(recorded, ""), `(${messageOf(divergence)})`];
+  return [event, category, excerpt(recorded, replay), excerpt(replay, recorded)];
+}
+
+const VALUE_CHARACTERS = 48;
+const LEAD_CHARACTERS = 12;
+
+/** A long value begins shortly before the place where it differs from the other one, if that would not be seen. */
+function excerpt(value: string, other: string): string {
+  let same = 0;
+  while (same < value.length && value[same] === other[same]) same++;
+  const from = same > VALUE_CHARACTERS / 2 && value.length > VALUE_CHARACTERS ? same - LEAD_CHARACTERS : 0;
+  const tail = from > 0 ? `…${value.slice(from)}` : value;
+  return printable(shorten(tail, VALUE_CHARACTERS));
+}
+
+function judgments(divergence: Divergence | undefined, rows: DivergenceRows): string[] {
+  if (divergence === undefined) return [];
+  return rows.on(divergence).map((row) => {
+    const { kind, id, evidence } = shownRow(row);
+    return `     [${kind}] ${printable(id)}: ${printable(evidence)}`;
+  });
+}
+
+const EVENTS_NAMED = 10;
+
+function eventList(seqs: ReadonlySet<bigint>): string {
+  const named = [...seqs].slice(0, EVENTS_NAMED).join(", ");
+  return seqs.size > EVENTS_NAMED ? `events ${named}, …` : `${seqs.size === 1 ? "event" : "events"} ${named}`;
+}

@@ -1,0 +1,31 @@
+import { formatCount } from "../amount.ts";
+import { connect } from "../client.ts";
+import type { Call } from "../command.ts";
+import { printable } from "../printable.ts";
+import type { TAPE_FROM_RUN_FLAGS } from "../specs/tape-server.ts";
+import { fetchSidecar, fetchTape } from "../tape/fetch-tape.ts";
+import { placeTape } from "../tape/place-tape.ts";
+import { bodiesOf, sidecarOf } from "../tape/tape-paths.ts";
+import { refuseExisting } from "../write-file.ts";
+
+export async function tapeFromRun(call: Call<typeof TAPE_FROM_RUN_FLAGS>): Promise<undefined> {
+  const { args, flags, json, config, io } = call;
+  const [runId = ""] = args;
+  const output = flags.output ?? `${runId}.tape`;
+  for (const path of [output, sidecarOf(output)]) refuseExisting(path, flags.force);
+  const client = connect(config);
+  const { records, bodies, missing, annotated } = await placeTape(output, async (tape) => ({
+    ...(await fetchTape(client, config.url, runId, tape)),
+    annotated: await fetchSidecar(client, runId, tape),
+  }));
+  const sidecar = annotated ? { annotations: sidecarOf(output) } : {};
+  if (json) {
+    io.out(JSON.stringify({ runId, tape: output, records, ...sidecar, bodies: bodies.length, missing }));
+    return;
+  }
+  for (const path of [output, ...Object.values(sidecar)]) io.out(printable(path));
+  const beside =
+    bodies.length === 0 ? "" : `, ${formatCount(bodies.length, "body")} in ${printable(bodiesOf(output))}/`;
+  io.err(`${formatCount(records, "record")}${beside}.`);
+  for (const hash of missing) io.err(`Body ${printable(hash)} is missing: the server does not have it.`);
+}

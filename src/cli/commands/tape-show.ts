@@ -1,0 +1,74 @@
+import { Chains } from "../../formats/sidecar/chains.ts";
+import { addRow, blockLines, type ShownRow, shownRow } from "../../formats/sidecar/render.ts";
+import { histories } from "../../formats/sidecar/render-history.ts";
+import { summarize, toldRow } from "../../formats/sidecar/render-summary.ts";
+import type { Row } from "../../formats/sidecar/sidecar.ts";
+import type { Call } from "../command.ts";
+import { EXIT } from "../exit-codes.ts";
+import type { Io } from "../io.ts";
+import type { SHOW_FLAGS } from "../specs/tape-export.ts";
+import { blockLook } from "../tape/block-look.ts";
+import { emit } from "../tape/emit.ts";
+import { historyText } from "../tape/history-text.ts";
+import { type Review, readReview } from "../tape/read-review.ts";
+import { reviewJson } from "../tape/review-json.ts";
+import { summaryText } from "../tape/summary-text.ts";
+import { sidecarOf } from "../tape/tape-paths.ts";
+
+type ShowCall = Call<typeof SHOW_FLAGS>;
+
+export async function show(call: ShowCall): Promise<number> {
+  const { args, flags, json, io } = call;
+  const [tape = ""] = args;
+  const files = { tape, sidecar: flags.annotations ?? sidecarOf(tape) };
+  const view = json ? showJson : flags.summary || flags.history ? showViews : showBlock;
+  const { problems } = await view(files, call);
+  if (problems === 0) return EXIT.fine;
+  io.err(
+    `[assay] annotations validation failed with ${problems} problem(s); see \`assay tape validate\` for the structured report.`,
+  );
+  return EXIT.invalid;
+}
+
+type Files = Parameters<typeof readReview>[0];
+
+async function showBlock(files: Files, { io }: ShowCall): Promise<Review> {
+  const rows = new Map<bigint, ShownRow[]>();
+  const review = await readReview(files, io, (row) => addRow(rows, row.event_id, shownRow(row)));
+  const block = { path: files.sidecar, ...review, rows };
+  // Scripts compare the block byte for byte; only a person sees colours, and is kept from control characters.
+  const lines = io.outIsTerminal ? blockLines(block, blockLook(io.paint)) : blockLines(block);
+  await emit(ended(lines), undefined, io);
+  return review;
+}
+
+async function showJson(files: Files, { io }: ShowCall): Promise<Review> {
+  const { review, rows, chains } = await heldRows(files, io, (row) => row);
+  const summary = summarize(rows, chains);
+  await emit(reviewJson({ review, rows, summary, history: histories(rows, chains) }), undefined, io);
+  return review;
+}
+
+async function showViews(files: Files, { flags, io }: ShowCall): Promise<Review> {
+  const { review, rows, chains } = await heldRows(files, io, toldRow);
+  const sections = [
+    ...(flags.summary ? [summaryText(review, summarize(rows, chains), io.paint)] : []),
+    ...(flags.history ? [historyText(histories(rows, chains), io.paint)] : []),
+  ];
+  await emit([`${sections.join("\n\n")}\n`], undefined, io);
+  return review;
+}
+
+async function heldRows<R>(files: Files, io: Io, held: (row: Row) => R) {
+  const rows: R[] = [];
+  const chains = new Chains();
+  const review = await readReview(files, io, (row) => {
+    chains.add(row);
+    rows.push(held(row));
+  });
+  return { review, rows, chains };
+}
+
+function* ended(lines: Iterable<string>): Generator<string> {
+  for (const line of lines) yield `${line}\n`;
+}

@@ -1,0 +1,43 @@
+import { type FrictionEvent, frictionOf } from "../../formats/sidecar/friction.ts";
+import { readSidecar } from "../../formats/sidecar/read-sidecar.ts";
+import type { Row } from "../../formats/sidecar/sidecar.ts";
+import { generateContextPackSuggestions, printSuggestions } from "../../formats/sidecar/suggest.ts";
+import { formatCount } from "../amount.ts";
+import type { Call } from "../command.ts";
+import { EXIT } from "../exit-codes.ts";
+import { printable } from "../printable.ts";
+import type { TAPE_SUGGEST_FLAGS } from "../specs/tape-patterns.ts";
+import { watchedBytes } from "../tape/file-bytes.ts";
+import { loadEach, sidecarFiles, tapeBeside } from "../tape/sidecar-files.ts";
+import { suggestionText } from "../tape/suggestion-text.ts";
+import { uuidV7 } from "../tape/uuid-v7.ts";
+
+const MIN_OCCURRENCES = 2;
+
+export async function tapeSuggest({ args, flags, json, io }: Call<typeof TAPE_SUGGEST_FLAGS>): Promise<number> {
+  const [path = ""] = args;
+  const { paths, many } = await sidecarFiles(path);
+  const now = new Date();
+  const events: FrictionEvent[] = [];
+  const skipped = await loadEach(paths, { skipBroken: flags.skipBroken, io }, async (file) => {
+    const rows: Row[] = [];
+    const header = await readSidecar(file, watchedBytes(file, io), (row) => {
+      if (row.kind === "friction") rows.push(row);
+    });
+    // Among many files it must be told where something was met, also when a header does not say.
+    const tapePath = header.tape_path ?? (many ? tapeBeside(file) : null);
+    events.push(...rows.flatMap((row) => frictionOf(row, { tapePath, now }) ?? []));
+  });
+  const suggestions = generateContextPackSuggestions(events, {
+    minOccurrences: flags.minOccurrences ?? MIN_OCCURRENCES,
+    owner: flags.owner ?? null,
+    newId: () => uuidV7(now.getTime()),
+    now: now.toISOString(),
+    acrossSources: many,
+  });
+  if (json) io.out(printSuggestions(suggestions));
+  else if (suggestions.length > 0) io.out(suggestions.map((one, i) => suggestionText(one, i, io.paint)).join("\n\n"));
+  else
+    io.out(`Nothing to suggest: ${formatCount(events.length, "friction row")} in ${printable(path)}, none repeated.`);
+  return skipped.length === 0 ? EXIT.fine : EXIT.invalid;
+}

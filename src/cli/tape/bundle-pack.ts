@@ -1,0 +1,63 @@
+import { createWriteStream } from "node:fs";
+import { mkdir, rename, rm } from "node:fs/promises";
+import { dirname } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { createGzip } from "node:zlib";
+import { FileError } from "../../formats/file-error.ts";
+import { type BundleFile, filesOf, MANIFEST_NAME, printManifest } from "../../formats/tape/bundle.ts";
+import { ByteHash } from "../../formats/tape/byte-hash.ts";
+import { paddingOf, type TarEntry, tarEnd, tarHeader } from "../../formats/tar/tar-header.ts";
+import type { Gathered } from "./bundle-gather.ts";
+import { fileBytes } from "./file-bytes.ts";
+import { isSpecial } from "./write-output.ts";
+import { writing } from "./writing.ts";
+
+/** Writes a bundle in place of what was there, when it is whole. Compressed when the name ends in `.gz` or `.tgz`. */
+export async function writeBundle(output: string, gathered: Gathered): Promise<void> {
+  const draft = `${output}.${process.pid}.tmp`;
+  try {
+    await writing(output, async () => {
+      if (await isSpecial(output)) return await pipeline(bundleBytes(gathered), createWriteStream(output));
+      await mkdir(dirname(output), { recursive: true });
+      const file = createWriteStream(draft, { flags: "wx", flush: true });
+      if (/\.t?gz$/.test(output)) await pipeline(bundleBytes(gathered), createGzip(), file);
+      else await pipeline(bundleBytes(gathered), file);
+      await rename(draft, output);
+    });
+  } catch (error) {
+    // Where it could not be made, it cannot be removed either, and why is known already.
+    await rm(draft, { force: true }).catch(() => {});
+    throw error;
+  }
+}
+
+async function* bundleBytes({ manifest, paths }: Gathered): AsyncGenerator<Uint8Array> {
+  const about = new TextEncoder().encode(printManifest(manifest));
+  yield headerOf({ name: MANIFEST_NAME, size: about.length });
+  yield about;
+  yield new Uint8Array(paddingOf(about.length));
+  for (const [i, file] of filesOf(manifest).entries()) {
+    yield headerOf(file);
+    yield* unchanged(paths[i] as string, file);
+    yield new Uint8Array(paddingOf(file.size));
+  }
+  yield tarEnd();
+}
+
+function headerOf(entry: TarEntry): Uint8Array {
+  const header = tarHeader(entry);
+  if (header) return header;
+  throw new FileError(
+    "write_failed",
+    entry.name,
+    `${entry.name} is too large for a bundle: an entry holds less than 8 GiB`,
+  );
+}
+
+/** The manifest has been written before, so what follows must be what it speaks of. */
+async function* unchanged(path: string, { size, hash }: BundleFile): AsyncGenerator<Uint8Array> {
+  const bytes = await ByteHash.start();
+  yield* bytes.through(fileBytes(path));
+  if (bytes.size === size && bytes.hex() === hash) return;
+  throw new FileError("file_changed", path, `${path} was changed while it was being packed; try again`);
+}

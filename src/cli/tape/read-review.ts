@@ -1,0 +1,47 @@
+import { randomInt } from "node:crypto";
+import { loadLines } from "../../formats/load-lines.ts";
+import { SidecarReader, sidecarUnreadable } from "../../formats/sidecar/read-sidecar.ts";
+import { type ShownEvent, shownEvent } from "../../formats/sidecar/render.ts";
+import type { Row } from "../../formats/sidecar/sidecar.ts";
+import { Validation } from "../../formats/sidecar/validate.ts";
+import { TapeDigest } from "../../formats/tape/digest.ts";
+import { readTape } from "../../formats/tape/read-tape.ts";
+import { SeqSet } from "../../formats/tape/seq-set.ts";
+import { type Progress, watchedBytes } from "./file-bytes.ts";
+
+/** A tape and what was said about it. */
+export interface Review {
+  /** All of the tape, in its order. */
+  readonly events: readonly ShownEvent[];
+  readonly annotations: number;
+  /** How many there are with the annotations. */
+  readonly problems: number;
+}
+
+export interface ReviewFiles {
+  readonly tape: string;
+  readonly sidecar: string;
+}
+
+const SEEDS = 2 ** 32;
+
+/** Reads the tape, then its sidecar, whose rows are judged and handed on. Throws `FileError` for the first that does not load. */
+export async function readReview(files: ReviewFiles, io: Progress, onRow: (row: Row) => void): Promise<Review> {
+  const events: ShownEvent[] = [];
+  const seqs = new SeqSet();
+  const digest = await TapeDigest.start();
+  await readTape(files.tape, watchedBytes(files.tape, io), (record) => {
+    events.push(shownEvent(record));
+    seqs.add(record.seq);
+    digest.add(record);
+  });
+  const validation = await Validation.start({ seqs, digest: digest.hex() }, randomInt(SEEDS));
+  const reader = new SidecarReader(files.sidecar, (row, line) => {
+    validation.row(row, line);
+    onRow(row);
+  });
+  const unreadable = (reason: string) => sidecarUnreadable(files.sidecar, reason);
+  await loadLines(watchedBytes(files.sidecar, io), reader, unreadable);
+  const { checked, findings } = validation.end(reader.header, reader.headerLine);
+  return { events, annotations: checked, problems: findings.length };
+}

@@ -1,0 +1,68 @@
+import { existsSync } from "node:fs";
+import { loadRuleSet } from "../../formats/rule-set.ts";
+import { scrubber } from "../../formats/scrub.ts";
+import { sidecarUnreadable } from "../../formats/sidecar/read-sidecar.ts";
+import { scrubLine } from "../../formats/sidecar/scrub-line.ts";
+import { TapeDigest } from "../../formats/tape/digest.ts";
+import { readTape } from "../../formats/tape/read-tape.ts";
+import { AppError } from "../../protocol/errors.ts";
+import type { TapePage } from "../../protocol/tape-api.ts";
+import { type Client, connect } from "../client.ts";
+import type { Call } from "../command.ts";
+import type { PULL_FLAGS } from "../specs/tape-sync.ts";
+import { fileBytes, watchedBytes } from "./file-bytes.ts";
+import { sidecarOf } from "./tape-paths.ts";
+
+/** A sidecar here, and the run that it belongs to there. */
+export interface SyncedSidecar {
+  readonly client: Client;
+  /** Of the sidecar here. */
+  readonly path: string;
+  readonly runId: string;
+  /** Where the server keeps it. */
+  readonly route: string;
+  /** As every line is before the server is shown it. */
+  scrub(line: string): string;
+}
+
+export async function syncedSidecar(call: Pick<Call<typeof PULL_FLAGS>, "args" | "flags" | "config" | "io">) {
+  const { args, flags, config } = call;
+  const tape = args[0] ?? "";
+  const client = connect(config);
+  const runId = flags.run ?? (await runOf(client, tape, call));
+  const { scrubText } = scrubber({ known: config.key === undefined ? [] : [config.key], more: await loadRuleSet() });
+  const synced: SyncedSidecar = {
+    client,
+    path: flags.annotations ?? sidecarOf(tape),
+    runId,
+    route: `/v1/host/assay/tapes/${encodeURIComponent(runId)}/sidecar`,
+    scrub: (line) => scrubLine(line, scrubText),
+  };
+  return synced;
+}
+
+async function runOf(client: Client, tape: string, { io }: Pick<Call, "io">): Promise<string> {
+  const digest = await TapeDigest.start();
+  await readTape(tape, watchedBytes(tape, io), (record) => digest.add(record));
+  const query = { digest: digest.hex(), limit: 1 };
+  const { tapes } = await client.json<TapePage>("/v1/host/assay/tapes", { query });
+  if (tapes[0] !== undefined) return tapes[0].runId;
+  const problem = `the server has no run of ${tape}. Import it first: assay tape import ${tape}`;
+  throw new AppError("unusable_input", { problem });
+}
+
+/** Undefined when there is no such file. Throws like every reader of sidecars when it cannot be read. */
+export async function sidecarText(path: string): Promise<string | undefined> {
+  if (!existsSync(path)) return undefined;
+  const pieces: Uint8Array[] = [];
+  try {
+    for await (const piece of fileBytes(path)) pieces.push(piece);
+  } catch (error) {
+    throw sidecarUnreadable(path, error instanceof Error ? error.message : String(error));
+  }
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(Buffer.concat(pieces));
+  } catch {
+    throw sidecarUnreadable(path, "stream did not contain valid UTF-8");
+  }
+}

@@ -1,0 +1,80 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { FileError } from "../../formats/file-error.ts";
+import type { Scrubber } from "../../formats/scrub.ts";
+import { referencedBodies } from "../../formats/tape/bodies.ts";
+import { TapeDigest } from "../../formats/tape/digest.ts";
+import { readTape } from "../../formats/tape/read-tape.ts";
+import { type RecordPayload, recordToPayload } from "../../formats/tape/record-payload.ts";
+import { TapeScrubber } from "../../formats/tape/scrub-tape.ts";
+import { printTapeHeader } from "../../formats/tape/tape.ts";
+import { AppError } from "../../protocol/errors.ts";
+import { LARGEST_RUN, sizeOf } from "../run-size.ts";
+
+/** A tape as it will be kept, and the digest of what came. */
+export interface IncomingTape {
+  readonly digest: string;
+  /** As a writer of tapes prints it. */
+  readonly header: string;
+  readonly name?: string;
+  readonly payloads: readonly RecordPayload[];
+  /** What its records name beside it, each once, sorted. */
+  readonly bodies: readonly string[];
+  readonly scrubbed: number;
+}
+
+/** What an event adds to its payload; generously. */
+const ENVELOPE_CHARACTERS = 256;
+
+/** Reads the text of a tape. Throws `tape_unreadable` where no reader of tapes could take it, and `tape_too_long`. */
+export async function incomingTape(
+  scrubber: Pick<Scrubber, "scrubText">,
+  text: string,
+  givenName: string | undefined,
+): Promise<IncomingTape> {
+  const cleaning = new TapeScrubber(scrubber.scrubText);
+  const name = givenName === undefined ? {} : { name: cleaning.text(givenName) };
+  const digest = await TapeDigest.start();
+  const payloads: RecordPayload[] = [];
+  const bodies = new Set<string>();
+  let size = 0;
+  const header = await readTape(name.name ?? "the tape", piecesOf(text), (record) => {
+    digest.add(record);
+    const clean = cleaning.record(record);
+    for (const hash of referencedBodies(clean)) bodies.add(hash);
+    const payload = recordToPayload(clean);
+    size += sizeOf(payload) + ENVELOPE_CHARACTERS;
+    if (size > LARGEST_RUN) throw tooLong(payloads.length);
+    payloads.push(payload);
+  }).catch(unreadable);
+  const cleanHeader = printTapeHeader(cleaning.header(header));
+  return {
+    digest: digest.hex(),
+    header: cleanHeader,
+    ...name,
+    payloads,
+    bodies: [...bodies].sort(),
+    scrubbed: cleaning.scrubbed,
+  };
+}
+
+const PIECE_BYTES = 128 * 1024;
+
+/** With other work in between: a long tape must not hold up everybody else. */
+async function* piecesOf(text: string): AsyncGenerator<Uint8Array> {
+  const bytes = Buffer.from(text, "utf8");
+  for (let i = 0; i < bytes.length; i += PIECE_BYTES) {
+    yield bytes.subarray(i, i + PIECE_BYTES);
+    await nextTurn();
+  }
+}
+
+function unreadable(error: unknown): never {
+  if (!(error instanceof FileError)) throw error;
+  const { code, place, message } = error;
+  throw new AppError("tape_unreadable", { code, ...place, message });
+}
+
+function tooLong(records: number): AppError {
+  const problem = `only its first ${records} records fit into ${LARGEST_RUN} characters of events`;
+  return new AppError("tape_too_long", { problem, limitCharacters: LARGEST_RUN });
+}

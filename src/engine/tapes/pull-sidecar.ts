@@ -1,0 +1,31 @@
+import { currentSidecar } from "../../formats/sidecar/merge-sidecar.ts";
+import { printSidecarHeader, SIDECAR_VERSION } from "../../formats/sidecar/sidecar.ts";
+import type { Caller } from "../../protocol/identity.ts";
+import type { PastRows } from "../../protocol/sidecar-api.ts";
+import type { Host } from "../host.ts";
+import type { RunIdentity } from "../run-identity.ts";
+import { judgedRows } from "./standing-rows.ts";
+
+/** The sidecar of a run as the caller may see it. */
+export async function pullSidecar(host: Host, caller: Caller, run: RunIdentity): Promise<string> {
+  const stored = await host.store.readSidecar(caller, run.runId);
+  const text = stored?.text ?? `${await newHeader(host, caller, run.runId)}\n`;
+  const { standing } = await judgedRows(host, caller, run);
+  return currentSidecar(text, standing);
+}
+
+async function newHeader({ store }: Host, caller: Caller, runId: string): Promise<string> {
+  const tape = await store.readTape(caller, runId);
+  return printSidecarHeader({
+    schema_version: BigInt(SIDECAR_VERSION),
+    tape_path: tape?.name ?? null,
+    tape_content_hash: tape?.digest ?? null,
+    harn_version: null,
+  });
+}
+
+/** What the sidecar said once and says no longer, as far as the caller may see it. */
+export async function pastRows(host: Host, caller: Caller, run: RunIdentity): Promise<PastRows["rows"]> {
+  const { all } = await judgedRows(host, caller, run);
+  return all.flatMap(({ text, state, hidden }) => (state === "live" || hidden ? [] : [{ line: text, state }]));
+}

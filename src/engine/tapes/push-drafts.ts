@@ -1,0 +1,188 @@
+import { Chains } from "../../formats/sidecar/chains.ts";
+import type { RowLine } from "../../formats/sidecar/row-key.ts";
+import { judgmentOfRow, type Said } from "../../formats/sidecar/row-of-annotation.ts";
+import { SUPERSEDES } from "../../formats/sidecar/status-change.ts";
+import type { Target } from "../../protocol/annotation.ts";
+import type { Caller } from "../../protocol/identity.ts";
+import { instantMs } from "../../protocol/instant.ts";
+import type { AnnotationRecord } from "../../store/judgments.ts";
+import type { TargetEvent } from "../decide/annotate.ts";
+import type { RunIdentity } from "../run-identity.ts";
+import { authorOf, type RowAuthor } from "./push-author.ts";
+import type { Fate } from "./push-fates.ts";
+import type { JudgedRow, JudgedRows } from "./standing-rows.ts";
+
+/** A judgment that a row makes, and the one that is here and is replaced by it. */
+export interface Draft {
+  readonly row: RowLine;
+  annotation: AnnotationRecord;
+  earlier?: AnnotationRecord;
+}
+
+export interface RowProblem {
+  readonly line: number;
+  readonly id: string;
+  readonly problem: string;
+}
+
+export interface Drafts {
+  readonly drafts: readonly Draft[];
+  readonly problems: readonly RowProblem[];
+  /** Judgments that are here and are not in the file, and are replaced by one that is. */
+  readonly replaced: ReadonlySet<JudgedRow>;
+}
+
+export interface DraftSetting {
+  readonly caller: Caller;
+  readonly run: RunIdentity;
+  readonly nowMs: number;
+  readonly events: ReadonlyMap<bigint, TargetEvent>;
+  /** The same id for the same row, whoever pushes it: of two who do so at once, one is refused and looks again. */
+  idOf(key: string, use: number, replaces: string): string;
+  /** Whether a row may be about this instead of its event. */
+  isTarget(target: Target, eventId: bigint): boolean;
+  scrub(text: string): string;
+}
+
+/** The judgments that new and changed rows make, in the order of the file. Pure: nothing has been written when a row has a problem. */
+export function draftsOf(fates: readonly Fate[], { all, standing }: JudgedRows, setting: DraftSetting): Drafts {
+  const chains = new Chains();
+  const uses = usesOf(all);
+  const missing = new Map(standing.map((known) => [nameOf(known.id, known.eventId), known]));
+  for (const fate of fates) if (fate.what !== "new") missing.delete(nameOf(fate.known.id, fate.known.eventId));
+  const drafts = new Map<number, Draft>();
+  const problems: RowProblem[] = [];
+  const replaced = new Set<JudgedRow>();
+
+  fates.forEach((fate, i) => {
+    const { row } = fate;
+    chains.add(row.row);
+    if (fate.what !== "new" && fate.what !== "changed") return;
+    const draft = draftOf(fate);
+    if (typeof draft === "string") problems.push({ line: row.line, id: row.row.id, problem: draft });
+    else {
+      if (fate.what === "new") link(draft, i);
+      drafts.set(i, draft);
+    }
+  });
+  return { drafts: [...drafts.values()], problems, replaced };
+
+  function draftOf(fate: Exclude<Fate, { what: "unchanged" | "withdrawn" }>): Draft | string {
+    const { row } = fate;
+    const author = authorOf(row.row, setting.caller);
+    if ("problem" in author) return author.problem;
+    const event = setting.events.get(row.row.event_id);
+    if (event === undefined) return `event ${row.row.event_id} is not in this run`;
+    const earlier = fate.what === "changed" ? fate.known.record : undefined;
+    if (earlier !== undefined && earlier.actor !== author.actor) {
+      return `it was changed, and only ${earlier.actor}, who wrote it, can do that`;
+    }
+    const use = earlier === undefined ? nextUse(row.key) : 0;
+    const annotationId = setting.idOf(row.key, use, earlier?.annotationId ?? "");
+    const annotation = annotationOf(row, author, event, { annotationId, ...(earlier && { supersedes: earlier }) });
+    return { row, annotation, ...(earlier === undefined ? {} : { earlier }) };
+  }
+
+  function nextUse(key: string): number {
+    const use = uses.get(key) ?? 0;
+    uses.set(key, use + 1);
+    return use;
+  }
+
+  /** A row may name the one that it replaces; where that is not the author's own, or replaced before, it stands for itself. */
+  function link(draft: Draft, i: number): void {
+    const { row } = draft.row;
+    const named = row.metadata.get(SUPERSEDES);
+    if (typeof named !== "string" || named === "" || named === row.id) return;
+    const above = chains.earlierThan(i);
+    const { annotation } = draft;
+    const earlier = above === undefined ? undefined : drafts.get(above);
+    if (earlier !== undefined) {
+      if (earlier.annotation.actor !== annotation.actor || earlier.annotation.state !== "live") return;
+      earlier.annotation = supersededBy(earlier.annotation, annotation);
+      draft.annotation = { ...annotation, supersedes: earlier.annotation.annotationId };
+      return;
+    }
+    const known = above === undefined ? missing.get(nameOf(named, row.event_id)) : knownOf(fates[above]);
+    if (known === undefined || known.record.actor !== annotation.actor || replaced.has(known)) return;
+    const { record } = known;
+    // What broke off in the middle: the other half is here already.
+    const isHalfDone = record.supersededBy === annotation.annotationId;
+    if (record.state !== "live" && !isHalfDone) return;
+    replaced.add(known);
+    draft.annotation = { ...annotation, supersedes: record.annotationId };
+    if (!isHalfDone) draft.earlier = record;
+  }
+
+  function annotationOf(
+    { row, text }: RowLine,
+    { actor, actorKind, importedBy }: RowAuthor,
+    event: TargetEvent,
+    { annotationId, supersedes }: { readonly annotationId: string; readonly supersedes?: AnnotationRecord },
+  ): AnnotationRecord {
+    const { run, nowMs, scrub } = setting;
+    const { runId, workflowId, owner, agentId } = run;
+    const said = judgmentOfRow(row);
+    const target = targetOf(said, event, row.event_id);
+    const aboutNode = target.nodeId ?? (target.eventId === event.eventId ? event.nodeId : undefined);
+    const { label, correction } = said.signal;
+    return {
+      annotationId,
+      tenant: owner.tenant,
+      ...(owner.workspace === undefined ? {} : { workspace: owner.workspace }),
+      runId,
+      workflowId,
+      ...(agentId === undefined ? {} : { agentId }),
+      target,
+      ...(aboutNode === undefined ? {} : { aboutNode }),
+      signal: {
+        ...said.signal,
+        ...(label === undefined ? {} : { label: scrub(label) }),
+        ...(correction === undefined ? {} : { correction: scrub(correction) }),
+      },
+      ...(said.note === undefined ? {} : { note: scrub(said.note) }),
+      actor,
+      actorKind,
+      ...(actorKind === "agent" && said.confidence !== undefined ? { confidence: said.confidence } : {}),
+      createdAtMs: timeOf(row.timestamp, nowMs, supersedes?.createdAtMs),
+      state: "live",
+      ...(supersedes === undefined ? {} : { supersedes: supersedes.annotationId }),
+      ...(said.signal.kind === "flag" ? { flag: { status: "open" } } : {}),
+      ...(importedBy === undefined ? {} : { importedBy }),
+      tapeRow: text,
+    };
+  }
+
+  function targetOf({ target }: Said, { eventId }: TargetEvent, number: bigint): Target {
+    return target !== undefined && setting.isTarget(target, number) ? target : { eventId };
+  }
+}
+
+function knownOf(fate: Fate | undefined): JudgedRow | undefined {
+  return fate !== undefined && fate.what !== "new" ? fate.known : undefined;
+}
+
+function supersededBy(annotation: AnnotationRecord, by: AnnotationRecord): AnnotationRecord {
+  const { annotationId, createdAtMs } = by;
+  return { ...annotation, state: "superseded", supersededBy: annotationId, supersededAtMs: createdAtMs };
+}
+
+/** How often each key has begun anew. */
+function usesOf(all: readonly JudgedRow[]): Map<string, number> {
+  const keyOf = new Map(all.map(({ record, key }) => [record.annotationId, key]));
+  const uses = new Map<string, number>();
+  for (const { record, key } of all) {
+    if (keyOf.get(record.supersedes ?? "") !== key) uses.set(key, (uses.get(key) ?? 0) + 1);
+  }
+  return uses;
+}
+
+function nameOf(id: string, eventId: bigint): string {
+  return `${eventId} ${id}`;
+}
+
+/** What is to come, what nobody can read, and what a row said before it was changed, is not when it was written. */
+function timeOf(timestamp: string | null, nowMs: number, afterMs = -1): number {
+  const ms = timestamp === null ? undefined : instantMs(timestamp);
+  return ms === undefined || ms <= afterMs || ms > nowMs ? nowMs : ms;
+}

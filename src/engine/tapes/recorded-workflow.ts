@@ -1,0 +1,47 @@
+import { RECORDED_WORKFLOW_ID } from "../../protocol/tape-api.ts";
+import type { WorkflowDefinition } from "../../protocol/workflow.ts";
+import type { WorkflowWrite } from "../../store/store.ts";
+import type { Host } from "../host.ts";
+import { definitionHash } from "../plans.ts";
+
+/** What runs that came as tapes are of. It cannot be started, so what its node is never matters. */
+const DEFINITION: WorkflowDefinition = {
+  id: RECORDED_WORKFLOW_ID,
+  name: "Recorded elsewhere",
+  description: "Runs that were imported as tapes. They can be read and judged.",
+  version: "1",
+  status: "archived",
+  isActive: false,
+  nodes: [
+    {
+      id: "recorded",
+      typeId: "core.noop",
+      name: "Recorded",
+      position: { x: 0, y: 0 },
+      config: {},
+      inputs: {},
+    },
+  ],
+  edges: [],
+  triggers: [],
+  variables: [],
+  metadata: {},
+  settings: {},
+};
+
+export const RECORDED_WORKFLOW_HASH = definitionHash(DEFINITION);
+
+/** What registers it for a tenant that does not have it yet. */
+export async function recordedWorkflow(host: Host, tenant: string): Promise<WorkflowWrite[]> {
+  const standing = await host.store.readWorkflow(tenant, RECORDED_WORKFLOW_ID);
+  if (standing?.hash === RECORDED_WORKFLOW_HASH) return [];
+  return [
+    {
+      tenant,
+      workflowId: RECORDED_WORKFLOW_ID,
+      hash: RECORDED_WORKFLOW_HASH,
+      definition: JSON.stringify(DEFINITION),
+      atMs: host.nowMs(),
+    },
+  ];
+}

@@ -1,0 +1,121 @@
+import { readJson } from "../../formats/json/exact-json.ts";
+import type { StandingRow } from "../../formats/sidecar/merge-sidecar.ts";
+import { rowKey } from "../../formats/sidecar/row-key.ts";
+import { type RowPlace, rowOfAnnotation } from "../../formats/sidecar/row-of-annotation.ts";
+import { scrubLine } from "../../formats/sidecar/scrub-line.ts";
+import { printRow, type Row, readSidecarLine, type SidecarLine } from "../../formats/sidecar/sidecar.ts";
+import { trimSpace } from "../../formats/trim.ts";
+import type { Caller } from "../../protocol/identity.ts";
+import type { AnnotationPlace, AnnotationRecord } from "../../store/judgments.ts";
+import type { Host } from "../host.ts";
+import { blindness } from "../list-annotations.ts";
+import type { RunIdentity } from "../run-identity.ts";
+import { RowEvents } from "./row-events.ts";
+
+/** A judgment of a run as a row of its sidecar: the line that it came with, or the one that is made of it. */
+export interface JudgedRow extends StandingRow {
+  readonly record: AnnotationRecord;
+  readonly id: string;
+  readonly eventId: bigint;
+}
+
+export interface JudgedRows {
+  /** All, oldest first. */
+  readonly all: readonly JudgedRow[];
+  /** Without those whose row was written anew since: of a row only what it says last stands in a file. */
+  readonly standing: readonly JudgedRow[];
+}
+
+type JudgedRun = Pick<RunIdentity, "runId" | "workflowId">;
+
+export async function judgedRows(host: Host, caller: Caller, run: JudgedRun): Promise<JudgedRows> {
+  const { runId } = run;
+  const records = await recordsOf(host, runId);
+  const hidden = await hiddenFrom(host, caller, runId, records);
+  const placed = await placesOf(host, run, records);
+  const all = records.map((record): JudgedRow => {
+    const row = placed(record);
+    const text = record.tapeRow ?? scrubLine(printRow(row), host.scrubber.scrubText);
+    return {
+      key: rowKey(row.id, text),
+      text,
+      state: record.state,
+      ...(hidden.has(record.annotationId) ? { hidden: true } : {}),
+      record,
+      id: row.id,
+      eventId: row.event_id,
+    };
+  });
+  all.sort((a, b) => a.record.createdAtMs - b.record.createdAtMs || Number(a.eventId - b.eventId));
+  const keyOf = new Map(all.map(({ record, key }) => [record.annotationId, key]));
+  const standing = all.filter(({ record, key }) => keyOf.get(record.supersededBy ?? "") !== key);
+  return { all, standing };
+}
+
+const PAGE = 500;
+
+async function recordsOf({ store }: Host, runId: string): Promise<AnnotationRecord[]> {
+  const records: AnnotationRecord[] = [];
+  for (;;) {
+    const page = await store.annotationsOfRun(runId, records.at(-1), PAGE);
+    records.push(...page);
+    if (page.length < PAGE) return records;
+  }
+}
+
+/** What blind queues keep from the caller in lists, they keep out of files. */
+async function hiddenFrom(
+  { store }: Host,
+  caller: Caller,
+  runId: string,
+  records: readonly AnnotationRecord[],
+): Promise<ReadonlySet<string>> {
+  const blind = blindness(caller);
+  const queued = records.flatMap(({ queueItemId, annotationId }) => (queueItemId === undefined ? [] : annotationId));
+  const hidden = new Set(queued);
+  if (blind.blindFor === undefined || queued.length === 0) return new Set();
+  for (let after: AnnotationPlace | undefined; ; ) {
+    const query = { runId, order: "oldest" as const, limit: PAGE, ...blind, ...(after && { after }) };
+    const page = await store.listAnnotations(caller, query);
+    for (const { annotationId } of page) hidden.delete(annotationId);
+    after = page.at(-1);
+    if (page.length < PAGE) return hidden;
+  }
+}
+
+/** The row of each judgment. Where in the run those stand that came without one is looked up at once. */
+async function placesOf(
+  { store }: Host,
+  run: JudgedRun,
+  records: readonly AnnotationRecord[],
+): Promise<(record: AnnotationRecord) => Row> {
+  const came = new Map(
+    records.flatMap(({ annotationId, tapeRow }) =>
+      tapeRow === undefined ? [] : [[annotationId, rowIn(tapeRow)] as const],
+    ),
+  );
+  const made = records.filter(({ tapeRow }) => tapeRow === undefined);
+  if (made.length === 0) return ({ annotationId }) => came.get(annotationId) as Row;
+  const events = new RowEvents(store, run);
+  const numbers = await events.numbersOf(new Set(made.flatMap(({ target }) => target.eventId ?? [])));
+  const firsts = await events.find(new Set(numbers.values()));
+  const first = await events.first();
+  return (record) => {
+    const { annotationId, target, supersedes } = record;
+    const number = numbers.get(target.eventId ?? "");
+    const only = number !== undefined && target.nodeId === undefined;
+    const place: RowPlace = {
+      eventId: number ?? first,
+      isTarget: only && firsts.get(number)?.eventId === target.eventId,
+      ...(supersedes === undefined
+        ? {}
+        : { supersedes: { id: came.get(supersedes)?.id ?? supersedes, annotationId: supersedes } }),
+    };
+    return came.get(annotationId) ?? rowOfAnnotation(record, place);
+  };
+}
+
+function rowIn(line: string): Row {
+  const read = readSidecarLine(readJson(trimSpace(line))) as SidecarLine & { readonly type: "annotation" };
+  return read.row;
+}

@@ -1,0 +1,68 @@
+import { readJson } from "../../formats/json/exact-json.ts";
+import { readTapeLine, type TapeHeader } from "../../formats/tape/tape.ts";
+import { AppError } from "../../protocol/errors.ts";
+import { isId } from "../../protocol/id.ts";
+import type { Visibility } from "../../protocol/identity.ts";
+import type { TapeDetails, TapeInfo, TapeListQuery, TapePage } from "../../protocol/tape-api.ts";
+import type { StoredTape } from "../../store/tapes.ts";
+import type { Host } from "../host.ts";
+
+type Reading = Pick<Host, "store">;
+
+const DEFAULT_LIMIT = 50;
+
+/** A page, newest first. A cursor is the id of the last run of the page before. */
+export async function listTapes({ store }: Reading, visible: Visibility, query: TapeListQuery): Promise<TapePage> {
+  const { digest, cursor, limit = DEFAULT_LIMIT } = query;
+  if (cursor !== undefined && !(cursor.startsWith("run-") && isId(cursor))) {
+    throw new AppError("validation_error", { problem: "cursor is not one this host gave out" });
+  }
+  const found = await store.listTapes(visible, {
+    limit: limit + 1,
+    ...(digest === undefined ? {} : { digest }),
+    ...(cursor === undefined ? {} : { before: cursor }),
+  });
+  const tapes = found.slice(0, limit).map(infoOf);
+  const last = tapes.at(-1);
+  return found.length > limit && last ? { tapes, nextCursor: last.runId } : { tapes };
+}
+
+/** Throws `not_found` for runs that came in another way, and for those of others alike. */
+export async function visibleTape({ store }: Reading, visible: Visibility, runId: string): Promise<StoredTape> {
+  const tape = await store.readTape(visible, runId);
+  if (tape === undefined) throw new AppError("not_found", { what: "tape", runId });
+  return tape;
+}
+
+export async function tapeDetails(host: Reading, visible: Visibility, runId: string): Promise<TapeDetails> {
+  const tape = await visibleTape(host, visible, runId);
+  const missing = await missingBodies(host, visible, tape);
+  return { ...infoOf(tape), bodies: { referenced: tape.bodies.length, missing } };
+}
+
+export async function missingBodies({ store }: Reading, visible: Visibility, tape: StoredTape): Promise<string[]> {
+  if (tape.bodies.length === 0) return [];
+  const here = new Set(await store.bodiesHere(visible, tape.runId));
+  return tape.bodies.filter((hash) => !here.has(hash));
+}
+
+function infoOf(tape: StoredTape): TapeInfo {
+  const { runId, digest, name, records, importedBy, importedAtMs } = tape;
+  const { harn_version, script_path } = headerOf(tape);
+  return {
+    runId,
+    digest,
+    ...(name === undefined ? {} : { name }),
+    records,
+    harnVersion: harn_version,
+    ...(script_path === null ? {} : { scriptPath: script_path }),
+    importedBy,
+    importedAt: new Date(importedAtMs).toISOString(),
+  };
+}
+
+function headerOf({ runId, header }: StoredTape): TapeHeader {
+  const line = readTapeLine(readJson(header));
+  if (line.type !== "header") throw new Error(`the tape of run ${runId} has no header`);
+  return line.header;
+}

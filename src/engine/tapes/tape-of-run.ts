@@ -1,0 +1,94 @@
+import { canonicalJson } from "../../formats/canonical-json.ts";
+import type { Scrubber } from "../../formats/scrub.ts";
+import { BodyHasher } from "../../formats/tape/body-hasher.ts";
+import { payloadToRecord } from "../../formats/tape/record-payload.ts";
+import { printTapeHeader, printTapeRecord, TAPE_VERSION, type TapeRecord } from "../../formats/tape/tape.ts";
+import type { RunEventDoc } from "../../protocol/events.ts";
+import type { Visibility } from "../../protocol/identity.ts";
+import { evolve, type Run, type Scratch } from "../../protocol/run.ts";
+import { isRecorded } from "../../protocol/tape-api.ts";
+import type { StoredEvent } from "../../store/store.ts";
+import { eventPages } from "../event-pages.ts";
+import type { Host } from "../host.ts";
+import { runEvent } from "../stored-log.ts";
+
+/**
+ * The lines of a tape of a run, a page at a time. A run that came as a tape gives back its records; the events of any other become
+ * records, each with all of the event as clients see it, without secrets. Bodies of those are in the file whatever their length.
+ */
+export async function* tapeOfRun(
+  host: Pick<Host, "store" | "scrubber">,
+  visible: Visibility,
+  run: Run,
+  version: string,
+): AsyncGenerator<readonly string[]> {
+  const { runId, workflowId } = run;
+  const pages = eventPages(host.store, { runId, from: 0, to: run.version });
+  const tape = isRecorded(run) ? await host.store.readTape(visible, runId) : undefined;
+  if (tape !== undefined) {
+    yield [tape.header];
+    for await (const page of pages) yield page.flatMap(recordedLine);
+    return;
+  }
+  yield [printTapeHeader(headerFor(workflowId, version))];
+  const recorder = new EventRecorder(await BodyHasher.start(), host.scrubber);
+  for await (const page of pages) yield page.map((stored) => printTapeRecord(recorder.record(stored)));
+}
+
+function recordedLine({ type, body }: StoredEvent): string[] {
+  if (type !== "assay.tape.record") return [];
+  return [printTapeRecord(payloadToRecord((JSON.parse(body) as RunEventDoc).payload))];
+}
+
+function headerFor(workflowId: string, version: string) {
+  return {
+    version: BigInt(TAPE_VERSION),
+    harn_version: `assay/${version}`,
+    started_at_unix_ms: null,
+    script_path: workflowId,
+    argv: [],
+  };
+}
+
+/** The events of a run, one after the other, as what a tape can say of them. */
+class EventRecorder {
+  readonly #hasher: BodyHasher;
+  readonly #scrubber: Pick<Scrubber, "scrubValue">;
+  readonly #scratch: Scratch = {};
+  #run: Run | undefined;
+  #firstMs: number | undefined;
+
+  constructor(hasher: BodyHasher, scrubber: Pick<Scrubber, "scrubValue">) {
+    this.#hasher = hasher;
+    this.#scrubber = scrubber;
+  }
+
+  record(stored: StoredEvent): TapeRecord {
+    const event = runEvent(stored);
+    this.#run = evolve(this.#run, event, this.#scratch);
+    const atMs = Date.parse(event.timestamp);
+    this.#firstMs ??= atMs;
+    const text = canonicalJson(this.#scrubber.scrubValue(JSON.parse(wholePairs(stored.body))));
+    return {
+      seq: BigInt(event.sequence),
+      phase: "user_script",
+      virtual_time_ms: BigInt(atMs),
+      monotonic_ms: BigInt(atMs - this.#firstMs),
+      kind: {
+        kind: "model_job",
+        job_id: event.runId,
+        request_id: event.eventId,
+        backend: "assay",
+        state: this.#run.status,
+        event_kind: event.type,
+        event: { content_hash: this.#hasher.hash(text), text },
+        asset_digests: [],
+      },
+    };
+  }
+}
+
+/** JSON can name half of a surrogate pair, and only by an escape; nothing that is hashed can hold one. */
+function wholePairs(json: string): string {
+  return json.replace(/\\(?:\\|u(d[89a-f][0-9a-f]{2}))/g, (escape, half) => (half === undefined ? escape : "\\ufffd"));
+}

@@ -1,0 +1,153 @@
+import { DEPTH_MAX } from "./exact-json.ts";
+import { isDigit, QUOTE, skimString, UNSURE } from "./skim-string.ts";
+
+export const COMMA = 0x2c;
+export const COLON = 0x3a;
+export const OPEN_BRACE = 0x7b;
+export const CLOSE_BRACE = 0x7d;
+export const OPEN_BRACKET = 0x5b;
+export const CLOSE_BRACKET = 0x5d;
+const SPACE = 0x20;
+const TAB = 0x09;
+const PLUS = 0x2b;
+const POINT = 0x2e;
+const LETTER_E = 0x65;
+const LETTER_F = 0x66;
+const LETTER_N = 0x6e;
+const LETTER_T = 0x74;
+const ZERO = 0x30;
+const MINUS = 0x2d;
+
+/** Only the space that is found within lines. A carriage return is left to the exact reader. */
+export function skimSpace(bytes: Uint8Array, at: number): number {
+  let here = at;
+  while (bytes[here] === SPACE || bytes[here] === TAB) here++;
+  return here;
+}
+
+/** The place behind a separator and the space on both sides of it. */
+export function skimMark(bytes: Uint8Array, at: number, mark: number): number {
+  if (bytes[at] === mark && (bytes[at + 1] as number) > SPACE) return at + 1;
+  const here = skimSpace(bytes, at);
+  return bytes[here] === mark ? skimSpace(bytes, here + 1) : UNSURE;
+}
+
+/** Below 10 to this power every number is in the range of a double. */
+const POWER_MAX = 308;
+const EXPONENT_DIGITS_MAX = 3;
+const SAFE_DIGITS_MAX = 15;
+
+/** Any number that is certainly in the range of a double. */
+export function skimNumber(bytes: Uint8Array, at: number): number {
+  let here = bytes[at] === MINUS ? at + 1 : at;
+  const whole = here;
+  here = skimDigits(bytes, here);
+  const power = here - whole;
+  if (power === 0 || power > POWER_MAX || (bytes[whole] === ZERO && power > 1)) return UNSURE;
+  if (bytes[here] === POINT) {
+    const fraction = here + 1;
+    here = skimDigits(bytes, fraction);
+    if (here === fraction) return UNSURE;
+  }
+  return ((bytes[here] as number) | 0x20) === LETTER_E ? skimExponent(bytes, here + 1, power) : here;
+}
+
+/** From behind the letter; `power` is what the digits before the point come to. */
+function skimExponent(bytes: Uint8Array, at: number, power: number): number {
+  const start = bytes[at] === MINUS || bytes[at] === PLUS ? at + 1 : at;
+  const end = skimDigits(bytes, start);
+  if (end === start || end - start > EXPONENT_DIGITS_MAX) return UNSURE;
+  return bytes[at] === MINUS || power + safeInteger(bytes, start, end) <= POWER_MAX ? end : UNSURE;
+}
+
+export function skimDigits(bytes: Uint8Array, at: number): number {
+  let here = at;
+  while (isDigit(bytes[here] as number)) here++;
+  return here;
+}
+
+/** An integer from 0 on that is exact as a number. A fraction or an exponent behind it is for the caller to stumble over. */
+export function skimSafeInteger(bytes: Uint8Array, at: number): number {
+  const here = skimDigits(bytes, at);
+  const digits = here - at;
+  if (digits === 0 || digits > SAFE_DIGITS_MAX || (bytes[at] === ZERO && digits > 1)) return UNSURE;
+  return here;
+}
+
+/** What `skimSafeInteger` has walked over. */
+export function safeInteger(bytes: Uint8Array, at: number, end: number): number {
+  let value = 0;
+  for (let i = at; i < end; i++) value = value * 10 + ((bytes[i] as number) - ZERO);
+  return value;
+}
+
+const TRUE = bytesOf("true");
+const FALSE = bytesOf("false");
+const NULL = bytesOf("null");
+
+export function skimNull(bytes: Uint8Array, at: number): number {
+  return bytes[at] === LETTER_N ? skimWord(bytes, at, NULL) : UNSURE;
+}
+
+/** Exactly these bytes. */
+export function skimWord(bytes: Uint8Array, at: number, word: Uint8Array): number {
+  for (let i = 0; i < word.length; i++) if (bytes[at + i] !== word[i]) return UNSURE;
+  return at + word.length;
+}
+
+/** Any value. `depth` counts the brackets that are open around it. */
+export function skimValue(bytes: Uint8Array, at: number, depth: number): number {
+  switch (bytes[at]) {
+    case QUOTE:
+      return skimString(bytes, at);
+    case OPEN_BRACE:
+      return skimObject(bytes, at, depth);
+    case OPEN_BRACKET:
+      return skimArray(bytes, at, depth);
+    case LETTER_T:
+      return skimWord(bytes, at, TRUE);
+    case LETTER_F:
+      return skimWord(bytes, at, FALSE);
+    case LETTER_N:
+      return skimWord(bytes, at, NULL);
+    default:
+      return skimNumber(bytes, at);
+  }
+}
+
+/** An object whose members are nobody's concern. */
+export function skimObject(bytes: Uint8Array, at: number, depth: number): number {
+  if (depth >= DEPTH_MAX || bytes[at] !== OPEN_BRACE) return UNSURE;
+  let here = skimSpace(bytes, at + 1);
+  if (bytes[here] === CLOSE_BRACE) return here + 1;
+  for (;;) {
+    here = skimString(bytes, here);
+    if (here === UNSURE) return UNSURE;
+    here = skimMark(bytes, here, COLON);
+    if (here === UNSURE) return UNSURE;
+    here = skimValue(bytes, here, depth + 1);
+    if (here === UNSURE) return UNSURE;
+    here = skimSpace(bytes, here);
+    if (bytes[here] === CLOSE_BRACE) return here + 1;
+    here = skimMark(bytes, here, COMMA);
+    if (here === UNSURE) return UNSURE;
+  }
+}
+
+function skimArray(bytes: Uint8Array, at: number, depth: number): number {
+  if (depth >= DEPTH_MAX) return UNSURE;
+  let here = skimSpace(bytes, at + 1);
+  if (bytes[here] === CLOSE_BRACKET) return here + 1;
+  for (;;) {
+    here = skimValue(bytes, here, depth + 1);
+    if (here === UNSURE) return UNSURE;
+    here = skimSpace(bytes, here);
+    if (bytes[here] === CLOSE_BRACKET) return here + 1;
+    here = skimMark(bytes, here, COMMA);
+    if (here === UNSURE) return UNSURE;
+  }
+}
+
+export function bytesOf(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
+}

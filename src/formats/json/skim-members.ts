@@ -1,0 +1,123 @@
+import {
+  bytesOf,
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COLON,
+  COMMA,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  skimMark,
+  skimNull,
+  skimSpace,
+  skimValue,
+  skimWord,
+} from "./skim-json.ts";
+import { QUOTE, skimPlainString, UNSURE } from "./skim-string.ts";
+
+/** Walks over one value, and may note in `into` what it was. */
+export type Skim<T> = (into: T, bytes: Uint8Array, at: number) => number;
+
+/** A member that must be there is `[skim]`, one that may be absent is the skim alone. */
+export type SkimMember<T> = Skim<T> | readonly [Skim<T>];
+export type SkimTable<T, Name extends string = string> = Readonly<Record<Name, SkimMember<T>>>;
+
+/**
+ * Walks over an object with known members. It is unsure of a known name that is repeated or missing, and of names with escapes, since
+ * they may be known ones in disguise. `depth` counts the brackets that are open inside of it.
+ */
+export function skimmerOf<T>(table: SkimTable<T>, depth: number): Skim<T> {
+  const names = Object.keys(table).map((name) => bytesOf(`"${name}"`));
+  const skims = Object.values(table).map((entry) => (typeof entry === "function" ? entry : entry[0]));
+  const needed = Object.values(table).reduce(
+    (mask, entry, i) => (typeof entry === "function" ? mask : mask | (1 << i)),
+    0,
+  );
+
+  return (into, bytes, at) => {
+    if (bytes[at] !== OPEN_BRACE) return UNSURE;
+    let here = skimSpace(bytes, at + 1);
+    if (bytes[here] === CLOSE_BRACE) return needed === 0 ? here + 1 : UNSURE;
+    let seen = 0;
+    // Writers keep an order, so the next one is mostly the one that follows the last.
+    let next = 0;
+    for (;;) {
+      const start = here;
+      let index = next < names.length ? next : 0;
+      here = skimWord(bytes, start, names[index] as Uint8Array);
+      if (here === UNSURE) {
+        here = skimPlainString(bytes, start);
+        if (here === UNSURE) return UNSURE;
+        index = indexOfBytes(names, bytes, start, here);
+      }
+      here = skimMark(bytes, here, COLON);
+      if (here === UNSURE) return UNSURE;
+      if (index === UNSURE) {
+        here = skimValue(bytes, here, depth);
+      } else {
+        const bit = 1 << index;
+        if ((seen & bit) !== 0) return UNSURE;
+        seen |= bit;
+        next = index + 1;
+        here = (skims[index] as Skim<T>)(into, bytes, here);
+      }
+      if (here === UNSURE) return UNSURE;
+      here = skimSpace(bytes, here);
+      if (bytes[here] === CLOSE_BRACE) return (seen & needed) === needed ? here + 1 : UNSURE;
+      here = skimMark(bytes, here, COMMA);
+      if (here === UNSURE) return UNSURE;
+    }
+  };
+}
+
+/** `null`, or what the other walks over. */
+export function orNull<T>(skim: Skim<T>): Skim<T> {
+  return (into, bytes, at) => {
+    const behind = skimNull(bytes, at);
+    return behind === UNSURE ? skim(into, bytes, at) : behind;
+  };
+}
+
+export function listOf<T>(skim: Skim<T>): Skim<T> {
+  return (into, bytes, at) => {
+    if (bytes[at] !== OPEN_BRACKET) return UNSURE;
+    let here = skimSpace(bytes, at + 1);
+    if (bytes[here] === CLOSE_BRACKET) return here + 1;
+    for (;;) {
+      here = skim(into, bytes, here);
+      if (here === UNSURE) return UNSURE;
+      here = skimSpace(bytes, here);
+      if (bytes[here] === CLOSE_BRACKET) return here + 1;
+      here = skimMark(bytes, here, COMMA);
+      if (here === UNSURE) return UNSURE;
+    }
+  };
+}
+
+/** One of a list of words, each in its quotes, or `UNSURE`. */
+export function indexOfBytes(words: readonly Uint8Array[], bytes: Uint8Array, start: number, end: number): number {
+  const length = end - start;
+  for (let i = 0; i < words.length; i++) {
+    const word = words[i] as Uint8Array;
+    if (word.length === length && skimWord(bytes, start, word) === end) return i;
+  }
+  return UNSURE;
+}
+
+/** The words with their quotes, as they stand in a file. */
+export function quoted(words: readonly string[]): Uint8Array[] {
+  return words.map((word) => bytesOf(`"${word}"`));
+}
+
+/** Walks over a string of the list and notes which it is. */
+export function oneOf<T>(words: readonly string[], note: (into: T, index: number) => void): Skim<T> {
+  const known = quoted(words);
+  return (into, bytes, at) => {
+    if (bytes[at] !== QUOTE) return UNSURE;
+    const end = skimPlainString(bytes, at);
+    if (end === UNSURE) return UNSURE;
+    const index = indexOfBytes(known, bytes, at, end);
+    if (index === UNSURE) return UNSURE;
+    note(into, index);
+    return end;
+  };
+}

@@ -1,0 +1,133 @@
+import type { Bytes } from "./load-lines.ts";
+
+const LINE_FEED = 10;
+const CARRIAGE_RETURN = 13;
+
+/** Takes whole lines of a file, in order. Throws at the first that it cannot take. */
+export interface LinesReader {
+  /** The lines in `bytes` before `end`, each with its line feed. The bytes are UTF-8, and other ones the next time. */
+  lines(bytes: Uint8Array, end: number): void;
+  end(): void;
+}
+
+export interface LoadOptions {
+  /** Whoever has a faster way to say whether bytes are UTF-8 brings it. */
+  readonly isUtf8?: (bytes: Uint8Array) => boolean;
+}
+
+/**
+ * Feeds a file to a reader of bytes. A file that is not UTF-8 is unreadable as a whole, so what is wrong with a line is only said when
+ * the rest of the file has been seen. `unreadable` makes the error for that, and for pieces that fail to arrive.
+ */
+export async function loadWindows(
+  bytes: Bytes,
+  reader: LinesReader,
+  unreadable: (reason: string) => Error,
+  { isUtf8 = decodes }: LoadOptions = {},
+): Promise<void> {
+  const window = new LineWindow();
+  let problem: { readonly error: unknown } | undefined;
+  const feed = (end: number) => {
+    if (end === 0) return;
+    if (!isUtf8(window.bytes.subarray(0, end))) throw unreadable("stream did not contain valid UTF-8");
+    try {
+      if (!problem) reader.lines(window.bytes, end);
+    } catch (error) {
+      if (error instanceof LineTooLong) throw unreadable(error.message);
+      problem = { error };
+    }
+    window.drop(end);
+  };
+  const taken = (piece: Uint8Array) => {
+    try {
+      return window.take(piece);
+    } catch (error) {
+      throw unreadable(reasonOf(error));
+    }
+  };
+  for await (const piece of arriving(bytes, unreadable)) feed(taken(piece));
+  feed(window.end());
+  if (problem) throw problem.error;
+  reader.end();
+}
+
+/** Bytes that have arrived and were not used yet. They are copied to one place, so that a line is never in two. */
+class LineWindow {
+  bytes = new Uint8Array(1 << 16);
+  #used = 0;
+
+  /** Where the whole lines end. */
+  take(piece: Uint8Array): number {
+    this.#makeRoom(piece.length);
+    this.bytes.set(piece, this.#used);
+    const lastFeed = piece.lastIndexOf(LINE_FEED);
+    const end = lastFeed < 0 ? 0 : this.#used + lastFeed + 1;
+    this.#used += piece.length;
+    return end;
+  }
+
+  /** The last line need not have a line feed; it gets one. */
+  end(): number {
+    if (this.#used === 0) return 0;
+    this.#makeRoom(1);
+    this.bytes[this.#used++] = LINE_FEED;
+    return this.#used;
+  }
+
+  drop(end: number): void {
+    this.bytes.copyWithin(0, end, this.#used);
+    this.#used -= end;
+  }
+
+  #makeRoom(length: number): void {
+    if (this.#used + length <= this.bytes.length) return;
+    const more = new Uint8Array(Math.max(this.#used + length, this.bytes.length * 2));
+    more.set(this.bytes.subarray(0, this.#used));
+    this.bytes = more;
+  }
+}
+
+const SLICE_BYTES = 1 << 20;
+
+/** In slices, since a string may be shorter than a line. */
+function decodes(bytes: Uint8Array): boolean {
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  try {
+    for (let at = 0; at < bytes.length; at += SLICE_BYTES) {
+      decoder.decode(bytes.subarray(at, at + SLICE_BYTES), { stream: true });
+    }
+    decoder.decode();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Longer than a string can be. */
+class LineTooLong extends Error {
+  override readonly name = "LineTooLong";
+}
+
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** The text of the line that begins at `start` and whose line feed is at `feed`. */
+export function lineText(bytes: Uint8Array, start: number, feed: number): string {
+  const end = feed > start && bytes[feed - 1] === CARRIAGE_RETURN ? feed - 1 : feed;
+  try {
+    return decoder.decode(bytes.subarray(start, end));
+  } catch (error) {
+    throw new LineTooLong(reasonOf(error));
+  }
+}
+
+async function* arriving(bytes: Bytes, unreadable: (reason: string) => Error): AsyncGenerator<Uint8Array> {
+  try {
+    yield* bytes;
+  } catch (error) {
+    throw unreadable(reasonOf(error));
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

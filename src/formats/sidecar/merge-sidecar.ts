@@ -1,0 +1,32 @@
+import { type FileLine, fileLines, fileText, usualEnd } from "./file-lines.ts";
+import { type RowLine, readRowLines } from "./row-key.ts";
+import { type KnownRow, pairRows } from "./row-key-pairs.ts";
+
+/** A row as it stands beside a run now. */
+export interface StandingRow extends KnownRow {
+  /** Kept from whoever asks. */
+  readonly hidden?: true;
+}
+
+/**
+ * The sidecar as it is now: the file as it was last pushed, without the rows that were taken back, and after it those that came since,
+ * in the order they are given. Whatever nobody changed is there byte for byte.
+ */
+export function currentSidecar(text: string, standing: readonly StandingRow[]): string {
+  const lines = fileLines(text);
+  const { rows } = readRowLines("sidecar", lines);
+  const pairs = pairRows(rows, standing);
+  const rowAt = new Map(rows.map((row) => [row.line, row]));
+  const kept = lines.flatMap((line, i) => lineNow(line, pairs.get(rowAt.get(i + 1) as RowLine)));
+  const paired = new Set(pairs.values());
+  const end = usualEnd(lines);
+  const added = standing.filter((row) => row.state === "live" && !row.hidden && !paired.has(row));
+  return fileText([...kept, ...added.map((row) => ({ text: row.text, end }))]);
+}
+
+function lineNow(line: FileLine, now: StandingRow | undefined): readonly FileLine[] {
+  if (now === undefined) return [line];
+  if (now.hidden || now.state === "retracted") return [];
+  // A push that broke off has written rows that its file says, and not the file.
+  return [now.state === "live" ? { ...line, text: now.text } : line];
+}

@@ -1,0 +1,75 @@
+import type { TapeRecord } from "../tape/tape.ts";
+import { MutedEvents as EventStretches, stretchOf } from "./muted-events.ts";
+import type { Row } from "./sidecar.ts";
+import { StandingRows } from "./standing-rows.ts";
+
+/** One stop of a presentation: what somebody said, and what it is about. */
+export interface Step {
+  readonly row: Row;
+  /** With the number of the row; more than one where a tape repeats a number. */
+  readonly events: readonly TapeRecord[];
+  /** What else lies in the span of the row. */
+  readonly span: readonly TapeRecord[];
+}
+
+export interface Presentation {
+  readonly steps: readonly Step[];
+  /** Left out, because their events are to be left alone. */
+  readonly muted: readonly Row[];
+  /** Left out, because the tape has no such event. */
+  readonly lost: readonly Row[];
+}
+
+/** Which rows are stopped at. Markers and alternatives, in the order of their events, and of the file within an event. */
+export class Stops {
+  readonly #rows = new StandingRows("marker", "alternative");
+
+  /** Takes all the rows of a sidecar, in the order of the file. */
+  add(row: Row): void {
+    this.#rows.add(row);
+  }
+
+  finish(): PresentationPlan {
+    const { heard, muted } = this.#rows.split();
+    const stops = [...heard].sort((a, b) => compareSeq(a.event_id, b.event_id));
+    return { stops, muted, wants: new EventStretches(stops) };
+  }
+}
+
+export interface PresentationPlan {
+  readonly stops: readonly Row[];
+  readonly muted: readonly Row[];
+  /** The events that take part; a tape may have many more. */
+  readonly wants: { has(seq: bigint): boolean };
+}
+
+/** `records` are those that the plan wants, in any order. */
+export function presentationOf({ stops, muted }: PresentationPlan, records: readonly TapeRecord[]): Presentation {
+  const ordered = [...records].sort((a, b) => compareSeq(a.seq, b.seq));
+  const all = stops.map((row) => {
+    const { first, last } = stretchOf(row);
+    const about = ordered.slice(countBelow(ordered, first), countBelow(ordered, last + 1n));
+    const own = about.filter(({ seq }) => seq === row.event_id);
+    return { row, events: own, span: about.slice(own.length) };
+  });
+  return {
+    steps: all.filter(({ events }) => events.length > 0),
+    muted,
+    lost: all.filter(({ events }) => events.length === 0).map(({ row }) => row),
+  };
+}
+
+function countBelow(ordered: readonly TapeRecord[], seq: bigint): number {
+  let low = 0;
+  let high = ordered.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((ordered[middle] as TapeRecord).seq < seq) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function compareSeq(a: bigint, b: bigint): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

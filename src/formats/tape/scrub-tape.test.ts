@@ -1,0 +1,46 @@
+import { expect, test } from "vitest";
+import { TapeScrubber } from "./scrub-tape.ts";
+import type { TapeRecord } from "./tape.ts";
+
+const scrub = (text: string) => text.replaceAll("secret", "[REDACTED]");
+const HASH = "ab".repeat(32);
+
+const record = (program: string, text: string): TapeRecord => ({
+  seq: 18446744073709551615n,
+  phase: "user_script",
+  virtual_time_ms: 1n,
+  monotonic_ms: 2n,
+  kind: {
+    kind: "process_spawn",
+    program,
+    args: ["--key", "secret"],
+    cwd: null,
+    exit_code: 0n,
+    duration_ms: 3n,
+    stdout_payload: { content_hash: HASH, text },
+    stderr_payload: { content_hash: HASH, len_bytes: 9n },
+  },
+});
+
+test("every text of a record is cleaned and counted, and nothing else changes", () => {
+  const cleaning = new TapeScrubber(scrub);
+  const clean = cleaning.record(record("secret", "a secret and a secret"));
+  expect(cleaning.scrubbed).toBe(3);
+  const expected = record("[REDACTED]", "a [REDACTED] and a [REDACTED]");
+  expect(clean).toEqual({ ...expected, kind: { ...expected.kind, args: ["--key", "[REDACTED]"] } });
+});
+
+test("a record without secrets is left as it is, and the header is cleaned like any record", () => {
+  const cleaning = new TapeScrubber(scrub);
+  const plain: TapeRecord = { ...record("", ""), kind: { kind: "file_delete", path: "a" } };
+  expect(cleaning.record(plain)).toBe(plain);
+  const header = { version: 1n, harn_version: "1", started_at_unix_ms: null, script_path: "secret", argv: ["secret"] };
+  expect(cleaning.header(header)).toEqual({ ...header, script_path: "[REDACTED]", argv: ["[REDACTED]"] });
+  expect(cleaning.scrubbed).toBe(2);
+});
+
+test("the name of a body is never taken for a secret", () => {
+  const cleaning = new TapeScrubber(() => "[REDACTED]");
+  expect(cleaning.text(HASH)).toBe(HASH);
+  expect(cleaning.text(HASH.slice(1))).toBe("[REDACTED]");
+});

@@ -1,0 +1,41 @@
+import { isBodyHash } from "./bodies.ts";
+import type { TapeHeader, TapeRecord } from "./tape.ts";
+
+/** Cleans the texts of a tape, and counts those that something was taken out of. */
+export class TapeScrubber {
+  readonly #scrub: (text: string) => string;
+  #scrubbed = 0;
+
+  constructor(scrub: (text: string) => string) {
+    this.#scrub = scrub;
+  }
+
+  get scrubbed(): number {
+    return this.#scrubbed;
+  }
+
+  text(text: string): string {
+    // What names content is told apart by every digit of it, and says nothing of what is in there.
+    const clean = isBodyHash(text) ? text : this.#scrub(text);
+    if (clean !== text) this.#scrubbed++;
+    return clean;
+  }
+
+  header(header: TapeHeader): TapeHeader {
+    return this.#clean(header) as TapeHeader;
+  }
+
+  /** The very same record when there was nothing to take out. */
+  record(record: TapeRecord): TapeRecord {
+    const before = this.#scrubbed;
+    const clean = this.#clean(record) as TapeRecord;
+    return this.#scrubbed === before ? record : clean;
+  }
+
+  #clean(value: unknown): unknown {
+    if (typeof value === "string") return this.text(value);
+    if (typeof value !== "object" || value === null) return value;
+    if (Array.isArray(value)) return value.map((item) => this.#clean(item));
+    return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, this.#clean(member)]));
+  }
+}

@@ -1,0 +1,112 @@
+/** Everything in a tar archive comes in blocks of this many bytes. */
+export const BLOCK_BYTES = 512;
+
+/** What eleven octal digits can say: 8 GiB but one byte. */
+export const ENTRY_BYTES_MAX = 8 ** 11 - 1;
+
+/** A file in an archive. */
+export interface TarEntry {
+  /** With `/` between folders. */
+  readonly name: string;
+  readonly size: number;
+}
+
+/** Where the fields of a header stand, and how long they are. POSIX calls this form ustar. */
+const NAME = [0, 100] as const;
+const MODE = [100, 8] as const;
+const OWNER = [108, 8] as const;
+const GROUP = [116, 8] as const;
+const SIZE = [124, 12] as const;
+const TIME = [136, 12] as const;
+const CHECKSUM = [148, 8] as const;
+const TYPE = [156, 1] as const;
+const MAGIC = [257, 8] as const;
+const PREFIX = [345, 155] as const;
+type Field = readonly [start: number, length: number];
+
+const USTAR = "ustar\u000000";
+const PLAIN_FILE = "0";
+
+const encoder = new TextEncoder();
+
+/** Nobody's file of no time, so that the same content gives the same bytes. Nothing when the name is too long or the file too large. */
+export function tarHeader({ name, size }: TarEntry): Uint8Array | undefined {
+  const parts = splitName(name);
+  if (parts === undefined || size > ENTRY_BYTES_MAX) return undefined;
+  const block = new Uint8Array(BLOCK_BYTES);
+  const put = ([start]: Field, text: string) => block.set(encoder.encode(text), start);
+  const number = (field: Field, value: number) => put(field, value.toString(8).padStart(field[1] - 1, "0"));
+  put(NAME, parts.name);
+  put(PREFIX, parts.prefix);
+  number(MODE, 0o644);
+  number(OWNER, 0);
+  number(GROUP, 0);
+  number(SIZE, size);
+  number(TIME, 0);
+  put(TYPE, PLAIN_FILE);
+  put(MAGIC, USTAR);
+  put(CHECKSUM, `${checksumOf(block).toString(8).padStart(6, "0")}\u0000 `);
+  return block;
+}
+
+/** A name may be cut at a `/`, which is then left out. */
+function splitName(name: string): { prefix: string; name: string } | undefined {
+  const fits = (text: string, [, length]: Field) => encoder.encode(text).length <= length;
+  if (fits(name, NAME)) return { prefix: "", name };
+  const cut = name.lastIndexOf("/");
+  const parts = { prefix: name.slice(0, Math.max(cut, 0)), name: name.slice(cut + 1) };
+  return cut > 0 && fits(parts.prefix, PREFIX) && fits(parts.name, NAME) ? parts : undefined;
+}
+
+/** The file that a header announces; a text that says why it is no header of a plain file. */
+export function readTarHeader(block: Uint8Array): TarEntry | string {
+  if (textIn(block, CHECKSUM) === undefined || numberIn(block, CHECKSUM) !== checksumOf(block)) {
+    return "it is no tar archive, or damaged";
+  }
+  const prefix = textIn(block, PREFIX);
+  const name = textIn(block, NAME);
+  if (name === undefined || prefix === undefined) return "a name is not UTF-8";
+  if (bytesIn(block, MAGIC).join() !== encoder.encode(USTAR).join())
+    return "it is a tar archive of another kind than ustar";
+  if (textIn(block, TYPE) !== PLAIN_FILE) return `${JSON.stringify(name)} is not a plain file`;
+  const size = numberIn(block, SIZE);
+  if (size === undefined) return `the size of ${JSON.stringify(name)} is not readable`;
+  return { name: prefix === "" ? name : `${prefix}/${name}`, size };
+}
+
+/** How many zeros fill up the last block of a file. */
+export function paddingOf(size: number): number {
+  return (BLOCK_BYTES - (size % BLOCK_BYTES)) % BLOCK_BYTES;
+}
+
+/** What ends an archive. */
+export function tarEnd(): Uint8Array {
+  return new Uint8Array(2 * BLOCK_BYTES);
+}
+
+/** The sum of all bytes, with spaces for the sum itself. */
+function checksumOf(block: Uint8Array): number {
+  const [start, length] = CHECKSUM;
+  return block.reduce((sum, byte, i) => sum + (i >= start && i < start + length ? 0x20 : byte), 0);
+}
+
+function bytesIn(block: Uint8Array, [start, length]: Field): Uint8Array {
+  return block.subarray(start, start + length);
+}
+
+/** Up to the first zero byte. */
+function textIn(block: Uint8Array, field: Field): string | undefined {
+  const bytes = bytesIn(block, field);
+  const end = bytes.indexOf(0);
+  try {
+    const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+    return decoder.decode(end < 0 ? bytes : bytes.subarray(0, end));
+  } catch {
+    return undefined;
+  }
+}
+
+function numberIn(block: Uint8Array, field: Field): number | undefined {
+  const digits = textIn(block, field)?.trim() ?? "";
+  return /^[0-7]+$/.test(digits) ? Number.parseInt(digits, 8) : undefined;
+}
