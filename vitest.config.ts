@@ -5,8 +5,8 @@ export default defineConfig({
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
     globalSetup: "test/global-setup.ts",
     // Generous, because a busy machine is not a failure; speed is measured by the benchmarks.
-    testTimeout: 20_000,
-    hookTimeout: 30_000,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     teardownTimeout: 20_000,
   },
 });

@@ -61,8 +61,11 @@ const { run, tapeMs } =
       ? await prepareValidate()
       : await prepareExact();
 const beforeMb = process.memoryUsage.rss() / MB;
+const cpu = process.cpuUsage();
 const startedMs = performance.now();
 const rows = await run();
 const ms = performance.now() - startedMs;
+const { user, system } = process.cpuUsage(cpu);
+const cpuMs = (user + system) / 1000;
 const peakMb = process.resourceUsage().maxRSS / 1024;
-console.log(JSON.stringify({ rows, ms, tapeMs, beforeMb, peakMb }));
+console.log(JSON.stringify({ rows, ms, cpuMs, tapeMs, beforeMb, peakMb }));

@@ -23,7 +23,7 @@ export async function validating({ laboratory, pace }) {
   await writeTape(tape, events);
   await writeSidecar(sidecar, rows, events);
 
-  /** @type {Record<string, { ms: number[], tapeMs: number[], growthMb: number[] }>} */
+  /** @type {Record<string, { ms: number[], cpuMs: number[], tapeMs: number[], growthMb: number[] }>} */
   const data = {};
   const subjects = ["bare", "validate", "exact"];
   for (let round = 0; round < pace.rounds; round++) {
@@ -33,9 +33,10 @@ export async function validating({ laboratory, pace }) {
       if (subject === "exact" && round >= 2) continue;
       const found = runOnce(subject, tape, sidecar);
       if (found.rows !== rows) throw new Error(`${subject} saw ${found.rows} of ${rows} rows`);
-      const into = data[subject] ?? { ms: [], tapeMs: [], growthMb: [] };
+      const into = data[subject] ?? { ms: [], cpuMs: [], tapeMs: [], growthMb: [] };
       data[subject] = into;
       into.ms.push(found.ms);
+      into.cpuMs.push(found.cpuMs);
       into.tapeMs.push(found.tapeMs);
       into.growthMb.push(found.peakMb - found.beforeMb);
     }
@@ -43,20 +44,19 @@ export async function validating({ laboratory, pace }) {
 
   const bytes = statSync(sidecar).size;
   const ids = await idBytes(rows);
-  const { bare, validate } = /** @type {Record<string, { ms: number[], growthMb: number[], tapeMs: number[] }>} */ (
-    data
-  );
+  const { bare, validate } = data;
   if (bare === undefined || validate === undefined) throw new Error("nothing was measured");
   const names = {
     bare: "bare JSON.parse loop",
     validate: "assay tape validate",
     exact: "every row by the exact reader",
   };
-  const table = Object.entries(data).map(([subject, { ms, growthMb }]) => [
+  const table = Object.entries(data).map(([subject, { ms, cpuMs, growthMb }]) => [
     names[/** @type {keyof typeof names} */ (subject)],
     spread(ms),
     spread(ms.map((one) => bytes / 1000 / one)),
-    spread(ratios(bare.ms, ms), 2),
+    spread(ratios(bare.ms.slice(0, ms.length), ms), 2),
+    spread(cpuMs),
     spread(growthMb),
   ]);
   const speed = median(ratios(bare.ms, validate.ms));
@@ -67,7 +67,7 @@ export async function validating({ laboratory, pace }) {
       `${rows.toLocaleString("en-US")} rows, ${Math.round(bytes / 1e6)} MB, one process for each pass. The tape of ` +
       `${events.toLocaleString("en-US")} events takes ${spread(validate.tapeMs)} ms before that. The ids take ${ids.totalMb.toFixed(0)} MB ` +
       `(${ids.each.toFixed(0)} bytes each); memory beyond them grows by ${beyondMb.toFixed(0)} MB.`,
-    table: [["", "ms", "MB/s", "speed, bare loop = 1", "memory growth MB"], ...table],
+    table: [["", "ms", "MB/s", "speed, bare loop = 1", "CPU ms", "memory growth MB"], ...table],
     data: { rows, bytes, idMb: ids.totalMb, ...data },
     problems: [
       ...(speed < BAR ? [`validating has ${speed.toFixed(2)} of the speed of the bare loop; ${BAR} is wanted`] : []),
@@ -80,7 +80,7 @@ export async function validating({ laboratory, pace }) {
  * @param {string} subject
  * @param {string} tape
  * @param {string} sidecar
- * @returns {{ rows: number, ms: number, tapeMs: number, beforeMb: number, peakMb: number }}
+ * @returns {{ rows: number, ms: number, cpuMs: number, tapeMs: number, beforeMb: number, peakMb: number }}
  */
 function runOnce(subject, tape, sidecar) {
   const script = fileURLToPath(new URL("tape-process.js", import.meta.url));

@@ -2,7 +2,8 @@
 // Joins the compiled modules and the packages they use into a few files: node bin/bundle.js OUT
 //
 // A host loads some thousand modules otherwise. Bundled, it is ready in less than half the time and takes about 30 MB
-// less memory (docs/performance.md). Only what `bin/assay.js` runs is bundled; tests and benchmarks use the modules.
+// less memory (docs/performance.md). Only what `bin/assay.js` runs is bundled; tests and benchmarks use the modules, but for the thread
+// that writes to SQLite, which tests start by the hundred.
 //
 // The packages stay in `dependencies` although an installed Assay hardly needs them: audits and bills of materials read
 // that list. Their licences ask to travel with the copies, so they are gathered beside the bundle.

@@ -2,6 +2,7 @@
 // npm test: build, lint, types, then every test. With arguments (npm test -- src/store -t "an append"), the build and the
 // tests they select. The last line is `N passed, N failed, N skipped`; a failed step counts as a failure.
 import { spawnSync } from "node:child_process";
+import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { parseCLI, startVitest } from "vitest/node";
 import { ensureBuilt } from "../bin/build.js";
@@ -23,6 +24,8 @@ if (args.length === 0) {
 
 const { filter, options } = parseCLI(["vitest", "run", ...args]);
 const vitest = await startVitest("test", filter, {
+  // By itself Vitest leaves a core to others, which on two cores is half of the machine.
+  maxWorkers: Math.max(2, availableParallelism() - 1),
   ...options,
   run: true,
   watch: false,

@@ -2,7 +2,9 @@ import type { Paint } from "./io.ts";
 
 /** Aligned columns with a heading. The last column is not padded, so that lines do not end in spaces. */
 export function formatTable(headings: readonly string[], rows: readonly (readonly string[])[], paint: Paint): string {
-  const widths = headings.map((heading, i) => Math.max(width(heading), ...rows.map((row) => width(row[i] ?? ""))));
+  const widths = headings.map((heading, i) =>
+    rows.reduce((widest, row) => Math.max(widest, width(row[i] ?? "")), width(heading)),
+  );
   const line = (cells: readonly string[]) =>
     cells
       .map((cell, i) => (i === headings.length - 1 ? cell : pad(cell, widths[i] ?? 0)))

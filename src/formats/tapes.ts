@@ -77,6 +77,7 @@ export { type Verdict, validate } from "./sidecar/validate.ts";
 export { validateSidecar } from "./sidecar/validate-file.ts";
 export { printReport } from "./sidecar/validate-report.ts";
 export { isLoadError } from "./sidecar/validate-sarif.ts";
+export { isBodyHash, referencedBodies } from "./tape/bodies.ts";
 export { type Candidate, CandidateFinder } from "./tape/candidates.ts";
 export { pickRecords } from "./tape/candidates-pick.ts";
 export { EXAMPLES_MIN, rankSequences, SEQUENCE_MAX } from "./tape/candidates-rank.ts";
@@ -93,6 +94,14 @@ export {
 } from "./tape/compare-tapes.ts";
 export { bodyHash, digestOf, TapeDigest } from "./tape/digest.ts";
 export { INLINE_BYTES_MAX, type InlinePayload, isStored, type Payload, type StoredPayload } from "./tape/payload.ts";
+export {
+  checkProcessTape,
+  type EntryProblem,
+  loadProcessTape,
+  type ProcessEntry,
+  printProcessTape,
+} from "./tape/process-tape.ts";
+export { type ProcessCall, ProcessReplay } from "./tape/process-tape-replay.ts";
 export { loadTape, readTape, tapeLines } from "./tape/read-tape.ts";
 export {
   PHASES,

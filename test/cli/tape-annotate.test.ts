@@ -34,20 +34,28 @@ describe("many who annotate one tape at once", () => {
     expect(readdirSync(cwd).sort()).toEqual(["run.tape", "run.tape.annotations.jsonl"]);
   });
 
-  test("may be killed at any time: what is in the file is whole, and the next one goes on", async () => {
+  test("may be killed while they write: what is in the file is whole, and the next one goes on", async () => {
     const { cwd, sidecar } = folderWithTape();
-    const killed = Array.from({ length: 8 }, async (_, n) => {
-      const one = start([...NOTE, `by ${n} ${"long ".repeat(2_000)}`], { cwd });
-      await sleep(150 + n * 60);
+    const lock = `${sidecar}.lock`;
+    // Long enough to be read for a while, with the lock held.
+    const rows = Array.from(
+      { length: 20_000 },
+      (_, n) => `{"type":"annotation","id":"r${n}","event_id":0,"kind":"note"}\n`,
+    );
+    writeFileSync(sidecar, `{"type":"header","schema_version":1}\n${rows.join("")}`);
+    for (const laterMs of [0, 40, 80]) {
+      const one = start([...NOTE, "killed"], { cwd });
+      while (!existsSync(lock) && one.child.exitCode === null) await sleep(1);
+      await sleep(laterMs);
       one.child.kill("SIGKILL");
       await one.ended;
-    });
-    await Promise.all(killed);
-    const before = existsSync(sidecar) ? readFileSync(sidecar, "utf8") : "";
+    }
+    const before = readFileSync(sidecar, "utf8");
     expect(await assay([...NOTE, "after"], { cwd })).toMatchObject({ code: 0, stderr: "" });
     expect(readFileSync(sidecar, "utf8").startsWith(before)).toBe(true);
-    const { rows } = await loadSidecar(sidecar, fileBytes(sidecar));
-    expect(rows.at(-1)?.evidence).toBe("after");
-    expect(new Set(rows.map(({ id }) => id)).size).toBe(rows.length);
+    const { rows: found } = await loadSidecar(sidecar, fileBytes(sidecar));
+    expect(found.at(-1)?.evidence).toBe("after");
+    expect(new Set(found.map(({ id }) => id)).size).toBe(found.length);
+    expect(existsSync(lock)).toBe(false);
   });
 });

@@ -1,6 +1,9 @@
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
+import { main } from "../../src/cli/main.ts";
+import { recordedIo } from "../../src/testing/recorded-io.ts";
 import { aRow, aSidecarHeader, aTape, sidecarText, tapeText } from "../../src/testing/tape-files.ts";
 import { tempDir } from "../../src/testing/temp-dir.ts";
 import { assay, start } from "./assay.ts";
@@ -43,5 +46,38 @@ describe("a recorder run by `assay tape replay`", () => {
     running.child.kill("SIGTERM");
     expect([await running.ended, running.stderr()]).toEqual([5, BLOCK]);
     expect(existsSync(emitted)).toBe(true);
+  });
+});
+
+describe("the example", () => {
+  const examples = fileURLToPath(new URL("../../examples/tapes/", import.meta.url));
+  const annotations = join(examples, "watering.tape.annotations.jsonl");
+
+  async function recorded(): Promise<string> {
+    const tape = join(tempDir(), "watering.tape");
+    const flags = [
+      "--annotations",
+      annotations,
+      "--process-tape",
+      join(examples, "processes.json"),
+      "--emit-tape",
+      tape,
+    ];
+    const program = ["--", process.execPath, join(examples, "recorder.js")];
+    const { code, stdout, stderr } = await assay(["tape", "replay", ...flags, ...program]);
+    expect([code, stdout]).toEqual([0, "watered bed 4: opened\n"]);
+    expect(stderr).toContain("kind=process_spawn\n    [correct] valve: Opened the right valve.\n");
+    return tape;
+  }
+
+  test("records the same each time, from the subprocesses it is given, and is what the page about bundles shows", async () => {
+    const [first, second] = [await recorded(), await recorded()];
+    const io = recordedIo();
+    expect(await main(["tape", "diff", first, second], { io, env: {} })).toBe(0);
+    expect(readFileSync(first, "utf8")).toContain('"duration_ms":40');
+    await main(["tape", "bundle", first, "--annotations", annotations], { io, env: {} });
+    const page = readFileSync(new URL("../../docs/formats/tape-bundle.md", import.meta.url), "utf8");
+    const [, shown = "none"] = /```json\n(.*?)```/s.exec(page) ?? [];
+    expect(readFileSync(`${first}.bundle.tar`, "utf8")).toContain(shown);
   });
 });

@@ -217,7 +217,9 @@ describe("a row that the validator would report", () => {
     expect(told.code).toBe(2);
     expect(told.err).toMatch(`${beside} belongs to another tape: it names the digest 00, `);
     expect(text()).toBe(before);
-    expect(await annotate("--event 1 --kind note --force")).toMatchObject({ code: 0, out: "ann_1_1\n" });
+    const forced = await annotate("--event 1 --kind note --force");
+    expect(forced).toMatchObject({ code: 0, out: "ann_1_1\n" });
+    expect(forced.err.match(/^warning: /gm)).toHaveLength(1);
   });
 
   test("is named with all that is wrong with it", async () => {

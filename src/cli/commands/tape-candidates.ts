@@ -46,7 +46,7 @@ export async function tapeCandidates({ args, flags, json, io }: Call<typeof TAPE
 async function anchorsBeside(tape: string, io: Io): Promise<Anchor[]> {
   const sidecar = sidecarOf(tape);
   if (!(await isThere(sidecar))) return [];
-  const rows = new StandingRows("crystallize_here");
+  const rows = new StandingRows(["crystallize_here"], (row) => row);
   await readSidecar(sidecar, watchedBytes(sidecar, io), (row) => rows.add(row));
   return rows.split().heard.flatMap((row) => anchorOf(row) ?? []);
 }

@@ -105,6 +105,11 @@ describe("assay tape present", () => {
     expect(code).toBe(2);
     expect(out).toContain("1/1  alternative alt");
     expect(err).toEqual(["The tape has no such event: m on event 7. See `assay tape validate`."]);
+    const many = rowsText(Array.from({ length: 12 }, () => ({ ...stop, event_id: 7n })));
+    const { err: short } = await tapeFolder({ ...FILES, "run.tape.annotations.jsonl": many }).tape(
+      "present DIR/run.tape",
+    );
+    expect(short[0]).toMatch(/ann@event_7 on event 7, and 2 more\. See /);
   });
 
   test("says so when there is nothing to stop at", async () => {

@@ -14,6 +14,9 @@ import { presentationJson, stepText } from "../tape/present-step.ts";
 import { tapeHeader } from "../tape/tape-header.ts";
 import { sidecarOf } from "../tape/tape-paths.ts";
 
+/** As many as anybody reads. */
+const LOST_NAMED = 10;
+
 export async function tapePresent({ args, flags, json, io }: Call<typeof TAPE_PRESENT_FLAGS>): Promise<number> {
   const [tape = ""] = args;
   const presentation = await load(tape, flags.annotations ?? sidecarOf(tape), io);
@@ -30,7 +33,8 @@ export async function tapePresent({ args, flags, json, io }: Call<typeof TAPE_PR
   }
   if (muted.length > 0 && !json) io.err(`${formatCount(muted.length, "stop")} left out: the events are muted.`);
   if (lost.length === 0) return EXIT.fine;
-  const names = lost.map((row) => `${printable(nameOfRow(row))} on event ${row.event_id}`);
+  const names = lost.slice(0, LOST_NAMED).map((row) => `${printable(nameOfRow(row))} on event ${row.event_id}`);
+  if (lost.length > LOST_NAMED) names.push(`and ${lost.length - LOST_NAMED} more`);
   io.err(`The tape has no such event: ${names.join(", ")}. See \`assay tape validate\`.`);
   return EXIT.invalid;
 }

@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { fileLines } from "../../formats/sidecar/file-lines.ts";
 import { type MergedFile, mergeFiles, type RowChange } from "../../formats/sidecar/merge-sidecar-files.ts";
 import { readRowLines } from "../../formats/sidecar/row-key.ts";
-import type { PastRows } from "../../protocol/sidecar-api.ts";
+import { MAX_SIDECAR_ROWS, type PastRows } from "../../protocol/sidecar-api.ts";
 import { formatCount } from "../amount.ts";
 import type { Call } from "../command.ts";
 import type { Io } from "../io.ts";
@@ -16,8 +16,9 @@ import { writeOutput } from "../tape/write-output.ts";
 export async function pullTape(call: Call<typeof PULL_FLAGS>): Promise<undefined> {
   const { flags, json, io } = call;
   const synced = await syncedSidecar(call);
-  const there = await synced.client.text(synced.route);
-  const past = await synced.client.json<PastRows>(`${synced.route}/past`);
+  const client = synced.client(MAX_SIDECAR_ROWS);
+  const there = await client.text(synced.route);
+  const past = await client.json<PastRows>(`${synced.route}/past`);
   const { path, runId } = synced;
   // Nobody may write a row between the reading and the writing.
   const merge = async () => {

@@ -16,11 +16,11 @@ export async function pushTape(call: Call<typeof PUSH_FLAGS>): Promise<undefined
   if (text === undefined) throw sidecarUnreadable(path, "there is no such file");
   const lines = fileLines(text);
   // Here and not only there: the server does not know what the file is called.
-  readRowLines(path, lines);
+  const { rows } = readRowLines(path, lines);
   const clean = lines.map((line) => ({ ...line, text: scrub(line.text) }));
   const hidden = clean.filter((line, i) => line.text !== lines[i]?.text).length;
   const body = { sidecar: fileText(clean), dryRun: flags.dryRun, prune: flags.prune };
-  const answer = await client.json<PushSidecarResponse>(route, { method: "POST", body });
+  const answer = await client(rows.length).json<PushSidecarResponse>(route, { method: "POST", body });
   const told = { ...answer, scrubbed: answer.scrubbed + hidden };
   if (json) io.out(JSON.stringify({ runId, file: path, ...told }));
   else tell(io, runId, told);

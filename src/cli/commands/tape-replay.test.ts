@@ -1,15 +1,12 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { recordedIo } from "../../testing/recorded-io.ts";
 import { aRow, aSidecarHeader, aTape, sidecarText, tapeText } from "../../testing/tape-files.ts";
 import { tempDir } from "../../testing/temp-dir.ts";
 import { main } from "../main.ts";
 import { recorderEnvironment } from "../tape/recorder.ts";
-
-const EXAMPLES = fileURLToPath(new URL("../../../examples/tapes/", import.meta.url));
 
 /** A program that does what is said here; it prints nothing, since its output is that of the tests. */
 function program(source: string): string[] {
@@ -124,6 +121,10 @@ describe("a program that records no tape", () => {
     writeFileSync(path("old.tape"), TAPE);
     const { err } = await replay("--emit-tape", path("old.tape"), ...program(""));
     expect(err).toEqual(["warning: the program wrote no tape to $ASSAY_TAPE"]);
+    const broken = await replay("--emit-tape", path("old.tape"), ...program('writeFileSync(tape, "x")'));
+    expect(broken.err).toEqual([
+      expect.stringMatching(/^warning: load tape old\.tape: parse tape header in old\.tape: /),
+    ]);
     expect(readFileSync(path("old.tape"), "utf8")).toBe(TAPE);
   });
 
@@ -198,39 +199,5 @@ describe("the environment of a recorder", () => {
       ASSAY_TAPE: "/a.tape",
       ASSAY_PROCESS_TAPE: join(process.cwd(), "p.json"),
     });
-  });
-});
-
-describe("the example", () => {
-  test("records the same tape each time, with the subprocesses it is given, and its annotations are about it", async () => {
-    const folder = tempDir();
-    const [first, second] = [join(folder, "1.tape"), join(folder, "2.tape")];
-    for (const tape of [first, second]) {
-      const io = recordedIo();
-      const argv = ["--annotations", join(EXAMPLES, "watering.tape.annotations.jsonl"), "--emit-tape", tape, "--json"];
-      const processes = ["--process-tape", join(EXAMPLES, "processes.json")];
-      const command = ["--", process.execPath, join(EXAMPLES, "recorder.js")];
-      expect(await main(["tape", "replay", ...argv, ...processes, ...command], { io, env: {} })).toBe(0);
-      expect(JSON.parse(io.outText())).toMatchObject({ exitCode: 0, events: 4, annotations: 3, problems: 0 });
-    }
-    const io = recordedIo();
-    expect(await main(["tape", "diff", first, second], { io, env: {} })).toBe(0);
-    expect(readFileSync(first, "utf8")).toContain('"duration_ms":40');
-  });
-
-  test("is what the page about bundles shows the manifest of", async () => {
-    const tape = join(tempDir(), "watering.tape");
-    const sidecar = join(EXAMPLES, "watering.tape.annotations.jsonl");
-    const processes = ["--process-tape", join(EXAMPLES, "processes.json")];
-    const command = ["--json", "--", process.execPath, join(EXAMPLES, "recorder.js")];
-    const io = recordedIo();
-    await main(["tape", "replay", "--annotations", sidecar, "--emit-tape", tape, ...processes, ...command], {
-      io,
-      env: {},
-    });
-    await main(["tape", "bundle", tape, "--annotations", sidecar], { io, env: {} });
-    const page = readFileSync(new URL("../../../docs/formats/tape-bundle.md", import.meta.url), "utf8");
-    const [, shown = "none"] = /```json\n(.*?)```/s.exec(page) ?? [];
-    expect(readFileSync(`${tape}.bundle.tar`, "utf8")).toContain(shown);
   });
 });

@@ -65,6 +65,12 @@ describe("assay tape suggest", () => {
     });
   });
 
+  test("takes more rows than a call takes arguments", async () => {
+    const row = '{"type":"annotation","event_id":0,"kind":"friction","friction_kind":"tool_gap"}\n';
+    const { tape } = tapeFolder({ "a.jsonl": rowsText([]) + row.repeat(130_000) });
+    expect((await tape("suggest DIR/a.jsonl")).out).toContain("   met 130000 times as tool_gap, confidence 0.9\n");
+  });
+
   test("cannot be led to move the cursor by what others wrote", async () => {
     const evidence = "\u001b[2Jgone\u202e";
     const { tape } = tapeFolder({ "a.jsonl": rowsText([friction("a", evidence), friction("b\u0007", evidence)]) });

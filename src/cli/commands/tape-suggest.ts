@@ -26,7 +26,10 @@ export async function tapeSuggest({ args, flags, json, io }: Call<typeof TAPE_SU
     });
     // Among many files it must be told where something was met, also when a header does not say.
     const tapePath = header.tape_path ?? (many ? tapeBeside(file) : null);
-    events.push(...rows.flatMap((row) => frictionOf(row, { tapePath, now }) ?? []));
+    for (const row of rows) {
+      const event = frictionOf(row, { tapePath, now });
+      if (event !== undefined) events.push(event);
+    }
   });
   const suggestions = generateContextPackSuggestions(events, {
     minOccurrences: flags.minOccurrences ?? MIN_OCCURRENCES,

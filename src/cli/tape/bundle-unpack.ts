@@ -66,8 +66,8 @@ export class BundleReader {
     await mkdir(dirname(path), { recursive: true });
     const hash = await ByteHash.start();
     await pipeline(hash.through(this.#tar.content(entry)), createWriteStream(path, { flags: "wx" }));
-    if (hash.hex() !== file.hash)
-      throw this.#invalid(`${JSON.stringify(file.name)} does not have the hash it should have`);
+    if (hash.hex() === file.hash) return;
+    throw this.#invalid(`${JSON.stringify(file.name)} does not have the hash it should have`);
   }
 
   async #check(manifest: BundleManifest, path: string): Promise<void> {

@@ -30,23 +30,22 @@ export function tapeBeside(sidecar: string): string {
 
 async function filesAt(path: string, suffix: string): Promise<FoundFiles> {
   if (!(await isDirectory(path))) return { paths: [path], many: false };
-  const paths = await below(path, suffix);
+  const paths: string[] = [];
+  for await (const found of below(path, suffix)) paths.push(found);
   if (paths.length === 0) throw new AppError("unusable_input", { problem: `there is no *${suffix} below ${path}` });
   return { paths: paths.sort(compareUtf8), many: true };
 }
 
 /** Directories that are hidden or hold packages are left out, and links to directories are not followed: they may lead back here. */
-async function below(directory: string, suffix: string): Promise<string[]> {
-  const found: string[] = [];
+async function* below(directory: string, suffix: string): AsyncGenerator<string> {
   for (const entry of await entriesOf(directory)) {
     const path = join(directory, entry.name);
     if (entry.isDirectory()) {
-      if (!entry.name.startsWith(".") && entry.name !== "node_modules") found.push(...(await below(path, suffix)));
+      if (!entry.name.startsWith(".") && entry.name !== "node_modules") yield* below(path, suffix);
     } else if (entry.name.endsWith(suffix) && !(await isDirectory(path))) {
-      found.push(path);
+      yield path;
     }
   }
-  return found;
 }
 
 async function entriesOf(directory: string) {

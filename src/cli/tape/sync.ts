@@ -13,9 +13,12 @@ import type { PULL_FLAGS } from "../specs/tape-sync.ts";
 import { fileBytes, watchedBytes } from "./file-bytes.ts";
 import { sidecarOf } from "./tape-paths.ts";
 
+const ROWS_AT_A_TIME = 2500;
+
 /** A sidecar here, and the run that it belongs to there. */
 export interface SyncedSidecar {
-  readonly client: Client;
+  /** Many rows take their time: for every so many the server has as long as it has for a request. */
+  client(rows?: number): Client;
   /** Of the sidecar here. */
   readonly path: string;
   readonly runId: string;
@@ -28,11 +31,10 @@ export interface SyncedSidecar {
 export async function syncedSidecar(call: Pick<Call<typeof PULL_FLAGS>, "args" | "flags" | "config" | "io">) {
   const { args, flags, config } = call;
   const tape = args[0] ?? "";
-  const client = connect(config);
-  const runId = flags.run ?? (await runOf(client, tape, call));
+  const runId = flags.run ?? (await runOf(connect(config), tape, call));
   const { scrubText } = scrubber({ known: config.key === undefined ? [] : [config.key], more: await loadRuleSet() });
   const synced: SyncedSidecar = {
-    client,
+    client: (rows = 0) => connect({ ...config, timeoutMs: config.timeoutMs * (1 + Math.floor(rows / ROWS_AT_A_TIME)) }),
     path: flags.annotations ?? sidecarOf(tape),
     runId,
     route: `/v1/host/assay/tapes/${encodeURIComponent(runId)}/sidecar`,
@@ -47,7 +49,7 @@ async function runOf(client: Client, tape: string, { io }: Pick<Call, "io">): Pr
   const query = { digest: digest.hex(), limit: 1 };
   const { tapes } = await client.json<TapePage>("/v1/host/assay/tapes", { query });
   if (tapes[0] !== undefined) return tapes[0].runId;
-  const problem = `the server has no run of ${tape}. Import it first: assay tape import ${tape}`;
+  const problem = `the server has no run of ${tape}; make one with \`assay tape import ${tape}\``;
   throw new AppError("unusable_input", { problem });
 }
 

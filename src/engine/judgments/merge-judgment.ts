@@ -1,4 +1,5 @@
 import { canonicalJson } from "../../formats/canonical-json.ts";
+import { scrubLine } from "../../formats/sidecar/scrub-line.ts";
 import type { AnnotationRecord } from "../../store/judgments.ts";
 import { scrubSignal } from "../decide/annotate.ts";
 
@@ -11,7 +12,7 @@ export function cleanRecord(record: AnnotationRecord, scrub: Scrub): AnnotationR
     ...record,
     signal: scrubSignal(signal, scrub),
     ...(note === undefined ? {} : { note: scrub(note) }),
-    ...(tapeRow === undefined ? {} : { tapeRow: scrub(tapeRow) }),
+    ...(tapeRow === undefined ? {} : { tapeRow: scrubLine(tapeRow, scrub) }),
     ...(retraction === undefined ? {} : { retraction: { ...retraction, reason: scrub(retraction.reason) } }),
     ...(flag?.status === "closed" ? { flag: { ...flag, note: scrub(flag.note) } } : {}),
   };

@@ -4,7 +4,7 @@ import type { Caller } from "../../protocol/identity.ts";
 import type { PastRows } from "../../protocol/sidecar-api.ts";
 import type { Host } from "../host.ts";
 import type { RunIdentity } from "../run-identity.ts";
-import { judgedRows } from "./standing-rows.ts";
+import { judgedRows } from "./judged-rows.ts";
 
 /** The sidecar of a run as the caller may see it. */
 export async function pullSidecar(host: Host, caller: Caller, run: RunIdentity): Promise<string> {

@@ -1,7 +1,7 @@
 import { MAX_ROW_CHANGES, type PushSidecarResponse, type RowChange } from "../../protocol/sidecar-api.ts";
+import type { JudgedRow } from "./judged-rows.ts";
 import type { Draft } from "./push-drafts.ts";
 import type { PushPlan } from "./push-plan.ts";
-import type { JudgedRow } from "./standing-rows.ts";
 
 /** What a push has come to. What it wrote before it had to look again is its own doing, and not what it found. */
 export class PushAnswer {

@@ -5,12 +5,13 @@ import { SUPERSEDES } from "../../formats/sidecar/status-change.ts";
 import type { Target } from "../../protocol/annotation.ts";
 import type { Caller } from "../../protocol/identity.ts";
 import { instantMs } from "../../protocol/instant.ts";
+import { MAX_ROW_CHARACTERS } from "../../protocol/sidecar-api.ts";
 import type { AnnotationRecord } from "../../store/judgments.ts";
 import type { TargetEvent } from "../decide/annotate.ts";
 import type { RunIdentity } from "../run-identity.ts";
+import type { JudgedRow, JudgedRows } from "./judged-rows.ts";
 import { authorOf, type RowAuthor } from "./push-author.ts";
 import type { Fate } from "./push-fates.ts";
-import type { JudgedRow, JudgedRows } from "./standing-rows.ts";
 
 /** A judgment that a row makes, and the one that is here and is replaced by it. */
 export interface Draft {
@@ -69,6 +70,7 @@ export function draftsOf(fates: readonly Fate[], { all, standing }: JudgedRows, 
 
   function draftOf(fate: Exclude<Fate, { what: "unchanged" | "withdrawn" }>): Draft | string {
     const { row } = fate;
+    if (row.text.length > MAX_ROW_CHARACTERS) return `it is longer than ${MAX_ROW_CHARACTERS} characters`;
     const author = authorOf(row.row, setting.caller);
     if ("problem" in author) return author.problem;
     const event = setting.events.get(row.row.event_id);

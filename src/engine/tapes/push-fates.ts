@@ -1,6 +1,6 @@
 import type { RowLine } from "../../formats/sidecar/row-key.ts";
 import { pairRows } from "../../formats/sidecar/row-key-pairs.ts";
-import type { JudgedRow } from "./standing-rows.ts";
+import type { JudgedRow } from "./judged-rows.ts";
 
 /** What a push makes of a row, given what is known of it. */
 export type Fate =

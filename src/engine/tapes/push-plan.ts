@@ -6,11 +6,11 @@ import { AppError } from "../../protocol/errors.ts";
 import { formatId, RANDOM_BYTES, timeOfId } from "../../protocol/id.ts";
 import type { StoredSidecar } from "../../store/tapes.ts";
 import type { Host } from "../host.ts";
+import { type JudgedRow, judgedRows } from "./judged-rows.ts";
 import { type Draft, type DraftSetting, draftsOf, type RowProblem } from "./push-drafts.ts";
 import { type Fate, fatesOf } from "./push-fates.ts";
 import type { CleanSidecar, PushSidecar } from "./push-sidecar.ts";
 import { RowEvents } from "./row-events.ts";
-import { type JudgedRow, judgedRows } from "./standing-rows.ts";
 
 /** What a push comes to, given what is here now. */
 export interface PushPlan {

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { FileError } from "../../formats/file-error.ts";
 import { fileLines, fileText } from "../../formats/sidecar/file-lines.ts";
 import { type RowLines, readRowLines } from "../../formats/sidecar/row-key.ts";
@@ -35,8 +36,10 @@ const ATTEMPTS_MAX = 10;
  * Makes judgments of the rows of a sidecar, and keeps the file. More rows than fit one commit take several, the file with the last:
  * a push that broke off is finished by pushing again, since what is here already is not written twice.
  */
-export function pushSidecar(host: Host, push: PushSidecar): Promise<PushSidecarResponse> {
+export async function pushSidecar(host: Host, push: PushSidecar): Promise<PushSidecarResponse> {
   const { text: sidecar, scrubbed } = scrubbedText(push.request.sidecar, host.scrubber.scrubText);
+  // A file may be long: between the steps others have their turn.
+  await nextTurn();
   const clean = { text: sidecar, ...rowsOf(sidecar) };
   const answer = new PushAnswer(scrubbed, push.request.dryRun === true);
   return inLineFor(host.store, `sidecar of ${push.run.runId}`, async () => {

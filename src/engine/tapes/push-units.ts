@@ -3,11 +3,11 @@ import type { AnnotationWrite } from "../../store/judgments.ts";
 import type { IdempotencyOutcome, Unit } from "../../store/store.ts";
 import { auditDraft } from "../execute.ts";
 import type { Host } from "../host.ts";
+import type { JudgedRow } from "./judged-rows.ts";
 import { draftChange, prunedChange } from "./push-answer.ts";
 import type { Draft } from "./push-drafts.ts";
 import type { PushPlan } from "./push-plan.ts";
 import type { PushSidecar } from "./push-sidecar.ts";
-import type { JudgedRow } from "./standing-rows.ts";
 
 /** One commit of a push, and what it does. */
 export interface PushUnit {

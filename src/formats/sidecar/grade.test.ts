@@ -60,6 +60,7 @@ describe("a grade", () => {
     const { total } = grade([...rows, mute]);
     expect(total).toMatchObject({ correct: 1, incorrect: 1, muted: 2, judgments: 2 });
     expect(total.mutedEvents.map(({ eventId }) => eventId)).toEqual([2n, 3n]);
+    expect(grade([correct(2), incorrect(2), mute]).total).toMatchObject({ disputed: 0, muted: 1, disputes: [] });
     const unmuted = [...rows, { ...mute, id: "m" }, { kind: "note" as const, event_id: 2n, ...instead("m") }];
     expect(grade(unmuted).total).toMatchObject({ incorrect: 3, muted: 0 });
   });

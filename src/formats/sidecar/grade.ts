@@ -9,9 +9,14 @@ export type GradedBy = (typeof GRADED_BY)[number];
 
 /** A row that says of an event that it is as it should be, or that it is not. */
 export interface GradedRow {
-  readonly row: Row;
+  readonly row: Verdict;
   readonly file: GradedFile;
   readonly muted: boolean;
+}
+
+/** What is kept of such a row. */
+export interface Verdict extends Pick<Row, "id" | "event_id" | "kind" | "span" | "author"> {
+  readonly persona: string | null;
 }
 
 export interface GradedFile {
@@ -65,7 +70,7 @@ export interface Grades {
 
 /** Takes the rows of a sidecar, in order; what of them is a verdict is known in the end. */
 export class VerdictRows {
-  readonly #rows = new StandingRows("correct", "incorrect");
+  readonly #rows = new StandingRows(["correct", "incorrect"], verdictOf);
 
   add(row: Row): void {
     this.#rows.add(row);
@@ -90,14 +95,15 @@ export function gradesOf(verdicts: readonly GradedRow[], by: GradedBy): Grades {
 }
 
 const OF: Readonly<Record<GradedBy, (verdict: GradedRow) => string | null>> = {
-  persona: ({ row, file }) => personaOf(row) ?? file.persona,
+  persona: ({ row, file }) => row.persona ?? file.persona,
   tape: ({ file }) => file.tape,
   author: ({ row }) => row.author?.id ?? null,
 };
 
-function personaOf({ metadata }: Row): string | undefined {
+function verdictOf({ id, event_id, kind, span, author, metadata }: Row): Verdict {
   const persona = metadata.get("persona");
-  return typeof persona === "string" && trimSpace(persona) !== "" ? persona : undefined;
+  const isNamed = typeof persona === "string" && trimSpace(persona) !== "";
+  return { id, event_id, kind, span, author, persona: isNamed ? persona : null };
 }
 
 function gradeOf(of: string | null, verdicts: readonly GradedRow[]): Grade {
@@ -122,8 +128,8 @@ interface JudgedEvent {
   readonly path: string;
   readonly eventId: bigint;
   readonly muted: boolean;
-  readonly correct: Row[];
-  readonly incorrect: Row[];
+  readonly correct: Verdict[];
+  readonly incorrect: Verdict[];
 }
 
 /** In the order of files and of their first verdict. */

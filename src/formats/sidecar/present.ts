@@ -22,7 +22,7 @@ export interface Presentation {
 
 /** Which rows are stopped at. Markers and alternatives, in the order of their events, and of the file within an event. */
 export class Stops {
-  readonly #rows = new StandingRows("marker", "alternative");
+  readonly #rows = new StandingRows(["marker", "alternative"], (row) => row);
 
   /** Takes all the rows of a sidecar, in the order of the file. */
   add(row: Row): void {

@@ -91,6 +91,15 @@ describe("a repeated sequence", () => {
     expect(candidates.map(({ steps, stretch }) => [steps.length, stretch])).toEqual([[12, 16]]);
     expect(candidates[0]?.steps[0]?.name).toBe("e");
   });
+
+  test("of fewer tapes does not stand for a stretch of more", () => {
+    const twelve = "abcdefghijkl";
+    const { candidates } = candidatesIn([twelve, `${twelve}m`, `${twelve}m`]);
+    expect(candidates.map(({ tapes, stretch }) => [tapes.length, stretch])).toEqual([
+      [3, 12],
+      [2, 12],
+    ]);
+  });
 });
 
 describe("an anchored sequence", () => {

@@ -4,14 +4,14 @@ import type { TapeRecord } from "./tape.ts";
 
 /** What a run has left behind. Only the last word on each path is kept. */
 export class Outcome {
-  /** The hash of what was written last, or null when the last word was to delete it. */
+  /** By path: the hash of what was written last, or null when the last word was to delete it. Both printed, which copies them. */
   readonly #files = new Map<string, string | null>();
   #exitCode: bigint | null = null;
   #llmCalls = 0;
 
   add({ kind }: TapeRecord): void {
-    if (kind.kind === "file_write") this.#files.set(kind.path, kind.content_hash);
-    else if (kind.kind === "file_delete") this.#files.set(kind.path, null);
+    if (kind.kind === "file_write") this.#files.set(printString(kind.path), printString(kind.content_hash));
+    else if (kind.kind === "file_delete") this.#files.set(printString(kind.path), null);
     else if (kind.kind === "process_spawn") this.#exitCode = kind.exit_code;
     else if (kind.kind === "llm_call") this.#llmCalls++;
   }
@@ -34,8 +34,8 @@ export class Outcome {
 
   #file(path: string): string {
     const hash = this.#files.get(path);
-    const state = hash === undefined ? "untouched" : hash === null ? "deleted" : `written as ${printString(hash)}`;
-    return `${printString(path)} ${state}`;
+    const state = hash === undefined ? "untouched" : hash === null ? "deleted" : `written as ${hash}`;
+    return `${path} ${state}`;
   }
 
   #exit(): string {

@@ -1,4 +1,4 @@
-import { type Json, JsonObject } from "../json/exact-json.ts";
+import { type Json, JsonObject, Unreadable } from "../json/exact-json.ts";
 import { readTapeLine, type TapeRecord } from "./tape.ts";
 
 /**
@@ -31,8 +31,9 @@ export function recordToPayload(record: TapeRecord): RecordPayload {
 
 /** Throws `Unreadable` for what no record could have become. */
 export function payloadToRecord(payload: unknown): TapeRecord {
-  const members = (exact(payload, "") as JsonObject).members ?? [];
-  const line = readTapeLine(new JsonObject([["type", "record"], ...members]));
+  const value = exact(payload, "");
+  if (!(value instanceof JsonObject)) throw new Unreadable("a record is an object");
+  const line = readTapeLine(new JsonObject([["type", "record"], ...value.members]));
   if (line.type !== "record") throw new Error("a line of type record was read as something else");
   return line.record;
 }

@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { describe, expect, test } from "vitest";
 import { inPieces, mutated, randomTape } from "../../testing/random-tapes.ts";
 import { randomFrom } from "../../testing/random-workflow.ts";
-import { aTapeHeader, bytesOf, tapeText } from "../../testing/tape-files.ts";
+import { aRecord, aTapeHeader, bytesOf, tapeText } from "../../testing/tape-files.ts";
 import { FileError } from "../file-error.ts";
 import type { Bytes } from "../load-lines.ts";
 import { loadTape } from "./read-tape.ts";
@@ -70,6 +70,16 @@ describe("what is known of a tape", () => {
     expect(await quickly([bytesOf(tape(printed))], [0n])).toEqual(expected);
     expect(await quickly([bytesOf(tape(written))], [0n])).toEqual(expected);
   });
+
+  test.each(["-0", "01", "-01", "1.0", "1e0", "9223372036854775808"])(
+    "is not to be had with %s for a time",
+    async (time) => {
+      const record = printTapeRecord(aRecord()).replace('"virtual_time_ms":0', `"virtual_time_ms":${time}`);
+      const file = [bytesOf(`${printTapeHeader(aTapeHeader())}\n${record}\n`)];
+      expect(await quickly(file, [])).toMatchObject({ code: "tape_record_parse", place: { line: 2 } });
+      expect(await quickly(file, [])).toEqual(await exactly(file, []));
+    },
+  );
 
   test("is found without reading the records that a writer has printed", () => {
     let skimmed = 0;

@@ -39,4 +39,6 @@ const INDEXES = [
   // Where there is no workspace, a digest is there once as well: nulls alone would all differ.
   "create unique index tapes_by_digest on tapes (tenant, digest, coalesce(workspace, ''))",
   "create index tapes_by_tenant on tapes (tenant, run_id)",
+  // Ends in the order of the list: without it SQLite would rather look at all that the tenant has than sort a few.
+  "create index tapes_of_digest on tapes (tenant, digest, run_id)",
 ];

@@ -1,9 +1,9 @@
-import { readJson } from "../../formats/json/exact-json.ts";
+import { readJson, Unreadable } from "../../formats/json/exact-json.ts";
 import type { StandingRow } from "../../formats/sidecar/merge-sidecar.ts";
 import { rowKey } from "../../formats/sidecar/row-key.ts";
 import { type RowPlace, rowOfAnnotation } from "../../formats/sidecar/row-of-annotation.ts";
 import { scrubLine } from "../../formats/sidecar/scrub-line.ts";
-import { printRow, type Row, readSidecarLine, type SidecarLine } from "../../formats/sidecar/sidecar.ts";
+import { printRow, type Row, readSidecarLine } from "../../formats/sidecar/sidecar.ts";
 import { trimSpace } from "../../formats/trim.ts";
 import type { Caller } from "../../protocol/identity.ts";
 import type { AnnotationPlace, AnnotationRecord } from "../../store/judgments.ts";
@@ -34,8 +34,8 @@ export async function judgedRows(host: Host, caller: Caller, run: JudgedRun): Pr
   const hidden = await hiddenFrom(host, caller, runId, records);
   const placed = await placesOf(host, run, records);
   const all = records.map((record): JudgedRow => {
-    const row = placed(record);
-    const text = record.tapeRow ?? scrubLine(printRow(row), host.scrubber.scrubText);
+    const { row, line } = placed(record);
+    const text = line ?? scrubLine(printRow(row), host.scrubber.scrubText);
     return {
       key: rowKey(row.id, text),
       text,
@@ -83,19 +83,21 @@ async function hiddenFrom(
   }
 }
 
+interface PlacedRow {
+  readonly row: Row;
+  /** As it came. */
+  readonly line?: string;
+}
+
 /** The row of each judgment. Where in the run those stand that came without one is looked up at once. */
 async function placesOf(
   { store }: Host,
   run: JudgedRun,
   records: readonly AnnotationRecord[],
-): Promise<(record: AnnotationRecord) => Row> {
-  const came = new Map(
-    records.flatMap(({ annotationId, tapeRow }) =>
-      tapeRow === undefined ? [] : [[annotationId, rowIn(tapeRow)] as const],
-    ),
-  );
-  const made = records.filter(({ tapeRow }) => tapeRow === undefined);
-  if (made.length === 0) return ({ annotationId }) => came.get(annotationId) as Row;
+): Promise<(record: AnnotationRecord) => PlacedRow> {
+  const came = new Map(records.flatMap((record) => entryOf(record)));
+  const made = records.filter(({ annotationId }) => !came.has(annotationId));
+  if (made.length === 0) return ({ annotationId }) => came.get(annotationId) as PlacedRow;
   const events = new RowEvents(store, run);
   const numbers = await events.numbersOf(new Set(made.flatMap(({ target }) => target.eventId ?? [])));
   const firsts = await events.find(new Set(numbers.values()));
@@ -109,13 +111,20 @@ async function placesOf(
       isTarget: only && firsts.get(number)?.eventId === target.eventId,
       ...(supersedes === undefined
         ? {}
-        : { supersedes: { id: came.get(supersedes)?.id ?? supersedes, annotationId: supersedes } }),
+        : { supersedes: { id: came.get(supersedes)?.row.id ?? supersedes, annotationId: supersedes } }),
     };
-    return came.get(annotationId) ?? rowOfAnnotation(record, place);
+    return came.get(annotationId) ?? { row: rowOfAnnotation(record, place) };
   };
 }
 
-function rowIn(line: string): Row {
-  const read = readSidecarLine(readJson(trimSpace(line))) as SidecarLine & { readonly type: "annotation" };
-  return read.row;
+/** What came from another host with its line may bring any text as that; one that is no row of a file is left out of account. */
+function entryOf({ annotationId, tapeRow: line }: AnnotationRecord): (readonly [string, PlacedRow])[] {
+  if (line === undefined || line.includes("\n") || line.endsWith("\r")) return [];
+  try {
+    const read = readSidecarLine(readJson(trimSpace(line)));
+    return read.type === "annotation" ? [[annotationId, { row: read.row, line }]] : [];
+  } catch (error) {
+    if (error instanceof Unreadable) return [];
+    throw error;
+  }
 }
