@@ -1,4 +1,5 @@
 import { createInterface } from "node:readline";
+import { EXIT } from "./exit-codes.ts";
 
 /** Where a command writes, and to whom. Results go out, complaints and hints go to err. */
 export interface Io {
@@ -51,7 +52,7 @@ export function processIo(colourWanted: boolean): Io {
   const closed = new AbortController();
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", (error: NodeJS.ErrnoException) => {
-      if (error.code !== "EPIPE") throw error;
+      if (error.code !== "EPIPE") end(stream === process.stdout ? "standard output" : "standard error", error);
       if (stream === process.stdout) closed.abort();
     });
   }
@@ -89,6 +90,12 @@ export function processIo(colourWanted: boolean): Io {
     outClosed: closed.signal,
     paint: paintFor(outIsTerminal && colourWanted),
   };
+}
+
+/** A full disk, for example: what is there is not the whole result, and nobody may take it for that. */
+function end(stream: string, { message }: Error): never {
+  process.stderr.write(`error: write ${stream}: ${message}\n`);
+  process.exit(EXIT.negative);
 }
 
 /** Asked where complaints go, so that the result can be piped on. Ctrl-C and the end of the input are no answer. */

@@ -26,7 +26,13 @@ let host: TestHost;
 let url: string;
 let runId: string;
 beforeAll(async () => {
-  const settings = { maxRequestBodyBytes: LIMIT, maxTapeBytes: LIMIT, headersTimeoutMs: 300, requestTimeoutMs: 600, maxHeaderBytes: 8192 };
+  const settings = {
+    maxRequestBodyBytes: LIMIT,
+    maxTapeBytes: LIMIT,
+    headersTimeoutMs: 300,
+    requestTimeoutMs: 600,
+    maxHeaderBytes: 8192,
+  };
   host = await testHost({ settings });
   url = await host.listen();
   runId = await host.newRun();

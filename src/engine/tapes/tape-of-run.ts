@@ -90,5 +90,7 @@ class EventRecorder {
 
 /** JSON can name half of a surrogate pair, and only by an escape; nothing that is hashed can hold one. */
 function wholePairs(json: string): string {
-  return json.replace(/\\(?:\\|u(d[89a-f][0-9a-f]{2}))/g, (escape, half) => (half === undefined ? escape : "\\ufffd"));
+  return json.replace(/\\(?:\\|u(d[89a-f][0-9a-f]{2}))/g, (written, half) =>
+    half === undefined ? written : "\\ufffd",
+  );
 }
