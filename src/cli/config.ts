@@ -47,6 +47,11 @@ export function loadConfig({ flags, file, env = process.env, cwd = process.cwd()
   return Object.freeze(config) as Config;
 }
 
+/** All of it, for programs that are started from here. */
+export function ownEnvironment(): Environment {
+  return process.env;
+}
+
 /** What holds when nothing is set anywhere. */
 export function defaultConfig(cwd = process.cwd()): Config {
   const names = Object.keys(SETTINGS) as SettingName[];

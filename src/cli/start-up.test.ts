@@ -18,12 +18,12 @@ function loadedBy(file: string, seen = new Set<string>()): Set<string> {
   return seen;
 }
 
-test("`assay --help` loads the tables and the parser, and nothing of the server", () => {
+test("`assay --help` loads the tables, the parser and the errors, and nothing of the server or of any format", () => {
   const loaded = [...loadedBy(join(src, "cli/main.ts"))].map((name) =>
     name.startsWith("/") ? relative(src, name) : name,
   );
   const own = loaded.filter((name) => !name.startsWith("cli/") && !name.startsWith("node:"));
-  expect(own.sort()).toEqual(["commander", "protocol/errors.ts"]);
+  expect(own.sort()).toEqual(["commander", "formats/file-error.ts", "protocol/errors.ts"]);
   expect(loaded.filter((name) => name.startsWith("cli/commands/"))).toEqual([]);
 });
 

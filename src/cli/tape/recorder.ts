@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { constants } from "node:os";
 import { resolve } from "node:path";
 import { FileError } from "../../formats/file-error.ts";
+import { type Environment, ownEnvironment } from "../config.ts";
 import { environmentNameOf, SETTINGS, type SettingName, settingNamed } from "../settings.ts";
 
 /** A program that writes a tape. */
@@ -26,7 +27,7 @@ const REASONS: Readonly<Record<string, string>> = {
 
 /** What it reads and prints is that of this process. Resolves with its exit code; throws `FileError` when it cannot be started. */
 export async function runRecorder({ program, args, tape, processTape, outToErr }: Recorder): Promise<number> {
-  const env = recorderEnvironment(process.env, tape, processTape);
+  const env = recorderEnvironment(ownEnvironment(), tape, processTape);
   const child = spawn(program, args, { env, stdio: ["inherit", outToErr ? 2 : "inherit", "inherit"] });
   const stopPassing = passSignals((signal) => child.kill(signal));
   try {
@@ -42,10 +43,10 @@ export async function runRecorder({ program, args, tape, processTape, outToErr }
 
 /** Without secrets of ours: the program is somebody else's. */
 export function recorderEnvironment(
-  own: NodeJS.ProcessEnv,
+  own: Environment,
   tape: string,
   processTape: string | undefined,
-): NodeJS.ProcessEnv {
+): Environment {
   const { ASSAY_PROCESS_TAPE: _, ...env } = own;
   for (const name of Object.keys(SETTINGS) as SettingName[]) {
     const setting = settingNamed(name);
