@@ -27,11 +27,11 @@ test("`assay --help` loads the tables, the parser and the errors, and nothing of
   expect(loaded.filter((name) => name.startsWith("cli/commands/"))).toEqual([]);
 });
 
-test("only config.ts reads the environment, and only the shutdown ends the process", () => {
+test("only config.ts reads the environment; only the shutdown, and output that is lost, end the process", () => {
   const files = readdirSync(join(src, "cli"), { recursive: true, encoding: "utf8" }).filter(
     (path) => path.endsWith(".ts") && !path.endsWith(".test.ts"),
   );
   const using = (what: RegExp) => files.filter((path) => what.test(readFileSync(join(src, "cli", path), "utf8")));
   expect(using(/\bprocess\.env\b/)).toEqual(["config.ts"]);
-  expect(using(/\bprocess\.exit\b/)).toEqual([join("wiring", "shutdown.ts")]);
+  expect(using(/\bprocess\.exit\b/)).toEqual(["io.ts", join("wiring", "shutdown.ts")]);
 });

@@ -1,6 +1,3 @@
-import { createWriteStream } from "node:fs";
-import { mkdir, rename, rm } from "node:fs/promises";
-import { dirname } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { FileError } from "../../formats/file-error.ts";
@@ -9,26 +6,14 @@ import { ByteHash } from "../../formats/tape/byte-hash.ts";
 import { paddingOf, type TarEntry, tarEnd, tarHeader } from "../../formats/tar/tar-header.ts";
 import type { Gathered } from "./bundle-gather.ts";
 import { fileBytes } from "./file-bytes.ts";
-import { isSpecial } from "./write-output.ts";
-import { writing } from "./writing.ts";
+import { replaceFile } from "./write-output.ts";
 
 /** Writes a bundle in place of what was there, when it is whole. Compressed when the name ends in `.gz` or `.tgz`. */
-export async function writeBundle(output: string, gathered: Gathered): Promise<void> {
-  const draft = `${output}.${process.pid}.tmp`;
-  try {
-    await writing(output, async () => {
-      if (await isSpecial(output)) return await pipeline(bundleBytes(gathered), createWriteStream(output));
-      await mkdir(dirname(output), { recursive: true });
-      const file = createWriteStream(draft, { flags: "wx", flush: true });
-      if (/\.t?gz$/.test(output)) await pipeline(bundleBytes(gathered), createGzip(), file);
-      else await pipeline(bundleBytes(gathered), file);
-      await rename(draft, output);
-    });
-  } catch (error) {
-    // Where it could not be made, it cannot be removed either, and why is known already.
-    await rm(draft, { force: true }).catch(() => {});
-    throw error;
-  }
+export function writeBundle(output: string, gathered: Gathered): Promise<void> {
+  return replaceFile(output, (file) => {
+    if (/\.t?gz$/.test(output)) return pipeline(bundleBytes(gathered), createGzip(), file);
+    return pipeline(bundleBytes(gathered), file);
+  });
 }
 
 async function* bundleBytes({ manifest, paths }: Gathered): AsyncGenerator<Uint8Array> {

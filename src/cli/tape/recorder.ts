@@ -42,18 +42,19 @@ export async function runRecorder({ program, args, tape, processTape, outToErr }
 }
 
 /** Without secrets of ours: the program is somebody else's. */
-export function recorderEnvironment(
-  own: Environment,
-  tape: string,
-  processTape: string | undefined,
-): Environment {
-  const { ASSAY_PROCESS_TAPE: _, ...env } = own;
-  for (const name of Object.keys(SETTINGS) as SettingName[]) {
+export function recorderEnvironment(own: Environment, tape: string, processTape: string | undefined): Environment {
+  const hidden = new Set(["ASSAY_PROCESS_TAPE", ...secretNames()]);
+  const told = Object.fromEntries(Object.entries(own).filter(([name]) => !hidden.has(name)));
+  told["ASSAY_TAPE"] = resolve(tape);
+  if (processTape !== undefined) told["ASSAY_PROCESS_TAPE"] = resolve(processTape);
+  return told;
+}
+
+function secretNames(): string[] {
+  return (Object.keys(SETTINGS) as SettingName[]).flatMap((name) => {
     const setting = settingNamed(name);
-    if (setting.type === "text" && setting.secret) delete env[environmentNameOf(name)];
-  }
-  const told = { ...env, ASSAY_TAPE: resolve(tape) };
-  return processTape === undefined ? told : { ...told, ASSAY_PROCESS_TAPE: resolve(processTape) };
+    return setting.type === "text" && setting.secret ? environmentNameOf(name) : [];
+  });
 }
 
 /** Those that ask to end. We go on until the program has ended, so that what it recorded is looked at. */

@@ -1,34 +1,39 @@
 import { createWriteStream } from "node:fs";
 import { mkdir, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { Readable } from "node:stream";
+import { Readable, type Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { FileError } from "../../formats/file-error.ts";
+import { writing } from "./writing.ts";
 
 export type Texts = Iterable<string> | AsyncIterable<string>;
 
+/** Writes a file in place of what was there; see `replaceFile`. */
+export function writeOutput(path: string, content: Texts): Promise<void> {
+  return replaceFile(path, (file) => pipeline(Readable.from(inPieces(content)), file));
+}
+
 /**
- * Writes a file in place of what was there, when it is whole: a failure leaves what was there before. Missing directories are made.
- * Errors of `content` itself pass as they are.
+ * Has a file written in place of what was there, when it is whole: a failure leaves what was there before. Missing directories are
+ * made. Errors of what is written pass as they are.
  */
-export async function writeOutput(path: string, content: Texts): Promise<void> {
+export async function replaceFile(path: string, write: (file: Writable) => Promise<void>): Promise<void> {
   const draft = `${path}.${process.pid}.tmp`;
   try {
-    if (await isSpecial(path)) return await pipeline(Readable.from(inPieces(content)), createWriteStream(path));
-    await mkdir(dirname(path), { recursive: true });
-    await pipeline(Readable.from(inPieces(content)), createWriteStream(draft, { flags: "wx", flush: true }));
-    await rename(draft, path);
+    await writing(path, async () => {
+      if (await isSpecial(path)) return write(createWriteStream(path));
+      await mkdir(dirname(path), { recursive: true });
+      await write(createWriteStream(draft, { flags: "wx", flush: true }));
+      await rename(draft, path);
+    });
   } catch (error) {
-    // Where there can be no draft, such as below a file, there is none to remove.
-    await rm(draft, { force: true }).catch(() => undefined);
-    const { syscall, message } = error as NodeJS.ErrnoException;
-    if (syscall === undefined || error instanceof FileError) throw error;
-    throw new FileError("write_failed", path, `write ${path}: ${message}`);
+    // Where it could not be made, it cannot be removed either, and why is known already.
+    await rm(draft, { force: true }).catch(() => {});
+    throw error;
   }
 }
 
 /** Pipes and devices are written to: another file in place of `/dev/null` would be a disaster for all others. */
-export async function isSpecial(path: string): Promise<boolean> {
+async function isSpecial(path: string): Promise<boolean> {
   const found = await stat(path).catch(() => undefined);
   return found !== undefined && !found.isFile() && !found.isDirectory();
 }

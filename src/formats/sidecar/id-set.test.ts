@@ -45,6 +45,13 @@ describe("a set of ids", () => {
     expect(ids.addText("abc")).toBe(false);
   });
 
+  test("finds every one of them again, however many there are and however long", async () => {
+    const ids = await IdSet.start();
+    const all = Array.from({ length: 30_000 }, (_, i) => `${i}`.padStart(i % ID_BYTES_MAX, "-"));
+    for (const id of all) ids.addText(id);
+    expect(all.filter((id) => ids.addText(id))).toEqual([]);
+  });
+
   test.each([8, 20, ID_BYTES_MAX, 1000])("keeps an id of %i bytes in about 100", async (length) => {
     const ids = await IdSet.start();
     for (let i = 0; i < 50_000; i++) ids.addText(String(i).padStart(length, "-"));
