@@ -8,6 +8,7 @@ import { INBOX_COMMANDS } from "./inbox.ts";
 import { JUDGMENT_COMMANDS } from "./judgments.ts";
 import { KEY_COMMANDS } from "./key.ts";
 import { QUEUE_COMMANDS } from "./queue.ts";
+import { REVIEW_COMMANDS } from "./review.ts";
 import { ROLE_COMMANDS } from "./role.ts";
 import { RUN_COMMANDS } from "./run.ts";
 import { SERVE_COMMANDS } from "./serve.ts";
@@ -25,6 +26,7 @@ export const COMMANDS: readonly AnyCommand[] = [
   ...JUDGMENT_COMMANDS,
   ...QUEUE_COMMANDS,
   ...TAPE_COMMANDS,
+  ...REVIEW_COMMANDS,
   ...EVENT_COMMANDS,
   ...WORKFLOW_COMMANDS,
   ...KEY_COMMANDS,
@@ -42,6 +44,7 @@ export const GROUPS: Readonly<Record<string, string>> = {
   feedback: "See how runs were judged.",
   queue: "Have runs judged by several people, and see how far they agree.",
   tape: "Judge recorded runs in files beside them: validate, annotate, compare, and take them to a server and back.",
+  review: "Have a piece of work reviewed by a peer, decide on each remark, and ask again; or be that peer.",
   event: "Hand events from elsewhere to the runs that wait for them.",
   workflow: "Register and look at workflow definitions.",
   key: "Make, list and end API keys.",

@@ -1,0 +1,3 @@
+import type { AnyCommand } from "../command.ts";
+
+export const REVIEW_SETUP_COMMANDS: readonly AnyCommand[] = [];

@@ -1,0 +1,109 @@
+import { isMembers, type Members, own } from "./field-names.ts";
+
+/** One message of the stream that carries an answer. No member but the type is taken for granted. */
+export interface WrapperMessage {
+  readonly type: string;
+  readonly sessionID?: string;
+  readonly part?: Members;
+  readonly error?: Members;
+}
+
+const TYPES: ReadonlySet<string> = new Set([
+  "step_start",
+  "text",
+  "reasoning",
+  "tool_use",
+  "step_finish",
+  "error",
+  "done",
+]);
+
+/**
+ * Reads the lines of such a stream as they arrive. Bytes that are no UTF-8 become U+FFFD: what carries the answer does the same. The
+ * stream is not held: each message is handed on.
+ */
+export class WrapperStream {
+  readonly #decoder = new TextDecoder("utf-8");
+  readonly #onMessage: (message: WrapperMessage) => void;
+  readonly #warnings = new Set<string>();
+  #parts: string[] = [];
+  #lines = 0;
+  #cut = false;
+
+  constructor(onMessage: (message: WrapperMessage) => void) {
+    this.#onMessage = onMessage;
+  }
+
+  get lines(): number {
+    return this.#lines;
+  }
+
+  /** Whether the last line broke off. Known at the end. */
+  get cut(): boolean {
+    return this.#cut;
+  }
+
+  get warnings(): ReadonlySet<string> {
+    return this.#warnings;
+  }
+
+  take(bytes: Uint8Array): void {
+    this.#feed(this.#decoder.decode(bytes, { stream: true }));
+  }
+
+  end(): void {
+    this.#feed(this.#decoder.decode());
+    const last = this.#parts.join("");
+    this.#parts = [];
+    if (last.trim() === "") return;
+    this.#lines++;
+    const message = messageIn(last);
+    if (message === undefined) this.#cut = true;
+    else this.#hand(message);
+  }
+
+  #feed(text: string): void {
+    let start = 0;
+    for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n", start)) {
+      this.#parts.push(text.slice(start, end));
+      this.#line(this.#parts.join(""));
+      this.#parts = [];
+      start = end + 1;
+    }
+    if (start < text.length) this.#parts.push(text.slice(start));
+  }
+
+  #line(line: string): void {
+    this.#lines++;
+    if (line.trim() === "") return;
+    const message = messageIn(line);
+    if (message === undefined) this.#warnings.add("not_a_message");
+    else this.#hand(message);
+  }
+
+  #hand(message: WrapperMessage): void {
+    if (TYPES.has(message.type)) this.#onMessage(message);
+    else this.#warnings.add("unknown_type");
+  }
+}
+
+function messageIn(line: string): WrapperMessage | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+  if (!isMembers(value)) return undefined;
+  const type = own(value, "type");
+  if (typeof type !== "string") return undefined;
+  const sessionID = own(value, "sessionID");
+  const part = own(value, "part");
+  const error = own(value, "error");
+  return {
+    type,
+    ...(typeof sessionID === "string" ? { sessionID } : {}),
+    ...(isMembers(part) ? { part } : {}),
+    ...(isMembers(error) ? { error } : {}),
+  };
+}

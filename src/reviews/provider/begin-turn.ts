@@ -1,0 +1,126 @@
+import type { CheckedRequest, Decision, ReviewRequest, Warning } from "../../formats/afp/request.ts";
+import { mediaTypeOf } from "../../formats/afp/request.ts";
+import type { Acknowledgement, ReviewErrorCode } from "../../formats/afp/response.ts";
+import type { ReceivedDecision, ReviewSession } from "./session.ts";
+
+/** What is to be done about a request, before anything is reviewed. */
+export type Beginning =
+  /** Asked before in the same words: the same answer. */
+  | { readonly type: "again"; readonly response: string }
+  /** An error; decisions that could be read count all the same, where there are any. */
+  | { readonly type: "refused"; readonly answer: ErrorAnswer; readonly session: ReviewSession }
+  | { readonly type: "review"; readonly turn: Turn };
+
+export interface ErrorAnswer {
+  readonly iteration: number;
+  readonly code: ReviewErrorCode;
+  readonly message: string;
+  readonly acknowledged?: readonly Acknowledgement[];
+  readonly warnings: readonly Warning[];
+}
+
+/** A turn that is to be reviewed. */
+export interface Turn {
+  readonly request: ReviewRequest;
+  readonly fingerprint: string;
+  /** As it stands before this turn: of a conversation that begins anew, nothing is known. */
+  readonly session: ReviewSession;
+  /** Those of this request, with whether their remark is known. */
+  readonly decisions: readonly ReceivedDecision[];
+  readonly acknowledged?: readonly Acknowledgement[];
+  readonly warnings: readonly Warning[];
+}
+
+export interface BeginTurn {
+  readonly checked: CheckedRequest;
+  /** Of the request's JSON with sorted names and no blanks. */
+  readonly fingerprint: string;
+  readonly session: ReviewSession;
+  readonly reviews: (mediaType: string) => boolean;
+}
+
+export function beginTurn({ checked, fingerprint, session, reviews }: BeginTurn): Beginning {
+  if (!checked.ok) return refused(session, checked.iteration ?? session.last + 1, checked.message);
+  const { request } = checked;
+  const { iteration } = request;
+  const { answered, last } = session;
+  if (answered !== undefined && iteration === last && answered.fingerprint === fingerprint) {
+    return { type: "again", response: answered.response };
+  }
+  if (iteration > 1 && iteration <= last) {
+    return refused(session, iteration, `turn ${iteration} has been answered already; the next one is ${last + 1}`);
+  }
+  const present = iteration === 1 ? forgotten(session) : session;
+  const decisions = received(request, present);
+  const acknowledged = acknowledgements(request, decisions);
+  const warnings = [...checked.warnings, ...orderWarnings(iteration, last), ...decisionWarnings(request)];
+  const said = { ...(acknowledged === undefined ? {} : { acknowledged }), warnings };
+  if (!reviews(mediaTypeOf(request.artifact.media_type) ?? "")) {
+    const message = `${request.artifact.media_type} is not reviewed here`;
+    const answer = { iteration, code: "UNSUPPORTED_MEDIA_TYPE", message, ...said } as const;
+    return { type: "refused", answer, session: withDecisions(session, decisions) };
+  }
+  return { type: "review", turn: { request, fingerprint, session: present, decisions, ...said } };
+}
+
+function refused(session: ReviewSession, iteration: number, message: string): Beginning {
+  return { type: "refused", answer: { iteration, code: "INVALID_REQUEST", message, warnings: [] }, session };
+}
+
+/** A conversation that begins anew knows nothing of the one before it. */
+function forgotten({ sessionID }: ReviewSession): ReviewSession {
+  return { sessionID, last: 0, issued: [], decisions: [] };
+}
+
+function received(request: ReviewRequest, { issued }: ReviewSession): ReceivedDecision[] {
+  const known = new Set(issued.map(({ id }) => id));
+  return (request.applied_feedback?.items ?? []).map((item) => ({
+    iteration: request.iteration,
+    id: item.id,
+    status: item.status,
+    known: known.has(item.id),
+    ...(item.reason_code === undefined ? {} : { reason_code: item.reason_code }),
+    ...(item.explanation === undefined ? {} : { explanation: item.explanation }),
+  }));
+}
+
+function acknowledgements(
+  { applied_feedback }: ReviewRequest,
+  decisions: readonly ReceivedDecision[],
+): Acknowledgement[] | undefined {
+  if (applied_feedback === undefined) return undefined;
+  return decisions.map(({ id, known }) => ({ id, processing_status: known ? "acknowledged" : "unknown_id" }));
+}
+
+export function withDecisions(session: ReviewSession, decisions: readonly ReceivedDecision[]): ReviewSession {
+  return decisions.length === 0 ? session : { ...session, decisions: [...session.decisions, ...decisions] };
+}
+
+function orderWarnings(iteration: number, last: number): Warning[] {
+  if (iteration <= last + 1) return [];
+  if (last > 0) return [{ code: "iteration_gap", message: `turns ${last + 1} to ${iteration - 1} never came` }];
+  return [{ code: "first_turn_not_1", message: `the first turn of this session says it is turn ${iteration}` }];
+}
+
+function decisionWarnings({ applied_feedback }: ReviewRequest): Warning[] {
+  const items = applied_feedback?.items ?? [];
+  const bare = items.filter(isBare).map(({ id, status }) => ({
+    code: "bare_decision",
+    message: `${id} is ${status} without a reason`,
+  }));
+  const seen = new Set<string>();
+  const repeated = items.filter(({ id }) => seen.size === seen.add(id).size);
+  return [
+    ...bare,
+    ...repeated.map(({ id }) => ({
+      code: "duplicate_decision",
+      message: `${id} is decided more than once; the last counts`,
+    })),
+  ];
+}
+
+/** Why something was not done, or not all of it, is worth knowing. */
+export function isBare({ status, reason_code, explanation }: Decision): boolean {
+  if (status === "rejected") return reason_code === undefined && explanation === undefined;
+  return status === "partial" && explanation === undefined;
+}

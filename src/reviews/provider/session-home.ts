@@ -1,0 +1,27 @@
+import type { ReviewSession } from "./session.ts";
+
+/** Where the sessions of a provider live: a directory, or the store of a host. */
+export interface SessionHome {
+  /**
+   * Does something with a session while nobody else, in this process or another, can: what `work` returns is kept before the promise
+   * resolves. `busy` when others hold it for too long, `unknown` when there is none of this id.
+   */
+  withSession<T>(sessionID: string, work: (session: ReviewSession) => Promise<Kept<T>>): Promise<Held<T>>;
+  /** The same with a session that is new. */
+  withNewSession<T>(work: (session: ReviewSession) => Promise<Kept<T>>): Promise<T>;
+  /** A copy under a new id. */
+  fork(sessionID: string): Promise<string | undefined>;
+  /** The session that was used last. */
+  latest(): Promise<string | undefined>;
+  read(sessionID: string): Promise<ReviewSession | undefined>;
+}
+
+export interface Kept<T> {
+  /** Absent when nothing changed. */
+  readonly session?: ReviewSession;
+  readonly result: T;
+}
+
+export type Held<T> =
+  | { readonly ok: true; readonly result: T }
+  | { readonly ok: false; readonly why: "unknown" | "busy" };

@@ -1,0 +1,51 @@
+import type { DecisionStatus, ReviewRequest } from "../../formats/afp/request.ts";
+
+/** What a provider remembers of one session. A session may hold several conversations: each begins with iteration 1. */
+export interface ReviewSession {
+  readonly sessionID: string;
+  /** The last answered iteration of the present conversation, 0 before the first. */
+  readonly last: number;
+  readonly issued: readonly IssuedRemark[];
+  /** Every decision that was received, oldest first. */
+  readonly decisions: readonly ReceivedDecision[];
+  /** The last success answer, to be given again when the same request comes again. */
+  readonly answered?: AnsweredTurn;
+  /** The content as it was last reviewed. */
+  readonly artifact?: ReviewRequest["artifact"];
+}
+
+export interface IssuedRemark {
+  readonly id: string;
+  readonly aspect: string;
+  readonly description: string;
+  readonly recommendation: string;
+  /** In which it appeared. */
+  readonly iterations: readonly number[];
+  /** Stands for the part of the artifact that it was about when it was last made. */
+  readonly part: string;
+}
+
+export interface ReceivedDecision {
+  readonly iteration: number;
+  readonly id: string;
+  readonly status: DecisionStatus;
+  readonly known: boolean;
+  readonly reason_code?: string;
+  readonly explanation?: string;
+}
+
+export interface AnsweredTurn {
+  readonly iteration: number;
+  readonly fingerprint: string;
+  /** The response as JSON text. */
+  readonly response: string;
+}
+
+export function newSession(sessionID: string): ReviewSession {
+  return { sessionID, last: 0, issued: [], decisions: [] };
+}
+
+/** The latest decision on each remark of the present conversation. */
+export function latestDecisions(session: ReviewSession): ReadonlyMap<string, ReceivedDecision> {
+  return new Map(session.decisions.filter(({ known }) => known).map((one) => [one.id, one]));
+}

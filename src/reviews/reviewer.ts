@@ -1,0 +1,24 @@
+import type { ReviewRequest } from "../formats/afp/request.ts";
+import type { Review } from "./provider/finish-turn.ts";
+import type { ReceivedDecision, ReviewSession } from "./provider/session.ts";
+
+/** Whoever forms the opinion behind a provider. Throws when it cannot; the provider then answers INTERNAL_ERROR and says no more. */
+export interface Reviewer {
+  /** What requests name it by. */
+  readonly agent: string;
+  /** Whether it looks at artifacts of this type, which is lower-case and without parameters. */
+  reviews(mediaType: string): boolean;
+  review(asked: ReviewAsked): Promise<Review>;
+}
+
+export interface ReviewAsked {
+  readonly request: ReviewRequest;
+  /** The conversation before this turn: what was remarked, what was decided, the artifact as it was. */
+  readonly session: ReviewSession;
+  /** Those that came with this turn. */
+  readonly decisions: readonly ReceivedDecision[];
+  readonly signal: AbortSignal;
+}
+
+/** The name that is always known. */
+export const DEFAULT_AGENT = "qualitative-reviewer";
