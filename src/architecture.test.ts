@@ -32,6 +32,7 @@ const shell = [
   "store/gates.ts",
   "store/judgments.ts",
   "store/tapes.ts",
+  "store/reviews.ts",
   "store/search-words.ts",
 ];
 

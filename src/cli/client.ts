@@ -6,7 +6,7 @@ export type ClientSettings = Pick<Config, "url" | "key" | "timeoutMs">;
 export interface Request {
   readonly method?: "GET" | "POST" | "DELETE";
   readonly query?: Readonly<Record<string, string | number | undefined>>;
-  /** Sent as it is when it is a text, else as JSON. */
+  /** Sent as it is when it is text or bytes, else as JSON. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string | undefined>>;
 }
@@ -64,7 +64,7 @@ async function send(settings: ClientSettings, path: string, request: Request, si
         ...(body === undefined ? {} : { "content-type": "application/json" }),
         ...headers,
       }),
-      ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+      ...(body === undefined ? {} : { body: isSentAsIs(body) ? body : JSON.stringify(body) }),
       redirect: "error",
     });
   } catch (error) {
@@ -72,6 +72,10 @@ async function send(settings: ClientSettings, path: string, request: Request, si
   }
   if (response.ok) return response;
   throw await errorOf(response, settings);
+}
+
+function isSentAsIs(body: unknown): body is string | Uint8Array<ArrayBuffer> {
+  return typeof body === "string" || body instanceof Uint8Array;
 }
 
 async function errorOf(response: Response, { url, key }: ClientSettings): Promise<AppError> {

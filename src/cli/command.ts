@@ -19,6 +19,11 @@ export interface CommandSpec<F extends Flags = NoFlags> {
   readonly examples: readonly string[];
   /** What its exit codes mean where that is not plain from the common table. */
   readonly exits?: Readonly<Record<number, string>>;
+  /**
+   * For a command that stands in for another program: the exit code of that one for a call that cannot be understood, which is
+   * answered with the usage.
+   */
+  readonly misuseExit?: number;
   /** The exit code, 0 when nothing is returned. */
   readonly load: () => Promise<(call: Call<F>) => Promise<number | undefined>>;
 }
@@ -32,12 +37,20 @@ export interface Arg {
   readonly many?: true;
 }
 
-export type Flag =
-  | { readonly type: "switch"; readonly summary: string }
-  | { readonly type: "text"; readonly value: string; readonly summary: string; readonly choices?: readonly string[] }
-  | { readonly type: "integer"; readonly value: string; readonly summary: string; readonly min: number }
-  /** May be given more than once. */
-  | { readonly type: "list"; readonly value: string; readonly summary: string };
+export type Flag = FlagRow &
+  (
+    | { readonly type: "switch" }
+    | { readonly type: "text"; readonly value: string; readonly choices?: readonly string[] }
+    | { readonly type: "integer"; readonly value: string; readonly min: number }
+    /** May be given more than once. */
+    | { readonly type: "list"; readonly value: string }
+  );
+
+interface FlagRow {
+  readonly summary: string;
+  /** One letter that stands for it, only where another program has it so. */
+  readonly short?: string;
+}
 
 export type Flags = Readonly<Record<string, Flag>>;
 export type NoFlags = Readonly<Record<never, Flag>>;

@@ -32,6 +32,16 @@ export const JUDGMENT_SETTINGS = {
     value: "SECONDS",
     summary: "How often review queues that nobody looks at are filled; one that is looked at is filled then.",
   },
+  maxReviewBytes: {
+    group: "Limits",
+    type: "integer",
+    unit: "bytes",
+    default: 16_777_216,
+    min: 1024,
+    max: 16_777_216,
+    value: "BYTES",
+    summary: "The largest request for a review; the protocol has no larger ones.",
+  },
   bundleMaxBytes: {
     group: "Limits",
     type: "integer",

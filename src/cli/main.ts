@@ -6,7 +6,7 @@ import { complaint } from "./complaint.ts";
 import { coloursWanted, defaultConfig, type Environment, loadConfig } from "./config.ts";
 import { EXIT, exitCodeOf } from "./exit-codes.ts";
 import { type Io, processIo } from "./io.ts";
-import { createProgram, type ParsedCall } from "./program.ts";
+import { createProgram, Misuse, type ParsedCall } from "./program.ts";
 import type { Config, SettingName } from "./settings.ts";
 import { COMMANDS, GROUPS } from "./specs/all.ts";
 import { packageVersion } from "./version.ts";
@@ -28,6 +28,10 @@ export async function main(
     return await run(argv, world);
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return EXIT.fine;
+    if (error instanceof Misuse) {
+      io.err(error.message.trimEnd());
+      return error.exitCode;
+    }
     const shown = error instanceof CommanderError ? usageError(error) : error;
     complain(shown, argv, io);
     return exitCodeOf(shown);

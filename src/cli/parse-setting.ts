@@ -47,6 +47,8 @@ function parseText(name: SettingName, value: string): string {
   if (name === "tokenKeys") parseTokenKeys(value);
   if (name === "otlpEndpoint") otlpUrl(value);
   if (name === "otlpHeaders") otlpHeaders(value);
+  if (name === "reviewModelUrl") modelUrl(value);
+  if (name === "reviewModelKeyEnv") variableName(value);
   return value;
 }
 
@@ -56,6 +58,20 @@ function baseUrl(value: string): string {
   if (address.endsWith("/v1")) throw new Error(`must be the address without /v1, not ${shown(value)}`);
   if (url?.protocol === "http:" || url?.protocol === "https:") return address;
   throw new Error(`must be an address such as http://127.0.0.1:4100, not ${shown(value)}`);
+}
+
+function modelUrl(value: string): void {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  const isWeb = url?.protocol === "http:" || url?.protocol === "https:";
+  if (isWeb && url.username === "" && url.password === "" && url.search === "" && url.hash === "") return;
+  // The value is not repeated: somebody may have put a key into it.
+  throw new Error("must be an address such as http://127.0.0.1:11434/v1, without a user, password or query");
+}
+
+function variableName(value: string): void {
+  if (/^[A-Za-z_]\w*$/.test(value)) return;
+  // Nor this: a key is easily put where its name belongs.
+  throw new Error("must be the name of an environment variable, not a key itself");
 }
 
 function databaseUrl(value: string): string {

@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError, Option } from "commander";
+import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import type { AnyCommand, Flag } from "./command.ts";
 import { defaultText, environmentNameOf, flagOf, type SettingName, settingNamed } from "./settings.ts";
 
@@ -82,6 +82,12 @@ function build(spec: AnyCommand, word: string, act: ProgramDeps["act"], write: (
   for (const name of spec.settings) for (const one of settingOptions(name)) command.addOption(one);
   if (spec.settings.length > 0) command.option("--config <FILE>", "settings to read; else assay.config.json, if any");
   command.addHelpText("after", helpTail(spec));
+  const { misuseExit } = spec;
+  if (misuseExit !== undefined) {
+    command.exitOverride((error) => {
+      throw error.exitCode === 0 ? error : new Misuse(misuseExit, `${error.message}\n\n${command.helpInformation()}`);
+    });
+  }
   return command.action(async () => {
     const given = givenBy(command);
     await act({
@@ -95,12 +101,24 @@ function build(spec: AnyCommand, word: string, act: ProgramDeps["act"], write: (
   });
 }
 
+/** A call that cannot be understood, of a command that stands in for another program and fails as that does. */
+export class Misuse extends CommanderError {
+  constructor(exitCode: number, usage: string) {
+    super(exitCode, "assay.misuse", usage);
+  }
+}
+
 export function kebab(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
+/** As in `-s, --session`. */
+export function flagNames(name: string, { short }: Flag): string {
+  return short === undefined ? `--${kebab(name)}` : `-${short}, --${kebab(name)}`;
+}
+
 function option(name: string, flag: Flag): Option {
-  const long = `--${kebab(name)}`;
+  const long = flagNames(name, flag);
   if (flag.type === "switch") return new Option(long, flag.summary);
   const made = new Option(`${long} <${flag.value}>`, flag.summary);
   if (flag.type === "list") return made.argParser(collect);
@@ -143,8 +161,15 @@ function parseCount(text: string, min: number): number {
 
 /** Only what stood on the command line: commander's own defaults would hide the file and the environment. */
 function givenBy(command: Command): Record<string, unknown> {
-  const options = command.opts<Record<string, unknown>>();
-  return Object.fromEntries(Object.entries(options).filter(([name]) => command.getOptionValueSource(name) === "cli"));
+  const options = Object.entries(command.opts<Record<string, unknown>>());
+  const given = options.filter(([name]) => command.getOptionValueSource(name) === "cli");
+  // Commander knows `--no-retry` as a retry that is false; a command that has no `--retry` knows it by its own name.
+  const negated = given.filter(([, value]) => value === false).map(([name]) => [`no${capitalised(name)}`, true]);
+  return Object.fromEntries([...given, ...negated]);
+}
+
+function capitalised(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1);
 }
 
 function pick(from: Readonly<Record<string, unknown>>, names: readonly string[]): Record<string, unknown> {

@@ -1,6 +1,6 @@
 import type { AnyCommand, Flag } from "./command.ts";
 import { EXIT_CODES } from "./exit-codes.ts";
-import { kebab } from "./program.ts";
+import { flagNames } from "./program.ts";
 import {
   defaultText,
   environmentNameOf,
@@ -70,7 +70,7 @@ function usageOf(spec: AnyCommand): string {
 }
 
 function flagText(name: string, flag: Flag): string {
-  return flag.type === "switch" ? `--${kebab(name)}` : `--${kebab(name)} ${flag.value}`;
+  return flag.type === "switch" ? flagNames(name, flag) : `${flagNames(name, flag)} ${flag.value}`;
 }
 
 /** A group that a command takes as a whole is named instead of listed. */

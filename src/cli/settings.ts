@@ -1,6 +1,8 @@
 import { AUDIT_SETTINGS } from "./audit-settings.ts";
 import { GATE_SETTINGS } from "./gate-settings.ts";
 import { JUDGMENT_SETTINGS } from "./judgment-settings.ts";
+import { REVIEW_ASK_SETTINGS } from "./review-ask-settings.ts";
+import { REVIEW_MODEL_SETTINGS } from "./review-model-settings.ts";
 import { WEBHOOK_SETTINGS } from "./webhook-settings.ts";
 
 /**
@@ -30,7 +32,17 @@ interface Row {
   readonly unit?: "milliseconds" | "seconds" | "bytes" | "per second";
 }
 
-export const SETTING_GROUPS = ["Server", "Storage", "Work", "Gates", "Webhooks", "Limits", "Audit", "Client"] as const;
+export const SETTING_GROUPS = [
+  "Server",
+  "Storage",
+  "Work",
+  "Gates",
+  "Webhooks",
+  "Reviews",
+  "Limits",
+  "Audit",
+  "Client",
+] as const;
 export type SettingGroup = (typeof SETTING_GROUPS)[number];
 
 const DAY_MS = 86_400_000;
@@ -69,7 +81,7 @@ export const SETTINGS = {
     group: "Server",
     type: "names",
     default: [],
-    choices: ["pauseResume", "feedback", "auditLogIntegrity", "webhooks", "replay", "diff", "debugBundle"],
+    choices: ["pauseResume", "feedback", "auditLogIntegrity", "webhooks", "replay", "diff", "debugBundle", "reviews"],
     value: "LIST",
     summary: "Capabilities to switch off; they leave discovery and their routes answer as the protocol says.",
   },
@@ -196,6 +208,8 @@ export const SETTINGS = {
   ...GATE_SETTINGS,
   ...WEBHOOK_SETTINGS,
   ...JUDGMENT_SETTINGS,
+  ...REVIEW_ASK_SETTINGS,
+  ...REVIEW_MODEL_SETTINGS,
   rateLimit: {
     group: "Limits",
     type: "integer",

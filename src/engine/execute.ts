@@ -152,5 +152,9 @@ export function refused(refusal: Refusal): Error {
       return new AppError("queue_conflict", { id: refusal.id });
     case "tape":
       return new AppError("tape_conflict", { runId: refusal.runId });
+    case "review":
+      return refusal.there
+        ? new AppError("review_session_busy", { sessionId: refusal.sessionId, name: "SessionBusy" })
+        : new AppError("not_found", { what: "review session", sessionId: refusal.sessionId, name: "SessionNotFound" });
   }
 }

@@ -3,6 +3,7 @@ import type { Operation } from "../protocol/operation.ts";
 import { OPERATIONS, type OperationId } from "../protocol/operations.ts";
 import { artifactWrite } from "../testing/builders.ts";
 import { expectError, KEYS, type TestHost, testHost, type Who } from "../testing/host.ts";
+import { reviewRequest } from "../testing/review-client.ts";
 import { workflow } from "../testing/workflow.ts";
 import { REQUEST_EXAMPLES } from "./openapi-examples.ts";
 import { fillPath } from "./route-pattern.ts";
@@ -22,6 +23,8 @@ const mine = {
   queueId: "",
   itemId: "",
   hash: "0".repeat(64),
+  sessionId: "",
+  remarkId: "remark-only-mine",
 };
 
 beforeAll(async () => {
@@ -42,6 +45,8 @@ beforeAll(async () => {
   const items = { items: [{ runId: mine.runId }] };
   const added = await host.ask("POST", `/v1/host/assay/queues/${mine.queueId}/items`, { json: items });
   mine.itemId = added.json().added[0].itemId;
+  const review = await host.ask("POST", "/v1/host/assay/afp/run", { json: reviewRequest("fix:only-mine") });
+  mine.sessionId = String(review.headers["x-afp-session"]);
 });
 afterAll(() => host.close());
 
@@ -124,12 +129,15 @@ describe("with a key of another tenant", () => {
       "/v1/host/assay/annotations",
       "/v1/host/assay/queues",
       "/v1/host/assay/inbox?flagged=true",
+      "/v1/host/assay/reviews",
+      "/v1/host/assay/reviews/analytics",
     ]) {
       const { payload } = await host.ask("GET", url, { as: "other" });
       expect(payload).not.toContain("only-mine");
       expect(payload).not.toContain(mine.runId);
       expect(payload).not.toContain(mine.webhookId);
       expect(payload).not.toContain(mine.annotationId);
+      expect(payload).not.toContain(mine.sessionId);
       expect(payload).not.toContain(KEYS.owner.principal);
     }
   });

@@ -2,6 +2,8 @@ import type { AuditVerifier } from "../engine/audit/signer.ts";
 import type { Authenticator } from "../engine/authenticate.ts";
 import type { Host } from "../engine/host.ts";
 import type { Authorizer } from "../engine/roles.ts";
+import { REQUEST_BYTES_MAX } from "../formats/afp/request.ts";
+import type { ReviewService } from "./afp.ts";
 import type { Handler } from "./handler.ts";
 import type { Sample } from "./metric-registry.ts";
 
@@ -17,6 +19,7 @@ export interface HttpDeps {
   /** Whose key signs the checkpoints, and how often it does. */
   readonly audit: AuditSettings;
   readonly events: EventRoutes;
+  readonly reviews: ReviewService;
   /** The built console. Absent: it is not served. */
   readonly consoleDir?: string;
   /** Ids of the workflows that discovery lists as fixtures; asked only while the conformance seams are on. */
@@ -52,6 +55,8 @@ export interface HttpSettings {
   readonly maxRequestBodyBytes: number;
   /** Of requests that bring a tape, or a body of one. */
   readonly maxTapeBytes: number;
+  /** Of requests for a review. */
+  readonly maxReviewBytes: number;
   readonly maxJsonDepth: number;
   /** Values and members a body may hold, counted before it is parsed. */
   readonly maxJsonElements: number;
@@ -69,6 +74,7 @@ export interface HttpSettings {
 export const HTTP_DEFAULTS: HttpSettings = {
   maxRequestBodyBytes: 1_048_576,
   maxTapeBytes: 67_108_864,
+  maxReviewBytes: REQUEST_BYTES_MAX,
   maxJsonDepth: 64,
   maxJsonElements: 100_000,
   rateLimit: 0,

@@ -4,6 +4,7 @@ import { SIGNAL_KINDS, TARGETS } from "../protocol/annotation.ts";
 import { type Discovery, PROTOCOL_VERSION } from "../protocol/discovery.ts";
 import { DRAIN_POLICIES, ENGINE_VERSION, EVENT_LOG_SCHEMA_VERSION } from "../protocol/events.ts";
 import { FORK_MODES } from "../protocol/forked-from.ts";
+import { AFP_BASE } from "../protocol/review-api.ts";
 import { BUILT_IN_ROLES } from "../protocol/scopes.ts";
 import type { AuditSettings } from "./deps.ts";
 
@@ -70,6 +71,7 @@ export function discoveryDocument(discovered: Discovered): Discovery {
         openapi: "/v1/openapi.json",
         asyncapi: "/v1/asyncapi.json",
         ...(discovered.console ? { console: "/console/" } : {}),
+        ...(capabilities.has("reviews") ? { reviews: AFP_BASE } : {}),
       },
     },
   };

@@ -20,6 +20,8 @@ export interface RequestContext {
   readonly body: unknown;
   /** The body as it was sent. */
   readonly bodyText: string;
+  /** On routes that take it as it is; empty on all others. */
+  readonly bodyBytes: Uint8Array;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   /** What went wrong when it is too late to answer with it. */

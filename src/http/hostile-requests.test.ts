@@ -20,6 +20,8 @@ const NAMED = (runId: string) => ({
   queueId: "none",
   itemId: "none",
   hash: "none",
+  sessionId: "none",
+  remarkId: "none",
 });
 const LATER = new Date(Date.now() + 3_600_000).toISOString();
 let host: TestHost;

@@ -1,6 +1,7 @@
 import { AppError } from "../protocol/errors.ts";
 import type { Operation } from "../protocol/operation.ts";
 import { OPERATIONS } from "../protocol/operations.ts";
+import { AFP_BASE } from "../protocol/review-api.ts";
 import { pathTest } from "./route-pattern.ts";
 
 interface Known {
@@ -23,12 +24,15 @@ export function unrouted(served: (operation: Operation) => boolean, ours: readon
   return (method: string, path: string): AppError => {
     const shown = path.slice(0, MAX_PATH);
     const named = decoded(path);
+    // The protocol that is spoken there has names of its own for these two.
+    const isReview = named.startsWith(`${AFP_BASE}/`);
     const methods = known.find(({ test }) => test.test(named))?.methods ?? (ours.includes(path) ? READS : []);
     if (methods.length > 0) {
-      return new AppError("method_not_allowed", { method, path: shown, allowed: methods.join(", ") });
+      const more = isReview ? { name: "MethodNotAllowed" } : {};
+      return new AppError("method_not_allowed", { method, path: shown, allowed: methods.join(", "), ...more });
     }
     return path.startsWith("/v1/") || path.startsWith("/console/") || path === "/v1"
-      ? new AppError("not_found", { what: "route" })
+      ? new AppError("not_found", { what: "route", ...(isReview ? { name: "NotFound" } : {}) })
       : new AppError("unversioned_path", { path: shown });
   };
 }

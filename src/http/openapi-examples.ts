@@ -1,5 +1,6 @@
 import type { OperationId } from "../protocol/operations.ts";
 import { QUEUE_EXAMPLES } from "./queue-examples.ts";
+import { REVIEW_EXAMPLES } from "./review-examples.ts";
 import { TAPE_EXAMPLES } from "./tape-examples.ts";
 
 /** Short bodies to try a route with. */
@@ -57,6 +58,7 @@ export const REQUEST_EXAMPLES: Partial<Record<OperationId, unknown>> = {
   },
   ...QUEUE_EXAMPLES,
   ...TAPE_EXAMPLES,
+  ...REVIEW_EXAMPLES,
   createKey: { principal: "ci", kind: "agent", roles: ["reviewer"], scopes: ["runs:read", "runs:annotate"] },
   importJudgments: {
     lines: [

@@ -9,6 +9,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   events: "Following runs and the inbox; docs/asyncapi.json describes the frames.",
   annotations: "Judgments on runs.",
   tapes: "Runs that were recorded elsewhere, and judgments as files beside runs.",
+  reviews: "Peer reviews between agents, by the Agent Feedback Protocol.",
   artifacts: "What runs made.",
   audit: "The tenant's audit chain.",
   keys: "API keys of the tenant.",
@@ -54,6 +55,11 @@ export const HEADERS: Readonly<Record<string, JsonSchema>> = {
   EventReplayed: {
     description: "Present when this is the answer that was given to the same event before.",
     schema: { type: "string", const: "true" },
+  },
+  ReviewSession: {
+    description: "The session to name in the next request.",
+    required: true,
+    schema: { type: "string" },
   },
   RetryAfter: { description: "Seconds to wait before asking again.", schema: { type: "integer", minimum: 1 } },
 };

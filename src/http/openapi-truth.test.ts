@@ -5,6 +5,7 @@ import { OPERATIONS, type OperationId } from "../protocol/operations.ts";
 import { artifactWrite } from "../testing/builders.ts";
 import { GateClient } from "../testing/gate-host.ts";
 import { type Asked, type TestHost, testHost, type Who } from "../testing/host.ts";
+import { decidedReview } from "../testing/review-client.ts";
 import { bodyOf, tapeText } from "../testing/tape-texts.ts";
 import { workflow } from "../testing/workflow.ts";
 import { REQUEST_EXAMPLES } from "./openapi-examples.ts";
@@ -41,6 +42,8 @@ const named = {
   itemId: "",
   queuedRunId: "",
   hash: bodyOf("hello world").hash,
+  sessionId: "",
+  remarkId: "remark-a",
 };
 
 beforeAll(async () => {
@@ -93,6 +96,8 @@ async function target({ path }: Operation): Promise<string> {
   }
   if (path.includes("{queueId}")) await queueOfItsOwn();
   if (path.includes("/tapes/{runId}")) await tapeOfItsOwn();
+  if (path.includes("{sessionId}")) named.sessionId = await decidedReview(host);
+  if (path.includes("{remarkId}")) named.runId = await host.newRun();
   return fillPath(path, named);
 }
 
@@ -119,6 +124,8 @@ async function queueOfItsOwn(): Promise<void> {
 }
 
 function asked(id: OperationId, operation: Operation): Asked {
+  if (id === "runReview") return { json: REQUEST_EXAMPLES[id] };
+  if (id === "annotateRemark") return { json: { runId: named.runId } };
   if (id === "addQueueItems") return { json: { items: [{ runId: named.queuedRunId }] } };
   return operation.body === undefined ? {} : { json: REQUEST_EXAMPLES[id] ?? {} };
 }
@@ -186,6 +193,8 @@ describe.each(operations)("%s is described as it answers", (id, operation) => {
       annotationId: "none",
       queueId: "none",
       itemId: "none",
+      sessionId: "none",
+      remarkId: "none",
     };
     if (operation.path.includes("{")) expectDescribed(operation, await ask({}, fillPath(operation.path, nothing)));
   });

@@ -50,7 +50,7 @@ function publicOperations(): [OperationId, Operation][] {
 }
 
 function describe(id: OperationId, operation: Operation): JsonSchema {
-  const { tag, summary, access, body } = operation;
+  const { tag, summary, access, body, takesReview } = operation;
   const parameters = parametersOf(id, operation);
   return {
     operationId: id,
@@ -58,7 +58,7 @@ function describe(id: OperationId, operation: Operation): JsonSchema {
     summary,
     ...(access === "public" ? { security: [] } : { description: accessText(operation) }),
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...(body === undefined ? {} : { requestBody: requestBody(id, operation) }),
+    ...(body === undefined && takesReview === undefined ? {} : { requestBody: requestBody(id, operation) }),
     responses: { ...successes(id, operation), ...failures(operation), default: failure("Any other error.") },
   };
 }
@@ -117,6 +117,7 @@ function successes(id: OperationId, operation: Operation): Record<string, JsonSc
     ...etag,
     ...(idempotent === undefined ? {} : { "openwop-Idempotent-Replay": header("IdempotentReplay") }),
     ...(id === "sendExternalEvent" ? { [EVENT_REPLAYED]: header("EventReplayed") } : {}),
+    ...(id === "runReview" ? { "X-AFP-Session": header("ReviewSession") } : {}),
   };
   const answer = {
     description: id === "registerWorkflow" ? "Registered." : "Success.",

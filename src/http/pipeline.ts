@@ -9,14 +9,14 @@ import type { Operation } from "../protocol/operation.ts";
 import type { Run } from "../protocol/run.ts";
 import { parse, type TSchema } from "../protocol/schema.ts";
 import type { Scope } from "../protocol/scopes.ts";
-import type { HttpDeps } from "./deps.ts";
+import type { HttpDeps, HttpSettings } from "./deps.ts";
 import { errorReply, internalError, isForClient } from "./errors.ts";
 import type { Handler, Reply } from "./handler.ts";
 import { checkedKey, digestOf, type Keyed, oncePerKey } from "./idempotency.ts";
 import type { KeyWatch } from "./key-watch.ts";
 import type { RouteStats } from "./metric-registry.ts";
 import type { RateLimit } from "./rate-limit.ts";
-import { type Body, ClientGone, readBody } from "./read-body.ts";
+import { type Body, ClientGone, readBody, readRawBody } from "./read-body.ts";
 import { queryReader } from "./read-query.ts";
 import { Context } from "./request-context.ts";
 import { logRequest } from "./request-log.ts";
@@ -53,7 +53,7 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
   const scope: Scope | undefined = access === "public" || access === "authenticated" ? undefined : access;
   const readQuery = operation.query === undefined ? undefined : queryReader(operation.query);
   const limits = {
-    maxBytes: operation.takesTape === true ? settings.maxTapeBytes : settings.maxRequestBodyBytes,
+    maxBytes: maxBytesOf(operation, settings),
     maxDepth: settings.maxJsonDepth,
     maxElements: settings.maxJsonElements,
   };
@@ -137,7 +137,7 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
     // Where a token is the credential, it comes before the body like any other.
     if (params["token"] !== undefined) host.tokens.read(params["token"]);
     const query = readQuery?.(request.raw.url ?? "");
-    const body = bodySchema === undefined ? NO_BODY : await readBody(request.raw, limits);
+    const body = await bodyOf(request);
     if (bodySchema !== undefined) checkBody(bodySchema, body.value, bodyDetails);
     if (streams && request.method === "HEAD") return { status: 200, raw: "", contentType: "text/event-stream" };
     if (writesItself) {
@@ -155,6 +155,11 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
       () => handler(context),
       () => context.recorded,
     );
+  }
+
+  function bodyOf({ raw }: FastifyRequest): Body | Promise<Body> {
+    if (operation.takesReview === true) return readRawBody(raw, limits.maxBytes);
+    return bodySchema === undefined ? NO_BODY : readBody(raw, limits);
   }
 
   async function namedRun(caller: Caller, runId: string): Promise<Run | undefined> {
@@ -205,6 +210,11 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
     log.error({ requestId, err: error }, "unexpected error");
     return errorReply(internalError(requestId));
   }
+}
+
+function maxBytesOf({ takesTape, takesReview }: Operation, settings: HttpSettings): number {
+  if (takesReview === true) return settings.maxReviewBytes;
+  return takesTape === true ? settings.maxTapeBytes : settings.maxRequestBodyBytes;
 }
 
 function checkBody(schema: TSchema, value: unknown, more: ErrorDetails | undefined): void {

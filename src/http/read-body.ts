@@ -11,6 +11,8 @@ export interface BodyLimits extends JsonLimits {
 export interface Body {
   readonly value: unknown;
   readonly text: string;
+  /** As it came, where that is what counts. */
+  readonly bytes?: Uint8Array;
 }
 
 const NOTHING: Body = { value: {}, text: "" };
@@ -24,6 +26,17 @@ export async function readBody(request: IncomingMessage, limits: BodyLimits): Pr
   if (bytes.length === 0) return NOTHING;
   requireJsonType(request);
   return parseBody(bytes, limits);
+}
+
+/** A body that is handed on as it is. The protocol it belongs to has names of its own for what can be wrong with it. */
+export async function readRawBody(request: IncomingMessage, maxBytes: number): Promise<Body> {
+  requirePlain(request);
+  try {
+    return { ...NOTHING, bytes: await readBytes(request, maxBytes) };
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== "payload_too_large") throw error;
+    throw new AppError("payload_too_large", { ...error.details, name: "TooLarge" });
+  }
 }
 
 /** Thrown when the client went away in the middle of its request; there is nobody left to answer. */
@@ -56,12 +69,18 @@ function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> 
 
 const JSON_TYPE = /^application\/json\s*(?:;\s*charset="?utf-8"?\s*)?$/i;
 
-function requireJsonType({ headers }: IncomingMessage): void {
+function requireJsonType(request: IncomingMessage): void {
+  const { headers } = request;
   const type = headers["content-type"];
-  const coding = headers["content-encoding"];
   // Compared first, because nearly every client sends exactly this.
   const known = type === "application/json" || (type !== undefined && JSON_TYPE.test(type));
-  if (!known || (coding !== undefined && coding !== "identity")) throw new AppError("unsupported_media_type");
+  if (!known) throw new AppError("unsupported_media_type");
+  requirePlain(request);
+}
+
+function requirePlain({ headers }: IncomingMessage): void {
+  const coding = headers["content-encoding"];
+  if (coding !== undefined && coding !== "identity") throw new AppError("unsupported_media_type");
 }
 
 export function parseBody(bytes: Buffer, limits: JsonLimits): Body {

@@ -7,6 +7,8 @@ import type { Reply, RequestContext } from "./handler.ts";
 import { type Keyed, outcomeOf } from "./idempotency.ts";
 import type { Body } from "./read-body.ts";
 
+const NO_BYTES = new Uint8Array();
+
 export class Context implements RequestContext {
   readonly host: Host;
   readonly requestId: string;
@@ -16,6 +18,7 @@ export class Context implements RequestContext {
   readonly query: unknown;
   readonly body: unknown;
   readonly bodyText: string;
+  readonly bodyBytes: Uint8Array;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   /** Whether a command was given the outcome to commit with its change. */
@@ -45,6 +48,7 @@ export class Context implements RequestContext {
     this.query = query;
     this.body = body.value;
     this.bodyText = body.text;
+    this.bodyBytes = body.bytes ?? NO_BYTES;
     this.request = request;
     this.reply = reply;
     this.watchKey = watchKey;

@@ -26,6 +26,7 @@ import { exportJudgmentsRoute, importJudgmentsRoute } from "./judgment-files.ts"
 import { listJudgmentsRoute } from "./judgments.ts";
 import { createKeyRoute, listKeysRoute, revokeKeyRoute, whoAmIRoute } from "./keys.ts";
 import { QUEUE_ROUTES } from "./queues.ts";
+import { reviewRoutes } from "./reviews.ts";
 import { defineRoleRoute, listPrincipalsRoute, listRolesRoute, removeRoleRoute, setPrincipalRoute } from "./roles.ts";
 import {
   bulkCancelRunsRoute,
@@ -59,7 +60,7 @@ import { getWorkflowRoute, listWorkflowsRoute, registerWorkflowRoute } from "./w
 
 /** The one place where an operation of the protocol meets the function that answers it. */
 export function handlers(deps: HttpDeps, getMetrics: Handler): Readonly<Record<OperationId, Handler>> {
-  const { audit, authorizer, events, version } = deps;
+  const { audit, authorizer, events, reviews, version } = deps;
   return {
     ...documentRoutes(deps),
     listWorkflows: listWorkflowsRoute,
@@ -103,6 +104,7 @@ export function handlers(deps: HttpDeps, getMetrics: Handler): Readonly<Record<O
     listPastRows: listPastRowsRoute,
     ...QUEUE_ROUTES,
     ...tapeRoutes(version),
+    ...reviewRoutes(reviews),
     getArtifact: getArtifactRoute,
     verifyAudit: verifyAuditRoute(audit.verifier),
     listAuditEntries: listAuditEntriesRoute(audit.verifier),

@@ -14,7 +14,8 @@ afterAll(() => host.close());
 
 describe("the routes", () => {
   test("are those of the operation table, each with one handler", () => {
-    const deps = { audit: { verifier: {} }, events: {}, host: host.host, settings: {} } as unknown as HttpDeps;
+    const reviews = { reviewers: [] };
+    const deps = { audit: { verifier: {} }, events: {}, host: host.host, settings: {}, reviews } as unknown as HttpDeps;
     const made = handlers(deps, () => "hijacked");
     expect(Object.keys(made).sort()).toEqual(Object.keys(OPERATIONS).sort());
   });

@@ -144,7 +144,10 @@ export const Discovery = Type.Object(
           },
           closed,
         ),
-        assay: Type.Object({ routes: Name, openapi: Name, asyncapi: Name, console: Type.Optional(Name) }, closed),
+        assay: Type.Object(
+          { routes: Name, openapi: Name, asyncapi: Name, console: Type.Optional(Name), reviews: Type.Optional(Name) },
+          closed,
+        ),
       },
       closed,
     ),

@@ -125,6 +125,16 @@ export const ERRORS = {
     retry: true,
     message: "What is kept of the tape of run {runId} changed in the same moment. Nothing was written; send it again.",
   },
+  review_session_busy: {
+    status: 409,
+    retry: true,
+    retryAfterSeconds: 2,
+    message: "Another request is being answered in review session {sessionId}. Nothing was changed; ask again shortly.",
+  },
+  review_item_undecided: {
+    status: 409,
+    message: "Nothing was decided about remark {remarkId} yet. It can be written beside a run once it is.",
+  },
   run_read_only: {
     status: 409,
     message: "Run {runId} was recorded elsewhere and came as a tape. It can be read and judged; {problem}.",
@@ -199,6 +209,24 @@ export const ERRORS = {
     status: 500,
     message: "No answer from {url}: {reason}. Is the server running? Start it with `assay serve`.",
   },
+  model_failed: { status: 500, message: "The model gave no usable answer: {problem}." },
+  review_in_use: {
+    status: 500,
+    retry: true,
+    message: "Review {review} is in use by another process. Nothing was changed; wait for it, then try again.",
+  },
+  review_ended: {
+    status: 500,
+    message: "Review {review} has ended: {ending}. Use --reopen to go on all the same, or start another one.",
+  },
+  review_undecided: {
+    status: 500,
+    message:
+      "Review {review} has remarks without a decision: {ids}. Nothing was sent; `assay review decide` takes them.",
+  },
+  review_decision_refused: { status: 500, message: "The decision on {id} was not taken: {problem}." },
+  review_request_refused: { status: 500, message: "Nothing was sent: {problem}." },
+  review_unreadable: { status: 500, message: "{path} cannot be read: {problem}. Nothing was changed." },
   row_refused: { status: 500, message: "Nothing was written: {problem}. Use --force to write it all the same." },
   unusable_input: { status: 500, message: "{problem}." },
 } as const satisfies Record<string, ErrorRow>;

@@ -24,6 +24,8 @@ export interface Operation {
   readonly body?: TSchema;
   /** The body holds a tape or a part of one: `maxTapeBytes` bounds it, and not `maxRequestBodyBytes`. */
   readonly takesTape?: true;
+  /** The body is handed on as the bytes it came as, whatever it says it is; `maxReviewBytes` bounds it. */
+  readonly takesReview?: true;
   /** Present on routes that change something: `Idempotency-Key` is honoured. `many` makes several commits. */
   readonly idempotent?: "one" | "many";
   readonly success: { readonly status: number; readonly schema?: TSchema; readonly contentType?: string };
@@ -41,6 +43,7 @@ export const CAPABILITIES = [
   "replay",
   "diff",
   "debugBundle",
+  "reviews",
   "conformanceSeams",
 ] as const;
 export type Capability = (typeof CAPABILITIES)[number];

@@ -29,6 +29,7 @@ import { JUDGMENT_FILE_OPERATIONS } from "./judgment-file-operations.ts";
 import { KEY_OPERATIONS } from "./key-operations.ts";
 import { BODY, KEYED, type Operation, PROTECTED } from "./operation.ts";
 import { QUEUE_OPERATIONS } from "./queue-operations.ts";
+import { REVIEW_OPERATIONS } from "./review-operations.ts";
 import { ROLE_OPERATIONS } from "./role-operations.ts";
 import { RunStatusSchema } from "./run-status.ts";
 import { Type } from "./schema.ts";
@@ -266,6 +267,7 @@ export const OPERATIONS = {
   ...FORK_OPERATIONS,
   ...BUNDLE_OPERATIONS,
   ...TAPE_OPERATIONS,
+  ...REVIEW_OPERATIONS,
   ...EXTERNAL_EVENT_OPERATIONS,
   ...INBOX_OPERATIONS,
   ...WEBHOOK_OPERATIONS,

@@ -23,6 +23,9 @@ export const SCOPES = [
   "runs:delete",
   "queues:manage",
   "judgments:import",
+  "reviews:request",
+  "reviews:read",
+  "reviews:delete",
 ] as const;
 
 export type Scope = (typeof SCOPES)[number];
@@ -33,8 +36,16 @@ export const EVERY_SCOPE = "*";
 export const BUILT_IN_ROLES: Readonly<Record<string, readonly string[]>> = {
   owner: [EVERY_SCOPE],
   admin: [EVERY_SCOPE],
-  reviewer: ["runs:read", "runs:annotate", "approvals:respond", "manifest:read", "artifacts:read"],
-  viewer: ["runs:read", "manifest:read"],
+  reviewer: [
+    "runs:read",
+    "runs:annotate",
+    "approvals:respond",
+    "manifest:read",
+    "artifacts:read",
+    "reviews:request",
+    "reviews:read",
+  ],
+  viewer: ["runs:read", "manifest:read", "reviews:read"],
 };
 
 const ORDER = ["owner", "admin", "reviewer", "viewer"];

@@ -19,6 +19,7 @@ import { outboxes } from "../testing/store-contract/outbox.ts";
 import { queue } from "../testing/store-contract/queue.ts";
 import { queueItems } from "../testing/store-contract/queue-items.ts";
 import { queues } from "../testing/store-contract/queues.ts";
+import { reviews } from "../testing/store-contract/reviews.ts";
 import { runs } from "../testing/store-contract/runs.ts";
 import { side } from "../testing/store-contract/side.ts";
 import type { Subject } from "../testing/store-contract/subject.ts";
@@ -87,6 +88,7 @@ const CHAPTERS = [
   queues,
   queueItems,
   tapes,
+  reviews,
   deletions,
   side,
   lifetime,

@@ -15,6 +15,7 @@ import type {
   WebhookWrite,
 } from "./gates.ts";
 import type { AnnotationWrite, Judgments, QueueWrite, RunDeletion } from "./judgments.ts";
+import type { Reviews, ReviewWrite } from "./reviews.ts";
 import type {
   ArtifactWrite,
   EffectClaim,
@@ -38,7 +39,18 @@ export type * from "./side.ts";
  * - Trouble with the database itself throws `AppError("unavailable")`; nothing was acknowledged then.
  * - Rows of another tenant are never returned: the tenant is part of the query that fetches them.
  */
-export interface Store extends RunReads, WorkQueue, Workflows, Keys, Audit, Side, Gates, Webhooks, Judgments, Tapes {
+export interface Store
+  extends RunReads,
+    WorkQueue,
+    Workflows,
+    Keys,
+    Audit,
+    Side,
+    Gates,
+    Webhooks,
+    Judgments,
+    Tapes,
+    Reviews {
   /**
    * The one way to change anything. All of a unit happens or none of it. Concurrent units share a transaction
    * (group commit), but each is checked alone: a refused unit fails only its caller. Resolves after the commit is
@@ -80,6 +92,7 @@ export interface Unit {
   readonly annotations?: readonly AnnotationWrite[];
   readonly queues?: readonly QueueWrite[];
   readonly tapes?: readonly TapeWrite[];
+  readonly reviews?: readonly ReviewWrite[];
   readonly deletions?: readonly RunDeletion[];
 }
 
@@ -124,7 +137,9 @@ export type Refusal =
   /** A queue or item is at another revision; 0 when it is not there. */
   | { readonly type: "queue"; readonly id: string; readonly revision: number }
   /** The run that has the digest already, or whose sidecar is at another revision. */
-  | { readonly type: "tape"; readonly runId: string };
+  | { readonly type: "tape"; readonly runId: string }
+  /** The session of a review went on, is held by another, or is not there. */
+  | { readonly type: "review"; readonly sessionId: string; readonly there: boolean };
 
 export interface Change {
   /** Runs with new events; "all" when the listener may have missed some and should look at everything it follows. */

@@ -2,6 +2,7 @@ import type { Store } from "../store/store.ts";
 import * as build from "./annotation-builders.ts";
 import { auditDraft, NOW, next, runCompleted, startedRun } from "./builders.ts";
 import { judged, newItem, newQueue } from "./queue-builders.ts";
+import { reviewOf, roundOf, writing } from "./review-builders.ts";
 import { accept, save } from "./store-contract/subject.ts";
 import { importing, pushing, sidecarOf, tapeOf } from "./tape-builders.ts";
 
@@ -27,6 +28,10 @@ export async function fillJudgments(store: Store, tenant: string): Promise<void>
 
   const tape = tapeOf(run, { name: "a.tape", bodies: ["ab"] });
   await accept(store, { tenant, tapes: [importing(tape), pushing(run, sidecarOf(run, 1))] });
+
+  const review = reviewOf(tenant, { rounds: 1 });
+  await accept(store, { tenant, reviews: [writing(review, [roundOf(review, 1)])] });
+  await store.claimReview({ tenant }, { sessionId: review.sessionId, owner: "host-1", nowMs: NOW, untilMs: NOW + 1 });
 
   const gone = startedRun({ tenant });
   await save(store, gone);

@@ -18,6 +18,7 @@ import { parse, Type } from "../protocol/schema.ts";
 import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
 import type { Store } from "../store/store.ts";
 import { engineOn, register, workerOn } from "./engine.ts";
+import { scriptedReviewer } from "./scripted-reviewer.ts";
 import { workflow } from "./workflow.ts";
 
 /** Two tenants, and in the first everybody from the owner to a key that allows nothing but reading. */
@@ -55,6 +56,7 @@ const ALL_SERVED: readonly Capability[] = [
   "replay",
   "diff",
   "debugBundle",
+  "reviews",
 ];
 
 export interface LogLine {
@@ -124,6 +126,7 @@ export class TestHost {
         settings: options.streams ?? {},
         report: (error) => log("error")({ err: error }, "stream"),
       }),
+      reviews: { reviewers: [scriptedReviewer()] },
       ...options.deps,
     });
     await app.ready();

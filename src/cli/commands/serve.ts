@@ -8,6 +8,7 @@ import { eventRoutes } from "../../http/event-routes.ts";
 import { buildServer } from "../../http/server.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { HOST_WIDE, type Store } from "../../store/store.ts";
+import { chosenReviewer } from "../chosen-reviewer.ts";
 import type { Call } from "../command.ts";
 import { openStore } from "../database.ts";
 import { consoleFolder, programName } from "../paths.ts";
@@ -88,6 +89,7 @@ async function start(call: Call, log: Logger, shutdown: Shutdown, scrubber: Proc
       intervalSeconds: config.auditCheckpointSeconds,
     },
     events,
+    reviews: { reviewers: [chosenReviewer({ reviewerCommand: undefined, arg: [] }, config)] },
     ...(config.console ? { consoleDir: consoleFolder() } : {}),
     fixtures: () => hostWideIds(store),
     samples: () => [

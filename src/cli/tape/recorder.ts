@@ -43,11 +43,15 @@ export async function runRecorder({ program, args, tape, processTape, outToErr }
 
 /** Without secrets of ours: the program is somebody else's. */
 export function recorderEnvironment(own: Environment, tape: string, processTape: string | undefined): Environment {
-  const hidden = new Set(["ASSAY_PROCESS_TAPE", ...secretNames()]);
-  const told = Object.fromEntries(Object.entries(own).filter(([name]) => !hidden.has(name)));
+  const { ASSAY_PROCESS_TAPE: _, ...told } = withoutSecrets(own);
   told["ASSAY_TAPE"] = resolve(tape);
   if (processTape !== undefined) told["ASSAY_PROCESS_TAPE"] = resolve(processTape);
   return told;
+}
+
+export function withoutSecrets(own: Environment): Record<string, string | undefined> {
+  const hidden = new Set(secretNames());
+  return Object.fromEntries(Object.entries(own).filter(([name]) => !hidden.has(name)));
 }
 
 function secretNames(): string[] {

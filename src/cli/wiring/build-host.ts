@@ -24,6 +24,7 @@ const BUILT: readonly Capability[] = [
   "replay",
   "diff",
   "debugBundle",
+  "reviews",
 ];
 
 export async function buildHost(store: Store, config: Config, given?: ProcessScrubber): Promise<Host> {

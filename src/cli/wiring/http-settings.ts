@@ -6,6 +6,7 @@ export function httpSettings(config: Config): HttpSettings {
   return {
     maxRequestBodyBytes: config.maxRequestBodyBytes,
     maxTapeBytes: config.maxTapeBytes,
+    maxReviewBytes: config.maxReviewBytes,
     maxJsonDepth: config.maxJsonDepth,
     maxJsonElements: config.maxJsonElements,
     rateLimit: config.rateLimit,

@@ -1,24 +1,30 @@
 import { readFileSync } from "node:fs";
+import type { Environment } from "../config.ts";
 import { otlpHeaders } from "../otlp-receiver.ts";
 import type { Config } from "../settings.ts";
 import { parseTokenKeys } from "../token-keys.ts";
 import { readKeyFile } from "./key-file.ts";
 
-type Secrets = Pick<Config, "databaseUrl" | "tokenKeys" | "key" | "keys" | "auditKey" | "otlpHeaders">;
+type Secrets = Pick<
+  Config,
+  "databaseUrl" | "tokenKeys" | "key" | "keys" | "auditKey" | "otlpHeaders" | "reviewModelKeyEnv"
+>;
 
 /**
  * The secrets that this process was given. Those that tenants bring, such as what they sign their webhooks with, are not
  * among them: a word that one tenant calls a secret would vanish from the texts of all others, who could find it out
  * that way.
  */
-export function knownSecrets(config: Secrets): string[] {
+export function knownSecrets(config: Secrets, env: Environment): string[] {
   const { databaseUrl, tokenKeys, key, keys, auditKey } = config;
+  const modelKey = env[config.reviewModelKeyEnv];
   const headers = config.otlpHeaders;
   return [
     ...(databaseUrl === undefined ? [] : [databaseUrl, ...passwordsOf(databaseUrl)]),
     ...(tokenKeys === undefined ? [] : orNone(() => parseTokenKeys(tokenKeys).map(({ secret }) => secret))),
     ...(headers === undefined ? [] : orNone(() => Object.values(otlpHeaders(headers)))),
     ...(key === undefined ? [] : [key]),
+    ...(modelKey === undefined || modelKey === "" ? [] : [modelKey]),
     ...(keys === undefined ? [] : orNone(() => readKeyFile(keys).map((entry) => entry.key))),
     ...(auditKey === undefined ? [] : orNone(() => linesOf(readFileSync(auditKey, "utf8")))),
   ];

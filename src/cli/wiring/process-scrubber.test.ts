@@ -18,7 +18,7 @@ function file(name: string, content: string): string {
 
 test("the secrets that a process was given are taken out, however they got into a text", async () => {
   const pemLine = "MC4CAQAwBQYDK2VwBCIEIAaaBBccDDeeFFggHHiiJJkkLLmmNNooPPqqRRssTTuu";
-  const scrubber = await processScrubber({
+  const config = {
     ...defaultConfig(),
     databaseUrl: "postgres://assay:p%40ssword-of-db@db.example/assay",
     tokenKeys: "2027:a-secret-for-tokens-that-is-long-enough",
@@ -26,12 +26,14 @@ test("the secrets that a process was given are taken out, however they got into 
     otlpHeaders: "authorization=Basic%20of-the-receiver",
     keys: file("keys.json", JSON.stringify([{ key: "seeded-key-0123456789", tenant: "t", principal: "p", roles: [] }])),
     auditKey: file("audit.pem", `-----BEGIN PRIVATE KEY-----\n${pemLine}\n-----END PRIVATE KEY-----\n`),
-  });
+  };
+  const scrubber = await processScrubber(config, { ASSAY_REVIEW_MODEL_KEY: "the key of a model" });
   for (const secret of [
     "p%40ssword-of-db",
     "p@ssword-of-db",
     "a-secret-for-tokens-that-is-long-enough",
     "the key of a client",
+    "the key of a model",
     "Basic of-the-receiver",
     "seeded-key-0123456789",
     pemLine,

@@ -1,6 +1,7 @@
 import { KnownValues } from "../../formats/known-values.ts";
 import { loadRuleSet } from "../../formats/rule-set.ts";
 import { type Scrubber, scrubber } from "../../formats/scrub.ts";
+import { type Environment, ownEnvironment } from "../config.ts";
 import type { Config } from "../settings.ts";
 import { knownSecrets } from "./known-secrets.ts";
 
@@ -10,8 +11,8 @@ export interface ProcessScrubber extends Scrubber {
   keep(secret: string): void;
 }
 
-export async function processScrubber(config: Config): Promise<ProcessScrubber> {
-  const secrets = knownSecrets(config);
+export async function processScrubber(config: Config, env: Environment = ownEnvironment()): Promise<ProcessScrubber> {
+  const secrets = knownSecrets(config, env);
   const known = new KnownValues(secrets);
   return {
     ...scrubber({ known, more: await loadRuleSet() }),

@@ -1,5 +1,5 @@
 import { DECODINGS, type Decoded, decodeAnswer } from "./decode-answer.ts";
-import { own } from "./field-names.ts";
+import { isMembers, type Members, own } from "./field-names.ts";
 import { type Asked, type CheckedResponse, checkResponse } from "./response.ts";
 import type { WrapperMessage } from "./wrapper-stream.ts";
 
@@ -9,6 +9,8 @@ interface Group {
   reason?: string;
   finished: boolean;
   started: boolean;
+  /** How many of its texts were looked at for an answer when a step of it ended. */
+  looked: number;
 }
 
 const NO_MESSAGE = "";
@@ -19,12 +21,15 @@ export class AnswerFinder {
   readonly #warnings = new Set<string>();
   #continued = false;
   #toolError: ToolError | undefined;
+  #latest: Group | undefined;
+  #tokens = 0;
+  #cost = 0;
 
   take({ type, part = {}, error }: WrapperMessage): void {
     const id = own(part, "messageID");
     const key = typeof id === "string" ? id : NO_MESSAGE;
     if (type === "step_start") this.#group(key).started = true;
-    else if (type === "step_finish") this.#finish(this.#group(key), own(part, "reason"));
+    else if (type === "step_finish") this.#finish(this.#group(key), part);
     else if (type === "text") this.#text(key, part);
     else if (type === "error") this.#fail(error ?? {});
   }
@@ -52,6 +57,23 @@ export class AnswerFinder {
     return this.#warnings;
   }
 
+  /** What all steps so far have taken, also those that came to nothing. */
+  get spent(): Spent {
+    return { tokens: this.#tokens, cost: this.#cost };
+  }
+
+  /**
+   * Whether a usable answer stands in the step that ended last. For one look after each step: every text is decoded once, however
+   * often a step is repeated, so that a stream without end cannot make this slow.
+   */
+  answeredBy(asked: Asked): boolean {
+    const group = this.#latest;
+    if (group === undefined || isIntermediate(group) || group.looked === group.texts.length) return false;
+    const recent = { ...group, texts: group.looked === 0 ? group.texts : group.texts.slice(group.looked) };
+    group.looked = group.texts.length;
+    return decodedIn(recent, 0).some(({ decoded }) => checkResponse(decoded.value, asked).problems.length === 0);
+  }
+
   choose(asked: Asked): Choice {
     const found = [...this.#groups.values()].flatMap((group, order) => decodedIn(group, order));
     const checked = found.map((one) => ({ ...one, checked: checkResponse(one.decoded.value, asked) }));
@@ -64,17 +86,21 @@ export class AnswerFinder {
   #group(key: string): Group {
     const known = this.#groups.get(key);
     if (known) return known;
-    const group: Group = { texts: [], finished: false, started: false };
+    const group: Group = { texts: [], finished: false, started: false, looked: 0 };
     this.#groups.set(key, group);
     return group;
   }
 
-  #finish(group: Group, reason: unknown): void {
+  #finish(group: Group, part: Members): void {
+    const reason = own(part, "reason");
     group.finished = true;
     group.reason = typeof reason === "string" ? reason : "stop";
+    this.#latest = group;
+    this.#tokens += tokensIn(own(part, "tokens"));
+    this.#cost += amount(own(part, "cost"));
   }
 
-  #text(key: string, part: NonNullable<WrapperMessage["part"]>): void {
+  #text(key: string, part: Members): void {
     if (this.#continued) {
       this.#warnings.add("text_after_continuation");
       return;
@@ -88,7 +114,7 @@ export class AnswerFinder {
     if (typeof text === "string") this.#group(key).texts.push(text);
   }
 
-  #fail(error: NonNullable<WrapperMessage["error"]>): void {
+  #fail(error: Members): void {
     this.#warnings.add("error_message");
     this.#toolError = toolErrorIn(error);
   }
@@ -100,10 +126,10 @@ export interface ToolError {
   readonly isRetryable?: boolean;
 }
 
-function toolErrorIn(error: NonNullable<WrapperMessage["error"]>): ToolError {
+function toolErrorIn(error: Members): ToolError {
   const name = own(error, "name");
   const data = own(error, "data");
-  const inner = typeof data === "object" && data !== null ? (data as Readonly<Record<string, unknown>>) : {};
+  const inner = isMembers(data) ? data : {};
   const message = own(inner, "message");
   const isRetryable = own(inner, "isRetryable");
   return {
@@ -111,6 +137,28 @@ function toolErrorIn(error: NonNullable<WrapperMessage["error"]>): ToolError {
     ...(typeof message === "string" ? { message } : {}),
     ...(typeof isRetryable === "boolean" ? { isRetryable } : {}),
   };
+}
+
+/** Of the models behind the answer. */
+export interface Spent {
+  readonly tokens: number;
+  /** In the currency of whoever reports it. */
+  readonly cost: number;
+}
+
+function amount(value: unknown): number {
+  return typeof value === "number" && Number.isFinite(value) && value > 0 ? value : 0;
+}
+
+/** The total is missing where a step ended without a reason. */
+function tokensIn(value: unknown): number {
+  if (!isMembers(value)) return 0;
+  const total = own(value, "total");
+  if (typeof total === "number") return amount(total);
+  const cache = own(value, "cache");
+  const parts = ["input", "output", "reasoning"].map((name) => amount(own(value, name)));
+  const cached = isMembers(cache) ? [amount(own(cache, "read")), amount(own(cache, "write"))] : [];
+  return [...parts, ...cached].reduce((sum, one) => sum + one, 0);
 }
 
 interface Found {
@@ -128,9 +176,14 @@ export interface Choice {
   readonly rejected?: CheckedResponse | undefined;
 }
 
+/** More was to follow. */
+function isIntermediate({ reason }: Group): boolean {
+  return reason === "tool-calls" || reason === "unknown";
+}
+
 function decodedIn(group: Group, order: number): Found[] {
-  const { texts, reason, finished } = group;
-  const about = { order, intermediate: reason === "tool-calls" || reason === "unknown", finished };
+  const { texts, finished } = group;
+  const about = { order, intermediate: isIntermediate(group), finished };
   const single = texts.flatMap((text, place) => {
     const decoded = decodeAnswer(text);
     return decoded === undefined ? [] : [{ decoded, place, ...about }];

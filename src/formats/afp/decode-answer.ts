@@ -1,4 +1,5 @@
 import { isMembers, type Members, own } from "./field-names.ts";
+import { isTooDeep } from "./request.ts";
 
 /** How an answer was found in a text, the most direct way first. */
 export const DECODINGS = ["strict", "double_encoded", "fenced", "embedded", "joined"] as const;
@@ -11,7 +12,8 @@ export interface Decoded {
 
 /** The object that a text holds, by the first way that works. */
 export function decodeAnswer(text: string): Decoded | undefined {
-  const bare = text.replace(/^[\s\uFEFF]+|[\s\uFEFF]+$/g, "");
+  // What JavaScript takes for a blank includes the byte-order mark.
+  const bare = text.trim();
   const direct = parsed(bare);
   if (isMembers(direct)) return { value: direct, how: "strict" };
   if (typeof direct === "string") {
@@ -25,6 +27,8 @@ export function decodeAnswer(text: string): Decoded | undefined {
 }
 
 function parsed(text: string): unknown {
+  // Deeper than anything that is meant seriously, and than what could be written out again.
+  if (isTooDeep(text)) return undefined;
   try {
     return JSON.parse(text);
   } catch {
@@ -38,26 +42,49 @@ function isResponseLike(value: unknown): value is Members {
   return status === "success" || status === "error";
 }
 
-/** The body of the last Markdown fence that holds an answer. */
+/** The body of the last Markdown fence that holds an answer: of those that stand on lines of their own, else of any. */
 function lastFenced(text: string): Members | undefined {
-  let found: Members | undefined;
+  return [...fencedLines(text)].findLast(isResponseLike) ?? [...fencedAnywhere(text)].findLast(isResponseLike);
+}
+
+const FENCE = /^ {0,3}(`{3,}|~{3,})[^`\n]*$/gm;
+
+/** JSON has no raw line breaks in its strings, so a fence that is part of the answer cannot be taken for its end. */
+function* fencedLines(text: string): Generator<unknown> {
+  let open: { readonly mark: string; readonly body: number } | undefined;
+  for (const match of text.matchAll(FENCE)) {
+    const mark = match[1] ?? "";
+    const end = match.index + match[0].length;
+    if (open === undefined) open = { mark, body: end };
+    else if (mark.startsWith(open.mark) && match[0].trim() === mark) {
+      yield parsed(text.slice(open.body, match.index));
+      open = undefined;
+    }
+  }
+}
+
+/** One that ends right behind the answer. */
+function* fencedAnywhere(text: string): Generator<unknown> {
   const parts = text.split("```");
   // Every second part stands between two fences; one that is never closed is none.
   for (let i = 1; i < parts.length - 1; i += 2) {
     const part = parts[i] ?? "";
-    const body = parsed(part.slice(part.indexOf("\n") + 1));
-    if (isResponseLike(body)) found = body;
+    yield parsed(part.slice(part.indexOf("\n") + 1));
   }
-  return found;
 }
 
-/** So many characters may be looked at for each of the text: an opening brace that is never closed sends the search to its end. */
-const LOOKS_MAX = 64;
+/**
+ * An opening brace that is never closed sends the search to the end of the text, so there is a limit to how often that may happen: a long
+ * text may be gone through a few times only.
+ */
+function looksFor(length: number): number {
+  return Math.min(length * 64, length * 4 + (1 << 24));
+}
 
 /** The last whole object among other words that is an answer. What is inside another object does not count. */
 function lastEmbedded(text: string): Members | undefined {
   let found: Members | undefined;
-  let looks = text.length * LOOKS_MAX;
+  let looks = looksFor(text.length);
   for (let start = text.indexOf("{"); start >= 0 && looks > 0; ) {
     const end = closingBrace(text, start);
     looks -= (end ?? text.length) - start;

@@ -1,4 +1,4 @@
-import { AnswerFinder, type Choice, type ToolError } from "./choose-answer.ts";
+import { AnswerFinder, type Choice, type Spent, type ToolError } from "./choose-answer.ts";
 import type { Asked, ReviewResponse } from "./response.ts";
 import { WrapperStream } from "./wrapper-stream.ts";
 
@@ -24,6 +24,8 @@ export interface Ending {
   readonly signal?: string | undefined;
   /** It was stopped because a limit was reached. */
   readonly limited?: boolean;
+  /** The stream broke off on its way here. */
+  readonly broken?: boolean;
   readonly stderr: string;
 }
 
@@ -58,6 +60,7 @@ export class TurnReader {
   readonly #stream: WrapperStream;
   #session: string | undefined;
   #mismatch = false;
+  #answered = false;
   #bytes = 0;
 
   constructor(question: Question) {
@@ -65,6 +68,7 @@ export class TurnReader {
     this.#stream = new WrapperStream((message) => {
       if (message.sessionID !== undefined) this.#name(message.sessionID);
       this.#finder.take(message);
+      if (message.type === "step_finish") this.#answered ||= this.#finder.answeredBy(question);
     });
   }
 
@@ -76,10 +80,13 @@ export class TurnReader {
     return this.#stream.lines;
   }
 
-  /** Whether a usable answer stands in a step that has ended: the command may be stopped. */
+  /** Whether a usable answer has stood in a step that ended: the command may be stopped. */
   get answered(): boolean {
-    const { best } = this.#finder.choose(this.#question);
-    return best?.finished === true && !best.intermediate;
+    return this.#answered;
+  }
+
+  get spent(): Spent {
+    return this.#finder.spent;
   }
 
   take(bytes: Uint8Array): void {
@@ -97,7 +104,9 @@ export class TurnReader {
     }
     const choice = this.#finder.choose(this.#question);
     const answered = choice.best === undefined ? undefined : this.#answer(choice.best, ending);
-    return { ...session, ...(answered ?? this.#failure(choice, ending)) };
+    const isClean = answered?.warnings.every((warning) => !NOT_CLEAN.includes(warning));
+    if (answered !== undefined && (isClean || !this.#question.requireCleanExit)) return { ...session, ...answered };
+    return { ...session, ...this.#failure(choice, ending) };
   }
 
   #name(session: string): void {
@@ -106,7 +115,7 @@ export class TurnReader {
     if (session !== this.#session || session !== named) this.#mismatch = true;
   }
 
-  #answer(best: NonNullable<Choice["best"]>, ending: Ending): TurnOutcome | undefined {
+  #answer(best: NonNullable<Choice["best"]>, ending: Ending): TurnOutcome {
     const { checked, decoded, several, finished } = best;
     const response = checked.response as ReviewResponse;
     const unusual = [
@@ -117,7 +126,6 @@ export class TurnReader {
       ...this.#endedBadly(ending),
     ];
     const warnings = sorted([...checked.warnings, ...this.#readingWarnings(), ...unusual]);
-    if (this.#question.requireCleanExit && warnings.some((warning) => NOT_CLEAN.includes(warning))) return undefined;
     if (response.status === "success") {
       const ids = response.feedback.areas_for_improvement.map(({ id }) => id);
       return { outcome: "response_success", ids, problems: [], warnings, response };
@@ -131,12 +139,14 @@ export class TurnReader {
     return exitCode === 0 ? [] : ["nonzero_exit"];
   }
 
-  #failure({ rejected }: Choice, ending: Ending): TurnOutcome {
+  #failure({ best, rejected }: Choice, ending: Ending): TurnOutcome {
     const { toolError } = this.#finder;
     const plain = { ids: [], problems: [], warnings: sorted(this.#readingWarnings()) };
     if (ending.limited) return { ...plain, outcome: "timeout" };
     if (toolError) return { ...plain, outcome: "tool_error", toolError };
-    if (this.#stream.cut || this.#finder.unfinished) return { ...plain, outcome: "stream_cut" };
+    if (ending.broken || this.#stream.cut || this.#finder.unfinished) return { ...plain, outcome: "stream_cut" };
+    // An answer that does not count because the command did not end as it should.
+    if (best) return { ...plain, outcome: best.finished ? "tool_failed" : "stream_cut" };
     if (rejected) return { ...plain, outcome: "invalid_answer", problems: rejected.problems };
     if (this.#finder.hasText) {
       const reason = this.#finder.lastReason;

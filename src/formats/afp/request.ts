@@ -116,7 +116,10 @@ function failureIn(request: Members): Failure | undefined {
 function sessionField(members: Members, where: string): Failure | undefined {
   const name = Object.keys(members).find(isSessionLike);
   if (name === undefined) return undefined;
-  return { problem: "session_field", message: `${where} has the field ${name}; sessions are named outside of it` };
+  return {
+    problem: "session_field",
+    message: `${where} has the field ${shown(name)}; sessions are named outside of it`,
+  };
 }
 
 function artifactFailure(request: Members): Failure | undefined {
@@ -184,7 +187,14 @@ function warningsFor(request: Members): Warning[] {
     ...(applied === undefined ? [] : unknownIn(applied as unknown as Members, KNOWN.applied, "applied_feedback.")),
     ...items.flatMap((item, i) => unknownIn(item as unknown as Members, KNOWN.item, `applied_feedback.items[${i}].`)),
   ];
-  return unknown.map((name) => ({ code: "unknown_field", message: `${name} is not known and was ignored` }));
+  return unknown.map((name) => ({ code: "unknown_field", message: `${shown(name)} is not known and was ignored` }));
+}
+
+const SHOWN_CHARACTERS = 128;
+
+/** A name that others chose, as it can stand in a message: it may be of any length. */
+export function shown(name: string): string {
+  return name.length <= SHOWN_CHARACTERS ? name : `${name.slice(0, SHOWN_CHARACTERS)}…`;
 }
 
 function unknownIn(members: Members, known: readonly string[], where: string): string[] {
@@ -194,7 +204,7 @@ function unknownIn(members: Members, known: readonly string[], where: string): s
 }
 
 /** Without parsing: a text that is nested very deep could break the parser itself. */
-function isTooDeep(text: string): boolean {
+export function isTooDeep(text: string): boolean {
   let depth = 0;
   let inString = false;
   for (let i = 0; i < text.length; i++) {

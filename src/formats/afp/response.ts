@@ -39,12 +39,15 @@ export type ReviewResponse =
       readonly iteration: number;
       readonly feedback: Feedback;
       readonly acknowledged?: readonly Acknowledgement[];
+      readonly extensions?: Members;
     }
   | {
       readonly status: "error";
       readonly iteration: number;
       readonly error: { readonly code: string; readonly message?: string };
       readonly acknowledged?: readonly Acknowledgement[];
+      /** Of the provider, at the top; each under a name that begins with `x-`. */
+      readonly extensions?: Members;
     };
 
 /** What the answer must be an answer to. */
@@ -111,13 +114,21 @@ function usable(value: Members, asked: Asked, warn: Warn): ReviewResponse {
   checkNames(value, KNOWN.response, warn);
   const { iteration } = asked;
   const acknowledged = acknowledgedIn(value, asked, warn);
-  const ack = acknowledged === undefined ? {} : { acknowledged };
+  const extensions = Object.fromEntries(Object.entries(value).filter(([name]) => isExtension(name)));
+  const more = {
+    ...(acknowledged === undefined ? {} : { acknowledged }),
+    ...(Object.keys(extensions).length === 0 ? {} : { extensions }),
+  };
   if (value["status"] === "success") {
     if (has(value, "error")) warn("error_with_success");
-    return { status: "success", iteration, feedback: feedbackIn(value["feedback"] as Members, warn), ...ack };
+    return { status: "success", iteration, feedback: feedbackIn(value["feedback"] as Members, warn), ...more };
   }
   if (has(value, "feedback")) warn("feedback_with_error");
-  return { status: "error", iteration, error: errorIn(value["error"] as Members, warn), ...ack };
+  return { status: "error", iteration, error: errorIn(value["error"] as Members, warn), ...more };
+}
+
+function isExtension(name: string): boolean {
+  return name.startsWith("x-") && !isSessionLike(name);
 }
 
 function checkNames(members: Members, known: readonly string[], warn: Warn): void {
@@ -192,7 +203,7 @@ function remarkIn(id: string, area: Members, warn: Warn): Remark {
     else warn("area_field");
   }
   for (const name of Object.keys(area)) {
-    if (name.startsWith("x-") && !isSessionLike(name)) remark[name] = area[name];
+    if (isExtension(name)) remark[name] = area[name];
   }
   return remark as unknown as Remark;
 }

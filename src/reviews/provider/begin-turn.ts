@@ -1,5 +1,5 @@
 import type { CheckedRequest, Decision, ReviewRequest, Warning } from "../../formats/afp/request.ts";
-import { mediaTypeOf } from "../../formats/afp/request.ts";
+import { mediaTypeOf, shown } from "../../formats/afp/request.ts";
 import type { Acknowledgement, ReviewErrorCode } from "../../formats/afp/response.ts";
 import type { ReceivedDecision, ReviewSession } from "./session.ts";
 
@@ -53,10 +53,10 @@ export function beginTurn({ checked, fingerprint, session, reviews }: BeginTurn)
   const present = iteration === 1 ? forgotten(session) : session;
   const decisions = received(request, present);
   const acknowledged = acknowledgements(request, decisions);
-  const warnings = [...checked.warnings, ...orderWarnings(iteration, last), ...decisionWarnings(request)];
+  const warnings = atMost([...orderWarnings(iteration, last), ...checked.warnings, ...decisionWarnings(request)]);
   const said = { ...(acknowledged === undefined ? {} : { acknowledged }), warnings };
   if (!reviews(mediaTypeOf(request.artifact.media_type) ?? "")) {
-    const message = `${request.artifact.media_type} is not reviewed here`;
+    const message = `artifacts of the type ${shown(mediaTypeOf(request.artifact.media_type) ?? "")} are not reviewed here`;
     const answer = { iteration, code: "UNSUPPORTED_MEDIA_TYPE", message, ...said } as const;
     return { type: "refused", answer, session: withDecisions(session, decisions) };
   }
@@ -92,8 +92,21 @@ function acknowledgements(
   return decisions.map(({ id, known }) => ({ id, processing_status: known ? "acknowledged" : "unknown_id" }));
 }
 
+/** A turn that is asked for again, because its answer was an error, brings its decisions again: they count once. */
 export function withDecisions(session: ReviewSession, decisions: readonly ReceivedDecision[]): ReviewSession {
-  return decisions.length === 0 ? session : { ...session, decisions: [...session.decisions, ...decisions] };
+  const iteration = decisions[0]?.iteration;
+  if (iteration === undefined) return session;
+  const earlier = session.decisions.filter((one) => one.iteration !== iteration);
+  return { ...session, decisions: [...earlier, ...decisions] };
+}
+
+const WARNINGS_MAX = 50;
+
+/** A request can give cause for a warning with every few bytes. */
+function atMost(warnings: readonly Warning[]): Warning[] {
+  const left = warnings.length - WARNINGS_MAX;
+  if (left <= 0) return [...warnings];
+  return [...warnings.slice(0, WARNINGS_MAX), { code: "more_warnings", message: `${left} more are not listed` }];
 }
 
 function orderWarnings(iteration: number, last: number): Warning[] {
@@ -106,7 +119,7 @@ function decisionWarnings({ applied_feedback }: ReviewRequest): Warning[] {
   const items = applied_feedback?.items ?? [];
   const bare = items.filter(isBare).map(({ id, status }) => ({
     code: "bare_decision",
-    message: `${id} is ${status} without a reason`,
+    message: `${shown(id)} is ${status} without a reason`,
   }));
   const seen = new Set<string>();
   const repeated = items.filter(({ id }) => seen.size === seen.add(id).size);
@@ -114,7 +127,7 @@ function decisionWarnings({ applied_feedback }: ReviewRequest): Warning[] {
     ...bare,
     ...repeated.map(({ id }) => ({
       code: "duplicate_decision",
-      message: `${id} is decided more than once; the last counts`,
+      message: `${shown(id)} is decided more than once; the last counts`,
     })),
   ];
 }

@@ -76,18 +76,26 @@ function said({ acknowledged, warnings }: Pick<Turn, "acknowledged" | "warnings"
   };
 }
 
+export interface RemarkWorthMaking {
+  readonly remark: ReviewRemark;
+  readonly reopened: boolean;
+}
+
 /**
  * A remark that was rejected is not made again as long as what it is about stays as it is. One that was said to be dealt with, and
- * still holds, is open again.
+ * still holds, is open again. The session has the decisions that came with the turn.
  */
-function stillWorthMaking(session: ReviewSession, remarks: readonly ReviewRemark[]) {
+export function stillWorthMaking(session: ReviewSession, remarks: readonly ReviewRemark[]): RemarkWorthMaking[] {
   const decided = latestDecisions(session);
   const earlier = new Map(session.issued.map((one) => [one.id, one]));
-  return remarks.flatMap((remark) => {
+  return remarks.flatMap((remark): RemarkWorthMaking[] => {
     const decision = decided.get(remark.id);
     if (decision === undefined) return [{ remark, reopened: false }];
     if (decision.status !== "rejected") return [{ remark, reopened: true }];
-    return earlier.get(remark.id)?.part === remark.part ? [] : [{ remark, reopened: false }];
+    const made = earlier.get(remark.id);
+    // Made again since, because its part had changed: nobody has decided on that yet.
+    const isUndecided = (made?.iterations.at(-1) ?? 0) >= decision.iteration;
+    return made?.part === remark.part && !isUndecided ? [] : [{ remark, reopened: false }];
   });
 }
 

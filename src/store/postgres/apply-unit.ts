@@ -6,6 +6,7 @@ import type { AuditLogTable, EffectsTable } from "../sql/tables.ts";
 import type { Change, EffectClaim, Unit } from "../store.ts";
 import { applyAnnotations } from "./apply-annotations.ts";
 import { applyQueues } from "./apply-queues.ts";
+import { applyReviews } from "./apply-reviews.ts";
 import { applyTapes } from "./apply-tapes.ts";
 import { hasEnded, type PreparedRun, type PreparedUnit } from "./prepare-unit.ts";
 import { change } from "./standing.ts";
@@ -41,6 +42,7 @@ export function applyUnit(prepared: PreparedUnit, standing: StandingRows, accept
   accepted.history.push(...applyAnnotations(prepared, standing));
   applyQueues(unit.queues ?? [], standing);
   applyTapes(unit.tapes ?? [], standing);
+  applyReviews(unit.reviews ?? [], standing);
   accepted.units.push(prepared);
 }
 

@@ -6,6 +6,7 @@ import { givesWay } from "../sql/standing-outcome.ts";
 import type { EffectClaim, IdempotencyOutcome, Refusal } from "../store.ts";
 import { checkAnnotations } from "./apply-annotations.ts";
 import { checkQueues } from "./apply-queues.ts";
+import { checkReviews } from "./apply-reviews.ts";
 import { checkTapes } from "./apply-tapes.ts";
 import { checkDeletions } from "./delete-runs.ts";
 import type { PreparedRun, PreparedUnit } from "./prepare-unit.ts";
@@ -25,6 +26,7 @@ export function checkUnit(prepared: PreparedUnit, standing: StandingRows): Refus
     checkAnnotations(prepared, standing) ??
     checkQueues(unit, standing) ??
     checkTapes(unit, standing) ??
+    checkReviews(unit, standing) ??
     checkDeletions(unit, standing)
   );
 }

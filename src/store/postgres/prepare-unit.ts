@@ -3,6 +3,7 @@ import { type Run, wakeAtMs } from "../../protocol/run.ts";
 import { isTerminal } from "../../protocol/run-status.ts";
 import { type AnnotationStep, stepsOf } from "../annotation-steps.ts";
 import { changedRows, type InterruptChanges } from "../interrupt-rows.ts";
+import type { ReviewWrite } from "../reviews.ts";
 import { runFacts } from "../run-facts.ts";
 import type { IdempotencyTable, RunEventsTable, RunsTable } from "../sql/tables.ts";
 import type { IdempotencyOutcome, RunWrite, Unit } from "../store.ts";
@@ -45,12 +46,16 @@ export function prepareUnit(unit: Unit): PreparedUnit {
     ...(idempotency === undefined ? {} : { idempotency: idempotencyRow(idempotency) }),
     annotations,
     // A unit that deletes is a batch of its own: all that goes is in the database then, and nothing in memory.
-    size: unit.deletions?.length ? Number.POSITIVE_INFINITY : sizeOf(unit, runs, annotations),
+    size: deletes(unit) ? Number.POSITIVE_INFINITY : sizeOf(unit, runs, annotations),
   };
 }
 
+function deletes({ deletions = [], reviews = [] }: Unit): boolean {
+  return deletions.length > 0 || reviews.some(({ type }) => type === "delete");
+}
+
 function sizeOf(
-  { idempotency, artifacts = [], workflows = [], externalEvents = [], queues = [], tapes = [] }: Unit,
+  { idempotency, artifacts = [], workflows = [], externalEvents = [], queues = [], tapes = [], reviews = [] }: Unit,
   runs: readonly PreparedRun[],
   annotations: readonly AnnotationStep[],
 ): number {
@@ -68,7 +73,12 @@ function sizeOf(
   for (const write of externalEvents) if (write.type === "put") size += write.event.payload.length;
   for (const { body } of queues.flatMap(itemsOf)) size += body.length;
   for (const write of tapes) size += write.type === "sidecar" ? write.sidecar.text.length : write.tape.header.length;
+  for (const write of reviews) if (write.type === "round") size += write.session.memory.length + roundsSize(write);
   return size;
+}
+
+function roundsSize({ rounds }: Extract<ReviewWrite, { type: "round" }>): number {
+  return rounds.reduce((size, { body }) => size + body.length, 0);
 }
 
 function requireSequence({ runId, expectedVersion, events, run }: RunWrite): void {

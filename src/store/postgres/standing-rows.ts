@@ -14,6 +14,7 @@ import {
   standingAnnotations,
 } from "./standing-annotations.ts";
 import { newItems, queueQuestions, type StandingQueues, standingQueues } from "./standing-queues.ts";
+import { reviewQuestions, type StandingReviews, standingReviews } from "./standing-reviews.ts";
 import { type StandingTapes, standingTapes, tapeQuestions } from "./standing-tapes.ts";
 import { send } from "./statements.ts";
 
@@ -21,7 +22,7 @@ import { send } from "./statements.ts";
  * The rows that the units of a batch depend on: locked as they stand in the database, then changed in memory by each
  * unit that is accepted, so that the next unit is checked against what the ones before it did.
  */
-export interface StandingRows extends StandingAnnotations, StandingQueues, StandingTapes {
+export interface StandingRows extends StandingAnnotations, StandingQueues, StandingTapes, StandingReviews {
   /** Where the chains end, by tenant; a chain that is empty has no head. */
   readonly heads: Map<string, Standing<ChainHead>>;
   readonly runs: Map<string, Standing<StandingRun>>;
@@ -86,7 +87,7 @@ const LOCK_EXTERNAL_EVENTS = `select external_events.*
 /**
  * Begins the transaction of a batch and locks what it depends on. Every process locks in this order and within it by
  * key, so no two of them wait for each other: audit heads, runs, effects, idempotency records,
- * external events, annotations, queues, queue items.
+ * external events, annotations, queues, queue items, reviews.
  */
 export async function lockStandingRows(client: Client, batch: readonly PreparedUnit[]): Promise<StandingRows> {
   const tenants = new Set<string>();
@@ -128,6 +129,7 @@ export async function lockStandingRows(client: Client, batch: readonly PreparedU
     ...annotationQuestions(batch),
     ...queueQuestions(batch),
     ...tapeQuestions(batch),
+    ...reviewQuestions(batch),
   ];
   const asked = questions.filter(({ values }) => values[0]?.length);
   const [, ...answers] = await send(client, [
@@ -148,5 +150,6 @@ export async function lockStandingRows(client: Client, batch: readonly PreparedU
     ...standingAnnotations(rowsOf),
     ...standingQueues(rowsOf),
     ...standingTapes(rowsOf),
+    ...standingReviews(rowsOf),
   };
 }

@@ -3,6 +3,7 @@ import { runs } from "./migrations/0001-runs.ts";
 import { gates } from "./migrations/0002-gates.ts";
 import { judgments } from "./migrations/0003-judgments.ts";
 import { tapes } from "./migrations/0004-tapes.ts";
+import { reviews } from "./migrations/0005-reviews.ts";
 
 /**
  * Every change of the schema, oldest first. A released migration is never edited: databases that ran it would stay
@@ -13,6 +14,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0002-gates": gates,
   "0003-judgments": judgments,
   "0004-tapes": tapes,
+  "0005-reviews": reviews,
 };
 
 export const migrationProvider: MigrationProvider = {

@@ -17,6 +17,7 @@ import * as interrupts from "./read-interrupts.ts";
 import * as keys from "./read-keys.ts";
 import * as runs from "./read-runs.ts";
 import * as workflows from "./read-workflows.ts";
+import * as reviews from "./reviews.ts";
 import * as side from "./side-resources.ts";
 import type { Tables } from "./tables.ts";
 import * as tapes from "./tapes.ts";
@@ -103,6 +104,14 @@ export function sharedStore(read: Kysely<Tables>, write: Kysely<Tables>): Shared
     listTapes: (visible, query) => tapes.listTapes(read, visible, query),
     readSidecar: (visible, runId) => tapes.readSidecar(read, visible, runId),
     bodiesHere: (visible, runId) => tapes.bodiesHere(read, visible, runId),
+
+    readReview: (visible, sessionId) => reviews.readReview(read, visible, sessionId),
+    listReviews: (visible, query) => reviews.listReviews(read, visible, query),
+    latestReview: (visible) => reviews.latestReview(read, visible),
+    reviewRounds: (tenant, sessionIds, after, limit) => reviews.reviewRounds(read, tenant, sessionIds, after, limit),
+    claimReview: (visible, claim) => reviews.claimReview(write, read, visible, claim),
+    renewReview: (sessionId, owner, untilMs) => reviews.renewReview(write, sessionId, owner, untilMs),
+    releaseReview: (sessionId, owner) => reviews.releaseReview(write, sessionId, owner),
 
     readAudit: (tenant, fromSeq, toSeq, limit) => audit.readAudit(read, tenant, fromSeq, toSeq, limit),
     auditHead: (tenant) => audit.auditHead(read, tenant),

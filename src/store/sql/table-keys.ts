@@ -34,6 +34,8 @@ export const TABLE_KEYS: Readonly<Record<TableName, readonly string[]>> = {
   run_tombstones: ["run_id"],
   tapes: ["run_id"],
   tape_sidecars: ["run_id"],
+  review_sessions: ["session_id"],
+  review_rounds: ["session_id", "n"],
   idempotency: ["tenant", "operation", "idem_key"],
   audit_log: ["tenant", "seq"],
   audit_heads: ["tenant"],

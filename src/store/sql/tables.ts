@@ -7,6 +7,7 @@ import type {
 } from "./gate-tables.ts";
 import type * as J from "./judgment-tables.ts";
 import type * as Q from "./queue-tables.ts";
+import type { ReviewRoundsTable, ReviewSessionsTable } from "./review-tables.ts";
 import type { TapeSidecarsTable, TapesTable } from "./tape-tables.ts";
 
 /**
@@ -46,6 +47,8 @@ export interface Tables {
   run_tombstones: Q.RunTombstonesTable;
   tapes: TapesTable;
   tape_sidecars: TapeSidecarsTable;
+  review_sessions: ReviewSessionsTable;
+  review_rounds: ReviewRoundsTable;
 }
 
 /** Derived from run_events in the append's transaction; also the work queue (wake_at, lease_*). */

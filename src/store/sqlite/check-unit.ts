@@ -9,6 +9,7 @@ import { checkAnnotations } from "./check-annotations.ts";
 import { checkQueues } from "./check-queues.ts";
 import { checkTapes } from "./check-tapes.ts";
 import { checkDeletions } from "./flatten-deletions.ts";
+import { checkReviews } from "./flatten-reviews.ts";
 import type { ExternalEventCheck, FlatUnit, IdempotencyCheck, RunCheck } from "./operations.ts";
 import type { Statements } from "./statements.ts";
 
@@ -32,6 +33,7 @@ export function checkUnit(unit: FlatUnit, statements: Statements): Checked {
     checkAnnotations(unit.tenant, unit.annotations, statements) ??
     checkQueues(unit.tenant, unit.queues, statements) ??
     checkTapes(unit.tenant, unit.tapes, statements) ??
+    checkReviews(unit.tenant, unit.reviews, statements) ??
     checkDeletions(unit.tenant, unit.deletions, statements);
   return refusal === undefined ? { work } : { refusal };
 }

@@ -8,6 +8,7 @@ import { flattenAnnotations } from "./flatten-annotations.ts";
 import { flattenDeletions } from "./flatten-deletions.ts";
 import { flattenGates, flattenInterrupts } from "./flatten-gates.ts";
 import { flattenQueues } from "./flatten-queues.ts";
+import { flattenReviews } from "./flatten-reviews.ts";
 import { flattenTapes } from "./flatten-tapes.ts";
 import type { FlatUnit, IdempotencyCheck, RunCheck, Write } from "./operations.ts";
 
@@ -37,6 +38,7 @@ export function flattenUnit(unit: Unit): FlatUnit {
   const judged = flattenAnnotations(unit, writes);
   const queues = flattenQueues(unit.queues, writes);
   const tapes = flattenTapes(unit.tapes, writes);
+  const reviews = flattenReviews(unit.reviews, writes);
   const deletions = flattenDeletions(tenant, unit.deletions, writes);
   if (idempotency !== undefined) {
     const { operation, key, digest, state, response, expiresAtMs } = idempotency;
@@ -52,6 +54,7 @@ export function flattenUnit(unit: Unit): FlatUnit {
     ...judged,
     queues,
     tapes,
+    reviews,
     deletions,
     writes,
     ...(audit.length === 0 ? {} : { audit: JSON.stringify(audit) }),

@@ -3,6 +3,7 @@ import { DELETION_READS, DELETION_WRITES } from "./deletion-statements.ts";
 import { GATE_READS, GATE_WRITES } from "./gate-statements.ts";
 import type { SqliteDatabase, SqliteStatement } from "./open-database.ts";
 import { QUEUE_READS, QUEUE_WRITES } from "./queue-statements.ts";
+import { REVIEW_READS, REVIEW_WRITES } from "./review-statements.ts";
 import { TAPE_READS, TAPE_WRITES } from "./tape-statements.ts";
 
 /** Everything a unit writes. `flatten-unit.ts` gives the values, in the order of the columns. */
@@ -59,6 +60,7 @@ const WRITES = {
   ...ANNOTATION_WRITES,
   ...QUEUE_WRITES,
   ...TAPE_WRITES,
+  ...REVIEW_WRITES,
   ...DELETION_WRITES,
 } as const;
 
@@ -72,6 +74,7 @@ const READS = {
   ...ANNOTATION_READS,
   ...QUEUE_READS,
   ...TAPE_READS,
+  ...REVIEW_READS,
   ...DELETION_READS,
 } as const;
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { AppError } from "../../protocol/errors.ts";
 import { ENGINE_VERSION } from "../../protocol/events.ts";
+import { FIRST_ROUND } from "../../store/reviews.ts";
 import type { Store } from "../../store/store.ts";
 import {
   artifactWrite,
@@ -85,6 +86,13 @@ const CALLS: Readonly<Record<Exclude<keyof Store, "onChange" | "close">, (store:
   listTapes: (store) => store.listTapes(visible, { limit: 1 }),
   readSidecar: (store) => store.readSidecar(visible, "run-1"),
   bodiesHere: (store) => store.bodiesHere(visible, "run-1"),
+  readReview: (store) => store.readReview(visible, "ses_1"),
+  listReviews: (store) => store.listReviews(visible, { limit: 1 }),
+  latestReview: (store) => store.latestReview(visible),
+  reviewRounds: (store) => store.reviewRounds("t", ["ses_1"], FIRST_ROUND, 1),
+  claimReview: (store) => store.claimReview(visible, { sessionId: "ses_1", owner: "w", nowMs: NOW, untilMs: NOW }),
+  renewReview: (store) => store.renewReview("ses_1", "w", NOW),
+  releaseReview: (store) => store.releaseReview("ses_1", "w"),
   ...JUDGMENT_CALLS,
 };
 

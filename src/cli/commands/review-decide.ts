@@ -1,0 +1,46 @@
+import { DECISIONS, type DecisionStatus } from "../../formats/afp/request.ts";
+import { AppError } from "../../protocol/errors.ts";
+import { undecided } from "../../reviews/requester/conversation.ts";
+import { decideRemark } from "../../reviews/requester/decide-remark.ts";
+import { withConversation } from "../../reviews/requester/held-conversation.ts";
+import { findReview } from "../../reviews/requester/reviews-folder.ts";
+import { formatCount } from "../amount.ts";
+import type { Call } from "../command.ts";
+import { programName } from "../paths.ts";
+import { printable } from "../printable.ts";
+import { holdingOf, rootOf } from "../reviews/new-conversation.ts";
+import type { REVIEW_DECIDE_FLAGS } from "../specs/review-ask.ts";
+
+export async function decideOnRemark(call: Call<typeof REVIEW_DECIDE_FLAGS>): Promise<undefined> {
+  const { args, flags, config, json, io } = call;
+  const [named = "", id = "", given = ""] = args;
+  const status = statusOf(given);
+  const { review, folder } = await findReview(rootOf(flags), named);
+  const decision = {
+    id,
+    status,
+    ...(flags.reasonCode === undefined ? {} : { reason_code: flags.reasonCode }),
+    ...(flags.explanation === undefined ? {} : { explanation: flags.explanation }),
+  };
+  const decided = await withConversation(folder, review, holdingOf(config), async (held, files) => {
+    const taken = decideRemark(held, decision, new Date().toISOString());
+    await files.save(taken);
+    return taken;
+  });
+  const left = undecided(decided);
+  if (json) {
+    io.out(JSON.stringify({ review, ...decision, iteration: decided.next_iteration, undecided: left }));
+    return;
+  }
+  io.out(`${printable(id)}: ${status}`);
+  if (left.length > 0) io.err(`${formatCount(left.length, "remark")} left: ${printable(left.join(", "))}`);
+  else io.err(`All decided. Change the work, then: ${programName()} review next ${review}`);
+}
+
+function statusOf(given: string): DecisionStatus {
+  const status = DECISIONS.find((one) => one === given);
+  if (status !== undefined) return status;
+  throw new AppError("unusable_input", {
+    problem: `the decision must be one of ${DECISIONS.join(", ")}, not ${given}`,
+  });
+}

@@ -1,0 +1,55 @@
+import { resolve } from "node:path";
+import { AppError } from "../../protocol/errors.ts";
+import type { Asked } from "../../reviews/requester/ask.ts";
+import { withConversation } from "../../reviews/requester/held-conversation.ts";
+import { loop } from "../../reviews/requester/loop.ts";
+import { reactionOf } from "../../reviews/requester/on-feedback.ts";
+import type { Call } from "../command.ts";
+import { EXIT } from "../exit-codes.ts";
+import { programName } from "../paths.ts";
+import { printable } from "../printable.ts";
+import { failureText, headline } from "../reviews/answer-text.ts";
+import { askedJson, endingText } from "../reviews/asked.ts";
+import { askingFor } from "../reviews/asking.ts";
+import { interruptible } from "../reviews/interruptible.ts";
+import { holdingOf, newConversation } from "../reviews/new-conversation.ts";
+import { childEnvironment, limitsOf } from "../reviews/provider.ts";
+import { mediaTypeFor, readWork, writeWork } from "../reviews/work-file.ts";
+import type { REVIEW_LOOP_FLAGS } from "../specs/review-ask.ts";
+
+export async function loopReview(call: Call<typeof REVIEW_LOOP_FLAGS>): Promise<number> {
+  const { args, flags, config, json, io } = call;
+  const program = flags.onFeedback;
+  if (program === undefined) throw new AppError("unusable_input", { problem: "--on-feedback PROGRAM is needed" });
+  const path = resolve(args[0] ?? "");
+  const mediaType = mediaTypeFor(path, flags.mediaType);
+  const first = await readWork(path, mediaType, flags.artifactRef);
+  const { conversation, folder } = await newConversation(call);
+  const { review, directory } = conversation;
+  const hint = `\`${programName()} review show ${review}\` says where it stands.`;
+  return interruptible(io, hint, async (signal) => {
+    const environment = childEnvironment();
+    const reacting = { program, args: flags.onFeedbackArg, directory, environment, limits: limitsOf(config), signal };
+    const asked = await withConversation(folder, review, holdingOf(config), (held, files) =>
+      loop(held, first, files, {
+        ...askingFor(held, config, signal),
+        react: (given, type) => reactionOf(given, type, reacting),
+        readArtifact: () => readWork(path, mediaType, undefined),
+        onAnswer: async (one) => tellTurn(one, call),
+        onArtifact: (artifact) => (flags.write ? writeWork(path, artifact) : Promise.resolve()),
+        now: () => new Date().toISOString(),
+      }),
+    );
+    const { status, reason } = asked.conversation;
+    if (json) io.out(JSON.stringify(askedJson(asked, folder)));
+    else if (status !== "failed") io.out(`The review of ${printable(path)} is over: ${endingText(status, reason)}.`);
+    return status === "failed" ? EXIT.negative : EXIT.fine;
+  });
+}
+
+function tellTurn({ conversation, attempt }: Asked, { json, io }: Call<typeof REVIEW_LOOP_FLAGS>): void {
+  if (json || attempt === undefined) return;
+  const { review, next_iteration } = conversation;
+  if (attempt.outcome !== "response_success") io.err(`assay: ${review}: ${failureText(attempt)}.`);
+  else io.out(headline(review, next_iteration - 1, attempt.ids));
+}

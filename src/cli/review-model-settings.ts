@@ -1,0 +1,44 @@
+import type { Setting } from "./settings.ts";
+
+/** Settings of the model that `qualitative-reviewer` can be bound to. Rows of the table in `settings.ts`. */
+export const REVIEW_MODEL_SETTINGS = {
+  reviewModel: {
+    group: "Reviews",
+    type: "text",
+    value: "MODEL",
+    summary: "The model that reviews as qualitative-reviewer; without it the built-in rules do, which need no network.",
+  },
+  reviewModelUrl: {
+    group: "Reviews",
+    type: "text",
+    value: "URL",
+    summary:
+      "Where that model is served in the OpenAI-compatible chat format, such as http://127.0.0.1:11434/v1; artifacts are sent there.",
+  },
+  reviewModelKeyEnv: {
+    group: "Reviews",
+    type: "text",
+    default: "ASSAY_REVIEW_MODEL_KEY",
+    value: "NAME",
+    summary: "The environment variable that holds the API key of the model; keys are taken from nowhere else.",
+  },
+  reviewModelTimeoutMs: {
+    group: "Reviews",
+    type: "integer",
+    unit: "milliseconds",
+    default: 120_000,
+    min: 100,
+    max: 3_600_000,
+    value: "MS",
+    summary: "How long the model may take for one answer.",
+  },
+  reviewModelAttempts: {
+    group: "Reviews",
+    type: "integer",
+    default: 4,
+    min: 1,
+    max: 20,
+    value: "N",
+    summary: "How often the model is asked when it is busy or fails, with growing waits or those it asks for.",
+  },
+} as const satisfies Readonly<Record<string, Setting>>;

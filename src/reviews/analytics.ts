@@ -1,0 +1,232 @@
+import type { DecisionStatus } from "../formats/afp/request.ts";
+
+/** What one conversation amounts to, wherever it was kept. */
+export interface ReviewedConversation {
+  /** Tells it from all others. */
+  readonly conversation: string;
+  /** Who gave the opinion. */
+  readonly reviewer: string;
+  readonly status: "open" | "converged" | "stopped" | "failed";
+  /** Success answers, oldest first. */
+  readonly answers: readonly ReviewAnswer[];
+  /** Those that were sent, oldest first. */
+  readonly decisions: readonly SentDecision[];
+  /** Stands for the artifact of each turn: equal when the artifact was. */
+  readonly artifacts: readonly string[];
+}
+
+export interface ReviewAnswer {
+  readonly iteration: number;
+  readonly remarks: readonly { readonly id: string; readonly aspect?: string | undefined }[];
+}
+
+export interface SentDecision {
+  /** In which it was sent. */
+  readonly iteration: number;
+  readonly id: string;
+  readonly status: DecisionStatus;
+  readonly reason_code?: string | undefined;
+  readonly ack: "acknowledged" | "unknown_id" | "none";
+}
+
+export interface DecisionFigures {
+  readonly issued: number;
+  readonly decided: number;
+  readonly accepted: number;
+  readonly partial: number;
+  readonly rejected: number;
+  readonly acceptance_rate: number | null;
+  readonly weighted_rate: number | null;
+  readonly coverage: number | null;
+  /** Made again after they had been accepted. */
+  readonly reraised: number;
+  /** Left out of an answer and back in a later one. */
+  readonly oscillating: number;
+}
+
+export interface ReviewAnalytics extends DecisionFigures {
+  readonly conversations: ConversationFigures;
+  readonly acknowledgements: number;
+  readonly unknown_rate: number | null;
+  readonly by_reviewer: readonly ({ readonly reviewer: string } & DecisionFigures & {
+      readonly conversations: ConversationFigures;
+    })[];
+  readonly by_aspect: readonly ({ readonly aspect: string } & DecisionFigures)[];
+  readonly by_iteration: readonly IterationFigures[];
+  readonly by_reason: readonly ReasonFigures[];
+}
+
+export interface ConversationFigures {
+  readonly total: number;
+  readonly open: number;
+  readonly converged: number;
+  readonly stopped: number;
+  readonly failed: number;
+  /** Answers until nothing was left to say, over the conversations that came that far. */
+  readonly rounds_to_convergence: { readonly mean: number | null; readonly max: number | null };
+  /** Those whose artifact came back to what it had been before the last change. */
+  readonly oscillated: number;
+}
+
+/** Every decision counts here, by the turn in which it was sent. */
+export interface IterationFigures {
+  readonly iteration: number;
+  /** Different remarks in the answers of this turn. */
+  readonly issued: number;
+  readonly decided: number;
+  readonly accepted: number;
+  readonly partial: number;
+  readonly rejected: number;
+  readonly acceptance_rate: number | null;
+  readonly weighted_rate: number | null;
+}
+
+export interface ReasonFigures {
+  /** `unspecified` where none was given. */
+  readonly reason_code: string;
+  readonly rejected: number;
+  /** Made again after they had been rejected for it. */
+  readonly reraised: number;
+}
+
+/** Figures over any number of conversations. Decisions on remarks that were never made count for acknowledgements alone. */
+export function reviewAnalytics(conversations: readonly ReviewedConversation[]): ReviewAnalytics {
+  const matters = conversations.flatMap(mattersOf);
+  const acks = conversations.flatMap(({ decisions }) => decisions.filter(({ ack }) => ack !== "none"));
+  return {
+    conversations: conversationFigures(conversations),
+    ...decisionFigures(matters),
+    acknowledgements: acks.length,
+    unknown_rate: rate(acks.filter(({ ack }) => ack === "unknown_id").length, acks.length),
+    by_reviewer: grouped(conversations, ({ reviewer }) => reviewer).map(([reviewer, theirs]) => ({
+      reviewer,
+      ...decisionFigures(theirs.flatMap(mattersOf)),
+      conversations: conversationFigures(theirs),
+    })),
+    by_aspect: grouped(matters, ({ aspect }) => aspect).map(([aspect, its]) => ({ aspect, ...decisionFigures(its) })),
+    by_iteration: iterationFigures(matters),
+    by_reason: reasonFigures(matters),
+  };
+}
+
+/** One remark of one conversation: where it was made and what was decided on it. */
+interface Matter {
+  readonly aspect: string;
+  readonly made: readonly number[];
+  readonly decisions: readonly SentDecision[];
+  readonly oscillates: boolean;
+}
+
+function mattersOf({ answers, decisions }: ReviewedConversation): Matter[] {
+  const made = new Map<string, { aspect: string; places: number[] }>();
+  for (const [place, { remarks }] of answers.entries()) {
+    for (const { id, aspect } of remarks) {
+      const known = made.get(id) ?? { aspect: "", places: [] };
+      if (known.places.at(-1) !== place) known.places.push(place);
+      if (aspect !== undefined && aspect !== "") known.aspect = aspect;
+      made.set(id, known);
+    }
+  }
+  const decided = new Map(grouped(decisions, ({ id }) => id));
+  return [...made].map(([id, { aspect, places }]) => ({
+    aspect,
+    made: places.map((place) => answers[place]?.iteration ?? 0),
+    decisions: decided.get(id) ?? [],
+    oscillates: places.some((place, i) => i > 0 && place - (places[i - 1] ?? 0) > 1),
+  }));
+}
+
+/** A decision is sent with a request, so the answer of the same turn comes after it. */
+function isMadeAfter(matter: Matter, decision: SentDecision): boolean {
+  return matter.made.some((iteration) => iteration >= decision.iteration);
+}
+
+function decisionFigures(matters: readonly Matter[]): DecisionFigures {
+  const latest = matters.flatMap(({ decisions }) => decisions.at(-1)?.status ?? []);
+  const reraised = matters.filter((matter) =>
+    matter.decisions.some((decision) => decision.status === "accepted" && isMadeAfter(matter, decision)),
+  );
+  return {
+    issued: matters.length,
+    ...tally(latest),
+    coverage: rate(latest.length, matters.length),
+    reraised: reraised.length,
+    oscillating: matters.filter(({ oscillates }) => oscillates).length,
+  };
+}
+
+function tally(statuses: readonly DecisionStatus[]) {
+  const of = (status: DecisionStatus) => statuses.filter((one) => one === status).length;
+  const [decided, accepted, partial, rejected] = [statuses.length, of("accepted"), of("partial"), of("rejected")];
+  return {
+    decided,
+    accepted,
+    partial,
+    rejected,
+    acceptance_rate: rate(accepted, decided),
+    weighted_rate: rate(accepted + 0.5 * partial, decided),
+  };
+}
+
+function iterationFigures(matters: readonly Matter[]): IterationFigures[] {
+  const decisions = matters.flatMap((matter) => matter.decisions);
+  const iterations = new Set([...matters.flatMap(({ made }) => made), ...decisions.map(({ iteration }) => iteration)]);
+  return [...iterations]
+    .sort((a, b) => a - b)
+    .map((iteration) => ({
+      iteration,
+      issued: matters.filter(({ made }) => made.includes(iteration)).length,
+      ...tally(decisions.filter((one) => one.iteration === iteration).map(({ status }) => status)),
+    }));
+}
+
+function reasonFigures(matters: readonly Matter[]): ReasonFigures[] {
+  const rejections = matters.flatMap((matter) => {
+    const decision = matter.decisions.at(-1);
+    return decision?.status === "rejected" ? [{ matter, decision }] : [];
+  });
+  return grouped(rejections, ({ decision }) => decision.reason_code || "unspecified").map(([reason_code, those]) => ({
+    reason_code,
+    rejected: those.length,
+    reraised: those.filter(({ matter, decision }) => isMadeAfter(matter, decision)).length,
+  }));
+}
+
+function conversationFigures(conversations: readonly ReviewedConversation[]): ConversationFigures {
+  const of = (status: ReviewedConversation["status"]) => conversations.filter((one) => one.status === status);
+  const rounds = of("converged").map(({ answers }) => answers.length);
+  const sum = rounds.reduce((total, one) => total + one, 0);
+  return {
+    total: conversations.length,
+    open: of("open").length,
+    converged: rounds.length,
+    stopped: of("stopped").length,
+    failed: of("failed").length,
+    rounds_to_convergence: {
+      mean: rate(sum, rounds.length),
+      max: rounds.length === 0 ? null : rounds.reduce((most, one) => Math.max(most, one), 0),
+    },
+    oscillated: conversations.filter(({ artifacts }) => artifacts.some(cameBack)).length,
+  };
+}
+
+/** Equal to one before the last: equal to the last alone is standing still. */
+function cameBack(artifact: string, i: number, all: readonly string[]): boolean {
+  return all[i - 1] !== artifact && all.slice(0, Math.max(0, i - 1)).includes(artifact);
+}
+
+/** In the order of their names, so that the same conversations always give the same text. */
+function grouped<T>(items: readonly T[], keyOf: (item: T) => string): [string, T[]][] {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    const group = groups.get(key);
+    if (group) group.push(item);
+    else groups.set(key, [item]);
+  }
+  return [...groups].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
+}
+
+function rate(part: number, whole: number): number | null {
+  return whole === 0 ? null : Math.round((part / whole) * 10_000) / 10_000;
+}

@@ -1,0 +1,26 @@
+import { mkdir } from "node:fs/promises";
+import { dirname } from "node:path";
+import { codeOf } from "./error-code.ts";
+
+/**
+ * Makes a directory and those above it, for their owner alone. Not by `recursive`: where the system says that nothing can be made below
+ * an existing directory, as /proc does, that tries for ever.
+ */
+export async function makeDirectory(path: string): Promise<void> {
+  try {
+    await make(path);
+  } catch (error) {
+    const above = dirname(path);
+    if (codeOf(error) !== "ENOENT" || above === path) throw error;
+    await makeDirectory(above);
+    await make(path);
+  }
+}
+
+async function make(path: string): Promise<void> {
+  try {
+    await mkdir(path, { mode: 0o700 });
+  } catch (error) {
+    if (codeOf(error) !== "EEXIST") throw error;
+  }
+}

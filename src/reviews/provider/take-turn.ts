@@ -1,0 +1,140 @@
+import assert from "node:assert/strict";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type CheckedRequest, readRequest } from "../../formats/afp/request.ts";
+import { AppError } from "../../protocol/errors.ts";
+import { DEFAULT_AGENT, type Reviewer } from "../reviewer.ts";
+import { beginTurn, type Turn, withDecisions } from "./begin-turn.ts";
+import { fingerprintOf } from "./fingerprint.ts";
+import { errorResponse, finishTurn, type Review } from "./finish-turn.ts";
+import type { ReviewSession } from "./session.ts";
+import type { Kept, SessionHome } from "./session-home.ts";
+import { isUsable } from "./usable-review.ts";
+
+export interface TurnAsked {
+  /** The request as it came. */
+  readonly bytes: Uint8Array;
+  /** Absent for a new one. */
+  readonly session?: string;
+  /** Who is to review; the one that is always known when absent. */
+  readonly agent?: string;
+  /** Go on in a copy of the session. */
+  readonly fork?: boolean;
+}
+
+export interface TurnOptions {
+  /** How long a review may take: less than requesters usually wait, so that they are told. */
+  readonly reviewLimitMs?: number;
+  /** Told why a review failed, which the answer does not say. */
+  readonly onFailure?: (error: unknown) => void;
+}
+
+export type TurnTaken =
+  | {
+      readonly type: "answered";
+      readonly sessionID: string;
+      /** JSON text without line breaks. */
+      readonly response: string;
+      /** The one who was asked for is not known, and the one who is always known reviewed instead. */
+      readonly fellBack: boolean;
+    }
+  | { readonly type: "unknown" }
+  | { readonly type: "busy" };
+
+export const REVIEW_LIMIT_MS = 240_000;
+
+/** One turn of a conversation, whoever carries it: what comes back is kept already. */
+export async function takeTurn(
+  home: SessionHome,
+  reviewers: readonly Reviewer[],
+  { bytes, session, agent = DEFAULT_AGENT, fork = false }: TurnAsked,
+  options: TurnOptions = {},
+): Promise<TurnTaken> {
+  const asked = reviewers.find((one) => one.agent === agent);
+  const reviewer = asked ?? reviewerNamed(reviewers, DEFAULT_AGENT);
+  const checked = readRequest(bytes);
+  const work = async (present: ReviewSession) => {
+    const { session: next, response } = await answer(present, checked, reviewer, options);
+    const result = { sessionID: present.sessionID, response };
+    return { session: next, result };
+  };
+  const answered = (result: { sessionID: string; response: string }): TurnTaken => ({
+    type: "answered",
+    ...result,
+    fellBack: asked === undefined,
+  });
+
+  // A session is opened and reported also when its first request is wrong.
+  if (session === undefined) return answered(await home.withNewSession(work));
+  const sessionID = fork ? await home.fork(session) : session;
+  if (sessionID === undefined) return { type: "unknown" };
+  const held = await home.withSession(sessionID, async (present) => onlyChanged(present, await work(present)));
+  return held.ok ? answered(held.result) : { type: held.why };
+}
+
+function reviewerNamed(reviewers: readonly Reviewer[], agent: string): Reviewer {
+  const found = reviewers.find((one) => one.agent === agent);
+  assert(found, `nobody reviews as ${agent}`);
+  return found;
+}
+
+function onlyChanged<T>(before: ReviewSession, { session, result }: Kept<T>): Kept<T> {
+  return session === undefined || session === before ? { result } : { session, result };
+}
+
+interface Answered {
+  readonly session: ReviewSession;
+  readonly response: string;
+}
+
+async function answer(
+  session: ReviewSession,
+  checked: CheckedRequest,
+  reviewer: Reviewer,
+  { reviewLimitMs = REVIEW_LIMIT_MS, onFailure }: TurnOptions,
+): Promise<Answered> {
+  const fingerprint = checked.ok ? fingerprintOf(checked.request) : "";
+  const beginning = beginTurn({ checked, fingerprint, session, reviews: (type) => reviewer.reviews(type) });
+  if (beginning.type === "again") return { session, response: beginning.response };
+  if (beginning.type === "refused") return { session: beginning.session, response: errorResponse(beginning.answer) };
+  const { turn } = beginning;
+  try {
+    const review = await reviewed(turn, reviewer, reviewLimitMs);
+    if (review !== undefined) return finishTurn(turn, review);
+    onFailure?.(new AppError("unavailable", { reason: `The reviewer took longer than ${reviewLimitMs} ms` }));
+    return failed(session, turn, "the review took too long");
+  } catch (error) {
+    onFailure?.(error);
+    // What was thrown stays here: it may hold paths, keys or the artifact.
+    return failed(session, turn, "the review could not be made");
+  }
+}
+
+function failed(session: ReviewSession, turn: Turn, message: string): Answered {
+  const { request, decisions, acknowledged, warnings } = turn;
+  const response = errorResponse({
+    iteration: request.iteration,
+    code: "INTERNAL_ERROR",
+    message,
+    ...(acknowledged === undefined ? {} : { acknowledged }),
+    warnings,
+  });
+  return { session: withDecisions(session, decisions), response };
+}
+
+/** Undefined when it takes too long; the reviewer is then told to stop, and not waited for. */
+async function reviewed(turn: Turn, reviewer: Reviewer, limitMs: number): Promise<Review | undefined> {
+  const { request, session, decisions } = turn;
+  const stop = new AbortController();
+  const over = new AbortController();
+  const limit = sleep(limitMs, undefined, { signal: over.signal }).catch(() => undefined);
+  try {
+    const review = await Promise.race([reviewer.review({ request, session, decisions, signal: stop.signal }), limit]);
+    if (review !== undefined && !isUsable(review)) {
+      throw new AppError("unusable_input", { problem: "the reviewer gave ids that are malformed or not unique" });
+    }
+    return review;
+  } finally {
+    stop.abort();
+    over.abort();
+  }
+}

@@ -1,0 +1,49 @@
+import type { Ending } from "../../formats/afp/outcome.ts";
+
+/** Takes one request to a provider and brings back its stream: a command, or a server. */
+export interface Carrier {
+  send(request: Sending): Promise<Sent>;
+}
+
+export interface Sending {
+  /** One line of JSON. */
+  readonly line: string;
+  readonly session: string | undefined;
+  /** Where the stream is kept as it arrives. */
+  readonly streamPath: string;
+  readonly watch: StreamWatch;
+  /** Aborted when whoever asked wants to stop: what was started is ended, and the reason is thrown. */
+  readonly signal: AbortSignal;
+  /** Told as soon as a process runs for this request, so that whoever comes after a crash can end it. */
+  readonly onStarted?: (pid: number) => void;
+}
+
+/** Follows the stream while it grows. */
+export interface StreamWatch {
+  take(bytes: Uint8Array): void;
+  readonly lines: number;
+  /** What was asked for is there; the rest has little time. */
+  readonly answered: boolean;
+}
+
+export type Sent =
+  | ({ readonly started: true } & Ending)
+  | { readonly started: false; readonly name: string; readonly message: string };
+
+export interface Limits {
+  readonly timeMs: number;
+  readonly bytes: number;
+  readonly lines: number;
+  /** How long a command may take to end after its answer. */
+  readonly graceMs: number;
+  /** Between asking it to end and ending it. */
+  readonly killMs: number;
+}
+
+export const DEFAULT_LIMITS: Limits = {
+  timeMs: 300_000,
+  bytes: 64 * 1024 * 1024,
+  lines: 20_000,
+  graceMs: 10_000,
+  killMs: 5_000,
+};

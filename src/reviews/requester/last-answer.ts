@@ -1,0 +1,14 @@
+import type { ReviewResponse } from "../../formats/afp/response.ts";
+import type { Conversation } from "./conversation.ts";
+import type { ConversationFiles } from "./conversation-files.ts";
+
+/** The success answer that the conversation stands at; undefined before the first. */
+export async function lastAnswer(
+  { next_iteration }: Conversation,
+  files: ConversationFiles,
+): Promise<(ReviewResponse & { readonly status: "success" }) | undefined> {
+  const attempt = await files.answeredAttempt(next_iteration - 1);
+  if (attempt === 0) return undefined;
+  const response = await files.response(attempt, await files.request(attempt));
+  return response?.status === "success" ? response : undefined;
+}

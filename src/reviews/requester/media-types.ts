@@ -1,0 +1,51 @@
+import { extname } from "node:path";
+
+const BY_EXTENSION: Readonly<Record<string, string>> = {
+  ".adoc": "text/asciidoc",
+  ".c": "text/x-c",
+  ".cc": "text/x-c++",
+  ".cjs": "text/javascript",
+  ".cpp": "text/x-c++",
+  ".cs": "text/x-csharp",
+  ".css": "text/css",
+  ".csv": "text/csv",
+  ".go": "text/x-go",
+  ".gql": "application/graphql",
+  ".graphql": "application/graphql",
+  ".h": "text/x-c",
+  ".htm": "text/html",
+  ".html": "text/html",
+  ".java": "text/x-java",
+  ".js": "text/javascript",
+  ".json": "application/json",
+  ".jsonl": "application/x-ndjson",
+  ".jsx": "text/javascript",
+  ".kt": "text/x-kotlin",
+  ".md": "text/markdown",
+  ".markdown": "text/markdown",
+  ".mjs": "text/javascript",
+  ".mts": "application/typescript",
+  ".ndjson": "application/x-ndjson",
+  ".php": "text/x-php",
+  ".py": "text/x-python",
+  ".rb": "text/x-ruby",
+  ".rs": "text/x-rust",
+  ".rst": "text/x-rst",
+  ".sh": "application/x-sh",
+  ".sql": "application/sql",
+  ".svg": "image/svg+xml",
+  ".swift": "text/x-swift",
+  ".toml": "application/toml",
+  ".ts": "application/typescript",
+  ".tsx": "application/typescript",
+  ".txt": "text/plain",
+  ".xml": "application/xml",
+  ".yaml": "application/yaml",
+  ".yml": "application/yaml",
+};
+
+/** What a file of this name most likely holds. Only texts are sent, so a name that says nothing is plain text. */
+export function mediaTypeOfFile(path: string): string {
+  const extension = extname(path).toLowerCase();
+  return Object.hasOwn(BY_EXTENSION, extension) ? (BY_EXTENSION[extension] ?? "") : "text/plain";
+}

@@ -1,0 +1,69 @@
+import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import { mkdir, readdir } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { AppError } from "../../protocol/errors.ts";
+import type { Conversation } from "./conversation.ts";
+import { ConversationFiles } from "./conversation-files.ts";
+
+const NAME = /^[a-z0-9][a-z0-9._-]{0,99}$/i;
+const LETTERS = "abcdefghjkmnpqrstvwxyz23456789";
+
+/** A name for people: what is reviewed, and something that no other review has. */
+export function newReviewName(path: string, random: Uint8Array = randomBytes(6)): string {
+  const stem = basename(path)
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-+|-+$/g, "")
+    .slice(0, 40);
+  const tail = [...random].map((byte) => LETTERS[byte % LETTERS.length]).join("");
+  return stem === "" ? `review-${tail}` : `${stem}-${tail}`;
+}
+
+export async function makeReviewFolder(root: string, review: string): Promise<string> {
+  await mkdir(root, { recursive: true, mode: 0o700 });
+  const folder = join(root, review);
+  await mkdir(folder, { mode: 0o700 });
+  return folder;
+}
+
+/** The folder of a review by its name, or by the beginning of one where only one begins so. */
+export async function findReview(
+  root: string,
+  named: string,
+): Promise<{ readonly review: string; readonly folder: string }> {
+  const names = await reviewNames(root);
+  const found = names.includes(named) ? [named] : names.filter((name) => named !== "" && name.startsWith(named));
+  const [review] = found;
+  if (review !== undefined && found.length === 1) return { review, folder: join(root, review) };
+  const problem =
+    found.length > 1
+      ? `${named} could be ${found.join(" or ")}; type more of it`
+      : `no review in ${root} is called ${named}; \`assay review show\` lists them`;
+  throw new AppError("unusable_input", { problem });
+}
+
+/** Every folder that holds one. */
+export async function reviewNames(root: string): Promise<string[]> {
+  const entries = await readdir(root, { withFileTypes: true }).catch(() => []);
+  return entries
+    .filter((entry) => entry.isDirectory() && NAME.test(entry.name) && existsSync(join(root, entry.name, "state.json")))
+    .map(({ name }) => name)
+    .sort();
+}
+
+export interface ListedReview {
+  readonly conversation: Conversation;
+  readonly files: ConversationFiles;
+}
+
+/** Oldest first. One that cannot be read is an error: figures without it would be wrong. */
+export async function loadReviews(root: string): Promise<ListedReview[]> {
+  const loaded = await Promise.all(
+    (await reviewNames(root)).map(async (name) => {
+      const files = new ConversationFiles(join(root, name));
+      return { conversation: await files.load(), files };
+    }),
+  );
+  return loaded.sort((a, b) => (a.conversation.created_at < b.conversation.created_at ? -1 : 1));
+}

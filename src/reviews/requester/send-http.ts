@@ -1,0 +1,133 @@
+import { open } from "node:fs/promises";
+import { isMembers, own } from "../../formats/afp/field-names.ts";
+import type { Ending } from "../../formats/afp/outcome.ts";
+import type { Carrier, Limits, Sending, Sent } from "./carrier.ts";
+
+export interface ServerSettings {
+  /** Without the path of the provider. */
+  readonly url: string;
+  readonly key: string | undefined;
+  readonly agent: string;
+  readonly limits: Limits;
+}
+
+const PROVIDER = "/v1/host/assay/afp/run";
+/** More of a refusal is not read. */
+const REFUSAL_BYTES = 1 << 16;
+
+/** A provider that is mounted on a server. What it says below the protocol becomes what a command would have said. */
+export function httpCarrier(settings: ServerSettings): Carrier {
+  return { send: (sending) => post(settings, sending) };
+}
+
+async function post({ url, key, agent, limits }: ServerSettings, sending: Sending): Promise<Sent> {
+  const { line, session, streamPath, watch, signal } = sending;
+  const stop = new AbortController();
+  const timer = setTimeout(() => stop.abort(), limits.timeMs);
+  const address = new URL(`${url}${PROVIDER}`);
+  address.searchParams.set("agent", agent);
+  if (session !== undefined) address.searchParams.set("session", session);
+  let response: Response;
+  try {
+    response = await fetch(address, {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        accept: "application/x-ndjson",
+        ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+      },
+      body: line,
+      redirect: "error",
+      signal: AbortSignal.any([signal, stop.signal]),
+    });
+  } catch (error) {
+    clearTimeout(timer);
+    signal.throwIfAborted();
+    if (stop.signal.aborted) return ended({ limited: true });
+    return { started: false, name: "unreachable", message: `no answer from ${url}: ${reasonOf(error)}` };
+  }
+  const file = await open(streamPath, "w", 0o600);
+  let read = 0;
+  const take = async (bytes: Uint8Array) => {
+    const kept = bytes.subarray(0, Math.max(0, limits.bytes - read));
+    await file.write(kept);
+    watch.take(kept);
+    read += bytes.length;
+  };
+  try {
+    if (!response.ok) {
+      const refusal = refusalOf(response.status, await beginningOf(response));
+      if (refusal.isLost) return ended({ exitCode: 1, stderr: "Error: Session not found" });
+      await take(new TextEncoder().encode(refusal.line));
+      return ended({ exitCode: 1 });
+    }
+    for await (const bytes of response.body ?? []) {
+      await take(bytes as Uint8Array);
+      if (read > limits.bytes || watch.lines > limits.lines) return ended({ limited: true });
+    }
+    return ended({ exitCode: 0 });
+  } catch (error) {
+    signal.throwIfAborted();
+    if (stop.signal.aborted) return ended({ limited: true });
+    return ended({ exitCode: 1, broken: true, stderr: `the connection broke: ${reasonOf(error)}` });
+  } finally {
+    clearTimeout(timer);
+    stop.abort();
+    await file.close();
+  }
+}
+
+function ended(how: Partial<Ending>): Sent {
+  return { started: true, exitCode: null, limited: false, stderr: "", ...how };
+}
+
+interface Refusal {
+  readonly isLost: boolean;
+  /** As a command writes a failure of its own. */
+  readonly line: string;
+}
+
+function refusalOf(status: number, text: string): Refusal {
+  const body = parsed(text);
+  const details = own(body, "details");
+  const nested = own(body, "error");
+  // A server answers with its own envelope, a provider that stands alone with that of the protocol.
+  const named = isMembers(nested) ? nested : { name: isMembers(details) ? own(details, "name") : undefined, ...body };
+  const name = own(named, "name") ?? (typeof nested === "string" ? nested : undefined);
+  const message = own(named, "message");
+  const data = {
+    message: typeof message === "string" ? message : `the server answered ${status}`,
+    statusCode: status,
+    isRetryable: status === 409 || status === 429 || status >= 500,
+  };
+  const error = { name: typeof name === "string" ? name : "HttpError", data };
+  return {
+    isLost: status === 404 && name === "SessionNotFound",
+    line: `${JSON.stringify({ type: "error", error })}\n`,
+  };
+}
+
+function parsed(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isMembers(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+async function beginningOf(response: Response): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const bytes of response.body ?? []) {
+    text += decoder.decode(bytes as Uint8Array, { stream: true });
+    if (text.length > REFUSAL_BYTES) break;
+  }
+  return text;
+}
+
+function reasonOf(error: unknown): string {
+  const { cause, message } = error as Error;
+  if (cause instanceof AggregateError && cause.errors[0] instanceof Error) return cause.errors[0].message;
+  return cause instanceof Error && cause.message !== "" ? cause.message : message;
+}

@@ -1,0 +1,100 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Spent } from "../../formats/afp/choose-answer.ts";
+import { type Question, type TurnOutcome, TurnReader } from "../../formats/afp/outcome.ts";
+import type { ReviewRequest } from "../../formats/afp/request.ts";
+import type { Carrier } from "./carrier.ts";
+import { type Retries, waitBefore } from "./retry.ts";
+
+/** One attempt of a turn and what came of it. */
+export interface Attempt extends TurnOutcome {
+  /** From 1 on, within the turn. */
+  readonly attempt: number;
+  readonly exitCode: number | null;
+  readonly durationMs: number;
+  readonly spent: Spent;
+  /** What a person may want to know of a failure. */
+  readonly stderr: string;
+}
+
+export interface TurnSettings {
+  readonly carrier: Carrier;
+  readonly retries: Retries;
+  readonly signal: AbortSignal;
+  /** A copy of the session is asked for, so another one comes back. */
+  readonly forked?: boolean;
+  readonly strict?: boolean;
+  readonly allowOtherAgent?: boolean;
+  readonly requireCleanExit?: boolean;
+}
+
+/** Where attempts are kept. */
+export interface AttemptLog {
+  /** Before anything is sent. Resolves with where the stream is to be kept. */
+  begin(request: ReviewRequest): Promise<string>;
+  end(attempt: Attempt): Promise<void>;
+  onStarted?(pid: number): void;
+}
+
+export interface Turn {
+  readonly request: ReviewRequest;
+  /** The request in the words of whoever wrote it, on one line; else it is written anew. */
+  readonly line?: string;
+  readonly session: string | undefined;
+}
+
+/** Sends a request until something came of it or another attempt is not worth it. Resolves with the last attempt. */
+export async function takeTurn(turn: Turn, settings: TurnSettings, log: AttemptLog): Promise<Attempt> {
+  for (let attempt = 1; ; attempt++) {
+    const made = await attemptTurn(turn, settings, log, attempt);
+    await log.end(made);
+    const waitMs = waitBefore(made, attempt, settings.retries);
+    if (waitMs === undefined) return made;
+    await sleep(waitMs, undefined, { signal: settings.signal });
+  }
+}
+
+async function attemptTurn(turn: Turn, settings: TurnSettings, log: AttemptLog, attempt: number): Promise<Attempt> {
+  const { request, line = JSON.stringify(request), session } = turn;
+  const streamPath = await log.begin(request);
+  const reader = new TurnReader(questionOf(turn, settings));
+  const startedMs = performance.now();
+  const sent = await settings.carrier.send({
+    line,
+    session,
+    streamPath,
+    watch: reader,
+    signal: settings.signal,
+    onStarted: (pid) => log.onStarted?.(pid),
+  });
+  const durationMs = Math.round(performance.now() - startedMs);
+  if (sent.started) {
+    const { exitCode, stderr } = sent;
+    return { ...reader.end(sent), attempt, exitCode, durationMs, spent: reader.spent, stderr };
+  }
+  const { name, message } = sent;
+  return {
+    outcome: "spawn_failed",
+    ids: [],
+    toolError: { name, message, isRetryable: false },
+    problems: [],
+    warnings: [],
+    attempt,
+    exitCode: null,
+    durationMs,
+    spent: reader.spent,
+    stderr: "",
+  };
+}
+
+function questionOf({ request, session }: Turn, settings: TurnSettings): Question {
+  const { forked, strict, allowOtherAgent, requireCleanExit } = settings;
+  const sent = request.applied_feedback?.items.map(({ id }) => id);
+  return {
+    iteration: request.iteration,
+    ...(sent === undefined ? {} : { sentIds: sent }),
+    ...(session === undefined || forked ? {} : { session }),
+    ...(strict === undefined ? {} : { strict }),
+    ...(allowOtherAgent === undefined ? {} : { allowOtherAgent }),
+    ...(requireCleanExit === undefined ? {} : { requireCleanExit }),
+  };
+}

@@ -1,0 +1,69 @@
+import { createHash } from "node:crypto";
+import type { ReviewRemark } from "../../provider/finish-turn.ts";
+import type { Document } from "./document.ts";
+import type { Finding, Rule } from "./rule.ts";
+import { RULES } from "./rules.ts";
+
+export interface RemarkLimits {
+  readonly perRule: number;
+  readonly total: number;
+}
+
+/** More than anybody goes through at once. */
+export const REMARK_LIMITS: RemarkLimits = { perRule: 25, total: 100 };
+
+/** Nobody needs to know how many more there are than so many of one rule. */
+const COUNTED = 1_000;
+
+/** What the rules find, as remarks; the last one says so when there would be more. */
+export function remarksOn(document: Document, limits: RemarkLimits = REMARK_LIMITS): ReviewRemark[] {
+  const remarks: ReviewRemark[] = [];
+  const times = new Map<string, number>();
+  let leftOut = 0;
+  for (const rule of RULES.filter(({ kinds }) => kinds.includes(document.kind))) {
+    let found = 0;
+    for (const finding of rule.find(document)) {
+      if (++found > limits.perRule || remarks.length === limits.total) leftOut++;
+      else remarks.push(remarkOf(rule, finding, times));
+      if (found === COUNTED) break;
+    }
+  }
+  return leftOut === 0 ? remarks : [...remarks, tooMany(leftOut)];
+}
+
+function remarkOf(rule: Rule, { key, part, description }: Finding, times: Map<string, number>): ReviewRemark {
+  const base = `${rule.id}.${slugOf(key)}${digest(`${rule.id} ${key}`).slice(0, 10)}`;
+  const before = times.get(base) ?? 0;
+  times.set(base, before + 1);
+  // The same words in the same place cannot be told apart but by their order.
+  const id = before === 0 ? base : `${base}.${before + 1}`;
+  return { id, aspect: rule.aspect, description, recommendation: rule.recommendation, part: digest(part) };
+}
+
+function tooMany(leftOut: number): ReviewRemark {
+  return {
+    id: "more-remarks.not-listed",
+    aspect: "completeness",
+    description: `At least ${leftOut} more remarks of the same kinds are not listed.`,
+    recommendation: "Deal with those that are listed, and ask again.",
+    part: digest(String(leftOut)),
+  };
+}
+
+const SLUG_CHARACTERS = 40;
+
+/** So that people recognise an id; the digest after it makes it unique. */
+function slugOf(key: string): string {
+  const words = key
+    .slice(0, 200)
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-|-$/g, "")
+    .slice(0, SLUG_CHARACTERS)
+    .replace(/-$/, "");
+  return words === "" ? "" : `${words}.`;
+}
+
+function digest(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}

@@ -1,0 +1,139 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { REMARK_ID } from "../../formats/afp/response.ts";
+import { tempDir } from "../../testing/temp-dir.ts";
+import { readCommandAnswer } from "./command-answer.ts";
+import { runForOutput } from "./run-for-output.ts";
+
+const area = (more: object = {}) => ({ aspect: "cost", description: "No cost.", recommendation: "Add it.", ...more });
+const answer = (...areas_for_improvement: object[]) => JSON.stringify({ areas_for_improvement, general_summary: "so" });
+
+function remarks(...areas: object[]) {
+  const read = readCommandAnswer(answer(...areas));
+  if (!read.ok) throw new Error(read.problem);
+  return read.review.remarks;
+}
+
+describe("what a reviewing program prints", () => {
+  test("is taken with its own ids where they can be used", () => {
+    expect(remarks(area({ id: "cost-missing-1" }))[0]).toMatchObject({ id: "cost-missing-1", aspect: "cost" });
+  });
+
+  test("gets ids from what the remarks say where it gives none, and from its own where they are malformed", () => {
+    const [none, blank, bad] = remarks(area(), area({ id: " ", description: "Other." }), area({ id: "Bad Id!" }));
+    for (const { id } of [none, blank, bad].filter((one) => one !== undefined)) expect(id).toMatch(REMARK_ID);
+    expect(remarks(area({ recommendation: "In other words." }))[0]?.id).toBe(none?.id);
+    expect(remarks(area({ id: "Bad Id!", description: "In other words." }))[0]?.id).toBe(bad?.id);
+    expect(bad?.id).not.toBe(none?.id);
+  });
+
+  test("has ids that can be told apart, also when it repeats them", () => {
+    const long = "a".repeat(128);
+    const ids = remarks(area({ id: long }), area({ id: long }), area(), area()).map(({ id }) => id);
+    expect(new Set(ids).size).toBe(4);
+    for (const id of ids) expect(id).toMatch(REMARK_ID);
+  });
+
+  test("stands for the part it names, else for its own words", () => {
+    const part = (more: object) => remarks(area(more))[0]?.part;
+    expect(part({ part: "# A", description: "x" })).toBe(part({ part: "# A", description: "y" }));
+    expect(part({ description: "x" })).not.toBe(part({ description: "y" }));
+  });
+
+  test("says that nothing is known of its confidence when it does not say", () => {
+    const read = readCommandAnswer(answer());
+    expect(read.ok && read.review.confidence.level).toBe("medium");
+  });
+
+  test.each([
+    ["", "not JSON"],
+    ["null", "object"],
+    ["{}", "areas_for_improvement"],
+    [JSON.stringify({ areas_for_improvement: [{}], general_summary: "x" }), "areas_for_improvement"],
+    [JSON.stringify({ areas_for_improvement: [] }), "general_summary"],
+    [JSON.stringify({ areas_for_improvement: [], general_summary: "x", confidence: { level: "sure" } }), "confidence"],
+  ])("is refused with the reason: %s", (text, reason) => {
+    expect(readCommandAnswer(text)).toMatchObject({ ok: false, problem: expect.stringContaining(reason) });
+  });
+});
+
+function run(source: string, more: { signal?: AbortSignal; outputBytes?: number; program?: string } = {}) {
+  return runForOutput({
+    program: process.execPath,
+    args: ["--input-type=module", "--eval", source],
+    directory: tempDir(),
+    environment: {},
+    input: "x".repeat(1_000_000),
+    // A test that fails must not leave it running.
+    signal: AbortSignal.timeout(20_000),
+    killMs: 50,
+    ...more,
+  });
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return !readFileSync(`/proc/${pid}/stat`, "utf8").includes(") Z ");
+  } catch {
+    return false;
+  }
+}
+
+/** Starts a process that ignores being asked to end, and writes its number. */
+const withChild = (file: string, then: string) => `
+  import { spawn } from "node:child_process";
+  import { writeFileSync } from "node:fs";
+  const child = spawn(process.execPath, ["--eval", "process.on('SIGTERM', () => {}); setInterval(() => {}, 1000)"], { stdio: "inherit" });
+  writeFileSync(${JSON.stringify(file)}, String(child.pid));
+  child.unref();
+  ${then}`;
+
+describe("a program", () => {
+  test("may leave its input unread", async () => {
+    expect(await run(`console.log("done"); process.exit(0);`)).toBe("done\n");
+  });
+
+  test("that cannot be started is named", async () => {
+    await expect(run("", { program: "/no/such/program" })).rejects.toMatchObject({
+      code: "unusable_input",
+      message: expect.stringContaining("/no/such/program cannot be started"),
+    });
+  });
+
+  test("that is ended by a signal has failed", async () => {
+    await expect(run(`process.kill(process.pid, "SIGKILL")`)).rejects.toThrow("SIGKILL");
+  });
+
+  test("that prints without end is stopped", async () => {
+    const endless = run(`const go = () => process.stdout.write("x".repeat(65536), go); go();`, {
+      outputBytes: 1_000_000,
+    });
+    await expect(endless).rejects.toThrow("printed more than 1000000 bytes");
+  });
+
+  test.each([
+    ["when it has ended", "setTimeout(() => process.exit(0), 50);", false],
+    ["when nobody waits any longer", "setInterval(() => {}, 1000);", true],
+  ])("leaves no process behind %s", async (_, then, isStopped) => {
+    const file = join(tempDir(), "pid");
+    const stop = new AbortController();
+    const running = run(withChild(file, then), { signal: stop.signal });
+    running.catch(() => {});
+    await expect.poll(() => pidIn(file), { timeout: 20_000 }).toBeGreaterThan(0);
+    if (isStopped) {
+      stop.abort();
+      await expect(running).rejects.toThrow("not waited for");
+    } else await running;
+    await expect.poll(() => isAlive(pidIn(file)), { timeout: 10_000 }).toBe(false);
+  });
+});
+
+function pidIn(file: string): number {
+  try {
+    return Number(readFileSync(file, "utf8"));
+  } catch {
+    return 0;
+  }
+}

@@ -1,0 +1,89 @@
+import { createHash } from "node:crypto";
+import { annotationOf, recording } from "../../engine/annotate.ts";
+import { refused } from "../../engine/execute.ts";
+import type { Host } from "../../engine/host.ts";
+import { runIdentity } from "../../engine/run-identity.ts";
+import { NOTE_MAX, type Target } from "../../protocol/annotation.ts";
+import { AppError } from "../../protocol/errors.ts";
+import { formatId } from "../../protocol/id.ts";
+import type { Caller } from "../../protocol/identity.ts";
+import type { AnnotateRemarkRequest } from "../../protocol/review-api.ts";
+import type { AnnotationRecord } from "../../store/judgments.ts";
+import { type ItemDecision, itemsOf, type ReviewItem } from "./conversations.ts";
+import { timedRounds, visibleReview } from "./visible-review.ts";
+
+export interface AnnotateRemark {
+  readonly caller: Caller;
+  readonly sessionId: string;
+  readonly remarkId: string;
+  readonly request: AnnotateRemarkRequest;
+}
+
+export interface AnnotatedRemark {
+  readonly annotation: AnnotationRecord;
+  readonly created: boolean;
+}
+
+/**
+ * A label beside the run, with what was remarked and decided as its note. Its id follows from what it is about, so that however many
+ * ask at the same time, one makes it. One about an earlier decision of the same caller is replaced.
+ */
+export async function annotateRemark(host: Host, command: AnnotateRemark): Promise<AnnotatedRemark> {
+  const { caller, sessionId, remarkId, request } = command;
+  const stored = await visibleReview(host, caller, sessionId);
+  const item = itemsOf(await timedRounds(host, stored)).findLast(({ id }) => id === remarkId);
+  if (item === undefined) throw new AppError("not_found", { what: "remark", sessionId });
+  const decision = item.decisions.at(-1);
+  if (decision === undefined) throw new AppError("review_item_undecided", { sessionId, remarkId });
+  const { runId = item.runId, eventId, nodeId } = request;
+  if (runId === undefined) {
+    throw new AppError("validation_error", {
+      problem: "body must have runId: the artifact named no run",
+      field: "runId",
+    });
+  }
+  const run = await runIdentity(host, caller, runId);
+  const target = { ...(eventId === undefined ? {} : { eventId }), ...(nodeId === undefined ? {} : { nodeId }) };
+  const idOf = (one: ItemDecision) => annotationIdOf(sessionId, item, one, runId, target);
+  const annotationId = idOf(decision);
+  const standing = await host.store.annotationsById(caller.tenant, item.decisions.map(idOf));
+  const same = standing.find((one) => one.annotationId === annotationId);
+  if (same !== undefined) return { annotation: same, created: false };
+  const earlier = standing.findLast(({ state, actor }) => state === "live" && actor === caller.principal);
+  const made = await annotationOf(host, caller, run, {
+    target,
+    signal: { kind: "label", label: `review-${decision.status}` },
+    note: noteOf(sessionId, item, decision),
+    ...(earlier === undefined ? {} : { supersedes: earlier.annotationId }),
+  });
+  const annotation = { ...made, annotationId };
+  const one = { annotation, ...(earlier === undefined ? {} : { earlier }) };
+  const committed = await host.store.commit(recording(caller, [one]));
+  if (committed.ok) return { annotation, created: true };
+  const [meanwhile] = await host.store.annotationsById(caller.tenant, [annotationId]);
+  if (meanwhile === undefined) throw refused(committed.refusal);
+  return { annotation: meanwhile, created: false };
+}
+
+function annotationIdOf(
+  sessionId: string,
+  { conversation, id }: ReviewItem,
+  { at, place }: ItemDecision,
+  runId: string,
+  { eventId = "", nodeId = "" }: Target,
+): string {
+  const about = JSON.stringify([sessionId, conversation, id, place, runId, eventId, nodeId]);
+  return formatId("ann", Date.parse(at), createHash("sha256").update(about).digest());
+}
+
+function noteOf(sessionId: string, item: ReviewItem, { status, reason_code, explanation }: ItemDecision): string {
+  const why = [reason_code, explanation].filter((one) => one !== undefined && one !== "").join(": ");
+  const lines = [
+    `${item.aspect}: ${item.description}`,
+    `Recommended: ${item.recommendation}`,
+    `Decided: ${status}${why === "" ? "" : ` (${why})`}`,
+    `Remark ${item.id} of review ${sessionId}`,
+  ];
+  // PostgreSQL has no text with a NUL in it, and an artifact that is quoted may.
+  return lines.join("\n").slice(0, NOTE_MAX).replaceAll("\0", "\ufffd").toWellFormed();
+}

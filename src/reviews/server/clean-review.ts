@@ -1,0 +1,117 @@
+import type { Scrubber } from "../../formats/scrub.ts";
+import { fingerprintOf } from "../provider/fingerprint.ts";
+import type { Review } from "../provider/finish-turn.ts";
+import type { ReviewSession } from "../provider/session.ts";
+import type { Reviewer } from "../reviewer.ts";
+import type { ReviewRound } from "./review-round.ts";
+
+/**
+ * Everything that people and reviewers wrote, without its secrets. Ids of remarks stay as they are: they are ours, decisions refer to
+ * them, and whoever sends one that was never issued has written it.
+ */
+
+/** Clean before it is answered, so that the same request is given the same words again. */
+export function cleanReviewer(reviewer: Reviewer, scrubber: Scrubber): Reviewer {
+  return {
+    agent: reviewer.agent,
+    reviews: (mediaType) => reviewer.reviews(mediaType),
+    review: async (asked) => cleanOpinion(await reviewer.review(asked), scrubber),
+  };
+}
+
+function cleanOpinion(review: Review, { scrubText, scrubValue }: Scrubber): Review {
+  return {
+    confidence: scrubValue(review.confidence),
+    positive_points: scrubValue(review.positive_points),
+    remarks: review.remarks.map((remark) => ({
+      ...remark,
+      aspect: scrubText(remark.aspect),
+      description: scrubText(remark.description),
+      recommendation: scrubText(remark.recommendation),
+      // Only ever compared; what it stands for may have been taken out of everything else.
+      part: fingerprintOf(remark.part),
+    })),
+    general_summary: scrubText(review.general_summary),
+  };
+}
+
+export function cleanSession(session: ReviewSession, scrubber: Scrubber): ReviewSession {
+  const { scrubText, scrubValue } = scrubber;
+  const { answered, artifact } = session;
+  return {
+    ...session,
+    issued: session.issued.map((one) => ({
+      ...one,
+      aspect: scrubText(one.aspect),
+      description: scrubText(one.description),
+      recommendation: scrubText(one.recommendation),
+    })),
+    decisions: session.decisions.map((one) => cleanDecision(one, one.known, scrubber)),
+    ...(answered === undefined
+      ? {}
+      : { answered: { ...answered, response: cleanResponse(answered.response, scrubber) } }),
+    ...(artifact === undefined ? {} : { artifact: scrubValue(artifact) }),
+  };
+}
+
+export function cleanRound(round: ReviewRound, scrubber: Scrubber): ReviewRound {
+  const { scrubText, scrubValue } = scrubber;
+  const { artifact, confidence, general_summary, positive_points } = round;
+  return {
+    ...round,
+    decisions: round.decisions.map((one) => cleanDecision(one, one.processing_status === "acknowledged", scrubber)),
+    remarks: round.remarks.map((one) => ({ ...scrubValue(one), id: one.id })),
+    ...(artifact === undefined ? {} : { artifact: { ...scrubValue(artifact), digest: artifact.digest } }),
+    ...(confidence === undefined ? {} : { confidence: scrubValue(confidence) }),
+    ...(general_summary === undefined ? {} : { general_summary: scrubText(general_summary) }),
+    ...(positive_points === undefined ? {} : { positive_points: scrubValue(positive_points) }),
+  };
+}
+
+function cleanDecision<D extends { readonly id: string; readonly reason_code?: string; readonly explanation?: string }>(
+  decision: D,
+  isKnown: boolean,
+  { scrubText }: Scrubber,
+): D {
+  const { id, reason_code, explanation } = decision;
+  return {
+    ...decision,
+    id: isKnown ? id : scrubText(id),
+    ...(reason_code === undefined ? {} : { reason_code: scrubText(reason_code) }),
+    ...(explanation === undefined ? {} : { explanation: scrubText(explanation) }),
+  };
+}
+
+interface Response {
+  readonly feedback: { readonly areas_for_improvement: readonly { readonly id: string }[] };
+  readonly applied_feedback_ack?: {
+    readonly items: readonly { readonly id: string; readonly processing_status: string }[];
+  };
+}
+
+/** The answer is one of our own making: it is what it has to be. */
+function cleanResponse(text: string, { scrubText, scrubValue }: Scrubber): string {
+  const response = JSON.parse(text) as Response;
+  const { feedback, applied_feedback_ack: ack } = response;
+  const remarks = feedback.areas_for_improvement;
+  const clean = scrubValue(response);
+  return JSON.stringify({
+    ...clean,
+    feedback: {
+      ...clean.feedback,
+      areas_for_improvement: clean.feedback.areas_for_improvement.map((one, i) => ({
+        ...one,
+        id: remarks[i]?.id ?? one.id,
+      })),
+    },
+    ...(ack === undefined
+      ? {}
+      : {
+          applied_feedback_ack: {
+            items: ack.items.map((one) =>
+              one.processing_status === "acknowledged" ? one : { ...one, id: scrubText(one.id) },
+            ),
+          },
+        }),
+  });
+}

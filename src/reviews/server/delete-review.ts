@@ -1,0 +1,18 @@
+import { auditDraft, refused } from "../../engine/execute.ts";
+import type { Host } from "../../engine/host.ts";
+import type { Caller } from "../../protocol/identity.ts";
+import type { DeleteReviewResponse } from "../../protocol/review-api.ts";
+import { visibleReview } from "./visible-review.ts";
+
+/** For good, with all that was said in it; a turn that is under way then is answered by nobody. What stands beside runs stays there. */
+export async function deleteReview(host: Host, caller: Caller, sessionId: string): Promise<DeleteReviewResponse> {
+  const { tenant, rounds } = await visibleReview(host, caller, sessionId);
+  const note = { action: "review.deleted", details: { rounds } };
+  const committed = await host.store.commit({
+    tenant,
+    reviews: [{ type: "delete", sessionId }],
+    audit: [auditDraft(caller, host.nowMs(), sessionId, note)],
+  });
+  if (!committed.ok) throw refused(committed.refusal);
+  return { sessionId, rounds };
+}

@@ -1,0 +1,138 @@
+import { createHash } from "node:crypto";
+import type { DecisionStatus } from "../../formats/afp/request.ts";
+import { isId } from "../../protocol/id.ts";
+import { fingerprintOf } from "../provider/fingerprint.ts";
+import type { ReceivedDecision, ReviewSession } from "../provider/session.ts";
+
+/** One request that moved a session on: what it decided, and what it was told. The names are those of the protocol. */
+export interface ReviewRound {
+  /** Counts the times that a session began with iteration 1. */
+  readonly conversation: number;
+  readonly iteration: number;
+  /** `error` where decisions were taken but the artifact could not be reviewed. */
+  readonly outcome: "success" | "error";
+  readonly agent: string;
+  /** Who asked. */
+  readonly by: string;
+  readonly decisions: readonly RoundDecision[];
+  readonly artifact?: RoundArtifact;
+  readonly confidence?: { readonly level: string; readonly justification: string };
+  readonly general_summary?: string;
+  readonly positive_points?: readonly { readonly aspect: string; readonly justification: string }[];
+  readonly remarks: readonly RoundRemark[];
+}
+
+export interface RoundDecision {
+  readonly id: string;
+  readonly status: DecisionStatus;
+  readonly processing_status: "acknowledged" | "unknown_id";
+  readonly reason_code?: string;
+  readonly explanation?: string;
+}
+
+export interface RoundRemark {
+  readonly id: string;
+  readonly aspect: string;
+  readonly description: string;
+  readonly recommendation: string;
+  readonly reopened?: true;
+}
+
+export interface RoundArtifact {
+  readonly media_type: string;
+  readonly artifact_ref?: string;
+  /** Stands for the content as it came, before anything was taken out of it. */
+  readonly digest: string;
+  /** The run it came from, where the request names one. */
+  readonly runId?: string;
+}
+
+/** What is stored of a session, beside its rounds. */
+export interface ReviewMemory {
+  readonly conversation: number;
+  readonly session: ReviewSession;
+}
+
+export interface Movement {
+  readonly conversation: number;
+  readonly round?: ReviewRound;
+}
+
+/** What happened between two states of a session; no round where it was nothing that needs to be told. */
+export function movementOf(
+  before: ReviewMemory,
+  after: ReviewSession,
+  who: Pick<ReviewRound, "agent" | "by">,
+): Movement {
+  const { answered } = after;
+  const earlier = before.session.answered;
+  const isAnswered =
+    answered !== undefined &&
+    (answered.iteration !== earlier?.iteration || answered.fingerprint !== earlier.fingerprint);
+  const beginsAnew = isAnswered && answered.iteration === 1 && before.session.last > 0;
+  const conversation = Math.max(1, before.conversation + (beginsAnew ? 1 : 0));
+  const known = isAnswered && answered.iteration === 1 ? 0 : before.session.decisions.length;
+  const decisions = after.decisions.slice(known);
+  if (!isAnswered && decisions.length === 0) return { conversation: before.conversation };
+  const common = { conversation, ...who, decisions: decisions.map(decisionOf) };
+  if (!isAnswered) {
+    return {
+      conversation,
+      round: { ...common, iteration: decisions[0]?.iteration ?? 0, outcome: "error", remarks: [] },
+    };
+  }
+  const { iteration, response } = answered;
+  return { conversation, round: { ...common, iteration, outcome: "success", ...artifactOf(after), ...said(response) } };
+}
+
+function decisionOf({ id, status, known, reason_code, explanation }: ReceivedDecision): RoundDecision {
+  return {
+    id,
+    status,
+    processing_status: known ? "acknowledged" : "unknown_id",
+    ...(reason_code === undefined ? {} : { reason_code }),
+    ...(explanation === undefined ? {} : { explanation }),
+  };
+}
+
+function artifactOf({ artifact }: ReviewSession): { artifact?: RoundArtifact } {
+  if (artifact === undefined) return {};
+  const { media_type, artifact_ref, content } = artifact;
+  const runId = (artifact as { readonly "x-run-id"?: unknown })["x-run-id"];
+  return {
+    artifact: {
+      media_type,
+      ...(artifact_ref === undefined ? {} : { artifact_ref }),
+      digest: `sha256:${typeof content === "string" ? sha256(content) : fingerprintOf(content)}`,
+      ...(typeof runId === "string" && isId(runId) ? { runId } : {}),
+    },
+  };
+}
+
+function sha256(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
+
+interface Answer {
+  readonly feedback: Required<Pick<ReviewRound, "confidence" | "general_summary" | "positive_points">> & {
+    readonly areas_for_improvement: readonly (Omit<RoundRemark, "reopened"> & { readonly "x-reopened"?: boolean })[];
+  };
+}
+
+/** The answer is one of our own making: it is what it has to be. */
+function said(response: string) {
+  const { feedback } = JSON.parse(response) as Answer;
+  const { confidence, general_summary, positive_points, areas_for_improvement } = feedback;
+  return {
+    confidence,
+    general_summary,
+    positive_points,
+    remarks: areas_for_improvement.map(({ id, aspect, description, recommendation, "x-reopened": reopened }) => ({
+      id,
+      aspect,
+      description,
+      recommendation,
+      ...(reopened === true ? { reopened } : {}),
+    })),
+  };
+}

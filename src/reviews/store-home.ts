@@ -1,0 +1,201 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { auditDraft, refused } from "../engine/execute.ts";
+import type { Host } from "../engine/host.ts";
+import type { Caller } from "../protocol/identity.ts";
+import type { StoredReview } from "../store/reviews.ts";
+import type { Committed, Unit } from "../store/store.ts";
+import { newSession, type ReviewSession } from "./provider/session.ts";
+import type { Held, Kept, SessionHome } from "./provider/session-home.ts";
+import { isSessionID, newSessionID } from "./provider/stream-ids.ts";
+import { cleanRound, cleanSession } from "./server/clean-review.ts";
+import { roundsOf } from "./server/read-rounds.ts";
+import { movementOf, type ReviewMemory, type ReviewRound } from "./server/review-round.ts";
+
+export interface StoreHomeSettings {
+  /** How long a session is held by a process that says no more. */
+  readonly leaseMs: number;
+  /** How long to wait for a session that others hold, and how often to look. */
+  readonly busyMs: number;
+  readonly pollMs: number;
+}
+
+/** A client that is told to come back holds no connection; one that comes back a moment too early is let in. */
+export const STORE_HOME_DEFAULTS: StoreHomeSettings = { leaseMs: 30_000, busyMs: 5000, pollMs: 100 };
+
+export interface StoreHomeOf {
+  readonly host: Pick<Host, "store" | "nowMs" | "newId" | "scrubber">;
+  /** Whose sessions they are, and who asks now. */
+  readonly caller: Caller;
+  /** Who reviews now. */
+  readonly agent: string;
+}
+
+/**
+ * Sessions in the store of a host, as the caller may see them. A lease keeps others out while a review is made, and what is written
+ * at its end is refused when the lease was lost: of two who answer the same turn, one has never answered.
+ */
+export function storeHome(of: StoreHomeOf, settings: Partial<StoreHomeSettings> = {}): SessionHome {
+  const all = { ...STORE_HOME_DEFAULTS, ...settings };
+  const { store } = of.host;
+  return {
+    withSession: (sessionID, work) => withSession(of, all, sessionID, work),
+    withNewSession: (work) => withNewSession(of, work),
+    fork: (sessionID) => fork(of, sessionID),
+    latest: () => store.latestReview(of.caller),
+    read: async (sessionID) => {
+      const stored = await store.readReview(of.caller, sessionID);
+      return stored && memoryOf(stored).session;
+    },
+  };
+}
+
+export function memoryOf({ memory }: StoredReview): ReviewMemory {
+  return JSON.parse(memory) as ReviewMemory;
+}
+
+async function withSession<T>(
+  of: StoreHomeOf,
+  settings: StoreHomeSettings,
+  sessionID: string,
+  work: (session: ReviewSession) => Promise<Kept<T>>,
+): Promise<Held<T>> {
+  const { store, newId } = of.host;
+  const owner = newId("req");
+  const stored = isSessionID(sessionID) ? await claim(of, settings, sessionID, owner) : undefined;
+  if (stored === undefined) return { ok: false, why: "unknown" };
+  if (stored === "held") return { ok: false, why: "busy" };
+  const stopRenewing = keepRenewing(of, settings, sessionID, owner);
+  let isFree = false;
+  try {
+    const before = memoryOf(stored);
+    const { session, result } = await work(before.session);
+    if (session === undefined) return { ok: true, result };
+    const committed = await store.commit(unitOf(of, stored, before, session, owner));
+    isFree = committed.ok;
+    return committed.ok ? { ok: true, result } : { ok: false, why: whyNot(committed) };
+  } finally {
+    stopRenewing();
+    // Where this cannot be done either, the lease ends by itself.
+    if (!isFree) await store.releaseReview(sessionID, owner).catch(() => {});
+  }
+}
+
+function whyNot({ refusal }: Extract<Committed, { ok: false }>): "unknown" | "busy" {
+  if (refusal.type !== "review") throw refused(refusal);
+  return refusal.there ? "busy" : "unknown";
+}
+
+async function claim(
+  { host: { store, nowMs }, caller }: StoreHomeOf,
+  { leaseMs, busyMs, pollMs }: StoreHomeSettings,
+  sessionId: string,
+  owner: string,
+): Promise<StoredReview | "held" | undefined> {
+  const giveUpMs = nowMs() + busyMs;
+  for (;;) {
+    const claimed = await store.claimReview(caller, { sessionId, owner, nowMs: nowMs(), untilMs: nowMs() + leaseMs });
+    if (claimed !== "held" || nowMs() >= giveUpMs) return claimed;
+    await sleep(pollMs);
+  }
+}
+
+function keepRenewing(
+  { host: { store, nowMs } }: StoreHomeOf,
+  { leaseMs }: StoreHomeSettings,
+  sessionId: string,
+  owner: string,
+): () => void {
+  const timer = setInterval(() => {
+    // A lease that could not be renewed is found out when the answer is written.
+    store.renewReview(sessionId, owner, nowMs() + leaseMs).catch(() => {});
+  }, leaseMs / 3);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
+async function withNewSession<T>(of: StoreHomeOf, work: (session: ReviewSession) => Promise<Kept<T>>): Promise<T> {
+  const fresh = newSession(newSessionID(of.host.nowMs()));
+  const stored = begun(of, fresh.sessionID);
+  const { session = fresh, result } = await work(fresh);
+  const committed = await of.host.store.commit(unitOf(of, stored, { conversation: 0, session: fresh }, session));
+  if (!committed.ok) throw refused(committed.refusal);
+  return result;
+}
+
+/** As it stands before it is written for the first time. */
+function begun({ host, caller, agent }: StoreHomeOf, sessionId: string): StoredReview {
+  const atMs = host.nowMs();
+  return {
+    sessionId,
+    tenant: caller.tenant,
+    ...(caller.workspace === undefined ? {} : { workspace: caller.workspace }),
+    agent,
+    createdBy: caller.principal,
+    createdAtMs: atMs,
+    updatedAtMs: atMs,
+    revision: 0,
+    rounds: 0,
+    memory: "",
+  };
+}
+
+function unitOf(
+  { host, caller, agent }: StoreHomeOf,
+  stored: StoredReview,
+  before: ReviewMemory,
+  after: ReviewSession,
+  heldBy?: string,
+): Unit {
+  const { scrubber } = host;
+  const { sessionId, tenant } = stored;
+  const atMs = host.nowMs();
+  const { conversation, round } = movementOf(before, after, { agent, by: caller.principal });
+  const memory: ReviewMemory = { conversation, session: cleanSession(after, scrubber) };
+  const n = stored.rounds + 1;
+  const rounds = round === undefined ? [] : [{ sessionId, n, atMs, body: JSON.stringify(cleanRound(round, scrubber)) }];
+  const session = {
+    ...stored,
+    agent,
+    updatedAtMs: atMs,
+    revision: stored.revision + 1,
+    rounds: stored.rounds + rounds.length,
+    memory: JSON.stringify(memory),
+  };
+  const note = { action: stored.revision === 0 ? "review.begin" : "review.round", details: counted(agent, round) };
+  return {
+    tenant,
+    reviews: [{ type: "round", session, rounds, ...(heldBy === undefined ? {} : { heldBy }) }],
+    audit: [auditDraft(caller, atMs, sessionId, note)],
+  };
+}
+
+/** How much was said, and never what. */
+function counted(agent: string, round: ReviewRound | undefined) {
+  if (round === undefined) return { agent };
+  const { iteration, outcome, remarks, decisions } = round;
+  return { agent, iteration, outcome, remarks: remarks.length, decisions: decisions.length };
+}
+
+async function fork(of: StoreHomeOf, sessionID: string): Promise<string | undefined> {
+  const { host, caller } = of;
+  const source = await host.store.readReview(caller, sessionID);
+  if (source === undefined) return undefined;
+  const sessionId = newSessionID(host.nowMs());
+  const { conversation, session } = memoryOf(source);
+  const memory: ReviewMemory = { conversation, session: { ...session, sessionID: sessionId } };
+  const copy: StoredReview = {
+    ...begun(of, sessionId),
+    agent: source.agent,
+    revision: 1,
+    rounds: source.rounds,
+    memory: JSON.stringify(memory),
+  };
+  const rounds = await roundsOf(host.store, source);
+  const committed = await host.store.commit({
+    tenant: source.tenant,
+    reviews: [{ type: "round", session: copy, rounds: rounds.map((round) => ({ ...round, sessionId })) }],
+    audit: [auditDraft(caller, host.nowMs(), sessionId, { action: "review.fork", details: { from: sessionID } })],
+  });
+  if (!committed.ok) throw refused(committed.refusal);
+  return sessionId;
+}

@@ -1,0 +1,26 @@
+import type { ReviewWrite, StoredReview, StoredRound } from "../store/reviews.ts";
+import { NOW, newId } from "./builders.ts";
+
+/** A session that is new. */
+export function reviewOf(tenant: string, more: Partial<StoredReview> = {}): StoredReview {
+  return {
+    sessionId: newId("run").replace("run-", "ses_"),
+    tenant,
+    agent: "qualitative-reviewer",
+    createdBy: "pat",
+    createdAtMs: NOW,
+    updatedAtMs: NOW,
+    revision: 1,
+    rounds: 0,
+    memory: '{"last":0}',
+    ...more,
+  };
+}
+
+export function roundOf({ sessionId }: StoredReview, n: number, more: Partial<StoredRound> = {}): StoredRound {
+  return { sessionId, n, atMs: NOW + n, body: `{"n":${n}}`, ...more };
+}
+
+export function writing(session: StoredReview, rounds: readonly StoredRound[] = [], heldBy?: string): ReviewWrite {
+  return { type: "round", session, rounds, ...(heldBy === undefined ? {} : { heldBy }) };
+}

@@ -1,0 +1,153 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { providerFlags, review, reviewJson } from "../../src/testing/review-command.ts";
+import { ScriptedReview } from "../../src/testing/scripted-review.ts";
+
+const A = "add-a-goal-01";
+const B = "name-owner-02";
+
+describe.concurrent("asking", () => {
+  test("for what cannot be sent starts nothing and keeps nothing", async () => {
+    const peer = new ScriptedReview([{}]);
+    writeFileSync(join(peer.folder, "latin"), Buffer.from([0xe9, 0x20]));
+    const flags = ["--dir", peer.dir, ...peer.providerFlags];
+    const refused = async (...args: string[]) => (await review(["start", ...args, ...flags])).exit;
+    expect(await refused(join(peer.folder, "latin"))).toBe(2);
+    expect(await refused(join(peer.folder, "missing.md"))).toBe(2);
+    expect(await refused(peer.work, "--media-type", "markdown")).toBe(2);
+    expect(await refused(peer.work, "--max-cost", "much")).toBe(2);
+    expect(await refused(peer.work, "--url", "http://127.0.0.1:1")).toBe(2);
+    expect(peer.calls()).toEqual([]);
+    expect(existsSync(peer.dir)).toBe(false);
+  });
+
+  test("a program that is not there says so", async () => {
+    const peer = new ScriptedReview([{}]);
+    const { exit, err } = await review(["start", peer.work, "--dir", peer.dir, "--command", "no-such-program-here"]);
+    expect(exit).toBe(1);
+    expect(err).toContain("there is no such program");
+  });
+
+  test("with a request that a provider would refuse costs no call", async () => {
+    const peer = new ScriptedReview([{}]);
+    writeFileSync(join(peer.folder, "bad.json"), '{"protocol_version":"1.2","iteration":0}');
+    const { exit, err } = await reviewJson(["turn", "--request", join(peer.folder, "bad.json"), ...peer.providerFlags]);
+    expect({ exit, error: JSON.parse(err) }).toMatchObject({
+      exit: 2,
+      error: { error: "review_request_refused", details: { check: "iteration" } },
+    });
+    expect(peer.calls()).toEqual([]);
+  });
+
+  test("passes a request on to the last digit", async () => {
+    const peer = new ScriptedReview([{}]);
+    const path = join(peer.folder, "request.json");
+    const text =
+      '{"protocol_version":"1.2",\n"iteration":1,\r\n"artifact":{"media_type":"application/json","content":12345678901234567890.10}}';
+    writeFileSync(path, `\ufeff${text}\n`);
+    await reviewJson(["turn", "--request", path, ...peer.providerFlags]);
+    expect(peer.calls()[0]?.text).toBe(`${text.replaceAll(/[\r\n]+/g, " ")}\n`);
+  });
+
+  test.each(["", "-x", "a b", "x".repeat(257)])("in the session %j is refused", async (session) => {
+    const peer = new ScriptedReview([{}]);
+    const path = join(peer.folder, "request.json");
+    writeFileSync(path, '{"protocol_version":"1.2","iteration":1,"artifact":{"media_type":"text/plain","content":""}}');
+    const { exit } = await reviewJson(["turn", "--request", path, `--session=${session}`, ...peer.providerFlags]);
+    expect({ exit, calls: peer.calls() }).toEqual({ exit: 2, calls: [] });
+  });
+});
+
+describe.concurrent("a loop", () => {
+  const REACT = `
+    let text = ""; process.stdin.on("data", (d) => { text += d; }).on("end", () => {
+      const { artifact, response } = JSON.parse(text);
+      const decisions = response.feedback.areas_for_improvement.map(({ id }) => ({ id, status: "accepted" }));
+      console.log(JSON.stringify({ artifact: artifact.content + "More.\\n", decisions }));
+    });`;
+
+  const looped = (peer: ScriptedReview, source: string, ...flags: string[]) => {
+    const path = join(peer.folder, "react.mjs");
+    writeFileSync(path, source);
+    const program = ["--on-feedback", process.execPath, "--on-feedback-arg", path];
+    return reviewJson(["loop", peer.work, "--dir", peer.dir, ...peer.providerFlags, ...program, ...flags]);
+  };
+
+  test("has a program react to each answer until there is nothing left to say", async () => {
+    const peer = new ScriptedReview([{ remarks: [A] }, { remarks: [B] }, {}]);
+    const { exit, json } = await looped(peer, REACT, "--write");
+    expect({ exit, json }).toMatchObject({ exit: 0, json: { status: "converged", iteration: 3 } });
+    expect(peer.requests().map(({ artifact }) => artifact.content)).toEqual([
+      "First.\n",
+      "First.\nMore.\n",
+      "First.\nMore.\nMore.\n",
+    ]);
+    expect(readFileSync(peer.work, "utf8")).toBe("First.\nMore.\nMore.\n");
+  });
+
+  test.each([
+    ["console.log('well')", "is not JSON"],
+    ["console.log('[]')", "must write an object"],
+    ["console.log('{}')", "decisions must be a list"],
+    [`console.log('{"decisions":[{"id":"${A}","status":"maybe"}]}')`, "decisions[0].status"],
+    [`console.log('{"decisions":[],"artifact":7}')`, "artifact must be an object"],
+    ["process.exit(9)", "ended with 9"],
+  ])("stops when the program does %s", async (source, problem) => {
+    const peer = new ScriptedReview([{ remarks: [A] }]);
+    const { exit, err } = await looped(peer, source);
+    expect(exit).toBe(2);
+    expect(err).toContain(problem);
+    const [name = ""] = readdirSync(peer.dir);
+    expect(peer.state(name)).toMatchObject({ status: "open", next_iteration: 2, decisions: {} });
+  });
+});
+
+describe.concurrent("what is kept", () => {
+  test("is listed, found by the beginning of its name, and counted", async () => {
+    const peer = new ScriptedReview([{ remarks: [A] }, {}]);
+    const { json } = await peer.start();
+    const inDir = ["--dir", peer.dir];
+    expect((await review(["show", ...inDir])).out).toContain(json.review);
+    expect((await review(["show", "plan", ...inDir])).out).toContain("→ Add it.");
+    await peer.decide("plan", A, "accepted");
+    peer.write("Second.");
+    await peer.on("next", "plan");
+    expect((await reviewJson(["stats", ...inDir])).json).toMatchObject({
+      issued: 1,
+      decided: 1,
+      acceptance_rate: 1,
+      conversations: { converged: 1, rounds_to_convergence: { mean: 2, max: 2 } },
+    });
+    expect((await review(["stats", ...inDir])).out).toContain("1 remark, 1 decided (100 %)");
+    expect((await review(["show", "nothing", ...inDir])).exit).toBe(2);
+  });
+
+  test("and broken is refused, not guessed at", async () => {
+    const peer = new ScriptedReview([{ remarks: [A] }]);
+    const { json } = await peer.start();
+    for (const broken of [
+      "",
+      "{",
+      "[]",
+      '{"version":2}',
+      peer.read(json.review, "state.json").replace('"open"', '"ajar"'),
+    ]) {
+      writeFileSync(peer.file(json.review, "state.json"), broken);
+      const { exit, err } = await peer.decide(json.review, A, "accepted");
+      expect({ exit, code: JSON.parse(err).error }).toEqual({ exit: 2, code: "review_unreadable" });
+      expect(peer.read(json.review, "state.json")).toBe(broken);
+    }
+  });
+
+  test("in a place that cannot be used is an error", async () => {
+    const peer = new ScriptedReview([{}]);
+    mkdirSync(peer.dir);
+    writeFileSync(join(peer.folder, "file"), "");
+    const flags = [...providerFlags("x.mjs"), "--dir", join(peer.folder, "file")];
+    expect(await review(["start", peer.work, ...flags])).toMatchObject({
+      exit: 2,
+      err: expect.stringContaining("cannot be used"),
+    });
+  });
+});
