@@ -40,6 +40,15 @@ describe.concurrent("asking", () => {
     expect(peer.calls()).toEqual([]);
   });
 
+  test("tries again unless told not to", async () => {
+    const peer = new ScriptedReview([{ exitCode: 1 }]);
+    const path = join(peer.folder, "request.json");
+    writeFileSync(path, '{"protocol_version":"1.2","iteration":1,"artifact":{"media_type":"text/plain","content":""}}');
+    const args = ["turn", "--request", path, ...peer.providerFlags, "--review-retry-ms", "1"];
+    expect((await reviewJson(args)).json).toMatchObject({ outcome: "tool_failed", attempts: 3, exit_code: 1 });
+    expect((await reviewJson([...args, "--no-retry"])).json).toMatchObject({ outcome: "tool_failed", attempts: 1 });
+  });
+
   test("passes a request on to the last digit", async () => {
     const peer = new ScriptedReview([{}]);
     const path = join(peer.folder, "request.json");
