@@ -67,7 +67,7 @@ const SHOWN_MAX = 200;
 function print({ args, flags, io }: DiffCall, report: ComparisonReport, rows: DivergenceRows): void {
   const { mode, recorded_records, replay_records, divergences } = report;
   const counts = `${formatCount(recorded_records, "recorded event")} and ${formatCount(replay_records, "replayed event")}`;
-  const tail = `${counts} (${mode}), score ${printFloat(Math.floor(report.score * 10_000) / 10_000)}`;
+  const tail = `${counts} (${mode}), score ${printFloat(shownScore(report.score))}`;
   if (divergences.length === 0) {
     io.out(`${args[0]} and ${args[1]} agree: ${tail}`);
     return;
@@ -79,7 +79,7 @@ function print({ args, flags, io }: DiffCall, report: ComparisonReport, rows: Di
     const table = formatTable(["SEQ", "CATEGORY", "RECORDED", "REPLAY"], shown.map(cells), io.paint).split("\n");
     for (const [i, line] of table.entries()) {
       io.out(line);
-      for (const said of judgments(shown[i - 1], rows)) io.out(io.paint.cyan(said));
+      if (isLastOfEvent(shown, i - 1)) for (const said of judgments(shown[i - 1], rows)) io.out(io.paint.cyan(said));
     }
   }
   if (listed.length > shown.length) {
@@ -90,6 +90,17 @@ function print({ args, flags, io }: DiffCall, report: ComparisonReport, rows: Di
     io.out(`${hidden} on muted events counted but not listed (${flags.annotations} mutes ${eventList(muted)})`);
   }
   io.out(`${formatCount(divergences.length, "divergence")} in ${tail}`);
+}
+
+/** Never rounded up, so that 1.0 is said of tapes that agree and of no others; 1 − 0.9 is 0.1 all the same. */
+function shownScore(score: number): number {
+  return Math.floor(score * 10_000 + 1e-6) / 10_000;
+}
+
+/** What is said about an event stands once, below everything that diverges on it. */
+function isLastOfEvent(shown: readonly Divergence[], at: number): boolean {
+  const [one, next] = [shown[at], shown[at + 1]];
+  return one?.seq !== next?.seq || next === undefined;
 }
 
 function cells(divergence: Divergence): string[] {

@@ -1,4 +1,5 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { KEYS, type TestHost, testHost } from "../../testing/host.ts";
@@ -8,6 +9,7 @@ import { recordedIo } from "../../testing/recorded-io.ts";
 import { HEADER, line, sidecar } from "../../testing/sidecar-client.ts";
 import { tempDir } from "../../testing/temp-dir.ts";
 import { main } from "../main.ts";
+import { lockOf } from "../tape/file-lock.ts";
 
 const SECRET = `ghp_${"a1B2".repeat(9)}`;
 
@@ -164,6 +166,17 @@ describe("tapes between files and a server", () => {
     expect((await push()).err).toContain("valid UTF-8");
     writeFileSync(tape, "{");
     expect((await push()).err).toMatch(/^error: load tape /);
+  });
+
+  test("are pulled with the lock of the file held, as rows are added", async () => {
+    writeFileSync(path, sidecar({ id: "a" }));
+    await push();
+    const gone = { pid: 2 ** 30, host: hostname(), token: "of a process that was killed" };
+    writeFileSync(lockOf(path), JSON.stringify(gone));
+    expect((await pull("--dry-run")).code).toBe(0);
+    expect(existsSync(lockOf(path))).toBe(true);
+    expect((await pull()).code).toBe(0);
+    expect(existsSync(lockOf(path))).toBe(false);
   });
 
   test("name the lines that the server refuses, and who may not", async () => {

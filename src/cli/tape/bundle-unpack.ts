@@ -19,9 +19,13 @@ import { TapeDigest } from "../../formats/tape/digest.ts";
 import { readTape } from "../../formats/tape/read-tape.ts";
 import { BadArchive, TarReader } from "../../formats/tar/tar-reader.ts";
 import { AppError } from "../../protocol/errors.ts";
+import { printable } from "../printable.ts";
 import { readWhole } from "../read-file.ts";
 import { fileBytes } from "./file-bytes.ts";
 import { sidecarOf } from "./tape-paths.ts";
+
+/** More than any recording needs, and less than fills a disk. */
+const BYTES_MAX = 2 ** 32;
 
 /** A bundle that is being read. Whatever is wrong with it is thrown as a `FileError` that names it. */
 export class BundleReader {
@@ -34,7 +38,7 @@ export class BundleReader {
   }
 
   /** The first thing in it. */
-  async manifest(bytesMax: number): Promise<BundleManifest> {
+  async manifest(bytesMax = BYTES_MAX): Promise<BundleManifest> {
     const entry = await this.#reading(() => this.#tar.next());
     if (entry?.name !== MANIFEST_NAME) throw this.#invalid(`it does not begin with ${MANIFEST_NAME}`);
     if (entry.size > MANIFEST_BYTES_MAX) throw this.#invalid(`${MANIFEST_NAME} is too large`);
@@ -116,7 +120,7 @@ export class BundleReader {
   }
 
   #wrong(code: FileError["code"], problem: string): FileError {
-    return new FileError(code, this.#path, `load bundle ${this.#path}: ${problem}`);
+    return new FileError(code, this.#path, `load bundle ${this.#path}: ${printable(problem)}`);
   }
 }
 

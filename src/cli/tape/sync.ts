@@ -49,7 +49,7 @@ async function runOf(client: Client, tape: string, { io }: Pick<Call, "io">): Pr
   const query = { digest: digest.hex(), limit: 1 };
   const { tapes } = await client.json<TapePage>("/v1/host/assay/tapes", { query });
   if (tapes[0] !== undefined) return tapes[0].runId;
-  const problem = `the server has no run of ${tape}; make one with \`assay tape import ${tape}\``;
+  const problem = `the server has no run that came as ${tape}; make one with \`assay tape import ${tape}\`, or name the run with --run`;
   throw new AppError("unusable_input", { problem });
 }
 
