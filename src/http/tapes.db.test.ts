@@ -63,7 +63,10 @@ describe.each(BOTH_STORES)("a tape on %s", (_, open) => {
     expect(header.script_path).toBe("night.harn");
     const info = (await host.ask("GET", `${TAPES}/${runId}`)).json();
     expect(info).toMatchObject({ runId, digest, name: "night.tape", importedBy: "ada", scriptPath: "night.harn" });
-    expect((await host.ask("GET", "/v1/host/assay/audit/entries")).payload).toContain('"tape.imported"');
+    const audit = (await host.ask("GET", "/v1/host/assay/audit/entries")).payload;
+    expect(audit).toContain('"tape.imported"');
+    // It outlives the run, and holds nothing that somebody wrote.
+    expect(audit).not.toContain("night.tape");
   });
 
   test("is imported once, of however many who bring it at the same time, in each workspace", async () => {

@@ -19,6 +19,7 @@ import { EXIT } from "../exit-codes.ts";
 import { printable, shorten } from "../printable.ts";
 import type { TAPE_DIFF_FLAGS } from "../specs/tape-compare.ts";
 import { formatTable } from "../table.ts";
+import { emit } from "../tape/emit.ts";
 import { fileBytes, watchedBytes } from "../tape/file-bytes.ts";
 
 type DiffCall = Call<typeof TAPE_DIFF_FLAGS>;
@@ -37,10 +38,7 @@ export async function tapeDiff(call: DiffCall): Promise<number> {
   const rows = new DivergenceRows(report);
   if (flags.annotations !== undefined) await readRows(call, flags.annotations, rows, digest?.hex());
   if (json) {
-    for (const piece of printComparison(report, flags.annotations === undefined ? [] : rowMembers(rows))) {
-      await io.write(piece);
-    }
-    await io.write("\n");
+    await emit(ended(printComparison(report, flags.annotations === undefined ? [] : rowMembers(rows))), undefined, io);
   } else {
     print(call, report, rows);
   }
@@ -51,6 +49,11 @@ async function readRows({ args, io }: DiffCall, path: string, rows: DivergenceRo
   const header = await readSidecar(path, fileBytes(path), (row) => rows.add(row));
   if (header.tape_content_hash === null || header.tape_content_hash === digest) return;
   io.err(`warning: ${path} was written about another tape than ${args[0]}: its digest differs`);
+}
+
+function* ended(report: Iterable<string>): Generator<string> {
+  yield* report;
+  yield "\n";
 }
 
 /** Beside the members that every report has. */

@@ -42,9 +42,9 @@ describe("tapes between files and a server", () => {
     runId = (await host.ask("POST", "/v1/host/assay/tapes", { json: { tape: text } })).json().runId;
   });
 
-  const assay = async (argv: string[], key: string = KEYS.owner.key) => {
+  const assay = async (argv: string[], key: string = KEYS.owner.key, more: Record<string, string> = {}) => {
     const io = recordedIo();
-    const code = await main(argv, { io, env: { ASSAY_URL: url, ASSAY_KEY: key }, cwd: folder });
+    const code = await main(argv, { io, env: { ASSAY_URL: url, ASSAY_KEY: key, ...more }, cwd: folder });
     return { code, out: io.outLines.join("\n"), err: io.errLines.join("\n") };
   };
   const push = (...argv: string[]) => assay(["tape", "push", tape, ...argv]);
@@ -166,6 +166,15 @@ describe("tapes between files and a server", () => {
     expect((await push()).err).toContain("valid UTF-8");
     writeFileSync(tape, "{");
     expect((await push()).err).toMatch(/^error: load tape /);
+  });
+
+  test("leave every secret here that this process was given, whatever it looks like", async () => {
+    const env = { ASSAY_DATABASE_URL: "postgres://assay:plainword77@db.example/assay" };
+    writeFileSync(path, sidecar({ id: "a", evidence: "the database is plainword77" }));
+    const { code, err } = await assay(["tape", "push", tape], KEYS.owner.key, env);
+    expect([code, err]).toEqual([0, "1 line held something secret, which was not sent."]);
+    expect((await assay(["tape", "pull", tape], KEYS.owner.key, env)).out).toMatch(/nothing to change$/);
+    expect(here()).toContain("plainword77");
   });
 
   test("are pulled with the lock of the file held, as rows are added", async () => {
