@@ -120,4 +120,13 @@ describe.each(BOTH_STORES)("who said what in a sidecar on %s", (_, open) => {
     await ben.does("judge", item, { value: false });
     expect(await files.pull(runId, ben.member.headers)).toContain("worrying");
   });
+
+  test("is kept from others in a blind queue also where it was said before and is no longer", async () => {
+    const { ana, ben, boss } = bench;
+    const { item, runId } = await bench.queueWithOne({ judgment: { kind: "flag" }, reviewersRequired: 2 });
+    await ana.does("judge", item, { value: true, note: "worrying" });
+    await ana.does("judge", item, { value: true, note: "less so", revise: true });
+    expect(await files.past(runId, boss.member.headers)).toMatchObject([{ line: expect.stringContaining("worrying") }]);
+    expect(await files.past(runId, ben.member.headers)).toEqual([]);
+  });
 });

@@ -129,7 +129,7 @@ describe("tapes between files and a server", () => {
       `- ${changes[1].annotationId}  b  to be retracted`,
       `${runId}: 0 rows would be recorded, 1 would be changed, 0 unchanged, 1 retracted there before, 1 would be retracted`,
     ]);
-    expect((await push()).err).toContain("1 annotation on the server");
+    expect((await push()).err).toContain("1 annotation only on the server");
     expect((await push("--prune")).out).toContain("1 retracted");
   });
 
