@@ -33,7 +33,7 @@ export async function journey(tapeText: string, sidecarText: string): Promise<Re
 
 function blockOf({ records }: formats.Tape, { rows }: formats.Sidecar): formats.RunBlock {
   const byEvent = new Map<bigint, formats.ShownRow[]>();
-  for (const row of rows) formats.addRow(byEvent, row.event_id, formats.shownRow(row));
+  for (const row of rows) formats.addTo(byEvent, row.event_id, formats.shownRow(row));
   return { path: "notes.jsonl", annotations: rows.length, events: records.map(formats.shownEvent), rows: byEvent };
 }
 

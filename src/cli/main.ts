@@ -6,6 +6,7 @@ import { complaint } from "./complaint.ts";
 import { coloursWanted, defaultConfig, type Environment, loadConfig } from "./config.ts";
 import { EXIT, exitCodeOf } from "./exit-codes.ts";
 import { type Io, processIo } from "./io.ts";
+import { printable } from "./printable.ts";
 import { createProgram, Misuse, type ParsedCall } from "./program.ts";
 import type { Config, SettingName } from "./settings.ts";
 import { COMMANDS, GROUPS } from "./specs/all.ts";
@@ -98,8 +99,8 @@ function usageError({ message }: CommanderError): AppError {
 function complain(error: unknown, argv: readonly string[], io: Io): void {
   const json = argv.includes("--json");
   if (error instanceof FileError) {
-    // Scripts compare these words, so nothing stands before them but what the formats say.
-    io.err(`error: ${error.message}`);
+    // Scripts compare these words, so nothing stands before them but what the formats say. A person is kept from control characters.
+    io.err(`error: ${io.errIsTerminal ? printable(error.message) : error.message}`);
     if (json) io.out(JSON.stringify({ code: error.code, path: error.path, ...error.place }));
     return;
   }

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Scrubber } from "../formats/scrub.ts";
 import { BUNDLE_VERSION, type TruncatedReason } from "../protocol/bundle-api.ts";
+import { AppError } from "../protocol/errors.ts";
 import { MASK, type RunEventDoc } from "../protocol/events.ts";
 import type { Run } from "../protocol/run.ts";
 import type { RunSnapshot } from "../protocol/snapshot.ts";
@@ -123,7 +124,8 @@ async function bundledEvents({ store, scrubber }: Host, { runId, version }: Run,
   const done = () => ({ events, spans: seen.spans });
   while (events.length < version) {
     const page = await store.readEvents(runId, events.length, Math.min(PAGE_ROWS, version - events.length));
-    if (page.length === 0) throw new Error(`run ${runId} is at version ${version} but has no event ${events.length}`);
+    // Nothing makes a log shorter but the end of its run: it was deleted while it was read.
+    if (page.length === 0) throw new AppError("not_found", { what: "run", runId });
     for (const { body } of page) {
       if (!budget.fits(body)) return done();
       const event = JSON.parse(body) as RunEventDoc;

@@ -1,3 +1,4 @@
+import { AppError } from "../protocol/errors.ts";
 import type { Store, StoredEvent } from "../store/store.ts";
 
 const FIRST_ROWS = 64;
@@ -11,7 +12,7 @@ export interface EventRange {
   readonly to: number;
 }
 
-/** The events of a range in pages of about the same size, however long or short they are. */
+/** The events of a range in pages of about the same size, however long or short they are. Throws `not_found` when the run goes away. */
 export async function* eventPages(
   store: Pick<Store, "readEvents">,
   { runId, from, to }: EventRange,
@@ -19,7 +20,8 @@ export async function* eventPages(
   let rows = FIRST_ROWS;
   for (let next = from; next < to; ) {
     const page = await store.readEvents(runId, next, Math.min(to - next, rows));
-    if (page.length === 0) throw new Error(`run ${runId} is at version ${to} but has no event ${next}`);
+    // Nothing makes a log shorter but the end of its run: it was deleted while it was read.
+    if (page.length === 0) throw new AppError("not_found", { what: "run", runId });
     yield page;
     next += page.length;
     rows = rowsLike(page);

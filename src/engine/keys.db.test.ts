@@ -1,8 +1,9 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openPostgresStore } from "../store/postgres/postgres-store.ts";
 import type { Store } from "../store/store.ts";
 import { type AuditLog, auditLogOn, checkpointsOf } from "../testing/audit-log.ts";
 import { ADA } from "../testing/engine.ts";
+import { eventually } from "../testing/eventually.ts";
 import { createDatabase, type TestDatabase } from "../testing/postgres.ts";
 import { verifyAudit } from "./audit/verify.ts";
 import { authenticator } from "./authenticate.ts";
@@ -67,7 +68,7 @@ describe("a key used and revoked on different hosts", () => {
     await revokeKey(two, { caller: ADA, keyId: info.keyId, record: () => undefined });
     // Told by notification, long before their caches would have looked again.
     for (const auth of auths) {
-      await vi.waitFor(() => expect(auth.authenticate(`Bearer ${key}`)).rejects.toMatchObject({ code: "key_revoked" }));
+      await eventually(() => expect(auth.authenticate(`Bearer ${key}`)).rejects.toMatchObject({ code: "key_revoked" }));
     }
     await Promise.all(auths.map((auth) => auth.close()));
     expect(await entries(ADA.tenant, "key.used")).toHaveLength(1);

@@ -1,7 +1,8 @@
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { openPostgresStore } from "../store/postgres/postgres-store.ts";
 import type { Store } from "../store/store.ts";
 import { ADA } from "../testing/engine.ts";
+import { eventually } from "../testing/eventually.ts";
 import { hostAt } from "../testing/moving-clock.ts";
 import { createDatabase, type TestDatabase } from "../testing/postgres.ts";
 import { authenticator } from "./authenticate.ts";
@@ -35,12 +36,12 @@ test("roles and groups that change on one host change on the other", async () =>
   const asked = { caller: ADA, record: () => undefined };
   await defineRole(one, { ...asked, request: { role: "lead", scopes: ["runs:cancel"] } });
   await setPrincipal(one, { ...asked, principal: "pat", request: { roles: ["lead"], groups: ["legal"] } });
-  await vi.waitFor(async () => expect(await may("runs:cancel")).toBe(true));
+  await eventually(async () => expect(await may("runs:cancel")).toBe(true));
   expect((await auth.authenticate(`Bearer ${key}`)).groups).toEqual(["legal"]);
   expect((await listPrincipals(two, ADA)).principals).toMatchObject([{ roles: ["lead"], groups: ["legal"] }]);
 
   await removeRole(one, ADA, "lead");
-  await vi.waitFor(async () => expect(await may("runs:cancel")).toBe(false));
+  await eventually(async () => expect(await may("runs:cancel")).toBe(false));
   gate.close();
   await auth.close();
 });

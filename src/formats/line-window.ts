@@ -34,7 +34,7 @@ export async function loadWindows(
       if (!problem) reader.lines(window.bytes, end);
     } catch (error) {
       if (error instanceof LineTooLong) throw unreadable(error.message);
-      problem = { error };
+      problem = { error: error instanceof RangeError ? unreadable(reasonOf(error)) : error };
     }
     window.drop(end);
   };

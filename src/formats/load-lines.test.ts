@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { fileOf } from "../testing/tape-files.ts";
+import { loadWindows } from "./line-window.ts";
 import { type Bytes, type LineReader, loadLines } from "./load-lines.ts";
 
 class Recorder implements LineReader {
@@ -40,6 +41,14 @@ describe("a file that is fed to a reader", () => {
     const reader = new Recorder("b");
     await expect(load(fileOf("a\nb\nc\n"), reader)).rejects.toThrow("refused b");
     expect(reader).toMatchObject({ lines: ["a"], ended: false });
+  });
+
+  test("is unreadable when a line comes to more than a string can hold", async () => {
+    const reader: LineReader = { line: () => void "x".repeat(2 ** 30), end: () => {} };
+    const reason = "unreadable: Invalid string length";
+    await expect(load(fileOf("a\n"), reader)).rejects.toThrow(reason);
+    const windows = { lines: () => reader.line(""), end: () => {} };
+    await expect(loadWindows(fileOf("a\n"), windows, (why) => new Error(`unreadable: ${why}`))).rejects.toThrow(reason);
   });
 
   test("is unreadable when it is not UTF-8, also when a line before was refused", async () => {

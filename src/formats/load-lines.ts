@@ -11,7 +11,8 @@ export type Bytes = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 
 /**
  * Feeds a file to a reader. A file that is not UTF-8 is unreadable as a whole, so what is wrong with a line is only said when the
- * rest of the file has been seen. `unreadable` makes the error for that, and for pieces that fail to arrive.
+ * rest of the file has been seen. `unreadable` makes the error for that, for pieces that fail to arrive, and for a line that comes to
+ * more than a string can hold.
  */
 export async function loadLines(
   bytes: Bytes,
@@ -25,7 +26,7 @@ export async function loadLines(
     try {
       for (const text of texts) reader.line(text);
     } catch (error) {
-      problem = { error };
+      problem = { error: error instanceof RangeError ? unreadable(reasonOf(error)) : error };
     }
   };
   for await (const piece of readable(bytes, unreadable)) feed(decoded(() => lines.take(piece), unreadable));

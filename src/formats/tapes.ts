@@ -7,6 +7,7 @@
  */
 
 export { FileError, type FileErrorCode, type FileErrorPlace } from "./file-error.ts";
+export { addTo } from "./groups.ts";
 export { readJson, Unreadable } from "./json/exact-json.ts";
 export { type FreeForm, type FreeMap, freeForm, printFreeForm } from "./json/print-json.ts";
 export type { Bytes } from "./load-lines.ts";
@@ -38,7 +39,6 @@ export { type Presentation, presentationOf, type Step, Stops } from "./sidecar/p
 export { type Finding, PROBLEM_CODES, type Problem, type ProblemCode } from "./sidecar/problem.ts";
 export { loadSidecar, readSidecar, sidecarLines } from "./sidecar/read-sidecar.ts";
 export {
-  addRow,
   blockLines,
   firstLine,
   type Look,

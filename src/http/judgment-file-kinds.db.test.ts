@@ -28,4 +28,16 @@ describe.each(BOTH_STORES)("judgments in a file that an agent brings on %s", (_,
     expect(answer.json()).toMatchObject({ updated: 0, refused: [{ line: 2 }] });
     expect(await here.get(String(line["annotationId"]))).toMatchObject({ state: "live" });
   });
+
+  test("replace no person's, in whatever name", async () => {
+    const line = foreignLine();
+    await here.import([line]);
+    const over = foreignLine({ actorKind: "agent", supersedes: line.annotationId });
+    const answer = await here.sendLines([HEADER, over], { headers });
+    expect(answer.json()).toMatchObject({ imported: 0, refused: [{ line: 2 }] });
+    expect(await here.get(line.annotationId)).toMatchObject({ state: "live" });
+    // Where somebody did so with two keys of their own, a person brings both.
+    const replaced = { state: "superseded", supersededBy: over.annotationId, supersededAt: line["createdAt"] };
+    expect(await here.import([{ ...line, ...replaced }, over])).toMatchObject({ updated: 1, imported: 1 });
+  });
 });

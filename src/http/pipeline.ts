@@ -22,10 +22,12 @@ import { Context } from "./request-context.ts";
 import { logRequest } from "./request-log.ts";
 import { fillPath } from "./route-pattern.ts";
 import { type Sending, send, type Written } from "./send.ts";
+import type { TapeRoom } from "./tape-room.ts";
 
 export interface PipelineDeps extends Pick<HttpDeps, "host" | "log" | "settings" | "authenticator" | "authorizer"> {
   readonly limitRate: RateLimit | undefined;
   readonly keyWatch: Pick<KeyWatch, "watch">;
+  readonly tapeRoom: TapeRoom;
 }
 
 export interface Route {
@@ -48,7 +50,7 @@ const NO_BODY: Body = { value: {}, text: "" };
  * request makes sense (400). What depends on the operation alone is decided here, once.
  */
 export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDetails }: Route): RouteHook {
-  const { host, log, settings, authenticator, authorizer, limitRate, keyWatch } = deps;
+  const { host, log, settings, authenticator, authorizer, limitRate, keyWatch, tapeRoom } = deps;
   const { access, alsoNeeds, body: bodySchema, idempotent, success } = operation;
   const scope: Scope | undefined = access === "public" || access === "authenticated" ? undefined : access;
   const readQuery = operation.query === undefined ? undefined : queryReader(operation.query);
@@ -99,7 +101,8 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
       if (gate !== undefined) throw gate();
       if (scope !== undefined && caller !== undefined) await authorize(request, caller, scope);
       if (alsoNeeds !== undefined && caller !== undefined) await authorize(request, caller, alsoNeeds);
-      const answered = await run(request, reply, caller);
+      const act = () => run(request, reply, caller);
+      const answered = await (operation.takesTape ? tapeRoom.during(request.raw, act) : act());
       if (answered === "hijacked") {
         const { raw } = reply;
         const stop = watchKey(request, caller, () => raw.destroy());

@@ -90,6 +90,21 @@ describe.each(BOTH_STORES)("who said what in a sidecar on %s", (_, open) => {
     });
   });
 
+  test("can be replaced by no agent that takes the name of a person", async () => {
+    const runId = await judges.ended();
+    const rows = [{ id: "a" }, { id: "b" }];
+    await files.push(runId, sidecar(...rows), {}, bench.ana.member.headers);
+    const robot = await Member.join(bench.host, "impostor", { kind: "agent", roles: ["admin"] });
+    const author = { id: "ana", kind: "agent" };
+    const changed = await files.try(runId, sidecar({ id: "a", kind: "correct", author }), {}, robot.headers);
+    expectError(changed, "sidecar_refused");
+    const metadata = { supersedes: "b" };
+    await files.push(runId, sidecar(...rows, { id: "c", author, metadata }), {}, robot.headers);
+    await files.push(runId, sidecar({ id: "d", author, metadata }), {}, robot.headers);
+    const states = (await made(runId)).map(({ actorKind, state }) => `${actorKind} ${state}`);
+    expect(states).toEqual(["person live", "person live", "agent live", "agent live"]);
+  });
+
   test("stays with whoever judged an item of a blind queue, also when the file was pushed by one who may see it", async () => {
     const { ana, ben, boss } = bench;
     const { item, runId } = await bench.queueWithOne({ judgment: { kind: "flag" }, reviewersRequired: 2 });
@@ -104,5 +119,14 @@ describe.each(BOTH_STORES)("who said what in a sidecar on %s", (_, open) => {
     expect(await files.pull(runId, ana.member.headers)).toBe(seen);
     await ben.does("judge", item, { value: false });
     expect(await files.pull(runId, ben.member.headers)).toContain("worrying");
+  });
+
+  test("is kept from others in a blind queue also where it was said before and is no longer", async () => {
+    const { ana, ben, boss } = bench;
+    const { item, runId } = await bench.queueWithOne({ judgment: { kind: "flag" }, reviewersRequired: 2 });
+    await ana.does("judge", item, { value: true, note: "worrying" });
+    await ana.does("judge", item, { value: true, note: "less so", revise: true });
+    expect(await files.past(runId, boss.member.headers)).toMatchObject([{ line: expect.stringContaining("worrying") }]);
+    expect(await files.past(runId, ben.member.headers)).toEqual([]);
   });
 });

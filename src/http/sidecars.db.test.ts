@@ -288,6 +288,18 @@ describe.each(BOTH_STORES)("a sidecar on %s", (_, open) => {
     expect(await files.pull(runId)).toBe(text);
   });
 
+  test("takes no judgment from a row that no database could keep; the row keeps it", async () => {
+    const named = (signal: object) => ({ metadata: { assay: { signal } } });
+    const text = sidecar(
+      { id: "1", ...named({ kind: "label", label: "a\0b" }) },
+      { id: "2", suggested_fix: "c\0d", ...named({ kind: "label", label: "e", correction: "c\0d" }) },
+    );
+    await files.push(runId, text);
+    const said = (await onRun()).map(({ signal: { label, correction } }) => `${label} ${correction ?? ""}`);
+    expect(said.sort()).toEqual(["note ", "note c\ufffdd"]);
+    expect(await files.pull(runId)).toBe(text);
+  });
+
   test("is a header and all that counts when nothing was pushed yet", async () => {
     const { annotationId } = await judges.rate(runId, 3);
     const withdrawn = await judges.rate(runId, 1);

@@ -63,7 +63,10 @@ describe.each(BOTH_STORES)("a tape on %s", (_, open) => {
     expect(header.script_path).toBe("night.harn");
     const info = (await host.ask("GET", `${TAPES}/${runId}`)).json();
     expect(info).toMatchObject({ runId, digest, name: "night.tape", importedBy: "ada", scriptPath: "night.harn" });
-    expect((await host.ask("GET", "/v1/host/assay/audit/entries")).payload).toContain('"tape.imported"');
+    const audit = (await host.ask("GET", "/v1/host/assay/audit/entries")).payload;
+    expect(audit).toContain('"tape.imported"');
+    // It outlives the run, and holds nothing that somebody wrote.
+    expect(audit).not.toContain("night.tape");
   });
 
   test("is imported once, of however many who bring it at the same time, in each workspace", async () => {
@@ -77,6 +80,9 @@ describe.each(BOTH_STORES)("a tape on %s", (_, open) => {
     expect(east.statusCode).toBe(201);
     expect((await send(tape, {}, "east")).json()).toMatchObject({ created: false, runId: east.json().runId });
     expect((await host.ask("GET", "/v1/runs")).json().runs).toHaveLength(2);
+    // Whoever sees all workspaces brings it into none of them.
+    const other = tape.replaceAll('"virtual_time_ms":', '"virtual_time_ms":1');
+    for (const as of ["east", "owner"] as const) expect((await send(other, {}, as)).statusCode).toBe(201);
     const { digest } = east.json();
     const found = (await host.ask("GET", `${TAPES}?digest=${digest}`, { as: "east" })).json();
     expect(found.tapes).toMatchObject([{ runId: east.json().runId, digest }]);

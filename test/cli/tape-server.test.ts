@@ -109,9 +109,12 @@ describe("tape from-run", () => {
 
     const { code, stdout, stderr } = await run(cwd, ["tape", "from-run", runId, "--output", "out/back.tape"]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: "out/back.tape\nout/back.tape.annotations.jsonl\n" });
-    expect(stderr).toBe(
-      `6 records, 1 body in out/back.tape.cas/.\nBody ${MISSING} is missing: the server does not have it.\n`,
-    );
+    expect(stderr.split("\n")).toEqual([
+      "6 records, 1 body in out/back.tape.cas/.",
+      `Body ${MISSING} is missing: the server does not have it.`,
+      `Send annotations back with \`assay tape push out/back.tape --run ${runId}\`.`,
+      "",
+    ]);
     expect(readdirSync(join(cwd, "out")).sort()).toEqual(["back.tape", "back.tape.annotations.jsonl", "back.tape.cas"]);
     const read = (...path: string[]) => readFileSync(join(cwd, ...path), "utf8");
     expect(read("out", "back.tape")).toBe(read("night.tape"));
@@ -124,6 +127,21 @@ describe("tape from-run", () => {
     const forced = await run(cwd, ["tape", "from-run", runId, "--output", "out/back.tape", "--force", "--json"]);
     expect(JSON.parse(forced.stdout)).toMatchObject({ records: 6, bodies: 1, missing: [MISSING] });
     expect(read("out", "back.tape")).toBe(read("night.tape"));
+  });
+
+  test("says when a tape is not as it came, and its annotations can be sent back all the same", async () => {
+    const cwd = folderWith(tapeText({ greeting: SECRET }), []);
+    const runId = (await run(cwd, ["tape", "import", "night.tape"])).stdout.trim();
+    await run(cwd, ["tape", "annotate", "night.tape", "--event", "0", "--kind", "note"]);
+    expect((await run(cwd, ["tape", "push", "night.tape"])).code).toBe(0);
+    const { stderr } = await run(cwd, ["tape", "from-run", runId, "--output", "back.tape"]);
+    expect(stderr).toContain("so its digest is not the one that its annotations name.\n");
+    expect(await run(cwd, ["tape", "push", "back.tape"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("or name the run with --run"),
+    });
+    const pushed = await run(cwd, ["tape", "push", "back.tape", "--run", runId, "--json"]);
+    expect(JSON.parse(pushed.stdout)).toMatchObject({ recorded: 0, superseded: 0, unchanged: 1 });
   });
 
   test("writes any run, with long events beside the tape, so that it can be imported elsewhere", async () => {

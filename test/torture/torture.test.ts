@@ -20,7 +20,8 @@ describe("under load and random SIGKILLs, nothing acknowledged is lost, doubled 
       const seed = Date.now() % 1_000_000;
       const report = await torture({ scenario, rounds, seed, actors: 12, thinkMs: 40 });
       expect(complaints(report), `seed ${seed}`).toBe("");
-      expect(report.journal.writes).toBeGreaterThan(50);
+      // Enough for the disasters to meet some; how many there are depends on the machine.
+      expect(report.journal.writes).toBeGreaterThan(10);
       expect(report.kills + report.freezes).toBeGreaterThanOrEqual(rounds);
     });
   }

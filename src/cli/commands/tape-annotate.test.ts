@@ -38,6 +38,13 @@ describe("the first annotation of a tape", () => {
     expect((await load(elsewhere)).rows.map(({ event_id }) => event_id)).toEqual([5n]);
   });
 
+  test("makes no folder when it is refused", async () => {
+    const { folder, annotate } = bench();
+    const told = await annotate("--event 3 --kind note --annotations", join(folder, "notes", "mine.jsonl"));
+    expect(told.code).toBe(2);
+    expect(readdirSync(folder)).toEqual(["run.tape"]);
+  });
+
   test("of a tape that cannot be read makes nothing", async () => {
     const { tape, annotate, folder } = bench();
     writeFileSync(tape, `${TAPE_HEADER}\n{"type":"record"}\n`);
@@ -146,7 +153,7 @@ describe("a file that is there", () => {
     const { annotate, beside } = bench(`${OWN}{"type":"annotation","event_id":77,"kind":"hypothesis"}\n`);
     const told = await annotate("--event 1 --kind note");
     expect(told).toMatchObject({ code: 0, out: "ann_1_1\n" });
-    expect(told.err).toBe(`warning: ${beside} had 2 problem(s) before; \`assay tape validate\` lists them`);
+    expect(told.err).toBe(`warning: ${beside} had 2 problems before; \`assay tape validate\` lists them`);
   });
 
   test.each([
@@ -220,6 +227,15 @@ describe("a row that the validator would report", () => {
     const forced = await annotate("--event 1 --kind note --force");
     expect(forced).toMatchObject({ code: 0, out: "ann_1_1\n" });
     expect(forced.err.match(/^warning: /gm)).toHaveLength(1);
+  });
+
+  test("repeats nothing of the file that a terminal would act upon", async () => {
+    const hostile = '"\\u001b]0;x\\u0007\u009b31m\\n::error::x"';
+    const { annotate } = bench(`{"type":"header","schema_version":1,"tape_content_hash":${hostile}}\n`);
+    for (const more of ["", " --force"]) {
+      const { err } = await annotate(`--event 1 --kind note${more}`);
+      expect(err.trimEnd()).toMatch(/^[\u0020-\u007e\ufffd]*it names the digest [\u0020-\u007e\ufffd]*$/);
+    }
   });
 
   test("is named with all that is wrong with it", async () => {

@@ -1,6 +1,5 @@
-import { mkdir } from "node:fs/promises";
+import { existsSync } from "node:fs";
 import { dirname } from "node:path";
-import { FileError } from "../../formats/file-error.ts";
 import { redactRow } from "../../formats/sidecar/redact-row.ts";
 import { printExportedRow, printSidecarHeader, type Row, SIDECAR_VERSION } from "../../formats/sidecar/sidecar.ts";
 import { TapeDigest } from "../../formats/tape/digest.ts";
@@ -8,6 +7,7 @@ import { readTape } from "../../formats/tape/read-tape.ts";
 import { SeqSet } from "../../formats/tape/seq-set.ts";
 import type { TapeFacts } from "../../formats/tape/tape-facts.ts";
 import { AppError } from "../../protocol/errors.ts";
+import { formatCount } from "../amount.ts";
 import type { Call } from "../command.ts";
 import type { TAPE_ANNOTATE_FLAGS } from "../specs/tape-write.ts";
 import { appendText } from "../tape/append-text.ts";
@@ -40,7 +40,8 @@ export async function tapeAnnotate(call: AnnotateCall): Promise<undefined> {
     return { state, decided, text };
   };
   if (flags.dryRun) return report(call, sidecar, await add(false));
-  await makeFolder(sidecar);
+  // What is refused leaves no directory behind either.
+  if (!existsSync(dirname(sidecar))) await add(false);
   return report(call, sidecar, await withFileLock(sidecar, () => add(true)));
 }
 
@@ -83,14 +84,6 @@ function textFor({ line }: DecidedRow, { header, end }: SidecarState, tape: stri
   return `${printSidecarHeader(made)}\n${line}\n`;
 }
 
-async function makeFolder(path: string): Promise<void> {
-  try {
-    await mkdir(dirname(path), { recursive: true });
-  } catch (error) {
-    throw new FileError("write_failed", path, `write ${path}: ${(error as Error).message}`);
-  }
-}
-
 interface Added {
   readonly state: SidecarState;
   readonly decided: DecidedRow;
@@ -104,7 +97,7 @@ async function report(call: AnnotateCall, sidecar: string, { state, decided, tex
     ...decided.objections.map((one) => one.text),
     ...(state.problems === 0
       ? []
-      : [`${sidecar} had ${state.problems} problem(s) before; \`assay tape validate\` lists them`]),
+      : [`${sidecar} had ${formatCount(state.problems, "problem")} before; \`assay tape validate\` lists them`]),
     ...(await secretsIn(decided.row, call)),
   ];
   for (const warning of warnings) io.err(`warning: ${warning}`);

@@ -116,3 +116,11 @@ describe("assay tape normalize", () => {
     expect(JSON.parse(out)).toEqual({ file: output, format: "tape", lines: 2 });
   });
 });
+
+test("the name of a file that does not load is shown to a person without what their terminal would act upon", async () => {
+  const name = "\u001b]0;x\u0007\u009b31m";
+  const plain = await tape(["digest", name]);
+  const seen = await tape(["digest", name], { errIsTerminal: true });
+  expect(plain.err[0]).toContain(`load tape ${name}: `);
+  expect(seen.err[0]).toContain("load tape \ufffd]0;x\ufffd\ufffd31m: ");
+});

@@ -98,6 +98,19 @@ describe("two tapes that diverge", () => {
   });
 });
 
+describe("the score", () => {
+  test.each([
+    [9, 10, "0.1"],
+    [1, 20_001, "0.9999"],
+  ])("with %i of %i events different is %s", async (different, all, score) => {
+    const { path, diff } = bench();
+    const sleeps = (changed: number) => aTape(...Array.from({ length: all }, (_, i) => sleep(i < changed ? 2n : 1n)));
+    writeFileSync(path("a"), tapeText(sleeps(0)));
+    writeFileSync(path("b"), tapeText(sleeps(different)));
+    expect((await diff("a", "b")).out).toMatch(new RegExp(`, score ${score}\n$`));
+  });
+});
+
 describe("the annotations of the recording", () => {
   const rows = [
     aRow({ id: "n", event_id: 2n, evidence: "flaky\non Mondays" }),
@@ -114,6 +127,23 @@ describe("the annotations of the recording", () => {
       "     [note] n: flaky",
       "2 divergences on muted events counted but not listed (s mutes events 0, 1)",
       "3 divergences in 3 recorded events and 3 replayed events (byte_identical), score 0.0",
+      "",
+    ]);
+  });
+
+  test("stand once below all that diverges on their event", async () => {
+    const kind: RecordKind = { kind: "file_write", path: "a", content_hash: "h", len_bytes: 1n };
+    const other: RecordKind = { kind: "file_write", path: "b", content_hash: "i", len_bytes: 2n };
+    const same = Array.from({ length: 9 }, () => sleep(1n));
+    const { path, diff } = bench(aTape(other, ...same), [aRow({ id: "n", event_id: 0n, evidence: "why" })]);
+    writeFileSync(path("a"), tapeText(aTape(kind, ...same)));
+    expect((await diff("a", "b", "--annotations", "s")).out.split("\n")).toEqual([
+      "SEQ  CATEGORY         RECORDED  REPLAY",
+      '0    file_write_path  "a"       "b"',
+      '0    file_write_hash  "h"       "i"',
+      "0    file_write_len   1         2",
+      "     [note] n: why",
+      "3 divergences in 10 recorded events and 10 replayed events (byte_identical), score 0.7",
       "",
     ]);
   });

@@ -19,6 +19,7 @@ import { EXIT } from "../exit-codes.ts";
 import { printable, shorten } from "../printable.ts";
 import type { TAPE_DIFF_FLAGS } from "../specs/tape-compare.ts";
 import { formatTable } from "../table.ts";
+import { emit } from "../tape/emit.ts";
 import { fileBytes, watchedBytes } from "../tape/file-bytes.ts";
 
 type DiffCall = Call<typeof TAPE_DIFF_FLAGS>;
@@ -37,10 +38,7 @@ export async function tapeDiff(call: DiffCall): Promise<number> {
   const rows = new DivergenceRows(report);
   if (flags.annotations !== undefined) await readRows(call, flags.annotations, rows, digest?.hex());
   if (json) {
-    for (const piece of printComparison(report, flags.annotations === undefined ? [] : rowMembers(rows))) {
-      await io.write(piece);
-    }
-    await io.write("\n");
+    await emit(ended(printComparison(report, flags.annotations === undefined ? [] : rowMembers(rows))), undefined, io);
   } else {
     print(call, report, rows);
   }
@@ -51,6 +49,11 @@ async function readRows({ args, io }: DiffCall, path: string, rows: DivergenceRo
   const header = await readSidecar(path, fileBytes(path), (row) => rows.add(row));
   if (header.tape_content_hash === null || header.tape_content_hash === digest) return;
   io.err(`warning: ${path} was written about another tape than ${args[0]}: its digest differs`);
+}
+
+function* ended(report: Iterable<string>): Generator<string> {
+  yield* report;
+  yield "\n";
 }
 
 /** Beside the members that every report has. */
@@ -67,7 +70,7 @@ const SHOWN_MAX = 200;
 function print({ args, flags, io }: DiffCall, report: ComparisonReport, rows: DivergenceRows): void {
   const { mode, recorded_records, replay_records, divergences } = report;
   const counts = `${formatCount(recorded_records, "recorded event")} and ${formatCount(replay_records, "replayed event")}`;
-  const tail = `${counts} (${mode}), score ${printFloat(Math.floor(report.score * 10_000) / 10_000)}`;
+  const tail = `${counts} (${mode}), score ${printFloat(shownScore(report.score))}`;
   if (divergences.length === 0) {
     io.out(`${args[0]} and ${args[1]} agree: ${tail}`);
     return;
@@ -79,7 +82,7 @@ function print({ args, flags, io }: DiffCall, report: ComparisonReport, rows: Di
     const table = formatTable(["SEQ", "CATEGORY", "RECORDED", "REPLAY"], shown.map(cells), io.paint).split("\n");
     for (const [i, line] of table.entries()) {
       io.out(line);
-      for (const said of judgments(shown[i - 1], rows)) io.out(io.paint.cyan(said));
+      if (isLastOfEvent(shown, i - 1)) for (const said of judgments(shown[i - 1], rows)) io.out(io.paint.cyan(said));
     }
   }
   if (listed.length > shown.length) {
@@ -90,6 +93,17 @@ function print({ args, flags, io }: DiffCall, report: ComparisonReport, rows: Di
     io.out(`${hidden} on muted events counted but not listed (${flags.annotations} mutes ${eventList(muted)})`);
   }
   io.out(`${formatCount(divergences.length, "divergence")} in ${tail}`);
+}
+
+/** Never rounded up, so that 1.0 is said of tapes that agree and of no others; 1 − 0.9 is 0.1 all the same. */
+function shownScore(score: number): number {
+  return Math.floor(score * 10_000 + 1e-6) / 10_000;
+}
+
+/** What is said about an event stands once, below everything that diverges on it. */
+function isLastOfEvent(shown: readonly Divergence[], at: number): boolean {
+  const [one, next] = [shown[at], shown[at + 1]];
+  return one?.seq !== next?.seq || next === undefined;
 }
 
 function cells(divergence: Divergence): string[] {

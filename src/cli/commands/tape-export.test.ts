@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { printExportedRow, type Row } from "../../formats/sidecar/sidecar.ts";
@@ -24,6 +24,17 @@ describe("an export", () => {
       expect(result.err).toEqual([expect.stringContaining(`parse annotation at line 4 in ${path}: `)]);
     }
     expect(readdirSync(folder)).toEqual(["s"]);
+  });
+
+  test("does not take the place of the file it is made from", async () => {
+    const { folder, path } = fileWith([aRow({ id: "a" })]);
+    const before = readFileSync(path, "utf8");
+    symlinkSync("s", join(folder, "link"));
+    for (const output of [path, join(folder, "link")]) {
+      const result = await tape(["export", path, "--output", output]);
+      expect(result).toMatchObject({ exit: 2, err: [expect.stringContaining(`--output would replace ${path}`)] });
+    }
+    expect(readFileSync(path, "utf8")).toBe(before);
   });
 
   test("checks kinds, then the format, and then looks at the file", async () => {
@@ -78,6 +89,12 @@ describe("an export of the latest", () => {
   test("leaves out first and selects then: what a row of another kind replaced is gone", async () => {
     const { path } = fileWith([row("a"), row("b", "a", { kind: "note" })]);
     expect(await tape(["export", path, "--latest", "--kind", "hypothesis"])).toMatchObject({ out: "" });
+  });
+
+  test("may be of some kinds only, whatever stands between them", async () => {
+    const { path } = fileWith(chain);
+    const { out } = await tape(["export", path, "--latest", "--kind", "hypothesis"]);
+    expect(out).toBe(lines([chain[3], chain[4]] as Row[]));
   });
 
   test("counts what is left, and keeps rows in step with lines when some have none", async () => {

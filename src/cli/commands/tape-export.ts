@@ -5,6 +5,7 @@ import type { TAPE_EXPORT_FLAGS } from "../specs/tape-export.ts";
 import { emit } from "../tape/emit.ts";
 import { watchedBytes } from "../tape/file-bytes.ts";
 import { RowExport } from "../tape/row-export.ts";
+import { refuseInput } from "../tape/same-file.ts";
 import { withSpool } from "../tape/spool.ts";
 import { processScrubber } from "../wiring/process-scrubber.ts";
 
@@ -18,6 +19,8 @@ export async function exportRows({
   const [path = ""] = args;
   const { output, latest, redact } = flags;
   const choice = exportChoice(path, flags.kind, flags.format);
+  // An export is no sidecar: nobody could load it in place of one.
+  if (output !== undefined) await refuseInput("--output", output, [path]);
   const scrubber = redact ? await processScrubber(config) : undefined;
   await withSpool(async (spool) => {
     const rows = new RowExport(choice, { latest, scrubber, now: new Date() }, spool);

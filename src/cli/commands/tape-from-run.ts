@@ -14,13 +14,13 @@ export async function tapeFromRun(call: Call<typeof TAPE_FROM_RUN_FLAGS>): Promi
   const output = flags.output ?? `${runId}.tape`;
   for (const path of [output, sidecarOf(output)]) refuseExisting(path, flags.force);
   const client = connect(config);
-  const { records, bodies, missing, annotated } = await placeTape(output, async (tape) => ({
+  const { records, bodies, missing, asItCame, annotated } = await placeTape(output, async (tape) => ({
     ...(await fetchTape(client, config.url, runId, tape)),
     annotated: await fetchSidecar(client, runId, tape),
   }));
   const sidecar = annotated ? { annotations: sidecarOf(output) } : {};
   if (json) {
-    io.out(JSON.stringify({ runId, tape: output, records, ...sidecar, bodies: bodies.length, missing }));
+    io.out(JSON.stringify({ runId, tape: output, records, ...sidecar, bodies: bodies.length, missing, asItCame }));
     return;
   }
   for (const path of [output, ...Object.values(sidecar)]) io.out(printable(path));
@@ -28,4 +28,6 @@ export async function tapeFromRun(call: Call<typeof TAPE_FROM_RUN_FLAGS>): Promi
     bodies.length === 0 ? "" : `, ${formatCount(bodies.length, "body")} in ${printable(bodiesOf(output))}/`;
   io.err(`${formatCount(records, "record")}${beside}.`);
   for (const hash of missing) io.err(`Body ${printable(hash)} is missing: the server does not have it.`);
+  if (!asItCame) io.err("Secrets were taken out of this tape, so its digest is not the one that its annotations name.");
+  if (annotated) io.err(`Send annotations back with \`assay tape push ${printable(output)} --run ${runId}\`.`);
 }

@@ -9,6 +9,7 @@ import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 import { printable } from "../printable.ts";
 import type { TAPE_PRESENT_FLAGS } from "../specs/tape-patterns.ts";
+import { emit } from "../tape/emit.ts";
 import { watchedBytes } from "../tape/file-bytes.ts";
 import { presentationJson, stepText } from "../tape/present-step.ts";
 import { tapeHeader } from "../tape/tape-header.ts";
@@ -22,14 +23,13 @@ export async function tapePresent({ args, flags, json, io }: Call<typeof TAPE_PR
   const presentation = await load(tape, flags.annotations ?? sidecarOf(tape), io);
   const { steps, muted, lost } = presentation;
   if (json) {
-    for (const piece of presentationJson(presentation)) await io.write(piece);
+    await emit(presentationJson(presentation), undefined, io);
   } else if (steps.length === 0) {
     io.out("There is nothing to stop at: no row is a marker or an alternative.");
   } else if (io.ask !== undefined && io.outIsTerminal) {
     await walk(presentation, io, io.ask);
   } else {
-    for (const [i, step] of steps.entries())
-      await io.write(`${i === 0 ? "" : "\n"}${stepText(step, i, steps.length, io.paint)}\n`);
+    await emit(allSteps(presentation, io), undefined, io);
   }
   if (muted.length > 0 && !json) io.err(`${formatCount(muted.length, "stop")} left out: the events are muted.`);
   if (lost.length === 0) return EXIT.fine;
@@ -51,6 +51,10 @@ async function load(tape: string, sidecar: string, io: Io): Promise<Presentation
     if (plan.wants.has(record.seq)) records.push(record);
   });
   return presentationOf(plan, records);
+}
+
+function* allSteps({ steps }: Presentation, { paint }: Io): Generator<string> {
+  for (const [i, step] of steps.entries()) yield `${i === 0 ? "" : "\n"}${stepText(step, i, steps.length, paint)}\n`;
 }
 
 /** Until the last step is left, or whoever looks has seen enough. */

@@ -1,5 +1,3 @@
-import { existsSync } from "node:fs";
-import { dirname } from "node:path";
 import { fileLines } from "../../formats/sidecar/file-lines.ts";
 import { type MergedFile, mergeFiles, type RowChange } from "../../formats/sidecar/merge-sidecar-files.ts";
 import { readRowLines } from "../../formats/sidecar/row-key.ts";
@@ -28,9 +26,7 @@ export async function pullTape(call: Call<typeof PULL_FLAGS>): Promise<undefined
     if (changed && !flags.dryRun) await writeOutput(path, [merged.text]);
     return { changes: merged.changes, changed };
   };
-  // Where there is no directory yet, there is nobody to be kept out of it.
-  const alone = flags.dryRun || !existsSync(dirname(path));
-  const { changes, changed } = alone ? await merge() : await withFileLock(path, merge);
+  const { changes, changed } = flags.dryRun ? await merge() : await withFileLock(path, merge);
   const counts = countsOf(changes);
   if (json)
     io.out(JSON.stringify({ runId, file: path, ...counts, written: changed && !flags.dryRun, dryRun: flags.dryRun }));

@@ -24,6 +24,7 @@ export async function pushTape(call: Call<typeof PUSH_FLAGS>): Promise<undefined
   const told = { ...answer, scrubbed: answer.scrubbed + hidden };
   if (json) io.out(JSON.stringify({ runId, file: path, ...told }));
   else tell(io, runId, told);
+  if (!json && flags.prune && told.onlyHere > 0) io.err("--prune retracts only what you pushed yourself.");
 }
 
 function tell(io: Io, runId: string, answer: PushSidecarResponse): void {
@@ -32,8 +33,10 @@ function tell(io: Io, runId: string, answer: PushSidecarResponse): void {
   io.out(`${runId}: ${tallyText(answer)}`);
   if (scrubbed > 0) io.err(`${formatCount(scrubbed, "line")} held something secret, which was not sent.`);
   if (withdrawn > 0) io.err("What was retracted on the server stays so. `assay tape pull` takes it out of the file.");
-  if (onlyHere > 0)
-    io.err(`${formatCount(onlyHere, "annotation")} on the server: \`assay tape pull\` brings what the file lacks.`);
+  if (onlyHere > 0) {
+    const count = formatCount(onlyHere, "annotation");
+    io.err(`${count} only on the server: \`assay tape pull\` brings what the file lacks.`);
+  }
 }
 
 const SIGNS = { recorded: "+", superseded: "~", withdrawn: "!", retracted: "-", only_here: "<" } as const;

@@ -10,7 +10,7 @@ import { recorderEnvironment } from "../tape/recorder.ts";
 
 /** A program that does what is said here; it prints nothing, since its output is that of the tests. */
 function program(source: string): string[] {
-  const script = `const { writeFileSync, mkdirSync } = require("node:fs"); const tape = process.env.ASSAY_TAPE; ${source}`;
+  const script = `const { writeFileSync, mkdirSync, symlinkSync } = require("node:fs"); const tape = process.env.ASSAY_TAPE; ${source}`;
   return ["--", process.execPath, "-e", script];
 }
 
@@ -104,6 +104,8 @@ describe("a program that records a tape", () => {
 describe("a program that records no tape", () => {
   test.each([
     ["", "the program wrote no tape to $ASSAY_TAPE"],
+    ["mkdirSync(tape)", "the program wrote no tape to $ASSAY_TAPE"],
+    ['symlinkSync("/dev/null", tape)', "the program wrote no tape to $ASSAY_TAPE"],
     [
       'writeFileSync(tape, "x\\n")',
       "load tape $ASSAY_TAPE: parse tape header in $ASSAY_TAPE: no JSON value begins here (column 1)",
@@ -114,6 +116,16 @@ describe("a program that records no tape", () => {
       out: "",
       err: [`warning: ${warning}`],
     });
+  });
+
+  test("is not kept in the place of a folder, and takes nothing from beside it", async () => {
+    const { path, replay } = bench();
+    mkdirSync(path("folder"));
+    mkdirSync(path("folder.cas"));
+    writeFileSync(path("folder.cas/body"), "x");
+    const { code, err } = await replay("--emit-tape", path("folder"), ...program(RECORDS));
+    expect([code, err.at(-1)]).toEqual([1, expect.stringMatching(/^error: write folder: EISDIR/)]);
+    expect(existsSync(path("folder.cas/body"))).toBe(true);
   });
 
   test("has not recorded what was there before", async () => {

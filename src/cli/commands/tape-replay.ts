@@ -1,7 +1,8 @@
-import { existsSync } from "node:fs";
+import { statSync } from "node:fs";
 import { FileError } from "../../formats/file-error.ts";
+import { addTo } from "../../formats/groups.ts";
 import { readSidecar } from "../../formats/sidecar/read-sidecar.ts";
-import { addRow, blockLines, type ShownRow, shownRow } from "../../formats/sidecar/render.ts";
+import { blockLines, type ShownRow, shownRow } from "../../formats/sidecar/render.ts";
 import { loadProcessTape } from "../../formats/tape/process-tape.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { Call } from "../command.ts";
@@ -9,7 +10,7 @@ import { EXIT } from "../exit-codes.ts";
 import { printable } from "../printable.ts";
 import type { TAPE_REPLAY_FLAGS } from "../specs/tape-compare.ts";
 import { fileBytes } from "../tape/file-bytes.ts";
-import { type Review, readReview } from "../tape/read-review.ts";
+import { type Review, readReview, reportProblems } from "../tape/read-review.ts";
 import { runRecorder } from "../tape/recorder.ts";
 import { makeDraft, type TapeDraft } from "../tape/recorder-draft.ts";
 
@@ -40,9 +41,14 @@ export async function tapeReplay(call: ReplayCall): Promise<number> {
 /** Nothing when the program left no tape that loads, which is said and is no failure by itself. */
 async function reviewOf(draft: TapeDraft, sidecar: string, { flags, io }: ReplayCall): Promise<Review | undefined> {
   const rows = new Map<bigint, ShownRow[]>();
+  // A pipe that nobody fills, or a device that never ends, would hold us for good.
+  if (!statSync(draft.tape, { throwIfNoEntry: false })?.isFile()) {
+    io.err("warning: the program wrote no tape to $ASSAY_TAPE");
+    return undefined;
+  }
   try {
     const review = await readReview({ tape: draft.tape, sidecar }, io, (row) => {
-      addRow(rows, row.event_id, shownRow(row));
+      addTo(rows, row.event_id, shownRow(row));
     });
     // The program owns standard output.
     for (const line of blockLines({ path: sidecar, ...review, rows }))
@@ -51,18 +57,14 @@ async function reviewOf(draft: TapeDraft, sidecar: string, { flags, io }: Replay
   } catch (error) {
     if (!(error instanceof FileError) || error.path !== draft.tape) throw error;
     const said = error.message.replaceAll(draft.tape, flags.emitTape ?? "$ASSAY_TAPE");
-    io.err(`warning: ${existsSync(draft.tape) ? said : "the program wrote no tape to $ASSAY_TAPE"}`);
+    io.err(`warning: ${said}`);
     return undefined;
   }
 }
 
 function judged(ended: number, review: Review | undefined, { flags, io }: ReplayCall): number {
   const problems = review?.problems ?? 0;
-  if (problems > 0) {
-    io.err(
-      `[assay] annotations validation failed with ${problems} problem(s); see \`assay tape validate\` for the structured report.`,
-    );
-  }
+  reportProblems(problems, io);
   const lacksEvents = flags.requireEvents && (review === undefined || review.events.length === 0);
   if (lacksEvents) io.err("[assay] the program recorded no events, which --require-events asks for");
   return problems > 0 || lacksEvents ? Math.max(EXIT.invalid, ended) : ended;

@@ -1,5 +1,6 @@
+import { addTo } from "../../formats/groups.ts";
 import { Chains } from "../../formats/sidecar/chains.ts";
-import { addRow, blockLines, type ShownRow, shownRow } from "../../formats/sidecar/render.ts";
+import { blockLines, type ShownRow, shownRow } from "../../formats/sidecar/render.ts";
 import { histories } from "../../formats/sidecar/render-history.ts";
 import { summarize, toldRow } from "../../formats/sidecar/render-summary.ts";
 import type { Row } from "../../formats/sidecar/sidecar.ts";
@@ -10,7 +11,7 @@ import type { SHOW_FLAGS } from "../specs/tape-export.ts";
 import { blockLook } from "../tape/block-look.ts";
 import { emit } from "../tape/emit.ts";
 import { historyText } from "../tape/history-text.ts";
-import { type Review, readReview } from "../tape/read-review.ts";
+import { type Review, readReview, reportProblems } from "../tape/read-review.ts";
 import { reviewJson } from "../tape/review-json.ts";
 import { summaryText } from "../tape/summary-text.ts";
 import { sidecarOf } from "../tape/tape-paths.ts";
@@ -23,18 +24,15 @@ export async function show(call: ShowCall): Promise<number> {
   const files = { tape, sidecar: flags.annotations ?? sidecarOf(tape) };
   const view = json ? showJson : flags.summary || flags.history ? showViews : showBlock;
   const { problems } = await view(files, call);
-  if (problems === 0) return EXIT.fine;
-  io.err(
-    `[assay] annotations validation failed with ${problems} problem(s); see \`assay tape validate\` for the structured report.`,
-  );
-  return EXIT.invalid;
+  reportProblems(problems, io);
+  return problems === 0 ? EXIT.fine : EXIT.invalid;
 }
 
 type Files = Parameters<typeof readReview>[0];
 
 async function showBlock(files: Files, { io }: ShowCall): Promise<Review> {
   const rows = new Map<bigint, ShownRow[]>();
-  const review = await readReview(files, io, (row) => addRow(rows, row.event_id, shownRow(row)));
+  const review = await readReview(files, io, (row) => addTo(rows, row.event_id, shownRow(row)));
   const block = { path: files.sidecar, ...review, rows };
   // Scripts compare the block byte for byte; only a person sees colours, and is kept from control characters.
   const lines = io.outIsTerminal ? blockLines(block, blockLook(io.paint)) : blockLines(block);

@@ -56,12 +56,12 @@ describe("assay tape suggest", () => {
     expect((await tape("suggest DIR/b.jsonl --json")).out).toBe("[]\n");
   });
 
-  test("says so when nothing is repeated", async () => {
+  test("says so when nothing was met often enough", async () => {
     const { tape } = tapeFolder({ "a.jsonl": FERRY });
     const { code, out } = await tape("suggest DIR/a.jsonl --min-occurrences 3");
     expect({ code, out }).toEqual({
       code: 0,
-      out: "Nothing to suggest: 2 friction rows in DIR/a.jsonl, none repeated.\n",
+      out: "Nothing to suggest: 2 friction rows in DIR/a.jsonl, nothing met 3 times.\n",
     });
   });
 

@@ -31,8 +31,9 @@ export async function tapeSuggest({ args, flags, json, io }: Call<typeof TAPE_SU
       if (event !== undefined) events.push(event);
     }
   });
+  const minOccurrences = Math.max(flags.minOccurrences ?? MIN_OCCURRENCES, MIN_OCCURRENCES);
   const suggestions = generateContextPackSuggestions(events, {
-    minOccurrences: flags.minOccurrences ?? MIN_OCCURRENCES,
+    minOccurrences,
     owner: flags.owner ?? null,
     newId: () => uuidV7(now.getTime()),
     now: now.toISOString(),
@@ -40,7 +41,9 @@ export async function tapeSuggest({ args, flags, json, io }: Call<typeof TAPE_SU
   });
   if (json) io.out(printSuggestions(suggestions));
   else if (suggestions.length > 0) io.out(suggestions.map((one, i) => suggestionText(one, i, io.paint)).join("\n\n"));
-  else
-    io.out(`Nothing to suggest: ${formatCount(events.length, "friction row")} in ${printable(path)}, none repeated.`);
+  else {
+    const rows = formatCount(events.length, "friction row");
+    io.out(`Nothing to suggest: ${rows} in ${printable(path)}, nothing met ${minOccurrences} times.`);
+  }
   return skipped.length === 0 ? EXIT.fine : EXIT.invalid;
 }

@@ -1,4 +1,5 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { KEYS, type TestHost, testHost } from "../../testing/host.ts";
@@ -8,6 +9,7 @@ import { recordedIo } from "../../testing/recorded-io.ts";
 import { HEADER, line, sidecar } from "../../testing/sidecar-client.ts";
 import { tempDir } from "../../testing/temp-dir.ts";
 import { main } from "../main.ts";
+import { lockOf } from "../tape/file-lock.ts";
 
 const SECRET = `ghp_${"a1B2".repeat(9)}`;
 
@@ -40,9 +42,9 @@ describe("tapes between files and a server", () => {
     runId = (await host.ask("POST", "/v1/host/assay/tapes", { json: { tape: text } })).json().runId;
   });
 
-  const assay = async (argv: string[], key: string = KEYS.owner.key) => {
+  const assay = async (argv: string[], key: string = KEYS.owner.key, more: Record<string, string> = {}) => {
     const io = recordedIo();
-    const code = await main(argv, { io, env: { ASSAY_URL: url, ASSAY_KEY: key }, cwd: folder });
+    const code = await main(argv, { io, env: { ASSAY_URL: url, ASSAY_KEY: key, ...more }, cwd: folder });
     return { code, out: io.outLines.join("\n"), err: io.errLines.join("\n") };
   };
   const push = (...argv: string[]) => assay(["tape", "push", tape, ...argv]);
@@ -127,7 +129,7 @@ describe("tapes between files and a server", () => {
       `- ${changes[1].annotationId}  b  to be retracted`,
       `${runId}: 0 rows would be recorded, 1 would be changed, 0 unchanged, 1 retracted there before, 1 would be retracted`,
     ]);
-    expect((await push()).err).toContain("1 annotation on the server");
+    expect((await push()).err).toContain("1 annotation only on the server");
     expect((await push("--prune")).out).toContain("1 retracted");
   });
 
@@ -164,6 +166,26 @@ describe("tapes between files and a server", () => {
     expect((await push()).err).toContain("valid UTF-8");
     writeFileSync(tape, "{");
     expect((await push()).err).toMatch(/^error: load tape /);
+  });
+
+  test("leave every secret here that this process was given, whatever it looks like", async () => {
+    const env = { ASSAY_DATABASE_URL: "postgres://assay:plainword77@db.example/assay" };
+    writeFileSync(path, sidecar({ id: "a", evidence: "the database is plainword77" }));
+    const { code, err } = await assay(["tape", "push", tape], KEYS.owner.key, env);
+    expect([code, err]).toEqual([0, "1 line held something secret, which was not sent."]);
+    expect((await assay(["tape", "pull", tape], KEYS.owner.key, env)).out).toMatch(/nothing to change$/);
+    expect(here()).toContain("plainword77");
+  });
+
+  test("are pulled with the lock of the file held, as rows are added", async () => {
+    writeFileSync(path, sidecar({ id: "a" }));
+    await push();
+    const gone = { pid: 2 ** 30, host: hostname(), token: "of a process that was killed" };
+    writeFileSync(lockOf(path), JSON.stringify(gone));
+    expect((await pull("--dry-run")).code).toBe(0);
+    expect(existsSync(lockOf(path))).toBe(true);
+    expect((await pull()).code).toBe(0);
+    expect(existsSync(lockOf(path))).toBe(false);
   });
 
   test("name the lines that the server refuses, and who may not", async () => {

@@ -118,6 +118,16 @@ describe("a bundle that somebody has tampered with", () => {
     expect(await tampered((files) => files.slice(1))).toEqual(refused("it does not begin with bundle.json"));
   });
 
+  test("cannot hold more of a file than it says", async () => {
+    const longer = await tampered((files) =>
+      files.map(([name, content]) => [
+        name,
+        name === "run.tape" ? Buffer.concat([Buffer.from(content), good]) : content,
+      ]),
+    );
+    expect(longer).toEqual(refused('is found where "run.tape" of'));
+  });
+
   test("cannot pass other content for what was packed", async () => {
     for (const name of ["run.tape", "run.tape.annotations.jsonl", `run.tape.cas/${HASHES[0]}`]) {
       const other = await tampered((files) =>
@@ -139,6 +149,8 @@ describe("a bundle that somebody has tampered with", () => {
     ],
     ["no JSON", (text) => text.slice(1), "bundle.json: "],
     ["a member twice", (text) => text.replace("{", '{"version": 1,'), "`version` is there twice"],
+    ["a body that is no hash", (text) => text.replace(HASHES[0] as string, "../../evil"), "`bodies`: a hash is not"],
+    ["missing bodies in any order", (text) => text.replace('"missing": []', '"missing": ["b", "a"]'), "`missing`: not"],
     ["a name of more than a folder", (text) => text.replace('"run.tape"', '"a/run.tape"'), "has a slash"],
   ])("cannot say %s", async (_, change, problem) => {
     expect(await tampered(manifest(change))).toEqual(refused(problem));

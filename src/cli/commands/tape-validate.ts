@@ -14,7 +14,7 @@ import type { FindingFormat, VALIDATE_FLAGS } from "../specs/tape-check.ts";
 import { emit } from "../tape/emit.ts";
 import { watchedBytes } from "../tape/file-bytes.ts";
 import { FINDING_PRINTERS } from "../tape/finding-output.ts";
-import { isSameFile } from "../tape/same-file.ts";
+import { refuseInput } from "../tape/same-file.ts";
 import { writeOutput } from "../tape/write-output.ts";
 
 export async function validateTape({ args, flags, json, io }: Call<typeof VALIDATE_FLAGS>): Promise<number> {
@@ -25,7 +25,7 @@ export async function validateTape({ args, flags, json, io }: Call<typeof VALIDA
   if (json && format !== "report") {
     throw new AppError("unusable_input", { problem: "--json prints the report, so it does not go with --format" });
   }
-  if (report !== undefined) await refuseInput(report, [tape, path]);
+  if (report !== undefined) await refuseInput("--report", report, [tape, path]);
   const printer = FINDING_PRINTERS[format];
   let verdict: Verdict;
   try {
@@ -37,14 +37,6 @@ export async function validateTape({ args, flags, json, io }: Call<typeof VALIDA
   if (report !== undefined) await writeReport(report, verdict, io);
   if (report === undefined || format !== "report") await emit(printer.verdict(path, verdict), undefined, io);
   return verdict.findings.length === 0 ? EXIT.fine : EXIT.invalid;
-}
-
-/** A slip of the hand must not put a report in place of somebody's work. */
-async function refuseInput(report: string, inputs: readonly string[]): Promise<void> {
-  for (const input of inputs) {
-    if (await isSameFile(report, input))
-      throw new AppError("unusable_input", { problem: `--report would replace ${input}` });
-  }
 }
 
 /** The tape first: what is wrong with it hides what is wrong with the sidecar. */

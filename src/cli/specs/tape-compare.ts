@@ -1,5 +1,6 @@
 import type { COMPARISON_MODES } from "../../formats/tape/compare-tapes.ts";
 import { type AnyCommand, command, type Flags } from "../command.ts";
+import { NOT_LOADED, NOT_LOADED_OR_WRITTEN, TAPE } from "./tape-words.ts";
 
 // The words of the format once more: help texts must not load it. The compiler compares the lists.
 const MODES: typeof COMPARISON_MODES = ["byte_identical", "semantic", "outcome", "phase_aware"];
@@ -37,7 +38,7 @@ export const tapeDiff = command({
   ],
   exits: {
     0: "nothing diverges",
-    1: "a tape or the sidecar cannot be loaded",
+    1: NOT_LOADED,
     2: "something diverges, muted or not",
   },
   load: async () => (await import("../commands/tape-diff.ts")).tapeDiff,
@@ -77,7 +78,7 @@ export const tapeReplay = command({
     "assay tape replay --annotations s.jsonl --process-tape processes.json --emit-tape new.tape -- ./record --fast",
   ],
   exits: {
-    1: "the sidecar or the subprocess tape cannot be loaded, or the program cannot be started",
+    1: `${NOT_LOADED_OR_WRITTEN}, or the program cannot be started`,
     2: "the annotations have problems, unless the program ended with a higher code",
     128: "and the number of the signal that ended the program; otherwise the exit code is that of the program",
   },
@@ -90,12 +91,12 @@ export const TAPE_BUNDLE_FLAGS = {
   annotations: {
     type: "text",
     value: "SIDECAR",
-    summary: "Its annotations; else TAPE.annotations.jsonl, if there are any.",
+    summary: "Its annotations; TAPE.annotations.jsonl unless given, if there are any.",
   },
   output: {
     type: "text",
     value: "FILE",
-    summary: "Write here; else TAPE.bundle.tar. Compressed when it ends in .gz or .tgz.",
+    summary: "Write here; TAPE.bundle.tar unless given. Compressed when it ends in .gz or .tgz.",
   },
   requireBodies: { type: "switch", summary: "Write nothing when a body that the tape refers to is missing." },
   force: FORCE,
@@ -107,12 +108,12 @@ export const tapeBundle = command({
   about:
     "A tar archive that any platform can unpack, and the same bytes whenever the content is the same. Bodies that no record refers to " +
     "are left out, bodies that are missing are named. docs/formats/tape-bundle.md describes the file.",
-  args: [{ name: "TAPE", summary: "A recorded run, such as run.tape." }],
+  args: [TAPE],
   flags: TAPE_BUNDLE_FLAGS,
   settings: [],
   examples: ["assay tape bundle run.tape", "assay tape bundle run.tape --annotations review.jsonl --output run.tar.gz"],
   exits: {
-    1: "a file cannot be loaded or written, or a stored body is damaged",
+    1: `${NOT_LOADED_OR_WRITTEN}, or a stored body is damaged`,
     2: "the file exists, or bodies are missing and --require-bodies is given",
   },
   load: async () => (await import("../commands/tape-bundle.ts")).tapeBundle,

@@ -1,9 +1,7 @@
 import { type AnyCommand, type Arg, command, type Flags } from "../command.ts";
+import { ANNOTATIONS, NOT_LOADED, NOT_LOADED_OR_WRITTEN, TAPE } from "./tape-words.ts";
 
-const TAPE: Arg = { name: "TAPE", summary: "A recorded run, such as run.tape." };
 const SIDECAR: Arg = { name: "SIDECAR", summary: "Annotations about a tape, such as run.tape.annotations.jsonl." };
-
-const NOT_LOADABLE = "a file cannot be read or written, or is no such file";
 
 const digest = command({
   name: "tape digest",
@@ -14,7 +12,7 @@ const digest = command({
   flags: {},
   settings: [],
   examples: ["assay tape digest run.tape"],
-  exits: { 1: NOT_LOADABLE },
+  exits: { 1: NOT_LOADED },
   load: async () => (await import("../commands/tape-digest.ts")).printDigest,
 });
 
@@ -35,7 +33,7 @@ const normalize = command({
     "assay tape normalize run.tape.annotations.jsonl > clean.jsonl",
     "assay tape normalize run.tape --output run.tape",
   ],
-  exits: { 1: NOT_LOADABLE },
+  exits: { 1: NOT_LOADED_OR_WRITTEN },
   load: async () => (await import("../commands/tape-normalize.ts")).normalize,
 });
 
@@ -61,12 +59,12 @@ const exportRows = command({
     "assay tape export run.tape.annotations.jsonl --kind hypothesis --latest",
     "assay tape export run.tape.annotations.jsonl --format friction --redact --output friction.jsonl",
   ],
-  exits: { 1: `${NOT_LOADABLE}, or there is no such kind or format` },
+  exits: { 1: `${NOT_LOADED_OR_WRITTEN}, or there is no such kind or format` },
   load: async () => (await import("../commands/tape-export.ts")).exportRows,
 });
 
 export const SHOW_FLAGS = {
-  annotations: { type: "text", value: "SIDECAR", summary: "Its annotations; else TAPE.annotations.jsonl." },
+  annotations: ANNOTATIONS,
   summary: {
     type: "switch",
     summary: "What it comes to, instead: muted events and replaced annotations do not count.",
@@ -88,7 +86,7 @@ const show = command({
     "assay tape show run.tape --annotations review.jsonl --summary",
     "assay tape show run.tape --history",
   ],
-  exits: { 1: NOT_LOADABLE, 2: "the annotations have problems; they are shown all the same" },
+  exits: { 1: NOT_LOADED, 2: "the annotations have problems; they are shown all the same" },
   load: async () => (await import("../commands/tape-show.ts")).show,
 });
 
@@ -108,7 +106,7 @@ const anchors = command({
   flags: ANCHORS_FLAGS,
   settings: [],
   examples: ["assay tape anchors run.tape.annotations.jsonl", "assay tape anchors recordings --json"],
-  exits: { 1: NOT_LOADABLE, 2: "files were left out (--skip-broken), or the directory has none" },
+  exits: { 1: NOT_LOADED, 2: "files were left out (--skip-broken), or the directory has none" },
   load: async () => (await import("../commands/tape-anchors.ts")).anchors,
 });
 

@@ -1,14 +1,14 @@
 import type { GRADED_BY } from "../../formats/sidecar/grade.ts";
 import { type AnyCommand, type Arg, command, type Flags } from "../command.ts";
+import { ANNOTATIONS, NOT_LOADED, TAPE } from "./tape-words.ts";
 
 const SIDECARS: Arg = { name: "SIDECAR|DIR", summary: "Annotations about a tape, or a directory with many." };
 const SKIP_BROKEN = {
   type: "switch",
   summary: "Go on without files that do not load; they are named, and the exit code is 2.",
 } as const;
-const NOT_LOADABLE = "a file does not load";
 const SKIPPED = "wrong use, nothing to read in the directory, or files were skipped";
-const EXITS = { 1: NOT_LOADABLE, 2: SKIPPED };
+const EXITS = { 1: NOT_LOADED, 2: SKIPPED };
 
 export const TAPE_SUGGEST_FLAGS = {
   minOccurrences: {
@@ -84,7 +84,7 @@ const grade = command({
 });
 
 export const TAPE_PRESENT_FLAGS = {
-  annotations: { type: "text", value: "SIDECAR", summary: "Its annotations; else TAPE.annotations.jsonl." },
+  annotations: ANNOTATIONS,
 } as const satisfies Flags;
 
 const present = command({
@@ -93,11 +93,11 @@ const present = command({
   about:
     "In the order of their events, each with the event, what lies in its span, the evidence, what would have been better, and links. In a " +
     "terminal Enter goes on, b back, q ends; elsewhere all steps are printed. Muted events are left out.",
-  args: [{ name: "TAPE", summary: "A recorded run, such as run.tape." }],
+  args: [TAPE],
   flags: TAPE_PRESENT_FLAGS,
   settings: [],
   examples: ["assay tape present run.tape", "assay tape present run.tape --annotations lesson.jsonl --json"],
-  exits: { 1: NOT_LOADABLE, 2: "some steps are about events that the tape does not have; the others are shown" },
+  exits: { 1: NOT_LOADED, 2: "some steps are about events that the tape does not have; the others are shown" },
   load: async () => (await import("../commands/tape-present.ts")).tapePresent,
 });
 

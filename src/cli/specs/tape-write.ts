@@ -92,7 +92,7 @@ export const tapeAnnotate = command({
   ],
   exits: {
     0: "the annotation is in the file",
-    1: "the tape or the file cannot be read or written",
+    1: "the tape or the file does not load, or the file cannot be written",
     2: "not understood, or refused because it would not be valid",
   },
   load: async () => (await import("../commands/tape-annotate.ts")).tapeAnnotate,

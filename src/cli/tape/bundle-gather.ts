@@ -4,11 +4,10 @@ import { basename, join } from "node:path";
 import { FileError } from "../../formats/file-error.ts";
 import { compareUtf8 } from "../../formats/json/print-json.ts";
 import { readSidecar } from "../../formats/sidecar/read-sidecar.ts";
-import { isBodyHash, referencedBodies } from "../../formats/tape/bodies.ts";
+import { isBodyHash } from "../../formats/tape/bodies.ts";
 import { BUNDLE_FORMAT, BUNDLE_VERSION, type BundleManifest } from "../../formats/tape/bundle.ts";
 import { ByteHash } from "../../formats/tape/byte-hash.ts";
-import { TapeDigest } from "../../formats/tape/digest.ts";
-import { readTape } from "../../formats/tape/read-tape.ts";
+import { readTapeContents } from "../../formats/tape/tape-contents.ts";
 import { fileBytes, type Progress, watchedBytes } from "./file-bytes.ts";
 import { bodiesOf } from "./tape-paths.ts";
 
@@ -46,15 +45,8 @@ export async function gather(tape: string, sidecar: string | undefined, io: Prog
 
 async function tapeFacts(path: string, io: Progress) {
   const bytes = await ByteHash.start();
-  const digest = await TapeDigest.start();
-  const referenced = new Set<string>();
-  let records = 0n;
-  await readTape(path, bytes.through(watchedBytes(path, io)), (record) => {
-    records++;
-    digest.add(record);
-    for (const hash of referencedBodies(record)) referenced.add(hash);
-  });
-  return { referenced, facts: { digest: digest.hex(), records, size: BigInt(bytes.size), hash: bytes.hex() } };
+  const { referenced, digest, records } = await readTapeContents(path, bytes.through(watchedBytes(path, io)));
+  return { referenced, facts: { digest, records, size: BigInt(bytes.size), hash: bytes.hex() } };
 }
 
 async function sidecarFacts(path: string, io: Progress) {

@@ -1,10 +1,9 @@
-import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { BundleManifest } from "../../formats/tape/bundle.ts";
 import { refuseExisting } from "../write-file.ts";
+import { inDraftFolder } from "./draft-folder.ts";
+import { moveAll } from "./move-all.ts";
 import { bodiesOf, sidecarOf } from "./tape-paths.ts";
-import { writing } from "./writing.ts";
 
 /** What stands beside each other after unpacking; the tape comes last, so that whoever finds it finds the rest. */
 function namesIn({ tape, annotations, bodies }: BundleManifest): string[] {
@@ -27,24 +26,9 @@ export async function place(
 ): Promise<void> {
   const names = namesIn(manifest);
   for (const name of names) refuseExisting(join(output, name), force);
-  const made = await writing(output, () => mkdir(output, { recursive: true }));
-  const draft = await writing(output, () => mkdtemp(join(output, ".unbundle-")));
-  try {
-    await writing(output, () => fill(draft));
-    await writing(output, () => moveAll(names, draft, output));
-  } catch (error) {
-    if (made !== undefined) await rm(made, { recursive: true, force: true });
-    throw error;
-  } finally {
-    await rm(draft, { recursive: true, force: true });
-  }
-}
-
-async function moveAll(names: readonly string[], from: string, to: string): Promise<void> {
-  const replaced = await mkdtemp(join(from, "replaced-"));
-  for (const name of names) {
-    // A folder cannot be renamed onto one that is not empty.
-    if (existsSync(join(to, name))) await rename(join(to, name), join(replaced, name));
-    await rename(join(from, name), join(to, name));
-  }
+  await inDraftFolder(output, output, async (draft) => {
+    await fill(draft);
+    const moves = names.map((name) => ({ from: join(draft, name), to: join(output, name) }));
+    moveAll(moves, draft);
+  });
 }

@@ -4,7 +4,6 @@ import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { FileError } from "../../formats/file-error.ts";
 import { readSidecar } from "../../formats/sidecar/read-sidecar.ts";
-import { referencedBodies } from "../../formats/tape/bodies.ts";
 import {
   BUNDLE_VERSION,
   type BundleFile,
@@ -15,13 +14,16 @@ import {
   readManifest,
 } from "../../formats/tape/bundle.ts";
 import { ByteHash } from "../../formats/tape/byte-hash.ts";
-import { TapeDigest } from "../../formats/tape/digest.ts";
-import { readTape } from "../../formats/tape/read-tape.ts";
+import { readTapeContents } from "../../formats/tape/tape-contents.ts";
 import { BadArchive, TarReader } from "../../formats/tar/tar-reader.ts";
 import { AppError } from "../../protocol/errors.ts";
+import { printable } from "../printable.ts";
 import { readWhole } from "../read-file.ts";
 import { fileBytes } from "./file-bytes.ts";
 import { sidecarOf } from "./tape-paths.ts";
+
+/** More than any recording needs, and less than fills a disk. */
+const BYTES_MAX = 2 ** 32;
 
 /** A bundle that is being read. Whatever is wrong with it is thrown as a `FileError` that names it. */
 export class BundleReader {
@@ -34,7 +36,7 @@ export class BundleReader {
   }
 
   /** The first thing in it. */
-  async manifest(bytesMax: number): Promise<BundleManifest> {
+  async manifest(bytesMax = BYTES_MAX): Promise<BundleManifest> {
     const entry = await this.#reading(() => this.#tar.next());
     if (entry?.name !== MANIFEST_NAME) throw this.#invalid(`it does not begin with ${MANIFEST_NAME}`);
     if (entry.size > MANIFEST_BYTES_MAX) throw this.#invalid(`${MANIFEST_NAME} is too large`);
@@ -71,15 +73,8 @@ export class BundleReader {
   }
 
   async #check(manifest: BundleManifest, path: string): Promise<void> {
-    const digest = await TapeDigest.start();
-    const referenced = new Set<string>();
-    let records = 0n;
-    await readTape(manifest.tape.name, fileBytes(path), (record) => {
-      records++;
-      digest.add(record);
-      for (const hash of referencedBodies(record)) referenced.add(hash);
-    });
-    if (digest.hex() !== manifest.tape.digest || records !== manifest.tape.records) {
+    const { digest, records, referenced } = await readTapeContents(manifest.tape.name, fileBytes(path));
+    if (digest !== manifest.tape.digest || records !== manifest.tape.records) {
       throw this.#invalid("the tape does not have the digest it should have");
     }
     const named = [...manifest.bodies.map(({ hash }) => hash), ...manifest.missing];
@@ -116,7 +111,7 @@ export class BundleReader {
   }
 
   #wrong(code: FileError["code"], problem: string): FileError {
-    return new FileError(code, this.#path, `load bundle ${this.#path}: ${problem}`);
+    return new FileError(code, this.#path, `load bundle ${this.#path}: ${printable(problem)}`);
   }
 }
 

@@ -4,6 +4,7 @@ import { isAdvisedStep, replacing } from "../../formats/sidecar/status-change.ts
 import { problemsOfRow } from "../../formats/sidecar/validate-row.ts";
 import type { TapeFacts } from "../../formats/tape/tape-facts.ts";
 import { AppError } from "../../protocol/errors.ts";
+import { printable } from "../printable.ts";
 import { explainRefusal, type Files } from "./explain-refusal.ts";
 import type { RowRequest } from "./row-request.ts";
 import type { EarlierRow, SidecarState } from "./sidecar-state.ts";
@@ -44,7 +45,8 @@ export function decideRow(
     ...problems.map((problem) => ({ code: problem.code, text: explainRefusal(problem, draft, files) })),
     ...(earlier ? objectionsToReplacing(earlier, draft) : []),
   ];
-  return { ...made, objections };
+  // They repeat what others wrote into the file.
+  return { ...made, objections: objections.map(({ code, text }) => ({ code, text: printable(text) })) };
 }
 
 function earlierRow(id: string, { earlier, elsewhere }: SidecarState, { sidecar }: Files): EarlierRow {

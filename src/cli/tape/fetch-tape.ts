@@ -6,6 +6,7 @@ import { byteLines } from "../../formats/byte-lines.ts";
 import { readJson } from "../../formats/json/exact-json.ts";
 import { isBodyHash, referencedBodies } from "../../formats/tape/bodies.ts";
 import { ByteHash } from "../../formats/tape/byte-hash.ts";
+import { TapeDigest } from "../../formats/tape/digest.ts";
 import { INLINE_BYTES_MAX } from "../../formats/tape/payload.ts";
 import { printTapeRecord, readTapeLine, type TapeRecord } from "../../formats/tape/tape.ts";
 import { AppError } from "../../protocol/errors.ts";
@@ -19,20 +20,23 @@ export interface FetchedTape {
   readonly bodies: readonly string[];
   /** Named by records, and not on the server. */
   readonly missing: readonly string[];
+  /** False for a tape that had secrets: annotations name the digest it had with them. */
+  readonly asItCame: boolean;
 }
 
 /** Writes the tape of a run to `path`, and its bodies beside it. Whoever calls sees to it that nobody takes a part for the whole. */
 export async function fetchTape(client: Client, url: string, runId: string, path: string): Promise<FetchedTape> {
   const route = `/v1/host/assay/tapes/${encodeURIComponent(runId)}`;
   const details = await detailsOf(client, route);
-  const lines = new TapeLines(path, details === undefined);
+  const lines = new TapeLines(path, details === undefined, await TapeDigest.start());
   const body = await client.open(`${route}/tape`, {}, new AbortController().signal);
   await writeOutput(path, lines.through(unbroken(body, url)));
-  if (details === undefined) return { records: lines.records, bodies: [...lines.bodies], missing: [] };
+  const { records } = lines;
+  if (details === undefined) return { records, bodies: [...lines.bodies], missing: [], asItCame: true };
   const absent = new Set(details.bodies.missing);
   const bodies = [...lines.bodies].filter((hash) => !absent.has(hash));
   for (const hash of bodies) await fetchBody(client, `${route}/bodies/${hash}`, url, path, hash);
-  return { records: lines.records, bodies, missing: details.bodies.missing };
+  return { records, bodies, missing: details.bodies.missing, asItCame: lines.digest.hex() === details.digest };
 }
 
 /** Writes the annotations of a run beside its tape; false where the server keeps none. */
@@ -64,10 +68,12 @@ class TapeLines {
   readonly #path: string;
   /** Records that were made of events hold all there is; those of a tape are left exactly as they are. */
   readonly #made: boolean;
+  readonly digest: TapeDigest;
 
-  constructor(path: string, made: boolean) {
+  constructor(path: string, made: boolean, digest: TapeDigest) {
     this.#path = path;
     this.#made = made;
+    this.digest = digest;
   }
 
   async *through(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
@@ -80,6 +86,7 @@ class TapeLines {
       }
       this.records++;
       const record = this.#made ? await this.#shortened(line.record) : line.record;
+      this.digest.add(record);
       for (const hash of referencedBodies(record)) if (isBodyHash(hash)) this.bodies.add(hash);
       yield `${printTapeRecord(record)}\n`;
     }

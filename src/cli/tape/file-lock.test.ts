@@ -1,10 +1,10 @@
-import { existsSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { tempDir } from "../../testing/temp-dir.ts";
-import { type LockSettings, lockOf, withFileLock } from "./file-lock.ts";
+import { type LockSettings, lockOf, removeLeftOver, withFileLock } from "./file-lock.ts";
 
 const quick: LockSettings = { waitMs: 2_000, pollMs: 1, staleMs: 60_000 };
 /** No process has a number this high. */
@@ -55,6 +55,15 @@ describe("the lock of a file", () => {
     expect(existsSync(lockOf(path))).toBe(false);
   });
 
+  test("stays when it is another one by the time it is removed as left over", () => {
+    const lock = lockOf(join(tempDir(), "f"));
+    writeFileSync(lock, held({ token: "of whoever was quicker" }));
+    removeLeftOver(lock, held({ pid: DEAD }));
+    expect(readFileSync(lock, "utf8")).toBe(held({ token: "of whoever was quicker" }));
+    removeLeftOver(lock, held({ token: "of whoever was quicker" }));
+    expect(readdirSync(dirname(lock))).toEqual([]);
+  });
+
   test("that does not say whose it is, is somebody's", async () => {
     const path = join(tempDir(), "f");
     writeFileSync(lockOf(path), "");
@@ -79,7 +88,9 @@ describe("the lock of a file", () => {
   });
 
   test("cannot be had where nothing can be written, and that is said", async () => {
-    const path = join(tempDir(), "missing", "f");
+    const file = join(tempDir(), "file");
+    writeFileSync(file, "");
+    const path = join(file, "f");
     await expect(withFileLock(path, async () => {}, quick)).rejects.toMatchObject({ code: "write_failed", path });
   });
 });

@@ -1,8 +1,21 @@
 import { randomUUID } from "node:crypto";
-import { constants, copyFileSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { mkdir } from "node:fs/promises";
 import { hostname } from "node:os";
+import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { FileError } from "../../formats/file-error.ts";
+import { writing } from "./writing.ts";
 
 export interface LockSettings {
   /** How long to wait for another writer. */
@@ -27,13 +40,15 @@ export function lockOf(path: string): string {
 
 /**
  * Does something to a file while nobody else who asks here does: one writer at a time, held by a file beside it that exists
- * only meanwhile. What a killed process left behind is taken over. Throws `write_failed` when another writer takes too long.
+ * only meanwhile. Missing directories are made. What a killed process left behind is taken over. Throws `write_failed` when another
+ * writer takes too long.
  */
 export async function withFileLock<T>(
   path: string,
   work: () => Promise<T>,
   settings: LockSettings = SETTINGS,
 ): Promise<T> {
+  await writing(path, () => mkdir(dirname(path), { recursive: true }));
   const mine = JSON.stringify({ pid: process.pid, host: hostname(), token: randomUUID() } satisfies Holder);
   await take(path, mine, settings);
   try {
@@ -50,7 +65,7 @@ async function take(path: string, mine: string, settings: LockSettings): Promise
     if (made(path, mine)) return;
     const held = textOf(lock);
     if (held !== undefined && isLeftOver(lock, held, settings.staleMs)) {
-      remove(lock, held);
+      removeLeftOver(lock, held);
       if (made(path, mine)) return;
     }
     if (waitedMs >= settings.waitMs) throw busy(path, held ?? "");
@@ -58,15 +73,21 @@ async function take(path: string, mine: string, settings: LockSettings): Promise
   }
 }
 
-/** Between making it and signing it a lock is nobody's, and nobody takes it over then. */
+/** Between making it and signing it a lock is nobody's, and nobody takes it over then. So one that cannot be signed is not left there. */
 function made(path: string, mine: string): boolean {
+  const lock = lockOf(path);
+  let file: number | undefined;
   try {
-    writeFileSync(lockOf(path), mine, { flag: "wx" });
+    file = openSync(lock, "wx");
+    writeFileSync(file, mine);
     return true;
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    if (code === "EEXIST") return false;
+    if (file !== undefined) rmSync(lock, { force: true });
+    else if (code === "EEXIST") return false;
     throw new FileError("write_failed", path, `write ${path}: ${message}`);
+  } finally {
+    if (file !== undefined) closeSync(file);
   }
 }
 
@@ -81,7 +102,7 @@ function isLeftOver(lock: string, held: string, staleMs: number): boolean {
  * Two may find the same lock left over, and the slower must not remove what the quicker has put in its place. So it is renamed
  * first, and put back when it turns out to be another one.
  */
-function remove(lock: string, held: string): void {
+export function removeLeftOver(lock: string, held: string): void {
   const aside = `${lock}.${randomUUID()}`;
   try {
     renameSync(lock, aside);

@@ -7,6 +7,7 @@ import { Validation } from "../../formats/sidecar/validate.ts";
 import { TapeDigest } from "../../formats/tape/digest.ts";
 import { readTape } from "../../formats/tape/read-tape.ts";
 import { SeqSet } from "../../formats/tape/seq-set.ts";
+import type { Io } from "../io.ts";
 import { type Progress, watchedBytes } from "./file-bytes.ts";
 
 /** A tape and what was said about it. */
@@ -21,6 +22,14 @@ export interface Review {
 export interface ReviewFiles {
   readonly tape: string;
   readonly sidecar: string;
+}
+
+/** What is said when the annotations have problems. */
+export function reportProblems(problems: number, io: Pick<Io, "err">): void {
+  if (problems === 0) return;
+  io.err(
+    `[assay] annotations validation failed with ${problems} problem(s); see \`assay tape validate\` for the structured report.`,
+  );
 }
 
 const SEEDS = 2 ** 32;

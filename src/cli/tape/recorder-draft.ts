@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
+import { moveAll } from "./move-all.ts";
 import { bodiesOf } from "./tape-paths.ts";
 import { writing } from "./writing.ts";
 
@@ -23,10 +24,10 @@ export async function makeDraft(wanted: string | undefined): Promise<TapeDraft> 
     keep: async () => {
       if (wanted === undefined) return;
       await writing(wanted, async () => {
+        // Bodies of another tape do not stay beside this one, also when it has none.
+        const bodies = { ...(existsSync(bodiesOf(tape)) ? { from: bodiesOf(tape) } : {}), to: bodiesOf(wanted) };
         // The tape comes last: whoever finds it finds its bodies.
-        if (existsSync(bodiesOf(wanted))) await rename(bodiesOf(wanted), join(folder, "replaced"));
-        if (existsSync(bodiesOf(tape))) await rename(bodiesOf(tape), bodiesOf(wanted));
-        await rename(tape, wanted);
+        moveAll([bodies, { from: tape, to: wanted }], folder);
       });
     },
     discard: () => rm(folder, { recursive: true, force: true }),

@@ -1,6 +1,7 @@
+import { addTo } from "../../formats/groups.ts";
 import { printPlain } from "../../formats/json/print-plain.ts";
-import { stretchOf } from "../../formats/sidecar/muted-events.ts";
-import { addRow, annotatedEvents } from "../../formats/sidecar/render.ts";
+import { stretchOf } from "../../formats/sidecar/event-stretches.ts";
+import { annotatedEvents } from "../../formats/sidecar/render.ts";
 import type { History } from "../../formats/sidecar/render-history.ts";
 import type { Count, Summary } from "../../formats/sidecar/render-summary.ts";
 import { printExportedRow, type Row } from "../../formats/sidecar/sidecar.ts";
@@ -33,7 +34,7 @@ function* joined(texts: Iterable<string>): Generator<string> {
 /** As in the block: by number, and only those with annotations. */
 function* eventTexts({ events }: Review, rows: readonly Row[]): Generator<string> {
   const byEvent = new Map<bigint, Row[]>();
-  for (const row of rows) addRow(byEvent, row.event_id, row);
+  for (const row of rows) addTo(byEvent, row.event_id, row);
   for (const { seq, virtual_time_ms, kind } of annotatedEvents(events, byEvent)) {
     const annotations = (byEvent.get(seq) ?? []).map(printExportedRow).join(",");
     yield `{"seq":${seq},"virtual_time_ms":${virtual_time_ms},"kind":"${kind}","annotations":[${annotations}]}`;

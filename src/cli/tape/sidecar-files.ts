@@ -4,6 +4,7 @@ import { FileError } from "../../formats/file-error.ts";
 import { compareUtf8 } from "../../formats/json/print-json.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { Io } from "../io.ts";
+import { printable } from "../printable.ts";
 import { sidecarOf } from "./tape-paths.ts";
 
 const TAPE = ".tape";
@@ -84,7 +85,7 @@ export async function loadEach(
       await load(path);
     } catch (error) {
       if (!skipBroken || !(error instanceof FileError)) throw error;
-      io.err(`skipped: ${error.message}`);
+      io.err(`skipped: ${printable(error.message)}`);
       skipped.push(error);
     }
   }

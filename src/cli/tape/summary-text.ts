@@ -1,4 +1,4 @@
-import { stretchOf } from "../../formats/sidecar/muted-events.ts";
+import { stretchOf } from "../../formats/sidecar/event-stretches.ts";
 import { firstLine } from "../../formats/sidecar/render.ts";
 import type { Count, Summary, ToldRow } from "../../formats/sidecar/render-summary.ts";
 import { nameOfRow } from "../../formats/sidecar/sidecar.ts";

@@ -1,15 +1,14 @@
+import { isUtf8 } from "node:buffer";
 import { existsSync } from "node:fs";
-import { loadRuleSet } from "../../formats/rule-set.ts";
-import { scrubber } from "../../formats/scrub.ts";
 import { sidecarUnreadable } from "../../formats/sidecar/read-sidecar.ts";
 import { scrubLine } from "../../formats/sidecar/scrub-line.ts";
-import { TapeDigest } from "../../formats/tape/digest.ts";
-import { readTape } from "../../formats/tape/read-tape.ts";
+import { readTapeFacts } from "../../formats/tape/tape-facts.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { TapePage } from "../../protocol/tape-api.ts";
 import { type Client, connect } from "../client.ts";
 import type { Call } from "../command.ts";
 import type { PULL_FLAGS } from "../specs/tape-sync.ts";
+import { processScrubber } from "../wiring/process-scrubber.ts";
 import { fileBytes, watchedBytes } from "./file-bytes.ts";
 import { sidecarOf } from "./tape-paths.ts";
 
@@ -32,7 +31,7 @@ export async function syncedSidecar(call: Pick<Call<typeof PULL_FLAGS>, "args" |
   const { args, flags, config } = call;
   const tape = args[0] ?? "";
   const runId = flags.run ?? (await runOf(connect(config), tape, call));
-  const { scrubText } = scrubber({ known: config.key === undefined ? [] : [config.key], more: await loadRuleSet() });
+  const { scrubText } = await processScrubber(config);
   const synced: SyncedSidecar = {
     client: (rows = 0) => connect({ ...config, timeoutMs: config.timeoutMs * (1 + Math.floor(rows / ROWS_AT_A_TIME)) }),
     path: flags.annotations ?? sidecarOf(tape),
@@ -44,12 +43,11 @@ export async function syncedSidecar(call: Pick<Call<typeof PULL_FLAGS>, "args" |
 }
 
 async function runOf(client: Client, tape: string, { io }: Pick<Call, "io">): Promise<string> {
-  const digest = await TapeDigest.start();
-  await readTape(tape, watchedBytes(tape, io), (record) => digest.add(record));
-  const query = { digest: digest.hex(), limit: 1 };
+  const { digest } = await readTapeFacts(tape, watchedBytes(tape, io), { isUtf8 });
+  const query = { digest, limit: 1 };
   const { tapes } = await client.json<TapePage>("/v1/host/assay/tapes", { query });
   if (tapes[0] !== undefined) return tapes[0].runId;
-  const problem = `the server has no run of ${tape}; make one with \`assay tape import ${tape}\``;
+  const problem = `the server has no run that came as ${tape}; make one with \`assay tape import ${tape}\`, or name the run with --run`;
   throw new AppError("unusable_input", { problem });
 }
 

@@ -3,14 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { BundleReader } from "./bundle-unpack.ts";
 
-/** More than any server takes. */
-const BYTES_MAX = 2 ** 32;
-
 /** Gives the tape itself to `use`, also where `path` is a bundle: that is unpacked for as long as it takes. */
 export async function withTape<T>(path: string, use: (tape: string) => Promise<T>): Promise<T> {
   if (!(await isBundle(path))) return use(path);
   const bundle = new BundleReader(path);
-  const manifest = await bundle.manifest(BYTES_MAX);
+  const manifest = await bundle.manifest();
   const folder = await mkdtemp(join(tmpdir(), "assay-bundle-"));
   try {
     await bundle.unpack(manifest, folder);

@@ -1,8 +1,10 @@
-import { createWriteStream } from "node:fs";
-import { mkdir, rename, rm, stat } from "node:fs/promises";
+import { randomBytes } from "node:crypto";
+import { createWriteStream, type Stats } from "node:fs";
+import { chmod, mkdir, realpath, rename, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Readable, type Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { withDraft } from "./with-draft.ts";
 import { writing } from "./writing.ts";
 
 export type Texts = Iterable<string> | AsyncIterable<string>;
@@ -13,29 +15,32 @@ export function writeOutput(path: string, content: Texts): Promise<void> {
 }
 
 /**
- * Has a file written in place of what was there, when it is whole: a failure leaves what was there before. Missing directories are
- * made. Errors of what is written pass as they are.
+ * Has a file written in place of what was there, when it is whole: a failure leaves what was there before. What a link leads to is
+ * replaced and not the link, and whoever could not read the file cannot read the new one. Missing directories are made. Errors of
+ * what is written pass as they are.
  */
-export async function replaceFile(path: string, write: (file: Writable) => Promise<void>): Promise<void> {
-  const draft = `${path}.${process.pid}.tmp`;
-  try {
-    await writing(path, async () => {
-      if (await isSpecial(path)) return write(createWriteStream(path));
-      await mkdir(dirname(path), { recursive: true });
-      await write(createWriteStream(draft, { flags: "wx", flush: true }));
-      await rename(draft, path);
+export function replaceFile(path: string, write: (file: Writable) => Promise<void>): Promise<void> {
+  return writing(path, async () => {
+    const found = await stat(path).catch(() => undefined);
+    if (found !== undefined && isSpecial(found)) return write(createWriteStream(path));
+    await mkdir(dirname(path), { recursive: true });
+    const target = found === undefined ? path : await realpath(path);
+    // Numbers of processes come again, and one that was killed leaves its draft behind.
+    const draft = `${target}.${randomBytes(6).toString("hex")}.tmp`;
+    await withDraft(draft, async () => {
+      await write(createWriteStream(draft, { flags: "wx", flush: true, ...(found && { mode: OWNER_ONLY }) }));
+      if (found) await chmod(draft, found.mode & PERMISSIONS);
+      await rename(draft, target);
     });
-  } catch (error) {
-    // Where it could not be made, it cannot be removed either, and why is known already.
-    await rm(draft, { force: true }).catch(() => {});
-    throw error;
-  }
+  });
 }
 
+const OWNER_ONLY = 0o600;
+const PERMISSIONS = 0o777;
+
 /** Pipes and devices are written to: another file in place of `/dev/null` would be a disaster for all others. */
-async function isSpecial(path: string): Promise<boolean> {
-  const found = await stat(path).catch(() => undefined);
-  return found !== undefined && !found.isFile() && !found.isDirectory();
+function isSpecial(found: Stats): boolean {
+  return !found.isFile() && !found.isDirectory();
 }
 
 const PIECE_CHARACTERS = 1 << 16;

@@ -7,6 +7,8 @@ export async function writing<T>(path: string, act: () => Promise<T>): Promise<T
   } catch (error) {
     const { syscall, message } = error as NodeJS.ErrnoException;
     if (syscall === undefined || error instanceof FileError) throw error;
-    throw new FileError("write_failed", path, `write ${path}: ${message}`);
+    // The system also names what it was doing to which files, and one of them is a draft that nobody knows of.
+    const reason = message.replace(/, \w+ '.*$/s, "");
+    throw new FileError("write_failed", path, `write ${path}: ${reason}`);
   }
 }

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { openSqliteStore } from "../../store/sqlite/sqlite-store.ts";
 import type { Store } from "../../store/store.ts";
 import { auditLogOn, checkpointsOf, record } from "../../testing/audit-log.ts";
+import { eventually } from "../../testing/eventually.ts";
 import { verifyAudit } from "./verify.ts";
 
 let store: Store;
@@ -138,9 +139,9 @@ describe("a checkpointer that was started", () => {
     await record(store, T, 1);
     checkpointer.start();
     checkpointer.start();
-    await vi.waitFor(() => expect(troubles.length).toBeGreaterThan(1));
+    await eventually(() => expect(troubles.length).toBeGreaterThan(1));
     away = false;
-    await vi.waitFor(async () => expect(await checkpointsOf(store, T)).toEqual([[0, 1]]));
+    await eventually(async () => expect(await checkpointsOf(store, T)).toEqual([[0, 1]]));
     await checkpointer.stop();
     const backlog = vi.spyOn(flaky, "auditBacklog");
     await record(store, T, 4);

@@ -1,6 +1,7 @@
 import type { JudgmentEntry } from "../../formats/judgment-lines.ts";
 import type { ImportResponse } from "../../protocol/judgment-file.ts";
 import type { AnnotationRecord, AnnotationWrite } from "../../store/judgments.ts";
+import { mayReplace } from "./may-replace.ts";
 import { merged } from "./merge-judgment.ts";
 
 /** A line as it would stand here, on a run that is here or beside all runs; or why it cannot. */
@@ -34,7 +35,7 @@ export function arrivalsOf(
   function take(record: AnnotationRecord): { readonly as: keyof typeof counts } | string {
     const { annotationId, supersedes } = record;
     const replaced = supersedes === undefined ? undefined : standing.get(supersedes);
-    if (replaced !== undefined && !mayReplace(record, replaced)) {
+    if (replaced !== undefined && !fits(record, replaced)) {
       return "it supersedes a judgment of another actor or run";
     }
     const here = standing.get(annotationId);
@@ -47,8 +48,10 @@ export function arrivalsOf(
   }
 }
 
-function mayReplace(record: AnnotationRecord, { actor, runId, workspace }: AnnotationRecord): boolean {
-  return record.actor === actor && record.runId === runId && record.workspace === workspace;
+function fits(record: AnnotationRecord, replaced: AnnotationRecord): boolean {
+  const { actor, runId, workspace, supersededBy } = replaced;
+  if (record.actor !== actor || record.runId !== runId || record.workspace !== workspace) return false;
+  return supersededBy === record.annotationId || mayReplace(record, replaced);
 }
 
 function replacedBy(replaced: AnnotationRecord, by: AnnotationRecord): AnnotationRecord {

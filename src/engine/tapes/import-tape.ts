@@ -56,7 +56,8 @@ async function take(host: Host, command: ImportTape): Promise<ImportTapeResponse
   const missing = [...bodies];
   const response = { runId, created: true, records, digest, scrubbed, bodies: { referenced: bodies.length, missing } };
   const outcome = record(response);
-  const details = { digest, records, scrubbed, ...(name === undefined ? {} : { name }) };
+  // The audit log outlives the run, so nothing that somebody wrote goes there; not the name either.
+  const details = { digest, records, scrubbed };
   const committed = await host.store.commit({
     tenant,
     runs: [{ runId, expectedVersion: 0, events, run }],

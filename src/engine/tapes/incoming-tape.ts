@@ -30,6 +30,7 @@ export async function incomingTape(
   scrubber: Pick<Scrubber, "scrubText">,
   text: string,
   givenName: string | undefined,
+  charactersMax = LARGEST_RUN,
 ): Promise<IncomingTape> {
   const cleaning = new TapeScrubber(scrubber.scrubText);
   const name = givenName === undefined ? {} : { name: cleaning.text(givenName) };
@@ -43,7 +44,7 @@ export async function incomingTape(
     for (const hash of referencedBodies(clean)) bodies.add(hash);
     const payload = recordToPayload(clean);
     size += sizeOf(payload) + ENVELOPE_CHARACTERS;
-    if (size > LARGEST_RUN) throw tooLong(payloads.length);
+    if (size > charactersMax) throw tooLong(payloads.length, charactersMax);
     payloads.push(payload);
   }).catch(unreadable);
   const cleanHeader = printTapeHeader(cleaning.header(header));
@@ -74,7 +75,7 @@ function unreadable(error: unknown): never {
   throw new AppError("tape_unreadable", { code, ...place, message });
 }
 
-function tooLong(records: number): AppError {
-  const problem = `only its first ${records} records fit into ${LARGEST_RUN} characters of events`;
-  return new AppError("tape_too_long", { problem, limitCharacters: LARGEST_RUN });
+function tooLong(records: number, limitCharacters: number): AppError {
+  const problem = `only its first ${records} records fit into ${limitCharacters} characters of events`;
+  return new AppError("tape_too_long", { problem, limitCharacters });
 }

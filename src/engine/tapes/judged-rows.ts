@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { readJson, Unreadable } from "../../formats/json/exact-json.ts";
 import type { StandingRow } from "../../formats/sidecar/merge-sidecar.ts";
 import { rowKey } from "../../formats/sidecar/row-key.ts";
@@ -11,6 +12,7 @@ import type { Host } from "../host.ts";
 import { blindness } from "../list-annotations.ts";
 import type { RunIdentity } from "../run-identity.ts";
 import { RowEvents } from "./row-events.ts";
+import { Turns } from "./turns.ts";
 
 /** A judgment of a run as a row of its sidecar: the line that it came with, or the one that is made of it. */
 export interface JudgedRow extends StandingRow {
@@ -33,10 +35,12 @@ export async function judgedRows(host: Host, caller: Caller, run: JudgedRun): Pr
   const records = await recordsOf(host, runId);
   const hidden = await hiddenFrom(host, caller, runId, records);
   const placed = await placesOf(host, run, records);
-  const all = records.map((record): JudgedRow => {
+  const all: JudgedRow[] = [];
+  const turns = new Turns();
+  for (const record of records) {
     const { row, line } = placed(record);
     const text = line ?? scrubLine(printRow(row), host.scrubber.scrubText);
-    return {
+    all.push({
       key: rowKey(row.id, text),
       text,
       state: record.state,
@@ -44,8 +48,9 @@ export async function judgedRows(host: Host, caller: Caller, run: JudgedRun): Pr
       record,
       id: row.id,
       eventId: row.event_id,
-    };
-  });
+    });
+    if (line === undefined) await turns.after(text.length);
+  }
   all.sort((a, b) => a.record.createdAtMs - b.record.createdAtMs || Number(a.eventId - b.eventId));
   const keyOf = new Map(all.map(({ record, key }) => [record.annotationId, key]));
   const standing = all.filter(({ record, key }) => keyOf.get(record.supersededBy ?? "") !== key);
@@ -60,6 +65,7 @@ async function recordsOf({ store }: Host, runId: string): Promise<AnnotationReco
     const page = await store.annotationsOfRun(runId, records.at(-1), PAGE);
     records.push(...page);
     if (page.length < PAGE) return records;
+    await nextTurn();
   }
 }
 
@@ -80,6 +86,7 @@ async function hiddenFrom(
     for (const { annotationId } of page) hidden.delete(annotationId);
     after = page.at(-1);
     if (page.length < PAGE) return hidden;
+    await nextTurn();
   }
 }
 
@@ -95,7 +102,7 @@ async function placesOf(
   run: JudgedRun,
   records: readonly AnnotationRecord[],
 ): Promise<(record: AnnotationRecord) => PlacedRow> {
-  const came = new Map(records.flatMap((record) => entryOf(record)));
+  const came = await rowsThatCame(records);
   const made = records.filter(({ annotationId }) => !came.has(annotationId));
   if (made.length === 0) return ({ annotationId }) => came.get(annotationId) as PlacedRow;
   const events = new RowEvents(store, run);
@@ -115,6 +122,16 @@ async function placesOf(
     };
     return came.get(annotationId) ?? { row: rowOfAnnotation(record, place) };
   };
+}
+
+async function rowsThatCame(records: readonly AnnotationRecord[]): Promise<ReadonlyMap<string, PlacedRow>> {
+  const came = new Map<string, PlacedRow>();
+  const turns = new Turns();
+  for (const record of records) {
+    for (const [annotationId, row] of entryOf(record)) came.set(annotationId, row);
+    await turns.after(record.tapeRow?.length ?? 0);
+  }
+  return came;
 }
 
 /** What came from another host with its line may bring any text as that; one that is no row of a file is left out of account. */

@@ -1,3 +1,4 @@
+import { fileLines } from "../../formats/sidecar/file-lines.ts";
 import { currentSidecar } from "../../formats/sidecar/merge-sidecar.ts";
 import { printSidecarHeader, SIDECAR_VERSION } from "../../formats/sidecar/sidecar.ts";
 import type { Caller } from "../../protocol/identity.ts";
@@ -5,13 +6,16 @@ import type { PastRows } from "../../protocol/sidecar-api.ts";
 import type { Host } from "../host.ts";
 import type { RunIdentity } from "../run-identity.ts";
 import { judgedRows } from "./judged-rows.ts";
+import { rowLinesInTurns } from "./turns.ts";
 
 /** The sidecar of a run as the caller may see it. */
 export async function pullSidecar(host: Host, caller: Caller, run: RunIdentity): Promise<string> {
   const stored = await host.store.readSidecar(caller, run.runId);
   const text = stored?.text ?? `${await newHeader(host, caller, run.runId)}\n`;
   const { standing } = await judgedRows(host, caller, run);
-  return currentSidecar(text, standing);
+  const lines = fileLines(text);
+  const { rows } = await rowLinesInTurns(lines);
+  return currentSidecar(lines, rows, standing);
 }
 
 async function newHeader({ store }: Host, caller: Caller, runId: string): Promise<string> {

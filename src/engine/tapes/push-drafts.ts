@@ -8,6 +8,7 @@ import { instantMs } from "../../protocol/instant.ts";
 import { MAX_ROW_CHARACTERS } from "../../protocol/sidecar-api.ts";
 import type { AnnotationRecord } from "../../store/judgments.ts";
 import type { TargetEvent } from "../decide/annotate.ts";
+import { mayReplace } from "../judgments/may-replace.ts";
 import type { RunIdentity } from "../run-identity.ts";
 import type { JudgedRow, JudgedRows } from "./judged-rows.ts";
 import { authorOf, type RowAuthor } from "./push-author.ts";
@@ -76,7 +77,7 @@ export function draftsOf(fates: readonly Fate[], { all, standing }: JudgedRows, 
     const event = setting.events.get(row.row.event_id);
     if (event === undefined) return `event ${row.row.event_id} is not in this run`;
     const earlier = fate.what === "changed" ? fate.known.record : undefined;
-    if (earlier !== undefined && earlier.actor !== author.actor) {
+    if (earlier !== undefined && !mayReplace(author, earlier)) {
       return `it was changed, and only ${earlier.actor}, who wrote it, can do that`;
     }
     const use = earlier === undefined ? nextUse(row.key) : 0;
@@ -100,13 +101,13 @@ export function draftsOf(fates: readonly Fate[], { all, standing }: JudgedRows, 
     const { annotation } = draft;
     const earlier = above === undefined ? undefined : drafts.get(above);
     if (earlier !== undefined) {
-      if (earlier.annotation.actor !== annotation.actor || earlier.annotation.state !== "live") return;
+      if (!mayReplace(annotation, earlier.annotation) || earlier.annotation.state !== "live") return;
       earlier.annotation = supersededBy(earlier.annotation, annotation);
       draft.annotation = { ...annotation, supersedes: earlier.annotation.annotationId };
       return;
     }
     const known = above === undefined ? missing.get(nameOf(named, row.event_id)) : knownOf(fates[above]);
-    if (known === undefined || known.record.actor !== annotation.actor || replaced.has(known)) return;
+    if (known === undefined || !mayReplace(annotation, known.record) || replaced.has(known)) return;
     const { record } = known;
     // What broke off in the middle: the other half is here already.
     const isHalfDone = record.supersededBy === annotation.annotationId;

@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
 import { fileLines } from "../../formats/sidecar/file-lines.ts";
-import { readRowLines } from "../../formats/sidecar/row-key.ts";
 import { judgmentOfRow } from "../../formats/sidecar/row-of-annotation.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { formatId, RANDOM_BYTES, timeOfId } from "../../protocol/id.ts";
@@ -11,6 +10,7 @@ import { type Draft, type DraftSetting, draftsOf, type RowProblem } from "./push
 import { type Fate, fatesOf } from "./push-fates.ts";
 import type { CleanSidecar, PushSidecar } from "./push-sidecar.ts";
 import { RowEvents } from "./row-events.ts";
+import { rowLinesInTurns } from "./turns.ts";
 
 /** What a push comes to, given what is here now. */
 export interface PushPlan {
@@ -38,7 +38,7 @@ export async function planPush(host: Host, push: PushSidecar, clean: CleanSideca
   if (drafts.some(({ annotation }) => annotation.importedBy !== undefined)) await mayImport();
   const inFile = new Set(fates.flatMap((fate) => (fate.what === "new" ? [] : [fate.known])));
   const missing = judged.standing.filter((row) => row.state === "live" && !inFile.has(row) && !replaced.has(row));
-  const wasThere = request.prune ? keysOf(stored) : new Set<string>();
+  const wasThere = request.prune ? await keysOf(stored) : new Set<string>();
   const isPruned = ({ record, key }: JudgedRow) =>
     request.prune === true && record.actor === caller.principal && (record.tapeRow !== undefined || wasThere.has(key));
   return {
@@ -85,9 +85,10 @@ function annotationId(runId: string, name: string): string {
   return formatId("ann", timeOfId(runId) ?? 0, hash.subarray(0, RANDOM_BYTES));
 }
 
-function keysOf(stored: StoredSidecar | undefined): ReadonlySet<string> {
+async function keysOf(stored: StoredSidecar | undefined): Promise<ReadonlySet<string>> {
   if (stored === undefined) return new Set();
-  return new Set(readRowLines("sidecar", fileLines(stored.text)).rows.map(({ key }) => key));
+  const { rows } = await rowLinesInTurns(fileLines(stored.text));
+  return new Set(rows.map(({ key }) => key));
 }
 
 function sidecarOf(

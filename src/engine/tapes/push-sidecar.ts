@@ -1,7 +1,6 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { FileError } from "../../formats/file-error.ts";
-import { fileLines, fileText } from "../../formats/sidecar/file-lines.ts";
-import { type RowLines, readRowLines } from "../../formats/sidecar/row-key.ts";
+import { type FileLine, fileLines, fileText } from "../../formats/sidecar/file-lines.ts";
+import type { RowLines } from "../../formats/sidecar/row-key.ts";
 import { scrubLine } from "../../formats/sidecar/scrub-line.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { Caller } from "../../protocol/identity.ts";
@@ -13,6 +12,7 @@ import type { RunIdentity } from "../run-identity.ts";
 import { PushAnswer } from "./push-answer.ts";
 import { planPush } from "./push-plan.ts";
 import { unitsOf } from "./push-units.ts";
+import { rowLinesInTurns, Turns } from "./turns.ts";
 
 export interface PushSidecar {
   readonly caller: Caller;
@@ -37,10 +37,8 @@ const ATTEMPTS_MAX = 10;
  * a push that broke off is finished by pushing again, since what is here already is not written twice.
  */
 export async function pushSidecar(host: Host, push: PushSidecar): Promise<PushSidecarResponse> {
-  const { text: sidecar, scrubbed } = scrubbedText(push.request.sidecar, host.scrubber.scrubText);
-  // A file may be long: between the steps others have their turn.
-  await nextTurn();
-  const clean = { text: sidecar, ...rowsOf(sidecar) };
+  const { text: sidecar, scrubbed } = await scrubbedText(push.request.sidecar, host.scrubber.scrubText);
+  const clean = { text: sidecar, ...(await rowsOf(sidecar)) };
   const answer = new PushAnswer(scrubbed, push.request.dryRun === true);
   return inLineFor(host.store, `sidecar of ${push.run.runId}`, async () => {
     for (let attempt = 1; ; attempt++) {
@@ -65,20 +63,23 @@ export async function pushSidecar(host: Host, push: PushSidecar): Promise<PushSi
   });
 }
 
-function scrubbedText(text: string, scrub: (text: string) => string) {
+async function scrubbedText(text: string, scrub: (text: string) => string) {
   let scrubbed = 0;
-  const lines = fileLines(text).map((line) => {
+  const lines: FileLine[] = [];
+  const turns = new Turns();
+  for (const line of fileLines(text)) {
     const clean = scrubLine(line.text, scrub);
     if (clean !== line.text) scrubbed++;
-    return { ...line, text: clean };
-  });
+    lines.push({ ...line, text: clean });
+    await turns.after(line.text.length);
+  }
   return { text: scrubbed === 0 ? text : fileText(lines), scrubbed };
 }
 
-function rowsOf(text: string): RowLines {
+async function rowsOf(text: string): Promise<RowLines> {
   let read: RowLines;
   try {
-    read = readRowLines("sidecar", fileLines(text));
+    read = await rowLinesInTurns(fileLines(text));
   } catch (error) {
     if (!(error instanceof FileError)) throw error;
     throw new AppError("sidecar_unreadable", { message: error.message, code: error.code, ...error.place });

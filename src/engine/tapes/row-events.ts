@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { isRecorded } from "../../protocol/tape-api.ts";
 import type { TAPE_EVENTS } from "../../protocol/tape-events.ts";
 import type { Store, StoredEvent } from "../../store/store.ts";
@@ -68,6 +69,7 @@ export class RowEvents {
       }
       if (events.length < PAGE) return;
       from = (events.at(-1) as StoredEvent).sequence + 1;
+      await nextTurn();
     }
   }
 }

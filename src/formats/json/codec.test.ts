@@ -63,6 +63,7 @@ describe("an object of a format", () => {
     expect(() => read(point, '{"x":"1"}')).toThrow('`x`: "1" where an integer');
     expect(() => read(point, '{"x":{}}')).toThrow("`x`: an object where an integer");
     expect(() => read(point, '{"x":1.0}')).toThrow("`x`: 1.0 where an integer");
+    expect(() => read(point, '{"x":"\\u001b\u009b31m\u202e"}')).toThrow('`x`: "\\u001b\\u009b31m\\u202e" where');
   });
 });
 

@@ -137,6 +137,13 @@ function unexpected(value: Json, wanted: string): never {
 function described(value: Json): string {
   if (value instanceof JsonObject) return "an object";
   if (Array.isArray(value)) return "a list";
-  if (typeof value === "string") return value.length > 40 ? "a string" : printString(value);
+  if (typeof value === "string") return value.length > 40 ? "a string" : quoted(value);
   return printFreeForm(value as FreeForm);
+}
+
+const UNSEEN = /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
+/** Complaints end up on terminals, and files are written by others: what moves a cursor or turns a line around is escaped as well. */
+function quoted(value: string): string {
+  return printString(value).replace(UNSEEN, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }

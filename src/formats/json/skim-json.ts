@@ -38,7 +38,7 @@ const EXPONENT_DIGITS_MAX = 3;
 const SAFE_DIGITS_MAX = 15;
 
 /** Any number that is certainly in the range of a double. */
-export function skimNumber(bytes: Uint8Array, at: number): number {
+function skimNumber(bytes: Uint8Array, at: number): number {
   let here = bytes[at] === MINUS ? at + 1 : at;
   const whole = here;
   here = skimDigits(bytes, here);

@@ -1,4 +1,5 @@
 import { type Interval, wilson } from "../../protocol/wilson.ts";
+import { addTo } from "../groups.ts";
 import { compareUtf8 } from "../json/print-json.ts";
 import { trimSpace } from "../trim.ts";
 import { type AUTHOR_KINDS, nameOfRow, type Row } from "./sidecar.ts";
@@ -85,7 +86,7 @@ export class VerdictRows {
 /** Groups in the order of their names, those without one last. */
 export function gradesOf(verdicts: readonly GradedRow[], by: GradedBy): Grades {
   const groups = new Map<string | null, GradedRow[]>();
-  for (const verdict of verdicts) put(groups, OF[by](verdict), verdict);
+  for (const verdict of verdicts) addTo(groups, OF[by](verdict), verdict);
   return {
     total: gradeOf(null, verdicts),
     groups: [...groups]
@@ -108,7 +109,7 @@ function verdictOf({ id, event_id, kind, span, author, metadata }: Row): Verdict
 
 function gradeOf(of: string | null, verdicts: readonly GradedRow[]): Grade {
   const byKind = new Map<AuthorKind, GradedRow[]>();
-  for (const verdict of verdicts) put(byKind, verdict.row.author?.kind ?? "unstated", verdict);
+  for (const verdict of verdicts) addTo(byKind, verdict.row.author?.kind ?? "unstated", verdict);
   const events = eventsOf(verdicts);
   return {
     of,
@@ -167,10 +168,4 @@ function isDisputed({ muted, correct, incorrect }: JudgedEvent): boolean {
 
 function disputeOf({ path, eventId, correct, incorrect }: JudgedEvent): Dispute {
   return { path, eventId, correct: correct.map(nameOfRow), incorrect: incorrect.map(nameOfRow) };
-}
-
-function put<K, V>(groups: Map<K, V[]>, key: K, value: V): void {
-  const group = groups.get(key);
-  if (group) group.push(value);
-  else groups.set(key, [value]);
 }

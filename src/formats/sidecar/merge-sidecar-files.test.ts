@@ -31,6 +31,12 @@ describe("pulling into a file that is there", () => {
     expect(pulled(here, there)).toEqual({ text: here, what: [] });
   });
 
+  test("does not take a shorter text for one with something hidden in it", () => {
+    const here = sidecar({ id: "a", evidence: "xx" });
+    const there = sidecar({ id: "a", evidence: "xx[REDACTED]x" });
+    expect(pulled(here, there)).toEqual({ text: here, what: ["edited"] });
+  });
+
   test("adds what came since, in the line ends of the file", () => {
     const here = sidecar({ id: "a" }).replaceAll("\n", "\r\n").trimEnd();
     const there = sidecar({ id: "a" }, { id: "b" });

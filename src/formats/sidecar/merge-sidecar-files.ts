@@ -1,4 +1,5 @@
 import { MASK } from "../../protocol/events.ts";
+import { addTo } from "../groups.ts";
 import { type FileLine, fileLines, fileText, usualEnd } from "./file-lines.ts";
 import { type RowLine, readRowLines } from "./row-key.ts";
 import { type KnownRow, pairRows } from "./row-key-pairs.ts";
@@ -143,18 +144,12 @@ function pairOthers(
   const free = new Map<string, number[]>();
   // From the end, so that the first is the last that was put there.
   for (let place = theirs.length - 1; place >= 0; place--) {
-    if (!rowPlaces.has(place)) put(free, nameOf((theirs[place] as FileLine).text), place);
+    if (!rowPlaces.has(place)) addTo(free, nameOf((theirs[place] as FileLine).text), place);
   }
   local.forEach(({ clean, row }, i) => {
     const place = row === undefined ? free.get(nameOf(clean))?.pop() : undefined;
     if (place !== undefined) placeOf.set(i, place);
   });
-}
-
-function put<K, V>(groups: Map<K, V[]>, key: K, value: V): void {
-  const group = groups.get(key);
-  if (group) group.push(value);
-  else groups.set(key, [value]);
 }
 
 /** Of lines that are no rows, only the header begins like this. */
@@ -182,7 +177,7 @@ function onlyHere(
       return;
     }
     if (line.row !== undefined) changes.push({ what: "kept", line: line.text });
-    put(behind, anchor, line as FileLine);
+    addTo(behind, anchor, line as FileLine);
   });
   return behind;
 }

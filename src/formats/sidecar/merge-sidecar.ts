@@ -1,5 +1,5 @@
-import { type FileLine, fileLines, fileText, usualEnd } from "./file-lines.ts";
-import { type RowLine, readRowLines } from "./row-key.ts";
+import { type FileLine, fileText, usualEnd } from "./file-lines.ts";
+import type { RowLine } from "./row-key.ts";
 import { type KnownRow, pairRows } from "./row-key-pairs.ts";
 
 /** A row as it stands beside a run now. */
@@ -12,9 +12,11 @@ export interface StandingRow extends KnownRow {
  * The sidecar as it is now: the file as it was last pushed, without the rows that were taken back, and after it those that came since,
  * in the order they are given. Whatever nobody changed is there byte for byte.
  */
-export function currentSidecar(text: string, standing: readonly StandingRow[]): string {
-  const lines = fileLines(text);
-  const { rows } = readRowLines("sidecar", lines);
+export function currentSidecar(
+  lines: readonly FileLine[],
+  rows: readonly RowLine[],
+  standing: readonly StandingRow[],
+): string {
   const pairs = pairRows(rows, standing);
   const rowAt = new Map(rows.map((row) => [row.line, row]));
   const kept = lines.flatMap((line, i) => lineNow(line, pairs.get(rowAt.get(i + 1) as RowLine)));

@@ -1,5 +1,7 @@
+import { lowerBound } from "../lower-bound.ts";
+import { compareSeq } from "../tape/seq-set.ts";
 import type { TapeRecord } from "../tape/tape.ts";
-import { MutedEvents as EventStretches, stretchOf } from "./muted-events.ts";
+import { EventStretches, stretchOf } from "./event-stretches.ts";
 import type { Row } from "./sidecar.ts";
 import { StandingRows } from "./standing-rows.ts";
 
@@ -46,9 +48,10 @@ export interface PresentationPlan {
 /** `records` are those that the plan wants, in any order. */
 export function presentationOf({ stops, muted }: PresentationPlan, records: readonly TapeRecord[]): Presentation {
   const ordered = [...records].sort((a, b) => compareSeq(a.seq, b.seq));
+  const placeOf = (seq: bigint) => lowerBound(ordered.length, (i) => (ordered[i] as TapeRecord).seq >= seq);
   const all = stops.map((row) => {
     const { first, last } = stretchOf(row);
-    const about = ordered.slice(countBelow(ordered, first), countBelow(ordered, last + 1n));
+    const about = ordered.slice(placeOf(first), placeOf(last + 1n));
     const own = about.filter(({ seq }) => seq === row.event_id);
     return { row, events: own, span: about.slice(own.length) };
   });
@@ -57,19 +60,4 @@ export function presentationOf({ stops, muted }: PresentationPlan, records: read
     muted,
     lost: all.filter(({ events }) => events.length === 0).map(({ row }) => row),
   };
-}
-
-function countBelow(ordered: readonly TapeRecord[], seq: bigint): number {
-  let low = 0;
-  let high = ordered.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((ordered[middle] as TapeRecord).seq < seq) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
-function compareSeq(a: bigint, b: bigint): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

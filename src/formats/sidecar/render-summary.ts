@@ -1,6 +1,6 @@
 import type { Chains } from "./chains.ts";
-import { MutedEvents } from "./muted-events.ts";
 import { FRICTION_KINDS, HYPOTHESIS_STATUSES, ROW_KINDS, type Row } from "./sidecar.ts";
+import { splitMuted } from "./standing-rows.ts";
 
 /** As much of a row as people are told. */
 export type ToldRow = Omit<Row, "suggested_fix" | "links" | "metadata">;
@@ -36,14 +36,11 @@ export interface Count {
 /** `chains` has been told of the same rows, in the same order. */
 export function summarize(rows: readonly ToldRow[], chains: Chains): Summary {
   const standing = rows.filter((_, index) => !chains.isReplaced(index));
-  const mutes = standing.filter(({ kind }) => kind === "mute");
-  const events = new MutedEvents(mutes);
-  const others = standing.filter(({ kind }) => kind !== "mute");
-  const counted = others.filter(({ event_id }) => !events.has(event_id));
+  const { heard: counted, muted, mutes } = splitMuted(standing);
   return {
     annotations: rows.length,
     replaced: rows.length - standing.length,
-    muted: others.length - counted.length,
+    muted: muted.length,
     counted,
     mutes,
     kinds: counts([...ROW_KINDS, "unknown"], counted, ({ kind }) => kind),

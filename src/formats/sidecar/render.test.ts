@@ -1,12 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { aRecord, aRow } from "../../testing/tape-files.ts";
+import { addTo } from "../groups.ts";
 import type { TapeRecord } from "../tape/tape.ts";
-import { addRow, blockLines, type ShownRow, shownEvent, shownRow } from "./render.ts";
+import { blockLines, type ShownRow, shownEvent, shownRow } from "./render.ts";
 import type { Row } from "./sidecar.ts";
 
 function block(records: readonly TapeRecord[], rows: readonly Row[]): string[] {
   const byEvent = new Map<bigint, ShownRow[]>();
-  for (const row of rows) addRow(byEvent, row.event_id, shownRow(row));
+  for (const row of rows) addTo(byEvent, row.event_id, shownRow(row));
   const events = records.map(shownEvent);
   return [...blockLines({ path: "s", annotations: rows.length, events, rows: byEvent })];
 }

@@ -1,3 +1,4 @@
+import { compareSeq } from "../tape/seq-set.ts";
 import type { TapeRecord } from "../tape/tape.ts";
 import type { Row, RowKind } from "./sidecar.ts";
 
@@ -76,17 +77,5 @@ export function* blockLines({ path, annotations, events, rows }: RunBlock, look:
 
 /** By their numbers; those that share one stay in the order of the tape. */
 export function annotatedEvents(events: readonly ShownEvent[], rows: ReadonlyMap<bigint, unknown>): ShownEvent[] {
-  return events.filter(({ seq }) => rows.has(seq)).sort((a, b) => compare(a.seq, b.seq));
-}
-
-/** Adds to what is known of an event. */
-export function addRow<R>(rows: Map<bigint, R[]>, eventId: bigint, row: R): void {
-  const known = rows.get(eventId);
-  if (known) known.push(row);
-  else rows.set(eventId, [row]);
-}
-
-function compare(a: bigint, b: bigint): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
+  return events.filter(({ seq }) => rows.has(seq)).sort((a, b) => compareSeq(a.seq, b.seq));
 }

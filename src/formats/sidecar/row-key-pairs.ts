@@ -1,4 +1,5 @@
 import type { AnnotationState } from "../../protocol/annotation.ts";
+import { addTo } from "../groups.ts";
 
 /** A row that is known from before: as it was last written, and what became of it. */
 export interface KnownRow {
@@ -36,17 +37,14 @@ function pairBy<R extends Pick<KnownRow, "key" | "text">, K extends KnownRow>(
   pairs: Map<R, K>,
 ): void {
   const free = new Map<string, K[]>();
-  for (const one of known) {
-    const group = free.get(name(one));
-    if (group) group.push(one);
-    else free.set(name(one), [one]);
-  }
+  for (const one of known) addTo(free, name(one), one);
   const used = new Map<string, number>();
   for (const row of rows) {
-    const at = used.get(name(row)) ?? 0;
-    const found = free.get(name(row))?.[at];
+    const called = name(row);
+    const at = used.get(called) ?? 0;
+    const found = free.get(called)?.[at];
     if (found === undefined) continue;
     pairs.set(row, found);
-    used.set(name(row), at + 1);
+    used.set(called, at + 1);
   }
 }

@@ -19,14 +19,33 @@ export interface RowLines {
 
 /** Throws `FileError` for what is no sidecar. */
 export function readRowLines(path: string, lines: readonly FileLine[]): RowLines {
-  const rows: RowLine[] = [];
-  const reader = new SidecarReader(path, (row, line) => {
-    const { text } = lines[line - 1] as FileLine;
-    rows.push({ line, text, row, key: rowKey(row.id, text) });
-  });
-  for (const { text } of lines) reader.line(text);
-  reader.end();
-  return { header: reader.header, rows };
+  const reader = new RowLineReader(path);
+  for (const line of lines) reader.take(line);
+  return reader.end();
+}
+
+/** The same line by line, for whoever has other things to do in between. */
+export class RowLineReader {
+  readonly #rows: RowLine[] = [];
+  readonly #reader: SidecarReader;
+  #text = "";
+
+  constructor(path: string) {
+    this.#reader = new SidecarReader(path, (row, line) => {
+      const text = this.#text;
+      this.#rows.push({ line, text, row, key: rowKey(row.id, text) });
+    });
+  }
+
+  take({ text }: FileLine): void {
+    this.#text = text;
+    this.#reader.line(text);
+  }
+
+  end(): RowLines {
+    this.#reader.end();
+    return { header: this.#reader.header, rows: this.#rows };
+  }
 }
 
 /** What makes two rows the same one, whatever else they say: their id. Without one a row is only the same as itself, word for word. */

@@ -92,6 +92,8 @@ export function judgmentOfRow(row: Row): Said {
 
 function isSignalOf(row: Row, value: unknown): value is Signal {
   if (!matches(Signal, value) || missingField(value) !== undefined) return false;
+  // No database takes it; what a row says by itself is made storable.
+  if (`${value.label}${value.correction}`.includes("\0")) return false;
   const { kind, suggested_fix, hypothesis_status, friction_kind } = kindOfSignal(value);
   if (suggested_fix !== row.suggested_fix) return false;
   return kind === row.kind && hypothesis_status === row.hypothesis_status && friction_kind === row.friction_kind;

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { scrubber } from "../scrub.ts";
 import { scrubLine } from "./scrub-line.ts";
 
-const { scrubText } = scrubber({ known: ["hunter22"] });
+const { scrubText } = scrubber({ known: ["hunter22", "83921746"] });
 const TOKEN = `ghp_${"a1B2".repeat(9)}`;
 
 test.each([
@@ -29,6 +29,11 @@ test.each([
     "a key of several lines, up to the end of its text",
     '{"type":"annotation","event_id":1,"evidence":"-----BEGIN RSA PRIVATE KEY-----\\nMIIE","kind":"note"}',
     '{"type":"annotation","event_id":1,"evidence":"[REDACTED]","kind":"note"}',
+  ],
+  [
+    "what is no text, though nobody can read the row then",
+    '{"type":"annotation","event_id":1,"kind":"note","evidence":"hunter22","pin":83921746}',
+    '{"type":"annotation","event_id":1,"kind":"note","evidence":"[REDACTED]","pin":[REDACTED]}',
   ],
 ])("secrets are taken out of %s", (_, line, clean) => {
   expect(scrubLine(line, scrubText)).toBe(clean);

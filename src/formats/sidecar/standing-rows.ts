@@ -1,18 +1,34 @@
 import { Chains } from "./chains.ts";
-import { MutedEvents } from "./muted-events.ts";
+import { EventStretches } from "./event-stretches.ts";
 import type { Row, RowKind } from "./sidecar.ts";
+
+type Standing = Pick<Row, "event_id" | "kind" | "span">;
 
 export interface StandingSplit<T> {
   readonly heard: readonly T[];
   /** About events that somebody asked to leave alone. */
   readonly muted: readonly T[];
+  /** The rows that ask for it. */
+  readonly mutes: readonly T[];
+}
+
+/** Of rows that nothing replaces, each in its order. */
+export function splitMuted<T extends Standing>(standing: readonly T[]): StandingSplit<T> {
+  const mutes = standing.filter(({ kind }) => kind === "mute");
+  const others = standing.filter(({ kind }) => kind !== "mute");
+  const events = new EventStretches(mutes);
+  return {
+    heard: others.filter(({ event_id }) => !events.has(event_id)),
+    muted: others.filter(({ event_id }) => events.has(event_id)),
+    mutes,
+  };
 }
 
 /**
  * Takes the rows of a sidecar in their order, and keeps those of some kinds that no later row replaces. `keep` says what of them: there may
  * be a million.
  */
-export class StandingRows<T extends Pick<Row, "event_id" | "kind" | "span">> {
+export class StandingRows<T extends Standing> {
   readonly #chains = new Chains();
   readonly #kinds: readonly RowKind[];
   readonly #keep: (row: Row) => T;
@@ -32,11 +48,6 @@ export class StandingRows<T extends Pick<Row, "event_id" | "kind" | "span">> {
   /** In the order of the file, once all have been added. */
   split(): StandingSplit<T> {
     const standing = this.#kept.filter(({ index }) => !this.#chains.isReplaced(index)).map(({ row }) => row);
-    const mutes = new MutedEvents(standing.filter(({ kind }) => kind === "mute"));
-    const others = standing.filter(({ kind }) => kind !== "mute");
-    return {
-      heard: others.filter(({ event_id }) => !mutes.has(event_id)),
-      muted: others.filter(({ event_id }) => mutes.has(event_id)),
-    };
+    return splitMuted(standing);
   }
 }

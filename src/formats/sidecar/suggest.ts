@@ -1,3 +1,4 @@
+import { addTo } from "../groups.ts";
 import { compareUtf8, printFreeForm } from "../json/print-json.ts";
 import { asFreeForm, type Plain } from "../json/print-plain.ts";
 import { type CandidateManifest, candidateManifest, type RecommendedArtifact, wordsOf } from "./context-pack.ts";
@@ -63,12 +64,7 @@ export function generateContextPackSuggestions(
   options: SuggestOptions,
 ): ContextPackSuggestion[] {
   const groups = new Map<string, FrictionEvent[]>();
-  for (const event of events) {
-    const key = groupKey(event, options.acrossSources === true);
-    const group = groups.get(key);
-    if (group) group.push(event);
-    else groups.set(key, [event]);
-  }
+  for (const event of events) addTo(groups, groupKey(event, options.acrossSources === true), event);
   const fewest = Math.max(options.minOccurrences, OCCURRENCES_MIN);
   return [...groups]
     .filter(([, group]) => group.length >= fewest)

@@ -14,7 +14,7 @@ export const MANIFEST_NAME = "bundle.json";
 /** One for some hundred thousand bodies. */
 export const MANIFEST_BYTES_MAX = 64 * 2 ** 20;
 /** So that the names of all files fit into the headers of the archive. */
-export const TAPE_NAME_BYTES_MAX = 80;
+const TAPE_NAME_BYTES_MAX = 80;
 
 /** Names and order are those of the file. `hash` is the BLAKE3 of the bytes. */
 const manifest = object({

@@ -1,10 +1,12 @@
 import { compareUtf8 } from "../json/print-json.ts";
+import { lowerBound } from "../lower-bound.ts";
 import type { Anchor } from "../sidecar/anchors.ts";
 import { actionOf, signatureOf } from "./actions.ts";
+import { compareSeq } from "./seq-set.ts";
 import type { TapeRecord } from "./tape.ts";
 
 /** In place of a signature where nobody knows what was done. */
-export const GAP = -1;
+const GAP = -1;
 
 /** Signatures by number: a tape may have a hundred thousand actions and only a few different ones. */
 export class Signatures {
@@ -111,20 +113,4 @@ function runsOf(ascending: readonly number[]): { from: number; to: number }[] {
     else runs.push({ from: index, to: index + 1 });
   }
   return runs;
-}
-
-/** The first of `count` places where this holds; it holds for all that follow. */
-function lowerBound(count: number, holds: (at: number) => boolean): number {
-  let low = 0;
-  let high = count;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (holds(middle)) high = middle;
-    else low = middle + 1;
-  }
-  return low;
-}
-
-function compareSeq(a: bigint, b: bigint): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -115,6 +115,10 @@ describe("an anchored sequence", () => {
     expect(names(["ab?cd?ab", "ab?cd"], { anchors: { 0: [[60, 70]] } })[0]).toBe("ab");
   });
 
+  test("does not stand beside a longer one that was asked for as well", () => {
+    expect(names(["abc?de", "abc?de", "de"], { anchors: { 0: [[0, 20]] } })).toEqual(["abc", "de"]);
+  });
+
   test("is not asked for by a stretch that it reaches out of", () => {
     const anchors = { 0: [[0, 10]] } as const;
     expect(names(["abc?de", "abc?de", "de"], { anchors })).toEqual(["ab", "de", "abc"]);

@@ -1,8 +1,10 @@
+import { lowerBound } from "../lower-bound.ts";
 import { Chains } from "../sidecar/chains.ts";
-import { MutedEvents, type Stretch, stretchOf } from "../sidecar/muted-events.ts";
+import { EventStretches, type Stretch, stretchOf } from "../sidecar/event-stretches.ts";
 import type { Row } from "../sidecar/sidecar.ts";
 import type { Divergence } from "./compare-records.ts";
 import type { ComparisonReport } from "./compare-tapes.ts";
+import { compareSeq } from "./seq-set.ts";
 
 /**
  * The rows of a sidecar of the recording that speak of events on which the replay diverges. A row with a span speaks of every event
@@ -17,13 +19,13 @@ export class DivergenceRows {
   constructor({ divergences }: ComparisonReport) {
     const seqs = new Set<bigint>();
     for (const one of divergences) if (isOfRecording(one)) seqs.add(one.seq);
-    this.#seqs = [...seqs].sort((a, b) => (a < b ? -1 : 1));
+    this.#seqs = [...seqs].sort(compareSeq);
   }
 
   add(row: Row): void {
     const index = this.#chains.add(row);
     const stretch = stretchOf(row);
-    const next = this.#seqs[firstFrom(this.#seqs, stretch.first)];
+    const next = this.#seqs[lowerBound(this.#seqs.length, (i) => (this.#seqs[i] as bigint) >= stretch.first)];
     if (next !== undefined && next <= stretch.last) this.#kept.push({ row, index, stretch });
   }
 
@@ -40,7 +42,7 @@ export class DivergenceRows {
   /** The diverging events that are muted, unless a later row has taken the place of the one that says so. */
   muted(): ReadonlySet<bigint> {
     const mutes = this.#kept.filter(({ row, index }) => row.kind === "mute" && !this.#chains.isReplaced(index));
-    const muted = new MutedEvents(mutes.map(({ row }) => row));
+    const muted = new EventStretches(mutes.map(({ row }) => row));
     return new Set(this.#seqs.filter((seq) => muted.has(seq)));
   }
 }
@@ -48,15 +50,4 @@ export class DivergenceRows {
 /** An event that only the replay has may share its number with one of the recording, and is another one. */
 export function isOfRecording(divergence: Divergence): divergence is Divergence & { readonly seq: bigint } {
   return divergence.seq !== null && divergence.recorded !== null;
-}
-
-/** Where in a sorted list the first value stands that is not below this one. */
-function firstFrom(sorted: readonly bigint[], least: bigint): number {
-  let [from, to] = [0, sorted.length];
-  while (from < to) {
-    const middle = (from + to) >> 1;
-    if ((sorted[middle] as bigint) < least) from = middle + 1;
-    else to = middle;
-  }
-  return from;
 }

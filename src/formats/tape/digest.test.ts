@@ -77,6 +77,14 @@ describe("the digest of a tape", () => {
     expect(await digestOf(at(9007199254740992n))).not.toBe(await digestOf(at(9007199254740993n)));
   });
 
+  test("takes records of any length, each where it stands", async () => {
+    const long = sleep(0)
+      .replace("clock_sleep", "file_delete")
+      .replace('"duration_ms":100', `"path":"${"é".repeat(50_000)}"`);
+    const hashed = (sleep(0) + long + sleep(1)).replaceAll('"type":"record",', "");
+    expect(await digest(HEADER + sleep(0) + long + sleep(1))).toBe(await bodyHash(new TextEncoder().encode(hashed)));
+  });
+
   test("may be computed record by record, and many at a time", async () => {
     const { records } = await loadTape("t", fileOf(THREE));
     const [one, other] = [await TapeDigest.start(), await TapeDigest.start()];

@@ -112,6 +112,10 @@ export class SeqSet {
   }
 }
 
+export function compareSeq(a: bigint, b: bigint): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
 function doubled(numbers: BigUint64Array): BigUint64Array<ArrayBuffer> {
   const more = new BigUint64Array(numbers.length * 2);
   more.set(numbers);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { annotate, annotationOf, judging, recording, retracting } from "../../testing/annotation-builders.ts";
 import { NOW, newTenant, next, nodeStarted, runCompleted, runWrite, startedRun } from "../../testing/builders.ts";
+import { eventually } from "../../testing/eventually.ts";
 import { createDatabase, type TestDatabase } from "../../testing/postgres.ts";
 import { expectRebuilt } from "../../testing/rebuilt.ts";
 import { save, upTo } from "../../testing/store-contract/subject.ts";
@@ -98,7 +99,7 @@ describe("two hosts on one database", () => {
     const heard = vi.fn();
     const stop = hosts[1].onChange(({ annotations }) => annotations && heard());
     await annotate(hosts[0], annotationOf(begun.run));
-    await vi.waitFor(() => expect(heard).toHaveBeenCalled());
+    await eventually(() => expect(heard).toHaveBeenCalled());
     stop();
   });
 });

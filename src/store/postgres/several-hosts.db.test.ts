@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ENGINE_VERSION } from "../../protocol/events.ts";
 import {
   auditDraft,
@@ -16,6 +16,7 @@ import {
   startedRun,
   workflowWrite,
 } from "../../testing/builders.ts";
+import { eventually } from "../../testing/eventually.ts";
 import { externalEvent, newDelivery, newWebhook } from "../../testing/gate-builders.ts";
 import { createDatabase, type TestDatabase } from "../../testing/postgres.ts";
 import { verifiedChain } from "../../testing/store-contract/audit.ts";
@@ -196,11 +197,11 @@ describe("a change made by one host", () => {
       { ...NO_CHANGE, runIds: [started.run.runId], work: true },
       { ...NO_CHANGE, keys: true },
     ];
-    await vi.waitFor(() => expect(heard).toEqual([expected, expected]));
+    await eventually(() => expect(heard).toEqual([expected, expected]));
     // The second host says something: whatever the first might still hear of itself would have come before it.
     const answer = startedRun({ tenant: newTenant() });
     await save(hosts[1], answer);
-    await vi.waitFor(() => expect(heard[0]).toHaveLength(3));
+    await eventually(() => expect(heard[0]).toHaveLength(3));
     expect(heard[0]).toEqual([...expected, { ...NO_CHANGE, runIds: [answer.run.runId], work: true }]);
     stop();
   });
@@ -212,17 +213,17 @@ describe("a change made by one host", () => {
     const delivery = newDelivery({ webhookId, atMs: NOW - 200 * HOUR });
     await accept(hosts[0], { tenant, webhooks: [{ type: "put", webhook }], deliveries: [delivery] });
     const expected: Change[] = [{ ...NO_CHANGE, webhooks: true, deliveries: true }];
-    await vi.waitFor(() => expect(heard).toEqual([expected, expected]));
+    await eventually(() => expect(heard).toEqual([expected, expected]));
 
     const { deliveryId, atMs } = delivery;
     await hosts[0].claimDeliveries({ owner: "h", nowMs: atMs, untilMs: NOW, limit: 1 });
     const disabled = { webhookId, failures: 1, disabledAtMs: atMs };
     await hosts[0].finishAttempt({ deliveryId, owner: "h", state: "dead", attempts: 1, atMs, webhook: disabled });
     expected.push({ ...NO_CHANGE, webhooks: true });
-    await vi.waitFor(() => expect(heard).toEqual([expected, expected]));
+    await eventually(() => expect(heard).toEqual([expected, expected]));
     await hosts[1].redeliver({ tenant }, { deliveryId }, atMs);
     expected.push({ ...NO_CHANGE, deliveries: true });
-    await vi.waitFor(() => expect(heard).toEqual([expected, expected]));
+    await eventually(() => expect(heard).toEqual([expected, expected]));
     stop();
   });
 
@@ -230,7 +231,7 @@ describe("a change made by one host", () => {
     const { heard, stop } = listen();
     const tenant = newTenant();
     await accept(hosts[0], { tenant, runs: upTo(300).map(() => runWrite(startedRun({ tenant }))) });
-    await vi.waitFor(() => expect(heard[1]).toEqual([{ ...NO_CHANGE, runIds: "all", work: true }]));
+    await eventually(() => expect(heard[1]).toEqual([{ ...NO_CHANGE, runIds: "all", work: true }]));
     expect(heard[0]?.[0]?.runIds).toHaveLength(300);
     stop();
   });

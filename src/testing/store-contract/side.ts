@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { ENGINE_VERSION } from "../../protocol/events.ts";
 import { type Change, NO_CHANGE, type Store } from "../../store/store.ts";
 import {
@@ -12,6 +12,7 @@ import {
   runWrite,
   startedRun,
 } from "../builders.ts";
+import { eventually } from "../eventually.ts";
 import { newDelivery, newWebhook } from "../gate-builders.ts";
 import { accept, refused, type Subject, save, upTo } from "./subject.ts";
 
@@ -54,7 +55,7 @@ export function side(subject: Subject): void {
       const { changes } = watch(store);
       const started = startedRun({ tenant: newTenant() });
       await save(store, started);
-      await vi.waitFor(() => expect(changes).toEqual([{ ...NO_CHANGE, runIds: [started.run.runId], work: true }]));
+      await eventually(() => expect(changes).toEqual([{ ...NO_CHANGE, runIds: [started.run.runId], work: true }]));
     });
 
     test("hears of every run of many concurrent commits", async () => {
@@ -63,7 +64,7 @@ export function side(subject: Subject): void {
       const built = upTo(25).map(() => startedRun({ tenant: newTenant() }));
       await Promise.all(built.map((one) => save(store, one)));
       const heard = () => [...new Set(changes.flatMap(({ runIds }) => runIds))].sort();
-      await vi.waitFor(() => expect(heard()).toEqual(built.map(({ run }) => run.runId).sort()));
+      await eventually(() => expect(heard()).toEqual(built.map(({ run }) => run.runId).sort()));
     });
 
     test("hears when keys or roles change", async () => {
@@ -72,7 +73,7 @@ export function side(subject: Subject): void {
       const tenant = newTenant();
       const key = newKey(tenant);
       const heard = (count: number) =>
-        vi.waitFor(() => expect(changes).toEqual(upTo(count).map(() => ({ ...NO_CHANGE, keys: true }))));
+        eventually(() => expect(changes).toEqual(upTo(count).map(() => ({ ...NO_CHANGE, keys: true }))));
       await accept(store, { tenant, keys: [{ type: "put", key }] });
       await heard(1);
       await accept(store, { tenant, roles: [{ tenant, principal: "pat", roles: ["owner"] }] });
@@ -96,7 +97,7 @@ export function side(subject: Subject): void {
       const expected: Change[] = [];
       const heard = (topic: Partial<Change>) => {
         expected.push({ ...NO_CHANGE, ...topic });
-        return vi.waitFor(() => expect(changes).toEqual(expected));
+        return eventually(() => expect(changes).toEqual(expected));
       };
       await accept(store, { tenant, webhooks: [{ type: "put", webhook }] });
       await heard({ webhooks: true });
@@ -125,7 +126,7 @@ export function side(subject: Subject): void {
       const { changes } = watch(store);
       const runs = [runWrite({ run, events: [] }, { heldBy: "w", lease: "release" })];
       await accept(store, { tenant: run.owner.tenant, runs });
-      await vi.waitFor(() => expect(changes).toEqual([{ ...NO_CHANGE, work: true }]));
+      await eventually(() => expect(changes).toEqual([{ ...NO_CHANGE, work: true }]));
     });
 
     test("hears of no work when the run stays in the hands of its worker", async () => {
@@ -137,7 +138,7 @@ export function side(subject: Subject): void {
       const { changes } = watch(store);
       const runs = [runWrite(next(started, NOW, nodeStarted()), { heldBy: "w" })];
       await accept(store, { tenant: owner.tenant, runs });
-      await vi.waitFor(() => expect(changes).toEqual([{ ...NO_CHANGE, runIds: [runId] }]));
+      await eventually(() => expect(changes).toEqual([{ ...NO_CHANGE, runIds: [runId] }]));
     });
 
     test("hears nothing of what was refused or concerns nobody, nor after it left", async () => {
@@ -149,12 +150,12 @@ export function side(subject: Subject): void {
       await accept(store, { tenant, audit: [auditDraft()] });
       const started = startedRun({ tenant });
       await save(store, started);
-      await vi.waitFor(() => expect(changes.map(({ runIds }) => runIds)).toEqual([[started.run.runId]]));
+      await eventually(() => expect(changes.map(({ runIds }) => runIds)).toEqual([[started.run.runId]]));
 
       stop();
       const late = watch(store);
       await save(store, startedRun({ tenant }));
-      await vi.waitFor(() => expect(late.changes).toHaveLength(1));
+      await eventually(() => expect(late.changes).toHaveLength(1));
       expect(changes).toHaveLength(1);
     });
   });

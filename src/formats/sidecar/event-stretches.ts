@@ -1,3 +1,5 @@
+import { lowerBound } from "../lower-bound.ts";
+import { compareSeq } from "../tape/seq-set.ts";
 import type { Row } from "./sidecar.ts";
 
 /** From the first event to the last, both included. */
@@ -12,13 +14,13 @@ export function stretchOf({ event_id, span }: Pick<Row, "event_id" | "span">): S
   return { first: event_id, last: isSound ? span.end_event_id : event_id };
 }
 
-/** The events that somebody wants left alone. */
-export class MutedEvents {
+/** The events that any of some rows is about, however many there are. */
+export class EventStretches {
   /** Sorted, and apart from each other. */
   readonly #stretches: Stretch[] = [];
 
-  constructor(mutes: Iterable<Pick<Row, "event_id" | "span">>) {
-    const stretches = Array.from(mutes, stretchOf).sort((a, b) => (a.first < b.first ? -1 : 1));
+  constructor(rows: Iterable<Pick<Row, "event_id" | "span">>) {
+    const stretches = Array.from(rows, stretchOf).sort((a, b) => compareSeq(a.first, b.first));
     for (const { first, last } of stretches) {
       const before = this.#stretches.at(-1);
       if (before === undefined || first > before.last) this.#stretches.push({ first, last });
@@ -27,15 +29,8 @@ export class MutedEvents {
   }
 
   has(seq: bigint): boolean {
-    let low = 0;
-    let high = this.#stretches.length - 1;
-    while (low <= high) {
-      const middle = (low + high) >>> 1;
-      const { first, last } = this.#stretches[middle] as Stretch;
-      if (last < seq) low = middle + 1;
-      else if (first > seq) high = middle - 1;
-      else return true;
-    }
-    return false;
+    const at = lowerBound(this.#stretches.length, (i) => (this.#stretches[i] as Stretch).last >= seq);
+    const found = this.#stretches[at];
+    return found !== undefined && found.first <= seq;
   }
 }

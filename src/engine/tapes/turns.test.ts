@@ -1,0 +1,17 @@
+import { expect, test } from "vitest";
+import { fileLines } from "../../formats/sidecar/file-lines.ts";
+import { sidecar } from "../../testing/sidecar-client.ts";
+import { rowLinesInTurns } from "./turns.ts";
+
+test("a long file is read with other work in between", async () => {
+  const given = Array.from({ length: 2000 }, (_, i) => ({ id: `${i}`, evidence: "word ".repeat(100) }));
+  let turns = 0;
+  let next = setImmediate(function others() {
+    turns++;
+    next = setImmediate(others);
+  });
+  const { rows } = await rowLinesInTurns(fileLines(sidecar(...given)));
+  clearImmediate(next);
+  expect(rows).toHaveLength(given.length);
+  expect(turns).toBeGreaterThan(5);
+});

@@ -1,0 +1,53 @@
+import { describe, expect, test } from "vitest";
+import { TapeRoom } from "./tape-room.ts";
+
+const MAX = 1000;
+const ORDINARY = 10;
+
+function request(bytes: number | undefined) {
+  return { headers: bytes === undefined ? {} : { "content-length": String(bytes) } };
+}
+
+/** Holds a place until told to leave it. */
+function visitor(room: TapeRoom, bytes: number | undefined) {
+  let leave = () => {};
+  const staying = new Promise<void>((resolve) => {
+    leave = resolve;
+  });
+  return { leave: () => leave(), left: room.during(request(bytes), () => staying) };
+}
+
+describe("room for whole files", () => {
+  test("is for two of the largest at once; a third is told to try again, before its body is read", async () => {
+    const room = new TapeRoom({ maxTapeBytes: MAX, maxRequestBodyBytes: ORDINARY });
+    const [first, second] = [visitor(room, MAX), visitor(room, undefined)];
+    let read = false;
+    const third = room.during(request(MAX), async () => {
+      read = true;
+    });
+    await expect(third).rejects.toMatchObject({ code: "unavailable" });
+    expect(read).toBe(false);
+
+    first.leave();
+    await first.left;
+    await expect(room.during(request(MAX), async () => "in")).resolves.toBe("in");
+    second.leave();
+    await second.left;
+  });
+
+  test("is free again after a failure", async () => {
+    const room = new TapeRoom({ maxTapeBytes: MAX, maxRequestBodyBytes: ORDINARY });
+    const fail = async () => {
+      throw new Error("unreadable");
+    };
+    for (let i = 0; i < 5; i++) await expect(room.during(request(MAX), fail)).rejects.toThrow("unreadable");
+  });
+
+  test("is not needed by what any other request could bring", async () => {
+    const room = new TapeRoom({ maxTapeBytes: MAX, maxRequestBodyBytes: ORDINARY });
+    const large = [visitor(room, MAX), visitor(room, MAX)];
+    await expect(room.during(request(ORDINARY), async () => "in")).resolves.toBe("in");
+    for (const one of large) one.leave();
+    await Promise.all(large.map(({ left }) => left));
+  });
+});
