@@ -1,8 +1,10 @@
 import { AUDIT_SETTINGS } from "./audit-settings.ts";
 import { GATE_SETTINGS } from "./gate-settings.ts";
 import { JUDGMENT_SETTINGS } from "./judgment-settings.ts";
+import { LIMIT_SETTINGS } from "./limit-settings.ts";
 import { REVIEW_ASK_SETTINGS } from "./review-ask-settings.ts";
 import { REVIEW_MODEL_SETTINGS } from "./review-model-settings.ts";
+import { count, DAY_MS, ms, seconds } from "./setting-units.ts";
 import { WEBHOOK_SETTINGS } from "./webhook-settings.ts";
 
 /**
@@ -44,14 +46,6 @@ export const SETTING_GROUPS = [
   "Client",
 ] as const;
 export type SettingGroup = (typeof SETTING_GROUPS)[number];
-
-const DAY_MS = 86_400_000;
-const MAX_TIMER_MS = 2 ** 31 - 1;
-const MAX = Number.MAX_SAFE_INTEGER;
-const ms = { type: "integer", unit: "milliseconds", max: MAX_TIMER_MS, value: "MS" } as const;
-const count = { type: "integer", min: 1, max: MAX, value: "N" } as const;
-const bytes = { type: "integer", unit: "bytes", min: 1024, max: 2 ** 30, value: "BYTES" } as const;
-const seconds = { type: "integer", unit: "seconds", min: 1, max: MAX / 1000, value: "SECONDS" } as const;
 
 export const SETTINGS = {
   host: {
@@ -210,84 +204,7 @@ export const SETTINGS = {
   ...JUDGMENT_SETTINGS,
   ...REVIEW_ASK_SETTINGS,
   ...REVIEW_MODEL_SETTINGS,
-  rateLimit: {
-    group: "Limits",
-    type: "integer",
-    default: 0,
-    min: 0,
-    max: 1_000_000,
-    unit: "per second",
-    value: "N",
-    summary: "Requests a key may make; 0 is no limit.",
-  },
-  maxConnections: { ...count, group: "Limits", default: 10_000, summary: "Open connections; more are refused." },
-  maxStreams: { ...count, group: "Limits", default: 4096, summary: "Event streams followed at the same time." },
-  maxRequestBodyBytes: { ...bytes, group: "Limits", default: 1_048_576, summary: "The largest request body." },
-  maxTapeBytes: {
-    ...bytes,
-    group: "Limits",
-    default: 67_108_864,
-    max: 268_435_456,
-    summary: "The largest request that brings a tape, a sidecar or a body of one.",
-  },
-  maxJsonDepth: { ...count, group: "Limits", default: 64, max: 1000, summary: "How deep JSON in a request may nest." },
-  maxJsonElements: {
-    ...count,
-    group: "Limits",
-    default: 100_000,
-    max: 10_000_000,
-    summary: "How many values and members JSON in a request may have.",
-  },
-  maxHeaderBytes: { ...bytes, group: "Limits", default: 16_384, max: 1_048_576, summary: "The largest request head." },
-  headersTimeoutMs: {
-    ...ms,
-    group: "Limits",
-    default: 15_000,
-    min: 100,
-    summary: "How long a client may take to send the head of a request.",
-  },
-  requestTimeoutMs: {
-    ...ms,
-    group: "Limits",
-    default: 30_000,
-    min: 100,
-    summary: "How long a client may take to send a request.",
-  },
-  idleConnectionMs: {
-    ...ms,
-    group: "Limits",
-    default: 72_000,
-    min: 100,
-    summary: "How long an idle connection is kept for its next request; longer than proxies usually keep theirs.",
-  },
-  keepAliveMs: {
-    ...ms,
-    group: "Limits",
-    default: 15_000,
-    min: 100,
-    max: 30_000,
-    summary: "How often a silent event stream carries a comment, so that nobody thinks it dead.",
-  },
-  streamBufferBytes: {
-    ...bytes,
-    group: "Limits",
-    default: 1_048_576,
-    summary: "What may wait in memory for a slow reader of an event stream; the rest is read from the store.",
-  },
-  streamStallMs: {
-    ...ms,
-    group: "Limits",
-    default: 60_000,
-    min: 100,
-    summary: "How long a reader of an event stream may take nothing before it is disconnected.",
-  },
-  keyCacheMs: {
-    ...ms,
-    group: "Limits",
-    default: 1000,
-    min: 0,
-    summary: "How long what is known of an API key is believed when the notice of a change got lost.",
-  },
+  ...LIMIT_SETTINGS,
 
   ...AUDIT_SETTINGS,
   url: {
