@@ -64,6 +64,16 @@ describe("of several answers", () => {
     expect(summaryOf(outcome)).toBe("first");
   });
 
+  test("the earlier message counts, also when the later one is more direct", () => {
+    const outcome = outcomeOf([
+      text(`so: ${answer("first")}`, { messageID: "m1" }),
+      done("stop", { messageID: "m1" }),
+      text(answer("second"), { messageID: "m2" }),
+      done("stop", { messageID: "m2" }),
+    ]);
+    expect(summaryOf(outcome)).toBe("first");
+  });
+
   test("within a message the more direct form counts, then the later text", () => {
     expect(summaryOf(outcomeOf([begun, text(answer("direct")), text(`so: ${answer("embedded")}`), done()]))).toBe(
       "direct",
