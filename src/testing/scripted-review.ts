@@ -78,8 +78,8 @@ export class ScriptedReview {
   calls(): ProviderCall[] {
     if (!existsSync(this.log)) return [];
     return readFileSync(this.log, "utf8")
-      .trim()
       .split("\n")
+      .slice(0, -1)
       .map((line) => JSON.parse(line));
   }
 
