@@ -31,7 +31,7 @@ export class TapeRoom {
     }
   }
 
-  /** A body that does not say how long it is may be as long as any. */
+  /** A body that does not say how long it is counts as the longest. */
   #bytesOf(declared: string | undefined): number {
     const { maxTapeBytes, maxRequestBodyBytes } = this.#settings;
     const bytes = declared === undefined ? maxTapeBytes : Number(declared);

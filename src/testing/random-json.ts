@@ -34,7 +34,7 @@ export function randomInteger(random: Random, least: bigint, most: bigint): bigi
   return wanted < least || wanted > most ? near : wanted;
 }
 
-/** Any finite double, with every exponent as likely as any other. */
+/** Any finite double, all exponents being equally likely. */
 export function randomFloat(random: Random): number {
   if (random() < 0.3) return below(random, 2_000_000) / 1000 - 1000;
   const bits = new DataView(new ArrayBuffer(8));
