@@ -1,22 +1,10 @@
 import { describe, expect, test } from "vitest";
+import { aRow } from "../../testing/tape-files.ts";
 import { Unreadable } from "../json/exact-json.ts";
 import type { FreeForm } from "../json/print-json.ts";
 import { FileEnd, freeId, newRow, type RowDraft } from "./append-row.ts";
 
-const draft: RowDraft = {
-  id: "a",
-  event_id: 18446744073709551615n,
-  kind: "note",
-  evidence: null,
-  suggested_fix: null,
-  author: null,
-  timestamp: null,
-  span: null,
-  hypothesis_status: null,
-  friction_kind: null,
-  links: [],
-  metadata: new Map(),
-};
+const draft: RowDraft = aRow({ id: "a", event_id: 18446744073709551615n });
 
 describe("a new row", () => {
   test("is printed with every member, and read back as a reader of the file will", () => {

@@ -50,7 +50,7 @@ const WORLD: ChatModelWorld = {
   wait: (ms, signal) => sleep(ms, undefined, { signal }),
 };
 
-// Whoever runs this process named the address, so a model on this very machine is as good as any.
+// Whoever runs this process named the address, so a model on this very machine will do too.
 const OWN_CHOICE: Guard = { allowPrivate: true, resolve: systemResolve };
 
 /** The settings stay in here: what is returned can be logged. */

@@ -1,30 +1,8 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
+import { queryPlans } from "../../testing/query-plans.ts";
 import { FIRST_ROUND } from "../reviews.ts";
-import { migrate } from "../sql/migrate.ts";
-import { sharedStore } from "../sql/shared-store.ts";
-import { kyselyOver } from "./kysely-dialect.ts";
-import { IN_MEMORY, openForWriting, type SqliteDatabase } from "./open-database.ts";
 
-let db: SqliteDatabase;
-beforeEach(async () => {
-  db = await openForWriting(IN_MEMORY);
-  await migrate(kyselyOver(db));
-});
-afterEach(() => db.close());
-
-type Shared = ReturnType<typeof sharedStore>;
-
-async function planOf(call: (store: Shared) => Promise<unknown>): Promise<string> {
-  const plans: string[] = [];
-  const prepare = (sql: string) => {
-    const steps = db.prepare(`explain query plan ${sql}`).all() as { detail: string }[];
-    plans.push(...steps.map(({ detail }) => detail));
-    return db.prepare(sql);
-  };
-  const watched = kyselyOver({ prepare, exec: (sql) => db.exec(sql), close: () => {} });
-  await call(sharedStore(watched, watched));
-  return plans.join("\n");
-}
+const { planOf } = queryPlans();
 
 const before = { createdAtMs: 1, sessionId: "ses_1" };
 
