@@ -2,8 +2,8 @@
 // Joins the compiled modules and the packages they use into a few files: node bin/bundle.js OUT
 //
 // A host loads some thousand modules otherwise. Bundled, it is ready in less than half the time and takes about 30 MB
-// less memory (docs/performance.md). Only what `bin/assay.js` runs is bundled; tests and benchmarks use the modules, but for the thread
-// that writes to SQLite, which tests start by the hundred.
+// less memory (docs/performance.md). Only what `bin/assay.js` runs is bundled; tests and benchmarks use the modules, but for the threads
+// that are started by their file, which tests do by the hundred.
 //
 // The packages stay in `dependencies` although an installed Assay hardly needs them: audits and bills of materials read
 // that list. Their licences ask to travel with the copies, so they are gathered beside the bundle.
@@ -21,6 +21,8 @@ const bundle = await rolldown({
     main: join(out, "cli", "main.js"),
     // Started by its file name, see store/sqlite/write-connection.ts.
     "writer-thread": join(out, "store", "sqlite", "writer-thread.js"),
+    // Likewise, see reviews/server/turns-apart.ts.
+    "turn-thread": join(out, "reviews", "server", "turn-thread.js"),
   },
   platform: "node",
   // Native code stays where it was installed; pg-native is an option of pg that we do not use.

@@ -3,6 +3,7 @@ import { otlpHeaders, otlpUrl } from "./otlp-receiver.ts";
 import { type Setting, type SettingName, settingNamed } from "./settings.ts";
 import { closestTo } from "./suggest.ts";
 import { parseTokenKeys } from "./token-keys.ts";
+import { parseReviewers } from "./written-reviewer.ts";
 
 /**
  * The value of a setting from what was written for it: text from flags and environment, JSON from the file. Throws a
@@ -23,6 +24,8 @@ export function parseSetting(name: SettingName, raw: unknown, relativeTo: string
       return resolve(relativeTo, text(raw));
     case "paths":
       return list(raw).map((item) => resolve(relativeTo, item));
+    case "reviewers":
+      return parseReviewers(raw, relativeTo);
     case "text":
       return parseText(name, text(raw));
   }

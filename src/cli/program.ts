@@ -1,6 +1,6 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import type { AnyCommand, Flag } from "./command.ts";
-import { defaultText, environmentNameOf, flagOf, type SettingName, settingNamed } from "./settings.ts";
+import { defaultText, environmentNameOf, flagOf, type Setting, type SettingName, settingNamed } from "./settings.ts";
 
 /** A command line taken apart; nothing in it has been looked up or acted on yet. */
 export interface ParsedCall {
@@ -146,8 +146,10 @@ function settingOptions(name: SettingName): Option[] {
     return [new Option(long, described).helpGroup(group), new Option(other).helpGroup(group).hideHelp()];
   }
   const made = new Option(`${long} <${setting.value ?? "VALUE"}>`, described).helpGroup(group);
-  return [setting.type === "paths" || setting.type === "names" ? made.argParser(collect) : made];
+  return [LISTS.has(setting.type) ? made.argParser(collect) : made];
 }
+
+const LISTS: ReadonlySet<Setting["type"]> = new Set(["paths", "names", "reviewers"]);
 
 function collect(text: string, before: readonly string[] | undefined): string[] {
   return [...(before ?? []), text];

@@ -3,9 +3,10 @@ import { GATE_SETTINGS } from "./gate-settings.ts";
 import { JUDGMENT_SETTINGS } from "./judgment-settings.ts";
 import { LIMIT_SETTINGS } from "./limit-settings.ts";
 import { REVIEW_ASK_SETTINGS } from "./review-ask-settings.ts";
-import { REVIEW_MODEL_SETTINGS } from "./review-model-settings.ts";
+import { REVIEWER_SETTINGS } from "./reviewer-settings.ts";
 import { count, DAY_MS, ms, seconds } from "./setting-units.ts";
 import { WEBHOOK_SETTINGS } from "./webhook-settings.ts";
+import type { WrittenReviewer } from "./written-reviewer.ts";
 
 /**
  * Every setting, once. `--help`, `docs/configuration.md` and `config.ts` read these rows; a test compares them.
@@ -23,7 +24,9 @@ export type Setting =
   | (Row & { readonly type: "names"; readonly default: readonly string[]; readonly choices: readonly string[] })
   /** Taken relative to where it was written: the folder of the config file, else the working directory. */
   | (Row & { readonly type: "path"; readonly default?: string })
-  | (Row & { readonly type: "paths"; readonly default: readonly string[] });
+  | (Row & { readonly type: "paths"; readonly default: readonly string[] })
+  /** See `written-reviewer.ts`; programs in it are found as paths are. */
+  | (Row & { readonly type: "reviewers"; readonly default: readonly string[] });
 
 interface Row {
   readonly group: SettingGroup;
@@ -203,7 +206,7 @@ export const SETTINGS = {
   ...WEBHOOK_SETTINGS,
   ...JUDGMENT_SETTINGS,
   ...REVIEW_ASK_SETTINGS,
-  ...REVIEW_MODEL_SETTINGS,
+  ...REVIEWER_SETTINGS,
   ...LIMIT_SETTINGS,
 
   ...AUDIT_SETTINGS,
@@ -244,11 +247,13 @@ type Value<S> = S extends { type: "integer" }
     ? boolean
     : S extends { type: "names" | "paths" }
       ? readonly string[]
-      : S extends { type: "choice"; choices: readonly (infer C)[] }
-        ? C
-        : S extends { default: string }
-          ? string
-          : string | undefined;
+      : S extends { type: "reviewers" }
+        ? readonly WrittenReviewer[]
+        : S extends { type: "choice"; choices: readonly (infer C)[] }
+          ? C
+          : S extends { default: string }
+            ? string
+            : string | undefined;
 
 /** Every setting with its value. */
 export type Config = { readonly [K in SettingName]: Value<(typeof SETTINGS)[K]> };

@@ -42,6 +42,12 @@ describe("a unified diff", () => {
     expect(unifiedDiff(before, after, names)).toMatchObject({ added: many, removed: many });
   });
 
+  test("takes all between the first and the last difference for one when there are more than are searched for", () => {
+    const text = (mark: string) => Array.from({ length: EDITS_MAX }, (_, i) => `${mark}${i}\nsame\n`).join("");
+    const { added, removed } = unifiedDiff(text("a"), text("b"), names);
+    expect({ added, removed }).toEqual({ added: 2 * EDITS_MAX - 1, removed: 2 * EDITS_MAX - 1 });
+  });
+
   test("says all that is needed to make the new text from the old one", () => {
     let seed = 7;
     const random = (below: number) => {

@@ -19,6 +19,14 @@ export const RunReviewQuery = Type.Object(
       Type.String({ minLength: 1, maxLength: 256, description: "who is to review; qualitative-reviewer by default" }),
     ),
     session: Type.Optional(Type.String({ description: "the session to go on with; a new one when left out" })),
+    continue: Type.Optional(
+      Type.Enum(["true", "false"], {
+        description: "go on with the session of this principal that was used last; a new one when there is none",
+      }),
+    ),
+    fork: Type.Optional(
+      Type.Enum(["true", "false"], { description: "go on in a copy of the session, under a new id" }),
+    ),
   },
   closed,
 );

@@ -112,6 +112,11 @@ describe("a remark", () => {
     });
     expect([again, before, rejected].map((one) => reviewAnalytics([one]).reraised)).toEqual([1, 0, 0]);
     expect(reviewAnalytics([rejected]).by_reason).toEqual([{ reason_code: "duplicate", rejected: 1, reraised: 1 }]);
+    const unsaid = conversation({
+      answers: [made(1, "a1")],
+      decisions: [decided(2, "a1", "rejected", { reason_code: "" })],
+    });
+    expect(reviewAnalytics([unsaid]).by_reason).toEqual([{ reason_code: "unspecified", rejected: 1, reraised: 0 }]);
   });
 
   test("comes and goes when an answer between two others lacks it", () => {
@@ -144,6 +149,7 @@ describe("conversations", () => {
       figures("1", "1", "2"),
       figures("1", "2", "2"),
       figures("1", "2", "3", "1"),
-    ]).toEqual([1, 0, 0, 1]);
+      figures("1", "1", "1"),
+    ]).toEqual([1, 0, 0, 1, 0]);
   });
 });

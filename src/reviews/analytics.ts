@@ -122,7 +122,7 @@ function mattersOf({ answers, decisions }: ReviewedConversation): Matter[] {
   for (const [place, { remarks }] of answers.entries()) {
     for (const { id, aspect } of remarks) {
       const known = made.get(id) ?? { aspect: "", places: [] };
-      if (known.places.at(-1) !== place) known.places.push(place);
+      known.places.push(place);
       if (aspect !== undefined && aspect !== "") known.aspect = aspect;
       made.set(id, known);
     }

@@ -8,7 +8,8 @@ import type { Store } from "../store/store.ts";
 import { engineOn } from "../testing/engine.ts";
 import { createDatabase } from "../testing/postgres.ts";
 import { newSession, type ReviewSession } from "./provider/session.ts";
-import { type StoreHomeSettings, storeHome } from "./store-home.ts";
+import { DEFAULT_WAITS_MS } from "./requester/retry.ts";
+import { STORE_HOME_DEFAULTS, type StoreHomeSettings, storeHome } from "./store-home.ts";
 
 const CALLER: Caller = {
   tenant: "t1",
@@ -146,6 +147,23 @@ describe.each(PLACES)("sessions in the store of %s", (_, open) => {
     expect(other).toEqual({ ok: false, why: "busy" });
     done.resolve();
     expect(await long).toEqual({ ok: true, result: "first" });
+  });
+
+  test("of a host that was killed are free again before a requester has given up", async () => {
+    const sessionID = await begin();
+    const [working, done] = [deferred(), deferred()];
+    const killed = homeOf(0).withSession(sessionID, async () => {
+      working.resolve();
+      await done.promise;
+      return { result: "never heard of" };
+    });
+    await working.promise;
+    // When the last of three attempts is made, of which two were told to come back.
+    laterMs = 2 * STORE_HOME_DEFAULTS.busyMs + DEFAULT_WAITS_MS.reduce((sum, ms) => sum + ms, 0);
+    const taken = await homeOf(1).withSession(sessionID, async () => ({ result: "taken over" }));
+    expect(taken).toEqual({ ok: true, result: "taken over" });
+    done.resolve();
+    await killed;
   });
 
   test("that were lost to another are not written: nothing was answered then", async () => {

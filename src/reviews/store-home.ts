@@ -3,7 +3,7 @@ import { auditDraft, refused } from "../engine/execute.ts";
 import type { Host } from "../engine/host.ts";
 import type { Caller } from "../protocol/identity.ts";
 import type { StoredReview } from "../store/reviews.ts";
-import type { Committed, Unit } from "../store/store.ts";
+import type { Committed, Store, Unit } from "../store/store.ts";
 import { newSession, type ReviewSession } from "./provider/session.ts";
 import type { Held, Kept, SessionHome } from "./provider/session-home.ts";
 import { isSessionID, newSessionID } from "./provider/stream-ids.ts";
@@ -19,11 +19,20 @@ export interface StoreHomeSettings {
   readonly pollMs: number;
 }
 
-/** A client that is told to come back holds no connection; one that comes back a moment too early is let in. */
-export const STORE_HOME_DEFAULTS: StoreHomeSettings = { leaseMs: 30_000, busyMs: 5000, pollMs: 100 };
+/**
+ * A client that is told to come back holds no connection; one that comes back a moment too early is let in. A requester that tries
+ * three times, as ours does, outlasts the lease of a host that was killed.
+ */
+export const STORE_HOME_DEFAULTS: StoreHomeSettings = { leaseMs: 10_000, busyMs: 5000, pollMs: 100 };
+
+/** What is needed of a store to keep sessions in it. */
+export type ReviewStore = Pick<
+  Store,
+  "readReview" | "latestReview" | "reviewRounds" | "claimReview" | "renewReview" | "releaseReview" | "commit"
+>;
 
 export interface StoreHomeOf {
-  readonly host: Pick<Host, "store" | "nowMs" | "newId" | "scrubber">;
+  readonly host: Pick<Host, "nowMs" | "newId" | "scrubber"> & { readonly store: ReviewStore };
   /** Whose sessions they are, and who asks now. */
   readonly caller: Caller;
   /** Who reviews now. */
@@ -41,7 +50,7 @@ export function storeHome(of: StoreHomeOf, settings: Partial<StoreHomeSettings> 
     withSession: (sessionID, work) => withSession(of, all, sessionID, work),
     withNewSession: (work) => withNewSession(of, work),
     fork: (sessionID) => fork(of, sessionID),
-    latest: () => store.latestReview(of.caller),
+    latest: () => store.latestReview(of.caller, of.caller.principal),
     read: async (sessionID) => {
       const stored = await store.readReview(of.caller, sessionID);
       return stored && memoryOf(stored).session;
@@ -149,8 +158,11 @@ function unitOf(
   const { scrubber } = host;
   const { sessionId, tenant } = stored;
   const atMs = host.nowMs();
-  const { conversation, round } = movementOf(before, after, { agent, by: caller.principal });
-  const memory: ReviewMemory = { conversation, session: cleanSession(after, scrubber) };
+  const clean = cleanSession(after, before.session, scrubber);
+  // Decisions are compared with what was kept of earlier ones, so in the same words; the digest is of the artifact as it came.
+  const moved = { ...after, decisions: clean.decisions };
+  const { conversation, round } = movementOf(before, moved, { agent, by: caller.principal });
+  const memory: ReviewMemory = { conversation, session: clean };
   const n = stored.rounds + 1;
   const rounds = round === undefined ? [] : [{ sessionId, n, atMs, body: JSON.stringify(cleanRound(round, scrubber)) }];
   const session = {

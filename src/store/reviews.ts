@@ -6,8 +6,8 @@ export interface Reviews {
   readReview(visible: Visibility, sessionId: string): Promise<StoredReview | undefined>;
   /** The one that begins first is last; `before` is the last one of the page before. Without what is remembered. */
   listReviews(visible: Visibility, query: ReviewQuery): Promise<ReviewHead[]>;
-  /** The one that was written last. */
-  latestReview(visible: Visibility): Promise<string | undefined>;
+  /** Of those that this principal began, the one that was written last. */
+  latestReview(visible: Visibility, createdBy: string): Promise<string | undefined>;
   /** Rounds of these sessions, in order, at most `limit`. Unscoped but for the tenant: callers look the sessions up first. */
   reviewRounds(tenant: string, sessionIds: readonly string[], after: RoundPlace, limit: number): Promise<StoredRound[]>;
   /**

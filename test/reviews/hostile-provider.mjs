@@ -1,6 +1,6 @@
 // A provider's command that does what no command should. The first argument says what, the second names a file for the numbers of processes.
 import { spawn } from "node:child_process";
-import { appendFileSync, writeSync } from "node:fs";
+import { appendFileSync, closeSync, writeSync } from "node:fs";
 
 const [what, pids] = process.argv.slice(2);
 const note = (pid) => appendFileSync(pids, `${pid}\n`);
@@ -104,6 +104,30 @@ const deeds = {
     for (let i = 0; i < 64; i++) writeSync(2, "x".repeat(1 << 16));
     writeAll(answered());
     process.exit(0);
+  },
+  "talks on stderr for ever": () => {
+    const go = () => {
+      writeSync(2, "x".repeat(1 << 16));
+      setImmediate(go);
+    };
+    go();
+  },
+  "closes its output and stays": () => {
+    writeAll(answered());
+    closeSync(1);
+    stay();
+  },
+  "goes on after its answer": () => {
+    writeAll(answered());
+    const go = () => {
+      writeAll(line("step_start", { messageID: "msg_2" }));
+      setTimeout(go, 10);
+    };
+    go();
+  },
+  "is killed after its answer": () => {
+    writeAll(answered());
+    process.kill(process.pid, "SIGKILL");
   },
   deep: () => {
     const depth = 200_000;

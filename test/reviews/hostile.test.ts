@@ -73,10 +73,25 @@ describe.concurrent("a provider", () => {
     expect({ begun, left }).toEqual({ begun: 2, left: [] });
   });
 
-  test("that does not end after its answer is stopped, and the answer is used", async () => {
-    const { json, exit, left } = await turnWith("answers and stays", ["--review-grace-ms", "50"]);
-    expect(json).toMatchObject({ outcome: "response_success", warnings: ["forced_stop"] });
-    expect({ exit, left }).toEqual({ exit: 0, left: [] });
+  test.each(["answers and stays", "closes its output and stays", "goes on after its answer"])(
+    "that does not end after its answer (%s) is stopped, and the answer is used",
+    async (what) => {
+      const { json, exit, left } = await turnWith(what, ["--review-grace-ms", "50"]);
+      expect(json).toMatchObject({ outcome: "response_success", warnings: ["forced_stop"] });
+      expect({ exit, left }).toEqual({ exit: 0, left: [] });
+    },
+  );
+
+  test("that is killed after its answer has answered", async () => {
+    const { json, exit } = await turnWith("is killed after its answer");
+    expect(json).toMatchObject({ outcome: "response_success", warnings: ["forced_stop"], exit_code: null });
+    expect(exit).toBe(0);
+  });
+
+  test("that only complains, and for ever, is stopped", async () => {
+    const { json, left } = await turnWith("talks on stderr for ever", ["--review-timeout-ms", "300"]);
+    expect(json).toMatchObject({ outcome: "timeout", exit_code: null });
+    expect(left).toEqual([]);
   });
 
   test("may not care for the request", async () => {

@@ -64,6 +64,15 @@ describe("the flags of the command that it stands in for", () => {
     expect(answer.status).toBe("success");
   });
 
+  test.concurrent("join words by blanks, and set them off from the input by a line break", async () => {
+    const begun = '{"protocol_version":"1.2","iteration":1,"artifact":{"media_type":"text/plain","content":"TODO: ask';
+    const { answer } = await provide(tempDir(), "}}", [begun, 'Ada"']);
+    expect(answer.feedback.areas_for_improvement[0].description).toContain("TODO: ask Ada");
+    // A text of JSON cannot go on in another line.
+    const broken = await provide(tempDir(), 'Ada"}}', [begun]);
+    expect(broken.answer.error.code).toBe("INVALID_REQUEST");
+  });
+
   test.concurrent("take words alone, which are no request", async () => {
     const { code, answer } = await provide(tempDir(), "", ["please", "review", "it"]);
     expect(code).toBe(0);
@@ -218,7 +227,8 @@ describe("a program that reviews", () => {
       console.log(JSON.stringify({ areas_for_improvement: [], general_summary: seen.join() }));`);
     const env = { ASSAY_KEY: "k".repeat(20), ASSAY_DATABASE_URL: "postgres://a:b@c/d", ASSAY_LOG_LEVEL: "info" };
     const { answer } = await provide(tempDir(), request(1), reviewedBy(path), env);
-    expect(answer.feedback.general_summary).toBe("ASSAY_LOG_LEVEL");
+    // The second names the call, so that whatever the program starts can be found and ended.
+    expect(answer.feedback.general_summary.split(",").sort()).toEqual(["ASSAY_LOG_LEVEL", "ASSAY_REVIEW_RUN"]);
   });
 
   test.concurrent("and fails is an error answer that says nothing of how, and a line that does", async () => {

@@ -22,6 +22,17 @@ describe.concurrent("asking", () => {
     expect(existsSync(peer.dir)).toBe(false);
   });
 
+  test("for work that is small enough but makes too large a request costs no call", async () => {
+    // Each quotation mark takes two bytes in JSON.
+    const peer = new ScriptedReview([{}], '"'.repeat(9 * 1024 * 1024));
+    const { exit, err } = await peer.start();
+    expect({ exit, error: JSON.parse(err) }).toMatchObject({
+      exit: 2,
+      error: { error: "review_request_refused", details: { check: "size" } },
+    });
+    expect(peer.calls()).toEqual([]);
+  });
+
   test("a program that is not there says so", async () => {
     const peer = new ScriptedReview([{}]);
     const { exit, err } = await review(["start", peer.work, "--dir", peer.dir, "--command", "no-such-program-here"]);
@@ -95,6 +106,40 @@ describe.concurrent("a loop", () => {
     expect(readFileSync(peer.work, "utf8")).toBe("First.\nMore.\nMore.\n");
   });
 
+  test("leaves the file as it is unless told to write", async () => {
+    const peer = new ScriptedReview([{ remarks: [A] }, {}]);
+    expect((await looped(peer, REACT)).json).toMatchObject({ status: "converged" });
+    expect(readFileSync(peer.work, "utf8")).toBe("First.\n");
+  });
+
+  test("reads the file again when the program brings no artifact", async () => {
+    const peer = new ScriptedReview([{ remarks: [A] }, {}]);
+    const source = `
+      import { writeFileSync } from "node:fs";
+      writeFileSync(${JSON.stringify(peer.work)}, "Second.\\n");
+      console.log('{"decisions":[{"id":"${A}","status":"accepted"}]}');`;
+    const { exit } = await looped(peer, source);
+    expect(exit).toBe(0);
+    expect(peer.requests().map(({ artifact }) => artifact.content)).toEqual(["First.\n", "Second.\n"]);
+  });
+
+  test("keeps what was decided although the artifact that came with it cannot be sent", async () => {
+    const peer = new ScriptedReview([{ remarks: [A] }]);
+    const source = `const artifact = '"'.repeat(9 * 1024 * 1024);
+      console.log(JSON.stringify({ artifact, decisions: [{ id: "${A}", status: "accepted" }] }));`;
+    expect((await looped(peer, source)).exit).toBe(2);
+    const [name = ""] = readdirSync(peer.dir);
+    expect(peer.state(name)).toMatchObject({ status: "open", decisions: { [A]: { status: "accepted" } } });
+  });
+
+  test("stops a program that says too much", async () => {
+    const peer = new ScriptedReview([{ remarks: [A] }]);
+    const flags = ["--review-max-bytes", "65536", "--review-kill-ms", "100"];
+    const { exit, err } = await looped(peer, "for (;;) console.log('x'.repeat(1000))", ...flags);
+    expect(exit).toBe(2);
+    expect(err).toContain("wrote too much");
+  });
+
   test.each([
     ["console.log('well')", "is not JSON"],
     ["console.log('[]')", "must write an object"],
@@ -102,6 +147,8 @@ describe.concurrent("a loop", () => {
     [`console.log('{"decisions":[{"id":"${A}","status":"maybe"}]}')`, "decisions[0].status"],
     [`console.log('{"decisions":[],"artifact":7}')`, "artifact must be an object"],
     ["process.exit(9)", "ended with 9"],
+    ["process.kill(process.pid, 'SIGKILL')", "was ended by SIGKILL"],
+    ["console.log('['.repeat(100_000) + ']'.repeat(100_000))", "nested deeper than"],
   ])("stops when the program does %s", async (source, problem) => {
     const peer = new ScriptedReview([{ remarks: [A] }]);
     const { exit, err } = await looped(peer, source);

@@ -220,7 +220,7 @@ describe.concurrent("a turn that fails", () => {
   });
 
   test("because the session is lost fails, unless a new beginning was wished for", async () => {
-    const script = [{ remarks: [A] }, { exitCode: 1, stderr: "Error: Session not found" }, { remarks: [B] }];
+    const script = [{ remarks: [A] }, { exitCode: 1, stderr: "Error: Session not found" }, { remarks: [A, B] }];
     for (const restarts of [false, true]) {
       const peer = new ScriptedReview(script);
       const { json } = await peer.start(...(restarts ? ["--restart-lost-session"] : []));
@@ -234,12 +234,13 @@ describe.concurrent("a turn that fails", () => {
       expect(next.json).toMatchObject({
         status: "open",
         iteration: 1,
-        ids: [B],
+        ids: [A, B],
         warnings: ["decisions_not_delivered", "session_restarted"],
       });
       expect(peer.requests()[2]).toMatchObject({ iteration: 1, artifact: { content: "Second." } });
       expect(peer.requests()[2].applied_feedback).toBeUndefined();
       expect(JSON.parse(peer.read(json.review, "decisions.ndjson"))).toMatchObject({ id: A, ack: "none" });
+      expect((await peer.on("stats", json.review)).json).toMatchObject({ issued: 2, decided: 0 });
     }
   });
 

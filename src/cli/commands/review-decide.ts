@@ -8,7 +8,7 @@ import { formatCount } from "../amount.ts";
 import type { Call } from "../command.ts";
 import { programName } from "../paths.ts";
 import { printable } from "../printable.ts";
-import { holdingOf, rootOf } from "../reviews/new-conversation.ts";
+import { holdingOf, rootOf, sameDir } from "../reviews/new-conversation.ts";
 import type { REVIEW_DECIDE_FLAGS } from "../specs/review-ask.ts";
 
 export async function decideOnRemark(call: Call<typeof REVIEW_DECIDE_FLAGS>): Promise<undefined> {
@@ -34,7 +34,7 @@ export async function decideOnRemark(call: Call<typeof REVIEW_DECIDE_FLAGS>): Pr
   }
   io.out(`${printable(id)}: ${status}`);
   if (left.length > 0) io.err(`${formatCount(left.length, "remark")} left: ${printable(left.join(", "))}`);
-  else io.err(`All decided. Change the work, then: ${programName()} review next ${review}`);
+  else io.err(`All decided. Change the work, then: ${programName()} review next ${review}${sameDir(folder)}`);
 }
 
 function statusOf(given: string): DecisionStatus {

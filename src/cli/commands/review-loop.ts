@@ -12,7 +12,7 @@ import { failureText, headline } from "../reviews/answer-text.ts";
 import { askedJson, endingText } from "../reviews/asked.ts";
 import { askingFor } from "../reviews/asking.ts";
 import { interruptible } from "../reviews/interruptible.ts";
-import { holdingOf, newConversation } from "../reviews/new-conversation.ts";
+import { holdingOf, newConversation, sameDir } from "../reviews/new-conversation.ts";
 import { childEnvironment, limitsOf } from "../reviews/provider.ts";
 import { mediaTypeFor, readWork, writeWork } from "../reviews/work-file.ts";
 import type { REVIEW_LOOP_FLAGS } from "../specs/review-ask.ts";
@@ -26,7 +26,7 @@ export async function loopReview(call: Call<typeof REVIEW_LOOP_FLAGS>): Promise<
   const first = await readWork(path, mediaType, flags.artifactRef);
   const { conversation, folder } = await newConversation(call);
   const { review, directory } = conversation;
-  const hint = `\`${programName()} review show ${review}\` says where it stands.`;
+  const hint = `\`${programName()} review show ${review}${sameDir(folder)}\` says where it stands.`;
   return interruptible(io, hint, async (signal) => {
     const environment = childEnvironment();
     const reacting = { program, args: flags.onFeedbackArg, directory, environment, limits: limitsOf(config), signal };

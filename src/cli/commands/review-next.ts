@@ -11,20 +11,20 @@ import { programName } from "../paths.ts";
 import { askedJson, endingText, tellAsked } from "../reviews/asked.ts";
 import { askingFor } from "../reviews/asking.ts";
 import { interruptible } from "../reviews/interruptible.ts";
-import { holdingOf, rootOf } from "../reviews/new-conversation.ts";
+import { holdingOf, rootOf, sameDir } from "../reviews/new-conversation.ts";
 import { readWork } from "../reviews/work-file.ts";
 import type { REVIEW_NEXT_FLAGS } from "../specs/review-ask.ts";
 
 export async function nextTurn(call: Call<typeof REVIEW_NEXT_FLAGS>): Promise<number> {
   const { args, flags, config, json, io } = call;
   const { review, folder } = await findReview(rootOf(flags), args[0] ?? "");
-  const hint = `\`${programName()} review next ${review}\` sends the turn again.`;
+  const hint = `\`${programName()} review next ${review}${sameDir(folder)}\` sends the turn again.`;
   return interruptible(io, hint, async (signal) => {
     io.progress(`${review}: waiting for the answer …`);
     const asked = await withConversation(folder, review, holdingOf(config), (held, files) =>
       takeNext(held, files, call, signal),
     );
-    if (!json) return tellAsked(asked, io);
+    if (!json) return tellAsked(asked, sameDir(folder), io);
     io.out(JSON.stringify(askedJson(asked, folder)));
     const isFine = asked.attempt === undefined || asked.attempt.outcome === "response_success";
     return isFine ? EXIT.fine : EXIT.negative;

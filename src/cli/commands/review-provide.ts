@@ -5,15 +5,18 @@ import { errorLine } from "../../formats/afp/write-stream.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { answerLines } from "../../reviews/provider/answer-lines.ts";
 import { BUSY_MS, directoryHome } from "../../reviews/provider/directory-home.ts";
-import { REVIEW_LIMIT_MS, takeTurn } from "../../reviews/provider/take-turn.ts";
+import { takeTurn } from "../../reviews/provider/take-turn.ts";
 import { DEFAULT_AGENT } from "../../reviews/reviewer.ts";
-import { chosenReviewer } from "../chosen-reviewer.ts";
+import { boundReviewer } from "../../reviews/reviewers/bound-reviewer.ts";
 import type { Call } from "../command.ts";
+import { ownEnvironment } from "../config.ts";
 import { EXIT } from "../exit-codes.ts";
 import { printable } from "../printable.ts";
-import { provideFromServer } from "../provide-from-server.ts";
+import { fellBack, provideFromServer } from "../provide-from-server.ts";
 import { readInput } from "../read-input.ts";
+import { reviewerBindings } from "../reviewer-bindings.ts";
 import type { REVIEW_PROVIDE_FLAGS } from "../specs/review-provide.ts";
+import type { WrittenReviewer } from "../written-reviewer.ts";
 
 export type ProvideCall = Call<typeof REVIEW_PROVIDE_FLAGS>;
 
@@ -44,18 +47,23 @@ async function provideHere({ flags, config, io }: ProvideCall, bytes: Uint8Array
   const agent = flags.agent ?? DEFAULT_AGENT;
   const taken = await takeTurn(
     home,
-    [chosenReviewer(flags, config)],
+    reviewerBindings(config, ownEnvironment(), inPlace(flags)).map(boundReviewer),
     { bytes, agent, fork: flags.fork, ...(session === undefined ? {} : { session }) },
     {
-      reviewLimitMs: flags.reviewTimeoutMs ?? REVIEW_LIMIT_MS,
+      reviewLimitMs: flags.reviewTimeoutMs ?? config.reviewerTimeoutMs,
       onFailure: (error) => io.err(`assay: ${printable(error instanceof Error ? error.message : String(error))}`),
     },
   );
   if (taken.type === "unknown") return refuse(io, "Session not found");
   if (taken.type === "busy") return refuse(io, "Session is busy");
-  if (taken.fellBack) io.err(`! agent "${printable(agent)}" not found. Falling back to default agent`);
+  if (taken.fellBack) io.err(fellBack(agent));
   await io.write(flags.format === "json" ? answerLines(taken.sessionID, taken.response) : `${taken.response}\n`);
   return EXIT.fine;
+}
+
+/** A program that the call names reviews as the one that is always known, whatever settings say. */
+function inPlace({ reviewerCommand: program, arg: args }: ProvideCall["flags"]): WrittenReviewer[] {
+  return program === undefined ? [] : [{ agent: DEFAULT_AGENT, type: "command", program, args }];
 }
 
 /** Not the working directory: a session works from every one. */
@@ -65,11 +73,9 @@ function stateDirectory(given: string | undefined): string {
 
 function misuse({ flags, given }: ProvideCall): string | undefined {
   if (!given.has("url")) return flags.arg.length > 0 && flags.reviewerCommand === undefined ? ARG_ALONE : undefined;
-  const local = ["state", "reviewerCommand", "continue", "fork"] as const;
-  const wrong = local.find((name) => flags[name] !== undefined && flags[name] !== false);
-  return wrong === undefined
-    ? undefined
-    : `--url cannot be used with --${wrong === "reviewerCommand" ? "reviewer-command" : wrong}`;
+  if (flags.state !== undefined) return "--url cannot be used with --state: the session lives on the server";
+  if (flags.reviewerCommand === undefined) return undefined;
+  return "--url cannot be used with --reviewer-command: bind the program on the server, assay serve --reviewer NAME=command:PROGRAM";
 }
 
 const ARG_ALONE = "--arg requires --reviewer-command";

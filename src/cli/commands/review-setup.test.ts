@@ -29,7 +29,7 @@ describe("a project without the reviewer", () => {
     const { code, out, err } = await setUp(dir);
     expect([code, out]).toEqual([0, [join(dir, FILE)]]);
     expect(read(dir)).toBe(opencodeAgentFile());
-    expect(err).toContain("assay review start FILE");
+    expect(err).toContain("npx assay review start FILE");
     expect(readdirSync(dirname(join(dir, FILE)))).toEqual(["qualitative-reviewer.md"]);
   });
 
@@ -120,16 +120,16 @@ describe("instructions for an agent", () => {
   }
 
   test("name only commands that there are", async () => {
-    const named = [...(await instructions()).matchAll(/`assay ([a-z]+ [a-z]+)/g)].map((match) => match[1] ?? "");
+    const named = [...(await instructions()).matchAll(/`npx assay ([a-z]+ [a-z]+)/g)].map((match) => match[1] ?? "");
     expect(new Set(named)).toEqual(new Set(["review start", "review decide", "review next", "review show"]));
     const known = COMMANDS.map(({ name }) => name);
     expect(named.filter((name) => !known.includes(name))).toEqual([]);
   });
 
   test("name the reviewer that is to be asked, as a shell takes it", async () => {
-    expect(await instructions()).toContain("`assay review start FILE --json`");
+    expect(await instructions()).toContain("`npx assay review start FILE --json`");
     expect(await instructions("--command", "my reviewer", "--arg", "--quiet", "--arg", "it's")).toContain(
-      String.raw`assay review start FILE --command 'my reviewer' --arg --quiet --arg 'it'\''s' --json`,
+      String.raw`npx assay review start FILE --command 'my reviewer' --arg --quiet --arg 'it'\''s' --json`,
     );
   });
 

@@ -6,6 +6,7 @@ import { DEFAULT_AGENT } from "../../reviews/reviewer.ts";
 import type { Call } from "../command.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
+import { programName } from "../paths.ts";
 import { printable } from "../printable.ts";
 import type { REVIEW_SETUP_FLAGS } from "../specs/review-setup.ts";
 import { closestTo } from "../suggest.ts";
@@ -85,15 +86,16 @@ async function contentOf(file: string): Promise<string | undefined> {
 function said(result: Result, project: string): string[] {
   if (result === "kept") return ["assay: nothing was changed."];
   const where = project === "." ? "" : ` in ${printable(project)}`;
+  const assay = programName();
   return [
     result === "unchanged"
       ? "It was there already, word for word."
       : `The agent ${DEFAULT_AGENT} is known${where} now.`,
     "",
     "Next:",
-    `  opencode agent list${" ".repeat(16)}# names it as primary`,
-    `  assay review start FILE${" ".repeat(12)}# the first review; run it${where === "" ? " here" : where}`,
-    `  assay review instructions${" ".repeat(10)}# what to tell your agent`,
+    `  ${"opencode agent list".padEnd(34)} # names it as primary`,
+    `  ${`${assay} review start FILE`.padEnd(34)} # the first review; run it${where === "" ? " here" : where}`,
+    `  ${`${assay} review instructions`.padEnd(34)} # what to tell your agent`,
     "",
     "It speaks through the model of your opencode configuration; a line `model: provider/name` in the file binds it to another.",
   ];

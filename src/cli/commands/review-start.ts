@@ -6,7 +6,7 @@ import { programName } from "../paths.ts";
 import { askedJson, tellAsked } from "../reviews/asked.ts";
 import { askingFor } from "../reviews/asking.ts";
 import { interruptible } from "../reviews/interruptible.ts";
-import { holdingOf, newConversation } from "../reviews/new-conversation.ts";
+import { holdingOf, newConversation, sameDir } from "../reviews/new-conversation.ts";
 import { mediaTypeFor, readWork } from "../reviews/work-file.ts";
 import type { REVIEW_START_FLAGS } from "../specs/review-ask.ts";
 
@@ -16,13 +16,13 @@ export async function startReview(call: Call<typeof REVIEW_START_FLAGS>): Promis
   const artifact = await readWork(path, mediaTypeFor(path, flags.mediaType), flags.artifactRef);
   const { conversation, folder } = await newConversation(call);
   const { review } = conversation;
-  const hint = `\`${programName()} review next ${review}\` sends the turn again.`;
+  const hint = `\`${programName()} review next ${review}${sameDir(folder)}\` sends the turn again.`;
   return interruptible(io, hint, async (signal) => {
     io.progress(`${review}: waiting for the answer …`);
     const asked = await withConversation(folder, review, holdingOf(config), (held, files) =>
       ask(held, artifact, files, askingFor(held, config, signal)),
     );
-    if (!json) return tellAsked(asked, io);
+    if (!json) return tellAsked(asked, sameDir(folder), io);
     io.out(JSON.stringify(askedJson(asked, folder)));
     return asked.attempt?.outcome === "response_success" ? EXIT.fine : EXIT.negative;
   });

@@ -8,10 +8,11 @@ import { eventRoutes } from "../../http/event-routes.ts";
 import { buildServer } from "../../http/server.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { HOST_WIDE, type Store } from "../../store/store.ts";
-import { chosenReviewer } from "../chosen-reviewer.ts";
 import type { Call } from "../command.ts";
+import { ownEnvironment } from "../config.ts";
 import { openStore } from "../database.ts";
 import { consoleFolder, programName } from "../paths.ts";
+import { reviewerBindings } from "../reviewer-bindings.ts";
 import { packageVersion } from "../version.ts";
 import { buildHost } from "../wiring/build-host.ts";
 import { expireRuns } from "../wiring/expire-runs.ts";
@@ -21,6 +22,7 @@ import { readKeyFile } from "../wiring/key-file.ts";
 import { isLoopback, listen } from "../wiring/listen.ts";
 import type { ProcessScrubber } from "../wiring/process-scrubber.ts";
 import { purgeFromTimeToTime } from "../wiring/purge.ts";
+import { reviewOn, usableBindings } from "../wiring/review-on.ts";
 import { runUntilStopped } from "../wiring/run-until-stopped.ts";
 import type { Shutdown } from "../wiring/shutdown.ts";
 import { signCheckpoints, signerFor } from "../wiring/sign-audit.ts";
@@ -48,6 +50,7 @@ interface Ready {
 async function start(call: Call, log: Logger, shutdown: Shutdown, scrubber: ProcessScrubber): Promise<Ready> {
   const { config } = call;
   const keyFile = config.keys === undefined ? undefined : readKeyFile(config.keys);
+  const bindings = usableBindings(reviewerBindings(config), ownEnvironment());
   const store = await openStore(config);
   shutdown.add("store", () => store.close());
   purgeFromTimeToTime(store, log, shutdown);
@@ -76,6 +79,7 @@ async function start(call: Call, log: Logger, shutdown: Shutdown, scrubber: Proc
     await authenticating.close();
   });
   const events = eventRoutes(host, { settings: streamSettings(config), report: trouble("event stream") });
+  const reviews = reviewOn(host, bindings, config, shutdown, () => scrubber.known());
   const app = buildServer({
     host,
     settings: httpSettings(config),
@@ -89,7 +93,7 @@ async function start(call: Call, log: Logger, shutdown: Shutdown, scrubber: Proc
       intervalSeconds: config.auditCheckpointSeconds,
     },
     events,
-    reviews: { reviewers: [chosenReviewer({ reviewerCommand: undefined, arg: [] }, config)] },
+    reviews,
     ...(config.console ? { consoleDir: consoleFolder() } : {}),
     fixtures: () => hostWideIds(store),
     samples: () => [

@@ -1,10 +1,14 @@
+import { basename } from "node:path";
 import type { Asked } from "../../reviews/requester/ask.ts";
 import { REAL_COMMAND } from "../../reviews/requester/command-line.ts";
-import { openRemarks, undecided } from "../../reviews/requester/conversation.ts";
+import { type Conversation, openRemarks, undecided } from "../../reviews/requester/conversation.ts";
+import { isWorthAnother } from "../../reviews/requester/retry.ts";
+import type { Attempt } from "../../reviews/requester/take-turn.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 import { programName } from "../paths.ts";
 import { printable } from "../printable.ts";
+import { shellWord } from "../shell-word.ts";
 import { answerText, failureText, headline } from "./answer-text.ts";
 import { turnJson } from "./turn-json.ts";
 
@@ -53,22 +57,15 @@ const NOTHING_SENT = {
   attempts: 0,
 };
 
-const WITHOUT_THE_REAL_ONE =
-  "Install it (npm install -g opencode-ai), or ask the built-in reviewer: --command assay --arg review --arg provide";
-
-/** What came of a turn, and what to do next. Resolves with the exit code. */
-export function tellAsked(asked: Asked, io: Io): number {
+/** What came of a turn, and what to do next; `inDir` ends each command that is suggested. Returns the exit code. */
+export function tellAsked(asked: Asked, inDir: string, io: Io): number {
   const { conversation, attempt, resumed } = asked;
   const { review, status, reason, artifact } = conversation;
   if (resumed)
     io.err("A turn that had been interrupted was sent again; what it asked about is the work as it was then.");
   if (attempt !== undefined && attempt.outcome !== "response_success") {
     io.err(`assay: ${review}: ${failureText(attempt)}.`);
-    const { command } = conversation;
-    if (attempt.outcome === "spawn_failed" && "program" in command && command.program === REAL_COMMAND) {
-      io.err(WITHOUT_THE_REAL_ONE);
-    }
-    io.err(`Nothing is lost: \`${programName()} review next ${review} --reopen\` tries the turn again.`);
+    for (const line of waysOut(conversation, inDir, attempt)) io.err(line);
     return EXIT.negative;
   }
   if (attempt?.response?.status === "success") {
@@ -78,7 +75,7 @@ export function tellAsked(asked: Asked, io: Io): number {
     const warnings = [...attempt.warnings, ...asked.warnings];
     if (warnings.length > 0) io.err(`Unusual about this answer: ${warnings.join(", ")}.`);
   }
-  if (status === "open") tellNext(asked, io);
+  if (status === "open") tellNext(asked, inDir, io);
   else
     io.out(
       `${attempt === undefined ? "" : "\n"}The review of ${printable(artifact.path)} is over: ${endingText(status, reason)}.`,
@@ -86,7 +83,29 @@ export function tellAsked(asked: Asked, io: Io): number {
   return EXIT.fine;
 }
 
-function tellNext({ conversation }: Asked, io: Io): void {
+/** What helps after a failure. */
+function waysOut({ review, command, artifact }: Conversation, inDir: string, attempt: Attempt): string[] {
+  const { outcome, errorCode, toolError } = attempt;
+  const assay = programName();
+  if (outcome === "response_error" && !isWorthAnother(attempt)) {
+    const other = errorCode === "UNSUPPORTED_MEDIA_TYPE" ? " with another --media-type, or ask another reviewer" : "";
+    return [`The same request would be refused again. Start another review${other}.`];
+  }
+  const again = `Nothing is lost: \`${assay} review next ${review} --reopen${inDir}\` tries the turn again.`;
+  if (outcome === "spawn_failed" && "program" in command && basename(command.program) === REAL_COMMAND) {
+    const [program = "", ...args] = [...assay.split(" "), "review", "provide"];
+    const reviewer = `--command ${program} ${args.map((arg) => `--arg ${arg}`).join(" ")}`;
+    return [
+      "Install it with `npm install -g opencode-ai`, or ask the built-in reviewer, which needs no model:",
+      `  ${assay} review start ${printable(shellWord(artifact.path))} ${reviewer}${inDir}`,
+      again,
+    ];
+  }
+  if (toolError?.name === "unauthenticated") return ["Set ASSAY_KEY to a key of that server, or use --key.", again];
+  return [again];
+}
+
+function tellNext({ conversation }: Asked, inDir: string, io: Io): void {
   const { review, artifact } = conversation;
   const [first] = openRemarks(conversation);
   const assay = programName();
@@ -94,8 +113,8 @@ function tellNext({ conversation }: Asked, io: Io): void {
     [
       "",
       `Decide on each, change ${printable(artifact.path)}, and ask again:`,
-      `  ${assay} review decide ${review} ${printable(first?.id ?? "ID")} accepted|partial|rejected`,
-      `  ${assay} review next ${review}`,
+      `  ${assay} review decide ${review} ${printable(first?.id ?? "ID")} accepted|partial|rejected${inDir}`,
+      `  ${assay} review next ${review}${inDir}`,
     ].join("\n"),
   );
 }

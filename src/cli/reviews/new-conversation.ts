@@ -1,10 +1,12 @@
-import { resolve } from "node:path";
+import { dirname, relative, resolve } from "node:path";
 import { AppError } from "../../protocol/errors.ts";
 import { type Conversation, DEFAULT_MAX_ITERATIONS } from "../../reviews/requester/conversation.ts";
 import { ConversationFiles } from "../../reviews/requester/conversation-files.ts";
 import { explained } from "../../reviews/requester/held-conversation.ts";
 import { makeReviewFolder, newReviewName } from "../../reviews/requester/reviews-folder.ts";
 import type { Call } from "../command.ts";
+import { printable } from "../printable.ts";
+import { shellWord } from "../shell-word.ts";
 import type { REVIEW_START_FLAGS } from "../specs/review-ask.ts";
 import { providerOf, workDirOf } from "./provider.ts";
 import { mediaTypeFor } from "./work-file.ts";
@@ -15,6 +17,14 @@ const LOCK_WAIT_MS = 5_000;
 
 export function rootOf({ dir }: { readonly dir: string | undefined }): string {
   return resolve(dir ?? DEFAULT_ROOT);
+}
+
+/** What a command that is suggested needs to find the review in this folder. */
+export function sameDir(folder: string): string {
+  const root = dirname(folder);
+  if (root === resolve(DEFAULT_ROOT)) return "";
+  const near = relative(".", root) || ".";
+  return ` --dir ${printable(shellWord(near.startsWith("..") ? root : near))}`;
 }
 
 export function holdingOf({ reviewKillMs }: { readonly reviewKillMs: number }) {

@@ -12,7 +12,10 @@ const LIMITS: readonly SettingName[] = [
 ];
 const ASK: readonly SettingName[] = ["url", "key", ...LIMITS];
 
-const REVIEW: Arg = { name: "REVIEW", summary: "The name of a review, or the beginning of one." };
+const REVIEW: Arg = {
+  name: "REVIEW",
+  summary: "The name of a review, the beginning of one, or the path of its folder.",
+};
 const FILE: Arg = { name: "FILE", summary: "The piece of work, a text in UTF-8." };
 
 const DIR = { type: "text", value: "DIR", summary: "Where reviews are kept; .assay/reviews unless given." } as const;

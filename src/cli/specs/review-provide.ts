@@ -40,7 +40,7 @@ export const REVIEW_PROVIDE_FLAGS = {
     type: "integer",
     value: "MS",
     min: 1,
-    summary: "How long a review may take, 240000 unless given; then the answer is INTERNAL_ERROR.",
+    summary: "How long a review may take, reviewerTimeoutMs unless given; then the answer is INTERNAL_ERROR.",
   },
   busyMs: {
     type: "integer",
@@ -63,6 +63,7 @@ export const reviewProvide = command({
   flags: REVIEW_PROVIDE_FLAGS,
   settings: [
     ...CLIENT,
+    "reviewer",
     "reviewModel",
     "reviewModelUrl",
     "reviewModelKeyEnv",

@@ -9,6 +9,8 @@ import { knownSecrets } from "./known-secrets.ts";
 export interface ProcessScrubber extends Scrubber {
   /** Learns one more secret. */
   keep(secret: string): void;
+  /** All that it knows, for other threads of this process. */
+  known(): readonly string[];
 }
 
 export async function processScrubber(config: Config, env: Environment = ownEnvironment()): Promise<ProcessScrubber> {
@@ -20,5 +22,6 @@ export async function processScrubber(config: Config, env: Environment = ownEnvi
       secrets.push(secret);
       known.set(secrets);
     },
+    known: () => secrets,
   };
 }

@@ -9,9 +9,10 @@ function bound(env: Record<string, string>) {
 const MODEL = { ASSAY_REVIEW_MODEL: "small", ASSAY_REVIEW_MODEL_URL: "http://127.0.0.1:9/v1" };
 
 describe("the model that reviews", () => {
-  test("is none unless one is named", () => {
-    expect(bound({})).toBeUndefined();
-    expect(bound({ ASSAY_REVIEW_MODEL_URL: MODEL.ASSAY_REVIEW_MODEL_URL })).toBeUndefined();
+  test("is that of the settings, or one of its own at the same place", () => {
+    const config = loadConfig({ flags: {}, env: MODEL, cwd: "/nowhere" });
+    expect(reviewModelOf(config, MODEL, "large")).toEqual({ ...bound(MODEL), model: "large" });
+    expect(() => bound({ ASSAY_REVIEW_MODEL_URL: MODEL.ASSAY_REVIEW_MODEL_URL })).toThrow(/ASSAY_REVIEW_MODEL, or/);
   });
 
   test("may need no key", () => {

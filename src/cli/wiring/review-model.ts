@@ -9,14 +9,19 @@ type ReviewModelConfig = Pick<
 >;
 
 /**
- * The model that configuration binds the reviewer to, undefined when it binds it to none. Throws `unusable_input` when it does so by half:
- * the rules in its place would review something else than was asked for, and a missing key shows late and far away.
+ * The model that a reviewer is bound to: one of its own, or that of the settings. Throws `unusable_input` when it is known by half: the
+ * rules in its place would review something else than was asked for, and a missing key shows late and far away.
  */
-export function reviewModelOf(config: ReviewModelConfig, env: Environment): ReviewerModel | undefined {
-  const { reviewModel: model, reviewModelUrl: url, reviewModelKeyEnv } = config;
-  if (model === undefined) return undefined;
+export function reviewModelOf(config: ReviewModelConfig, env: Environment, own?: string): ReviewerModel {
+  const { reviewModelUrl: url, reviewModelKeyEnv } = config;
+  const model = own ?? config.reviewModel;
+  if (model === undefined) {
+    const problem = `a reviewer is bound to a model that is not named; set ${environmentNameOf("reviewModel")}, or write NAME=model:MODEL`;
+    throw new AppError("unusable_input", { problem });
+  }
   if (url === undefined) {
-    const problem = `reviewModel is set but reviewModelUrl is not; set ${environmentNameOf("reviewModelUrl")} too`;
+    const named = own === undefined ? "reviewModel is set" : `the model ${own} is to review`;
+    const problem = `${named} but reviewModelUrl is not${own === undefined ? "" : " set"}; set ${environmentNameOf("reviewModelUrl")} too`;
     throw new AppError("unusable_input", { problem });
   }
   const key = env[reviewModelKeyEnv];

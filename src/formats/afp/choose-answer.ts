@@ -1,6 +1,6 @@
+import { type Asked, type CheckedResponse, checkResponse } from "./check-response.ts";
 import { DECODINGS, type Decoded, decodeAnswer } from "./decode-answer.ts";
 import { isMembers, type Members, own } from "./field-names.ts";
-import { type Asked, type CheckedResponse, checkResponse } from "./response.ts";
 import type { WrapperMessage } from "./wrapper-stream.ts";
 
 /** The texts of one message of the agent, and whether more was to follow. */
@@ -13,11 +13,10 @@ interface Group {
   looked: number;
 }
 
-const NO_MESSAGE = "";
-
 /** Gathers what the messages of one run say about the answer. */
 export class AnswerFinder {
-  readonly #groups = new Map<string, Group>();
+  /** What names no message is one group. */
+  readonly #groups = new Map<string | undefined, Group>();
   readonly #warnings = new Set<string>();
   #continued = false;
   #toolError: ToolError | undefined;
@@ -27,7 +26,7 @@ export class AnswerFinder {
 
   take({ type, part = {}, error }: WrapperMessage): void {
     const id = own(part, "messageID");
-    const key = typeof id === "string" ? id : NO_MESSAGE;
+    const key = typeof id === "string" ? id : undefined;
     if (type === "step_start") this.#group(key).started = true;
     else if (type === "step_finish") this.#finish(this.#group(key), part);
     else if (type === "text") this.#text(key, part);
@@ -40,7 +39,7 @@ export class AnswerFinder {
 
   /** A step that began and never ended. */
   get unfinished(): boolean {
-    return [...this.#groups].some(([key, { started, finished }]) => key !== NO_MESSAGE && started && !finished);
+    return [...this.#groups].some(([key, { started, finished }]) => key !== undefined && started && !finished);
   }
 
   /** Why the agent stopped talking, as far as it said so. */
@@ -83,7 +82,7 @@ export class AnswerFinder {
     return { best: { ...best, several: candidates.length > 1 } };
   }
 
-  #group(key: string): Group {
+  #group(key: string | undefined): Group {
     const known = this.#groups.get(key);
     if (known) return known;
     const group: Group = { texts: [], finished: false, started: false, looked: 0 };
@@ -100,7 +99,7 @@ export class AnswerFinder {
     this.#cost += amount(own(part, "cost"));
   }
 
-  #text(key: string, part: Members): void {
+  #text(key: string | undefined, part: Members): void {
     if (this.#continued) {
       this.#warnings.add("text_after_continuation");
       return;

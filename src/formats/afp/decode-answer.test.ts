@@ -14,6 +14,9 @@ describe("an answer in a text", () => {
     ["fenced", `\`\`\`\n${text()}\`\`\``],
     ["fenced", `~~~json\n${text()}\n~~~`],
     ["fenced", `\`\`\`json\n${text("a ```js fence``` in it")}\n\`\`\``],
+    ["fenced", `\`\`\`\`md\n\`\`\`\n\`\`\`\`\n\`\`\`json\n${text()}\n\`\`\``],
+    ["fenced", `\`\`\`\n\`\`\`js\nx\n\`\`\`\n\`\`\`json\n${text()}\n\`\`\``],
+    ["fenced", `\`\`\`json\n${text("\u2028```\u2028 begins no line")}\n\`\`\``],
     ["embedded", `Well, {this} is "it": ${text()}. Bye.`],
     ["embedded", `\`\`\`json\n${text()}`],
   ])("is found (%s): %s", (how, source) => {
@@ -49,7 +52,9 @@ describe("an answer in a text", () => {
 
   test("is looked for with an effort that grows with the text, not with its square", () => {
     const size = 1 << 21;
-    for (const source of ["{".repeat(size), `a${" ".repeat(size)}a`, '{"'.repeat(size / 2), "```".repeat(size / 4)]) {
+    const tildes = `${"~".repeat(size)}\``;
+    const texts = ["{".repeat(size), `a${" ".repeat(size)}a`, '{"'.repeat(size / 2), "```".repeat(size / 4), tildes];
+    for (const source of texts) {
       expect(decodeAnswer(source)).toBeUndefined();
     }
   });

@@ -44,32 +44,44 @@ function isResponseLike(value: unknown): value is Members {
 
 /** The body of the last Markdown fence that holds an answer: of those that stand on lines of their own, else of any. */
 function lastFenced(text: string): Members | undefined {
-  return [...fencedLines(text)].findLast(isResponseLike) ?? [...fencedAnywhere(text)].findLast(isResponseLike);
+  return lastAnswerIn(fencedLines(text)) ?? lastAnswerIn(fencedAnywhere(text));
 }
 
-const FENCE = /^ {0,3}(`{3,}|~{3,})[^`\n]*$/gm;
+function lastAnswerIn(bodies: Iterable<string>): Members | undefined {
+  let found: Members | undefined;
+  for (const body of bodies) {
+    const bare = body.trim();
+    // Most that is no answer can be told by its ends; to have the parser find that out takes far longer.
+    const value = bare.startsWith("{") && bare.endsWith("}") ? parsed(body) : undefined;
+    if (isResponseLike(value)) found = value;
+  }
+  return found;
+}
+
+/** Only LF begins a line. All of a mark is taken or none of it, else a long one is tried at every length. */
+const FENCE = /(?<![^\n]) {0,3}(`{3,}(?!`)|~{3,}(?!~))[^`\n]*(?![^\n])/g;
 
 /** JSON has no raw line breaks in its strings, so a fence that is part of the answer cannot be taken for its end. */
-function* fencedLines(text: string): Generator<unknown> {
+function* fencedLines(text: string): Generator<string> {
   let open: { readonly mark: string; readonly body: number } | undefined;
   for (const match of text.matchAll(FENCE)) {
     const mark = match[1] ?? "";
     const end = match.index + match[0].length;
     if (open === undefined) open = { mark, body: end };
     else if (mark.startsWith(open.mark) && match[0].trim() === mark) {
-      yield parsed(text.slice(open.body, match.index));
+      yield text.slice(open.body, match.index);
       open = undefined;
     }
   }
 }
 
 /** One that ends right behind the answer. */
-function* fencedAnywhere(text: string): Generator<unknown> {
+function* fencedAnywhere(text: string): Generator<string> {
   const parts = text.split("```");
   // Every second part stands between two fences; one that is never closed is none.
   for (let i = 1; i < parts.length - 1; i += 2) {
     const part = parts[i] ?? "";
-    yield parsed(part.slice(part.indexOf("\n") + 1));
+    yield part.slice(part.indexOf("\n") + 1);
   }
 }
 

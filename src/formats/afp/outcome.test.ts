@@ -23,6 +23,7 @@ const message = (type: string, part: object = {}, more: object = {}) => ({
 const text = (content: string, part: object = {}) => message("text", { text: content, ...part });
 const begun = message("step_start");
 const done = (reason?: string, part: object = {}) => message("step_finish", { reason, ...part });
+const odd = { type: "news" };
 const error = (name: string, data: object = {}) => ({ type: "error", sessionID: "s", error: { name, data } });
 
 const CLEAN: Ending = { exitCode: 0, stderr: "" };
@@ -51,6 +52,15 @@ describe("of several answers", () => {
     ]);
     expect(summaryOf(outcome)).toBe("final");
     expect(outcome.warnings).toEqual(["several_answers"]);
+  });
+
+  test.each(["tool-calls", "unknown"])("one whose message ended with %s was on the way", (reason) => {
+    const outcome = outcomeOf([
+      text(answer("on the way"), { messageID: "m1" }),
+      done(reason, { messageID: "m1" }),
+      text(answer("final"), { messageID: "m2" }),
+    ]);
+    expect(summaryOf(outcome)).toBe("final");
   });
 
   test("the earlier message counts, as its first sign of life says", () => {
@@ -113,6 +123,11 @@ describe("an answer", () => {
     });
   });
 
+  test("is also what somebody marks in a way that means nothing", () => {
+    const outcome = outcomeOf([begun, text(answer("x"), { synthetic: "true" }), done()]);
+    expect(outcome).toMatchObject({ outcome: "response_success", warnings: [] });
+  });
+
   test("counts whatever happened around it, with a note", () => {
     const messages = [error("APIError"), text(answer("x"))];
     const outcome = outcomeOf(messages, { exitCode: 1 }, {}, '{"type":"te');
@@ -141,6 +156,8 @@ describe("an answer", () => {
     expect(outcomeOf([begun, text("no"), done("stop")]).answered).toBe(false);
     expect(outcomeOf([begun, text(answer("x")), done("stop")]).answered).toBe(true);
     expect(outcomeOf([begun, done("unknown"), text(answer("x")), done("stop")]).answered).toBe(true);
+    const later = [text("more", { messageID: "m2" }), done("stop", { messageID: "m2" })];
+    expect(outcomeOf([begun, text(answer("x")), done("stop"), ...later]).answered).toBe(true);
   });
 });
 
@@ -150,8 +167,8 @@ describe("the session", () => {
   });
 
   test.each<[string, object[], Partial<Question>]>([
-    ["two messages disagree", [begun, text(answer("x")), { ...done(), sessionID: "other" }], {}],
-    ["another than the one named comes back", [begun, text(answer("x")), done()], { session: "mine" }],
+    ["two messages disagree", [begun, text(answer("x")), { ...done(), sessionID: "other" }, odd], {}],
+    ["another than the one named comes back", [begun, odd, text(answer("x")), done()], { session: "mine" }],
   ])("when %s makes the answer useless", (_, messages, question) => {
     expect(outcomeOf(messages, {}, question)).toMatchObject({ outcome: "session_mismatch", ids: [], warnings: [] });
     expect(outcomeOf(messages, {}, question).response).toBeUndefined();
@@ -163,7 +180,7 @@ describe("without an answer the first that fits is", () => {
   test.each<[string, object[], Partial<Ending>, object]>([
     [
       "wrong_agent, even with an answer",
-      [begun, text(answer("x")), done()],
+      [begun, odd, text(answer("x")), done()],
       fallback,
       { outcome: "wrong_agent", warnings: [] },
     ],
@@ -180,6 +197,18 @@ describe("without an answer the first that fits is", () => {
       { outcome: "tool_error", toolError: { name: "X", message: "m", isRetryable: true } },
     ],
     ["stream_cut", [begun, text("no")], {}, { outcome: "stream_cut" }],
+    [
+      "stream_cut, also of a message with an empty name",
+      [message("step_start", { messageID: "" }), message("step_finish", { messageID: undefined })],
+      {},
+      { outcome: "stream_cut" },
+    ],
+    [
+      "no_answer, of a step that names no message",
+      [message("step_start", { messageID: 7 })],
+      {},
+      { outcome: "no_answer" },
+    ],
     [
       "invalid_answer",
       [begun, text("{}"), text('{"iteration":1}'), done()],

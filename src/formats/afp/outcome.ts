@@ -1,5 +1,6 @@
+import type { Asked } from "./check-response.ts";
 import { AnswerFinder, type Choice, type Spent, type ToolError } from "./choose-answer.ts";
-import type { Asked, ReviewResponse } from "./response.ts";
+import type { ReviewResponse } from "./response.ts";
 import { WrapperStream } from "./wrapper-stream.ts";
 
 export type OutcomeName =

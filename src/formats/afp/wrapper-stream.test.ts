@@ -17,6 +17,7 @@ describe("a stream", () => {
     const text = `\ufeff${said("Grüße 🌍")}\r\n\n${said("a\u2028b")}\n`;
     const whole = read(text);
     expect(whole.messages.map(({ part }) => part?.["text"])).toEqual(["Grüße 🌍", "a\u2028b"]);
+    expect(whole.warnings).toEqual([]);
     for (const size of [1, 2, 3, 7]) expect(read(text, size)).toEqual(whole);
   });
 
@@ -40,6 +41,13 @@ describe("a stream", () => {
     const bytes = new TextEncoder().encode(`${said("x")}\n${said("世")}`);
     expect(read(bytes.subarray(0, bytes.lastIndexOf(0xb8))).cut).toBe(true);
   });
+
+  test.each(["step_start", "text", "reasoning", "tool_use", "step_finish", "error", "done"])(
+    "may have %s in it",
+    (type) => {
+      expect(read(`${JSON.stringify({ type })}\n`)).toMatchObject({ messages: [{ type }], warnings: [] });
+    },
+  );
 
   test("may have messages of unknown types, without anything but a type", () => {
     const { messages, warnings } = read(

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { checkResponse } from "./response.ts";
+import { checkResponse } from "./check-response.ts";
 import { responseOnWire } from "./write-response.ts";
 
 test.each([

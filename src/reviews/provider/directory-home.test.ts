@@ -53,6 +53,13 @@ describe("a session in a directory", () => {
     expect(JSON.parse(readFileSync(join(root, id, "session.json"), "utf8")).turns).toEqual([answeredTurn(1)]);
   });
 
+  test("leaves nothing behind when its first turn comes to nothing", async () => {
+    const root = tempDir();
+    const failing = directoryHome(root).withNewSession(async () => Promise.reject(new Error("no room")));
+    await expect(failing).rejects.toThrow("no room");
+    expect(readdirSync(root)).toEqual([]);
+  });
+
   test("is there although nothing was kept of its first turn", async () => {
     const root = tempDir();
     const id = await directoryHome(root).withNewSession(async ({ sessionID }) => ({ result: sessionID }));

@@ -1,4 +1,4 @@
-import { readdir, readFile, stat, utimes } from "node:fs/promises";
+import { readdir, readFile, rmdir, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError } from "../../protocol/errors.ts";
 import { type DirectoryLock, lockDirectory } from "./directory-lock.ts";
@@ -73,9 +73,15 @@ async function withNewSession<T>(root: string, work: (session: ReviewSession) =>
   // Made before the work, so that nobody waits for a review to hear that it cannot be kept.
   const dir = join(root, fresh.sessionID);
   await makeDirectory(dir);
-  const { session = fresh, result } = await work(fresh);
-  await replaceFile(join(dir, FILE), sessionFileText(session, []));
-  return result;
+  try {
+    const { session = fresh, result } = await work(fresh);
+    await replaceFile(join(dir, FILE), sessionFileText(session, []));
+    return result;
+  } catch (error) {
+    // It was reported to nobody. Where it cannot be removed either, it is in nobody's way.
+    await rmdir(dir).catch(() => {});
+    throw error;
+  }
 }
 
 async function fork(root: string, sessionID: string): Promise<string | undefined> {

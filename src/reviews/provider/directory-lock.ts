@@ -68,8 +68,8 @@ function successorPath(dir: string, { token }: Holder): string {
 
 async function place(dir: string, path: string, mine: Holder): Promise<boolean> {
   const draft = join(dir, `lock.draft.${mine.token}`);
-  await writeFile(draft, `${JSON.stringify(mine)}\n`, { mode: 0o600 });
   try {
+    await writeFile(draft, `${JSON.stringify(mine)}\n`, { mode: 0o600 });
     await link(draft, path);
     return true;
   } catch (error) {

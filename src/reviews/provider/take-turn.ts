@@ -24,6 +24,8 @@ export interface TurnAsked {
 export interface TurnOptions {
   /** How long a review may take: less than requesters usually wait, so that they are told. */
   readonly reviewLimitMs?: number;
+  /** When aborted, a review that is under way is given up: nobody will be left to end what it started. */
+  readonly signal?: AbortSignal;
   /** Told why a review failed, which the answer does not say. */
   readonly onFailure?: (error: unknown) => void;
 }
@@ -90,7 +92,7 @@ async function answer(
   session: ReviewSession,
   checked: CheckedRequest,
   reviewer: Reviewer,
-  { reviewLimitMs = REVIEW_LIMIT_MS, onFailure }: TurnOptions,
+  { reviewLimitMs = REVIEW_LIMIT_MS, signal, onFailure }: TurnOptions,
 ): Promise<Answered> {
   const fingerprint = checked.ok ? fingerprintOf(checked.request) : "";
   const beginning = beginTurn({ checked, fingerprint, session, reviews: (type) => reviewer.reviews(type) });
@@ -98,7 +100,7 @@ async function answer(
   if (beginning.type === "refused") return { session: beginning.session, response: errorResponse(beginning.answer) };
   const { turn } = beginning;
   try {
-    const review = await reviewed(turn, reviewer, reviewLimitMs);
+    const review = await reviewed(turn, reviewer, reviewLimitMs, signal);
     if (review !== undefined) return finishTurn(turn, review);
     onFailure?.(new AppError("unavailable", { reason: `The reviewer took longer than ${reviewLimitMs} ms` }));
     return failed(session, turn, "the review took too long");
@@ -122,13 +124,19 @@ function failed(session: ReviewSession, turn: Turn, message: string): Answered {
 }
 
 /** Undefined when it takes too long; the reviewer is then told to stop, and not waited for. */
-async function reviewed(turn: Turn, reviewer: Reviewer, limitMs: number): Promise<Review | undefined> {
+async function reviewed(
+  turn: Turn,
+  reviewer: Reviewer,
+  limitMs: number,
+  given: AbortSignal | undefined,
+): Promise<Review | undefined> {
   const { request, session, decisions } = turn;
   const stop = new AbortController();
   const over = new AbortController();
   const limit = sleep(limitMs, undefined, { signal: over.signal }).catch(() => undefined);
   try {
-    const review = await Promise.race([reviewer.review({ request, session, decisions, signal: stop.signal }), limit]);
+    const signal = given === undefined ? stop.signal : AbortSignal.any([stop.signal, given]);
+    const review = await Promise.race([reviewer.review({ request, session, decisions, signal }), limit]);
     if (review !== undefined && !isUsable(review)) {
       throw new AppError("unusable_input", { problem: "the reviewer gave ids that are malformed or not unique" });
     }

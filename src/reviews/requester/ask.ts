@@ -1,4 +1,4 @@
-import { checkRequest, REQUEST_BYTES_MAX, type ReviewRequest } from "../../formats/afp/request.ts";
+import { type ReviewRequest, readRequest } from "../../formats/afp/request.ts";
 import { responseOnWire } from "../../formats/afp/write-response.ts";
 import { unifiedDiff } from "../../formats/unified-diff.ts";
 import { AppError } from "../../protocol/errors.ts";
@@ -126,12 +126,8 @@ async function startOver(
 
 /** By the checks that a provider makes: a request that it would refuse costs no call. */
 function refuseInvalid(request: ReviewRequest): void {
-  const checked = checkRequest(request);
+  const checked = readRequest(Buffer.from(JSON.stringify(request)));
   if (!checked.ok) throw new AppError("review_request_refused", { problem: checked.message, check: checked.problem });
-  if (Buffer.byteLength(JSON.stringify(request)) > REQUEST_BYTES_MAX) {
-    const problem = `the request would be larger than ${REQUEST_BYTES_MAX} bytes`;
-    throw new AppError("review_request_refused", { problem, check: "size" });
-  }
 }
 
 function sessionFor({ session_id, review }: Conversation, { iteration }: ReviewRequest): string | undefined {

@@ -1,8 +1,9 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { mkdir, open, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type ReviewRequest, readRequest } from "../../formats/afp/request.ts";
-import { checkResponse, type ReviewResponse } from "../../formats/afp/response.ts";
+import { checkResponse } from "../../formats/afp/check-response.ts";
+import { checkRequest, type ReviewRequest } from "../../formats/afp/request.ts";
+import type { ReviewResponse } from "../../formats/afp/response.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { replaceFile } from "../provider/whole-file.ts";
 import type { DecisionLine, RecordedOutcome, SentArtifact } from "./after-turn.ts";
@@ -67,7 +68,8 @@ export class ConversationFiles {
 
   async request(attempt: number): Promise<ReviewRequest> {
     const path = this.turnPath(attempt, "request.json");
-    const checked = readRequest(await readFile(path).catch(failing(path)));
+    // Its size is no matter any more: what was small enough on one line is larger when it is written for people.
+    const checked = checkRequest(parsed(await readFile(path, "utf8").catch(failing(path))));
     if (checked.ok) return checked.request;
     throw unreadable(path, checked.message);
   }

@@ -2,7 +2,13 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isMembers, own } from "../../formats/afp/field-names.ts";
-import { checkRequest, type Decision, PROTOCOL_VERSION } from "../../formats/afp/request.ts";
+import {
+  checkRequest,
+  type Decision,
+  isTooDeep,
+  PROTOCOL_VERSION,
+  REQUEST_DEPTH_MAX,
+} from "../../formats/afp/request.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { digestOf } from "./artifact.ts";
 import type { Limits } from "./carrier.ts";
@@ -51,6 +57,8 @@ async function outputOf(program: FeedbackProgram, input: string): Promise<string
 
 /** The decisions and the artifact are held to the rules for requests, since they become one. */
 export function readReaction(text: string, mediaType: string, program: string): Reaction {
+  // As deep as the request that it becomes.
+  if (isTooDeep(text)) throw useless(program, `what it wrote is nested deeper than ${REQUEST_DEPTH_MAX}`);
   let value: unknown;
   try {
     value = JSON.parse(text);

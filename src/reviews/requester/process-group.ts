@@ -16,12 +16,6 @@ export function markOf(pid: number): ProcessMark {
   return { pid, started: statOf(pid)?.started ?? "" };
 }
 
-/** Whether it still runs: by its number and its start where the start is known, else by the number alone. */
-export function isRunning({ pid, started }: ProcessMark): boolean {
-  if (started !== "") return statOf(pid)?.started === started;
-  return canSignal(pid);
-}
-
 /** Ends a group whose leader is marked, where it is certain that it is that one. */
 export async function endLeftOver(leader: ProcessMark, killMs: number): Promise<void> {
   if (leader.started === "") return;
@@ -45,10 +39,21 @@ export async function endGroup(leader: number, killMs: number, hurry: () => Prom
 /** Set for what is started here and inherited by whatever that starts: it tells those that left the group. */
 export const RUN_MARK = "ASSAY_REVIEW_RUN";
 
-/** Ends what was started with this mark and left its group, where the system tells. */
-export function endMarked(mark: string): void {
-  for (const pid of processes() ?? []) {
-    if (environmentOf(pid).includes(`${RUN_MARK}=${mark}`)) signal(pid, "SIGKILL");
+/** One that is just about to become another program shows no mark for a moment, so a single look that finds none proves nothing. */
+const LOOKS_IN_VAIN = 3;
+
+/**
+ * Ends what was started with this mark and left its group, where the system tells. One of them may start another while they are looked
+ * for: they are looked for again until there are none, the youngest first, before they can do so.
+ */
+export async function endMarked(mark: string): Promise<void> {
+  let inVain = 0;
+  for (let waitedMs = 0; waitedMs < GONE_MS && inVain < LOOKS_IN_VAIN; waitedMs += POLL_MS) {
+    const marked = (processes() ?? [])
+      .sort((a, b) => b - a)
+      .filter((pid) => environmentOf(pid).includes(`${RUN_MARK}=${mark}`) && signal(pid, "SIGKILL"));
+    inVain = marked.length === 0 ? inVain + 1 : 0;
+    await sleep(POLL_MS);
   }
 }
 
@@ -68,11 +73,12 @@ export function hasMembers(leader: number): boolean {
   return pids === undefined || pids.some((pid) => statOf(pid)?.group === leader);
 }
 
-function signal(pid: number, name: NodeJS.Signals): void {
+/** False when none is left. */
+function signal(pid: number, name: NodeJS.Signals): boolean {
   try {
-    process.kill(pid, name);
+    return process.kill(pid, name);
   } catch {
-    // None is left.
+    return false;
   }
 }
 

@@ -1,12 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, readdir } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { basename, join, resolve, sep } from "node:path";
 import { AppError } from "../../protocol/errors.ts";
 import type { Conversation } from "./conversation.ts";
 import { ConversationFiles } from "./conversation-files.ts";
 
 const NAME = /^[a-z0-9][a-z0-9._-]{0,99}$/i;
+const STATE = "state.json";
 const LETTERS = "abcdefghjkmnpqrstvwxyz23456789";
 
 /** A name for people: what is reviewed, and something that no other review has. */
@@ -27,13 +28,20 @@ export async function makeReviewFolder(root: string, review: string): Promise<st
   return folder;
 }
 
-/** The folder of a review by its name, or by the beginning of one where only one begins so. */
+/**
+ * The folder of a review by its path, its name or the beginning of its name: the only one that begins so, or the only one of them that is
+ * open, since nobody goes on with what has ended.
+ */
 export async function findReview(
   root: string,
   named: string,
 ): Promise<{ readonly review: string; readonly folder: string }> {
+  const path = resolve(named);
+  if (named.includes(sep) && existsSync(join(path, STATE))) return { review: basename(path), folder: path };
   const names = await reviewNames(root);
-  const found = names.includes(named) ? [named] : names.filter((name) => named !== "" && name.startsWith(named));
+  const alike = names.includes(named) ? [named] : names.filter((name) => named !== "" && name.startsWith(named));
+  const open = alike.length > 1 ? await openOnes(root, alike) : [];
+  const found = open.length === 1 ? open : alike;
   const [review] = found;
   if (review !== undefined && found.length === 1) return { review, folder: join(root, review) };
   const problem =
@@ -43,11 +51,22 @@ export async function findReview(
   throw new AppError("unusable_input", { problem });
 }
 
+/** One that cannot be read may be open. */
+async function openOnes(root: string, names: readonly string[]): Promise<string[]> {
+  const isOpen = await Promise.all(
+    names.map(async (name) => {
+      const loaded = await new ConversationFiles(join(root, name)).load().catch(() => undefined);
+      return loaded === undefined || loaded.status === "open";
+    }),
+  );
+  return names.filter((_, i) => isOpen[i]);
+}
+
 /** Every folder that holds one. */
 export async function reviewNames(root: string): Promise<string[]> {
   const entries = await readdir(root, { withFileTypes: true }).catch(() => []);
   return entries
-    .filter((entry) => entry.isDirectory() && NAME.test(entry.name) && existsSync(join(root, entry.name, "state.json")))
+    .filter((entry) => entry.isDirectory() && NAME.test(entry.name) && existsSync(join(root, entry.name, STATE)))
     .map(({ name }) => name)
     .sort();
 }

@@ -59,9 +59,15 @@ export async function runProgram(program: Program, following: Following, limits:
     const running = new Running(child, file, watch, limits, mark);
     const failed = await running.failure();
     if (failed !== undefined) return notStarted(program, failed);
-    onStarted?.(child.pid ?? 0);
-    child.stdin?.end(program.input);
-    return await running.untilEnd(signal);
+    try {
+      onStarted?.(child.pid ?? 0);
+      child.stdin?.end(program.input);
+      return await running.untilEnd(signal);
+    } catch (error) {
+      // Of ours perhaps, such as a full disk: what was started must not outlive it.
+      await running.stop();
+      throw error;
+    }
   } finally {
     await file.close();
   }
@@ -160,14 +166,20 @@ class Running {
       if (nowMs - startedMs >= this.#limits.timeMs) limited = true;
       if (answeredMs !== undefined && nowMs - answeredMs >= this.#limits.graceMs) limited = true;
     }
-    await this.#end();
-    if (limited || signal.aborted) endMarked(this.#mark);
+    if (limited || signal.aborted) await this.stop();
+    else await this.#end();
     signal.throwIfAborted();
     if (limited) await this.#file.truncate(Math.min(this.#read, this.#limits.bytes));
     else limited = await this.#takeMore();
     await Promise.race([this.#stderrEnded, sleep(STDERR_WAIT_MS)]);
     const { exitCode, signalCode } = this.#child;
     return { started: true, exitCode, signal: signalCode ?? undefined, limited, stderr: this.#stderr };
+  }
+
+  /** Ends it with all that it started, also what left its group. */
+  async stop(): Promise<void> {
+    await this.#end();
+    await endMarked(this.#mark);
   }
 
   /** All of its group, also when it has ended by itself and left others behind. */

@@ -79,6 +79,7 @@ describe("a provider on a server", () => {
   test.each<[number, object, object]>([
     [404, { error: "not_found", message: "m", details: { name: "SessionNotFound" } }, { outcome: "session_not_found" }],
     [404, { error: { name: "SessionNotFound", message: "m" } }, { outcome: "session_not_found" }],
+    [500, { error: { name: "SessionNotFound", message: "m" } }, { outcome: "tool_error" }],
     [
       404,
       { error: "not_found", message: "m" },
@@ -114,6 +115,49 @@ describe("a provider on a server", () => {
       response.write(STREAM.slice(0, 200), () => response.destroy());
     });
     expect((await turn(url)).outcome).toBe("stream_cut");
+  });
+
+  test("that goes away before it answers may be asked again", async () => {
+    const url = await serve((_, response) => response.destroy());
+    expect(await turn(url)).toMatchObject({ outcome: "stream_cut", exitCode: 1 });
+  });
+
+  test("that sends us elsewhere is not followed: the key is for nobody else", async () => {
+    let followed = 0;
+    const elsewhere = await serve((_, response) => {
+      followed++;
+      response.end(STREAM);
+    });
+    const url = await serve((_, response) => response.writeHead(307, { location: elsewhere }).end());
+    const { outcome, toolError } = await turn(url);
+    expect({ outcome, toolError, followed }).toMatchObject({
+      outcome: "tool_error",
+      toolError: { message: "the server answered 307", isRetryable: false },
+      followed: 0,
+    });
+  });
+
+  test("that speaks no TLS is said to speak none", async () => {
+    const url = await serve((_, response) => response.end());
+    const { outcome, toolError } = await turn(url.replace("http:", "https:"));
+    expect(outcome).toBe("spawn_failed");
+    expect(toolError?.message).toContain("does not speak TLS");
+  });
+
+  test("that answers with a page for people gives no answer", async () => {
+    const url = await serve((_, response) =>
+      response.writeHead(200, { "content-type": "text/html" }).end("<html>\nSign in\n</html>\n"),
+    );
+    expect(await turn(url)).toMatchObject({ outcome: "no_answer", warnings: ["not_a_message"] });
+  });
+
+  test("that refuses with more than anybody reads has refused", async () => {
+    const url = await serve((_, response) => {
+      const go = () => response.write("x".repeat(1 << 16), go);
+      response.writeHead(500);
+      go();
+    });
+    expect(await turn(url)).toMatchObject({ outcome: "tool_error", toolError: { message: "the server answered 500" } });
   });
 
   test("that is not there was never asked", async () => {

@@ -1,4 +1,6 @@
 import { open } from "node:fs/promises";
+import { type IncomingMessage, request as requestHttp } from "node:http";
+import { request as requestHttps } from "node:https";
 import { isMembers, own } from "../../formats/afp/field-names.ts";
 import type { Ending } from "../../formats/afp/outcome.ts";
 import type { Carrier, Limits, Sending, Sent } from "./carrier.ts";
@@ -27,25 +29,18 @@ async function post({ url, key, agent, limits }: ServerSettings, sending: Sendin
   const address = new URL(`${url}${PROVIDER}`);
   address.searchParams.set("agent", agent);
   if (session !== undefined) address.searchParams.set("session", session);
-  let response: Response;
-  try {
-    response = await fetch(address, {
-      method: "POST",
-      headers: {
-        "content-type": "application/json",
-        accept: "application/x-ndjson",
-        ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
-      },
-      body: line,
-      redirect: "error",
-      signal: AbortSignal.any([signal, stop.signal]),
-    });
-  } catch (error) {
+  const begun = await begin(address, key, line, AbortSignal.any([signal, stop.signal]));
+  if ("error" in begun) {
     clearTimeout(timer);
     signal.throwIfAborted();
     if (stop.signal.aborted) return ended({ limited: true });
-    return { started: false, name: "unreachable", message: `no answer from ${url}: ${reasonOf(error)}` };
+    const reason = reasonOf(begun.error);
+    // Somebody who had the request may have acted on it; asked again, a provider gives what it gave.
+    if (begun.connected) return ended({ exitCode: 1, broken: true, stderr: `the connection broke: ${reason}` });
+    return { started: false, name: "unreachable", message: `no answer from ${url}: ${reason}` };
   }
+  const { response } = begun;
+  const { statusCode: status = 0 } = response;
   const file = await open(streamPath, "w", 0o600);
   let read = 0;
   const take = async (bytes: Uint8Array) => {
@@ -55,13 +50,13 @@ async function post({ url, key, agent, limits }: ServerSettings, sending: Sendin
     read += bytes.length;
   };
   try {
-    if (!response.ok) {
-      const refusal = refusalOf(response.status, await beginningOf(response));
+    if (status < 200 || status > 299) {
+      const refusal = refusalOf(status, await beginningOf(response));
       if (refusal.isLost) return ended({ exitCode: 1, stderr: "Error: Session not found" });
       await take(new TextEncoder().encode(refusal.line));
       return ended({ exitCode: 1 });
     }
-    for await (const bytes of response.body ?? []) {
+    for await (const bytes of response) {
       await take(bytes as Uint8Array);
       if (read > limits.bytes || watch.lines > limits.lines) return ended({ limited: true });
     }
@@ -69,12 +64,37 @@ async function post({ url, key, agent, limits }: ServerSettings, sending: Sendin
   } catch (error) {
     signal.throwIfAborted();
     if (stop.signal.aborted) return ended({ limited: true });
-    return ended({ exitCode: 1, broken: true, stderr: `the connection broke: ${reasonOf(error)}` });
+    return ended({ exitCode: 1, broken: true, stderr: `the connection broke: ${reasonOf(error as Error)}` });
   } finally {
     clearTimeout(timer);
     stop.abort();
     await file.close();
   }
+}
+
+type Begun = { readonly response: IncomingMessage } | { readonly error: Error; readonly connected: boolean };
+
+/** Not by `fetch`, which gives up on its own when an answer takes five minutes to begin, whatever the limit is. */
+function begin(address: URL, key: string | undefined, line: string, signal: AbortSignal): Promise<Begun> {
+  const isSecure = address.protocol === "https:";
+  const headers = {
+    "content-type": "application/json",
+    accept: "application/x-ndjson",
+    "content-length": Buffer.byteLength(line),
+    ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+  };
+  return new Promise((resolve) => {
+    let connected = false;
+    const options = { method: "POST", headers, agent: false, signal } as const;
+    const request = (isSecure ? requestHttps : requestHttp)(address, options, (response) => resolve({ response }));
+    request.once("socket", (socket) => {
+      socket.once(isSecure ? "secureConnect" : "connect", () => {
+        connected = true;
+      });
+    });
+    request.on("error", (error) => resolve({ error, connected }));
+    request.end(line);
+  });
 }
 
 function ended(how: Partial<Ending>): Sent {
@@ -116,18 +136,22 @@ function parsed(text: string): Readonly<Record<string, unknown>> {
   }
 }
 
-async function beginningOf(response: Response): Promise<string> {
+async function beginningOf(response: IncomingMessage): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
-  for await (const bytes of response.body ?? []) {
+  for await (const bytes of response) {
     text += decoder.decode(bytes as Uint8Array, { stream: true });
     if (text.length > REFUSAL_BYTES) break;
   }
   return text;
 }
 
-function reasonOf(error: unknown): string {
-  const { cause, message } = error as Error;
-  if (cause instanceof AggregateError && cause.errors[0] instanceof Error) return cause.errors[0].message;
-  return cause instanceof Error && cause.message !== "" ? cause.message : message;
+function reasonOf(error: Error): string {
+  // Of a name with several addresses, each of which was tried.
+  const [first] = error instanceof AggregateError ? error.errors : [];
+  if (first instanceof Error) return first.message;
+  if (/wrong version number/.test(error.message)) {
+    return "it does not speak TLS, so the address begins with http, not https";
+  }
+  return error.message;
 }

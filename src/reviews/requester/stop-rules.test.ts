@@ -90,6 +90,12 @@ describe("after an answer a conversation", () => {
     expect(reasonOf(conversation)).toBe(reason);
   });
 
+  test("goes on until the last of its turns is answered", () => {
+    const limits = { max_iterations: 2 };
+    expect(reasonOf(standing([["a"]], {}, { limits }))).toBeUndefined();
+    expect(reasonOf(standing([["a"], ["b"]], { a: ["accepted", 2] }, { limits }))).toBe("max_iterations");
+  });
+
   test("ends for the first reason that applies, and by agreement only for the first two", () => {
     const limits = { max_iterations: 1, max_tokens: 1 };
     expect(stopAfterAnswer(standing([[]], {}, { limits }))).toEqual({ status: "converged", reason: "no_remarks" });

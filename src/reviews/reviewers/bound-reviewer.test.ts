@@ -1,35 +1,38 @@
 import { expect, test } from "vitest";
 import { answer, says } from "../../testing/model-review.ts";
 import { ModelServer } from "../../testing/model-server.ts";
+import { tempDir } from "../../testing/temp-dir.ts";
 import { newSession } from "../provider/session.ts";
-import type { Reviewer } from "../reviewer.ts";
-import { reviewerFor } from "./bound-reviewer.ts";
+import type { ReviewAsked } from "../reviewer.ts";
+import { boundReviewer, type ReviewerBinding } from "./bound-reviewer.ts";
 
-const builtIn: Reviewer = {
-  agent: "qualitative-reviewer",
-  reviews: (mediaType) => mediaType === "text/plain",
-  review: () => Promise.reject(new Error("not asked")),
+const asked: ReviewAsked = {
+  request: {
+    protocol_version: "1.2",
+    iteration: 1,
+    artifact: { media_type: "text/plain", content: "Copy the data. TODO: say how" },
+  },
+  session: newSession("ses_1"),
+  decisions: [],
+  signal: new AbortController().signal,
 };
 
-test("the built-in rules review when no model is named", () => {
-  expect(reviewerFor({ builtIn })).toBe(builtIn);
-});
+const PRINTS = `process.stdin.resume().on("end", () => console.log(JSON.stringify({ areas_for_improvement: [], general_summary: "seen" })))`;
 
-test("a model that is named reviews in their name, and the same kinds of artifact", async () => {
+test("a name is answered to by whoever it is bound to: the rules, a model or a program, for the same kinds of artifact", async () => {
   const server = await ModelServer.start(() => says(answer()));
-  const reviewer = reviewerFor({ builtIn, model: { url: `${server.url}/`, model: "m" } });
-  const { remarks } = await reviewer.review({
-    request: {
-      protocol_version: "1.2",
-      iteration: 1,
-      artifact: { media_type: "text/plain", content: "Copy the data" },
-    },
-    session: newSession("ses_1"),
-    decisions: [],
-    signal: new AbortController().signal,
-  });
+  const command = { program: process.execPath, args: ["--eval", PRINTS], directory: tempDir(), environment: {} };
+  const bindings: ReviewerBinding[] = [
+    { agent: "rules", type: "builtin" },
+    { agent: "deep", type: "model", model: { url: `${server.url}/`, model: "m" } },
+    { agent: "program", type: "command", command },
+  ];
+  const reviewers = bindings.map(boundReviewer);
+  const [rules, deep, program] = await Promise.all(reviewers.map((one) => one.review(asked)));
   await server.close();
-  expect(remarks).toHaveLength(1);
-  expect(reviewer.agent).toBe("qualitative-reviewer");
-  expect([reviewer.reviews("text/plain"), reviewer.reviews("image/png")]).toEqual([true, false]);
+  expect(rules?.remarks[0]?.id).toMatch(/^todo-mark/);
+  expect(deep?.remarks).toHaveLength(1);
+  expect(program?.general_summary).toBe("seen");
+  expect(reviewers.map(({ agent }) => agent)).toEqual(["rules", "deep", "program"]);
+  for (const one of reviewers) expect([one.reviews("text/plain"), one.reviews("image/png")]).toEqual([true, false]);
 });

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { REMARK_ID } from "../../formats/afp/response.ts";
@@ -82,10 +82,10 @@ function isAlive(pid: number): boolean {
 }
 
 /** Starts a process that ignores being asked to end, and writes its number. */
-const withChild = (file: string, then: string) => `
+const withChild = (file: string, then: string, detached = false) => `
   import { spawn } from "node:child_process";
   import { writeFileSync } from "node:fs";
-  const child = spawn(process.execPath, ["--eval", "process.on('SIGTERM', () => {}); setInterval(() => {}, 1000)"], { stdio: "inherit" });
+  const child = spawn(process.execPath, ["--eval", "process.on('SIGTERM', () => {}); setInterval(() => {}, 1000)"], { stdio: "inherit", detached: ${detached} });
   writeFileSync(${JSON.stringify(file)}, String(child.pid));
   child.unref();
   ${then}`;
@@ -126,6 +126,13 @@ describe("a program", () => {
       stop.abort();
       await expect(running).rejects.toThrow("not waited for");
     } else await running;
+    await expect.poll(() => isAlive(pidIn(file)), { timeout: 10_000 }).toBe(false);
+  });
+
+  // Elsewhere nobody can tell whose child it was.
+  test.runIf(existsSync("/proc/self"))("that fails leaves no process behind that went its own way", async () => {
+    const file = join(tempDir(), "pid");
+    await expect(run(withChild(file, "process.exit(3);", true))).rejects.toThrow("exit code 3");
     await expect.poll(() => isAlive(pidIn(file)), { timeout: 10_000 }).toBe(false);
   });
 });

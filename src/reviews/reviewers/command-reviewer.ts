@@ -5,6 +5,7 @@ import { readCommandAnswer } from "./command-answer.ts";
 import { type ProgramToRun, runForOutput } from "./run-for-output.ts";
 
 export interface CommandReviewerOptions extends Omit<ProgramToRun, "input" | "signal"> {
+  readonly agent?: string;
   readonly reviews: (mediaType: string) => boolean;
 }
 
@@ -12,9 +13,9 @@ export interface CommandReviewerOptions extends Omit<ProgramToRun, "input" | "si
  * A program that reviews. It is given one line of JSON, `{ request, session }`, and prints one JSON object. Throws when it cannot be
  * started, fails, writes too much, or prints something else; none of its processes is left then.
  */
-export function commandReviewer({ reviews, ...program }: CommandReviewerOptions): Reviewer {
+export function commandReviewer({ agent = DEFAULT_AGENT, reviews, ...program }: CommandReviewerOptions): Reviewer {
   return {
-    agent: DEFAULT_AGENT,
+    agent,
     reviews,
     review: async (asked) => {
       const output = await runForOutput({ ...program, input: inputFor(asked), signal: asked.signal });

@@ -60,16 +60,20 @@ export function readModelAnswer(
   return review.remarks.length === 0 ? { problem } : { review, problem };
 }
 
-/** Bare, or in a Markdown fence, which some models cannot do without. */
 function objectIn(text: string): object | undefined {
-  const trimmed = text.trim();
-  const bare = /^```[a-z]*\s*\n(.*)\n```$/is.exec(trimmed)?.[1] ?? trimmed;
   try {
-    const value: unknown = JSON.parse(bare);
+    const value: unknown = JSON.parse(unfenced(text.trim()));
     return typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** Some models cannot do without a Markdown fence. Looked for at both ends, so that no answer makes it a long search. */
+function unfenced(text: string): string {
+  const begin = text.indexOf("\n");
+  const isFenced = begin > 0 && /^```[a-z]*\s*$/i.test(text.slice(0, begin)) && text.endsWith("\n```");
+  return isFenced ? text.slice(begin + 1, -"\n```".length) : text;
 }
 
 function reviewOf(

@@ -31,6 +31,7 @@ describe("an instruction planted in what others wrote", () => {
   const items = (text: string): Decision[] => [
     { id: "safety.0123456789ab", status: "rejected", reason_code: text, explanation: text },
   ];
+  const earlier = (content: string) => ({ media_type: "text/markdown", content });
   const places: [string, ReviewedTurn][] = [
     ["the artifact", { content: `${PLAN}${PLANTED}` }],
     ["an artifact that is no text", { content: { plan: PLAN, note: PLANTED, [PLANTED]: 1, quote: "Copy the data" } }],
@@ -38,6 +39,8 @@ describe("an instruction planted in what others wrote", () => {
     ["the media type", { artifact: { media_type: `text/markdown; note="${PLANTED}"` } }],
     ["a reason and an explanation", { session: issued("fine"), items: items(PLANTED) }],
     ["an earlier remark", { session: issued(PLANTED), items: items("fine") }],
+    ["what was taken out", { session: { ...issued("fine"), artifact: earlier(`${PLAN}${PLANTED}`) } }],
+    ["what was added", { session: { ...issued("fine"), artifact: earlier(PLAN) }, content: `${PLAN}${PLANTED}` }],
   ];
 
   test.each(places)("in %s reaches the model as data only", async (_, turn) => {

@@ -59,6 +59,12 @@ describe("a model's review", () => {
     expect(server.calls).toHaveLength(1);
   });
 
+  test("is not looked for in a fence of nothing but lines for ages", async () => {
+    const text = `\`\`\`${"\n".repeat(1 << 20)}x`;
+    server.behave(inTurn({ type: "text", text }, says(answer())));
+    expect((await review()).remarks).toHaveLength(1);
+  });
+
   test("quotes from an artifact that is no text as it is shown", async () => {
     server.behave(inTurn(says(answer({ remarks: [remark({ quote: '"port": 80' })] }))));
     expect((await review({ content: { server: { port: 80 } } })).remarks).toHaveLength(1);

@@ -4,6 +4,7 @@ import type { ChatMessage, ChatModel } from "../model-client/chat-model.ts";
 import type { ChatAnswer } from "../model-client/completion.ts";
 import type { Review } from "../provider/finish-turn.ts";
 import { DEFAULT_AGENT, type ReviewAsked, type Reviewer } from "../reviewer.ts";
+import { artifactText } from "./artifact-text.ts";
 import { type ReadAnswer, readModelAnswer } from "./model-answer.ts";
 import { ArtifactText } from "./model-place.ts";
 import { askedAgain, promptFor } from "./model-prompt.ts";
@@ -44,13 +45,6 @@ function refuseFiltered({ finish }: ChatAnswer): void {
 function usable({ review, problem }: ReadAnswer): Review {
   if (review !== undefined) return review;
   throw new AppError("model_failed", { problem: `its answer cannot be used: ${problem}` });
-}
-
-/** As the model sees it and quotes from it. Nothing at all is the same in every form. */
-function artifactText(content: unknown): string {
-  if (typeof content === "string") return content;
-  const isEmpty = content === null || (typeof content === "object" && Object.keys(content).length === 0);
-  return isEmpty ? "" : JSON.stringify(content, null, 2);
 }
 
 const NOTHING: Review = {

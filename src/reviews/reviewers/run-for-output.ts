@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { AppError } from "../../protocol/errors.ts";
-import { endGroup } from "../requester/process-group.ts";
+import { endGroup, endMarked, RUN_MARK } from "../requester/process-group.ts";
 
 export interface ProgramToRun {
   readonly program: string;
@@ -19,14 +20,18 @@ const OUTPUT_BYTES = 8 * 1024 * 1024;
 const STDERR_CHARACTERS = 2_000;
 const KILL_MS = 2_000;
 
-/** What a program prints, given its input. Throws unless it ends by itself with exit code 0; none of its group is left then. */
+/**
+ * What a program prints, given its input; none of its group is left then. Throws unless it ends by itself with exit code 0, and
+ * then nothing that it started is left.
+ */
 export async function runForOutput(run: ProgramToRun): Promise<string> {
   const { program, args, directory, environment, input, signal } = run;
   const { outputBytes = OUTPUT_BYTES, killMs = KILL_MS } = run;
   signal.throwIfAborted();
+  const mark = randomUUID();
   const child = spawn(program, [...args], {
     cwd: directory,
-    env: { ...environment, PWD: directory },
+    env: { ...environment, PWD: directory, [RUN_MARK]: mark },
     stdio: ["pipe", "pipe", "pipe"],
     // A group of its own, so that it can be ended with all that it started.
     detached: true,
@@ -34,10 +39,14 @@ export async function runForOutput(run: ProgramToRun): Promise<string> {
   // A program that does not read its input is no failure by itself.
   child.stdin?.on("error", () => {});
   child.stdin?.end(input);
+  let hasFailed = true;
   try {
-    return await outputOf(child, program, outputBytes, signal);
+    const output = await outputOf(child, program, outputBytes, signal);
+    hasFailed = false;
+    return output;
   } finally {
     if (child.pid !== undefined) await endGroup(child.pid, killMs);
+    if (hasFailed) await endMarked(mark);
   }
 }
 

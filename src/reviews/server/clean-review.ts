@@ -2,7 +2,7 @@ import type { Scrubber } from "../../formats/scrub.ts";
 import { fingerprintOf } from "../provider/fingerprint.ts";
 import type { Review } from "../provider/finish-turn.ts";
 import type { ReviewSession } from "../provider/session.ts";
-import type { Reviewer } from "../reviewer.ts";
+import type { ReviewAsked, Reviewer } from "../reviewer.ts";
 import type { ReviewRound } from "./review-round.ts";
 
 /**
@@ -15,7 +15,35 @@ export function cleanReviewer(reviewer: Reviewer, scrubber: Scrubber): Reviewer 
   return {
     agent: reviewer.agent,
     reviews: (mediaType) => reviewer.reviews(mediaType),
-    review: async (asked) => cleanOpinion(await reviewer.review(asked), scrubber),
+    review: async (asked) => cleanOpinion(await reviewer.review(cleanQuestion(asked, scrubber)), scrubber),
+  };
+}
+
+/** Of what a reviewer is not shown, it can make no id either: those are made of the words that a remark is about. */
+function cleanQuestion({ request, decisions, ...rest }: ReviewAsked, scrubber: Scrubber): ReviewAsked {
+  const { applied_feedback, artifact } = request;
+  const items = applied_feedback?.items.map((one) => cleanDecision(one, true, scrubber));
+  return {
+    ...rest,
+    request: {
+      ...request,
+      artifact: scrubber.scrubValue(artifact),
+      ...(items === undefined ? {} : { applied_feedback: { ...applied_feedback, items } }),
+    },
+    decisions: decisions.map((one) => cleanDecision(one, one.known, scrubber)),
+  };
+}
+
+/** A turn cleans its artifact for the reviewer and again to keep it, and it may be large. */
+export function cleaningOnce({ scrubText, scrubValue }: Scrubber): Scrubber {
+  const clean = new WeakMap<object, unknown>();
+  return {
+    scrubText,
+    scrubValue: <T>(value: T): T => {
+      if (typeof value !== "object" || value === null) return scrubValue(value);
+      if (!clean.has(value)) clean.set(value, scrubValue(value));
+      return clean.get(value) as T;
+    },
   };
 }
 
@@ -28,16 +56,21 @@ function cleanOpinion(review: Review, { scrubText, scrubValue }: Scrubber): Revi
       aspect: scrubText(remark.aspect),
       description: scrubText(remark.description),
       recommendation: scrubText(remark.recommendation),
-      // Only ever compared; what it stands for may have been taken out of everything else.
-      part: fingerprintOf(remark.part),
+      // Only ever compared; words in place of a digest may hold what was taken out of everything else.
+      part: DIGEST.test(remark.part) ? remark.part : fingerprintOf(remark.part),
     })),
     general_summary: scrubText(review.general_summary),
   };
 }
 
-export function cleanSession(session: ReviewSession, scrubber: Scrubber): ReviewSession {
+/** Also with a count before it. A reviewer knows its own again when it is shown them in the next turn. */
+const DIGEST = /^(\d{1,9}:)?[0-9a-f]{32,64}$/;
+
+/** What `before` has too was cleaned when it was kept, and an artifact may be large. */
+export function cleanSession(session: ReviewSession, before: ReviewSession, scrubber: Scrubber): ReviewSession {
   const { scrubText, scrubValue } = scrubber;
   const { answered, artifact } = session;
+  const kept = new Set(before.decisions);
   return {
     ...session,
     issued: session.issued.map((one) => ({
@@ -46,11 +79,11 @@ export function cleanSession(session: ReviewSession, scrubber: Scrubber): Review
       description: scrubText(one.description),
       recommendation: scrubText(one.recommendation),
     })),
-    decisions: session.decisions.map((one) => cleanDecision(one, one.known, scrubber)),
+    decisions: session.decisions.map((one) => (kept.has(one) ? one : cleanDecision(one, one.known, scrubber))),
     ...(answered === undefined
       ? {}
       : { answered: { ...answered, response: cleanResponse(answered.response, scrubber) } }),
-    ...(artifact === undefined ? {} : { artifact: scrubValue(artifact) }),
+    ...(artifact === undefined || artifact === before.artifact ? {} : { artifact: scrubValue(artifact) }),
   };
 }
 

@@ -128,6 +128,24 @@ describe("what is told of a turn", () => {
     expect(await talk.turn("break:", { iteration: 2 })).toBeUndefined();
   });
 
+  test("holds what was decided otherwise when a turn is asked for again, and what was told of once only once", async () => {
+    const talk = new Talk();
+    await talk.turn("fix:a fix:b fix:c");
+    await talk.turn("break:", { iteration: 2, decisions: [accepted("remark-a"), accepted("remark-b")] });
+    const decisions = [rejected("remark-a", "infeasible"), accepted("remark-b"), accepted("remark-c")];
+    const round = await talk.turn("fix:a", { iteration: 2, decisions });
+    expect(round?.decisions).toMatchObject([
+      { id: "remark-a", status: "rejected", reason_code: "infeasible" },
+      { id: "remark-c", status: "accepted" },
+    ]);
+    expect(itemsOf(talk.rounds).map(({ decisions }) => decisions.at(-1)?.status)).toEqual([
+      "rejected",
+      "accepted",
+      "accepted",
+    ]);
+    expect(talk.figures).toMatchObject({ issued: 3, decided: 3, accepted: 2, rejected: 1 });
+  });
+
   test("counts conversations by how often they begin with iteration 1", async () => {
     const talk = new Talk();
     expect((await talk.turn("break:", { decisions: [accepted("x")] }))?.conversation).toBe(1);

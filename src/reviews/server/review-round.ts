@@ -71,8 +71,9 @@ export function movementOf(
     (answered.iteration !== earlier?.iteration || answered.fingerprint !== earlier.fingerprint);
   const beginsAnew = isAnswered && answered.iteration === 1 && before.session.last > 0;
   const conversation = Math.max(1, before.conversation + (beginsAnew ? 1 : 0));
-  const known = isAnswered && answered.iteration === 1 ? 0 : before.session.decisions.length;
-  const decisions = after.decisions.slice(known);
+  const told = new Set(isAnswered && answered.iteration === 1 ? [] : before.session.decisions.map(asText));
+  // A turn that is asked for again brings its decisions again, perhaps others than before: what was told of is not told twice.
+  const decisions = after.decisions.filter((one) => !told.has(asText(one)));
   if (!isAnswered && decisions.length === 0) return { conversation: before.conversation };
   const common = { conversation, ...who, decisions: decisions.map(decisionOf) };
   if (!isAnswered) {
@@ -83,6 +84,10 @@ export function movementOf(
   }
   const { iteration, response } = answered;
   return { conversation, round: { ...common, iteration, outcome: "success", ...artifactOf(after), ...said(response) } };
+}
+
+function asText({ iteration, id, status, known, reason_code, explanation }: ReceivedDecision): string {
+  return JSON.stringify([iteration, id, status, known, reason_code, explanation]);
 }
 
 function decisionOf({ id, status, known, reason_code, explanation }: ReceivedDecision): RoundDecision {

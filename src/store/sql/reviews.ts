@@ -36,8 +36,13 @@ export async function listReviews(
   return rows.map(toHead);
 }
 
-export async function latestReview(db: Kysely<Tables>, visible: Visibility): Promise<string | undefined> {
+export async function latestReview(
+  db: Kysely<Tables>,
+  visible: Visibility,
+  createdBy: string,
+): Promise<string | undefined> {
   const row = await visibleReviews(db, visible)
+    .where("created_by", "=", createdBy)
     .select("session_id")
     .orderBy("updated_at", "desc")
     .orderBy("session_id", "desc")

@@ -107,7 +107,7 @@ export function sharedStore(read: Kysely<Tables>, write: Kysely<Tables>): Shared
 
     readReview: (visible, sessionId) => reviews.readReview(read, visible, sessionId),
     listReviews: (visible, query) => reviews.listReviews(read, visible, query),
-    latestReview: (visible) => reviews.latestReview(read, visible),
+    latestReview: (visible, createdBy) => reviews.latestReview(read, visible, createdBy),
     reviewRounds: (tenant, sessionIds, after, limit) => reviews.reviewRounds(read, tenant, sessionIds, after, limit),
     claimReview: (visible, claim) => reviews.claimReview(write, read, visible, claim),
     renewReview: (sessionId, owner, untilMs) => reviews.renewReview(write, sessionId, owner, untilMs),

@@ -13,7 +13,7 @@ test.each([{ tenant: "t" }, { tenant: "t", workspace: "w" }])(
     expect(listed).toContain("review_sessions_by_tenant (tenant=? AND (created_at,session_id)<(?,?))");
     const ofAgent = await planOf((store) => store.listReviews(who, { limit: 9, before, agent: "a" }));
     expect(ofAgent).toContain("review_sessions_by_agent (tenant=? AND agent=?");
-    const used = await planOf((store) => store.latestReview(who));
+    const used = await planOf((store) => store.latestReview(who, "ada"));
     expect(used).toContain("review_sessions_by_use (tenant=?");
     const claim = { sessionId: "ses_1", owner: "o", nowMs: 1, untilMs: 2 };
     const others = await Promise.all([

@@ -88,7 +88,7 @@ const CALLS: Readonly<Record<Exclude<keyof Store, "onChange" | "close">, (store:
   bodiesHere: (store) => store.bodiesHere(visible, "run-1"),
   readReview: (store) => store.readReview(visible, "ses_1"),
   listReviews: (store) => store.listReviews(visible, { limit: 1 }),
-  latestReview: (store) => store.latestReview(visible),
+  latestReview: (store) => store.latestReview(visible, "ada"),
   reviewRounds: (store) => store.reviewRounds("t", ["ses_1"], FIRST_ROUND, 1),
   claimReview: (store) => store.claimReview(visible, { sessionId: "ses_1", owner: "w", nowMs: NOW, untilMs: NOW }),
   renewReview: (store) => store.renewReview("ses_1", "w", NOW),

@@ -59,8 +59,10 @@ export function reviews(subject: Subject): void {
       const used = { ...reviewOf(tenant), updatedAtMs: NOW + 99 };
       await stored(store, used);
       await stored(store, reviewOf(tenant, { createdAtMs: NOW - 9 }));
-      expect(await store.latestReview({ tenant })).toBe(used.sessionId);
-      expect(await store.latestReview({ tenant: newTenant() })).toBeUndefined();
+      await stored(store, { ...reviewOf(tenant), updatedAtMs: NOW + 100, createdBy: "another" });
+      expect(await store.latestReview({ tenant }, used.createdBy)).toBe(used.sessionId);
+      expect(await store.latestReview({ tenant }, "nobody")).toBeUndefined();
+      expect(await store.latestReview({ tenant: newTenant() }, used.createdBy)).toBeUndefined();
       const others = newest.filter(({ agent }) => agent === "other");
       expect(await store.listReviews({ tenant }, { limit: 9, agent: "other" })).toEqual(others);
       const middle = newest.filter(({ createdAtMs }) => createdAtMs === NOW + 1);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { checkResponse } from "./response.ts";
+import { checkResponse } from "./check-response.ts";
 
 const remark = { id: "add-a-goal-01", aspect: "Aim", description: "None.", recommendation: "Say it." };
 const feedback = {
@@ -109,6 +109,17 @@ describe("an answer with a small fault", () => {
 describe("a receipt", () => {
   const receipt = (...items: object[]) => ({ ...success, applied_feedback_ack: { items } });
   const yes = (id: string) => ({ id, processing_status: "acknowledged" });
+
+  test("is missed only where there were decisions", () => {
+    expect(checkResponse(success, { iteration: 1, sentIds: [] }).warnings).toEqual([]);
+    expect(checkResponse(failure, { iteration: 1, sentIds: ["a"] }).warnings).toEqual([]);
+  });
+
+  test("that nobody asked for acknowledges nothing", () => {
+    const { warnings, response } = checkResponse(receipt(yes("a")), { iteration: 1 });
+    expect(warnings).toEqual(["ack_unasked"]);
+    expect(response?.acknowledged).toEqual([]);
+  });
 
   test("may be in any order, and equal ids are matched one to one", () => {
     const { warnings, response } = checkResponse(receipt(yes("b"), yes("a"), yes("a")), {

@@ -1,7 +1,25 @@
 import type { Setting } from "./settings.ts";
 
-/** Settings of the model that `qualitative-reviewer` can be bound to. Rows of the table in `settings.ts`. */
-export const REVIEW_MODEL_SETTINGS = {
+/** Settings of those who review. Rows of the table in `settings.ts`. */
+export const REVIEWER_SETTINGS = {
+  reviewer: {
+    group: "Reviews",
+    type: "reviewers",
+    default: [],
+    value: "NAME=WHO",
+    summary:
+      "Who reviews under a name: NAME=builtin, NAME=model, NAME=model:MODEL or NAME=command:PROGRAM ARG…; may be repeated, and is separated by semicolons in the environment.",
+  },
+  reviewerTimeoutMs: {
+    group: "Reviews",
+    type: "integer",
+    unit: "milliseconds",
+    default: 240_000,
+    min: 1,
+    max: 3_600_000,
+    value: "MS",
+    summary: "How long a reviewer may take for one turn; then it is ended, and the answer is INTERNAL_ERROR.",
+  },
   reviewModel: {
     group: "Reviews",
     type: "text",

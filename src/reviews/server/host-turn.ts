@@ -1,0 +1,39 @@
+import type { Caller } from "../../protocol/identity.ts";
+import { type TurnOptions, type TurnTaken, takeTurn } from "../provider/take-turn.ts";
+import type { Reviewer } from "../reviewer.ts";
+import { type StoreHomeOf, type StoreHomeSettings, storeHome } from "../store-home.ts";
+import { cleaningOnce, cleanReviewer } from "./clean-review.ts";
+
+/** One turn of somebody with the provider of a host. Plain data, so that it can be handed to a thread. */
+export interface HostTurn {
+  readonly caller: Caller;
+  /** Who is to review; one of those that are known. */
+  readonly agent: string;
+  /** The request as it came. */
+  readonly bytes: Uint8Array;
+  /** An empty name is one that is not known: whoever lost it would otherwise begin again without noticing. */
+  readonly session?: string;
+  /** Go on with the session that the caller used last, or begin one when there is none. */
+  readonly goesOn?: boolean;
+  /** Go on in a copy of the session. */
+  readonly fork?: boolean;
+}
+
+export interface HostReviews {
+  readonly host: StoreHomeOf["host"];
+  readonly reviewers: readonly Reviewer[];
+  readonly home?: Partial<StoreHomeSettings> | undefined;
+}
+
+export async function takeHostTurn(
+  { host, reviewers, home: settings }: HostReviews,
+  { caller, agent, bytes, session: named, goesOn = false, fork = false }: HostTurn,
+  options: TurnOptions = {},
+): Promise<TurnTaken> {
+  const { store, nowMs, newId } = host;
+  const scrubber = cleaningOnce(host.scrubber);
+  const home = storeHome({ host: { store, nowMs, newId, scrubber }, caller, agent }, settings);
+  const session = named ?? (goesOn ? await home.latest() : undefined);
+  const clean = reviewers.map((one) => cleanReviewer(one, scrubber));
+  return takeTurn(home, clean, { bytes, agent, fork, ...(session === undefined ? {} : { session }) }, options);
+}

@@ -1,0 +1,96 @@
+import { Worker } from "node:worker_threads";
+import { AppError } from "../../protocol/errors.ts";
+import type { TurnTaken } from "../provider/take-turn.ts";
+import type { ReviewStore } from "../store-home.ts";
+import type { HostTurn } from "./host-turn.ts";
+import { answerOf, errorOf, type FromTurnThread, type ToTurnThread, type TurnThreadData } from "./turn-messages.ts";
+
+export interface TurnsApartOptions extends TurnThreadData {
+  readonly store: ReviewStore;
+  /** Those that this process knows. */
+  readonly secrets: () => readonly string[];
+  /** When aborted, turns that are under way are given up. */
+  readonly signal: AbortSignal;
+  /** Requests of so many bytes are taken apart. Shorter ones are done sooner than they are handed over and back. */
+  readonly fromBytes?: number;
+}
+
+export const APART_FROM_BYTES = 128 * 1024;
+
+interface Taking {
+  readonly resolve: (taken: TurnTaken) => void;
+  readonly reject: (error: unknown) => void;
+  readonly onFailure: (error: unknown) => void;
+}
+
+/** Takes turns in a thread of their own, which is started with the first of them. When it dies, those it had fail and the next starts another. */
+export class TurnsApart {
+  readonly #options: TurnsApartOptions;
+  readonly #taking = new Map<number, Taking>();
+  #worker: Worker | undefined;
+  #last = 0;
+
+  constructor(options: TurnsApartOptions) {
+    this.#options = options;
+    options.signal.addEventListener("abort", () => this.#tell({ type: "stop" }), { once: true });
+  }
+
+  isFor(bytes: Uint8Array): boolean {
+    return bytes.length >= (this.#options.fromBytes ?? APART_FROM_BYTES);
+  }
+
+  take(turn: HostTurn, onFailure: Taking["onFailure"]): Promise<TurnTaken> {
+    const id = ++this.#last;
+    this.#worker ??= this.#start();
+    this.#tell({ type: "turn", id, turn, secrets: this.#options.secrets() });
+    return new Promise((resolve, reject) => this.#taking.set(id, { resolve, reject, onFailure }));
+  }
+
+  async close(): Promise<void> {
+    await this.#worker?.terminate();
+  }
+
+  #start(): Worker {
+    const { reviewers, home, reviewLimitMs } = this.#options;
+    const workerData: TurnThreadData = { reviewers, home, reviewLimitMs };
+    // No flags of ours: test runners start Node with loaders that the thread has no use for.
+    const worker = new Worker(threadScript(), { workerData, execArgv: [] });
+    let cause: unknown;
+    worker.on("message", (message: FromTurnThread) => void this.#hear(message));
+    worker.on("error", (error) => {
+      cause = error;
+    });
+    worker.on("exit", (code) => this.#lose(worker, cause ?? new Error(`exit code ${code}`)));
+    return worker;
+  }
+
+  async #hear(message: FromTurnThread): Promise<void> {
+    if (message.type === "failure") return this.#taking.get(message.id)?.onFailure(errorOf(message.error));
+    if (message.type === "taken") {
+      const { id, answer } = message;
+      if (answer.ok) this.#taking.get(id)?.resolve(answer.value);
+      else this.#taking.get(id)?.reject(errorOf(answer.error));
+      return void this.#taking.delete(id);
+    }
+    const { id, method, args } = message;
+    const call = this.#options.store[method] as (...args: readonly unknown[]) => Promise<unknown>;
+    this.#tell({ type: "answer", id, answer: await answerOf(() => call(...args)) });
+  }
+
+  #lose(worker: Worker, cause: unknown): void {
+    if (this.#worker === worker) this.#worker = undefined;
+    const error = new AppError("unavailable", { reason: "The thread that reviews ended" }, { cause });
+    for (const { reject } of this.#taking.values()) reject(error);
+    this.#taking.clear();
+  }
+
+  #tell(message: ToTurnThread): void {
+    this.#worker?.postMessage(message);
+  }
+}
+
+/** Node 20 cannot run TypeScript: from source it runs the build, as the thread that writes to SQLite does. */
+function threadScript(): URL {
+  if (!import.meta.url.endsWith(".ts")) return new URL("./turn-thread.js", import.meta.url);
+  return new URL("../../../dist/bundle/turn-thread.js", import.meta.url);
+}

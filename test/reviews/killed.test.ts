@@ -1,0 +1,31 @@
+import { describe, expect, test } from "vitest";
+import { tempDir } from "../../src/testing/temp-dir.ts";
+import { Random } from "../torture/random.js";
+import { Talk } from "./torture/talk.js";
+import { verify } from "./torture/verify.js";
+
+const limitMs = 120_000;
+
+/** A few; `npm run torture:reviews` does the same for as long as one likes. */
+const TALKS = 2;
+const KILLS = 3;
+
+describe("a conversation whose requester and provider are killed at random moments", () => {
+  test(
+    "comes to the same end: no turn is lost, none is sent after its answer, no lock keeps anybody out",
+    async () => {
+      // Time decides the moments, and the complaint names the seed.
+      const seed = Date.now() % 1_000_000;
+      const random = new Random(seed);
+      const talks = Array.from({ length: TALKS }, () => new Talk(tempDir(), random.fork(), KILLS));
+      await Promise.all(talks.map((talk) => talk.hold()));
+      expect(
+        talks.flatMap((talk) => [...talk.complaints, ...verify(talk)]),
+        `seed ${seed}`,
+      ).toEqual([]);
+      const kills = talks.flatMap((talk) => Object.values(talk.kills)).reduce((sum, count) => sum + count, 0);
+      expect(kills).toBeGreaterThan(0);
+    },
+    limitMs,
+  );
+});
