@@ -1,7 +1,11 @@
 import { AppError, ERRORS, type ErrorCode, type ErrorDetails } from "../protocol/errors.ts";
+import type { patientFetch } from "./patient-fetch.ts";
 import type { Config } from "./settings.ts";
 
-export type ClientSettings = Pick<Config, "url" | "key" | "timeoutMs">;
+export interface ClientSettings extends Pick<Config, "url" | "key" | "timeoutMs"> {
+  /** In place of `fetch`, for POSTs whose answers take long. */
+  readonly post?: typeof patientFetch;
+}
 
 export interface Request {
   readonly method?: "GET" | "POST" | "DELETE";
@@ -53,9 +57,10 @@ async function send(settings: ClientSettings, path: string, request: Request, si
   const { method = "GET", body, query = {}, headers = {} } = request;
   const url = new URL(settings.url + path);
   for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, String(value));
+  const ask = method === "POST" ? (settings.post ?? fetch) : fetch;
   let response: Response;
   try {
-    response = await fetch(url, {
+    response = await ask(url, {
       method,
       signal,
       headers: compact({

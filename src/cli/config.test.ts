@@ -102,6 +102,15 @@ describe("settings with mistakes", () => {
     expect(() => load({ env: { ASSAY_DATABASE_URL: secret } })).toThrow(/ASSAY_DATABASE_URL must look like postgres:/);
     expect(() => load({ env: { ASSAY_DATABASE_URL: secret } })).not.toThrow(/hunter2/);
   });
+
+  test.each(["http://user:hunter2@127.0.0.1:4100", "https://:hunter2@host/v1", "ftp://hunter2@host"])(
+    "include the address %s: what opens a server is its key",
+    (url) => {
+      const problem = /--url must be an address without a user or password; the key goes into ASSAY_KEY or --key/;
+      expect(() => load({ flags: { url } })).toThrow(problem);
+      expect(() => load({ flags: { url } })).not.toThrow(/hunter2/);
+    },
+  );
 });
 
 describe("the table of settings", () => {

@@ -45,6 +45,7 @@ function parseFlag(raw: unknown): boolean {
 }
 
 function parseText(name: SettingName, value: string): string {
+  if (name === "url") refuseCredentials(value);
   if (name === "url" || name === "publicUrl") return baseUrl(value);
   if (name === "databaseUrl") return databaseUrl(value);
   if (name === "tokenKeys") parseTokenKeys(value);
@@ -53,6 +54,13 @@ function parseText(name: SettingName, value: string): string {
   if (name === "reviewModelUrl") modelUrl(value);
   if (name === "reviewModelKeyEnv") variableName(value);
   return value;
+}
+
+/** An address is shown and kept in files; the value is not repeated here either. */
+function refuseCredentials(value: string): void {
+  const { username, password } = URL.canParse(value) ? new URL(value) : { username: "", password: "" };
+  if (username === "" && password === "") return;
+  throw new Error("must be an address without a user or password; the key goes into ASSAY_KEY or --key");
 }
 
 function baseUrl(value: string): string {

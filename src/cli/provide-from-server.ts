@@ -3,6 +3,7 @@ import { DEFAULT_AGENT } from "../reviews/reviewer.ts";
 import { connect } from "./client.ts";
 import type { ProvideCall } from "./commands/review-provide.ts";
 import { EXIT } from "./exit-codes.ts";
+import { patientFetch } from "./patient-fetch.ts";
 import { printable } from "./printable.ts";
 
 const RUN = "/v1/host/assay/afp/run";
@@ -40,7 +41,7 @@ function turnOn({ flags, config, given }: ProvideCall, bytes: Uint8Array, agent:
   };
   // A reviewer may think for longer than other answers take.
   const timeoutMs = given.has("timeoutMs") ? config.timeoutMs : Math.max(config.timeoutMs, config.reviewTimeoutMs);
-  return connect({ ...config, timeoutMs }).text(RUN, {
+  return connect({ ...config, timeoutMs, post: patientFetch }).text(RUN, {
     method: "POST",
     query,
     body: bytes,

@@ -58,6 +58,20 @@ describe.each(BOTH_STORES)("reviews on %s", (_, open) => {
     });
   });
 
+  test("are remembered by the provider from the last beginning on, and by the host from the first", async () => {
+    const { sessionID } = await client.turn(undefined, "fix:a");
+    await client.turn(sessionID, "fix:a", { iteration: 2, decisions: [decided("remark-a", "accepted")] });
+    await client.turn(sessionID, "fix:b");
+    const state = (await host.ask("GET", `/v1/host/assay/afp/sessions/${sessionID}`)).json();
+    expect(state).toMatchObject({
+      iterations: [1],
+      issued: [{ id: "remark-b" }],
+      decisions: [],
+      analytics: { issued: 1, decided: 0, conversations: { total: 1 } },
+    });
+    expect(await client.get(`/${sessionID}`)).toMatchObject({ rounds: 3, analytics: { conversations: { total: 2 } } });
+  });
+
   test("are listed newest first, in pages, by reviewer and time, to those who may see them", async () => {
     const east = new ReviewClient(host, "east");
     const made: string[] = [];
@@ -69,6 +83,9 @@ describe.each(BOTH_STORES)("reviews on %s", (_, open) => {
     const rest = await east.get(`?limit=2&agent=qualitative-reviewer&cursor=${first.nextCursor}`);
     expect(rest).toMatchObject({ reviews: [{ sessionId: made[2], workspace: "east", rounds: 1 }] });
     expect(rest).not.toHaveProperty("nextCursor");
+    const whole = await east.get("?limit=3&agent=qualitative-reviewer");
+    expect(whole.reviews).toHaveLength(3);
+    expect(whole).not.toHaveProperty("nextCursor");
     expect(await east.get("?from=2999-01-01T00:00:00Z")).toEqual({ reviews: [] });
     for (const as of ["west", "other"] as const)
       expect(await new ReviewClient(host, as).get("")).toEqual({ reviews: [] });
@@ -146,6 +163,22 @@ describe.each(BOTH_STORES)("reviews on %s", (_, open) => {
       expect(created).toBe(true);
       expect(annotation).toMatchObject({ supersedes: before.annotationId, signal: { label: "review-rejected" } });
       expect((await annotate(sessionID, "remark-a", { runId })).json().created).toBe(false);
+    });
+
+    test("leaves what somebody else wrote of an earlier decision as it is", async () => {
+      const east = new ReviewClient(host, "east");
+      const runId = await host.newRun("east");
+      const { sessionID } = await east.turn(undefined, "fix:a");
+      await east.turn(sessionID, "fix:a", { iteration: 2, decisions: [decided("remark-a", "accepted")] });
+      const theirs = (await annotate(sessionID, "remark-a", { runId }, "east")).json().annotation;
+      await east.turn(sessionID, "fix:a", { iteration: 3, decisions: [decided("remark-a", "rejected")] });
+      const { annotation, created } = (await annotate(sessionID, "remark-a", { runId })).json();
+      expect({ created, actor: annotation.actor.principalRef }).toEqual({ created: true, actor: "ada" });
+      expect(annotation).not.toHaveProperty("supersedes");
+      const { annotations } = (await host.ask("GET", `/v1/runs/${runId}/annotations`)).json();
+      expect(annotations.map(({ annotationId }: { annotationId: string }) => annotationId).sort()).toEqual(
+        [theirs.annotationId, annotation.annotationId].sort(),
+      );
     });
 
     test("is not written where nothing was decided, nothing is known or nothing may be", async () => {

@@ -7,8 +7,7 @@ import { verify } from "./torture/verify.js";
 const limitMs = 120_000;
 
 /** A few; `npm run torture:reviews` does the same for as long as one likes. */
-const TALKS = 2;
-const KILLS = 3;
+const KILLS = 2;
 
 describe("a conversation whose requester and provider are killed at random moments", () => {
   test(
@@ -17,14 +16,13 @@ describe("a conversation whose requester and provider are killed at random momen
       // Time decides the moments, and the complaint names the seed.
       const seed = Date.now() % 1_000_000;
       const random = new Random(seed);
-      const talks = Array.from({ length: TALKS }, () => new Talk(tempDir(), random.fork(), KILLS));
-      await Promise.all(talks.map((talk) => talk.hold()));
-      expect(
-        talks.flatMap((talk) => [...talk.complaints, ...verify(talk)]),
-        `seed ${seed}`,
-      ).toEqual([]);
-      const kills = talks.flatMap((talk) => Object.values(talk.kills)).reduce((sum, count) => sum + count, 0);
-      expect(kills).toBeGreaterThan(0);
+      for (let kills = 0; kills === 0; ) {
+        const talk = new Talk(tempDir(), random.fork(), KILLS);
+        await talk.hold();
+        expect([...talk.complaints, ...verify(talk)], `seed ${seed}`).toEqual([]);
+        // One in which the moments were all missed says nothing.
+        kills = Object.values(talk.kills).reduce((sum, count) => sum + count, 0);
+      }
     },
     limitMs,
   );

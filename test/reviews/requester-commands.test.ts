@@ -3,6 +3,8 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { providerFlags, review, reviewJson } from "../../src/testing/review-command.ts";
 import { ScriptedReview } from "../../src/testing/scripted-review.ts";
+import { tempDir } from "../../src/testing/temp-dir.ts";
+import { assay } from "../cli/assay.ts";
 
 const A = "add-a-goal-01";
 const B = "name-owner-02";
@@ -70,6 +72,21 @@ describe.concurrent("asking", () => {
     expect(peer.calls()[0]?.text).toBe(`${text.replaceAll(/[\r\n]+/g, " ")}\n`);
   });
 
+  test("for one turn leaves no files behind, however it ends", async () => {
+    const path = join(tempDir(), "request.json");
+    writeFileSync(path, '{"protocol_version":"1.2","iteration":1,"artifact":{"media_type":"text/plain","content":""}}');
+    for (const [script, code] of [
+      [{}, 0],
+      [{ exitCode: 1 }, 1],
+    ] as const) {
+      const peer = new ScriptedReview([script]);
+      const env = { TMPDIR: tempDir() };
+      const ended = await assay(["review", "turn", "--request", path, ...peer.providerFlags, "--no-retry"], { env });
+      expect({ code: ended.code, calls: peer.calls().length }).toEqual({ code, calls: 1 });
+      expect(readdirSync(env.TMPDIR)).toEqual([]);
+    }
+  });
+
   test.each(["", "-x", "a b", "x".repeat(257)])("in the session %j is refused", async (session) => {
     const peer = new ScriptedReview([{}]);
     const path = join(peer.folder, "request.json");
@@ -104,6 +121,12 @@ describe.concurrent("a loop", () => {
       "First.\nMore.\nMore.\n",
     ]);
     expect(readFileSync(peer.work, "utf8")).toBe("First.\nMore.\nMore.\n");
+  });
+
+  test("that fails says so with its exit code", async () => {
+    const peer = new ScriptedReview([{ exitCode: 1 }]);
+    const { exit, json } = await looped(peer, REACT, "--review-retry-ms", "1");
+    expect({ exit, json }).toMatchObject({ exit: 1, json: { status: "failed", reason: "tool_failed" } });
   });
 
   test("leaves the file as it is unless told to write", async () => {
@@ -177,6 +200,32 @@ describe.concurrent("what is kept", () => {
     });
     expect((await review(["stats", ...inDir])).out).toContain("1 remark, 1 decided (100 %)");
     expect((await review(["show", "nothing", ...inDir])).exit).toBe(2);
+  });
+
+  test("is not guessed at when several begin with the same letters, unless one alone is open", async () => {
+    const peer = new ScriptedReview([{ remarks: [A] }, { remarks: [A, B] }, {}]);
+    const [one, two] = [(await peer.start()).json.review, (await peer.start()).json.review];
+    for (const word of ["show", "next", "stats"]) {
+      const { exit, err } = await peer.on(word, "plan");
+      expect(exit).toBe(2);
+      for (const name of [one, two]) expect(err).toContain(name);
+    }
+    expect(peer.calls()).toHaveLength(2);
+    expect((await peer.on("stats", one)).json).toMatchObject({ issued: 1, conversations: { total: 1 } });
+    expect((await peer.on("stats", two)).json).toMatchObject({ issued: 2, conversations: { total: 1 } });
+    await peer.decide(one, A, "accepted");
+    peer.write("Second.");
+    expect((await peer.on("next", one)).json).toMatchObject({ status: "converged" });
+    expect((await peer.on("show", "plan")).json).toMatchObject({ review: two, undecided: [A, B] });
+  });
+
+  test("and ended waits for no decision", async () => {
+    const peer = new ScriptedReview([{ remarks: [A] }]);
+    const { json } = await peer.start("--max-iterations", "1");
+    expect((await peer.on("show", json.review)).json).toMatchObject({ status: "stopped", undecided: [] });
+    const { out } = await review(["show", json.review, "--dir", peer.dir]);
+    expect(out).toContain("Status");
+    expect(out).not.toContain("Undecided");
   });
 
   test("and broken is refused, not guessed at", async () => {

@@ -5,9 +5,11 @@ import {
   CONFIDENCE_LEVELS,
   type ConfidenceLevel,
   ERROR_CODES,
+  type Extended,
   type Feedback,
   PROCESSING_STATUSES,
   type ProcessingStatus,
+  type ProviderError,
   REMARK_ID,
   type Remark,
   type ReviewResponse,
@@ -77,7 +79,7 @@ function usable(value: Members, asked: Asked, warn: Warn): ReviewResponse {
   checkNames(value, KNOWN.response, warn);
   const { iteration } = asked;
   const acknowledged = acknowledgedIn(value, asked, warn);
-  const extensions = Object.fromEntries(Object.entries(value).filter(([name]) => isExtension(name)));
+  const extensions = extensionsOf(value);
   const more = {
     ...(acknowledged === undefined ? {} : { acknowledged }),
     ...(Object.keys(extensions).length === 0 ? {} : { extensions }),
@@ -90,8 +92,11 @@ function usable(value: Members, asked: Asked, warn: Warn): ReviewResponse {
   return { status: "error", iteration, error: errorIn(value["error"] as Members, warn), ...more };
 }
 
-function isExtension(name: string): boolean {
-  return name.startsWith("x-") && !isSessionLike(name);
+/** Of any object of a provider, kept as they are: whoever reads the answer may know them. */
+function extensionsOf(members: Members): Extended {
+  return Object.fromEntries(
+    Object.entries(members).filter(([name]) => name.startsWith("x-") && !isSessionLike(name)),
+  ) as Extended;
 }
 
 function checkNames(members: Members, known: readonly string[], warn: Warn): void {
@@ -111,6 +116,7 @@ function feedbackIn(feedback: Members, warn: Warn): Feedback {
     positive_points: pointsIn(own(feedback, "positive_points"), warn),
     areas_for_improvement: areasIn(feedback["areas_for_improvement"] as readonly unknown[], warn),
     ...(typeof summary === "string" ? { general_summary: summary } : {}),
+    ...extensionsOf(feedback),
   };
 }
 
@@ -119,7 +125,9 @@ function confidenceIn(value: unknown, warn: Warn): Feedback["confidence"] {
     checkNames(value, KNOWN.confidence, warn);
     const level = own(value, "level") as ConfidenceLevel;
     const justification = own(value, "justification");
-    if (CONFIDENCE_LEVELS.includes(level) && typeof justification === "string") return { level, justification };
+    if (CONFIDENCE_LEVELS.includes(level) && typeof justification === "string") {
+      return { level, justification, ...extensionsOf(value) };
+    }
   }
   warn("confidence");
   return undefined;
@@ -135,7 +143,9 @@ function pointsIn(value: unknown, warn: Warn): Feedback["positive_points"] {
       checkNames(point, KNOWN.point, warn);
       const aspect = own(point, "aspect");
       const justification = own(point, "justification");
-      if (typeof aspect === "string" && typeof justification === "string") return [{ aspect, justification }];
+      if (typeof aspect === "string" && typeof justification === "string") {
+        return [{ aspect, justification, ...extensionsOf(point) }];
+      }
     }
     warn("positive_points");
     return [];
@@ -165,20 +175,16 @@ function remarkIn(id: string, area: Members, warn: Warn): Remark {
     if (typeof text === "string") remark[name] = text;
     else warn("area_field");
   }
-  for (const name of Object.keys(area)) {
-    if (isExtension(name)) remark[name] = area[name];
-  }
-  return remark as unknown as Remark;
+  return { ...remark, ...extensionsOf(area) } as Remark;
 }
 
-function errorIn(error: Members, warn: Warn): { readonly code: string; readonly message?: string } {
+function errorIn(error: Members, warn: Warn): ProviderError {
   checkNames(error, KNOWN.error, warn);
   const code = error["code"] as string;
   if (!(ERROR_CODES as readonly string[]).includes(code)) warn("unknown_error_code");
   const message = own(error, "message");
-  if (typeof message === "string") return { code, message };
-  warn("error_message_field");
-  return { code };
+  if (typeof message !== "string") warn("error_message_field");
+  return { code, ...(typeof message === "string" ? { message } : {}), ...extensionsOf(error) };
 }
 
 function acknowledgedIn(value: Members, { sentIds }: Asked, warn: Warn): Acknowledgement[] | undefined {
@@ -203,7 +209,9 @@ function entryIn(item: unknown, warn: Warn): Acknowledgement[] {
     checkNames(item, KNOWN.ackItem, warn);
     const id = own(item, "id");
     const status = own(item, "processing_status") as ProcessingStatus;
-    if (typeof id === "string" && PROCESSING_STATUSES.includes(status)) return [{ id, processing_status: status }];
+    if (typeof id === "string" && PROCESSING_STATUSES.includes(status)) {
+      return [{ id, processing_status: status, ...extensionsOf(item) }];
+    }
   }
   warn("ack_malformed");
   return [];

@@ -200,4 +200,10 @@ describe("names that nobody knows", () => {
     const checked = checkRequest(request({ ["a".repeat(100_000)]: 1 }));
     expect(checked.ok && (checked.warnings[0]?.message.length ?? 0)).toBeLessThan(200);
   });
+
+  test("are shown as a whole or hardly at all, since a secret without its end is not known for one", () => {
+    const name = `hvb.${"aB3dE6gH9jK2mN5p".repeat(8)}`;
+    const checked = checkRequest(request({ artifact: { media_type: "text/plain", content: "", [name]: 1 } }));
+    expect(checked.ok && checked.warnings[0]?.message).toBe("artifact.hvb.aB3dE6gH9jK2… is not known and was ignored");
+  });
 });

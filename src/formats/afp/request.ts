@@ -187,20 +187,24 @@ function warningsFor(request: Members): Warning[] {
     ...(applied === undefined ? [] : unknownIn(applied as unknown as Members, KNOWN.applied, "applied_feedback.")),
     ...items.flatMap((item, i) => unknownIn(item as unknown as Members, KNOWN.item, `applied_feedback.items[${i}].`)),
   ];
-  return unknown.map((name) => ({ code: "unknown_field", message: `${shown(name)} is not known and was ignored` }));
+  return unknown.map((name) => ({ code: "unknown_field", message: `${name} is not known and was ignored` }));
 }
 
 const SHOWN_CHARACTERS = 128;
+const BEGINNING_CHARACTERS = 16;
 
-/** A name that others chose, as it can stand in a message: it may be of any length. */
+/**
+ * A name that others chose, as it can stand in a message: it may be of any length. Of one that is too long only little is shown, since
+ * nobody would know a secret again of which the end is missing.
+ */
 export function shown(name: string): string {
-  return name.length <= SHOWN_CHARACTERS ? name : `${name.slice(0, SHOWN_CHARACTERS)}…`;
+  return name.length <= SHOWN_CHARACTERS ? name : `${name.slice(0, BEGINNING_CHARACTERS)}…`;
 }
 
 function unknownIn(members: Members, known: readonly string[], where: string): string[] {
   return Object.keys(members)
     .filter((name) => isUnknown(name, known))
-    .map((name) => `${where}${name}`);
+    .map((name) => `${where}${shown(name)}`);
 }
 
 /** Without parsing: a text that is nested very deep could break the parser itself. */

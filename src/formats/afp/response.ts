@@ -1,5 +1,3 @@
-import type { Members } from "./field-names.ts";
-
 export const CONFIDENCE_LEVELS = ["high", "medium", "low"] as const;
 export type ConfidenceLevel = (typeof CONFIDENCE_LEVELS)[number];
 export const ERROR_CODES = ["INVALID_REQUEST", "UNSUPPORTED_MEDIA_TYPE", "INTERNAL_ERROR"] as const;
@@ -10,23 +8,41 @@ export type ProcessingStatus = (typeof PROCESSING_STATUSES)[number];
 /** What ids of remarks look like when their provider keeps to the rules. */
 export const REMARK_ID = /^[a-z0-9._-]{8,128}$/;
 
-export interface Remark {
+/** What a provider may add to any of its objects. */
+export interface Extended {
+  readonly [extension: `x-${string}`]: unknown;
+}
+
+export interface Remark extends Extended {
   readonly id: string;
   readonly aspect?: string;
   readonly description?: string;
   readonly recommendation?: string;
-  /** Extensions of the provider. */
-  readonly [extension: `x-${string}`]: unknown;
 }
 
-export interface Feedback {
-  readonly confidence?: { readonly level: ConfidenceLevel; readonly justification: string };
-  readonly positive_points: readonly { readonly aspect: string; readonly justification: string }[];
+export interface Confidence extends Extended {
+  readonly level: ConfidenceLevel;
+  readonly justification: string;
+}
+
+export interface PositivePoint extends Extended {
+  readonly aspect: string;
+  readonly justification: string;
+}
+
+export interface Feedback extends Extended {
+  readonly confidence?: Confidence;
+  readonly positive_points: readonly PositivePoint[];
   readonly areas_for_improvement: readonly Remark[];
   readonly general_summary?: string;
 }
 
-export interface Acknowledgement {
+export interface ProviderError extends Extended {
+  readonly code: string;
+  readonly message?: string;
+}
+
+export interface Acknowledgement extends Extended {
   readonly id: string;
   readonly processing_status: ProcessingStatus;
 }
@@ -38,13 +54,13 @@ export type ReviewResponse =
       readonly iteration: number;
       readonly feedback: Feedback;
       readonly acknowledged?: readonly Acknowledgement[];
-      readonly extensions?: Members;
+      readonly extensions?: Extended;
     }
   | {
       readonly status: "error";
       readonly iteration: number;
-      readonly error: { readonly code: string; readonly message?: string };
+      readonly error: ProviderError;
       readonly acknowledged?: readonly Acknowledgement[];
       /** Of the provider, at the top; each under a name that begins with `x-`. */
-      readonly extensions?: Members;
+      readonly extensions?: Extended;
     };

@@ -1,10 +1,13 @@
+import { execFileSync } from "node:child_process";
 import {
   chmodSync,
   existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
@@ -90,6 +93,22 @@ describe("a session in a directory", () => {
       const held = directoryHome(root).withSession(id, async () => ({ result: 0 }));
       await expect(held).rejects.toMatchObject({ code: "unusable_input", message: expect.stringContaining("damaged") });
     }
+  });
+
+  test.each([
+    ["a pipe", (path: string) => execFileSync("mkfifo", [path])],
+    ["a device", (path: string) => symlinkSync("/dev/zero", path)],
+    ["a directory", (path: string) => mkdirSync(path)],
+  ])("whose file is %s is refused, not waited for", async (_, make) => {
+    const root = tempDir();
+    const id = await sessionIn(root);
+    const path = join(root, id, "session.json");
+    rmSync(path);
+    make(path);
+    const home = directoryHome(root);
+    const refused = { code: "unusable_input", message: expect.stringContaining("is not a regular file") };
+    await expect(home.withSession(id, async () => ({ result: 0 }))).rejects.toMatchObject(refused);
+    await expect(home.fork(id)).rejects.toMatchObject(refused);
   });
 
   test("is readable by its owner alone", async () => {

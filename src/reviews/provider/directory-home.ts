@@ -1,9 +1,10 @@
-import { readdir, readFile, rmdir, stat, utimes } from "node:fs/promises";
+import { readdir, rmdir, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError } from "../../protocol/errors.ts";
 import { type DirectoryLock, lockDirectory } from "./directory-lock.ts";
 import { codeOf } from "./error-code.ts";
 import { makeDirectory } from "./make-directory.ts";
+import { readRegularFile } from "./read-regular.ts";
 import { newSession, type ReviewSession } from "./session.ts";
 import { readSessionFile, type StoredSession, sessionFileText } from "./session-file.ts";
 import type { Held, Kept, SessionHome } from "./session-home.ts";
@@ -112,7 +113,7 @@ const FILE = "session.json";
 async function read(root: string, sessionID: string): Promise<StoredSession | undefined> {
   if (!isSessionID(sessionID)) return undefined;
   const path = join(root, sessionID, FILE);
-  const text = await readFile(path, "utf8").catch((error) => {
+  const text = await readRegularFile(path).catch((error) => {
     if (codeOf(error) === "ENOENT") return undefined;
     throw error;
   });

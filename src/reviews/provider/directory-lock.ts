@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { link, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { link, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { codeOf } from "./error-code.ts";
+import { readRegularFile } from "./read-regular.ts";
 import { hasEnded, thisProcess, type WhichProcess } from "./which-process.ts";
 
 export interface DirectoryLock {
@@ -97,7 +98,7 @@ async function lastInLine(dir: string): Promise<Placed | undefined> {
 
 async function readHolder(path: string): Promise<Placed | undefined> {
   try {
-    const [text, { mtimeMs }] = await Promise.all([readFile(path, "utf8"), stat(path)]);
+    const [text, { mtimeMs }] = await Promise.all([readRegularFile(path), stat(path)]);
     return { holder: parsed(text), atMs: mtimeMs };
   } catch (error) {
     if (codeOf(error) === "ENOENT") return undefined;

@@ -1,9 +1,9 @@
 import { open } from "node:fs/promises";
-import { type IncomingMessage, request as requestHttp } from "node:http";
-import { request as requestHttps } from "node:https";
+import type { IncomingMessage } from "node:http";
 import { isMembers, own } from "../../formats/afp/field-names.ts";
 import type { Ending } from "../../formats/afp/outcome.ts";
 import type { Carrier, Limits, Sending, Sent } from "./carrier.ts";
+import { postHttp } from "./post-http.ts";
 
 export interface ServerSettings {
   /** Without the path of the provider. */
@@ -29,7 +29,12 @@ async function post({ url, key, agent, limits }: ServerSettings, sending: Sendin
   const address = new URL(`${url}${PROVIDER}`);
   address.searchParams.set("agent", agent);
   if (session !== undefined) address.searchParams.set("session", session);
-  const begun = await begin(address, key, line, AbortSignal.any([signal, stop.signal]));
+  const headers = {
+    "content-type": "application/json",
+    accept: "application/x-ndjson",
+    ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+  };
+  const begun = await postHttp({ address, headers, body: line, signal: AbortSignal.any([signal, stop.signal]) });
   if ("error" in begun) {
     clearTimeout(timer);
     signal.throwIfAborted();
@@ -70,31 +75,6 @@ async function post({ url, key, agent, limits }: ServerSettings, sending: Sendin
     stop.abort();
     await file.close();
   }
-}
-
-type Begun = { readonly response: IncomingMessage } | { readonly error: Error; readonly connected: boolean };
-
-/** Not by `fetch`, which gives up on its own when an answer takes five minutes to begin, whatever the limit is. */
-function begin(address: URL, key: string | undefined, line: string, signal: AbortSignal): Promise<Begun> {
-  const isSecure = address.protocol === "https:";
-  const headers = {
-    "content-type": "application/json",
-    accept: "application/x-ndjson",
-    "content-length": Buffer.byteLength(line),
-    ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
-  };
-  return new Promise((resolve) => {
-    let connected = false;
-    const options = { method: "POST", headers, agent: false, signal } as const;
-    const request = (isSecure ? requestHttps : requestHttp)(address, options, (response) => resolve({ response }));
-    request.once("socket", (socket) => {
-      socket.once(isSecure ? "secureConnect" : "connect", () => {
-        connected = true;
-      });
-    });
-    request.on("error", (error) => resolve({ error, connected }));
-    request.end(line);
-  });
 }
 
 function ended(how: Partial<Ending>): Sent {

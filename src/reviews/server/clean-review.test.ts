@@ -5,7 +5,7 @@ import { newSession } from "../provider/session.ts";
 import type { ReviewAsked, Reviewer } from "../reviewer.ts";
 import { builtinReviewer } from "../reviewers/builtin/builtin-reviewer.ts";
 import { ArtifactText } from "../reviewers/model-place.ts";
-import { cleaningOnce, cleanReviewer } from "./clean-review.ts";
+import { cleaningOnce, cleanResponse, cleanReviewer } from "./clean-review.ts";
 
 /** Makes one remark, about this part. */
 function remarkingOn(part: string): Reviewer {
@@ -29,11 +29,36 @@ async function partAfter(part: string): Promise<string | undefined> {
 
 const SECRET = "postgres://app:tulipfield@db.example.com/mail";
 
+/** Says the same in all that a reviewer can say. */
+function saying(words: string): Reviewer {
+  const { review, ...rest } = remarkingOn("x");
+  return {
+    ...rest,
+    review: async (shown) => {
+      const { remarks, ...opinion } = await review(shown);
+      const said = { aspect: words, description: words, recommendation: words };
+      return {
+        ...opinion,
+        confidence: { level: "low", justification: words },
+        positive_points: [{ aspect: words, justification: words }],
+        remarks: remarks.map((remark) => ({ ...remark, ...said })),
+        general_summary: words,
+      };
+    },
+  };
+}
+
 describe("a reviewer behind a host", () => {
   test("makes no ids of what is secret in an artifact, in whatever letters", async () => {
     const review = await cleanReviewer(builtinReviewer(), scrubber()).review(asked(`TODO: use ${SECRET} here`));
     expect(review.remarks).toHaveLength(1);
     expect(JSON.stringify(review).toLowerCase()).not.toContain("tulipfield");
+  });
+
+  test("repeats no secret that it knows of, in whatever it says", async () => {
+    const review = await cleanReviewer(saying(`use ${SECRET}`), scrubber()).review(asked(""));
+    expect(JSON.stringify(review)).not.toContain("tulipfield");
+    expect(review.general_summary).toContain("use postgres://");
   });
 
   test("is shown neither the secrets of an artifact nor those of an explanation, and the ids that were decided on", async () => {
@@ -93,4 +118,27 @@ describe("what stands for the part that a remark is about", () => {
       expect(await partAfter(words)).toMatch(/^[0-9a-f]{64}$/);
     }
   });
+});
+
+test("an answer holds no secret in what a request made up, and the ids of its remarks stay", () => {
+  const token = `ghp_${"a1B2c3D4".repeat(5)}`.slice(0, 40);
+  const answer = {
+    feedback: { areas_for_improvement: [{ id: token, aspect: SECRET }] },
+    applied_feedback_ack: {
+      items: [
+        { id: token, processing_status: "acknowledged" },
+        { id: SECRET, processing_status: "unknown_id" },
+      ],
+    },
+    "x-warnings": [{ code: "unknown_field", message: `${SECRET} is not known` }],
+  };
+  const clean = cleanResponse(JSON.stringify(answer), scrubber());
+  expect(clean).not.toContain("tulipfield");
+  expect(JSON.parse(clean)).toMatchObject({
+    feedback: { areas_for_improvement: [{ id: token }] },
+    applied_feedback_ack: { items: [{ id: token }, { processing_status: "unknown_id" }] },
+  });
+  expect(cleanResponse(clean, scrubber())).toBe(clean);
+  const failed = JSON.stringify({ error: { code: "INTERNAL_ERROR", message: SECRET } });
+  expect(cleanResponse(failed, scrubber())).not.toContain("tulipfield");
 });

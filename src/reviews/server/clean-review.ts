@@ -116,35 +116,27 @@ function cleanDecision<D extends { readonly id: string; readonly reason_code?: s
 }
 
 interface Response {
-  readonly feedback: { readonly areas_for_improvement: readonly { readonly id: string }[] };
+  readonly feedback?: { readonly areas_for_improvement: readonly { readonly id: string }[] };
   readonly applied_feedback_ack?: {
     readonly items: readonly { readonly id: string; readonly processing_status: string }[];
   };
 }
 
 /** The answer is one of our own making: it is what it has to be. */
-function cleanResponse(text: string, { scrubText, scrubValue }: Scrubber): string {
+export function cleanResponse(text: string, { scrubText, scrubValue }: Scrubber): string {
   const response = JSON.parse(text) as Response;
   const { feedback, applied_feedback_ack: ack } = response;
-  const remarks = feedback.areas_for_improvement;
   const clean = scrubValue(response);
+  const remarks = clean.feedback?.areas_for_improvement.map((one, i) => ({
+    ...one,
+    id: feedback?.areas_for_improvement[i]?.id ?? one.id,
+  }));
+  const items = ack?.items.map((one) =>
+    one.processing_status === "acknowledged" ? one : { ...one, id: scrubText(one.id) },
+  );
   return JSON.stringify({
     ...clean,
-    feedback: {
-      ...clean.feedback,
-      areas_for_improvement: clean.feedback.areas_for_improvement.map((one, i) => ({
-        ...one,
-        id: remarks[i]?.id ?? one.id,
-      })),
-    },
-    ...(ack === undefined
-      ? {}
-      : {
-          applied_feedback_ack: {
-            items: ack.items.map((one) =>
-              one.processing_status === "acknowledged" ? one : { ...one, id: scrubText(one.id) },
-            ),
-          },
-        }),
+    ...(remarks === undefined ? {} : { feedback: { ...clean.feedback, areas_for_improvement: remarks } }),
+    ...(items === undefined ? {} : { applied_feedback_ack: { items } }),
   });
 }

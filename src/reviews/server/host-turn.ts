@@ -2,7 +2,7 @@ import type { Caller } from "../../protocol/identity.ts";
 import { type TurnOptions, type TurnTaken, takeTurn } from "../provider/take-turn.ts";
 import type { Reviewer } from "../reviewer.ts";
 import { type StoreHomeOf, type StoreHomeSettings, storeHome } from "../store-home.ts";
-import { cleaningOnce, cleanReviewer } from "./clean-review.ts";
+import { cleaningOnce, cleanResponse, cleanReviewer } from "./clean-review.ts";
 
 /** One turn of somebody with the provider of a host. Plain data, so that it can be handed to a thread. */
 export interface HostTurn {
@@ -35,5 +35,8 @@ export async function takeHostTurn(
   const home = storeHome({ host: { store, nowMs, newId, scrubber }, caller, agent }, settings);
   const session = named ?? (goesOn ? await home.latest() : undefined);
   const clean = reviewers.map((one) => cleanReviewer(one, scrubber));
-  return takeTurn(home, clean, { bytes, agent, fork, ...(session === undefined ? {} : { session }) }, options);
+  const asked = { bytes, agent, fork, ...(session === undefined ? {} : { session }) };
+  const taken = await takeTurn(home, clean, asked, options);
+  // As it was kept: ids and names that a request made up are repeated in the answer, and whoever asks again is given the same.
+  return taken.type === "answered" ? { ...taken, response: cleanResponse(taken.response, scrubber) } : taken;
 }
