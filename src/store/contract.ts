@@ -7,6 +7,7 @@ import { appending } from "../testing/store-contract/append.ts";
 import { audit } from "../testing/store-contract/audit.ts";
 import { blindAnnotations } from "../testing/store-contract/blind-annotations.ts";
 import { deletions } from "../testing/store-contract/deletion.ts";
+import { documents } from "../testing/store-contract/documents.ts";
 import { effects } from "../testing/store-contract/effects.ts";
 import { externalEvents } from "../testing/store-contract/external-events.ts";
 import { feedback } from "../testing/store-contract/feedback.ts";
@@ -89,6 +90,7 @@ const CHAPTERS = [
   queueItems,
   tapes,
   reviews,
+  documents,
   deletions,
   side,
   lifetime,

@@ -4,6 +4,7 @@ import type { RunEvent } from "../protocol/events.ts";
 import type { PrincipalKind, Visibility } from "../protocol/identity.ts";
 import type { Run } from "../protocol/run.ts";
 import type { RunStatus } from "../protocol/run-status.ts";
+import type { DocumentId, Documents, DocumentWrite } from "./documents.ts";
 import type {
   DeliveryWrite,
   ExternalEventRecord,
@@ -50,7 +51,8 @@ export interface Store
     Webhooks,
     Judgments,
     Tapes,
-    Reviews {
+    Reviews,
+    Documents {
   /**
    * The one way to change anything. All of a unit happens or none of it. Concurrent units share a transaction
    * (group commit), but each is checked alone: a refused unit fails only its caller. Resolves after the commit is
@@ -93,6 +95,8 @@ export interface Unit {
   readonly queues?: readonly QueueWrite[];
   readonly tapes?: readonly TapeWrite[];
   readonly reviews?: readonly ReviewWrite[];
+  /** At most one write per document in a unit. */
+  readonly documents?: readonly DocumentWrite[];
   readonly deletions?: readonly RunDeletion[];
 }
 
@@ -139,7 +143,9 @@ export type Refusal =
   /** The run that has the digest already, or whose sidecar is at another revision. */
   | { readonly type: "tape"; readonly runId: string }
   /** The session of a review went on, is held by another, or is not there. */
-  | { readonly type: "review"; readonly sessionId: string; readonly there: boolean };
+  | { readonly type: "review"; readonly sessionId: string; readonly there: boolean }
+  /** A document is at another revision; 0 when it is not there. */
+  | ({ readonly type: "document"; readonly revision: number } & DocumentId);
 
 export interface Change {
   /** Runs with new events; "all" when the listener may have missed some and should look at everything it follows. */

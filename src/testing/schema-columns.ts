@@ -249,6 +249,7 @@ export const COLUMNS: { readonly [T in keyof Tables]: readonly (keyof Tables[T])
     "updated_at",
     "workspace",
   ],
+  documents: ["at", "body", "doc_key", "expires_at", "kind", "revision", "run_id", "tenant", "workspace"],
   review_rounds: ["at", "body", "n", "session_id", "tenant"],
   queue_marks: ["item_id", "position", "queue_id", "reviewer"],
   queue_reviews: ["at", "item_id", "queue_id", "reviewer", "status", "until_at"],

@@ -5,6 +5,7 @@ import type { AnnotationChangesTable } from "../sql/judgment-tables.ts";
 import type { AuditLogTable, EffectsTable } from "../sql/tables.ts";
 import type { Change, EffectClaim, Unit } from "../store.ts";
 import { applyAnnotations } from "./apply-annotations.ts";
+import { applyDocuments } from "./apply-documents.ts";
 import { applyQueues } from "./apply-queues.ts";
 import { applyReviews } from "./apply-reviews.ts";
 import { applyTapes } from "./apply-tapes.ts";
@@ -43,6 +44,7 @@ export function applyUnit(prepared: PreparedUnit, standing: StandingRows, accept
   applyQueues(unit.queues ?? [], standing);
   applyTapes(unit.tapes ?? [], standing);
   applyReviews(unit.reviews ?? [], standing);
+  applyDocuments(unit.documents ?? [], standing);
   accepted.units.push(prepared);
 }
 

@@ -5,6 +5,7 @@ import { toEffectRecord, toIdempotencyRecord } from "../sql/rows.ts";
 import { givesWay } from "../sql/standing-outcome.ts";
 import type { EffectClaim, IdempotencyOutcome, Refusal } from "../store.ts";
 import { checkAnnotations } from "./apply-annotations.ts";
+import { checkDocuments } from "./apply-documents.ts";
 import { checkQueues } from "./apply-queues.ts";
 import { checkReviews } from "./apply-reviews.ts";
 import { checkTapes } from "./apply-tapes.ts";
@@ -27,6 +28,7 @@ export function checkUnit(prepared: PreparedUnit, standing: StandingRows): Refus
     checkQueues(unit, standing) ??
     checkTapes(unit, standing) ??
     checkReviews(unit, standing) ??
+    checkDocuments(unit, standing) ??
     checkDeletions(unit, standing)
   );
 }

@@ -50,12 +50,21 @@ export function prepareUnit(unit: Unit): PreparedUnit {
   };
 }
 
-function deletes({ deletions = [], reviews = [] }: Unit): boolean {
-  return deletions.length > 0 || reviews.some(({ type }) => type === "delete");
+function deletes({ deletions = [], reviews = [], documents = [] }: Unit): boolean {
+  return deletions.length > 0 || [...reviews, ...documents].some(({ type }) => type === "delete");
 }
 
 function sizeOf(
-  { idempotency, artifacts = [], workflows = [], externalEvents = [], queues = [], tapes = [], reviews = [] }: Unit,
+  {
+    idempotency,
+    artifacts = [],
+    workflows = [],
+    externalEvents = [],
+    queues = [],
+    tapes = [],
+    reviews = [],
+    documents = [],
+  }: Unit,
   runs: readonly PreparedRun[],
   annotations: readonly AnnotationStep[],
 ): number {
@@ -74,6 +83,7 @@ function sizeOf(
   for (const { body } of queues.flatMap(itemsOf)) size += body.length;
   for (const write of tapes) size += write.type === "sidecar" ? write.sidecar.text.length : write.tape.header.length;
   for (const write of reviews) if (write.type === "round") size += write.session.memory.length + roundsSize(write);
+  for (const write of documents) if (write.type !== "delete") size += write.document.body.length;
   return size;
 }
 

@@ -5,6 +5,7 @@ import { toExternalEvent } from "../sql/gate-rows.ts";
 import type { ExternalEventsTable } from "../sql/gate-tables.ts";
 import type { EffectsTable, IdempotencyTable, RunsTable } from "../sql/tables.ts";
 import type { IdempotencyKey } from "../store.ts";
+import { documentQuestions, type StandingDocuments, standingDocuments } from "./apply-documents.ts";
 import type { PreparedUnit, RunColumns } from "./prepare-unit.ts";
 import { byKey, type Question, type RowsOf, type Standing, toStatement, transpose } from "./standing.ts";
 import {
@@ -22,7 +23,12 @@ import { send } from "./statements.ts";
  * The rows that the units of a batch depend on: locked as they stand in the database, then changed in memory by each
  * unit that is accepted, so that the next unit is checked against what the ones before it did.
  */
-export interface StandingRows extends StandingAnnotations, StandingQueues, StandingTapes, StandingReviews {
+export interface StandingRows
+  extends StandingAnnotations,
+    StandingQueues,
+    StandingTapes,
+    StandingReviews,
+    StandingDocuments {
   /** Where the chains end, by tenant; a chain that is empty has no head. */
   readonly heads: Map<string, Standing<ChainHead>>;
   readonly runs: Map<string, Standing<StandingRun>>;
@@ -87,7 +93,7 @@ const LOCK_EXTERNAL_EVENTS = `select external_events.*
 /**
  * Begins the transaction of a batch and locks what it depends on. Every process locks in this order and within it by
  * key, so no two of them wait for each other: audit heads, runs, effects, idempotency records,
- * external events, annotations, queues, queue items, reviews.
+ * external events, annotations, queues, queue items, reviews, documents.
  */
 export async function lockStandingRows(client: Client, batch: readonly PreparedUnit[]): Promise<StandingRows> {
   const tenants = new Set<string>();
@@ -130,6 +136,7 @@ export async function lockStandingRows(client: Client, batch: readonly PreparedU
     ...queueQuestions(batch),
     ...tapeQuestions(batch),
     ...reviewQuestions(batch),
+    ...documentQuestions(batch),
   ];
   const asked = questions.filter(({ values }) => values[0]?.length);
   const [, ...answers] = await send(client, [
@@ -151,5 +158,6 @@ export async function lockStandingRows(client: Client, batch: readonly PreparedU
     ...standingQueues(rowsOf),
     ...standingTapes(rowsOf),
     ...standingReviews(rowsOf),
+    ...standingDocuments(rowsOf),
   };
 }

@@ -1,4 +1,5 @@
 import type { RunsTable } from "../sql/tables.ts";
+import { writeDocumentRows } from "./apply-documents.ts";
 import { writeReviewRows } from "./apply-reviews.ts";
 import type { Accepted } from "./apply-unit.ts";
 import { deleteRuns } from "./delete-runs.ts";
@@ -40,6 +41,7 @@ export function writeRows(standing: StandingRows, accepted: Accepted): Statement
     ...writeQueueRows(standing),
     ...writeTapeRows(standing),
     ...writeReviewRows(standing, accepted.units),
+    ...writeDocumentRows(standing, accepted.units),
     ...insertEvents(accepted.units.flatMap((unit) => unit.runs.flatMap((run) => run.events))),
     ...insertAudit(accepted.audit),
     ...writeGateRows(accepted.units),

@@ -33,6 +33,7 @@ export function runDeletes(words: Words) {
     deleteInterrupts: `delete from interrupts where run_id = ${run} and tenant = ${tenant}`,
     deleteSidecar: `delete from tape_sidecars where ${ofRun}`,
     deleteTape: `delete from tapes where ${ofRun}`,
+    deleteDocumentsOfRun: `delete from documents where run_id = ${run} and tenant = ${tenant}`,
     deleteArtifacts: `delete from artifacts where run_id = ${run} and tenant = ${tenant}`,
     // Events know no tenant of their own.
     deleteEvents: `delete from run_events

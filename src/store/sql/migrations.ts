@@ -4,6 +4,7 @@ import { gates } from "./migrations/0002-gates.ts";
 import { judgments } from "./migrations/0003-judgments.ts";
 import { tapes } from "./migrations/0004-tapes.ts";
 import { reviews } from "./migrations/0005-reviews.ts";
+import { documents } from "./migrations/0006-documents.ts";
 
 /**
  * Every change of the schema, oldest first. A released migration is never edited: databases that ran it would stay
@@ -15,6 +16,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0003-judgments": judgments,
   "0004-tapes": tapes,
   "0005-reviews": reviews,
+  "0006-documents": documents,
 };
 
 export const migrationProvider: MigrationProvider = {

@@ -25,6 +25,8 @@ export async function purge(db: Kysely<Tables>, nowMs: number): Promise<number> 
     sql`delete from effects where effect_id in (select effect_id from effects where ${expired})`,
     sql`delete from external_events where (tenant, workspace, correlation_id, event_id) in
       (select tenant, workspace, correlation_id, event_id from external_events where ${expired})`,
+    sql`delete from documents where (tenant, kind, doc_key) in
+      (select tenant, kind, doc_key from documents where ${expired})`,
     ...[
       sql`state = 'delivered' and finished_at <= ${nowMs - DELIVERED_KEPT_MS}`,
       sql`state = 'dead' and finished_at <= ${nowMs - DEAD_KEPT_MS}`,

@@ -5,6 +5,7 @@ import * as audit from "./audit.ts";
 import { nextDeliveryAtMs } from "./claim-deliveries.ts";
 import * as deletions from "./deletions.ts";
 import * as deliveries from "./deliveries.ts";
+import * as documents from "./documents.ts";
 import * as ended from "./ended-runs.ts";
 import * as externalEvents from "./external-events.ts";
 import { feedbackSummary } from "./feedback-summary.ts";
@@ -111,6 +112,9 @@ export function sharedStore(read: Kysely<Tables>, write: Kysely<Tables>): Shared
     reviewRounds: (tenant, sessionIds, after, limit) => reviews.reviewRounds(read, tenant, sessionIds, after, limit),
     claimReview: (visible, claim) => reviews.claimReview(write, read, visible, claim),
     renewReview: (sessionId, owner, untilMs) => reviews.renewReview(write, sessionId, owner, untilMs),
+    readDocument: (id) => documents.readDocument(read, id),
+    readDocuments: (tenant, kind, keys) => documents.readDocuments(read, tenant, kind, keys),
+    listDocuments: (tenant, kind, query) => documents.listDocuments(read, tenant, kind, query),
     releaseReview: (sessionId, owner) => reviews.releaseReview(write, sessionId, owner),
 
     readAudit: (tenant, fromSeq, toSeq, limit) => audit.readAudit(read, tenant, fromSeq, toSeq, limit),

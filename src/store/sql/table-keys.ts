@@ -36,6 +36,7 @@ export const TABLE_KEYS: Readonly<Record<TableName, readonly string[]>> = {
   tape_sidecars: ["run_id"],
   review_sessions: ["session_id"],
   review_rounds: ["session_id", "n"],
+  documents: ["tenant", "kind", "doc_key"],
   idempotency: ["tenant", "operation", "idem_key"],
   audit_log: ["tenant", "seq"],
   audit_heads: ["tenant"],

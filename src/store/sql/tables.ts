@@ -1,3 +1,4 @@
+import type { DocumentsTable } from "./document-rows.ts";
 import type {
   DeliveriesTable,
   ExternalEventsTable,
@@ -49,6 +50,7 @@ export interface Tables {
   tape_sidecars: TapeSidecarsTable;
   review_sessions: ReviewSessionsTable;
   review_rounds: ReviewRoundsTable;
+  documents: DocumentsTable;
 }
 
 /** Derived from run_events in the append's transaction; also the work queue (wake_at, lease_*). */

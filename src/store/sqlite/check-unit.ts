@@ -9,6 +9,7 @@ import { checkAnnotations } from "./check-annotations.ts";
 import { checkQueues } from "./check-queues.ts";
 import { checkTapes } from "./check-tapes.ts";
 import { checkDeletions } from "./flatten-deletions.ts";
+import { checkDocuments } from "./flatten-documents.ts";
 import { checkReviews } from "./flatten-reviews.ts";
 import type { ExternalEventCheck, FlatUnit, IdempotencyCheck, RunCheck } from "./operations.ts";
 import type { Statements } from "./statements.ts";
@@ -34,6 +35,7 @@ export function checkUnit(unit: FlatUnit, statements: Statements): Checked {
     checkQueues(unit.tenant, unit.queues, statements) ??
     checkTapes(unit.tenant, unit.tapes, statements) ??
     checkReviews(unit.tenant, unit.reviews, statements) ??
+    checkDocuments(unit.documents, statements) ??
     checkDeletions(unit.tenant, unit.deletions, statements);
   return refusal === undefined ? { work } : { refusal };
 }

@@ -6,6 +6,7 @@ import { runFacts } from "../run-facts.ts";
 import type { ArtifactWrite, IdempotencyOutcome, KeyWrite, RunWrite, Unit, WorkflowWrite } from "../store.ts";
 import { flattenAnnotations } from "./flatten-annotations.ts";
 import { flattenDeletions } from "./flatten-deletions.ts";
+import { flattenDocuments } from "./flatten-documents.ts";
 import { flattenGates, flattenInterrupts } from "./flatten-gates.ts";
 import { flattenQueues } from "./flatten-queues.ts";
 import { flattenReviews } from "./flatten-reviews.ts";
@@ -39,6 +40,7 @@ export function flattenUnit(unit: Unit): FlatUnit {
   const queues = flattenQueues(unit.queues, writes);
   const tapes = flattenTapes(unit.tapes, writes);
   const reviews = flattenReviews(unit.reviews, writes);
+  const documents = flattenDocuments(unit.documents, writes);
   const deletions = flattenDeletions(tenant, unit.deletions, writes);
   if (idempotency !== undefined) {
     const { operation, key, digest, state, response, expiresAtMs } = idempotency;
@@ -55,6 +57,7 @@ export function flattenUnit(unit: Unit): FlatUnit {
     queues,
     tapes,
     reviews,
+    documents,
     deletions,
     writes,
     ...(audit.length === 0 ? {} : { audit: JSON.stringify(audit) }),

@@ -1,5 +1,6 @@
 import type { ExternalEventKey } from "../gates.ts";
 import type { RunDeletion } from "../judgments.ts";
+import type { DocumentCheck } from "../refuse-document.ts";
 import type { ReviewCheck } from "../refuse-review.ts";
 import type { Claim, Refusal } from "../store.ts";
 import type { SqliteValue } from "./open-database.ts";
@@ -28,6 +29,7 @@ export interface FlatUnit {
   readonly queues: readonly QueueCheck[];
   readonly tapes: readonly TapeCheck[];
   readonly reviews: readonly ReviewCheck[];
+  readonly documents: readonly DocumentCheck[];
   readonly deletions: readonly DeletionCheck[];
   readonly writes: readonly Write[];
   /** JSON text of the drafts; their places in the chain are known only to the writer. */

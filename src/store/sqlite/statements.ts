@@ -1,5 +1,6 @@
 import { ANNOTATION_READS, ANNOTATION_WRITES } from "./annotation-statements.ts";
 import { DELETION_READS, DELETION_WRITES } from "./deletion-statements.ts";
+import { DOCUMENT_READS, DOCUMENT_WRITES } from "./document-statements.ts";
 import { GATE_READS, GATE_WRITES } from "./gate-statements.ts";
 import type { SqliteDatabase, SqliteStatement } from "./open-database.ts";
 import { QUEUE_READS, QUEUE_WRITES } from "./queue-statements.ts";
@@ -61,6 +62,7 @@ const WRITES = {
   ...QUEUE_WRITES,
   ...TAPE_WRITES,
   ...REVIEW_WRITES,
+  ...DOCUMENT_WRITES,
   ...DELETION_WRITES,
 } as const;
 
@@ -75,6 +77,7 @@ const READS = {
   ...QUEUE_READS,
   ...TAPE_READS,
   ...REVIEW_READS,
+  ...DOCUMENT_READS,
   ...DELETION_READS,
 } as const;
 

@@ -12,7 +12,7 @@ import { accept, refused, type Subject, save } from "./subject.ts";
 const { NOW, newId, newTenant, next, runCompleted, startedRun } = build;
 
 /** A run that has ended, stored. */
-async function endedRun(store: Store, start: build.StartedRun): Promise<Run> {
+export async function endedRun(store: Store, start: build.StartedRun): Promise<Run> {
   const started = startedRun(start);
   const ended = next(started, start.atMs ?? NOW, runCompleted());
   await save(store, { run: ended.run, events: [...started.events, ...ended.events] });

@@ -1,0 +1,60 @@
+/**
+ * Things with a name and a revision that are read whole: agents, suites, deployments, baselines, certificates, memories, what
+ * an evaluation found. What is in one is known to whoever writes its kind.
+ */
+export interface Documents {
+  readDocument(id: DocumentId): Promise<Document | undefined>;
+  /** Those of the keys that are there, in no particular order. */
+  readDocuments(tenant: string, kind: DocumentKind, keys: readonly string[]): Promise<Document[]>;
+  /** Ascending by key, byte by byte. */
+  listDocuments(tenant: string, kind: DocumentKind, query: DocumentQuery): Promise<Document[]>;
+}
+
+export type DocumentKind =
+  | "agent"
+  | "agent-pack"
+  | "baseline"
+  | "certificate"
+  | "deployment"
+  | "eval-cache"
+  | "eval-run"
+  | "eval-task"
+  | "memory"
+  | "suite";
+
+export interface DocumentId {
+  /** `HOST_WIDE` or the tenant it belongs to. */
+  readonly tenant: string;
+  readonly kind: DocumentKind;
+  readonly key: string;
+}
+
+export interface Document extends DocumentId {
+  readonly workspace?: string;
+  /** It goes when this run goes. Only in a unit that writes the run too, so that it is there. */
+  readonly runId?: string;
+  /** Counts up with every write; 1 when it is new. */
+  readonly revision: number;
+  /** When it was written last. */
+  readonly atMs: number;
+  /** When it may be forgotten. Whoever reads looks at it: what is over stays until somebody tidies up. */
+  readonly expiresAtMs?: number;
+  /** JSON. */
+  readonly body: string;
+}
+
+export interface DocumentQuery {
+  readonly limit: number;
+  /** The last key of the page before. */
+  readonly after?: string;
+  /** Only keys that begin with this. */
+  readonly prefix?: string;
+}
+
+export type DocumentWrite =
+  /** Refused unless it stands at the revision before; 0 is that it is not there. */
+  | { readonly type: "put"; readonly document: Document }
+  /** Only if it is not there; never refused. */
+  | { readonly type: "keep"; readonly document: Document }
+  /** Refused unless it stands at this revision. */
+  | { readonly type: "delete"; readonly id: DocumentId; readonly revision: number };
