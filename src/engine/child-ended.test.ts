@@ -6,7 +6,7 @@ import { workflow } from "../testing/workflow.ts";
 import { childEnded } from "./child-ended.ts";
 import { makePlan } from "./decide/plan.ts";
 import type { Host } from "./host.ts";
-import type { NodeContext } from "./node-type.ts";
+import type { EffectContext } from "./node-type.ts";
 import { subWorkflow } from "./nodes/sub-workflow.ts";
 import { LARGEST_RUN } from "./run-size.ts";
 
@@ -37,7 +37,7 @@ async function outcome(parent: Run, config: object = {}) {
   const event = { ...draft, eventId: "evt-1", runId: parent.runId, sequence: 1, timestamp: "" };
   const children = evolveChildren(parent.children, event as never, 0);
   const context = { node: { id: "call" }, config, inputs: {}, run: { ...parent, children } };
-  return subWorkflow.execute(context as unknown as NodeContext);
+  return subWorkflow.execute(context as unknown as EffectContext);
 }
 
 describe("the end of a child", () => {

@@ -1,6 +1,8 @@
 import type { CreateRunRequest, CreateRunResponse } from "../protocol/api.ts";
 import { AppError } from "../protocol/errors.ts";
 import type { Caller, Owner } from "../protocol/identity.ts";
+import type { Unit } from "../store/store.ts";
+import type { Plan } from "./decide/plan.ts";
 import { startRun } from "./decide/start-run.ts";
 import { auditDraft, type Recorder, refused } from "./execute.ts";
 import type { Host } from "./host.ts";
@@ -22,9 +24,18 @@ export async function createRun(host: Host, command: CreateRun): Promise<CreateR
   if (request.mode === "eval") throw new AppError("capability_not_provided", { capability: "agents.evalSuite" });
   if (request.configurable?.mockProvider !== undefined) throw new AppError("mock_provider_forbidden");
   if (request.callbackUrl !== undefined) await checkUrl(host.outbound, request.callbackUrl);
-  const dedupScope = command.dedup ? dedupScopeOf(caller, request) : undefined;
-  const plan = await planFor(host, caller, request);
+  return beginRun(host, await planFor(host, caller, request), command);
+}
 
+/** A run of this plan, whoever chose it; what is beside it comes to be with it. */
+export async function beginRun(
+  host: Host,
+  plan: Plan,
+  command: CreateRun,
+  beside: Pick<Unit, "workflows" | "documents"> = {},
+): Promise<CreateRunResponse> {
+  const { caller, request } = command;
+  const dedupScope = command.dedup ? dedupScopeOf(caller, request) : undefined;
   const runId = host.newId("run");
   const nowMs = host.nowMs();
   const draft = startRun(plan, { request, owner: ownerOf(caller), limits: host.limits });
@@ -46,6 +57,7 @@ export async function createRun(host: Host, command: CreateRun): Promise<CreateR
           ...(dedupScope === undefined ? {} : { dedupScope }),
         },
       ],
+      ...beside,
       audit: [auditDraft(caller, nowMs, runId, { action: "run.created", details: { workflowId: run.workflowId } })],
       ...(outcome === undefined ? {} : { idempotency: outcome }),
     })

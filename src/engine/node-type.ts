@@ -1,6 +1,9 @@
+import type { EventDraft } from "../protocol/events.ts";
+import type { Capability } from "../protocol/operation.ts";
 import type { Run } from "../protocol/run.ts";
 import type { TSchema } from "../protocol/schema.ts";
 import type { ChannelDeclaration, WorkflowNode } from "../protocol/workflow.ts";
+import type { Unit } from "../store/store.ts";
 import type { NodeOutcome } from "./decide/settle-node.ts";
 import type { Interrupts } from "./suspension.ts";
 
@@ -17,6 +20,12 @@ interface NodeTypeBase {
   readonly gatedConfig?: Readonly<Record<string, string>>;
   /** Runtime capabilities without which the node is never dispatched. */
   readonly requires?: readonly string[];
+  /** What the model of this host must be able to do, or the node is never dispatched. */
+  readonly requiredModelCapabilities?: readonly string[];
+  /** Served only by a host with this capability. */
+  readonly capability?: Capability;
+  /** Whether the agent of such a node is only named in what is recorded, and nobody is asked. */
+  onlyNamesAgent?(config: Readonly<Record<string, unknown>>): boolean;
 }
 
 /** Only computes. Its events share a commit with its neighbours'; after a crash it is simply computed again. */
@@ -31,7 +40,7 @@ export interface PureNodeType extends NodeTypeBase {
  */
 export interface EffectNodeType extends NodeTypeBase {
   readonly kind: "effect";
-  execute(context: NodeContext): Promise<NodeOutcome>;
+  execute(context: EffectContext): Promise<NodeOutcome>;
 }
 
 /** One kind of node: one file in `nodes/`, with the shape of its config and what it does. */
@@ -53,6 +62,18 @@ export interface NodeContext extends Interrupts {
   getVersion(changeId: string, min: number, max: number): number;
 }
 
+export interface EffectContext extends NodeContext {
+  /**
+   * Writes events of the node while it executes, and what belongs to them, in one commit; resolves when that is durable.
+   * Rejects when the attempt no longer counts: it was cancelled, or another worker has the run. Calls made before the
+   * last one is durable share a commit, in order.
+   */
+  append(events: readonly EventDraft[], beside?: Beside): Promise<void>;
+}
+
+/** What is written with events, or not at all. */
+export type Beside = Pick<Unit, "documents" | "audit">;
+
 export type NodeTypes = ReadonlyMap<string, NodeType>;
 
 /** Node types that other capabilities would bring; a workflow that uses one is refused with the capability's name. */
@@ -62,4 +83,6 @@ export const GATED_TYPES: Readonly<Record<string, string>> = {
   "core.dispatch": "dispatch.supported",
   "core.conformance.mock-agent": "conformance.mockAgent",
   "core.conformance.side-effect": "the conformance seams",
+  "conformance.secret.echo": "secrets.supported",
+  "conformance.modelCapability.insufficient": "modelCapabilities.supported",
 };

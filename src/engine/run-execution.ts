@@ -1,5 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { AppError } from "../protocol/errors.ts";
+import type { EventDraft } from "../protocol/events.ts";
 import { isReplay } from "../protocol/forked-from.ts";
 import { deadlineMs, nodeOf, type Run, wakeAtMs } from "../protocol/run.ts";
 import type { RunWrite } from "../store/store.ts";
@@ -9,14 +10,21 @@ import { externalWaits, offerHeld } from "./held-events.ts";
 import type { Host } from "./host.ts";
 import { hasLine, inLine } from "./in-line.ts";
 import { thrown } from "./node-call.ts";
-import type { NodeOutcome } from "./node-type.ts";
+import type { Beside, NodeOutcome } from "./node-type.ts";
 import { replayTurn } from "./replay/replay-turn.ts";
 import { childPlansOf } from "./start-child.ts";
-import { type Finished, type Launch, type Turn, takeTurn } from "./turn.ts";
+import { counts, type Finished, type Launch, type Noted, type Turn, takeTurn } from "./turn.ts";
 
 interface Attempt {
   readonly attempt: number;
   readonly abort: AbortController;
+}
+
+/** What an attempt wants written, and who waits for it. */
+interface Note extends Noted {
+  readonly beside: Beside;
+  readonly written: () => void;
+  readonly refused: (error: Error) => void;
 }
 
 /** How long to wait before asking a database again that could not answer. */
@@ -43,6 +51,7 @@ export class RunExecution {
   #superseded = false;
   readonly #attempts = new Map<string, Attempt>();
   #finished: Finished[] = [];
+  #notes: Note[] = [];
   #wake: () => void = () => {};
 
   constructor(host: Host, workerId: string, run: Run) {
@@ -99,6 +108,7 @@ export class RunExecution {
     } finally {
       this.#leaving = true;
       for (const attempt of this.#attempts.values()) attempt.abort.abort();
+      this.#refuseNotes(() => true);
     }
   }
 
@@ -106,14 +116,23 @@ export class RunExecution {
   async #turn(plan: Plan): Promise<boolean> {
     const before = this.#run;
     const finished = [...this.#finished];
-    const turn = await (isReplay(before) ? replayTurn(this.#host, plan, before) : this.#takeTurn(plan, finished));
+    this.#refuseNotes((note) => !counts(before, note));
+    const notes = [...this.#notes];
+    const turn = await (isReplay(before)
+      ? replayTurn(this.#host, plan, before)
+      : this.#takeTurn(plan, finished, notes));
     const letGo = turn.launches.length === 0 && !this.#stillExecuting(turn.run);
     if (turn.events.length === 0 && letGo) this.#requireWaiting(turn.run);
     if (turn.events.length > 0 || letGo) {
       this.#leaving = letGo;
-      const written = await this.#write(before, turn, letGo).finally(() => {
+      const written = await this.#write(before, turn, letGo, besideAll(notes)).finally(() => {
         this.#leaving = false;
       });
+      if (written === "beside") {
+        // Which of them it was is not told; the run itself stands as it was, and goes on without them.
+        this.#refuseNotes((note) => notes.includes(note));
+        return false;
+      }
       if (written === "stale") {
         // Somebody was faster. What finished is kept: the next turn settles it against the run as it is now.
         this.#stale = true;
@@ -123,6 +142,8 @@ export class RunExecution {
       if (written === "lost") return true;
     }
     this.#finished = this.#finished.slice(finished.length);
+    this.#notes = this.#notes.filter((note) => !notes.includes(note));
+    for (const { written } of notes) written();
     this.#run = turn.run;
     this.#dropOverridden();
     if (!this.#superseded) for (const launch of turn.launches) this.#launch(launch);
@@ -131,12 +152,13 @@ export class RunExecution {
     return letGo;
   }
 
-  async #takeTurn(plan: Plan, finished: readonly Finished[]): Promise<Turn> {
+  async #takeTurn(plan: Plan, finished: readonly Finished[], notes: readonly Noted[]): Promise<Turn> {
     const run = this.#run;
     if (run.status === "cancelling") await endChildren(this.#host, run);
     const executing = new Map([...this.#attempts].map(([nodeId, { attempt }]) => [nodeId, attempt]));
-    const childPlans = await childPlansOf(this.#host, run.owner.tenant, plan);
-    return takeTurn(this.#host, plan, run, finished, executing, childPlans);
+    const deciding = finished.map(({ outcome }) => outcome);
+    const childPlans = await childPlansOf(this.#host, run, plan, deciding);
+    return takeTurn(this.#host, plan, run, finished, executing, childPlans, notes);
   }
 
   /** A run that is due although there is nothing to do would be claimed again at once, and for ever. */
@@ -155,7 +177,8 @@ export class RunExecution {
     before: Run,
     { events, run, children }: Pick<Turn, "events" | "run" | "children">,
     letGo: boolean,
-  ): Promise<"done" | "stale" | "lost"> {
+    beside: Beside = {},
+  ): Promise<"done" | "stale" | "lost" | "beside"> {
     const own: RunWrite = {
       runId: this.runId,
       expectedVersion: before.version,
@@ -167,11 +190,12 @@ export class RunExecution {
     const { store } = this.#host;
     const write = async () => {
       const family = await familyWrites(this.#host, before, run, children);
-      return store.commit({ tenant: run.owner.tenant, runs: [own, ...family] });
+      return store.commit({ tenant: run.owner.tenant, runs: [own, ...family], ...beside });
     };
     const committed = await (this.#contended || hasLine(store, run) ? inLine(store, run, write) : write());
     this.#contended = !committed.ok && committed.refusal.type === "version";
     if (committed.ok) return "done";
+    if (committed.refusal.type === "document") return "beside";
     return this.#contended ? "stale" : "lost";
   }
 
@@ -192,6 +216,23 @@ export class RunExecution {
       held.abort.abort();
       this.#attempts.delete(nodeId);
     }
+    this.#refuseNotes((note) => !this.#attempts.has(note.nodeId));
+  }
+
+  #append(nodeId: string, call: Attempt, events: readonly EventDraft[], beside: Beside): Promise<void> {
+    return new Promise((written, refused) => {
+      const note = { nodeId, attempt: call.attempt, events, beside, written, refused };
+      this.#notes.push(note);
+      if (this.#attempts.get(nodeId) !== call || this.#stopped) this.#refuseNotes((one) => one === note);
+      else this.#wake();
+    });
+  }
+
+  #refuseNotes(which: (note: Note) => boolean): void {
+    const refused = this.#notes.filter(which);
+    if (refused.length === 0) return;
+    this.#notes = this.#notes.filter((note) => !refused.includes(note));
+    for (const note of refused) note.refused(new AttemptEnded(note.nodeId));
   }
 
   #launch({ node, attempt, type, context, pins }: Launch): void {
@@ -206,13 +247,21 @@ export class RunExecution {
       this.#wake();
     };
     this.#attempts.set(nodeId, call);
-    const execute = async () => asJson(await type.execute({ ...context, signal: abort.signal }));
+    const append = (events: readonly EventDraft[], beside: Beside = {}) => this.#append(nodeId, call, events, beside);
+    const execute = async () => asJson(await type.execute({ ...context, signal: abort.signal, append }));
     void execute().then(ended, (error: unknown) => ended(thrown(error)));
   }
 
   /** Waits for a result, a poke, a stop, or the next timer of the run, whichever is first. */
   async #somethingToDo(): Promise<void> {
-    if (this.#finished.length > 0 || this.#stale || this.#stopped || this.#attempts.size === 0) return;
+    if (
+      this.#finished.length > 0 ||
+      this.#notes.length > 0 ||
+      this.#stale ||
+      this.#stopped ||
+      this.#attempts.size === 0
+    )
+      return;
     const due = this.#nextDueMs();
     await new Promise<void>((resolve) => {
       const timer = due === undefined ? undefined : setTimeout(resolve, Math.max(0, due - this.#host.nowMs()));
@@ -242,6 +291,19 @@ export class RunExecution {
 }
 
 const RELEASES = 5;
+
+/** Says to a node that nothing it has to say counts any more. */
+class AttemptEnded extends Error {
+  constructor(nodeId: string) {
+    super(`This attempt of node ${nodeId} has ended; what it writes no longer counts.`);
+  }
+}
+
+function besideAll(notes: readonly Note[]): Beside {
+  const documents = notes.flatMap(({ beside }) => beside.documents ?? []);
+  const audit = notes.flatMap(({ beside }) => beside.audit ?? []);
+  return { ...(documents.length === 0 ? {} : { documents }), ...(audit.length === 0 ? {} : { audit }) };
+}
 
 /** What a node returns is used as the log will give it back, so that a restart changes nothing. */
 function asJson(outcome: NodeOutcome): NodeOutcome {

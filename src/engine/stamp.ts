@@ -22,7 +22,7 @@ export function stamp(
   let run = before;
   for (const draft of sealDrafts(before, drafts)) {
     const sequence: number = run?.version ?? 0;
-    const event = { ...draft, eventId: newId("evt"), runId, sequence, timestamp } as RunEvent;
+    const event = { ...draft, eventId: draft.eventId ?? newId("evt"), runId, sequence, timestamp } as RunEvent;
     run = evolve(run, event, scratch);
     events.push(event);
   }

@@ -1,4 +1,5 @@
-import type { EventDraft, RunEvent } from "../protocol/events.ts";
+import type { EventDraft, PayloadOf, RunEvent } from "../protocol/events.ts";
+import type { CHAIN_EVENT } from "../protocol/orchestrator-events.ts";
 import { own } from "../protocol/own.ts";
 import { activeNodes, type NodeState, nodeOf, type Run } from "../protocol/run.ts";
 import { isTerminal } from "../protocol/run-status.ts";
@@ -6,6 +7,7 @@ import type { WorkflowNode } from "../protocol/workflow.ts";
 import type { RunWrite } from "../store/store.ts";
 import { correlationIdOf } from "./correlation.ts";
 import { endCancelled } from "./decide/cancel-run.ts";
+import { chainEvent } from "./decide/chain-event.ts";
 import { expireInterrupt } from "./decide/close-interrupt.ts";
 import { checkDeadline } from "./decide/end-run.ts";
 import { frontier, nextSteps, type Step } from "./decide/next-step.ts";
@@ -25,6 +27,13 @@ export interface Turn {
   readonly launches: readonly Launch[];
   /** Runs that nodes dispatched; they come to be in the same commit. */
   readonly children: readonly RunWrite[];
+}
+
+/** What an attempt of an effect node has to say before it ends. */
+export interface Noted {
+  readonly nodeId: string;
+  readonly attempt: number;
+  readonly events: readonly EventDraft[];
 }
 
 /** An effect node's attempt that has ended. */
@@ -49,13 +58,21 @@ export function takeTurn(
   finished: readonly Finished[],
   executing: ReadonlyMap<string, number>,
   childPlans: ChildPlans = new Map(),
+  noted: readonly Noted[] = [],
 ): Turn {
   const turn = new TurnInProgress(host, plan, before, childPlans);
+  turn.note(noted);
   turn.settleFinished(finished);
   turn.endIfOver();
   turn.wakeActive(executing);
   turn.startReady();
   return turn;
+}
+
+/** A pause at once or a cancellation may have ended the attempt before it could say what it has to. */
+export function counts(run: Run, { nodeId, attempt }: Pick<Noted, "nodeId" | "attempt">): boolean {
+  const state = nodeOf(run, nodeId);
+  return state?.status === "executing" && state.attempt === attempt;
 }
 
 class TurnInProgress extends Turning implements Turn {
@@ -68,12 +85,14 @@ class TurnInProgress extends Turning implements Turn {
     this.#childPlans = childPlans;
   }
 
+  note(noted: readonly Noted[]): void {
+    for (const one of noted) if (counts(this.run, one)) this.emit(one.events);
+  }
+
   settleFinished(finished: readonly Finished[]): void {
-    for (const { nodeId, attempt, outcome, pins } of finished) {
-      const node = this.plan.graph.node.get(nodeId);
-      const state = nodeOf(this.run, nodeId);
-      // A pause at once or a cancellation may have ended the attempt before its result came.
-      if (node && state?.status === "executing" && state.attempt === attempt) this.settle(node, outcome, pins);
+    for (const one of finished) {
+      const node = this.plan.graph.node.get(one.nodeId);
+      if (node && counts(this.run, one)) this.settle(node, one.outcome, one.pins);
     }
   }
 
@@ -151,15 +170,36 @@ class TurnInProgress extends Turning implements Turn {
     else this.emit(raised);
   }
 
+  /** The event that says so; nothing where the node goes on with the worker it has. */
+  #handsOut(node: WorkflowNode, outcome: Dispatching): string | undefined {
+    if (outcome.chained === undefined || outcome.childRunId !== undefined) return undefined;
+    return this.#handedOut(node, outcome, { phase: "dispatch.began" });
+  }
+
+  #handedOut(
+    node: WorkflowNode,
+    { workflowId: workerId }: Dispatching,
+    what: Pick<PayloadOf<typeof CHAIN_EVENT>, "phase" | "childRunId" | "error">,
+    causationId?: string,
+  ): string | undefined {
+    const { phase, ...rest } = what;
+    const payload = { phase, workerId, parentRunId: this.run.runId, ...rest };
+    this.emit([chainEvent(node.id, payload, causationId)]);
+    return this.events.at(-1)?.eventId;
+  }
+
   protected override dispatch(node: WorkflowNode, outcome: Dispatching): void {
+    const began = this.#handsOut(node, outcome);
     const started = startChild(this.host, this.plan, this.run, node.id, outcome, this.#childPlans);
     if ("error" in started) {
+      if (began) this.#handedOut(node, outcome, { phase: "dispatch.failed", error: started.error }, began);
       this.settle(node, { type: "failed", error: started.error }, []);
       return;
     }
     if (started.write !== undefined) this.children.push(started.write);
     this.emit(started.events);
     const { childRunId } = started;
+    if (began) this.#handedOut(node, outcome, { phase: "dispatch.succeeded", childRunId }, began);
     if (!outcome.waits) this.settle(node, { type: "completed", outputs: { childRunId } }, []);
   }
 }

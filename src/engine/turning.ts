@@ -4,13 +4,14 @@ import { isTerminal } from "../protocol/run-status.ts";
 import type { WorkflowNode } from "../protocol/workflow.ts";
 import { beginNode } from "./decide/begin-node.ts";
 import { failRun } from "./decide/end-run.ts";
+import { loopBreach } from "./decide/loop-breach.ts";
 import type { RunOutputs, Step } from "./decide/next-step.ts";
 import type { Plan } from "./decide/plan.ts";
 import type { InterruptRequest } from "./decide/raise-interrupt.ts";
 import { resolveInputs } from "./decide/resolve-inputs.ts";
-import { type Dispatching, settleNode } from "./decide/settle-node.ts";
+import { type Dispatching, harvestEvents, settleNode } from "./decide/settle-node.ts";
 import { unhandled } from "./decide/unhandled.ts";
-import type { Host } from "./host.ts";
+import { type Host, lackingModel } from "./host.ts";
 import { outcomeOf, versionSource } from "./node-call.ts";
 import type { EffectNodeType, NodeContext, NodeOutcome } from "./node-type.ts";
 import { LARGEST_RUN, sizeOf } from "./run-size.ts";
@@ -97,7 +98,15 @@ export abstract class Turning {
   protected begin(node: WorkflowNode, attempt: number): void {
     const type = this.host.nodeTypes.get(node.typeId);
     const missing = (type?.requires ?? []).filter((name) => !this.host.runtimeCapabilities.has(name));
-    this.emit(beginNode(this.run, node, attempt, { known: type !== undefined, missing }));
+    const breach = loopBreach(this.plan, this.run, node);
+    const lacking = lackingModel(this.host.model, type?.requiredModelCapabilities ?? []);
+    const depends = {
+      known: type !== undefined,
+      missing,
+      ...(breach === undefined ? {} : { breach }),
+      ...(lacking === undefined ? {} : { lacking }),
+    };
+    this.emit(beginNode(this.run, node, attempt, depends));
     if (nodeOf(this.run, node.id)?.status === "executing") this.invoke(node, false);
   }
 
@@ -143,8 +152,9 @@ export abstract class Turning {
   }
 
   protected settle(node: WorkflowNode, outcome: NodeOutcome, pins: readonly EventDraft[]): void {
-    if (outcome.type === "completed" || outcome.type === "suspend") {
-      this.#size = (this.#size ?? this.#sizeBefore()) + sizeOf(outcome);
+    const kept = outcome.type === "dispatch" ? outcome.harvest : outcome;
+    if (kept !== undefined && outcome.type !== "failed" && outcome.type !== "sleep") {
+      this.#size = (this.#size ?? this.#sizeBefore()) + sizeOf(kept);
       if (this.#size > LARGEST_RUN) {
         const message = `With what node ${node.id} adds the run would hold more than this host can keep.`;
         this.emit(failRun(this.run, { code: "run_too_large", message }, node.id));
@@ -153,8 +163,10 @@ export abstract class Turning {
     }
     this.emit(pins);
     if (outcome.type === "suspend") this.suspend(node, outcome.request);
-    else if (outcome.type === "dispatch") this.dispatch(node, outcome);
-    else this.emit(settleNode(this.plan, this.run, node, outcome, this.now(node)));
+    else if (outcome.type === "dispatch") {
+      if (outcome.harvest) this.emit(harvestEvents(this.plan, this.run, node.id, outcome.harvest));
+      this.dispatch(node, outcome);
+    } else this.emit(settleNode(this.plan, this.run, node, outcome, this.now(node)));
     this.endIfUnhandled(node);
   }
 
@@ -179,7 +191,8 @@ export abstract class Turning {
   /** The draft as it is, at its place in the log. */
   protected append(draft: EventDraft, timestamp: string): void {
     const { runId, version: sequence } = this.run;
-    const event = { ...draft, eventId: this.host.newId("evt"), runId, sequence, timestamp } as RunEvent;
+    const eventId = draft.eventId ?? this.host.newId("evt");
+    const event = { ...draft, eventId, runId, sequence, timestamp } as RunEvent;
     this.run = evolve(this.run, event, this.#scratch);
     this.events.push(event);
   }

@@ -1,7 +1,7 @@
 import { createRun } from "../engine/create-run.ts";
 import { type Host, idSource } from "../engine/host.ts";
 import { type InterruptTokens, tokenKeys } from "../engine/interrupt-token.ts";
-import type { EffectNodeType, NodeContext, NodeOutcome, NodeType } from "../engine/node-type.ts";
+import type { EffectContext, EffectNodeType, NodeOutcome, NodeType } from "../engine/node-type.ts";
 import { NODE_TYPES } from "../engine/nodes/all.ts";
 import { systemResolve } from "../engine/outbound/guard.ts";
 import { plansOf } from "../engine/plans.ts";
@@ -124,11 +124,11 @@ export async function until(store: Store, runId: string, holds: (run: Run) => bo
 
 /** An effect node whose every call the test sees and answers. */
 export function scriptedEffect(typeId: string): EffectNodeType & {
-  readonly calls: { readonly context: NodeContext; finish(outcome: NodeOutcome): void }[];
+  readonly calls: { readonly context: EffectContext; finish(outcome: NodeOutcome): void }[];
   /** Resolves when the n-th call (from 1) has begun. */
   called(n: number): Promise<void>;
 } {
-  const calls: { context: NodeContext; finish(outcome: NodeOutcome): void }[] = [];
+  const calls: { context: EffectContext; finish(outcome: NodeOutcome): void }[] = [];
   let told: () => void = () => {};
   return {
     kind: "effect",

@@ -40,6 +40,8 @@ class ReplayTurn extends Turning {
   /** The event of the source that is next while the replay keeps step with it. */
   #next: number;
   #inStep = true;
+  /** What events of the source are called here: those that refer to them are told again too. */
+  readonly #names = new Map<string, string>();
   #diverged = false;
 
   constructor(host: Host, plan: Plan, run: Run, from: ForkedFrom, source: SourceRecord) {
@@ -79,9 +81,9 @@ class ReplayTurn extends Turning {
       return;
     }
     const step = this.#steps.take(this.run, original);
-    if (step !== undefined) this.act(step);
     // A fork may cut between the last node and the end that came of it.
-    else if (original.type === "run.failed" && this.events.length === 0) this.#again(this.#next);
+    if (original.type === "run.failed" && this.events.length === 0) this.#again(this.#next);
+    else if (step !== undefined) this.act(step);
     else this.#goOn();
   }
 
@@ -145,10 +147,15 @@ class ReplayTurn extends Turning {
   /** Tells an event of the source again, word for word. */
   #again(index: number): void {
     if (isTerminal(this.run.status)) return;
-    const { type, payload, sealed, nodeId } = this.#source.events[index] as RunEvent;
+    const { type, payload, sealed, nodeId, causationId, eventId } = this.#source.events[index] as RunEvent;
+    const cause = causationId === undefined ? undefined : this.#names.get(causationId);
+    const name = this.host.newId("evt");
+    this.#names.set(eventId, name);
     const draft = {
       type,
       payload,
+      eventId: name,
+      ...(cause === undefined ? {} : { causationId: cause }),
       ...(nodeId === undefined ? {} : { nodeId }),
       ...(sealed === undefined ? {} : { sealed }),
     } as EventDraft;
@@ -184,10 +191,9 @@ class ReplayTurn extends Turning {
 
   /** Why the host would not let the node ask, or dispatch, at this place: it is not asked a second time. */
   #refusedHere({ id }: WorkflowNode): RunError | undefined {
-    const original = this.#inStep ? this.#source.events[this.#next] : undefined;
-    if (original?.nodeId !== id) return undefined;
-    if (original.type === "node.failed") return original.payload.error;
-    return original.type === "node.retried" ? original.payload.lastError : undefined;
+    const refusal = this.#inStep ? this.#source.refusal(this.#next, id) : undefined;
+    for (const index of refusal?.said ?? []) this.#again(index);
+    return refusal?.error;
   }
 
   protected override now(node: WorkflowNode): string {

@@ -1,4 +1,5 @@
-import { type EventType, endsRun, type RunEvent } from "../../protocol/events.ts";
+import { type EventType, endsRun, type RunError, type RunEvent } from "../../protocol/events.ts";
+import { CHAIN_EVENT } from "../../protocol/orchestrator-events.ts";
 
 /** What the engine comes to by itself when it executes a run again. Everything else was brought about from outside. */
 const COMPUTED: ReadonlySet<EventType> = new Set<EventType>([
@@ -6,7 +7,8 @@ const COMPUTED: ReadonlySet<EventType> = new Set<EventType>([
   ...(["node.started", "node.completed", "node.failed", "node.retried", "node.skipped", "assay.timer.set"] as const),
   ...(["variable.changed", "channel.written", "assay.channel.opened", "version.pinned"] as const),
   ...(["interrupt.requested", "approval.requested", "clarification.requested", "node.suspended"] as const),
-  ...(["assay.child.started", "node.dispatched", "assay.cost.recorded"] as const),
+  ...(["assay.child.started", "node.dispatched", "assay.cost.recorded", CHAIN_EVENT] as const),
+  ...(["core.workflowChain.confidence-escalated", "model.capability.insufficient"] as const),
 ]);
 
 /** Ends that nothing in the workflow leads to: time was over, or the host could not go on. */
@@ -14,9 +16,9 @@ const ENDED_FROM_OUTSIDE: ReadonlySet<string> = new Set(["run_timeout", "run_dea
 
 /** Raised, and then waited for. */
 const RAISES: ReadonlySet<EventType> = new Set<EventType>([
+  "core.workflowChain.confidence-escalated",
   ...(["interrupt.requested", "approval.requested", "clarification.requested", "node.suspended"] as const),
 ]);
-const DISPATCHES: ReadonlySet<EventType> = new Set<EventType>(["assay.child.started", "node.dispatched"]);
 const SETTLES: ReadonlySet<EventType> = new Set<EventType>(["node.completed", "node.failed", "node.retried"]);
 const BEFORE_SETTLING: ReadonlySet<EventType> = new Set<EventType>([
   ...([
@@ -25,8 +27,23 @@ const BEFORE_SETTLING: ReadonlySet<EventType> = new Set<EventType>([
     "assay.channel.opened",
     "version.pinned",
     "assay.cost.recorded",
+    CHAIN_EVENT,
   ] as const),
 ]);
+
+/** That a worker ended is told from outside; the other steps of handing it out are come to. */
+function isChildsEnd({ payload }: Extract<RunEvent, { type: typeof CHAIN_EVENT }>): boolean {
+  return payload.phase.startsWith("child.");
+}
+
+function isDispatching(event: RunEvent): boolean {
+  if (event.type === CHAIN_EVENT) return event.payload.phase.startsWith("dispatch.");
+  return event.type === "assay.child.started" || event.type === "node.dispatched";
+}
+
+function beginsDispatch(event: RunEvent | undefined): boolean {
+  return event?.type === CHAIN_EVENT && event.payload.phase === "dispatch.began";
+}
 
 /** Where an event of the source belongs. */
 interface Place {
@@ -69,6 +86,7 @@ export class SourceRecord {
   isRecorded(index: number): boolean {
     const event = this.events[index] as RunEvent;
     if (event.type === "cap.breached") return event.payload.kind === "run-duration";
+    if (event.type === CHAIN_EVENT) return isChildsEnd(event);
     // A run ends in one go: where a replay begins in the midst of that, the end is settled already.
     if (event.type === "run.failed") return this.#endedFromOutside || this.events[index - 1]?.type === "node.cancelled";
     return !COMPUTED.has(event.type);
@@ -116,16 +134,34 @@ export class SourceRecord {
     return all.slice(0, ends + 1);
   }
 
-  /** How the node dispatched a run in this visit. */
+  /** How the node dispatched a run in this visit, the next of them that is not told yet. */
   dispatching(nodeId: string, visit: number): number[] {
-    const all = this.#untold(nodeId, ({ type }) => DISPATCHES.has(type), visit);
-    const next = all.findIndex((index, i) => i > 0 && this.events[index]?.type === "assay.child.started");
+    const all = this.#untold(nodeId, isDispatching, visit);
+    const begins = (i: number) => {
+      const [before, event] = [this.events[all[i - 1] ?? -1], this.events[all[i] ?? -1]];
+      return beginsDispatch(event) || (event?.type === "assay.child.started" && !beginsDispatch(before));
+    };
+    const next = all.findIndex((_, i) => i > 0 && begins(i));
     return next < 0 ? all : all.slice(0, next);
+  }
+
+  /** Why the node could not dispatch anything at this place: what it said before it failed, and the error. */
+  refusal(index: number, nodeId: string): { readonly said: number[]; readonly error: RunError } | undefined {
+    const said: number[] = [];
+    for (let i = index; this.events[i]?.nodeId === nodeId; i++) {
+      const event = this.events[i] as RunEvent;
+      if (event.type === "node.failed") return { said, error: event.payload.error };
+      if (event.type === "node.retried") return { said, error: event.payload.lastError };
+      if (event.type !== CHAIN_EVENT) return undefined;
+      said.push(i);
+    }
+    return undefined;
   }
 
   /** What became of the dispatched run until its end; nothing when that is not known. */
   childEnding(nodeId: string, childRunId: string): number[] {
     const all = this.#untold(nodeId, (event) => {
+      if (event.type === CHAIN_EVENT) return isChildsEnd(event) && event.payload.childRunId === childRunId;
       const about = event.type === "assay.child.changed" || event.type === "assay.child.ended";
       return about && event.payload.childRunId === childRunId;
     });

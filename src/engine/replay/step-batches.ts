@@ -69,10 +69,15 @@ export class StepBatches {
   }
 }
 
+/** What the start of a node can come to first. */
+const BEGINS: ReadonlySet<RunEvent["type"]> = new Set<RunEvent["type"]>([
+  ...(["node.started", "node.failed", "cap.breached", "model.capability.insufficient"] as const),
+]);
+
 function leadsTo(step: Step, { type, nodeId }: RunEvent): boolean {
   switch (step.type) {
     case "start":
-      return step.node.id === nodeId && (type === "node.started" || type === "cap.breached" || type === "node.failed");
+      return step.node.id === nodeId && BEGINS.has(type);
     case "skip":
       return step.node.id === nodeId && type === "node.skipped";
     case "loop":
