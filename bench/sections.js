@@ -1,6 +1,7 @@
 // @ts-check
 import { setTimeout as sleep } from "node:timers/promises";
 import { annotating } from "./annotate.js";
+import { evaluating } from "./eval.js";
 import { fanOut } from "./fan-out.js";
 import { decisions, gateToStream } from "./gates.js";
 import { judged } from "./judged.js";
@@ -45,6 +46,7 @@ export const SECTIONS = {
   judged,
   scrub: scrubbing,
   tape: validating,
+  eval: evaluating,
   start: startUp,
 };
 

@@ -33,6 +33,7 @@ const shell = [
   "store/judgments.ts",
   "store/tapes.ts",
   "store/reviews.ts",
+  "store/documents.ts",
   "store/search-words.ts",
 ];
 
@@ -43,7 +44,7 @@ const rules: Readonly<Record<string, Rule>> = {
   "engine/decide": { imports: core, never: [node, clock, chance] },
   engine: { imports: shell },
   agents: { imports: [...shell, "engine"] },
-  evals: { imports: [...shell, "engine"] },
+  evals: { imports: [...shell, "engine", "agents"] },
   reviews: { imports: [...shell, "engine"] },
   store: { imports: core },
   "store/<adapter>": { imports: [...core, "store"] },
@@ -160,7 +161,7 @@ describe("the table of imports", () => {
     ["engine/x.ts", `import {\n  open,\n} from "../store/sqlite/open.ts";`, "store/sqlite/open.ts"],
     ["engine/x.ts", `const m = await import("../store/units.ts");`, "store/units.ts"],
     ["engine/x.ts", `export * from "../agents/invoke.ts";`, "agents/invoke.ts"],
-    ["evals/judge.ts", `import { invoke } from "../agents/invoke.ts";`, "agents/invoke.ts"],
+    ["agents/invoke.ts", `import { judge } from "../evals/judge.ts";`, "evals/judge.ts"],
     ["store/store.ts", `import { open } from "./sqlite/open.ts";`, "store/sqlite/open.ts"],
     ["store/sql/read.ts", `import { open } from "../postgres/open.ts";`, "store/postgres/open.ts"],
     ["store/sqlite/open.ts", `import "../postgres/append.ts";`, "store/postgres/append.ts"],

@@ -58,10 +58,11 @@ function signalOf({ rating, up, down, correction, label }: Given): AnnotateReque
   if (down) return { kind: "rating", rating: 1 };
   if (rating !== undefined) return { kind: "rating", rating: Number(rating) };
   if (label !== undefined) return { kind: "label", label };
-  return correction === undefined ? { kind: "flag" } : { kind: "correction", correction: textOf(correction) };
+  return correction === undefined ? { kind: "flag" } : { kind: "correction", correction: textArgument(correction) };
 }
 
-function textOf(argument: string): string {
+/** `TEXT`, `@FILE` or `-`, of a correction. */
+export function textArgument(argument: string): string {
   if (argument === "-") return withoutLastNewline(readText("-", "standard input"));
   return argument.startsWith("@") ? withoutLastNewline(readText(argument.slice(1), "--correction")) : argument;
 }

@@ -8,7 +8,7 @@ export interface ClientSettings extends Pick<Config, "url" | "key" | "timeoutMs"
 }
 
 export interface Request {
-  readonly method?: "GET" | "POST" | "DELETE";
+  readonly method?: "GET" | "POST" | "PUT" | "DELETE";
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   /** Sent as it is when it is text or bytes, else as JSON. */
   readonly body?: unknown;

@@ -74,6 +74,8 @@ export interface Call<F extends Flags = NoFlags> {
   readonly config: Config;
   /** The settings that were given as flags of this call. */
   readonly given: ReadonlySet<SettingName>;
+  /** Whether somebody said something about a setting: as a flag, in the environment or in the file. */
+  isSet(name: SettingName): boolean;
   readonly io: Io;
 }
 

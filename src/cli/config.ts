@@ -47,6 +47,15 @@ export function loadConfig({ flags, file, env = process.env, cwd = process.cwd()
   return Object.freeze(config) as Config;
 }
 
+/** Whether a setting is more than its default. */
+export function isSetAnywhere(
+  name: SettingName,
+  { flags, file, env = process.env, cwd = process.cwd() }: ConfigSources,
+): boolean {
+  if ((fromFlag(name, flags, cwd) ?? fromEnvironment(name, env, cwd)) !== undefined) return true;
+  return readConfigFile(file ?? nonEmpty(env["ASSAY_CONFIG"]), cwd, []).has(name);
+}
+
 /** All of it, for programs that are started from here. */
 export function ownEnvironment(): Environment {
   return process.env;

@@ -24,7 +24,7 @@ const COLOURS: Readonly<Record<string, Colour>> = {
   "approval.overridden": "red",
 };
 
-const TYPE_WIDTH = 23;
+const TYPE_WIDTH = 29;
 const NODE_WIDTH = 12;
 
 /** One line about an event: when, what, which node, and the part of its payload that tells most. */

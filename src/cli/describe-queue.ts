@@ -81,6 +81,7 @@ export function showItem(item: QueueItemView, { paint, nowMs }: { paint: Paint; 
       Item: item.itemId,
       Run: item.runId,
       Node: item.nodeId && printable(item.nodeId),
+      Event: item.eventId && printable(item.eventId),
       Workflow: printable(item.workflowId),
       Agent: item.agentId && printable(item.agentId),
       State: stateText(item, paint),

@@ -23,6 +23,13 @@ export const LIMIT_SETTINGS = {
     max: 268_435_456,
     summary: "The largest request that brings a tape, a sidecar or a body of one.",
   },
+  maxPackBytes: {
+    ...bytes,
+    group: "Limits",
+    default: 16_777_216,
+    max: 67_108_864,
+    summary: "The largest request that brings a pack of agents.",
+  },
   maxJsonDepth: { ...count, group: "Limits", default: 64, max: 1000, summary: "How deep JSON in a request may nest." },
   maxJsonElements: {
     ...count,

@@ -1,13 +1,20 @@
 import { CommanderError } from "commander";
 import { FileError } from "../formats/file-error.ts";
 import { AppError } from "../protocol/errors.ts";
-import type { Flag, Flags, FlagValues } from "./command.ts";
+import type { AnyCommand, Flag, Flags, FlagValues } from "./command.ts";
 import { complaint } from "./complaint.ts";
-import { coloursWanted, defaultConfig, type Environment, loadConfig } from "./config.ts";
+import {
+  type ConfigSources,
+  coloursWanted,
+  defaultConfig,
+  type Environment,
+  isSetAnywhere,
+  loadConfig,
+} from "./config.ts";
 import { EXIT, exitCodeOf } from "./exit-codes.ts";
 import { type Io, processIo } from "./io.ts";
 import { printable } from "./printable.ts";
-import { createProgram, Misuse, type ParsedCall } from "./program.ts";
+import { createProgram, Misuse, type ParsedCall, takesJsonFile } from "./program.ts";
 import type { Config, SettingName } from "./settings.ts";
 import { COMMANDS, GROUPS } from "./specs/all.ts";
 import { packageVersion } from "./version.ts";
@@ -58,19 +65,23 @@ async function act(parsed: ParsedCall, world: World): Promise<number | undefined
   const { spec, args, settings, json } = parsed;
   const config = configOf(parsed, world);
   const given = new Set(Object.keys(settings) as SettingName[]);
+  const isSet = (name: SettingName) => isSetAnywhere(name, sourcesOf(parsed, world));
   const doIt = await spec.load();
-  return doIt({ args, flags: withDefaults(spec.flags, parsed.flags), json, config, given, io: world.io });
+  return doIt({ args, flags: withDefaults(spec.flags, parsed.flags), json, config, given, isSet, io: world.io });
 }
 
 /** A command without settings looks at none, so a broken config file cannot stand in its way. */
-function configOf({ spec, settings, configFile }: ParsedCall, { env, cwd }: World): Config {
-  if (spec.settings.length === 0) return defaultConfig();
-  return loadConfig({
+function configOf(parsed: ParsedCall, world: World): Config {
+  return parsed.spec.settings.length === 0 ? defaultConfig() : loadConfig(sourcesOf(parsed, world));
+}
+
+function sourcesOf({ settings, configFile }: ParsedCall, { env, cwd }: World): ConfigSources {
+  return {
     flags: settings,
     file: configFile,
     ...(env === undefined ? {} : { env }),
     ...(cwd === undefined ? {} : { cwd }),
-  });
+  };
 }
 
 function withDefaults(flags: Flags, given: Readonly<Record<string, unknown>>): FlagValues<Flags> {
@@ -83,7 +94,7 @@ function withDefaults(flags: Flags, given: Readonly<Record<string, unknown>>): F
 function helpForGroups(argv: readonly string[]): string[] {
   const [first, ...rest] = argv;
   if (first === "help") return [...rest, "--help"];
-  const isQuestion = first === undefined || (rest.length === 0 && Object.hasOwn(GROUPS, first));
+  const isQuestion = first === undefined || Object.hasOwn(GROUPS, argv.join(" "));
   return isQuestion ? [...argv, "--help"] : [...argv];
 }
 
@@ -96,8 +107,12 @@ function usageError({ message }: CommanderError): AppError {
   return new AppError("unusable_input", { problem });
 }
 
+function isCallOf({ name }: AnyCommand, argv: readonly string[]): boolean {
+  return name.split(" ").every((word, i) => argv[i] === word);
+}
+
 function complain(error: unknown, argv: readonly string[], io: Io): void {
-  const json = argv.includes("--json");
+  const json = argv.includes("--json") && !COMMANDS.some((spec) => takesJsonFile(spec) && isCallOf(spec, argv));
   if (error instanceof FileError) {
     // Scripts compare these words, so nothing stands before them but what the formats say. A person is kept from control characters.
     io.err(`error: ${io.errIsTerminal ? printable(error.message) : error.message}`);

@@ -51,6 +51,7 @@ function parseText(name: SettingName, value: string): string {
   if (name === "tokenKeys") parseTokenKeys(value);
   if (name === "otlpEndpoint") otlpUrl(value);
   if (name === "otlpHeaders") otlpHeaders(value);
+  if (name === "maxCostUsdPerSuite") dollars(value);
   if (name === "reviewModelUrl") modelUrl(value);
   if (name === "reviewModelKeyEnv") variableName(value);
   return value;
@@ -77,6 +78,11 @@ function modelUrl(value: string): void {
   if (isWeb && url.username === "" && url.password === "" && url.search === "" && url.hash === "") return;
   // The value is not repeated: somebody may have put a key into it.
   throw new Error("must be an address such as http://127.0.0.1:11434/v1, without a user, password or query");
+}
+
+function dollars(value: string): void {
+  if (/^\d{1,9}(\.\d{1,9})?$/.test(value)) return;
+  throw new Error(`must be an amount in US dollars such as 2.50, not ${shown(value)}`);
 }
 
 function variableName(value: string): void {

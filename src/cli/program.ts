@@ -28,19 +28,19 @@ export function createProgram({ commands, groups, version, act, write }: Program
     .version(version, "-v, --version", "print the version")
     .addHelpText("after", "\nStart with `assay serve`; every command explains itself with --help.");
   const parents = new Map<string, Command>();
+  const parentOf = (words: readonly string[]): Command => {
+    const name = words.join(" ");
+    if (words.length === 0) return program;
+    const known = parents.get(name);
+    if (known) return known;
+    const parent = prepare(new Command(words.at(-1)), write).description(groups[name] ?? "");
+    parents.set(name, parent);
+    parentOf(words.slice(0, -1)).addCommand(parent);
+    return parent;
+  };
   for (const spec of commands) {
-    const [first = "", last] = spec.name.split(" ");
-    if (last === undefined) {
-      program.addCommand(build(spec, first, act, write));
-      continue;
-    }
-    let parent = parents.get(first);
-    if (!parent) {
-      parent = prepare(new Command(first), write).description(groups[first] ?? "");
-      parents.set(first, parent);
-      program.addCommand(parent);
-    }
-    parent.addCommand(build(spec, last, act, write));
+    const words = spec.name.split(" ");
+    parentOf(words.slice(0, -1)).addCommand(build(spec, words.at(-1) ?? "", act, write));
   }
   return program;
 }
@@ -78,7 +78,7 @@ function build(spec: AnyCommand, word: string, act: ProgramDeps["act"], write: (
   }
   for (const [name, flag] of Object.entries(spec.flags as Record<string, Flag>)) command.addOption(option(name, flag));
   // Help shows groups in the order of their first option: what belongs to the command comes before settings.
-  command.option("--json", "print the result as JSON");
+  if (!takesJsonFile(spec)) command.option("--json", "print the result as JSON");
   for (const name of spec.settings) for (const one of settingOptions(name)) command.addOption(one);
   if (spec.settings.length > 0) command.option("--config <FILE>", "settings to read; else assay.config.json, if any");
   command.addHelpText("after", helpTail(spec));
@@ -99,6 +99,11 @@ function build(spec: AnyCommand, word: string, act: ProgramDeps["act"], write: (
       configFile: given["config"] as string | undefined,
     });
   });
+}
+
+/** Where `--json` names a file, since what is printed is for people. */
+export function takesJsonFile({ flags }: AnyCommand): boolean {
+  return Object.hasOwn(flags, "json");
 }
 
 /** A call that cannot be understood, of a command that stands in for another program and fails as that does. */

@@ -23,7 +23,7 @@ export function cliReference(): string {
     "# Command line",
     "In a checkout the program is `npx assay`. `assay --help` shows the commands, `assay COMMAND --help` all about one. Results go to standard output, complaints " +
       "and hints to standard error; colours and progress appear on a terminal only, and never with `NO_COLOR`. Every " +
-      "command takes `--json`, which prints the result as one JSON value (`run watch`: one per line) and a complaint as " +
+      "command takes `--json`, which prints the result as one JSON value (`run watch`: one per line; `eval run` writes it to a file) and a complaint as " +
       "`{ error, message, details }`.",
     "## Exit codes",
     table(

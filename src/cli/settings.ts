@@ -1,3 +1,4 @@
+import { AGENT_SETTINGS } from "./agent-settings.ts";
 import { AUDIT_SETTINGS } from "./audit-settings.ts";
 import { GATE_SETTINGS } from "./gate-settings.ts";
 import { JUDGMENT_SETTINGS } from "./judgment-settings.ts";
@@ -41,6 +42,7 @@ export const SETTING_GROUPS = [
   "Server",
   "Storage",
   "Work",
+  "Agents",
   "Gates",
   "Webhooks",
   "Reviews",
@@ -78,7 +80,10 @@ export const SETTINGS = {
     group: "Server",
     type: "names",
     default: [],
-    choices: ["pauseResume", "feedback", "auditLogIntegrity", "webhooks", "replay", "diff", "debugBundle", "reviews"],
+    choices: [
+      ...["pauseResume", "feedback", "auditLogIntegrity", "webhooks", "replay", "diff", "debugBundle", "reviews"],
+      ...["agents", "evalSuite", "deployment", "orchestrator", "modelCapabilities", "secrets"],
+    ],
     value: "LIST",
     summary: "Capabilities to switch off; they leave discovery and their routes answer as the protocol says.",
   },
@@ -87,6 +92,14 @@ export const SETTINGS = {
     type: "flag",
     default: false,
     summary: "Serve the routes of the conformance suite; never in production.",
+  },
+  canarySecret: {
+    group: "Server",
+    type: "text",
+    secret: true,
+    value: "TEXT",
+    summary:
+      "What `conformance.secret.echo` finds; only with the conformance seams, and rather set in the environment.",
   },
   logLevel: {
     group: "Server",
@@ -125,11 +138,18 @@ export const SETTINGS = {
     value: "DIR",
     summary: "Folders whose *.json files are registered as workflows for every tenant at start.",
   },
+  suites: {
+    group: "Storage",
+    type: "paths",
+    default: [],
+    value: "DIR",
+    summary: "Folders whose *.json files are kept as eval suites for every tenant at start.",
+  },
   strict: {
     group: "Storage",
     type: "flag",
     default: false,
-    summary: "Do not start when a workflow file cannot be registered, instead of skipping the file.",
+    summary: "Do not start when a workflow, suite or pack cannot be registered, instead of skipping it.",
   },
   keys: {
     group: "Storage",
@@ -202,6 +222,7 @@ export const SETTINGS = {
     summary: "How long the record of an external effect is kept, so that it never happens twice.",
   },
 
+  ...AGENT_SETTINGS,
   ...GATE_SETTINGS,
   ...WEBHOOK_SETTINGS,
   ...JUDGMENT_SETTINGS,

@@ -77,6 +77,16 @@ describe("what a node writes while it executes", () => {
     expect((await types()).filter((type) => type === "agent.reasoning.delta")).toHaveLength(2);
   });
 
+  test("is written also where no event goes with it", async () => {
+    const { store, context, finish, runId } = await underWay();
+    await context(1).append([], { documents: [{ type: "put", document: found("a", runId) }] });
+    expect(await store.listDocuments("t1", "eval-task", { limit: 9 })).toEqual([found("a", runId)]);
+    const again = context(1).append([], { documents: [{ type: "put", document: found("a", runId) }] });
+    await expect(again).rejects.toThrow("no longer counts");
+    finish();
+    expect((await until(store, runId, ended)).status).toBe("completed");
+  });
+
   test("is refused once the run is cancelled", async () => {
     const { store, host, context, runId, types } = await underWay();
     await cancelRun(host, change(runId));

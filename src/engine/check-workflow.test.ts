@@ -27,6 +27,7 @@ describe("a definition", () => {
     ["an unknown property", { colour: "red" }, /colour/],
     ["an unknown property of a node", { nodes: [node("a", { colour: 1 }), node("b")] }, /colour/],
     ["an unknown property of an edge", { edges: [edge({ colour: 1 })] }, /colour/],
+    ["an id of the host's own", { id: "assay-eval" }, /begin with "assay-"/],
     ["no nodes", { nodes: [], edges: [] }, /nodes/],
     ["two nodes of one id", { nodes: [node("a"), node("a")], edges: [] }, /two nodes have the id "a"/],
     ["two edges of one id", { edges: [edge({}), edge({})] }, /two edges/],
@@ -101,9 +102,8 @@ describe("a definition", () => {
   });
 
   test.each([
-    ["core.dispatch", "dispatch.supported"],
     ["core.conversationGate", "conversationPrimitive"],
-    ["core.orchestrator.supervisor", "orchestrator.supported"],
+    ["conformance.secret.echo", "secrets.supported"],
     ["core.conformance.mock-agent", "conformance.mockAgent"],
     ["acme.unheard.of", "node type acme.unheard.of"],
   ])("that uses %s is refused with the capability it lacks", (typeId, requiredCapability) => {

@@ -2,11 +2,16 @@ import { AppError } from "../protocol/errors.ts";
 import { matches, parse, problemsOf } from "../protocol/schema.ts";
 import { isRecorded } from "../protocol/tape-api.ts";
 import { WorkflowDefinition } from "../protocol/workflow.ts";
+import { checkAgentRef } from "./check-agents.ts";
+import { checkOrchestration } from "./check-orchestration.ts";
 import { compileExpression } from "./decide/expression.ts";
 import { compilePattern } from "./decide/pattern.ts";
 import { makePlan } from "./decide/plan.ts";
 import { GATED_TYPES, type NodeTypes } from "./node-type.ts";
 import { definitionHash } from "./plans.ts";
+
+/** Whoever reads a run of such an id takes it for what the host made. */
+const OWN_PREFIX = "assay-";
 
 /** Everything that can be known before a run exists is refused here, not when a run meets it. */
 export function checkWorkflow(nodeTypes: NodeTypes, raw: unknown): { definition: WorkflowDefinition; hash: string } {
@@ -16,9 +21,15 @@ export function checkWorkflow(nodeTypes: NodeTypes, raw: unknown): { definition:
       problem: `the id "${definition.id}" is kept for runs that come as tapes`,
     });
   }
+  if (definition.id.startsWith(OWN_PREFIX)) {
+    throw new AppError("validation_error", {
+      problem: `ids that begin with "${OWN_PREFIX}" are kept for the host's own workflows, such as evaluations`,
+    });
+  }
   const hash = definitionHash(definition);
-  makePlan(hash, definition);
+  const { graph } = makePlan(hash, definition);
   for (const node of definition.nodes) checkNode(nodeTypes, node);
+  checkOrchestration(definition, graph);
   for (const edge of definition.edges) checkCondition(edge);
   return { definition, hash };
 }
@@ -28,12 +39,8 @@ function checkNode(nodeTypes: NodeTypes, node: WorkflowDefinition["nodes"][numbe
     throw new AppError("capability_required", { nodeId: node.id, offendingTypeId: node.typeId, requiredCapability });
   };
   const type = nodeTypes.get(node.typeId) ?? lacks(GATED_TYPES[node.typeId] ?? `node type ${node.typeId}`);
-  if (node.agent?.channel !== undefined) {
-    throw new AppError("validation_error", {
-      problem: `node "${node.id}" names an agent channel; this host does not serve agents.deployment`,
-    });
-  }
-  if (node.agent !== undefined) lacks("agents.manifestRuntime.supported");
+  if (type.hostOnly === true) lacks(`node type ${node.typeId}`);
+  checkAgentRef(type, node, lacks);
   for (const [key, capability] of Object.entries(type.gatedConfig ?? {})) {
     if (Object.hasOwn(node.config, key)) lacks(capability);
   }

@@ -1,7 +1,9 @@
 import type { CreateRunRequest, CreateRunResponse } from "../protocol/api.ts";
 import { AppError } from "../protocol/errors.ts";
 import type { Caller, Owner } from "../protocol/identity.ts";
+import { MOCK_PROVIDERS, mockProviderProblem } from "../protocol/mock-provider.ts";
 import type { Unit } from "../store/store.ts";
+import { checkAgents } from "./check-agents.ts";
 import type { Plan } from "./decide/plan.ts";
 import { startRun } from "./decide/start-run.ts";
 import { auditDraft, type Recorder, refused } from "./execute.ts";
@@ -22,9 +24,21 @@ export async function createRun(host: Host, command: CreateRun): Promise<CreateR
   const { caller, request } = command;
   if (request.tenantId !== undefined && request.tenantId !== caller.tenant) throw new AppError("tenant_mismatch");
   if (request.mode === "eval") throw new AppError("capability_not_provided", { capability: "agents.evalSuite" });
-  if (request.configurable?.mockProvider !== undefined) throw new AppError("mock_provider_forbidden");
+  checkMockProvider(host, request);
   if (request.callbackUrl !== undefined) await checkUrl(host.outbound, request.callbackUrl);
-  return beginRun(host, await planFor(host, caller, request), command);
+  const plan = await planFor(host, caller, request);
+  await checkAgents(host.nodeTypes, caller, plan.definition, "started");
+  return beginRun(host, plan, command);
+}
+
+/** Answers that the run itself brings are for those who watch this host by its seams. */
+function checkMockProvider({ capabilities }: Host, { configurable }: CreateRunRequest): void {
+  const wanted = configurable?.mockProvider;
+  if (wanted === undefined) return;
+  if (!capabilities.has("conformanceSeams")) throw new AppError("mock_provider_forbidden");
+  const problem = mockProviderProblem(wanted);
+  if (problem === undefined) return;
+  throw new AppError("unsupported_mock_provider", { provider: problem, supported: [...MOCK_PROVIDERS] });
 }
 
 /** A run of this plan, whoever chose it; what is beside it comes to be with it. */

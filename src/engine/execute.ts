@@ -152,6 +152,8 @@ export function refused(refusal: Refusal): Error {
       return new AppError("queue_conflict", { id: refusal.id });
     case "tape":
       return new AppError("tape_conflict", { runId: refusal.runId });
+    case "document":
+      return new AppError("document_conflict", { what: refusal.kind, key: refusal.key });
     case "review":
       return refusal.there
         ? new AppError("review_session_busy", { sessionId: refusal.sessionId, name: "SessionBusy" })

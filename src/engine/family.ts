@@ -8,6 +8,7 @@ import { isTerminal, isWaiting } from "../protocol/run-status.ts";
 import type { Refusal, RunWrite } from "../store/store.ts";
 import { childEnded } from "./child-ended.ts";
 import { cancelRun } from "./decide/cancel-run.ts";
+import { workerEnded } from "./decide/chain-event.ts";
 import type { Host } from "./host.ts";
 import { inLine } from "./in-line.ts";
 import { stamp } from "./stamp.ts";
@@ -48,10 +49,10 @@ export async function writesAbove(host: Host, before: Run, after: Run): Promise<
   if (link === undefined || !link.waits || isTerminal(link.status)) return [];
   const { nodeId } = link;
   const shown = isWaiting(status) ? status : "running";
-  const news: EventDraft = isTerminal(status)
-    ? await childEnded(host, above, link, after)
-    : { type: "assay.child.changed", nodeId, payload: { nodeId, childRunId: runId, status: shown } };
-  const write = written(host, above, [news]);
+  const news: EventDraft[] = isTerminal(status)
+    ? [...workerEnded(link, after), await childEnded(host, above, link, after)]
+    : [{ type: "assay.child.changed", nodeId, payload: { nodeId, childRunId: runId, status: shown } }];
+  const write = written(host, above, news);
   return [write, ...(await writesAbove(host, above, write.run))];
 }
 

@@ -5,6 +5,7 @@ import type { Capability } from "../protocol/operation.ts";
 import type { Run } from "../protocol/run.ts";
 import type { Lease, Store } from "../store/store.ts";
 import type { Checkpointer } from "./audit/checkpointer.ts";
+import type { Lacking } from "./decide/begin-node.ts";
 import type { RunLimits } from "./decide/start-run.ts";
 import type { InterruptTokens } from "./interrupt-token.ts";
 import type { NodeTypes } from "./node-type.ts";
@@ -26,6 +27,8 @@ export interface Host {
   /** Credentials for single interrupts. */
   readonly tokens: InterruptTokens;
   readonly gates: GateSettings;
+  /** What answers where a node does not say which model; absent where none is configured. */
+  readonly model?: ActiveModel;
   /** Takes secrets out of what is stored, exported, bundled and logged: their shapes, and those this process knows. */
   readonly scrubber: Scrubber;
   /** How large a debug bundle may be. */
@@ -38,6 +41,23 @@ export interface Host {
   readonly checkpointer?: Checkpointer;
   /** Takes new runs of this process straight from memory; absent where no worker runs. */
   readonly hands?: Hands;
+}
+
+export interface ActiveModel {
+  readonly provider: string;
+  readonly model: string;
+  readonly capabilities: ReadonlySet<string>;
+}
+
+const NO_MODEL: ActiveModel = { provider: "none", model: "none", capabilities: new Set() };
+
+/** What is asked of a model and this one cannot do; undefined when it can do everything. */
+export function lackingModel(
+  { provider, model, capabilities }: ActiveModel = NO_MODEL,
+  required: readonly string[],
+): Lacking | undefined {
+  const missingCapabilities = required.filter((name) => !capabilities.has(name));
+  return missingCapabilities.length === 0 ? undefined : { provider, model, missingCapabilities };
 }
 
 export interface GateSettings {

@@ -1,8 +1,9 @@
 import type { EventDraft } from "../protocol/events.ts";
+import type { Visibility } from "../protocol/identity.ts";
 import type { Capability } from "../protocol/operation.ts";
 import type { Run } from "../protocol/run.ts";
 import type { TSchema } from "../protocol/schema.ts";
-import type { ChannelDeclaration, WorkflowNode } from "../protocol/workflow.ts";
+import type { AgentRef, ChannelDeclaration, WorkflowNode } from "../protocol/workflow.ts";
 import type { Unit } from "../store/store.ts";
 import type { NodeOutcome } from "./decide/settle-node.ts";
 import type { Interrupts } from "./suspension.ts";
@@ -24,14 +25,34 @@ interface NodeTypeBase {
   readonly requiredModelCapabilities?: readonly string[];
   /** Served only by a host with this capability. */
   readonly capability?: Capability;
+  /** Only the host makes runs with such a node: no workflow that somebody registers may have one, and nothing dispatches it. */
+  readonly hostOnly?: true;
   /** Whether the agent of such a node is only named in what is recorded, and nobody is asked. */
   onlyNamesAgent?(config: Readonly<Record<string, unknown>>): boolean;
+  /** What such a node does with an agent; absent where it has no use for one. */
+  readonly agent?: AgentUse;
+}
+
+export interface AgentUse {
+  /** There is no such node without an agent. */
+  readonly required: boolean;
+  /** Whether a channel may be named in place of a version. */
+  readonly channels: boolean;
+  /** Why this agent cannot be asked by whoever sees this; undefined when it can, as far as one can tell before there is a run. */
+  refusal(visible: Visibility, ref: AgentRef): Promise<AgentRefusal | undefined>;
+}
+
+export interface AgentRefusal {
+  readonly code: "agent_not_installed" | "no_active_deployment";
+  readonly message: string;
 }
 
 /** Only computes. Its events share a commit with its neighbours'; after a crash it is simply computed again. */
 export interface PureNodeType extends NodeTypeBase {
   readonly kind: "pure";
   execute(context: NodeContext): NodeOutcome;
+  /** Where this very node has something to do with the outside world after all. */
+  asEffect?(node: WorkflowNode): EffectNodeType | undefined;
 }
 
 /**
@@ -76,12 +97,21 @@ export type Beside = Pick<Unit, "documents" | "audit">;
 
 export type NodeTypes = ReadonlyMap<string, NodeType>;
 
+/** How this node is executed. */
+export function typeOf(types: NodeTypes, node: WorkflowNode): NodeType | undefined {
+  const type = types.get(node.typeId);
+  return type?.kind === "pure" ? (type.asEffect?.(node) ?? type) : type;
+}
+
 /** Node types that other capabilities would bring; a workflow that uses one is refused with the capability's name. */
 export const GATED_TYPES: Readonly<Record<string, string>> = {
   "core.conversationGate": "conversationPrimitive",
   "core.orchestrator.supervisor": "orchestrator.supported",
   "core.dispatch": "dispatch.supported",
   "core.conformance.mock-agent": "conformance.mockAgent",
+  "assay.agent": "agents.liveRuntime.supported",
+  "core.ai.callPrompt": "agents.liveRuntime.supported",
+  "core.ai.structuredOutput": "agents.liveRuntime.supported",
   "core.conformance.side-effect": "the conformance seams",
   "conformance.secret.echo": "secrets.supported",
   "conformance.modelCapability.insufficient": "modelCapabilities.supported",

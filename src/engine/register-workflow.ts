@@ -1,6 +1,7 @@
 import type { RegisterWorkflowResponse } from "../protocol/api.ts";
 import type { Caller } from "../protocol/identity.ts";
 import { HOST_WIDE, type WorkflowWrite } from "../store/store.ts";
+import { checkAgents } from "./check-agents.ts";
 import { checkWorkflow } from "./check-workflow.ts";
 import { auditDraft, type Recorder, refused } from "./execute.ts";
 import type { Host } from "./host.ts";
@@ -17,6 +18,7 @@ export interface RegisterWorkflow {
 export async function registerWorkflow(host: Host, command: RegisterWorkflow): Promise<RegisterWorkflowResponse> {
   const { caller } = command;
   const { definition, hash } = checkWorkflow(host.nodeTypes, command.definition);
+  await checkAgents(host.nodeTypes, caller, definition, "registered");
   const standing = await host.store.readWorkflow(caller.tenant, definition.id);
   const response: RegisterWorkflowResponse = {
     workflowId: definition.id,

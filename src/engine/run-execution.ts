@@ -123,9 +123,10 @@ export class RunExecution {
       : this.#takeTurn(plan, finished, notes));
     const letGo = turn.launches.length === 0 && !this.#stillExecuting(turn.run);
     if (turn.events.length === 0 && letGo) this.#requireWaiting(turn.run);
-    if (turn.events.length > 0 || letGo) {
+    const beside = besideAll(notes);
+    if (turn.events.length > 0 || letGo || Object.keys(beside).length > 0) {
       this.#leaving = letGo;
-      const written = await this.#write(before, turn, letGo, besideAll(notes)).finally(() => {
+      const written = await this.#write(before, turn, letGo, beside).finally(() => {
         this.#leaving = false;
       });
       if (written === "beside") {

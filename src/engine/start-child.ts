@@ -9,17 +9,30 @@ import type { Plan } from "./decide/plan.ts";
 import { type Dispatching, isSensitive } from "./decide/settle-node.ts";
 import { startRun } from "./decide/start-run.ts";
 import type { Host } from "./host.ts";
+import type { NodeOutcome } from "./node-type.ts";
 import { SUB_WORKFLOW } from "./nodes/sub-workflow.ts";
 import { stamp } from "./stamp.ts";
+import { workersInSight } from "./workers-in-sight.ts";
 
 /** By workflow id, what the nodes of a plan may dispatch as it is registered now. */
 export type ChildPlans = ReadonlyMap<string, Plan | undefined>;
 
-/** Asks for nothing where no node dispatches anything. */
-export async function childPlansOf(host: Host, tenant: string, plan: Plan): Promise<ChildPlans> {
-  const ids = new Set(plan.graph.order.filter(isSubWorkflow).map(({ config }) => String(config["workflowId"])));
+/** Asks for nothing where no node dispatches anything. `deciding` are outcomes that the turn is about to settle. */
+export async function childPlansOf(
+  host: Host,
+  run: Run,
+  plan: Plan,
+  deciding: readonly NodeOutcome[] = [],
+): Promise<ChildPlans> {
+  const { tenant } = run.owner;
+  const called = plan.graph.order.filter(isSubWorkflow).map(({ config }) => String(config["workflowId"]));
+  const ids = new Set([...called, ...workersInSight(run, deciding)]);
   const found = await Promise.all([...ids].map(async (id) => [id, await host.plans.current(tenant, id)] as const));
-  return new Map(found);
+  return new Map(found.map(([id, child]) => [id, child && isHostOnly(host, child) ? undefined : child]));
+}
+
+function isHostOnly({ nodeTypes }: Host, { definition }: Plan): boolean {
+  return definition.nodes.some(({ typeId }) => nodeTypes.get(typeId)?.hostOnly === true);
 }
 
 function isSubWorkflow({ typeId }: { readonly typeId: string }): boolean {

@@ -13,7 +13,7 @@ import { type Dispatching, harvestEvents, settleNode } from "./decide/settle-nod
 import { unhandled } from "./decide/unhandled.ts";
 import { type Host, lackingModel } from "./host.ts";
 import { outcomeOf, versionSource } from "./node-call.ts";
-import type { EffectNodeType, NodeContext, NodeOutcome } from "./node-type.ts";
+import { type EffectNodeType, type NodeContext, type NodeOutcome, typeOf } from "./node-type.ts";
 import { LARGEST_RUN, sizeOf } from "./run-size.ts";
 import { sealDrafts } from "./stamp.ts";
 import { interruptsOf } from "./suspension.ts";
@@ -96,7 +96,7 @@ export abstract class Turning {
   }
 
   protected begin(node: WorkflowNode, attempt: number): void {
-    const type = this.host.nodeTypes.get(node.typeId);
+    const type = typeOf(this.host.nodeTypes, node);
     const missing = (type?.requires ?? []).filter((name) => !this.host.runtimeCapabilities.has(name));
     const breach = loopBreach(this.plan, this.run, node);
     const lacking = lackingModel(this.host.model, type?.requiredModelCapabilities ?? []);
@@ -118,12 +118,12 @@ export abstract class Turning {
   }
 
   protected isEffect(node: WorkflowNode): boolean {
-    return this.host.nodeTypes.get(node.typeId)?.kind === "effect";
+    return typeOf(this.host.nodeTypes, node)?.kind === "effect";
   }
 
   /** Calls a pure node now; leaves an effect node for after the commit. */
   protected invoke(node: WorkflowNode, slept: boolean): void {
-    const type = this.host.nodeTypes.get(node.typeId);
+    const type = typeOf(this.host.nodeTypes, node);
     if (!type) return;
     const resolved = resolveInputs(this.plan, this.run, node);
     if ("error" in resolved) {

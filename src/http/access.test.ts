@@ -1,9 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { packArchive } from "../agents/packs/write-archive.ts";
 import type { Operation } from "../protocol/operation.ts";
 import { OPERATIONS, type OperationId } from "../protocol/operations.ts";
 import { artifactWrite } from "../testing/builders.ts";
+import { finishedEval } from "../testing/eval-server.ts";
 import { expectError, KEYS, type TestHost, testHost, type Who } from "../testing/host.ts";
+import { keptCertificate } from "../testing/kept-certificate.ts";
+import { agentManifest, packFiles, packManifest } from "../testing/packs.ts";
 import { reviewRequest } from "../testing/review-client.ts";
+import { evalSuite } from "../testing/suite-builders.ts";
 import { workflow } from "../testing/workflow.ts";
 import { REQUEST_EXAMPLES } from "./openapi-examples.ts";
 import { fillPath } from "./route-pattern.ts";
@@ -25,6 +30,13 @@ const mine = {
   hash: "0".repeat(64),
   sessionId: "",
   remarkId: "remark-only-mine",
+  suiteRef: "acme.evals.only-mine@1.0.0",
+  agentId: "local.only-mine.support.refunds",
+  suiteId: "acme.only-mine.evals.echo",
+  baseline: "only-mine",
+  taskId: "a",
+  subject: "local.only-mine.support.refunds",
+  certificateId: "",
 };
 
 beforeAll(async () => {
@@ -47,6 +59,18 @@ beforeAll(async () => {
   mine.itemId = added.json().added[0].itemId;
   const review = await host.ask("POST", "/v1/host/assay/afp/run", { json: reviewRequest("fix:only-mine") });
   mine.sessionId = String(review.headers["x-afp-session"]);
+  const suite = evalSuite({ suiteId: "acme.evals.only-mine" });
+  await host.ask("PUT", `/v1/host/assay/suites/${mine.suiteRef}`, { json: suite });
+  const agents = [agentManifest({ agentId: mine.agentId, evalSuiteRef: undefined })];
+  const body = Buffer.from(packArchive(packFiles(packManifest({ agents }))));
+  await host.ask("POST", "/v1/host/assay/agents:install", { body });
+  const evaluated = await finishedEval(host.store, mine.suiteId);
+  const baseline = `/v1/host/assay/eval-baselines/${mine.suiteId}/${mine.baseline}`;
+  await host.ask("PUT", baseline, { json: { runId: evaluated } });
+  const suiteId = "acme.only-mine.evals.tone";
+  mine.certificateId = (await keptCertificate(host.store, { suiteId })).certificateId;
+  const policy = `/v1/host/assay/promotion-policies/${mine.subject}`;
+  await host.ask("PUT", policy, { json: REQUEST_EXAMPLES.putPolicy });
 });
 afterAll(() => host.close());
 
@@ -111,7 +135,10 @@ describe("with a key that allows less than its principal may", () => {
 });
 
 describe("with a key of another tenant", () => {
-  const aboutMine = operations.filter(namesSomething).filter(([, { gate }]) => gate?.capability !== "conformanceSeams");
+  // A suite or a policy is put where the caller is at home, whoever else has one of that name.
+  const aboutMine = operations
+    .filter(namesSomething)
+    .filter(([id, { gate }]) => gate?.capability !== "conformanceSeams" && id !== "putSuite" && id !== "putPolicy");
   test.each(aboutMine)("%s of what is mine does not exist", async (id, operation) => {
     const response = await ask(id, operation, "other");
     expectError(response, operation.path.includes("{webhookId}") ? "subscription_not_found" : "not_found");
@@ -131,6 +158,12 @@ describe("with a key of another tenant", () => {
       "/v1/host/assay/inbox?flagged=true",
       "/v1/host/assay/reviews",
       "/v1/host/assay/reviews/analytics",
+      "/v1/host/assay/suites",
+      "/v1/host/assay/evals",
+      "/v1/host/assay/eval-baselines",
+      "/v1/host/assay/judge-certificates",
+      "/v1/agents",
+      "/v1/host/assay/promotion-policies",
     ]) {
       const { payload } = await host.ask("GET", url, { as: "other" });
       expect(payload).not.toContain("only-mine");

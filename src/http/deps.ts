@@ -1,7 +1,10 @@
+import type { MockPrograms } from "../agents/nodes/mock-programs.ts";
+import type { PackTrust } from "../agents/packs/signature.ts";
 import type { AuditVerifier } from "../engine/audit/signer.ts";
 import type { Authenticator } from "../engine/authenticate.ts";
 import type { Host } from "../engine/host.ts";
 import type { Authorizer } from "../engine/roles.ts";
+import type { EvalServices } from "../evals/run/eval-run.ts";
 import { REQUEST_BYTES_MAX } from "../formats/afp/request.ts";
 import type { ReviewService } from "./afp.ts";
 import type { Handler } from "./handler.ts";
@@ -20,6 +23,12 @@ export interface HttpDeps {
   readonly audit: AuditSettings;
   readonly events: EventRoutes;
   readonly reviews: ReviewService;
+  /** Agents, and what evaluations of them need. */
+  readonly evals: EvalServices;
+  /** Answers that a conformance suite staged; absent where the seams are off. */
+  readonly mocks?: MockPrograms;
+  /** Whose packs are installed. */
+  readonly trust: PackTrust;
   /** The built console. Absent: it is not served. */
   readonly consoleDir?: string;
   /** Ids of the workflows that discovery lists as fixtures; asked only while the conformance seams are on. */
@@ -57,6 +66,8 @@ export interface HttpSettings {
   readonly maxTapeBytes: number;
   /** Of requests for a review. */
   readonly maxReviewBytes: number;
+  /** Of a pack of agents that is to be installed. */
+  readonly maxPackBytes: number;
   readonly maxJsonDepth: number;
   /** Values and members a body may hold, counted before it is parsed. */
   readonly maxJsonElements: number;
@@ -75,6 +86,7 @@ export const HTTP_DEFAULTS: HttpSettings = {
   maxRequestBodyBytes: 1_048_576,
   maxTapeBytes: 67_108_864,
   maxReviewBytes: REQUEST_BYTES_MAX,
+  maxPackBytes: 16_777_216,
   maxJsonDepth: 64,
   maxJsonElements: 100_000,
   rateLimit: 0,

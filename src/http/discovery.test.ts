@@ -52,9 +52,38 @@ describe("discovery", () => {
     expect(document.runs).toBeUndefined();
     expect(document.auth).toEqual({ profiles: [] });
     expect(document.fixtures).toBeUndefined();
-    for (const family of ["feedback", "replay", "webhooks", "agents", "capabilities"]) {
+    for (const family of ["feedback", "replay", "webhooks", "agents", "multiAgent", "modelCapabilities", "secrets"]) {
       expect(document).not.toHaveProperty(family);
     }
+  });
+
+  test("says how agents are evaluated, in the modes that can be served", async () => {
+    const { agents } = await discovered({});
+    expect(agents?.evalSuite).toEqual({
+      supported: true,
+      modes: ["golden", "adversarial", "regression", "live-shadow"],
+      maxTasksPerSuite: 10_000,
+    });
+    const off = await discovered({ capabilities: ["agents"] });
+    expect(off.agents).not.toHaveProperty("evalSuite");
+  });
+
+  test("says what supervisors and models can do, and of secrets only where there are any", async () => {
+    const model = { provider: "acme", model: "m-1", capabilities: new Set(["vision-input", "reasoning"]) };
+    const document = await discovered({ host: { model } });
+    expect(document.agents).toMatchObject({ orchestrator: true, dispatch: true, dispatchMapping: true });
+    expect(document.multiAgent?.executionModel).toEqual({
+      supported: true,
+      version: 2,
+      confidenceEscalationFloor: 0.5,
+      confidenceEscalationInterruptKind: "clarification",
+      crossChildMemoryConcurrency: "strict",
+    });
+    expect(document.modelCapabilities?.advertised).toEqual(["reasoning", "vision-input"]);
+    expect(document.subWorkflow).toEqual({ inputMapping: true });
+    expect(document.secrets).toBeUndefined();
+    const secrets = (await discovered({ capabilities: ["secrets"] })).secrets;
+    expect(secrets).toEqual({ supported: true, scopes: ["tenant"], resolution: "host-managed" });
   });
 
   test("never holds the token that the suite looks for", async () => {

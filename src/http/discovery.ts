@@ -1,24 +1,37 @@
 import type { Host } from "../engine/host.ts";
 import { SIGNATURE_ALGORITHM } from "../engine/webhooks/signature.ts";
+import type { EvalServices } from "../evals/run/eval-run.ts";
 import { SIGNAL_KINDS, TARGETS } from "../protocol/annotation.ts";
 import { type Discovery, PROTOCOL_VERSION } from "../protocol/discovery.ts";
 import { DRAIN_POLICIES, ENGINE_VERSION, EVENT_LOG_SCHEMA_VERSION } from "../protocol/events.ts";
 import { FORK_MODES } from "../protocol/forked-from.ts";
+import { CONFIDENCE_FLOOR } from "../protocol/orchestrator.ts";
 import { AFP_BASE } from "../protocol/review-api.ts";
 import { BUILT_IN_ROLES } from "../protocol/scopes.ts";
-import type { AuditSettings } from "./deps.ts";
+import { agentSurfaces } from "./agent-surfaces.ts";
+import { agentsFamily } from "./agents-family.ts";
+import type { AuditSettings, HttpDeps } from "./deps.ts";
 
 export interface Discovered {
   readonly version: string;
   readonly host: Pick<
     Host,
-    "capabilities" | "limits" | "idempotency" | "effects" | "runtimeCapabilities" | "gates" | "tokens"
+    "capabilities" | "limits" | "idempotency" | "effects" | "runtimeCapabilities" | "gates" | "tokens" | "model"
   >;
   readonly maxRequestBodyBytes: number;
   readonly audit: AuditSettings;
   readonly console: boolean;
+  readonly evals: Pick<EvalServices, "judge" | "settings">;
   /** Ids of the registered workflows; given only while the conformance seams are on. */
   readonly fixtures?: readonly string[];
+}
+
+export function discoveredOf(
+  deps: Pick<HttpDeps, "version" | "host" | "settings" | "audit" | "consoleDir" | "evals">,
+): Discovered {
+  const { version, host, settings, audit, evals } = deps;
+  const { maxRequestBodyBytes } = settings;
+  return { version, host, maxRequestBodyBytes, audit, evals, console: deps.consoleDir !== undefined };
 }
 
 /** What this host serves, and nothing that it does not: a family that is off leaves no trace. */
@@ -62,6 +75,16 @@ export function discoveryDocument(discovered: Discovered): Discovery {
     ...(capabilities.has("replay")
       ? { replay: { supported: true, modes: [...FORK_MODES], sideEffectSuppression: "recorded-outcome" } }
       : {}),
+    subWorkflow: { inputMapping: true },
+    ...(capabilities.has("secrets")
+      ? { secrets: { supported: true, scopes: ["tenant"], resolution: "host-managed" } }
+      : {}),
+    ...agentSurfaces(capabilities),
+    ...(capabilities.has("modelCapabilities")
+      ? { modelCapabilities: { supported: true, advertised: modelOf(host), substitutionSupported: false } }
+      : {}),
+    ...agentsFamily(discovered),
+    ...orchestrationOf(capabilities),
     ...bundlesOf(capabilities),
     ...(fixtures === undefined || fixtures.length === 0 ? {} : { fixtures: [...fixtures] }),
     extensions: {
@@ -72,6 +95,26 @@ export function discoveryDocument(discovered: Discovered): Discovery {
         asyncapi: "/v1/asyncapi.json",
         ...(discovered.console ? { console: "/console/" } : {}),
         ...(capabilities.has("reviews") ? { reviews: AFP_BASE } : {}),
+      },
+    },
+  };
+}
+
+function modelOf({ model }: Discovered["host"]): string[] {
+  return [...(model?.capabilities ?? [])].sort();
+}
+
+function orchestrationOf(capabilities: Host["capabilities"]): Pick<Discovery, "multiAgent"> {
+  if (!capabilities.has("orchestrator")) return {};
+  return {
+    multiAgent: {
+      executionModel: {
+        supported: true,
+        version: 2,
+        confidenceEscalationFloor: CONFIDENCE_FLOOR,
+        confidenceEscalationInterruptKind: "clarification",
+        // Workers run one after the other, so no two of them ever write at the same time.
+        crossChildMemoryConcurrency: "strict",
       },
     },
   };

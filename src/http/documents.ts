@@ -1,6 +1,6 @@
 import { asyncApiDocument } from "./asyncapi.ts";
 import type { HttpDeps } from "./deps.ts";
-import { type Discovered, discoveryDocument } from "./discovery.ts";
+import { discoveredOf, discoveryDocument } from "./discovery.ts";
 import { etagOf, noneMatch } from "./etag.ts";
 import type { Handler, Reply, RequestContext } from "./handler.ts";
 import { openApiDocument } from "./openapi.ts";
@@ -16,9 +16,8 @@ export function documentRoutes(deps: HttpDeps): Record<"getDiscovery" | "getOpen
 }
 
 function discoveryRoute(deps: HttpDeps): Handler {
-  const { host, audit, version, settings, fixtures } = deps;
-  const { maxRequestBodyBytes } = settings;
-  const fixed: Discovered = { version, host, maxRequestBodyBytes, audit, console: deps.consoleDir !== undefined };
+  const { host, fixtures } = deps;
+  const fixed = discoveredOf(deps);
   if (fixtures === undefined || !host.capabilities.has("conformanceSeams")) {
     return fixedDocument(() => discoveryDocument(fixed));
   }

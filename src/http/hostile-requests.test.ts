@@ -22,6 +22,13 @@ const NAMED = (runId: string) => ({
   hash: "none",
   sessionId: "none",
   remarkId: "none",
+  suiteRef: "acme.evals.none@1.0.0",
+  agentId: "none",
+  suiteId: "none",
+  baseline: "none",
+  taskId: "none",
+  subject: "none",
+  certificateId: "none",
 });
 const LATER = new Date(Date.now() + 3_600_000).toISOString();
 let host: TestHost;

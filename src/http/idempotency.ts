@@ -61,6 +61,8 @@ export async function oncePerKey(
 
 /** Refusals that say nothing about the request itself, or that another credential or body would change, are not kept. */
 function isFinal(error: AppError): boolean {
+  // Whoever waits for people asks the same thing again.
+  if (error.details["waiting"] === true) return false;
   if (error.mayRetry || error.status >= 500 || error.status === 401 || error.status === 403) return false;
   return error.code !== "validation_error";
 }

@@ -1,18 +1,24 @@
+import * as agent from "../protocol/agent-api.ts";
 import { AgreementFigures, QueueAgreement } from "../protocol/agreement-api.ts";
 import { Annotation, AnnotationList, CreateAnnotation, Signal } from "../protocol/annotation.ts";
 import * as annotation from "../protocol/annotation-api.ts";
 import * as api from "../protocol/api.ts";
 import { AuditAnomaly, AuditCheckpoint, AuditEntry, AuditVerifyResult } from "../protocol/audit.ts";
+import * as deployment from "../protocol/deployment-api.ts";
 import { Discovery } from "../protocol/discovery.ts";
+import { EvalBaseline, EvalEntry } from "../protocol/eval-baseline.ts";
+import { AgentEvalSuite } from "../protocol/eval-suite.ts";
 import { RunError, RunEventDoc } from "../protocol/events.ts";
 import * as event from "../protocol/external-event-api.ts";
 import * as fork from "../protocol/fork-api.ts";
 import { Owner } from "../protocol/identity.ts";
 import * as inbox from "../protocol/inbox-api.ts";
+import * as policy from "../protocol/promotion-policy.ts";
 import * as queue from "../protocol/queue-api.ts";
 import { RunStatusSchema } from "../protocol/run-status.ts";
 import type { TSchema } from "../protocol/schema.ts";
 import { RunSnapshot } from "../protocol/snapshot.ts";
+import * as suite from "../protocol/suite-api.ts";
 import * as tape from "../protocol/tape-api.ts";
 import * as webhook from "../protocol/webhook-api.ts";
 import * as workflow from "../protocol/workflow.ts";
@@ -46,6 +52,13 @@ const PARTS = {
   RunOptionsOverlay: fork.RunOptionsOverlay,
   EventDiff: fork.EventDiff,
   TapeInfo: tape.TapeInfo,
+  SuiteInfo: suite.SuiteInfo,
+  EvalEntry,
+  EvalBaseline,
+  AgentDeployment: deployment.AgentDeployment,
+  PromotionPolicy: policy.PromotionPolicy,
+  PolicyRule: policy.PolicyRule,
+  AgentEntry: agent.AgentEntry,
   PortValue: workflow.PortValue,
   WorkflowNode: workflow.WorkflowNode,
   WorkflowEdge: workflow.WorkflowEdge,
@@ -78,6 +91,9 @@ const BODIES = {
   ListKeysResponse: api.ListKeysResponse,
   WhoAmIResponse: api.WhoAmIResponse,
   AuditVerifyResult,
+  DeploymentTransition: deployment.DeploymentTransition,
+  PromotionRules: policy.PromotionRules,
+  PromotionPolicies: policy.PromotionPolicies,
   SendExternalEventRequest: event.SendExternalEventRequest,
   ExternalEventDelivered: event.ExternalEventDelivered,
   ExternalEventHeld: event.ExternalEventHeld,
@@ -119,6 +135,12 @@ const BODIES = {
   TapePage: tape.TapePage,
   StoreBodyRequest: tape.StoreBodyRequest,
   StoreBodyResponse: tape.StoreBodyResponse,
+  AgentEvalSuite,
+  AgentInventory: agent.AgentInventory,
+  AgentVersions: agent.AgentVersions,
+  InstallPackResponse: agent.InstallPackResponse,
+  PutSuiteResponse: suite.PutSuiteResponse,
+  SuitePage: suite.SuitePage,
   Discovery,
 } as const satisfies Record<string, TSchema>;
 

@@ -59,6 +59,24 @@ export const REQUEST_EXAMPLES: Partial<Record<OperationId, unknown>> = {
   ...QUEUE_EXAMPLES,
   ...TAPE_EXAMPLES,
   ...REVIEW_EXAMPLES,
+  calibrateJudge: { suite: "acme.support.evals.tone@1.0.0", runIds: ["run-01k2v6w0d9q3c5x7m8n4p2r1st"] },
+  judgeEvalTask: { label: "pass", note: "Other words, and as right." },
+  addTaskFromRun: { runId: "run-01k2v6w0d9q3c5x7m8n4p2r1st", suite: "acme.support.evals.refunds" },
+  transitionDeployment: { version: "1.0.0", transition: "promote", toState: "test" },
+  putPolicy: { promote: { active: { gate: { requiredRole: "admin", quorum: 2 } } } },
+  setBaseline: { runId: "run-01k2v6w0d9q3c5x7m8n4p2r1st" },
+  putSuite: {
+    suiteId: "acme.support.evals.refunds",
+    version: "1.0.0",
+    modes: ["golden"],
+    tasks: [
+      {
+        taskId: "refund-window",
+        input: { question: "How long may I return it?" },
+        expected: { kind: "golden", match: { strategy: "contains", value: "30 days" } },
+      },
+    ],
+  },
   createKey: { principal: "ci", kind: "agent", roles: ["reviewer"], scopes: ["runs:read", "runs:annotate"] },
   importJudgments: {
     lines: [

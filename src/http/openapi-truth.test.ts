@@ -1,10 +1,18 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { packArchive } from "../agents/packs/write-archive.ts";
 import type { Operation } from "../protocol/operation.ts";
 import { OPERATIONS, type OperationId } from "../protocol/operations.ts";
+import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
+import { agentsOn } from "../testing/agents-on.ts";
 import { artifactWrite } from "../testing/builders.ts";
+import { EVAL_SETTINGS } from "../testing/eval-bench.ts";
+import { finishedEval } from "../testing/eval-server.ts";
 import { GateClient } from "../testing/gate-host.ts";
 import { type Asked, type TestHost, testHost, type Who } from "../testing/host.ts";
+import { goldTape, keptCertificate } from "../testing/kept-certificate.ts";
+import { lexicalJudge } from "../testing/lexical-judge.ts";
+import { agentManifest, packFiles, packManifest } from "../testing/packs.ts";
 import { decidedReview } from "../testing/review-client.ts";
 import { bodyOf, tapeText } from "../testing/tape-texts.ts";
 import { workflow } from "../testing/workflow.ts";
@@ -44,14 +52,31 @@ const named = {
   hash: bodyOf("hello world").hash,
   sessionId: "",
   remarkId: "remark-a",
+  suiteRef: "acme.support.evals.refunds@1.0.0",
+  agentId: "local.acme.support.refunds",
+  suiteId: "local.test.evals.echo",
+  baseline: "main",
+  taskId: "a",
+  subject: "default",
+  certificateId: "",
 };
+let gold: object;
 
 beforeAll(async () => {
-  host = await testHost({ worker: true, settings: { maxRequestBodyBytes: 4096, maxTapeBytes: 4096 } });
+  const store = await openSqliteStore({ path: ":memory:" });
+  const evals = { agents: agentsOn(store), settings: EVAL_SETTINGS, judge: lexicalJudge().judge };
+  host = await testHost({
+    store,
+    deps: { evals },
+    worker: true,
+    settings: { maxRequestBodyBytes: 4096, maxTapeBytes: 4096 },
+  });
   const { id: _, ...rest } = workflow({ id: named.workflowId, nodes: { a: "core.noop" } });
   await host.ask("POST", "/v1/workflows", { json: { id: named.workflowId, ...rest } });
   await host.ask("POST", "/v1/workflows", { json: REQUEST_EXAMPLES.registerWorkflow });
   await new GateClient(host).register("gated", "core.approvalGate", {});
+  gold = await goldTape(host);
+  named.certificateId = (await keptCertificate(store)).certificateId;
   document = (await host.ask("GET", "/v1/openapi.json")).json();
   ajv = new Ajv2020({ strict: false, validateFormats: false }).addSchema(document, "api");
 });
@@ -98,7 +123,31 @@ async function target({ path }: Operation): Promise<string> {
   if (path.includes("/tapes/{runId}")) await tapeOfItsOwn();
   if (path.includes("{sessionId}")) named.sessionId = await decidedReview(host);
   if (path.includes("{remarkId}")) named.runId = await host.newRun();
+  if (path.includes("{agentId}")) await host.ask("POST", "/v1/host/assay/agents:install", { body: PACK });
+  if (path.includes("{subject}")) {
+    await host.ask("PUT", `/v1/host/assay/promotion-policies/${named.subject}`, { json: REQUEST_EXAMPLES.putPolicy });
+  }
+  if (path.includes("{suiteRef}")) {
+    await host.ask("PUT", `/v1/host/assay/suites/${named.suiteRef}`, { json: REQUEST_EXAMPLES.putSuite });
+  }
+  if (/evals\/\{runId\}|eval-summary|\{baseline\}/.test(path)) await evalOfItsOwn();
+  if (path.endsWith("suites:add-from")) await correctedEval();
   return fillPath(path, named);
+}
+
+let corrections = 0;
+
+async function correctedEval(): Promise<void> {
+  await evalOfItsOwn();
+  corrections += 1;
+  const url = `/v1/host/assay/evals/${named.runId}/tasks/a:judge`;
+  await host.ask("POST", url, { json: { correction: `better ${corrections}` } });
+}
+
+async function evalOfItsOwn(): Promise<void> {
+  named.runId = await finishedEval(host.store);
+  const url = `/v1/host/assay/eval-baselines/${named.suiteId}/${named.baseline}`;
+  await host.ask("PUT", url, { json: { runId: named.runId } });
 }
 
 let tapes = 0;
@@ -123,8 +172,15 @@ async function queueOfItsOwn(): Promise<void> {
   named.itemId = added.json().added[0].itemId;
 }
 
+const AGENTS = [agentManifest({ evalSuiteRef: undefined })];
+const PACK = Buffer.from(packArchive(packFiles(packManifest({ agents: AGENTS }))));
+
 function asked(id: OperationId, operation: Operation): Asked {
+  if (operation.takesPack === true) return { body: PACK };
   if (id === "runReview") return { json: REQUEST_EXAMPLES[id] };
+  if (id === "calibrateJudge") return { json: gold };
+  if (id === "addTaskFromRun") return { json: { runId: named.runId } };
+  if (id === "setBaseline") return { json: { runId: named.runId } };
   if (id === "annotateRemark") return { json: { runId: named.runId } };
   if (id === "addQueueItems") return { json: { items: [{ runId: named.queuedRunId }] } };
   return operation.body === undefined ? {} : { json: REQUEST_EXAMPLES[id] ?? {} };
@@ -195,6 +251,12 @@ describe.each(operations)("%s is described as it answers", (id, operation) => {
       itemId: "none",
       sessionId: "none",
       remarkId: "none",
+      agentId: "none",
+      suiteId: "none",
+      baseline: "none",
+      taskId: "none",
+      subject: "none",
+      certificateId: "none",
     };
     if (operation.path.includes("{")) expectDescribed(operation, await ask({}, fillPath(operation.path, nothing)));
   });

@@ -50,7 +50,7 @@ function publicOperations(): [OperationId, Operation][] {
 }
 
 function describe(id: OperationId, operation: Operation): JsonSchema {
-  const { tag, summary, access, body, takesReview } = operation;
+  const { tag, summary, access, body, takesReview, takesPack } = operation;
   const parameters = parametersOf(id, operation);
   return {
     operationId: id,
@@ -58,6 +58,7 @@ function describe(id: OperationId, operation: Operation): JsonSchema {
     summary,
     ...(access === "public" ? { security: [] } : { description: accessText(operation) }),
     ...(parameters.length === 0 ? {} : { parameters }),
+    ...(takesPack === true ? { requestBody: ARCHIVE } : {}),
     ...(body === undefined && takesReview === undefined ? {} : { requestBody: requestBody(id, operation) }),
     responses: { ...successes(id, operation), ...failures(operation), default: failure("Any other error.") },
   };
@@ -103,6 +104,8 @@ function queryParameters({ query }: Operation): JsonSchema[] {
     schema,
   }));
 }
+
+const ARCHIVE = { required: true, content: { "application/gzip": {}, "application/x-tar": {} } };
 
 function requestBody(id: OperationId, { body }: Operation): JsonSchema {
   const example = REQUEST_EXAMPLES[id];

@@ -16,7 +16,7 @@ import { checkedKey, digestOf, type Keyed, oncePerKey } from "./idempotency.ts";
 import type { KeyWatch } from "./key-watch.ts";
 import type { RouteStats } from "./metric-registry.ts";
 import type { RateLimit } from "./rate-limit.ts";
-import { type Body, ClientGone, readBody, readRawBody } from "./read-body.ts";
+import { type Body, ClientGone, readArchiveBody, readBody, readRawBody, readTextBody } from "./read-body.ts";
 import { queryReader } from "./read-query.ts";
 import { Context } from "./request-context.ts";
 import { logRequest } from "./request-log.ts";
@@ -40,7 +40,13 @@ export interface Route {
 
 export type RouteHook = (request: FastifyRequest, reply: FastifyReply) => void;
 
-const ASKER_MATTERS: readonly Operation["access"][] = ["approvals:respond", "runs:annotate", "webhooks:manage"];
+const ASKER_MATTERS: readonly Operation["access"][] = [
+  "approvals:respond",
+  "runs:annotate",
+  "webhooks:manage",
+  // Where the scope depends on the body, the handler asks for it; what was answered to one is not for another.
+  "authenticated",
+];
 
 const NO_BODY: Body = { value: {}, text: "" };
 
@@ -141,7 +147,7 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
     if (params["token"] !== undefined) host.tokens.read(params["token"]);
     const query = readQuery?.(request.raw.url ?? "");
     const body = await bodyOf(request);
-    if (bodySchema !== undefined) checkBody(bodySchema, body.value, bodyDetails);
+    if (bodySchema !== undefined && operation.takesText !== true) checkBody(bodySchema, body.value, bodyDetails);
     if (streams && request.method === "HEAD") return { status: 200, raw: "", contentType: "text/event-stream" };
     if (writesItself) {
       reply.raw.setHeader("x-request-id", request.id);
@@ -161,7 +167,9 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
   }
 
   function bodyOf({ raw }: FastifyRequest): Body | Promise<Body> {
+    if (operation.takesPack === true) return readArchiveBody(raw, limits.maxBytes);
     if (operation.takesReview === true) return readRawBody(raw, limits.maxBytes);
+    if (operation.takesText === true) return readTextBody(raw, limits.maxBytes);
     return bodySchema === undefined ? NO_BODY : readBody(raw, limits);
   }
 
@@ -215,7 +223,8 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
   }
 }
 
-function maxBytesOf({ takesTape, takesReview }: Operation, settings: HttpSettings): number {
+function maxBytesOf({ takesTape, takesReview, takesPack }: Operation, settings: HttpSettings): number {
+  if (takesPack === true) return settings.maxPackBytes;
   if (takesReview === true) return settings.maxReviewBytes;
   return takesTape === true ? settings.maxTapeBytes : settings.maxRequestBodyBytes;
 }

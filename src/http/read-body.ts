@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
+import { exceedsLimits, type JsonLimits } from "../formats/json/json-limits.ts";
 import { AppError } from "../protocol/errors.ts";
-import { exceedsLimits, type JsonLimits } from "./json-limits.ts";
 import { whereJsonBreaks } from "./json-syntax.ts";
 
 export interface BodyLimits extends JsonLimits {
@@ -28,6 +28,13 @@ export async function readBody(request: IncomingMessage, limits: BodyLimits): Pr
   return parseBody(bytes, limits);
 }
 
+/** JSON that the handler reads itself. */
+export async function readTextBody(request: IncomingMessage, maxBytes: number): Promise<Body> {
+  const bytes = await readBytes(request, maxBytes);
+  if (bytes.length > 0) requireJsonType(request);
+  return { ...NOTHING, bytes };
+}
+
 /** A body that is handed on as it is. The protocol it belongs to has names of its own for what can be wrong with it. */
 export async function readRawBody(request: IncomingMessage, maxBytes: number): Promise<Body> {
   requirePlain(request);
@@ -37,6 +44,12 @@ export async function readRawBody(request: IncomingMessage, maxBytes: number): P
     if (!(error instanceof AppError) || error.code !== "payload_too_large") throw error;
     throw new AppError("payload_too_large", { ...error.details, name: "TooLarge" });
   }
+}
+
+/** A file that the handler opens itself. */
+export async function readArchiveBody(request: IncomingMessage, maxBytes: number): Promise<Body> {
+  requirePlain(request);
+  return { ...NOTHING, bytes: await readBytes(request, maxBytes) };
 }
 
 /** Thrown when the client went away in the middle of its request; there is nobody left to answer. */

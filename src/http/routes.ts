@@ -1,6 +1,7 @@
 import { MAX_BULK_RUN_IDS } from "../protocol/api.ts";
 import type { ErrorDetails } from "../protocol/errors.ts";
 import type { OperationId } from "../protocol/operations.ts";
+import { agentRoutes } from "./agents.ts";
 import {
   annotateRunRoute,
   closeFlagRoute,
@@ -13,8 +14,11 @@ import { getArtifactRoute } from "./artifacts.ts";
 import { listAuditEntriesRoute, verifyAuditRoute } from "./audit.ts";
 import { getDebugBundleRoute, seamExportBundleRoute } from "./debug-bundle.ts";
 import { deleteRunRoute } from "./deletion.ts";
+import { deploymentRoutes, deploymentServices } from "./deployments.ts";
 import type { HttpDeps } from "./deps.ts";
+import { discoveredOf, discoveryDocument } from "./discovery.ts";
 import { documentRoutes } from "./documents.ts";
+import { EVAL_ROUTES } from "./evals.ts";
 import { sendExternalEventRoute } from "./external-events.ts";
 import { feedbackSummaryRoute } from "./feedback-summary.ts";
 import { diffRunsRoute, forkRunRoute } from "./forks.ts";
@@ -22,6 +26,7 @@ import { gateSummaryRoute } from "./gate-summary.ts";
 import type { Handler } from "./handler.ts";
 import { decideInboxRoute, listInboxRoute } from "./inbox.ts";
 import { getInterruptByTokenRoute, resolveInterruptByTokenRoute, resolveInterruptRoute } from "./interrupts.ts";
+import { judgeRoutes } from "./judges.ts";
 import { exportJudgmentsRoute, importJudgmentsRoute } from "./judgment-files.ts";
 import { listJudgmentsRoute } from "./judgments.ts";
 import { createKeyRoute, listKeysRoute, revokeKeyRoute, whoAmIRoute } from "./keys.ts";
@@ -37,15 +42,14 @@ import {
   pauseRunRoute,
   resumeRunRoute,
 } from "./runs.ts";
+import { agentSeamRoutes, seamResetRoute } from "./seam-agents.ts";
 import { seamApprovalGateRoute } from "./seam-approval-gate.ts";
-import {
-  seamCrossWorkspaceReadRoute,
-  seamDecideRoute,
-  seamListEventsRoute,
-  seamOwnedRunRoute,
-  seamResetRoute,
-} from "./seams.ts";
+import { seamDeploymentRoute } from "./seam-deployment.ts";
+import { seamEvalRunRoute } from "./seam-eval-run.ts";
+import { seamCrossWorkspaceReadRoute, seamDecideRoute, seamListEventsRoute, seamOwnedRunRoute } from "./seams.ts";
 import { listPastRowsRoute, pullSidecarRoute, pushSidecarRoute } from "./sidecars.ts";
+import { suiteGrowthRoutes } from "./suite-growth.ts";
+import { SUITE_ROUTES } from "./suites.ts";
 import { tapeRoutes } from "./tapes.ts";
 import {
   deleteWebhookRoute,
@@ -60,13 +64,14 @@ import { getWorkflowRoute, listWorkflowsRoute, registerWorkflowRoute } from "./w
 
 /** The one place where an operation of the protocol meets the function that answers it. */
 export function handlers(deps: HttpDeps, getMetrics: Handler): Readonly<Record<OperationId, Handler>> {
-  const { audit, authorizer, events, reviews, version } = deps;
+  const { audit, authorizer, evals, events, reviews, version } = deps;
+  const deployments = deploymentServices(deps);
   return {
     ...documentRoutes(deps),
     listWorkflows: listWorkflowsRoute,
     registerWorkflow: registerWorkflowRoute,
     getWorkflow: getWorkflowRoute,
-    createRun: createRunRoute(authorizer),
+    createRun: createRunRoute(authorizer, evals),
     listRuns: listRunsRoute,
     bulkCancelRuns: bulkCancelRunsRoute,
     getRun: getRunRoute(authorizer),
@@ -105,6 +110,12 @@ export function handlers(deps: HttpDeps, getMetrics: Handler): Readonly<Record<O
     ...QUEUE_ROUTES,
     ...tapeRoutes(version),
     ...reviewRoutes(reviews),
+    ...agentRoutes(deps),
+    ...SUITE_ROUTES,
+    ...suiteGrowthRoutes(deps),
+    ...deploymentRoutes(deployments),
+    ...EVAL_ROUTES,
+    ...judgeRoutes(evals),
     getArtifact: getArtifactRoute,
     verifyAudit: verifyAuditRoute(audit.verifier),
     listAuditEntries: listAuditEntriesRoute(audit.verifier),
@@ -126,9 +137,12 @@ export function handlers(deps: HttpDeps, getMetrics: Handler): Readonly<Record<O
     enableWebhook: enableWebhookRoute,
     testWebhook: testWebhookRoute,
     seamListEvents: seamListEventsRoute,
-    seamReset: seamResetRoute,
+    seamReset: seamResetRoute(deps.mocks),
+    ...agentSeamRoutes(() => discoveryDocument(discoveredOf(deps)), deps.mocks),
     seamDecide: seamDecideRoute(authorizer),
     seamApprovalGate: seamApprovalGateRoute,
+    seamEvalRun: seamEvalRunRoute(evals),
+    seamDeploymentTransition: seamDeploymentRoute(deployments),
     seamOwnedRun: seamOwnedRunRoute,
     seamCrossWorkspaceRead: seamCrossWorkspaceReadRoute,
     seamExportBundle: seamExportBundleRoute(version),

@@ -31,10 +31,25 @@ describe("creating a run", () => {
     [{ workflowId: "noop", tags: [""] }, "validation_error"],
     [{ workflowId: "noop", configurable: { temperature: 3 } }, "validation_error"],
     [{ workflowId: "noop", tenantId: "t2" }, "tenant_mismatch"],
-    [{ workflowId: "noop", configurable: { mockProvider: { id: "x" } } }, "mock_provider_forbidden"],
-    [{ mode: "eval", agentId: "a", evalSuiteRef: "s" }, "capability_not_provided"],
+    [{ workflowId: "noop", configurable: { mockProvider: { id: "x" } } }, "unsupported_mock_provider"],
+    [{ mode: "eval", agentId: "a", evalSuiteRef: "acme.evals.none" }, "not_found"],
   ] as const)("of %j is %s", async (json, code) => {
     expectError(await create(json), code);
+  });
+
+  test("with answers of its own is forbidden where nobody watches by the seams", async () => {
+    const without = await testHost({ capabilities: ["agents"] });
+    const json = { workflowId: "noop", configurable: { mockProvider: { id: "stream-text" } } };
+    expectError(await without.ask("POST", "/v1/runs", { json }), "mock_provider_forbidden");
+    await without.close();
+  });
+
+  test("of mode eval is not provided where evaluations are off", async () => {
+    const without = await testHost({ capabilities: ["agents"] });
+    const json = { mode: "eval", agentId: "a", evalSuiteRef: "acme.evals.none" };
+    expectError(await without.ask("POST", "/v1/runs", { json }), "capability_not_provided");
+    expectError(await without.ask("GET", `/v1/runs/${await without.newRun()}/eval-summary`), "not_found");
+    await without.close();
   });
 
   test("under another engine version is for test keys, of which there are none", async () => {

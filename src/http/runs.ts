@@ -4,6 +4,8 @@ import { visibleRun } from "../engine/execute.ts";
 import { tokenStepMs, withTokens } from "../engine/interrupt-links.ts";
 import { childStatuses, listRuns, snapshot, withChildStatuses } from "../engine/read-run.ts";
 import type { Authorizer } from "../engine/roles.ts";
+import { createEvalRun } from "../evals/run/create-eval-run.ts";
+import type { EvalServices } from "../evals/run/eval-run.ts";
 import type {
   BulkCancelRequest,
   CancelRunRequest,
@@ -17,7 +19,7 @@ import type { RunStatus } from "../protocol/run-status.ts";
 import { digest, noneMatch } from "./etag.ts";
 import { callerOf, type Handler, type Reply, type RequestContext } from "./handler.ts";
 
-export function createRunRoute(authorizer: Pick<Authorizer, "authorize">): Handler {
+export function createRunRoute(authorizer: Pick<Authorizer, "authorize">, evals: EvalServices): Handler {
   return async (context) => {
     const { headers } = context.request;
     // This host hands out no test keys, so whoever asks may not.
@@ -27,7 +29,12 @@ export function createRunRoute(authorizer: Pick<Authorizer, "authorize">): Handl
     // What is posted there answers the run's gates: nobody has sent to himself what he could not read in a snapshot.
     if (request.callbackUrl !== undefined) await authorizer.authorize(caller, "approvals:respond");
     const dedup = dedupOf(headers["x-dedup"]);
-    return created(await createRun(context.host, { caller, request, dedup, record: context.recorder(created) }));
+    const command = { caller, request, dedup, record: context.recorder(created) };
+    return created(
+      request.mode === "eval"
+        ? await createEvalRun(context.host, evals, command)
+        : await createRun(context.host, command),
+    );
   };
 }
 

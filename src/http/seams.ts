@@ -43,9 +43,6 @@ function matches(body: string, filter: EventFilter, wanted: readonly (keyof Even
   return wanted.every((name) => event[name] === filter[name]);
 }
 
-/** The seams keep nothing, so there is nothing to clear. */
-export const seamResetRoute: Handler = () => ({ status: 200, json: { reset: true } });
-
 export function seamDecideRoute(authorizer: Pick<Authorizer, "authorize">): Handler {
   return async (context) => {
     const { principal, action } = context.body as { principal: string; action: string };

@@ -15,7 +15,9 @@ afterAll(() => host.close());
 describe("the routes", () => {
   test("are those of the operation table, each with one handler", () => {
     const reviews = { reviewers: [] };
-    const deps = { audit: { verifier: {} }, events: {}, host: host.host, settings: {}, reviews } as unknown as HttpDeps;
+    const parts = { audit: { verifier: {} }, events: {}, settings: {}, authorizer: {}, reviews };
+    const evals = { settings: { maxTasksPerSuite: 1 } };
+    const deps = { ...parts, evals, host: host.host } as unknown as HttpDeps;
     const made = handlers(deps, () => "hijacked");
     expect(Object.keys(made).sort()).toEqual(Object.keys(OPERATIONS).sort());
   });

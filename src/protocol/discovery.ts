@@ -1,3 +1,5 @@
+import { AGENT_SURFACES } from "./agent-surfaces.ts";
+import { AgentsFamily } from "./agents-family.ts";
 import { SIGNAL_KINDS, TARGETS } from "./annotation.ts";
 import { DRAIN_POLICIES } from "./events.ts";
 import { FORK_MODES } from "./forked-from.ts";
@@ -123,6 +125,46 @@ export const Discovery = Type.Object(
           supported: Type.Literal(true),
           modes: Type.Array(Type.Enum([...FORK_MODES])),
           sideEffectSuppression: Type.Literal("recorded-outcome"),
+        },
+        closed,
+      ),
+    ),
+    subWorkflow: Type.Object({ inputMapping: Type.Literal(true) }, closed),
+    secrets: Type.Optional(
+      Type.Object(
+        {
+          supported: Type.Literal(true),
+          scopes: Type.Array(Type.Enum(["tenant", "user", "run", "workspace"])),
+          resolution: Type.Literal("host-managed"),
+        },
+        closed,
+      ),
+    ),
+    ...AGENT_SURFACES,
+    modelCapabilities: Type.Optional(
+      Type.Object(
+        {
+          supported: Type.Literal(true),
+          advertised: Type.Array(Name),
+          substitutionSupported: Type.Literal(false),
+        },
+        closed,
+      ),
+    ),
+    agents: Type.Optional(AgentsFamily),
+    multiAgent: Type.Optional(
+      Type.Object(
+        {
+          executionModel: Type.Object(
+            {
+              supported: Type.Literal(true),
+              version: Positive,
+              confidenceEscalationFloor: Type.Number({ minimum: 0.5, maximum: 1 }),
+              confidenceEscalationInterruptKind: Type.Literal("clarification"),
+              crossChildMemoryConcurrency: Type.Literal("strict"),
+            },
+            closed,
+          ),
         },
         closed,
       ),

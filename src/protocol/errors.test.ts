@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { AppError, ERRORS, RUN_ERRORS } from "./errors.ts";
+import { AppError, ERRORS } from "./errors.ts";
+import { RUN_ERRORS } from "./run-errors.ts";
 
 describe("an AppError", () => {
   test("says what is true with the ids it was given", () => {

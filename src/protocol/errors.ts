@@ -13,6 +13,10 @@ export const ERRORS = {
   },
   unsupported_mock_provider: { status: 400, message: "Mock provider {provider} is not one this host offers." },
   unsupported_force_engine_version: { status: 400, message: "Engine version {version} cannot be forced here." },
+  no_active_deployment: {
+    status: 400,
+    message: "Channel {channel} of agent {agentId} has no active version. Deploy one, or name a version.",
+  },
   unversioned_path: {
     status: 400,
     message: "{path} is not versioned. Protocol routes start with /v1/; discovery is /.well-known/openwop.",
@@ -27,6 +31,10 @@ export const ERRORS = {
   judgment_file_incomplete: {
     status: 400,
     message: "The export of judgments is not whole: {problem}. Nothing was imported; export them again.",
+  },
+  pack_peer_dependency_missing: {
+    status: 400,
+    message: "Pack {pack} cannot work here: it needs {missing}, which this host does not serve.",
   },
   channel_access_denied: { status: 400, message: "Node {nodeId} may not {action} channel {channel}." },
   unauthenticated: {
@@ -45,6 +53,7 @@ export const ERRORS = {
     message: "This interrupt is resolved with an API key only: POST /v1/runs/{runId}/interrupts/{nodeId}.",
   },
   eval_gate_unmet: { status: 403, message: "The gate asks for evidence that is missing: {problem}. It stays closed." },
+  pack_not_trusted: { status: 403, message: "The pack is not installed: {problem}." },
   tenant_mismatch: { status: 403, message: "tenantId must be the tenant of the API key, or left out." },
   run_forbidden: { status: 403, message: "This key may not read run {runId}." },
   mock_provider_forbidden: { status: 403, message: "configurable.mockProvider is for test keys; this key is not one." },
@@ -124,6 +133,21 @@ export const ERRORS = {
     status: 409,
     retry: true,
     message: "What is kept of the tape of run {runId} changed in the same moment. Nothing was written; send it again.",
+  },
+  document_conflict: {
+    status: 409,
+    retry: true,
+    message: "The {what} {key} changed in the same moment. Nothing was written; send the request again.",
+  },
+  pack_conflict: {
+    status: 409,
+    message: "{pack} is installed with other content, and what is installed does not change. Raise its version.",
+  },
+  judge_not_certified: { status: 409, message: "The judge is not certified: {problem} Nothing was started." },
+  suite_conflict: {
+    status: 409,
+    message:
+      "Suite {suite} is here with other content, and what evidence refers to does not change. Raise its version.",
   },
   review_session_busy: {
     status: 409,
@@ -270,41 +294,6 @@ export class AppError extends Error {
     return (ERRORS[this.code] as ErrorRow).retryAfterSeconds;
   }
 }
-
-/**
- * Codes that appear inside events and snapshots (`error.code`), never as an HTTP answer of their own.
- * `docs/errors.md` lists them too.
- */
-export const RUN_ERRORS = {
-  capability_not_provided: "A node requires a runtime capability that this host does not provide.",
-  recursion_limit_exceeded: "The run executed more nodes than its limit.",
-  run_timeout: "The run lasted longer than its limit.",
-  loop_limit_exceeded: "A loop-back went round more often than settings.maxLoopbackIterations allows.",
-  node_failed: "A core.fail node was reached.",
-  node_input_invalid: "A node's inputs or config could not be resolved to valid values.",
-  node_type_unknown: "The host has no executor for this node type.",
-  node_threw: "A node's executor raised an unexpected error.",
-  node_output_invalid: "A node returned something that is not JSON.",
-  run_too_large: "The run would hold more than the host can keep in hand.",
-  run_dead_lettered: "The host could not execute the run, however often it tried.",
-  channel_access_denied: "The node is not among the channel's writers.",
-  channel_schema_violation: "The value does not match the channel's schema.",
-  channel_schema_breaking_change: "The write's schema version is neither current nor listed in compatibleWith.",
-  version_out_of_range: "A pinned version is older than the code still supports.",
-  engine_version_mismatch: "The run was written by a newer engine.",
-  interrupt_invalid: "A node asked for an interrupt that is not a valid one.",
-  interrupt_timeout: "Nobody answered an interrupt before its deadline.",
-  approval_rejected: "A gate was rejected, and no edge of the workflow leads on from a rejection.",
-  approval_refined: "A gate asked for a refinement, and no edge of the workflow leads back for one.",
-  child_failed: "The sub-workflow's run failed.",
-  child_cancelled: "The sub-workflow's run was cancelled.",
-  child_not_started: "The sub-workflow's run could not be started.",
-  subworkflow_depth_exceeded: "Sub-workflows are nested deeper than the host allows.",
-  replay_source_missing: "The replayed run has no record of what a node did or was answered; it is not repeated.",
-  effect_in_doubt: "An external effect was claimed before a crash and its outcome is unknown; it is not repeated.",
-} as const;
-
-export type RunErrorCode = keyof typeof RUN_ERRORS;
 
 function templateOf({ message, problem }: ErrorRow, details: ErrorDetails): string {
   return problem !== undefined && details["problem"] !== undefined ? problem : message;

@@ -1,4 +1,5 @@
 import type { PayloadOf, RunError, RunEvent } from "./events.ts";
+import type { CHAIN_EVENT } from "./orchestrator-events.ts";
 import { own } from "./own.ts";
 import { isTerminal, isWaiting, type RunStatus } from "./run-status.ts";
 
@@ -26,6 +27,8 @@ export interface Child {
   readonly takes: readonly string[];
   /** How it ended, until its node has taken that in. */
   readonly result?: ChildResult;
+  /** Of a worker: the run it was handed out by, as the log calls it, and the last event about that. */
+  readonly chain?: { readonly parentRunId: string; readonly eventId: string };
 }
 
 export interface ChildResult {
@@ -48,7 +51,8 @@ export function evolveChildren(children: Children, event: ChildEvent, visit: num
     const { childWorkflowId: workflowId, waits, propagates, takes } = event.payload;
     // A node that starts over finds the child it had.
     if (before !== undefined) return children;
-    return { ...children, [childRunId]: { nodeId, visit, workflowId, status: "pending", waits, propagates, takes } };
+    const begun: Child = { nodeId, visit, workflowId, status: "pending", waits, propagates, takes };
+    return { ...withoutResult(children, nodeId, visit), [childRunId]: begun };
   }
   if (before === undefined) return children;
   const { status } = event.payload;
@@ -63,16 +67,25 @@ export function evolveChildren(children: Children, event: ChildEvent, visit: num
   return { ...children, [childRunId]: { ...before, status, result } };
 }
 
-/** The node has settled: what it took from its child is in the run by now, and need not be held twice. */
+/** The node has gone on: what it took from its child is in the run by now, and need not be held twice. */
 export function withoutResult(children: Children, nodeId: string, visit: number): Children {
-  const [childRunId, child] = childOfVisit(children, nodeId, visit) ?? [];
+  const [childRunId, child] = childrenOfVisit(children, nodeId, visit).at(-1) ?? [];
   if (childRunId === undefined || child?.result === undefined) return children;
   const { result: _, ...rest } = child;
   return { ...children, [childRunId]: rest };
 }
 
-export function childOfVisit(children: Children, nodeId: string, visit: number): [string, Child] | undefined {
-  return Object.entries(children).find(([, child]) => child.nodeId === nodeId && child.visit === visit);
+/** Oldest first. */
+export function childrenOfVisit(children: Children, nodeId: string, visit: number): [string, Child][] {
+  return Object.entries(children).filter(([, child]) => child.nodeId === nodeId && child.visit === visit);
+}
+
+/** The children after an event about handing work to one of them. */
+export function chained(children: Children, event: Extract<RunEvent, { type: typeof CHAIN_EVENT }>): Children {
+  const { childRunId, parentRunId } = event.payload;
+  const before = childRunId === undefined ? undefined : own(children, childRunId);
+  if (childRunId === undefined || before === undefined) return children;
+  return { ...children, [childRunId]: { ...before, chain: { parentRunId, eventId: event.eventId } } };
 }
 
 /** The first that is waited for and waits itself. */

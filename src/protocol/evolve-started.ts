@@ -30,6 +30,7 @@ export function started(event: Extract<RunEvent, { type: "run.started" }>): Run 
     children: {},
     // Whoever dispatched the source waits for the source.
     ...(fork.forkedFrom === undefined ? parentOf(payload) : fork),
+    ...(payload.parentRunId === undefined ? {} : { inputs: payload.inputs }),
     ...startedByOf(event.sealed),
     ...(payload.callbackUrl === undefined ? {} : { callbackUrl: payload.callbackUrl }),
     ...(payload.sensitiveInputs === undefined ? {} : { sensitive: payload.sensitiveInputs }),

@@ -17,7 +17,11 @@ export type IdPrefix =
   | "dlv"
   | "ann"
   | "que"
-  | "itm";
+  | "itm"
+  | "inv"
+  | "call"
+  | "mem"
+  | "cert";
 
 export const RANDOM_BYTES = 10;
 const TIME_CHARACTERS = 10;

@@ -4,7 +4,7 @@ import type { Scope } from "./scopes.ts";
 
 /** One route: what routing, validation, authorisation, OpenAPI and the SDK need to know of it. */
 export interface Operation {
-  readonly method: "GET" | "POST" | "DELETE";
+  readonly method: "GET" | "POST" | "PUT" | "DELETE";
   /** `{name}` is a parameter; a `:verb` belongs to the segment before it. */
   readonly path: string;
   readonly tag: string;
@@ -24,8 +24,12 @@ export interface Operation {
   readonly body?: TSchema;
   /** The body holds a tape or a part of one: `maxTapeBytes` bounds it, and not `maxRequestBodyBytes`. */
   readonly takesTape?: true;
+  /** The body is handed on as the bytes it came as: the handler finds all that is wrong with it, not the first few things. */
+  readonly takesText?: true;
   /** The body is handed on as the bytes it came as, whatever it says it is; `maxReviewBytes` bounds it. */
   readonly takesReview?: true;
+  /** The body is an archive, handed on as it came; `maxPackBytes` bounds it. */
+  readonly takesPack?: true;
   /** Present on routes that change something: `Idempotency-Key` is honoured. `many` makes several commits. */
   readonly idempotent?: "one" | "many";
   readonly success: { readonly status: number; readonly schema?: TSchema; readonly contentType?: string };
@@ -44,6 +48,12 @@ export const CAPABILITIES = [
   "diff",
   "debugBundle",
   "reviews",
+  "agents",
+  "evalSuite",
+  "deployment",
+  "orchestrator",
+  "modelCapabilities",
+  "secrets",
   "conformanceSeams",
 ] as const;
 export type Capability = (typeof CAPABILITIES)[number];

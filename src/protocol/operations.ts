@@ -1,3 +1,5 @@
+import { AGENT_OPERATIONS } from "./agent-operations.ts";
+import { AGENT_SEAM_OPERATIONS } from "./agent-seam-operations.ts";
 import { ANNOTATION_OPERATIONS } from "./annotation-operations.ts";
 import {
   BulkCancelRequest,
@@ -19,12 +21,15 @@ import {
 import { AUDIT_OPERATIONS } from "./audit-operations.ts";
 import { BUNDLE_OPERATIONS } from "./bundle-operations.ts";
 import { DELETION_OPERATIONS } from "./deletion-operations.ts";
+import { DEPLOYMENT_OPERATIONS } from "./deployment-operations.ts";
 import type { ErrorCode } from "./errors.ts";
+import { EVAL_OPERATIONS } from "./eval-operations.ts";
 import { EXTERNAL_EVENT_OPERATIONS } from "./external-event-operations.ts";
 import { FEEDBACK_OPERATIONS } from "./feedback-operations.ts";
 import { FORK_OPERATIONS } from "./fork-operations.ts";
 import { GATE_OPERATIONS } from "./gate-operations.ts";
 import { INBOX_OPERATIONS } from "./inbox-operations.ts";
+import { JUDGE_OPERATIONS } from "./judge-operations.ts";
 import { JUDGMENT_FILE_OPERATIONS } from "./judgment-file-operations.ts";
 import { KEY_OPERATIONS } from "./key-operations.ts";
 import { BODY, KEYED, type Operation, PROTECTED } from "./operation.ts";
@@ -36,6 +41,8 @@ import { Type } from "./schema.ts";
 import { SEAM_OPERATIONS } from "./seam-operations.ts";
 import { SIDECAR_OPERATIONS } from "./sidecar-operations.ts";
 import { RunSnapshot } from "./snapshot.ts";
+import { SUITE_GROWTH_OPERATIONS } from "./suite-growth-operations.ts";
+import { SUITE_OPERATIONS } from "./suite-operations.ts";
 import { TAPE_OPERATIONS } from "./tape-operations.ts";
 import { WEBHOOK_OPERATIONS } from "./webhook-operations.ts";
 import { WorkflowDefinition } from "./workflow.ts";
@@ -124,10 +131,14 @@ export const OPERATIONS = {
       "tenant_mismatch",
       "webhook_url_rejected",
       "mock_provider_forbidden",
+      "unsupported_mock_provider",
+      "no_active_deployment",
       "force_engine_version_forbidden",
       "run_already_active",
       "capability_required",
       "capability_not_provided",
+      "not_found",
+      "judge_not_certified",
     ],
   },
   listRuns: {
@@ -268,10 +279,17 @@ export const OPERATIONS = {
   ...BUNDLE_OPERATIONS,
   ...TAPE_OPERATIONS,
   ...REVIEW_OPERATIONS,
+  ...AGENT_OPERATIONS,
+  ...DEPLOYMENT_OPERATIONS,
+  ...SUITE_OPERATIONS,
+  ...SUITE_GROWTH_OPERATIONS,
+  ...EVAL_OPERATIONS,
+  ...JUDGE_OPERATIONS,
   ...EXTERNAL_EVENT_OPERATIONS,
   ...INBOX_OPERATIONS,
   ...WEBHOOK_OPERATIONS,
   ...SEAM_OPERATIONS,
+  ...AGENT_SEAM_OPERATIONS,
 } as const satisfies Record<string, Operation>;
 
 export type OperationId = keyof typeof OPERATIONS;

@@ -218,6 +218,7 @@ export const QueueItemView = Type.Object(
     queueId: Type.String(),
     runId: Type.String(),
     nodeId: Type.Optional(Type.String()),
+    eventId: Type.Optional(Type.String({ description: "the event of the run that is judged" })),
     workflowId: Type.String(),
     agentId: Type.Optional(Type.String({ description: "the agent that is judged" })),
     state: Type.Enum([...QUEUE_ITEM_STATES]),
@@ -258,10 +259,19 @@ export type QueueItemPage = Static<typeof QueueItemPage>;
 export const ADD_MAX = 100;
 export const AddItemsRequest = Type.Object(
   {
-    items: Type.Array(Type.Object({ runId: Id, nodeId: Type.Optional(Id) }, closed), {
-      minItems: 1,
-      maxItems: ADD_MAX,
-    }),
+    items: Type.Array(
+      Type.Object(
+        {
+          runId: Id,
+          nodeId: Type.Optional(Id),
+          eventId: Type.Optional(
+            Type.String({ minLength: 1, maxLength: 128, description: "one event of the run; not with nodeId" }),
+          ),
+        },
+        closed,
+      ),
+      { minItems: 1, maxItems: ADD_MAX },
+    ),
   },
   closed,
 );

@@ -2,8 +2,9 @@ import { type Cancellation, cancellationOf } from "./cancellation.ts";
 import { type Channel, openChannel, reduceChannel } from "./channel.ts";
 import { addCost } from "./cost.ts";
 import type { DrainPolicy, RunError, RunEvent } from "./events.ts";
+import { evolveAgent, type RunAgent } from "./evolve-agent.ts";
 import { branched } from "./evolve-branch.ts";
-import { type Children, evolveChildren, type Parent, waitingChild, withoutResult } from "./evolve-children.ts";
+import { type Children, chained, evolveChildren, type Parent, waitingChild, withoutResult } from "./evolve-children.ts";
 import { cancelInterrupts, evolveInterrupts } from "./evolve-interrupts.ts";
 import {
   changeNode,
@@ -15,11 +16,13 @@ import {
   suspended,
   withNode,
 } from "./evolve-nodes.ts";
+import { evolveOrchestrator, type Orchestrator } from "./evolve-orchestrator.ts";
 import { started } from "./evolve-started.ts";
 import { type ForkedFrom, isInherited, isReplay } from "./forked-from.ts";
 import type { Owner } from "./identity.ts";
 import { type Interrupt, waitingStatusOf } from "./interrupt.ts";
 import { isActive, type NodeState } from "./node-state.ts";
+import { CHAIN_EVENT } from "./orchestrator-events.ts";
 import { own } from "./own.ts";
 import { isTerminal, isWaiting, type RunStatus } from "./run-status.ts";
 import { masked, type Secret } from "./sensitive.ts";
@@ -62,7 +65,13 @@ export interface Run {
   readonly interrupts: Readonly<Record<string, Interrupt>>;
   /** The runs its nodes dispatched, by run id, oldest first. */
   readonly children: Children;
+  /** Where a supervisor has decided something. */
+  readonly orchestrator?: Orchestrator;
+  /** Where an agent was asked something. */
+  readonly agent?: RunAgent;
   readonly parent?: Parent;
+  /** What it began with, where another run dispatched it. */
+  readonly inputs?: Readonly<Record<string, unknown>>;
   readonly forkedFrom?: ForkedFrom;
   /** Whoever started it, where that is not its owner. */
   readonly startedBy?: string;
@@ -244,6 +253,12 @@ function apply(run: Run, event: RunEvent, scratch: Scratch): Run {
       const awaited = node?.status === "delegated" && node.childRunId === childRunId;
       return awaited && event.type === "assay.child.ended" ? changeNode(told, scratch, nodeId, resumed) : told;
     }
+    case "runOrchestrator.decided":
+      return { ...run, orchestrator: evolveOrchestrator(run.orchestrator, event) };
+    case "agent.invocation.started":
+      return { ...run, agent: evolveAgent(run.agent, event) };
+    case CHAIN_EVENT:
+      return { ...run, children: chained(run.children, event) };
     case "assay.cost.recorded":
       return { ...run, cost: addCost(run.cost ?? {}, event.payload.attributes) };
     default:

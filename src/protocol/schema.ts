@@ -40,12 +40,12 @@ export interface Problem {
 const MAX_PROBLEMS = 10;
 
 /** What is wrong, as paths and sentences. Never includes the offending values: they may be secrets. */
-export function problemsOf(schema: TSchema, value: unknown): Problem[] {
+export function problemsOf(schema: TSchema, value: unknown, max = MAX_PROBLEMS): Problem[] {
   const problems: Problem[] = [];
   for (const error of validator(schema).Errors(value)) {
     if (error.keyword === "boolean" || error.keyword === "anyOf") continue;
     problems.push({ path: error.instancePath, problem: sentence(error) });
-    if (problems.length === MAX_PROBLEMS) break;
+    if (problems.length === max) break;
   }
   return problems.length > 0 ? problems : [{ path: "", problem: "does not match any allowed form" }];
 }

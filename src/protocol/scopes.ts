@@ -16,6 +16,7 @@ export const SCOPES = [
   "deploy:promote",
   "deploy:rollback",
   "deploy:pause",
+  "deploy:policy",
   "approvals:relay",
   "workflows:write",
   "keys:manage",
@@ -26,6 +27,8 @@ export const SCOPES = [
   "reviews:request",
   "reviews:read",
   "reviews:delete",
+  "suites:write",
+  "agents:install",
 ] as const;
 
 export type Scope = (typeof SCOPES)[number];

@@ -1,4 +1,5 @@
 import { EventListResponse } from "./api.ts";
+import { EVAL_MODES } from "./eval-suite.ts";
 import { type Operation, PROTECTED } from "./operation.ts";
 import { Type } from "./schema.ts";
 import { RunSnapshot } from "./snapshot.ts";
@@ -66,6 +67,44 @@ export const SEAM_OPERATIONS = {
     ),
     success: { status: 200, schema: Type.Object({ released: Type.Boolean() }, open) },
     errors: [...PROTECTED, "validation_error", "INVALID_RESUME_VALUE"],
+  },
+  seamEvalRun: {
+    method: "POST",
+    path: "/v1/host/sample/agents/eval-run",
+    tag: "conformance seams",
+    summary: "Evaluates an agent with a suite made for the purpose, and waits for the end.",
+    access: "runs:create",
+    gate: { capability: "conformanceSeams", off: "not_found" },
+    body: Type.Object(
+      {
+        agentId: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+        modes: Type.Optional(Type.Array(Type.Enum([...EVAL_MODES]), { minItems: 1 })),
+        taskCount: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
+      },
+      open,
+    ),
+    success: { status: 200, schema: Type.Object({ runId: Type.String() }, open) },
+    errors: [...PROTECTED, "validation_error", "capability_not_provided", "not_found"],
+  },
+  seamDeploymentTransition: {
+    method: "POST",
+    path: "/v1/host/sample/agents/deployment-transition",
+    tag: "conformance seams",
+    summary: "Deploys an agent, or fails to, and tells what came of it.",
+    access: "deploy:promote",
+    gate: { capability: "conformanceSeams", off: "not_found" },
+    body: Type.Object(
+      {
+        scenario: Type.Enum(["promote", "unauthorized", "eval-gate-unmet", "channel-pin"]),
+        agentId: Type.Optional(Type.String({ minLength: 3, maxLength: 256 })),
+        version: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+        channel: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+        evalRunId: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+      },
+      open,
+    ),
+    success: { status: 200, schema: JsonObject },
+    errors: [...PROTECTED, "validation_error", "not_found", "no_active_deployment"],
   },
   seamOwnedRun: {
     method: "GET",

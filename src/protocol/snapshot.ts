@@ -27,6 +27,9 @@ export const RunSnapshot = Type.Object(
     startedAt: Type.Optional(Type.String()),
     completedAt: Type.Optional(Type.String()),
     nodeStates: Type.Optional(JsonObject),
+    inputs: Type.Optional(
+      Type.Record(Type.String(), Type.Unknown(), { description: "of a run that another one dispatched" }),
+    ),
     variables: Type.Optional(JsonObject),
     channels: Type.Optional(JsonObject),
     error: Type.Optional(Type.Omit(RunError, ["retryable"])),
@@ -36,6 +39,12 @@ export const RunSnapshot = Type.Object(
     metadata: Type.Optional(JsonObject),
     configurable: Type.Optional(JsonObject),
     metrics: Type.Optional(JsonObject),
+    runOrchestrator: Type.Optional(
+      Type.Object({ agentId: Type.String() }, { additionalProperties: true, description: "who decides what is next" }),
+    ),
+    agent: Type.Optional(
+      Type.Object({ agentId: Type.String() }, { additionalProperties: true, description: "who was asked last" }),
+    ),
     interrupt: Type.Optional(InterruptView),
     interrupts: Type.Optional(Type.Array(InterruptView, { description: "all that are open, oldest first" })),
     parentRunId: Type.Optional(Type.String()),
@@ -66,6 +75,11 @@ export function snapshotOf(run: Run, sensitive: Sensitivity): RunSnapshot {
     startedAt: run.startedAt,
     ...(run.endedAt === undefined ? {} : { completedAt: run.endedAt }),
     nodeStates: nodeStates(run, sensitive, secrets),
+    ...(run.orchestrator === undefined ? {} : { runOrchestrator: { agentId: run.orchestrator.agentId } }),
+    ...agentOf(run),
+    ...(run.inputs === undefined
+      ? {}
+      : { inputs: maskFieldValues(maskFields(run.inputs, maskedVariables(run, sensitive)), secrets) }),
     variables: maskFieldValues(maskFields(run.variables, maskedVariables(run, sensitive)), secrets),
     ...(Object.keys(run.channels).length === 0 ? {} : { channels: maskFieldValues(channels(run), secrets) }),
     ...(run.error === undefined ? {} : { error: maskError(publicError(run.error), secrets) }),
@@ -78,6 +92,12 @@ export function snapshotOf(run: Run, sensitive: Sensitivity): RunSnapshot {
     ...(run.configurable === undefined ? {} : { configurable: maskFieldValues({ ...run.configurable }, secrets) }),
     ...(run.cost === undefined ? {} : { metrics: { openwopCost: maskFieldValues(openwopCost(run.cost), secrets) } }),
   };
+}
+
+function agentOf({ agent }: Run): Pick<RunSnapshot, "agent"> {
+  if (agent === undefined) return {};
+  const { channels: _, ...shown } = agent;
+  return { agent: shown };
 }
 
 /** With where a fork comes from, which no event says; so `forkedFrom` is never what whoever started the run wrote there. */

@@ -60,15 +60,25 @@ export const WorkflowEdge = Type.Object(
 );
 export type WorkflowEdge = Static<typeof WorkflowEdge>;
 
+/** Words of their own: manifests have others for what a model is good at. */
+const REF_MODEL_CLASSES = [
+  ...["reasoning", "tool-using", "chat", "code", "vision", "multimodal", "embedding", "classification", "retrieval"],
+] as const;
+
 /** A pinned or channel-resolved agent; which of its forms a host serves is decided at registration. */
 export const AgentRef = Type.Object(
   {
     agentId: Type.String({ minLength: 3, maxLength: 256 }),
+    name: Type.Optional(Type.String({ maxLength: 1024 })),
+    modelClass: Type.Optional(Type.Enum([...REF_MODEL_CLASSES])),
+    memoryRef: Type.Optional(Type.String({ minLength: 1, maxLength: 1024 })),
     version: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
     channel: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+    sourceManifestId: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
   },
-  { additionalProperties: true },
+  closed,
 );
+export type AgentRef = Static<typeof AgentRef>;
 
 export const WorkflowNode = Type.Object(
   {

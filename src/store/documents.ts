@@ -20,7 +20,9 @@ export type DocumentKind =
   | "eval-run"
   | "eval-task"
   | "memory"
-  | "suite";
+  | "promotion-policy"
+  | "suite"
+  | "task-link";
 
 export interface DocumentId {
   /** `HOST_WIDE` or the tenant it belongs to. */

@@ -51,6 +51,8 @@ export interface Judgments {
   /** Newest first; `before` is the id of the last one of the page before. */
   listQueues(visible: Visibility, query: { readonly limit: number; readonly before?: string }): Promise<QueueRecord[]>;
   readQueueItem(visible: Visibility, queueId: string, itemId: string): Promise<QueueItemRecord | undefined>;
+  /** Those of them that the tenant has, in no order; of whatever queue and workspace. */
+  queueItemsById(tenant: string, itemIds: readonly string[]): Promise<QueueItemRecord[]>;
   /** In order of `position`, then id. */
   listQueueItems(visible: Visibility, query: QueueItemQuery): Promise<QueueItemRecord[]>;
   /**

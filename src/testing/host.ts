@@ -1,6 +1,7 @@
 import type { AddressInfo } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { expect } from "vitest";
+import { deploymentNode } from "../agents/deployments/management-workflow.ts";
 import { auditSigner } from "../engine/audit/signer.ts";
 import { authenticator } from "../engine/authenticate.ts";
 import type { Host } from "../engine/host.ts";
@@ -17,7 +18,9 @@ import type { Capability } from "../protocol/operation.ts";
 import { parse, Type } from "../protocol/schema.ts";
 import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
 import type { Store } from "../store/store.ts";
+import { agentsOn } from "./agents-on.ts";
 import { engineOn, register, workerOn } from "./engine.ts";
+import { EVAL_SETTINGS } from "./eval-bench.ts";
 import { scriptedReviewer } from "./scripted-reviewer.ts";
 import { workflow } from "./workflow.ts";
 
@@ -57,6 +60,11 @@ const ALL_SERVED: readonly Capability[] = [
   "diff",
   "debugBundle",
   "reviews",
+  "agents",
+  "evalSuite",
+  "deployment",
+  "orchestrator",
+  "modelCapabilities",
 ];
 
 export interface LogLine {
@@ -91,7 +99,7 @@ export class TestHost {
   static async start(options: TestHostOptions = {}): Promise<TestHost> {
     const store = options.store ?? (await openSqliteStore({ path: ":memory:" }));
     const capabilities = new Set<Capability>(options.capabilities ?? ALL_SERVED);
-    const bare: Host = { ...engineOn(store), capabilities, ...options.host };
+    const bare: Host = { ...engineOn(store, [deploymentNode]), capabilities, ...options.host };
     await seedKeys(bare, Object.values(KEYS) as KeyFileEntry[]);
     let worker: Worker | undefined;
     if (options.worker) worker = workerOn(bare);
@@ -127,6 +135,8 @@ export class TestHost {
         report: (error) => log("error")({ err: error }, "stream"),
       }),
       reviews: { reviewers: [scriptedReviewer()] },
+      trust: { publishers: [], allowUnsigned: true },
+      evals: { agents: agentsOn(store), settings: EVAL_SETTINGS },
       ...options.deps,
     });
     await app.ready();

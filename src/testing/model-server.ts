@@ -39,7 +39,7 @@ export type ModelReply =
   /** Takes the call and never answers. */
   | { readonly type: "silence" }
   /** Begins an answer that never ends. */
-  | { readonly type: "flood"; readonly chunk: string };
+  | { readonly type: "flood"; readonly chunk: string; readonly status?: number };
 
 export interface ModelUsage {
   readonly prompt_tokens: number;
@@ -58,6 +58,7 @@ export class ModelServer {
   readonly #close: () => Promise<void>;
   #script: ModelScript;
   #told: () => void = () => {};
+  #hungUp = 0;
 
   private constructor(script: ModelScript, port: number, close: () => Promise<void>) {
     this.#script = script;
@@ -91,12 +92,22 @@ export class ModelServer {
     while (this.calls.length < count) await new Promise<void>((resolve) => (this.#told = resolve));
   }
 
+  /** Resolves as soon as this many callers went away before they were answered. */
+  async hungUp(count: number): Promise<void> {
+    while (this.#hungUp < count) await new Promise<void>((resolve) => (this.#told = resolve));
+  }
+
   close(): Promise<void> {
     return this.#close();
   }
 
   async take(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const call = await callFrom(request);
+    response.once("close", () => {
+      if (response.writableFinished) return;
+      this.#hungUp++;
+      this.#told();
+    });
     this.calls.push(call);
     this.#told();
     reply(response, call, this.#script(call, this.calls));
@@ -145,7 +156,7 @@ function reply(response: ServerResponse, call: ModelCall, answer: ModelReply): v
       breakOff(response, call, answer.text);
       return;
     case "flood":
-      flood(response, answer.chunk);
+      flood(response, answer.chunk, answer.status ?? 200);
       return;
     case "text":
     case "tool":
@@ -216,8 +227,8 @@ function breakOff(response: ServerResponse, call: ModelCall, text: string): void
 }
 
 /** For as long as the other side takes it. */
-function flood(response: ServerResponse, chunk: string): void {
-  response.writeHead(200, { "content-type": "application/json" });
+function flood(response: ServerResponse, chunk: string, status: number): void {
+  response.writeHead(status, { "content-type": "application/json" });
   const pour = () => {
     while (!response.destroyed && response.write(chunk));
   };

@@ -13,6 +13,7 @@ import { stamp } from "../engine/stamp.ts";
 import { takeTurn } from "../engine/turn.ts";
 import { AppError } from "../protocol/errors.ts";
 import type { EventDraft, RunEvent } from "../protocol/events.ts";
+import { type OrchestratorDecision, SUPERVISOR } from "../protocol/orchestrator.ts";
 import { openInterrupts, type Run, wakeAtMs } from "../protocol/run.ts";
 import { isTerminal } from "../protocol/run-status.ts";
 import type { RunWrite } from "../store/store.ts";
@@ -128,7 +129,18 @@ export class RandomFamily {
     const attempt = log.executing.get(nodeId);
     if (attempt === undefined) return;
     log.executing.delete(nodeId);
-    await this.#turn(log, [{ nodeId, attempt, outcome: pick(this.#random, OUTCOMES), pins: [] }]);
+    const outcome = this.#outcomeOf(log, nodeId);
+    await this.#turn(log, [{ nodeId, attempt, outcome, pins: [] }]);
+  }
+
+  /** A supervisor decides something, mostly; other nodes come to anything. */
+  #outcomeOf({ plan }: RandomLog, nodeId: string): NodeOutcome {
+    const isBoss = plan.graph.node.get(nodeId)?.typeId === SUPERVISOR;
+    if (!isBoss || this.#random() < 0.1) return pick(this.#random, OUTCOMES);
+    const decision = pick(this.#random, DECISIONS);
+    const payload = { agentId: "test.boss", decision };
+    const events: EventDraft[] = [{ type: "runOrchestrator.decided", nodeId, payload }];
+    return { type: "completed", outputs: { kind: decision.kind, decision }, events };
   }
 
   async #turn(log: RandomLog, finished: Parameters<typeof takeTurn>[3]): Promise<void> {
@@ -194,6 +206,20 @@ export class RandomFamily {
   }
 }
 
+const worker = (...nextWorkerIds: string[]): OrchestratorDecision => ({ kind: "next-worker", nextWorkerIds });
+
+const DECISIONS: readonly OrchestratorDecision[] = [
+  worker("w2"),
+  worker("w1"),
+  worker("w2", "w2"),
+  worker("w1", "w2", "w1"),
+  worker("w2", "nowhere"),
+  { kind: "next-worker", nextWorkerIds: ["w2"], confidence: 0.2 },
+  { kind: "ask-user", prompt: `what about the ${SECRET}?` },
+  { kind: "terminate", reason: `enough ${SECRET}`, confidence: 0.4 },
+  { kind: "terminate" },
+];
+
 const OUTCOMES: readonly NodeOutcome[] = [
   { type: "completed", outputs: { answer: `the ${SECRET} is out` } },
   { type: "completed", variables: { count: 4, password: `new ${SECRET}` } },
@@ -211,5 +237,8 @@ const ANSWERS: readonly unknown[] = [
   { decision: "granted" },
   { decision: "rejected", reason: `not ${SECRET}` },
   { answers: { q1: `the ${SECRET}` } },
+  { answers: { answer: `not the ${SECRET}` } },
+  { answers: { proceed: "yes" } },
+  { answers: { proceed: "no" } },
   42,
 ];

@@ -1,3 +1,4 @@
+import { DISPATCH, SUPERVISOR } from "../protocol/orchestrator.ts";
 import type { TriggerRule, WorkflowDefinition } from "../protocol/workflow.ts";
 import { TRIGGER_RULES } from "../protocol/workflow.ts";
 import { workflow } from "./workflow.ts";
@@ -52,6 +53,12 @@ export function randomWorkflow(
     for (let from = 0; from < to; from++) {
       if (random() < 1.6 / to) edges.push(randomEdge(random, ids[from] as string, ids[to] as string));
     }
+  }
+  if (others.length > 0 && random() < 0.35) {
+    Object.assign(nodes, orchestration(random, others));
+    edges.push({ from: "boss", to: "do" }, { from: "do", to: "boss" });
+    if (random() < 0.5) edges.push({ ...randomEdge(random, "do", ids[0] as string), triggerRule: "all_complete" });
+    if (random() < 0.3) edges.push(randomEdge(random, ids.at(-1) as string, "boss"));
   }
   for (let back = Math.floor(random() * 3); back > 0; back--) {
     const from = Math.floor(random() * count);
@@ -125,6 +132,24 @@ function subWorkflow(random: Random, workflowId: string) {
       propagateCancellation: random() < 0.8,
       inputMapping: pick(random, [{}, { given: "password" }, { count: "count", password: "given" }]),
       outputMapping: pick(random, [{}, { got: "password", given: "given" }, { count: "count", text: "copy" }]),
+    },
+  };
+}
+
+/** A supervisor, whose decisions whoever executes it makes up, and its dispatch. */
+function orchestration(random: Random, others: readonly string[]) {
+  const mappings = [{}, { got: "password", given: "given" }, { count: "count", text: "copy" }];
+  return {
+    boss: { typeId: SUPERVISOR, config: { workers: others.map((workflowId) => ({ workflowId })) } },
+    do: {
+      typeId: DISPATCH,
+      config: {
+        fanOutPolicy: random() < 0.9 ? "sequential" : "reject",
+        inputMapping: pick(random, [{}, { given: "password" }, { count: "count", password: "given" }]),
+        outputMapping: pick(random, mappings),
+        perWorkerOutputMappings: { w2: pick(random, mappings) },
+        ...(random() < 0.2 ? { iterationCap: 1 + Math.floor(random() * 3) } : {}),
+      },
     },
   };
 }

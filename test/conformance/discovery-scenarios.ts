@@ -50,7 +50,7 @@ export function discoveryScenarios(host: () => OutsideHost): void {
         403,
         "tenant_mismatch",
       ],
-      ["eval mode", "POST", "/v1/runs", { body: { mode: "eval" } }, 501, "capability_not_provided"],
+      ["an evaluation of nothing", "POST", "/v1/runs", { body: { mode: "eval" } }, 400, "validation_error"],
       ["annotations of an unknown run", "POST", "/v1/runs/run-x/annotations", { body: {} }, 404, "not_found"],
       [
         "a bad option",

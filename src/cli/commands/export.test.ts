@@ -25,7 +25,7 @@ function call(output: string | undefined, io = recordedIo()): Call<typeof EXPORT
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const config = { url, key: "key", timeoutMs: 5000 } as Config;
   const flags = { output, force: false } as Call<typeof EXPORT_FLAGS>["flags"];
-  return { args: [], flags, json: false, config, given: new Set(), io };
+  return { args: [], flags, json: false, config, given: new Set(), isSet: () => false, io };
 }
 
 describe("an export that breaks off", () => {

@@ -1,3 +1,4 @@
+import { AppError } from "../../protocol/errors.ts";
 import type { AddItemsResponse } from "../../protocol/queue-api.ts";
 import { formatCount } from "../amount.ts";
 import { connect } from "../client.ts";
@@ -13,7 +14,14 @@ export async function queueAdd(call: Call<typeof QUEUE_ADD_FLAGS>): Promise<unde
   const client = connect(config);
   const [named = "", ...runIds] = args;
   const { queueId } = await findQueue(client, named);
-  const all = runIds.map((runId) => ({ runId, ...(flags.node === undefined ? {} : { nodeId: flags.node }) }));
+  if (flags.event !== undefined && (runIds.length > 1 || flags.node !== undefined)) {
+    throw new AppError("unusable_input", { problem: "--event goes with one run, and not with --node" });
+  }
+  const all = runIds.map((runId) => ({
+    runId,
+    ...(flags.node === undefined ? {} : { nodeId: flags.node }),
+    ...(flags.event === undefined ? {} : { eventId: flags.event }),
+  }));
   const total: AddItemsResponse = { added: [], known: 0 };
   for (let i = 0; i < all.length; i += AT_ONCE) {
     const body = { items: all.slice(i, i + AT_ONCE) };

@@ -36,7 +36,7 @@ function table(items: readonly QueueItemView[], paint: Paint): string {
   const rows = items.map((item) => [
     item.itemId,
     stateText(item, paint),
-    printable(item.nodeId === undefined ? item.runId : `${item.runId} ${item.nodeId}`),
+    printable(`${item.runId} ${item.nodeId ?? item.eventId ?? ""}`.trimEnd()),
     item.final === null ? "-" : printable(String(item.final.value)),
     item.mine?.status ?? "-",
     item.judgments === null ? paint.dim("hidden") : judgments(item.judgments),

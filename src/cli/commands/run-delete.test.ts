@@ -29,7 +29,15 @@ test.each([
       return answer;
     },
   });
-  const code = await runDelete({ args: [runId], flags: { yes: false }, json: false, config, given: new Set(), io });
+  const code = await runDelete({
+    args: [runId],
+    flags: { yes: false },
+    json: false,
+    config,
+    given: new Set(),
+    isSet: () => false,
+    io,
+  });
   expect(asked).toEqual([`Delete ${runId} for good, with everything about it? [y/N] `]);
   expect({ code, out: io.outLines }).toEqual(deleted ? { code: 0, out: [`${runId} deleted`] } : { code: 2, out: [] });
   expect((await host.ask("GET", `/v1/runs/${runId}`)).statusCode).toBe(deleted ? 404 : 200);

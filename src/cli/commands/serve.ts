@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import type { PackDesk } from "../../agents/packs/open-pack.ts";
 import { authenticator } from "../../engine/authenticate.ts";
 import { bootstrapOwnerKey } from "../../engine/bootstrap-key.ts";
 import type { Host } from "../../engine/host.ts";
@@ -14,12 +15,15 @@ import { openStore } from "../database.ts";
 import { consoleFolder, programName } from "../paths.ts";
 import { reviewerBindings } from "../reviewer-bindings.ts";
 import { packageVersion } from "../version.ts";
+import { agentsFileOf } from "../wiring/agent-bindings.ts";
+import { agentServices } from "../wiring/agents.ts";
 import { buildHost } from "../wiring/build-host.ts";
 import { expireRuns } from "../wiring/expire-runs.ts";
 import { fillQueues } from "../wiring/fill-queues.ts";
 import { httpSettings, streamSettings } from "../wiring/http-settings.ts";
 import { readKeyFile } from "../wiring/key-file.ts";
 import { isLoopback, listen } from "../wiring/listen.ts";
+import { checkPackFolders, installEverywhere, packDesk, packTrust } from "../wiring/pack-folders.ts";
 import type { ProcessScrubber } from "../wiring/process-scrubber.ts";
 import { purgeFromTimeToTime } from "../wiring/purge.ts";
 import { reviewOn, usableBindings } from "../wiring/review-on.ts";
@@ -29,8 +33,9 @@ import { signCheckpoints, signerFor } from "../wiring/sign-audit.ts";
 import { deliveryPart } from "../wiring/start-deliveries.ts";
 import { startOtlp } from "../wiring/start-otlp.ts";
 import { workOn } from "../wiring/start-worker.ts";
+import { checkSuiteFiles, keepSuites } from "../wiring/suite-files.ts";
 import { workerSamples } from "../wiring/worker-samples.ts";
-import { checkWorkflowFiles, registerNew } from "../wiring/workflow-files.ts";
+import { checkWorkflowFiles, registerNew, type SkippedFile } from "../wiring/workflow-files.ts";
 
 /** One process with everything in it, wired from top to bottom; it ends with a signal. */
 export function serve(call: Call): Promise<number> {
@@ -50,17 +55,33 @@ interface Ready {
 async function start(call: Call, log: Logger, shutdown: Shutdown, scrubber: ProcessScrubber): Promise<Ready> {
   const { config } = call;
   const keyFile = config.keys === undefined ? undefined : readKeyFile(config.keys);
+  // A file that cannot be used is told before anything is opened.
+  agentsFileOf(config);
+  const trust = packTrust(config);
   const bindings = usableBindings(reviewerBindings(config), ownEnvironment());
   const store = await openStore(config);
   shutdown.add("store", () => store.close());
   purgeFromTimeToTime(store, log, shutdown);
 
   const signer = await signerFor(store, config);
-  let host = await buildHost(store, config, scrubber);
+  const evals = agentServices(store, config, scrubber);
+  shutdown.add("tools", () => evals.tools.close());
+  let host = await buildHost(store, config, scrubber, evals);
   if (host.capabilities.has("auditLogIntegrity")) {
     host = { ...host, checkpointer: signCheckpoints(host, signer, config, log, shutdown) };
   }
+  const audit = {
+    verifier: signer,
+    intervalEntries: config.auditCheckpointEntries,
+    intervalSeconds: config.auditCheckpointSeconds,
+  };
+  const version = packageVersion();
+  const settings = httpSettings(config);
+  const shown = config.console ? { consoleDir: consoleFolder() } : {};
+  // Before workflows, which may name agents.
+  await installPacks(host, call, packDesk({ host, version, settings, audit, evals, ...shown }, trust));
   await registerWorkflows(host, call);
+  await registerSuites(host, call);
   expireRuns(host, config, log, shutdown);
   fillQueues(host, config, log, shutdown);
   if (keyFile) await seedKeys(host, keyFile);
@@ -82,19 +103,18 @@ async function start(call: Call, log: Logger, shutdown: Shutdown, scrubber: Proc
   const reviews = reviewOn(host, bindings, config, shutdown, () => scrubber.known());
   const app = buildServer({
     host,
-    settings: httpSettings(config),
+    settings,
     log,
-    version: packageVersion(),
+    version,
     authenticator: authenticating,
     authorizer: authorizing,
-    audit: {
-      verifier: signer,
-      intervalEntries: config.auditCheckpointEntries,
-      intervalSeconds: config.auditCheckpointSeconds,
-    },
+    audit,
     events,
+    evals,
+    ...(evals.mocks === undefined ? {} : { mocks: evals.mocks }),
+    trust,
     reviews,
-    ...(config.console ? { consoleDir: consoleFolder() } : {}),
+    ...shown,
     fixtures: () => hostWideIds(store),
     samples: () => [
       ...events.samples(),
@@ -110,12 +130,28 @@ async function start(call: Call, log: Logger, shutdown: Shutdown, scrubber: Proc
   return { url, ownerKey: keyFile ? undefined : await bootstrapOwnerKey(host) };
 }
 
-async function registerWorkflows(host: Host, { config, io }: Call): Promise<void> {
-  const { writes, skipped } = checkWorkflowFiles(host, config.workflows);
-  const complaints = skipped.map(({ file, reason }) => `${file} is not registered: ${reason}`);
+async function installPacks(host: Host, call: Call, desk: PackDesk): Promise<void> {
+  const { packs, skipped } = await checkPackFolders(host, desk, call.config.packs);
+  complain(call, skipped, "installed");
+  complain(call, await installEverywhere(host, packs), "installed");
+}
+
+async function registerWorkflows(host: Host, call: Call): Promise<void> {
+  const { writes, skipped } = checkWorkflowFiles(host, call.config.workflows);
+  complain(call, skipped, "registered");
+  await registerNew(host, writes);
+}
+
+async function registerSuites(host: Host, call: Call): Promise<void> {
+  const { suites, skipped } = await checkSuiteFiles(host, call.config.suites);
+  complain(call, skipped, "registered");
+  await keepSuites(host, suites);
+}
+
+function complain({ config, io }: Call, skipped: readonly SkippedFile[], done: string): void {
+  const complaints = skipped.map(({ file, reason }) => `${file} is not ${done}: ${reason}`);
   if (config.strict && complaints.length > 0) throw new AppError("unusable_input", { problem: complaints.join("; ") });
   for (const complaint of complaints) io.err(`assay: ${complaint}.`);
-  await registerNew(host, writes);
 }
 
 const PAGE = 500;

@@ -1,5 +1,4 @@
 import { basename } from "node:path";
-import { readTape } from "../../formats/tape/read-tape.ts";
 import type { ImportTapeResponse } from "../../protocol/tape-api.ts";
 import { formatCount } from "../amount.ts";
 import { connect } from "../client.ts";
@@ -7,8 +6,8 @@ import type { Call } from "../command.ts";
 import type { Io } from "../io.ts";
 import { printable } from "../printable.ts";
 import type { TAPE_IMPORT_FLAGS } from "../specs/tape-server.ts";
-import { watchedBytes } from "../tape/file-bytes.ts";
 import { type SentBodies, sendBodies } from "../tape/send-bodies.ts";
+import { tapeText } from "../tape/tape-text.ts";
 import { withTape } from "../tape/unpacked-bundle.ts";
 
 type ImportCall = Call<typeof TAPE_IMPORT_FLAGS>;
@@ -30,7 +29,7 @@ export async function tapeImport(call: ImportCall): Promise<undefined> {
 }
 
 async function sendTape({ flags, config, io }: ImportCall, path: string) {
-  const text = await textOf(path, io);
+  const text = await tapeText(path, io);
   const client = connect(config);
   const body = {
     tape: text,
@@ -40,19 +39,6 @@ async function sendTape({ flags, config, io }: ImportCall, path: string) {
   const answer = await client.json<ImportTapeResponse>("/v1/host/assay/tapes", { method: "POST", body });
   const bodies = await sendBodies(client, answer.runId, path, answer.bodies.missing, (text) => io.progress(text));
   return { answer, bodies, tape: path };
-}
-
-/** Read here as well, so that what is wrong with it is said of the file and nothing is sent. */
-async function textOf(path: string, io: Io): Promise<string> {
-  const pieces: Uint8Array[] = [];
-  async function* kept() {
-    for await (const piece of watchedBytes(path, io)) {
-      pieces.push(piece);
-      yield piece;
-    }
-  }
-  await readTape(path, kept(), () => {});
-  return Buffer.concat(pieces).toString("utf8");
 }
 
 function tell(io: Io, path: string, answer: ImportTapeResponse, bodies: SentBodies): void {

@@ -2,6 +2,7 @@ import { AppError } from "../../protocol/errors.ts";
 import type { Call } from "../command.ts";
 import { describeDatabase, openStore } from "../database.ts";
 import { packageVersion } from "../version.ts";
+import { agentServices } from "../wiring/agents.ts";
 import { buildHost } from "../wiring/build-host.ts";
 import { runUntilStopped } from "../wiring/run-until-stopped.ts";
 import { deliveryPart } from "../wiring/start-deliveries.ts";
@@ -19,7 +20,9 @@ export async function worker(call: Call): Promise<number> {
   return runUntilStopped(call, async (log, shutdown, scrubber) => {
     const store = await openStore(config);
     shutdown.add("store", () => store.close());
-    const host = await buildHost(store, config, scrubber);
+    const services = agentServices(store, config, scrubber);
+    shutdown.add("tools", () => services.tools.close());
+    const host = await buildHost(store, config, scrubber, services);
     deliveryPart(host, config, log, shutdown).start("");
     workOn(host, config, log, shutdown);
     startOtlp(host, config, log, shutdown);

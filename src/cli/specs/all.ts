@@ -1,10 +1,15 @@
 import type { AnyCommand } from "../command.ts";
+import { AGENT_COMMANDS } from "./agent.ts";
 import { ANNOTATION_COMMANDS } from "./annotation.ts";
 import { AUDIT_COMMANDS } from "./audit.ts";
 import { DATABASE_COMMANDS, openapi } from "./database.ts";
+import { DEPLOYMENT_COMMANDS } from "./deployment.ts";
+import { EVAL_COMMANDS } from "./eval.ts";
+import { evalOverride } from "./eval-override.ts";
 import { EVENT_COMMANDS } from "./event.ts";
 import { FEEDBACK_COMMANDS } from "./feedback.ts";
 import { INBOX_COMMANDS } from "./inbox.ts";
+import { JUDGE_COMMANDS } from "./judge.ts";
 import { JUDGMENT_COMMANDS } from "./judgments.ts";
 import { KEY_COMMANDS } from "./key.ts";
 import { QUEUE_COMMANDS } from "./queue.ts";
@@ -12,6 +17,8 @@ import { REVIEW_COMMANDS } from "./review.ts";
 import { ROLE_COMMANDS } from "./role.ts";
 import { RUN_COMMANDS } from "./run.ts";
 import { SERVE_COMMANDS } from "./serve.ts";
+import { SUITE_COMMANDS } from "./suite.ts";
+import { SUITE_GROWTH_COMMANDS } from "./suite-growth.ts";
 import { TAPE_COMMANDS } from "./tape.ts";
 import { WEBHOOK_COMMANDS } from "./webhook.ts";
 import { WORKFLOW_COMMANDS } from "./workflow.ts";
@@ -27,6 +34,13 @@ export const COMMANDS: readonly AnyCommand[] = [
   ...QUEUE_COMMANDS,
   ...TAPE_COMMANDS,
   ...REVIEW_COMMANDS,
+  ...AGENT_COMMANDS,
+  ...DEPLOYMENT_COMMANDS,
+  ...SUITE_COMMANDS,
+  ...SUITE_GROWTH_COMMANDS,
+  ...EVAL_COMMANDS,
+  evalOverride,
+  ...JUDGE_COMMANDS,
   ...EVENT_COMMANDS,
   ...WORKFLOW_COMMANDS,
   ...KEY_COMMANDS,
@@ -45,6 +59,12 @@ export const GROUPS: Readonly<Record<string, string>> = {
   queue: "Have runs judged by several people, and see how far they agree.",
   tape: "Judge recorded runs in files beside them: validate, annotate, compare, and take them to a server and back.",
   review: "Have a piece of work reviewed by a peer, decide on each remark, and ask again; or be that peer.",
+  agent: "Check, sign and install packs of agents, and see what is installed.",
+  policy: "Say what has to hold before a version of an agent is deployed.",
+  suite: "Write and check eval suites, and keep them on a server.",
+  eval: "Evaluate agents with suites, and say whether they got better or worse.",
+  "eval baseline": "Name the evaluations that later ones are compared with.",
+  judge: "Compare the judge of evaluations with people, and see what it is certified for.",
   event: "Hand events from elsewhere to the runs that wait for them.",
   workflow: "Register and look at workflow definitions.",
   key: "Make, list and end API keys.",

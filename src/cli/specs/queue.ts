@@ -77,6 +77,7 @@ export const queueItems = command({
 
 export const QUEUE_ADD_FLAGS = {
   node: { type: "text", value: "ID", summary: "Judge this node of each run instead of the whole run." },
+  event: { type: "text", value: "ID", summary: "Judge this event of the run, such as the score of a task." },
 } as const satisfies Flags;
 
 export const queueAdd = command({

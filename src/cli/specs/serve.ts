@@ -27,6 +27,8 @@ export const worker = command({
   flags: {},
   settings: [
     "databaseUrl",
+    "agents",
+    "evalCacheSeconds",
     "workerConcurrency",
     "leaseMs",
     "leaseRenewMs",

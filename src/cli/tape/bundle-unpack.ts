@@ -15,6 +15,7 @@ import {
 } from "../../formats/tape/bundle.ts";
 import { ByteHash } from "../../formats/tape/byte-hash.ts";
 import { readTapeContents } from "../../formats/tape/tape-contents.ts";
+import { readTarHeader } from "../../formats/tar/tar-header.ts";
 import { BadArchive, TarReader } from "../../formats/tar/tar-reader.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { printable } from "../printable.ts";
@@ -32,7 +33,7 @@ export class BundleReader {
 
   constructor(path: string) {
     this.#path = path;
-    this.#tar = new TarReader(readWhole(path));
+    this.#tar = new TarReader(readWhole(path), readTarHeader);
   }
 
   /** The first thing in it. */

@@ -51,7 +51,7 @@ export async function sendBodies(
 const REFUSALS: ReadonlySet<string> = new Set(["tape_body_refused", "payload_too_large"]);
 
 /** A tape may name anything; only what could be a body is looked up. */
-async function bodyBeside(tape: string, hash: string): Promise<Buffer | undefined> {
+export async function bodyBeside(tape: string, hash: string): Promise<Buffer | undefined> {
   if (!isBodyHash(hash)) return undefined;
   const path = join(bodiesOf(tape), hash);
   try {

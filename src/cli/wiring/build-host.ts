@@ -1,6 +1,7 @@
 import { type GateSettings, type Host, idSource } from "../../engine/host.ts";
-import type { NodeTypes } from "../../engine/node-type.ts";
-import { NODE_TYPES } from "../../engine/nodes/all.ts";
+import type { NodeType, NodeTypes } from "../../engine/node-type.ts";
+import { NODE_TYPES, servedTypes } from "../../engine/nodes/all.ts";
+import { CANARY_ID, secretEcho } from "../../engine/nodes/secret-echo.ts";
 import { sideEffect } from "../../engine/nodes/side-effect.ts";
 import { systemResolve } from "../../engine/outbound/guard.ts";
 import { plansOf } from "../../engine/plans.ts";
@@ -9,6 +10,7 @@ import type { Capability } from "../../protocol/operation.ts";
 import type { Store } from "../../store/store.ts";
 import type { Config } from "../settings.ts";
 import { packageVersion } from "../version.ts";
+import { type AgentServices, agentNodeTypes, agentServices } from "./agents.ts";
 import { type ProcessScrubber, processScrubber } from "./process-scrubber.ts";
 import { ownTokenSecret, tokensFor } from "./token-keys.ts";
 
@@ -25,9 +27,22 @@ const BUILT: readonly Capability[] = [
   "diff",
   "debugBundle",
   "reviews",
+  "agents",
+  "evalSuite",
+  "deployment",
+  "orchestrator",
+  "modelCapabilities",
 ];
 
-export async function buildHost(store: Store, config: Config, given?: ProcessScrubber): Promise<Host> {
+/** What cannot be served without agents. */
+const OF_AGENTS: readonly Capability[] = ["evalSuite", "deployment"];
+
+export async function buildHost(
+  store: Store,
+  config: Config,
+  given?: ProcessScrubber,
+  services?: AgentServices,
+): Promise<Host> {
   const scrubber = given ?? (await processScrubber(config));
   scrubber.keep(await ownTokenSecret(store));
   const nowMs = Date.now;
@@ -35,35 +50,39 @@ export async function buildHost(store: Store, config: Config, given?: ProcessScr
   const capabilities = capabilitiesOf(config);
   const { maxNodeExecutions, maxRunDurationMs } = config;
   const effects = { retentionMs: config.effectRetentionSeconds * 1000 };
+  const needs = { store: withOutbox(store, { nowMs, newId, capabilities }), scrubber, nowMs, newId, effects };
+  const asking = services ?? agentServices(store, config, scrubber);
+  const agentNodes = agentNodeTypes(needs, asking, capabilities.has("agents"));
   return {
-    store: withOutbox(store, { nowMs, newId, capabilities }),
+    ...needs,
     plans: plansOf(store),
-    nodeTypes: nodeTypesOf(config, { store, nowMs, effects }),
+    nodeTypes: nodeTypesOf(config, capabilities, needs, agentNodes),
     limits: { maxNodeExecutions, maxRunDurationMs },
     capabilities,
     runtimeCapabilities: new Set(),
     idempotency: { retentionMs: config.idempotencyRetentionSeconds * 1000, leaseMs: IDEMPOTENCY_LEASE_MS },
     tokens: await tokensFor(store, config, nowMs),
     gates: gatesOf(config),
-    scrubber,
     bundles: { maxBytes: config.bundleMaxBytes },
-    effects,
     outbound: {
       allowPrivate: config.allowPrivateWebhooks,
       resolve: systemResolve,
       timeoutMs: config.webhookTimeoutMs,
       userAgent: `assay/${packageVersion()}`,
     },
-    nowMs,
-    newId,
   };
 }
 
 /** What is only there to be watched by a conformance suite is not there for anybody else. */
-function nodeTypesOf({ conformanceSeams }: Config, host: Pick<Host, "store" | "nowMs" | "effects">): NodeTypes {
-  if (!conformanceSeams) return NODE_TYPES;
-  const more = sideEffect(host);
-  return new Map([...NODE_TYPES, [more.typeId, more]]);
+function nodeTypesOf(
+  { conformanceSeams, canarySecret }: Config,
+  capabilities: ReadonlySet<Capability>,
+  host: Pick<Host, "store" | "nowMs" | "effects">,
+  agentNodes: readonly NodeType[],
+): NodeTypes {
+  const canary = secretEcho((id) => (id === CANARY_ID ? canarySecret : undefined));
+  const all = [...NODE_TYPES.values(), ...agentNodes, ...(conformanceSeams ? [sideEffect(host), canary] : [])];
+  return servedTypes(all, capabilities);
 }
 
 function gatesOf({ gateTimeout, eventRetention }: Config): GateSettings {
@@ -71,7 +90,9 @@ function gatesOf({ gateTimeout, eventRetention }: Config): GateSettings {
   return { ...timeout, eventRetentionMs: eventRetention * 1000 };
 }
 
-function capabilitiesOf({ disable, conformanceSeams }: Config): ReadonlySet<Capability> {
-  const on = BUILT.filter((capability) => !disable.includes(capability));
+function capabilitiesOf({ disable, conformanceSeams, canarySecret }: Config): ReadonlySet<Capability> {
+  const canary: readonly Capability[] = conformanceSeams && canarySecret !== undefined ? ["secrets"] : [];
+  const off = disable.includes("agents") ? [...disable, ...OF_AGENTS] : disable;
+  const on = [...BUILT, ...canary].filter((capability) => !off.includes(capability));
   return new Set(conformanceSeams ? [...on, "conformanceSeams"] : on);
 }

@@ -7,6 +7,7 @@ export function httpSettings(config: Config): HttpSettings {
     maxRequestBodyBytes: config.maxRequestBodyBytes,
     maxTapeBytes: config.maxTapeBytes,
     maxReviewBytes: config.maxReviewBytes,
+    maxPackBytes: config.maxPackBytes,
     maxJsonDepth: config.maxJsonDepth,
     maxJsonElements: config.maxJsonElements,
     rateLimit: config.rateLimit,

@@ -3,11 +3,20 @@ import type { Environment } from "../config.ts";
 import { otlpHeaders } from "../otlp-receiver.ts";
 import type { Config } from "../settings.ts";
 import { parseTokenKeys } from "../token-keys.ts";
+import { agentsFileOf, keysNamedIn } from "./agent-bindings.ts";
 import { readKeyFile } from "./key-file.ts";
 
 type Secrets = Pick<
   Config,
-  "databaseUrl" | "tokenKeys" | "key" | "keys" | "auditKey" | "otlpHeaders" | "reviewModelKeyEnv"
+  | "databaseUrl"
+  | "tokenKeys"
+  | "key"
+  | "keys"
+  | "auditKey"
+  | "otlpHeaders"
+  | "reviewModelKeyEnv"
+  | "canarySecret"
+  | "agents"
 >;
 
 /**
@@ -24,6 +33,8 @@ export function knownSecrets(config: Secrets, env: Environment): string[] {
     ...(tokenKeys === undefined ? [] : orNone(() => parseTokenKeys(tokenKeys).map(({ secret }) => secret))),
     ...(headers === undefined ? [] : orNone(() => Object.values(otlpHeaders(headers)))),
     ...(key === undefined ? [] : [key]),
+    ...(config.canarySecret === undefined ? [] : [config.canarySecret]),
+    ...orNone(() => keysNamedIn(agentsFileOf(config), env)),
     ...(modelKey === undefined || modelKey === "" ? [] : [modelKey]),
     ...(keys === undefined ? [] : orNone(() => readKeyFile(keys).map((entry) => entry.key))),
     ...(auditKey === undefined ? [] : orNone(() => linesOf(readFileSync(auditKey, "utf8")))),

@@ -47,7 +47,10 @@ function claimsOverride(value: unknown): boolean {
 /** No evaluation can be read yet, so no evidence is there; nothing stands in for it. */
 function requireEvidence({ requiredEval }: GovernedRules): void {
   if (requiredEval === undefined) return;
-  throw new AppError("eval_gate_unmet", { problem: "this host holds no evaluation that could prove it", requiredEval });
+  throw new AppError("eval_gate_unmet", {
+    problem: "gates of workflows cannot look at evaluations yet; deployments can",
+    requiredEval,
+  });
 }
 
 /** Whoever has granted may still override: that is another path, and the same voter. */

@@ -18,8 +18,11 @@ export interface Fork {
 
 /** The beginning of a fork's log: the source's history as its own. Where none of it is kept, the run begins anew. */
 export function copyHistory({ runId, from, history, newEventId }: Fork): { run: Run; events: RunEvent[] } {
+  const names = new Map(history.map(({ eventId }) => [eventId, newEventId()]));
   const events = history.map((event): RunEvent => {
-    const copied = { ...event, runId, eventId: newEventId() };
+    const causationId = event.causationId === undefined ? undefined : names.get(event.causationId);
+    const cause = causationId === undefined ? {} : { causationId };
+    const copied = { ...event, runId, eventId: names.get(event.eventId) ?? newEventId(), ...cause };
     if (copied.type !== "run.started") return copied;
     const sealed = { ...(copied.sealed ?? copied.payload), forkedFrom: from };
     return { ...copied, sealed, ...(from.fromSeq === 0 ? { timestamp: from.at } : {}) };

@@ -1,4 +1,5 @@
 import type { RunError } from "../../protocol/events.ts";
+import { DISPATCH } from "../../protocol/orchestrator.ts";
 import { own } from "../../protocol/own.ts";
 import { isActive, isSettled, type NodeState, nodeOf, type Run } from "../../protocol/run.ts";
 import { maskFields } from "../../protocol/snapshot.ts";
@@ -154,11 +155,11 @@ function loopBack(plan: Plan, run: Run): { readonly loop?: Step; readonly held: 
   const held = new Set<string>();
   for (const [sourceId, edges] of plan.graph.backFrom) {
     const source = nodeOf(run, sourceId);
-    if (source?.status !== "completed") continue;
+    if (source?.status !== "completed" || endsLoop(plan, sourceId, source)) continue;
     for (const edge of edges) {
       if (!leadsOn(run, edge, source)) continue;
       const iteration = (own(run.loops, edge.id) ?? 0) + 1;
-      const limit = plan.definition.settings.maxLoopbackIterations ?? DEFAULT_MAX_LOOPBACK_ITERATIONS;
+      const limit = loopLimit(plan, sourceId);
       if (iteration > limit) {
         return { loop: { type: "loop-limit", nodeId: edge.targetNodeId, iterations: iteration, limit }, held };
       }
@@ -171,6 +172,17 @@ function loopBack(plan: Plan, run: Run): { readonly loop?: Step; readonly held: 
     }
   }
   return { held };
+}
+
+/** A dispatch that was told to end the loop: no edge leads back from it, whatever its condition. */
+function endsLoop(plan: Plan, nodeId: string, { outputs }: NodeState): boolean {
+  return plan.graph.node.get(nodeId)?.typeId === DISPATCH && outputs?.["kind"] === "terminate";
+}
+
+/** How long a supervisor goes on is for itself to decide, within the limits of its run. */
+function loopLimit(plan: Plan, sourceId: string): number {
+  const own = plan.graph.node.get(sourceId)?.typeId === DISPATCH ? Number.POSITIVE_INFINITY : undefined;
+  return plan.definition.settings.maxLoopbackIterations ?? own ?? DEFAULT_MAX_LOOPBACK_ITERATIONS;
 }
 
 /** The outputs of the nodes nothing follows: of the one, or of each under its id. */

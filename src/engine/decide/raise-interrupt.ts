@@ -16,6 +16,8 @@ export interface InterruptRequest {
   readonly resumeSchema?: Readonly<Record<string, unknown>>;
   readonly timeoutMs?: number;
   readonly profile?: string;
+  /** What is said before it is asked, in the same breath. */
+  readonly announcing?: readonly EventDraft[];
 }
 
 export interface Raising extends InterruptRequest {
@@ -43,6 +45,7 @@ export function raiseInterrupt(
   const { data, resumeSchema, timeoutMs, profile, interruptId, correlationId, at } = raising;
   const shown = kind === "approval" ? { ...data, ...sinceLastTime(run, nodeId, data) } : { ...data };
   return [
+    ...(raising.announcing ?? []),
     {
       type: "interrupt.requested",
       nodeId,
@@ -61,7 +64,7 @@ export function raiseInterrupt(
       },
     },
     ...olderTwin(nodeId, { kind, data, interruptId }),
-    suspended(nodeId, { interruptId, kind, key }),
+    suspended(nodeId, { interruptId, kind, key, data }),
   ];
 }
 
@@ -95,9 +98,10 @@ function unusable(resumeSchema: Raising["resumeSchema"], data: Raising["data"]):
 
 function suspended(
   nodeId: string,
-  { interruptId, kind, key }: Pick<Interrupt, "interruptId" | "kind" | "key">,
+  { interruptId, kind, key, data }: Pick<Interrupt, "interruptId" | "kind" | "key" | "data">,
 ): EventDraft {
-  const reason = kind === "low-confidence" ? { reason: "low-confidence" } : {};
+  const { agentId, threshold, observed } = data;
+  const reason = kind === "low-confidence" ? { reason: "low-confidence", agentId, threshold, observed } : {};
   return { type: "node.suspended", nodeId, payload: { nodeId, interruptId, kind, key, ...reason } };
 }
 

@@ -39,6 +39,16 @@ export interface Dispatching {
   readonly takes: readonly string[];
   readonly waits: boolean;
   readonly propagates: boolean;
+  /** A worker: each step of handing it out is told. */
+  readonly chained?: true;
+  /** What the child before it brought, to be written first. */
+  readonly harvest?: Harvest;
+}
+
+export interface Harvest {
+  readonly events: readonly EventDraft[];
+  readonly variables: Readonly<Record<string, unknown>>;
+  readonly sensitive: readonly string[];
 }
 
 /** What is settled by the node's own events alone. */
@@ -63,6 +73,10 @@ export function settleNode(plan: Plan, run: Run, node: WorkflowNode, outcome: Si
       ];
     }
   }
+}
+
+export function harvestEvents(plan: Plan, run: Run, nodeId: string, harvest: Harvest): EventDraft[] {
+  return [...harvest.events, ...variableEvents(plan, run, nodeId, harvest.variables, harvest.sensitive)];
 }
 
 function completed(

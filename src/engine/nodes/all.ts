@@ -1,16 +1,20 @@
+import type { Capability } from "../../protocol/operation.ts";
 import type { NodeType, NodeTypes } from "../node-type.ts";
 import { approvalGate } from "./approval-gate.ts";
 import { channelWrite } from "./channel-write.ts";
 import { clarificationGate } from "./clarification-gate.ts";
 import { costEmit } from "./cost-emit.ts";
 import { delay } from "./delay.ts";
+import { dispatch } from "./dispatch.ts";
 import { fail } from "./fail.ts";
 import { governedGate } from "./governed-gate.ts";
 import { identity } from "./identity.ts";
 import { interrupt } from "./interrupt.ts";
+import { modelCapabilityInsufficient } from "./model-capability-insufficient.ts";
 import { noop } from "./noop.ts";
 import { requiresMissing } from "./requires-missing.ts";
 import { subWorkflow } from "./sub-workflow.ts";
+import { supervisor } from "./supervisor.ts";
 
 const ALL: readonly NodeType[] = [
   noop,
@@ -23,8 +27,17 @@ const ALL: readonly NodeType[] = [
   interrupt,
   governedGate,
   subWorkflow,
+  supervisor(),
+  dispatch,
   requiresMissing,
+  modelCapabilityInsufficient,
   costEmit,
 ];
 
 export const NODE_TYPES: NodeTypes = new Map(ALL.map((type) => [type.typeId, type]));
+
+/** Those that a host with these capabilities has. */
+export function servedTypes(types: Iterable<NodeType>, capabilities: ReadonlySet<Capability>): NodeTypes {
+  const served = [...types].filter(({ capability }) => capability === undefined || capabilities.has(capability));
+  return new Map(served.map((type) => [type.typeId, type]));
+}

@@ -1,8 +1,8 @@
 import { Type } from "../../protocol/schema.ts";
-import type { NodeContext, NodeType } from "../node-type.ts";
+import type { NodeContext, PureNodeType } from "../node-type.ts";
 
 /** Writes each input back to the variable of the same name and hands it on as an output. */
-export const identity: NodeType = {
+export const identity: PureNodeType = {
   kind: "pure",
   typeId: "core.identity",
   summary: "Passes its inputs on: each becomes an output and a variable of the same name.",

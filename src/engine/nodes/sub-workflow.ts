@@ -1,11 +1,11 @@
-import type { RunErrorCode } from "../../protocol/errors.ts";
-import { childOfVisit } from "../../protocol/evolve-children.ts";
-import { own } from "../../protocol/own.ts";
+import { childrenOfVisit } from "../../protocol/evolve-children.ts";
 import { type Child, visitOf } from "../../protocol/run.ts";
+import type { RunErrorCode } from "../../protocol/run-errors.ts";
 import { isTerminal } from "../../protocol/run-status.ts";
 import { type Static, Type } from "../../protocol/schema.ts";
 import { WORKFLOW_ID_PATTERN } from "../../protocol/workflow.ts";
 import type { NodeOutcome, NodeType } from "../node-type.ts";
+import { mapped, maskedBy } from "./mapping.ts";
 
 export const SUB_WORKFLOW = "core.subWorkflow";
 
@@ -34,7 +34,7 @@ export const subWorkflow: NodeType = {
     const { workflowId, waitForCompletion = true, propagateCancellation = true } = config as Config;
     const { inputMapping = {}, outputMapping = {} } = config as Config;
     // An attempt that starts over goes on with the child it has.
-    const [childRunId, child] = childOfVisit(run.children, node.id, visitOf(run, node.id)) ?? [];
+    const [childRunId, child] = childrenOfVisit(run.children, node.id, visitOf(run, node.id))[0] ?? [];
     if (child !== undefined && childRunId !== undefined && isTerminal(child.status)) {
       return ended(config as Config, childRunId, child);
     }
@@ -51,17 +51,11 @@ export const subWorkflow: NodeType = {
   },
 };
 
-/** `{ to: from }`. What has no value is left out. */
-function mapped(mapping: Readonly<Record<string, string>>, from: Readonly<Record<string, unknown>>) {
-  const pairs = Object.entries(mapping).map(([to, name]) => [to, own(from, name)] as const);
-  return Object.fromEntries(pairs.filter(([, value]) => value !== undefined));
-}
-
 function ended({ onChildFailure, outputMapping = {} }: Config, childRunId: string, child: Child): NodeOutcome {
   const { status: childStatus, result = {} } = child;
   const { outputs = {}, variables = {}, sensitive = [], error } = result;
   if (childStatus === "completed" && error === undefined) {
-    const masked = Object.keys(outputMapping).filter((to) => sensitive.includes(outputMapping[to] ?? ""));
+    const masked = maskedBy(outputMapping, sensitive);
     return {
       type: "completed",
       outputs: { childRunId, childStatus, outputs },
@@ -79,7 +73,7 @@ function ended({ onChildFailure, outputMapping = {} }: Config, childRunId: strin
 }
 
 /** A child that completed fails its node all the same when there is no room for what it brings. */
-function failureCode(childStatus: Child["status"]): RunErrorCode {
+export function failureCode(childStatus: Child["status"]): RunErrorCode {
   if (childStatus === "completed") return "run_too_large";
   return childStatus === "cancelled" ? "child_cancelled" : "child_failed";
 }

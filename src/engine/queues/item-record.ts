@@ -10,6 +10,8 @@ import type { Queue } from "./queue-record.ts";
 export interface Subject {
   readonly runId: string;
   readonly nodeId?: string;
+  /** One event of the run, such as the score of a task; never with a node. */
+  readonly eventId?: string;
   readonly workflowId: string;
   readonly agentId?: string;
   /** Items are offered in this order. */
@@ -29,7 +31,9 @@ export interface StoredItem {
   readonly item: QueueItem;
 }
 
-export function subjectOf({ runId, nodeId }: Pick<Subject, "runId" | "nodeId">): string {
+export function subjectOf({ runId, nodeId, eventId }: Pick<Subject, "runId" | "nodeId" | "eventId">): string {
+  // What follows the id of the run tells nodes and events apart, whatever they are called.
+  if (eventId !== undefined) return `${runId}#${eventId}`;
   return nodeId === undefined ? runId : `${runId}/${nodeId}`;
 }
 

@@ -101,7 +101,7 @@ async function itemFor(
   host: Host,
   caller: Caller,
   queue: Queue,
-  { runId, nodeId }: AddItemsRequest["items"][number],
+  { runId, nodeId, eventId }: AddItemsRequest["items"][number],
 ): Promise<QueueItemRecord> {
   const run = await visibleRun(host, caller, runId);
   const { workspace } = placeOf(queue);
@@ -111,6 +111,13 @@ async function itemFor(
   if (nodeId !== undefined && !(await hasNode(host, run, nodeId))) {
     throw invalid("nodeId", `${nodeId} is no node of the workflow of run ${runId}`);
   }
-  const subject = { ...subjectIn(run, nodeId, host.nowMs()), addedBy: caller.principal };
+  if (eventId !== undefined) {
+    if (nodeId !== undefined) throw invalid("eventId", "an item is about a node or about an event, not both");
+    if ((await host.store.findEvent(runId, eventId)) === undefined) {
+      throw invalid("eventId", `${eventId} is no event of run ${runId}`);
+    }
+  }
+  const about = eventId === undefined ? {} : { eventId };
+  const subject = { ...subjectIn(run, nodeId, host.nowMs()), ...about, addedBy: caller.principal };
   return newItem(host, queue, subject);
 }

@@ -1,3 +1,4 @@
+import type { AnnotateRequest } from "../../protocol/annotation-api.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { AdjudicateRequest, JudgeRequest, QueueItemView } from "../../protocol/queue-api.ts";
 import type { AnnotationRecord, AnnotationWrite } from "../../store/judgments.ts";
@@ -83,7 +84,7 @@ async function annotations(
   { confidence, earlier }: Beside,
 ): Promise<Pick<ItemChange, "beside"> & { readonly ids: readonly string[] }> {
   const run = await visibleRun(host, caller, record.runId);
-  const target = about.nodeId === undefined ? {} : { target: { nodeId: about.nodeId } };
+  const target = targetOf(about);
   const records = [];
   for (const [i, one] of said.entries()) {
     const before = earlier.find(({ signal }) => isCorrection(signal) === isCorrection(one.signal));
@@ -107,6 +108,11 @@ async function annotations(
       ...(recorded.audit === undefined ? {} : { audit: recorded.audit }),
     },
   };
+}
+
+function targetOf({ nodeId, eventId }: StoredItem["about"]): Pick<AnnotateRequest, "target"> {
+  if (eventId !== undefined) return { target: { eventId } };
+  return nodeId === undefined ? {} : { target: { nodeId } };
 }
 
 function isCorrection({ kind }: AnnotationRecord["signal"]): boolean {

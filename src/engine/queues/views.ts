@@ -46,7 +46,7 @@ export interface Viewer {
 export function itemView({ rules }: Queue, stored: StoredItem, viewer: Viewer, nowMs: number): QueueItemView {
   const { record, about, item } = stored;
   const { itemId, queueId, runId, createdAtMs } = record;
-  const { nodeId, workflowId, agentId, addedBy } = about;
+  const { nodeId, eventId, workflowId, agentId, addedBy } = about;
   const mine = item.reviews.find(({ reviewer }) => reviewer === viewer.principal);
   const shown = viewer.oversees || showsOthers(item, rules.blind, viewer.principal);
   return {
@@ -54,6 +54,7 @@ export function itemView({ rules }: Queue, stored: StoredItem, viewer: Viewer, n
     queueId,
     runId,
     ...(nodeId === undefined ? {} : { nodeId }),
+    ...(eventId === undefined ? {} : { eventId }),
     workflowId,
     ...(agentId === undefined ? {} : { agentId }),
     state: item.state,

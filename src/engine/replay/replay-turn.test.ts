@@ -158,6 +158,23 @@ describe("a replay", () => {
     expect(run).toMatchObject({ status: "failed", error: { code: "replay_source_missing" } });
   });
 
+  test("that begins right before the end says whose end it was", async () => {
+    const twoFail = workflow({
+      nodes: {
+        a: "core.fail",
+        skipped: "core.noop",
+        handler: "core.noop",
+        nap: { typeId: "core.delay", config: { ms: 5 } },
+        c: "core.fail",
+      },
+      edges: ["a>skipped", { from: "a", to: "handler", triggerRule: "all_complete" }, "skipped>handler", "nap>c"],
+    });
+    const source = simulate(twoFail).go();
+    expect(source.events.at(-1)).toMatchObject({ type: "run.failed", payload: { failedNodeId: "c" } });
+    const { events } = await replayed(hostAfter(source.events), source.plan, source.events, source.events.length - 1);
+    expect(told(events)).toEqual(told(source.events));
+  });
+
   test("can be cancelled where its source was at work, and is over at once", () => {
     const source = simulate(workflow({ nodes: { nap: { typeId: "core.delay", config: { ms: 5 } } } })).turn();
     const from = {

@@ -74,6 +74,47 @@ export function readTarHeader(block: Uint8Array): TarEntry | string {
   return { name: prefix === "" ? name : `${prefix}/${name}`, size };
 }
 
+/** What an archive that any program wrote may hold beside files. */
+export interface ForeignEntry extends TarEntry {
+  /** `notes` are about the entries after them: their content is that of an extended header. */
+  readonly kind: "file" | "folder" | "notes";
+}
+
+const GNU = "ustar  \u0000";
+const KINDS: Readonly<Record<string, ForeignEntry["kind"]>> = {
+  [PLAIN_FILE]: "file",
+  "": "file",
+  "5": "folder",
+  x: "notes",
+  g: "notes",
+};
+
+/** As above, of an archive that need not be one of ours; links, devices and names in other notations are still refused. */
+export function readForeignHeader(block: Uint8Array): ForeignEntry | string {
+  if (textIn(block, CHECKSUM) === undefined || numberIn(block, CHECKSUM) !== checksumOf(block)) {
+    return "it is no tar archive, or damaged";
+  }
+  const magic = bytesIn(block, MAGIC).join();
+  const isGnu = magic === encoder.encode(GNU).join();
+  if (!isGnu && magic !== encoder.encode(USTAR).join()) return "it is a tar archive of another kind than ustar";
+  // GNU keeps times where others keep the beginning of a long name.
+  const prefix = isGnu ? "" : textIn(block, PREFIX);
+  const ending = textIn(block, NAME);
+  if (ending === undefined || prefix === undefined) return "a name is not UTF-8";
+  const name = prefix === "" ? ending : `${prefix}/${ending}`;
+  const type = textIn(block, TYPE) ?? "?";
+  const kind = Object.hasOwn(KINDS, type) ? KINDS[type] : undefined;
+  if (kind === undefined) {
+    return LONG_NAMES.includes(type)
+      ? "a name is longer than 100 bytes; make the archive with --format=ustar"
+      : `${JSON.stringify(name)} is not a plain file`;
+  }
+  const size = numberIn(block, SIZE);
+  return size === undefined ? `the size of ${JSON.stringify(name)} is not readable` : { name, size, kind };
+}
+
+const LONG_NAMES = ["L", "K"];
+
 /** How many zeros fill up the last block of a file. */
 export function paddingOf(size: number): number {
   return (BLOCK_BYTES - (size % BLOCK_BYTES)) % BLOCK_BYTES;

@@ -1,5 +1,5 @@
 import type { Bytes } from "../load-lines.ts";
-import { BLOCK_BYTES, paddingOf, readTarHeader, type TarEntry } from "./tar-header.ts";
+import { BLOCK_BYTES, paddingOf, type TarEntry } from "./tar-header.ts";
 
 /** Why an archive cannot be read. */
 export class BadArchive extends Error {
@@ -7,21 +7,24 @@ export class BadArchive extends Error {
 }
 
 /**
- * Reads an archive from its first byte to its last, one file at a time. Throws `BadArchive` for anything that is not a plain file, and
+ * Reads an archive from its first byte to its last, one file at a time. Throws `BadArchive` for anything its headers may not be, and
  * holds no more than a piece of the archive.
  */
-export class TarReader {
+export class TarReader<E extends TarEntry = TarEntry> {
   readonly #pieces: AsyncIterator<Uint8Array>;
+  readonly #header: (block: Uint8Array) => E | string;
   #rest: Uint8Array = new Uint8Array();
 
-  constructor(bytes: Bytes) {
+  /** `header` says what may be in the archive. */
+  constructor(bytes: Bytes, header: (block: Uint8Array) => E | string) {
     this.#pieces = iterate(bytes);
+    this.#header = header;
   }
 
   /** The next file, whose content must then be read; nothing at the end of the archive, where nothing but zeros may follow. */
-  async next(): Promise<TarEntry | undefined> {
+  async next(): Promise<E | undefined> {
     const block = await this.#exactly(BLOCK_BYTES);
-    if (!isZero(block)) return told(readTarHeader(block));
+    if (!isZero(block)) return told(this.#header(block));
     if (!isZero(await this.#exactly(BLOCK_BYTES))) throw new BadArchive("something follows its end");
     for (
       let piece = await this.#some(Number.MAX_SAFE_INTEGER);
@@ -72,7 +75,7 @@ async function* iterate(bytes: Bytes): AsyncGenerator<Uint8Array> {
   yield* bytes;
 }
 
-function told(entry: TarEntry | string): TarEntry {
+function told<E extends TarEntry>(entry: E | string): E {
   if (typeof entry === "string") throw new BadArchive(entry);
   return entry;
 }

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { inPieces } from "../../testing/random-tapes.ts";
 import { randomFrom } from "../../testing/random-workflow.ts";
 import { tempDir } from "../../testing/temp-dir.ts";
-import { BLOCK_BYTES, ENTRY_BYTES_MAX, paddingOf, tarEnd, tarHeader } from "./tar-header.ts";
+import { BLOCK_BYTES, ENTRY_BYTES_MAX, paddingOf, readTarHeader, tarEnd, tarHeader } from "./tar-header.ts";
 import { TarReader } from "./tar-reader.ts";
 
 const utf8 = new TextEncoder();
@@ -21,7 +21,7 @@ function archive(files: Readonly<Record<string, string>>): Uint8Array {
 }
 
 async function unpacked(bytes: Iterable<Uint8Array>): Promise<Record<string, string>> {
-  const reader = new TarReader(bytes);
+  const reader = new TarReader(bytes, readTarHeader);
   const files: Record<string, string> = {};
   for (let entry = await reader.next(); entry; entry = await reader.next()) {
     const pieces: Uint8Array[] = [];

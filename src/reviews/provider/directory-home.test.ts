@@ -248,12 +248,13 @@ describe("a process that is killed", () => {
     let reported = 0;
     for (let round = 0; round < 4; round++) {
       const children = [startChild(counter(root, id)), startChild(counter(root, id))];
+      const hear = (line: string | undefined) => {
+        reported = Math.max(reported, Number(line ?? 0));
+      };
+      for (const child of children) hear(await child.line());
       const heard = children.map(async (child) => {
-        for (let line = await child.line(); line !== undefined; line = await child.line()) {
-          reported = Math.max(reported, Number(line));
-        }
+        for (let line = await child.line(); line !== undefined; line = await child.line()) hear(line);
       });
-      await Promise.all(children.map((child) => child.line()));
       await new Promise((resolve) => setTimeout(resolve, 5 + round * 7));
       await Promise.all(children.map((child) => child.kill()));
       await Promise.all(heard);

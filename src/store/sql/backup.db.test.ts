@@ -114,6 +114,16 @@ async function fill(place: Place): Promise<void> {
     externalEvents: [{ type: "put", event: externalEvent(TENANT), nowMs: NOW }],
     webhooks: [{ type: "put", webhook }],
     deliveries: [newDelivery({ webhookId: webhook.webhookId }), newDelivery({ url: "https://example.com/back" })],
+    documents: [
+      { type: "put", document: { tenant: "", kind: "suite", key: "a@1", revision: 1, atMs: NOW, body: "{}" } },
+      {
+        type: "put",
+        document: {
+          ...{ tenant: TENANT, workspace: "w", kind: "eval-task", key: "a", runId: run.run.runId },
+          ...{ revision: 1, atMs: NOW, expiresAtMs: NOW + HOUR, body: '{"text":"🦀"}' },
+        },
+      },
+    ],
   });
   await store.commit({ tenant: TENANT, runs: [runWrite(next(gate, NOW, voteRecorded(gate.interruptId, "ada")))] });
   await store.claimDeliveries({ owner: "host-1", nowMs: NOW, untilMs: NOW + HOUR, limit: 1 });

@@ -9,7 +9,12 @@ interface Words {
 }
 
 /** Where requests name a run, an annotation or a queue; what they were answered may quote what is to be forgotten. */
-export const RUN_OPERATIONS = ["POST /v1/runs/", "POST /v1/host/assay/runs/", "POST /v1/host/assay/tapes/"] as const;
+export const RUN_OPERATIONS = [
+  "POST /v1/runs/",
+  "POST /v1/host/assay/runs/",
+  "POST /v1/host/assay/tapes/",
+  "POST /v1/host/assay/evals/",
+] as const;
 export const ANNOTATION_OPERATIONS = ["POST /v1/host/assay/annotations/"] as const;
 export const QUEUE_OPERATIONS = ["POST /v1/host/assay/queues/"] as const;
 
@@ -59,6 +64,7 @@ function outcomeDeletes({ run, tenant, last }: Words) {
     deleteOutcomesOfRun: ofRun(RUN_OPERATIONS[0]),
     deleteOwnOutcomesOfRun: ofRun(RUN_OPERATIONS[1]),
     deleteOutcomesOfTape: ofRun(RUN_OPERATIONS[2]),
+    deleteOutcomesOfEval: ofRun(RUN_OPERATIONS[3]),
     deleteOutcomesOfAnnotations: about("annotations", `'${ANNOTATION_OPERATIONS[0]}' || named.annotation_id`),
     // Whoever asks a queue for an item does not name it; what was given out does.
     deleteOutcomesOfItems: about(

@@ -38,6 +38,24 @@ export async function readQueueItem(
   return (await withReviews(db, rows))[0];
 }
 
+export async function queueItemsById(
+  db: Kysely<Tables>,
+  tenant: string,
+  itemIds: readonly string[],
+): Promise<QueueItemRecord[]> {
+  const found: QueueItemRecord[] = [];
+  for (let i = 0; i < itemIds.length; i += ITEMS_AT_ONCE) {
+    const rows = await db
+      .selectFrom("queue_items")
+      .selectAll()
+      .where("item_id", "in", itemIds.slice(i, i + ITEMS_AT_ONCE))
+      .where("tenant", "=", tenant)
+      .execute();
+    found.push(...(await withReviews(db, rows)));
+  }
+  return found;
+}
+
 export async function listQueueItems(
   db: Kysely<Tables>,
   visible: Visibility,

@@ -88,6 +88,7 @@ export function sharedStore(read: Kysely<Tables>, write: Kysely<Tables>): Shared
     readQueue: (visible, queueId) => queues.readQueue(read, visible, queueId),
     listQueues: (visible, query) => queues.listQueues(read, visible, query),
     readQueueItem: (visible, queueId, itemId) => queues.readQueueItem(read, visible, queueId, itemId),
+    queueItemsById: (tenant, itemIds) => queues.queueItemsById(read, tenant, itemIds),
     listQueueItems: (visible, query) => queues.listQueueItems(read, visible, query),
     freeQueueItems: (visible, query) => queues.freeQueueItems(read, visible, query),
     queueSubjects: (queueId, subjects) => queues.queueSubjects(read, queueId, subjects),

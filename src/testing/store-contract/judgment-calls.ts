@@ -22,6 +22,7 @@ export const JUDGMENT_CALLS: Readonly<Record<keyof Judgments, (store: Store) => 
   readQueue: (store) => store.readQueue(visible, "que-1"),
   listQueues: (store) => store.listQueues(visible, { limit: 1 }),
   readQueueItem: (store) => store.readQueueItem(visible, "que-1", "itm-1"),
+  queueItemsById: (store) => store.queueItemsById("t", ["itm-1"]),
   listQueueItems: (store) => store.listQueueItems(visible, { queueId: "que-1", limit: 1 }),
   freeQueueItems: (store) => store.freeQueueItems(visible, { queueId: "que-1", reviewer: "pat", nowMs: NOW, limit: 1 }),
   queueSubjects: (store) => store.queueSubjects("que-1", ["s"]),

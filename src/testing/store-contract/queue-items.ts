@@ -84,6 +84,19 @@ export function queueItems(subject: Subject): void {
       ]);
     });
 
+    test("are found by their ids, those of the tenant alone", async () => {
+      const { store } = subject;
+      const { tenant, queue, runId } = await prepared(store);
+      for (const itemId of ["itm-ia", "itm-ib"]) {
+        await savedItem(store, newItem(queue, runId, { itemId, subject: itemId, reviews: [judged("ada")] }));
+      }
+      const found = await store.queueItemsById(tenant, ["itm-ia", "itm-ib", "itm-none"]);
+      expect(idsOf(found).sort()).toEqual(["itm-ia", "itm-ib"]);
+      expect(found[0]?.reviews).toEqual([judged("ada")]);
+      expect(await store.queueItemsById(tenant, [])).toEqual([]);
+      expect(await store.queueItemsById(newTenant(), ["itm-ia"])).toEqual([]);
+    });
+
     test("are free for whoever has yet to look at them, unless enough others have or do", async () => {
       const { store } = subject;
       const { tenant, queue, queueId, runId } = await prepared(store);

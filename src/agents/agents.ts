@@ -1,0 +1,19 @@
+import type { Owner, Visibility } from "../protocol/identity.ts";
+import type { MemoryEntry } from "../protocol/memory.ts";
+import type { Binding } from "./binding.ts";
+import type { InstalledAgent } from "./installed-agent.ts";
+import type { ToolSurface } from "./tool-surface.ts";
+
+/** The agents of a host, and how they are called. Built once, where the process is wired. */
+export interface Agents {
+  /** Those that are installed for whoever asks, his own before those of the host; the highest version first. */
+  versionsOf(visible: Visibility, agentId: string): Promise<readonly InstalledAgent[]>;
+  /** Versions that are deployed and active. */
+  activeVersions(visible: Visibility, agentId: string): Promise<readonly string[]>;
+  /** Undefined where nobody said how this agent is called. */
+  bindingFor(agent: InstalledAgent): Binding | undefined;
+  /** Live tools, cut down to what the agent may call. Rejects when a source of tools it names cannot be reached. */
+  toolsFor(agent: InstalledAgent, signal: AbortSignal): Promise<ToolSurface>;
+  /** What the agent remembers; nothing where its manifest asks for no memory. */
+  memoryFor(owner: Owner, agent: InstalledAgent): Promise<readonly MemoryEntry[]>;
+}

@@ -1,0 +1,89 @@
+import type { MemoryEntry } from "../protocol/memory.ts";
+import type { ToolSurface } from "./tool-surface.ts";
+
+/** How an agent is called: a model, a program, an endpoint, or a script. One call is one turn of the agent at one task. */
+export interface Binding {
+  readonly kind: "model" | "command" | "http" | "scripted";
+  /** What answers, as far as it is known before the call. */
+  readonly provider?: string;
+  readonly model?: string;
+  /** What the result depends on beside the input: two bindings with the same text answer alike. Absent: nobody can tell. */
+  readonly fingerprint?: string;
+  /**
+   * Never throws for what the agent does; that is an answer. Rejects with the reason of the signal when it is aborted, after
+   * everything it started has ended.
+   */
+  call(task: AgentTask, watch: Watcher): Promise<AgentAnswer>;
+}
+
+export interface AgentTask {
+  readonly input: unknown;
+  readonly runId: string;
+  readonly invocationId: string;
+  /** Of an evaluation. */
+  readonly taskId?: string;
+  /** From 1. */
+  readonly trial?: number;
+  readonly systemPrompt?: string;
+  /** JSON Schema of what is to be answered. */
+  readonly returnSchema?: Readonly<Record<string, unknown>>;
+  /** Only what the agent may call. */
+  readonly tools: ToolSurface;
+  /** What the agent remembers, as it was when the run began. */
+  readonly memory: readonly MemoryEntry[];
+  readonly signal: AbortSignal;
+}
+
+/** Is told what happens while it happens, in order. */
+export interface Watcher {
+  reasoning(delta: string): void;
+  chunk(text: string): void;
+  usage(usage: Usage): void;
+  /** A call of a model broke off and is made anew: what was told of it, all since the last `usage`, does not count and comes again. */
+  again?(): void;
+}
+
+/** Of one call of a model; a program may report its own. */
+export interface Usage {
+  readonly provider: string;
+  readonly model: string;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cacheReadTokens?: number;
+  readonly cacheWriteTokens?: number;
+  /** Absent: no price is known. */
+  readonly costUsd?: number;
+}
+
+export type AgentAnswer =
+  | {
+      readonly type: "completed";
+      /** JSON; untrusted. */
+      readonly output: unknown;
+      readonly confidence?: number;
+      readonly handoff?: { readonly toAgentId: string; readonly reason?: string };
+    }
+  /** The agent, or its provider for it, declined. */
+  | { readonly type: "refused"; readonly reason: string }
+  | { readonly type: "failed"; readonly error: AgentFailure };
+
+export interface AgentFailure {
+  readonly code: AgentFailureCode;
+  /** For the one who runs the agent; may quote what it wrote. */
+  readonly message: string;
+  /** Whether calling again may help. */
+  readonly retryable: boolean;
+}
+
+export const AGENT_FAILURE_CODES = [
+  "agent_unreachable",
+  "agent_rate_limited",
+  "agent_timeout",
+  "agent_crashed",
+  "agent_output_too_large",
+  "agent_task_invalid",
+  "agent_output_invalid",
+  "agent_not_configured",
+  "agent_error",
+] as const;
+export type AgentFailureCode = (typeof AGENT_FAILURE_CODES)[number];

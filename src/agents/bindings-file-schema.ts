@@ -1,0 +1,111 @@
+import { type Static, Type } from "../protocol/schema.ts";
+import { FORMATS, PROVIDERS } from "./models/model-settings.ts";
+import { Price } from "./prices.ts";
+
+const closed = { additionalProperties: false } as const;
+const text = Type.String({ minLength: 1, maxLength: 4096 });
+const variable = Type.String({ pattern: "^[A-Za-z_][A-Za-z0-9_]*$", maxLength: 256 });
+const ms = Type.Integer({ minimum: 1, maximum: 3_600_000 });
+const bytes = Type.Integer({ minimum: 1, maximum: 2 ** 30 });
+
+const limits = { timeoutMs: Type.Optional(ms), maxOutputBytes: Type.Optional(bytes) };
+const retries = {
+  attemptsMax: Type.Optional(Type.Integer({ minimum: 1, maximum: 20 })),
+  retryMs: Type.Optional(ms),
+  retryMaxMs: Type.Optional(ms),
+};
+
+export const MODEL_CLASSES = ["reasoning", "writing", "coding", "research", "classification", "general"] as const;
+
+export const ModelEntry = Type.Object(
+  {
+    provider: Type.Enum([...PROVIDERS]),
+    model: text,
+    baseUrl: Type.Optional(text),
+    apiKeyEnv: Type.Optional(variable),
+    providerName: Type.Optional(Type.String({ pattern: "^[a-zA-Z0-9_-]{1,64}$" })),
+    api: Type.Optional(Type.Enum(["chat", "responses"])),
+    format: Type.Optional(Type.Enum([...FORMATS])),
+    temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 2 })),
+    maxOutputTokens: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000_000 })),
+    seed: Type.Optional(Type.Integer()),
+    options: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+    ...limits,
+    ...retries,
+  },
+  closed,
+);
+export type ModelEntry = Static<typeof ModelEntry>;
+
+/** One for each type, so that a problem is told of the one that is meant. */
+export const BINDINGS = {
+  command: Type.Object(
+    {
+      type: Type.Literal("command"),
+      program: text,
+      args: Type.Optional(Type.Array(Type.String({ maxLength: 100_000 }), { maxItems: 1_000 })),
+      directory: Type.Optional(text),
+      killMs: Type.Optional(Type.Integer({ minimum: 0, maximum: 60_000 })),
+      version: Type.Optional(text),
+      ...limits,
+    },
+    closed,
+  ),
+  http: Type.Object(
+    {
+      type: Type.Literal("http"),
+      url: text,
+      apiKeyEnv: Type.Optional(variable),
+      headersEnv: Type.Optional(Type.Record(Type.String({ pattern: "^[A-Za-z0-9-]{1,128}$" }), variable)),
+      version: Type.Optional(text),
+      ...limits,
+      ...retries,
+    },
+    closed,
+  ),
+  scripted: Type.Object(
+    { type: Type.Literal("scripted"), file: Type.Optional(text), script: Type.Optional(Type.Unknown()) },
+    closed,
+  ),
+  model: Type.Object(
+    {
+      type: Type.Literal("model"),
+      model: text,
+      maxTurns: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000 })),
+    },
+    closed,
+  ),
+} as const;
+export type BindingType = keyof typeof BINDINGS;
+export type BindingEntry = { [K in BindingType]: Static<(typeof BINDINGS)[K]> }[BindingType];
+
+export const McpServer = Type.Object(
+  {
+    name: Type.String({ pattern: "^[a-z][a-z0-9_-]{0,63}$" }),
+    command: Type.Optional(text),
+    args: Type.Optional(Type.Array(Type.String(), { maxItems: 1_000 })),
+    env: Type.Optional(Type.Record(variable, Type.String())),
+    url: Type.Optional(text),
+    apiKeyEnv: Type.Optional(variable),
+  },
+  closed,
+);
+export type McpServer = Static<typeof McpServer>;
+export const McpServers = Type.Array(McpServer, { maxItems: 100 });
+
+/** Bindings are checked one by one, by their type. */
+export const AgentsFileShape = Type.Object(
+  {
+    $schema: Type.Optional(Type.String()),
+    models: Type.Optional(Type.Record(Type.String(), ModelEntry)),
+    modelClasses: Type.Optional(
+      Type.Object(Object.fromEntries(MODEL_CLASSES.map((name) => [name, Type.Optional(text)])), closed),
+    ),
+    bindings: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+    judge: Type.Optional(Type.Unknown()),
+    prices: Type.Optional(Type.Record(Type.String(), Price)),
+    tools: Type.Optional(Type.Object({ mcp: Type.Optional(McpServers) }, closed)),
+  },
+  closed,
+);
+export type AgentsFileShape = Static<typeof AgentsFileShape>;

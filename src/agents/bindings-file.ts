@@ -1,0 +1,207 @@
+import { readFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { scrubber } from "../formats/scrub.ts";
+import { AppError } from "../protocol/errors.ts";
+import { matches, type Problem, problemsOf, type TSchema } from "../protocol/schema.ts";
+import { type ReadScript, readScript, type Script } from "./bindings/script.ts";
+import {
+  AgentsFileShape,
+  BINDINGS,
+  type BindingEntry,
+  type BindingType,
+  type McpServer,
+  McpServers,
+  ModelEntry,
+} from "./bindings-file-schema.ts";
+import { BASE_URLS } from "./models/model-settings.ts";
+import type { PriceTable } from "./prices.ts";
+
+/** A binding as it is configured, with its script where it has one. Paths in it are absolute. */
+export type ConfiguredBinding =
+  | Exclude<BindingEntry, { type: "scripted" }>
+  | { readonly type: "scripted"; readonly script: Script };
+
+/** Which agent is called how, and by what models. */
+export interface AgentsFile {
+  readonly models: ReadonlyMap<string, ModelEntry>;
+  /** Names of models, by model class. */
+  readonly modelClasses: ReadonlyMap<string, string>;
+  /** By `agentId@version` or `agentId`. */
+  readonly bindings: ReadonlyMap<string, ConfiguredBinding>;
+  readonly judge?: ConfiguredBinding;
+  readonly prices: PriceTable;
+  readonly mcp: readonly McpServer[];
+}
+
+/** Reads an agents file. Throws one `unusable_input` that names everything that is wrong with it. */
+export function loadAgentsFile(path: string): AgentsFile {
+  const read = readAgentsFile(path);
+  if (read.ok) return read.file;
+  const problems = read.problems.map(({ path: place, problem }) => `${place === "" ? "it" : place} ${problem}`);
+  throw new AppError("unusable_input", { problem: `${path} cannot be used: ${problems.join("; ")}`, problems });
+}
+
+export type ReadAgentsFile =
+  | { readonly ok: true; readonly file: AgentsFile }
+  | { readonly ok: false; readonly problems: readonly Problem[] };
+
+/** Paths inside are relative to the file. */
+export function readAgentsFile(path: string): ReadAgentsFile {
+  const json = jsonFile(path);
+  return "problem" in json ? { ok: false, problems: [json] } : parseAgentsFile(json.value, dirname(resolve(path)));
+}
+
+const EVERY = 10_000;
+
+/** All sections are checked, also when another one is wrong. */
+export function parseAgentsFile(value: unknown, folder: string): ReadAgentsFile {
+  const problems: Problem[] = [...secretsIn(value, ""), ...problemsIf(AgentsFileShape, value)];
+  const raw = (isRecord(value) ? value : {}) as AgentsFileShape;
+  const models = new Map(Object.entries(recordOr(raw.models)));
+  const modelClasses = new Map(Object.entries(recordOr(raw.modelClasses)) as [string, string][]);
+  const say = (path: string, problem: string | undefined) => {
+    if (problem !== undefined) problems.push({ path, problem });
+  };
+
+  for (const [name, model] of models) {
+    if (matches(ModelEntry, model)) for (const one of modelProblems(model)) say(`/models/${name}`, one);
+  }
+  const isKnown = (name: string) => (models.has(name) ? undefined : `names model "${name}", which is not in /models`);
+  for (const [name, model] of modelClasses) say(`/modelClasses/${name}`, isKnown(model));
+  const binding = (path: string, entry: unknown): ConfiguredBinding | undefined => {
+    const checked = checkBinding(entry, folder);
+    for (const { path: inside, problem } of checked.problems) say(path + inside, problem);
+    if (checked.binding?.type === "model") say(`${path}/model`, isKnown(checked.binding.model));
+    return checked.binding;
+  };
+  const bindings = Object.entries(recordOr(raw.bindings)).map(([name, entry]) => {
+    const path = `/bindings/${name}`;
+    if (!AGENT.test(name)) say(path, "must be named for an agent: agentId or agentId@version");
+    return [name, binding(path, entry)] as const;
+  });
+  const judge = raw.judge === undefined ? undefined : binding("/judge", raw.judge);
+  const mcp = matches(McpServers, raw.tools?.mcp) ? raw.tools.mcp : [];
+  for (const [i, server] of mcp.entries()) {
+    say(`/tools/mcp/${i}`, mcpProblem(server));
+    if (mcp.findIndex(({ name }) => name === server.name) < i) say(`/tools/mcp/${i}/name`, "is there twice");
+  }
+  if (problems.length > 0) return { ok: false, problems };
+  const file: AgentsFile = {
+    models,
+    modelClasses,
+    bindings: new Map(bindings as [string, ConfiguredBinding][]),
+    ...(judge === undefined ? {} : { judge }),
+    prices: raw.prices ?? {},
+    mcp,
+  };
+  return { ok: true, file };
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function recordOr<T extends object>(value: T | undefined): T {
+  return isRecord(value) ? value : ({} as T);
+}
+
+const AGENT = /^[a-zA-Z][a-zA-Z0-9_.:-]{2,255}(@[0-9A-Za-z.+-]{1,128})?$/;
+
+function modelProblems({ provider, baseUrl, apiKeyEnv, api, retryMs, retryMaxMs }: ModelEntry): string[] {
+  const problems: string[] = [];
+  if (baseUrl !== undefined) problems.push(...urlProblems("baseUrl", baseUrl));
+  else if (BASE_URLS[provider] === undefined) problems.push(`must have "baseUrl", since its provider is ${provider}`);
+  // Their packages would look for one in the environment by themselves.
+  if (provider !== "openai-compatible" && apiKeyEnv === undefined) {
+    problems.push(`must have "apiKeyEnv", the name of the environment variable with the key of ${provider}`);
+  }
+  if (api !== undefined && provider !== "openai") problems.push('must not have "api", which is for provider openai');
+  if (retryMs !== undefined && retryMaxMs !== undefined && retryMs > retryMaxMs) {
+    problems.push("must have a retryMs that is not longer than retryMaxMs");
+  }
+  return problems;
+}
+
+function urlProblems(name: string, text: string): string[] {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol)) return [`must have an http or https URL as ${name}`];
+  return url.username === "" && url.password === "" ? [] : [`must have a ${name} without a user name and password`];
+}
+
+function mcpProblem({ command, args, env, url }: McpServer): string | undefined {
+  if ((command === undefined) === (url === undefined)) return "must have exactly one of command, url";
+  if (url !== undefined && (args !== undefined || env !== undefined)) return "must not have args or env beside url";
+  return url === undefined ? undefined : urlProblems("url", url)[0];
+}
+
+interface CheckedBinding {
+  readonly binding?: ConfiguredBinding;
+  readonly problems: readonly Problem[];
+}
+
+function checkBinding(entry: unknown, folder: string): CheckedBinding {
+  const type = (entry as { type?: unknown } | null)?.type;
+  if (typeof type !== "string" || !Object.hasOwn(BINDINGS, type)) {
+    return { problems: [{ path: "", problem: `must have a type: ${Object.keys(BINDINGS).join(", ")}` }] };
+  }
+  const problems = problemsIf(BINDINGS[type as BindingType], entry);
+  if (problems.length > 0) return { problems };
+  const given = entry as BindingEntry;
+  switch (given.type) {
+    case "command":
+      return { problems, binding: { ...given, directory: resolve(folder, given.directory ?? ".") } };
+    case "http":
+      return { problems: urlProblems("url", given.url).map((problem) => ({ path: "", problem })), binding: given };
+    case "model":
+      return { problems, binding: given };
+    case "scripted": {
+      const read = scriptOf(given, folder);
+      return read.ok ? { problems, binding: { type: "scripted", script: read.script } } : { problems: read.problems };
+    }
+  }
+}
+
+function scriptOf({ file, script }: Extract<BindingEntry, { type: "scripted" }>, folder: string): ReadScript {
+  if ((file === undefined) === (script === undefined)) {
+    return { ok: false, problems: [{ path: "", problem: "must have exactly one of file, script" }] };
+  }
+  if (file === undefined) return under("/script", readScript(script));
+  const json = jsonFile(resolve(folder, file));
+  if ("value" in json) return under(`/file ${file}: `, readScript(json.value));
+  return { ok: false, problems: [{ path: "/file", problem: `${file} ${json.problem}` }] };
+}
+
+function under(path: string, read: ReadScript): ReadScript {
+  if (read.ok) return read;
+  return { ok: false, problems: read.problems.map((one) => ({ ...one, path: path + one.path })) };
+}
+
+function jsonFile(path: string): { readonly value: unknown } | Problem {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    return { path: "", problem: `cannot be read: ${(error as NodeJS.ErrnoException).code}` };
+  }
+  try {
+    return { value: JSON.parse(text.replace(/^\uFEFF/, "")) };
+  } catch {
+    return { path: "", problem: "is not JSON" };
+  }
+}
+
+function problemsIf(schema: TSchema, value: unknown): Problem[] {
+  return matches(schema, value) ? [] : problemsOf(schema, value, EVERY);
+}
+
+const { scrubText } = scrubber();
+
+/** Keys belong in the environment: a file is copied, committed and shown. */
+function secretsIn(value: unknown, path: string): Problem[] {
+  if (typeof value === "string") {
+    const problem = "looks like a secret; keep it in the environment and name the variable here";
+    return scrubText(value) === value ? [] : [{ path, problem }];
+  }
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([name, item]) => secretsIn(item, `${path}/${name}`));
+}

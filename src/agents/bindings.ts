@@ -1,0 +1,127 @@
+import { type Guard, systemResolve } from "../engine/outbound/guard.ts";
+import type { Binding } from "./binding.ts";
+import { COMMAND_DEFAULTS, commandBinding } from "./bindings/command.ts";
+import { failed } from "./bindings/failure.ts";
+import { HTTP_DEFAULTS, httpBinding } from "./bindings/http.ts";
+import { MAX_TURNS, modelBinding } from "./bindings/model.ts";
+import { scriptedBinding } from "./bindings/scripted.ts";
+import type { AgentsFile, ConfiguredBinding } from "./bindings-file.ts";
+import type { BindingEntry, ModelEntry } from "./bindings-file-schema.ts";
+import { BASE_URLS, DEFAULT_FORMATS, MODEL_DEFAULTS, type ModelSettings } from "./models/model-settings.ts";
+import { PRICES, type PriceTable } from "./prices.ts";
+
+export interface BindingsWorld {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** For what programs complain about. */
+  readonly scrubText: (text: string) => string;
+}
+
+export interface CalledAgent {
+  readonly agentId: string;
+  readonly version?: string | undefined;
+  readonly modelClass?: string | undefined;
+}
+
+export interface Bindings {
+  /** The binding of this version, else of the agent, else a model of its class. Undefined: nobody says how to call it. */
+  bindingFor(agent: CalledAgent): Binding | undefined;
+  readonly judge: Binding | undefined;
+}
+
+// Whoever runs this process named the address, so one on this very machine will do too.
+const OWN_CHOICE: Guard = { allowPrivate: true, resolve: systemResolve };
+
+/** Makes the bindings of a file, each once: what an agent is called by is the same object from one call to the next. */
+export function bindingsOf(file: AgentsFile, world: BindingsWorld): Bindings {
+  const prices = [file.prices, PRICES];
+  const made = new Map<string, Binding>();
+  const once = (name: string, entry: ConfiguredBinding): Binding => {
+    const binding = made.get(name) ?? bindingOf(entry, file, prices, world);
+    made.set(name, binding);
+    return binding;
+  };
+  return {
+    bindingFor: ({ agentId, version, modelClass }) => {
+      for (const name of [`${agentId}@${version}`, agentId]) {
+        const entry = file.bindings.get(name);
+        if (entry !== undefined) return once(name, entry);
+      }
+      const model = modelClass === undefined ? undefined : file.modelClasses.get(modelClass);
+      return model === undefined ? undefined : once(`/modelClasses/${modelClass}`, { type: "model", model });
+    },
+    judge: file.judge === undefined ? undefined : once("/judge", file.judge),
+  };
+}
+
+/** What an agent that nobody configured answers. */
+export function notConfigured({ agentId, modelClass }: CalledAgent) {
+  const ways = [`a binding for "${agentId}"`, ...(modelClass === undefined ? [] : [`a model for "${modelClass}"`])];
+  return failed("agent_not_configured", `no agents file has ${ways.join(" or ")}`);
+}
+
+function bindingOf(
+  entry: ConfiguredBinding,
+  file: AgentsFile,
+  prices: readonly PriceTable[],
+  world: BindingsWorld,
+): Binding {
+  switch (entry.type) {
+    case "command": {
+      const { type, args = [], directory = ".", ...settings } = entry;
+      return commandBinding({ ...COMMAND_DEFAULTS, ...settings, args, directory }, world);
+    }
+    case "http":
+      return endpoint(entry, world);
+    case "scripted":
+      return scriptedBinding(entry.script);
+    case "model": {
+      const model = file.models.get(entry.model);
+      if (model === undefined) return unconfigured("model", `there is no model ${entry.model}`);
+      const settings = modelSettings(model, world.environment);
+      if ("problem" in settings) return unconfigured("model", settings.problem);
+      return modelBinding({ ...settings, maxTurns: entry.maxTurns ?? MAX_TURNS }, prices);
+    }
+  }
+}
+
+function endpoint(entry: Extract<BindingEntry, { type: "http" }>, { environment }: BindingsWorld): Binding {
+  const { type, apiKeyEnv, headersEnv = {}, ...settings } = entry;
+  const headers: Record<string, string> = {};
+  const wanted = [
+    ...(apiKeyEnv === undefined ? [] : [["authorization", apiKeyEnv, "Bearer "] as const]),
+    ...Object.entries(headersEnv).map(([name, variable]) => [name.toLowerCase(), variable, ""] as const),
+  ];
+  for (const [name, variable, before] of wanted) {
+    const value = environment[variable];
+    if (value === undefined || value === "") return unconfigured("http", missing(variable));
+    headers[name] = `${before}${value}`;
+  }
+  return httpBinding({ ...HTTP_DEFAULTS, ...settings, headers }, OWN_CHOICE);
+}
+
+/** A model as it is asked, or the variable that is missing. */
+export function modelSettings(
+  entry: ModelEntry,
+  environment: BindingsWorld["environment"],
+): ModelSettings | { readonly problem: string } {
+  const { apiKeyEnv, provider, baseUrl, ...settings } = entry;
+  const key = apiKeyEnv === undefined ? undefined : environment[apiKeyEnv];
+  if (apiKeyEnv !== undefined && (key === undefined || key === "")) return { problem: missing(apiKeyEnv) };
+  return {
+    ...MODEL_DEFAULTS,
+    providerName: provider,
+    format: DEFAULT_FORMATS[provider],
+    ...settings,
+    provider,
+    baseUrl: baseUrl ?? BASE_URLS[provider] ?? "",
+    key,
+  };
+}
+
+function missing(variable: string): string {
+  return `the environment has no ${variable}`;
+}
+
+function unconfigured(kind: Binding["kind"], problem: string): Binding {
+  return { kind, call: async () => failed("agent_not_configured", problem) };
+}

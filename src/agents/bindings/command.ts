@@ -1,0 +1,143 @@
+import { createHash } from "node:crypto";
+import { basename } from "node:path";
+import { childEnvironment } from "../../engine/programs/child-environment.ts";
+import { type ProgramEnd, type ProgramLimits, runProgram } from "../../engine/programs/run-program.ts";
+import type { AgentAnswer, AgentTask, Binding, Watcher } from "../binding.ts";
+import { failed } from "./failure.ts";
+import { type ReadReport, type Report, readReport } from "./reported-usage.ts";
+import { withOutput } from "./usable-output.ts";
+
+export interface CommandSettings {
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly directory: string;
+  readonly timeoutMs: number;
+  readonly maxOutputBytes: number;
+  readonly killMs: number;
+  /** Names what runs, for those who want to take its earlier results again. */
+  readonly version?: string | undefined;
+}
+
+export const COMMAND_DEFAULTS = { timeoutMs: 120_000, maxOutputBytes: 8 * 1024 * 1024, killMs: 2_000 } as const;
+
+export interface CommandWorld {
+  /** All of it; what is Assay's own is left out here. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly scrubText: (text: string) => string;
+}
+
+const REPORT_BYTES = 64 * 1024;
+
+/**
+ * An agent that is a program. Its stdin is the input as one line of JSON and nothing else. What it prints is the output: the JSON that
+ * it is, or else the text.
+ */
+export function commandBinding(settings: CommandSettings, { environment, scrubText }: CommandWorld): Binding {
+  const { program, args, directory, timeoutMs, maxOutputBytes, killMs, version } = settings;
+  const limits: ProgramLimits = { timeMs: timeoutMs, outputBytes: maxOutputBytes, sideBytes: REPORT_BYTES, killMs };
+  const inherited = childEnvironment(environment);
+  const name = basename(program);
+  return {
+    kind: "command",
+    provider: "command",
+    model: name,
+    ...(version === undefined ? {} : { fingerprint: fingerprintOf({ program, args, version }) }),
+    call: async (task, watch) => {
+      const end = await runProgram({
+        program,
+        args,
+        directory,
+        environment: { ...inherited, ...idsOf(task) },
+        input: `${JSON.stringify(task.input ?? null)}\n`,
+        limits,
+        signal: task.signal,
+      });
+      return answerOf(end, settings, scrubText, watch);
+    },
+  };
+}
+
+function fingerprintOf(value: object): string {
+  return `command:${createHash("sha256").update(JSON.stringify(value)).digest("hex")}`;
+}
+
+function idsOf({ taskId, runId, trial }: AgentTask): Record<string, string | undefined> {
+  return { ASSAY_TASK_ID: taskId, ASSAY_RUN_ID: runId, ASSAY_TRIAL: trial === undefined ? undefined : String(trial) };
+}
+
+function answerOf(
+  end: ProgramEnd,
+  { program, timeoutMs, maxOutputBytes }: CommandSettings,
+  scrubText: (text: string) => string,
+  watch: Watcher,
+): AgentAnswer {
+  const said = (stderr: string) => (stderr.trim() === "" ? "" : `: ${scrubText(stderr.trim())}`);
+  switch (end.type) {
+    case "not-started":
+      return failed("agent_unreachable", end.problem, false);
+    case "too-slow":
+      return failed("agent_timeout", `${program} took longer than ${timeoutMs} ms and was ended${said(end.stderr)}`);
+    case "too-much": {
+      const limit = end.where === "stdout" ? maxOutputBytes : REPORT_BYTES;
+      return failed("agent_output_too_large", `${program} wrote more than ${limit} bytes to ${end.where}`);
+    }
+    case "ended": {
+      const reported = reportIn(end.side, { provider: "command", model: basename(program) });
+      if (reported.ok) for (const { usage } of reported.reports) if (usage !== undefined) watch.usage(usage);
+      if (end.exitCode !== 0) {
+        const how = end.exitCode === null ? `signal ${end.signalName}` : `exit code ${end.exitCode}`;
+        return failed("agent_crashed", `${program} ended with ${how}${said(end.stderr)}`);
+      }
+      if (!reported.ok) {
+        const problem = `${program} wrote no usable report to file descriptor 3: ${reported.problem}`;
+        return failed("agent_output_invalid", problem);
+      }
+      return completed(end.stdout, reported.reports, program);
+    }
+  }
+}
+
+function completed(stdout: Buffer, reports: readonly Report[], program: string): AgentAnswer {
+  let text: string;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true }).decode(stdout).trim();
+  } catch {
+    return failed("agent_output_invalid", `what ${program} printed is not UTF-8`);
+  }
+  const confidence = reports.findLast((one) => one.confidence !== undefined)?.confidence;
+  return withOutput(jsonOrText(text), confidence === undefined ? {} : { confidence });
+}
+
+function jsonOrText(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+type Reports =
+  | { readonly ok: true; readonly reports: readonly Report[] }
+  | { readonly ok: false; readonly problem: string };
+
+/** One line for all it did, or one for each call of a model. */
+function reportIn(side: Buffer, from: { provider: string; model: string }): Reports {
+  const reports: Report[] = [];
+  for (const line of side.toString("utf8").split("\n")) {
+    if (line.trim() === "") continue;
+    const read = readLine(line, from);
+    if (!read.ok) return read;
+    reports.push(read.report);
+  }
+  return { ok: true, reports };
+}
+
+function readLine(line: string, from: { provider: string; model: string }): ReadReport {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    return { ok: false, problem: "it is not JSON" };
+  }
+  return readReport(value, from);
+}

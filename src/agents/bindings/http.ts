@@ -1,0 +1,107 @@
+import { createHash } from "node:crypto";
+import { callOut, type OutboundAnswer } from "../../engine/outbound/call-out.ts";
+import { type Guard, problemOf } from "../../engine/outbound/guard.ts";
+import type { AgentAnswer, AgentTask, Binding, Watcher } from "../binding.ts";
+import {
+  type Attempt,
+  RETRY_DEFAULTS,
+  RETRY_WORLD,
+  type RetrySettings,
+  type RetryWorld,
+  retrying,
+} from "../retrying.ts";
+import { withinTime } from "../within-time.ts";
+import { failed, tooSlow } from "./failure.ts";
+import { readHttpAnswer } from "./http-answer.ts";
+
+export interface HttpSettings extends RetrySettings {
+  readonly url: string;
+  /** Beside those that every call has; may hold keys. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** For one call with all its attempts. */
+  readonly timeoutMs: number;
+  readonly maxOutputBytes: number;
+  /** Names what answers there, for those who want to take its earlier results again. */
+  readonly version?: string | undefined;
+}
+
+export const HTTP_DEFAULTS = { ...RETRY_DEFAULTS, timeoutMs: 120_000, maxOutputBytes: 8 * 1024 * 1024 } as const;
+
+/** An agent behind a URL. It is posted the task as JSON and answers with JSON. */
+export function httpBinding(settings: HttpSettings, guard: Guard, world: RetryWorld = RETRY_WORLD): Binding {
+  const { url, version } = settings;
+  const host = new URL(url).host;
+  return {
+    kind: "http",
+    provider: "http",
+    model: host,
+    ...(version === undefined ? {} : { fingerprint: fingerprintOf({ url, version }) }),
+    call: async (task, watch) => {
+      const problem = problemOf(guard, new URL(url));
+      if (problem !== undefined) return failed("agent_not_configured", `${host} may not be called: ${problem}`);
+      const attempts = (signal: AbortSignal) =>
+        retrying(settings, world, signal, async () => {
+          const answer = await callOut(guard, callFor(settings, task, signal));
+          signal.throwIfAborted();
+          return judged(answer, settings, host, watch);
+        });
+      return withinTime(settings.timeoutMs, task.signal, attempts, () => tooSlow(settings.timeoutMs));
+    },
+  };
+}
+
+function fingerprintOf(value: object): string {
+  return `http:${createHash("sha256").update(JSON.stringify(value)).digest("hex")}`;
+}
+
+function callFor({ url, headers, timeoutMs, maxOutputBytes }: HttpSettings, task: AgentTask, signal: AbortSignal) {
+  return {
+    url,
+    headers: {
+      "user-agent": "assay",
+      accept: "application/json",
+      ...headers,
+      "content-type": "application/json",
+      // An endpoint that has begun on a task can tell that it is asked for the same one again.
+      "idempotency-key": task.invocationId,
+    },
+    body: JSON.stringify(bodyOf(task)),
+    timeoutMs,
+    maxAnswerBytes: maxOutputBytes,
+    signal,
+  };
+}
+
+function bodyOf({ input, runId, invocationId, taskId, trial, systemPrompt, returnSchema, memory }: AgentTask) {
+  return {
+    input: input ?? null,
+    runId,
+    invocationId,
+    taskId,
+    trial,
+    systemPrompt,
+    returnSchema,
+    ...(memory.length === 0 ? {} : { memory }),
+  };
+}
+
+function judged(
+  answer: OutboundAnswer,
+  { maxOutputBytes }: HttpSettings,
+  host: string,
+  watch: Watcher,
+): Attempt<AgentAnswer> {
+  if ("failure" in answer) {
+    return { again: true, last: failed("agent_unreachable", `${host} cannot be reached: ${answer.failure}`) };
+  }
+  const { status, body, cut, retryAfter } = answer;
+  const problem = `${host} answered ${status}`;
+  if (status === 429) return { again: true, retryAfter, last: failed("agent_rate_limited", problem) };
+  if (status === 408 || status >= 500) return { again: true, retryAfter, last: failed("agent_unreachable", problem) };
+  if (status < 200 || status > 299) return { done: failed("agent_error", problem) };
+  if (cut && body.length >= maxOutputBytes) {
+    return { done: failed("agent_output_too_large", `${host} answered with more than ${maxOutputBytes} bytes`) };
+  }
+  if (cut) return { again: true, last: failed("agent_unreachable", `the answer of ${host} broke off`) };
+  return { done: readHttpAnswer(body, host, watch) };
+}

@@ -1,0 +1,123 @@
+import { createHash } from "node:crypto";
+import type { ModelMessage } from "ai";
+import { sortedJson } from "../../formats/sorted-json.ts";
+import type { AgentAnswer, AgentTask, Binding, Watcher } from "../binding.ts";
+import type { Asking } from "../models/ask-model.ts";
+import type { Format, ModelSettings } from "../models/model-settings.ts";
+import { formatFor, inputText, jsonIn, memoryText, systemFor } from "../models/prompt.ts";
+import type { Turn } from "../models/take-turn.ts";
+import { sayableNames } from "../models/tool-names.ts";
+import type { PriceTable } from "../prices.ts";
+import { RETRY_WORLD, type RetryWorld } from "../retrying.ts";
+import { withinTime } from "../within-time.ts";
+import { failed, tooSlow } from "./failure.ts";
+import { withOutput } from "./usable-output.ts";
+
+export interface ModelBindingSettings extends ModelSettings {
+  /** How often it may be asked before it has to have answered. */
+  readonly maxTurns: number;
+}
+
+export const MAX_TURNS = 16;
+
+/** An agent that is a model with a system prompt and tools. The settings stay in here: what is returned can be logged. */
+export function modelBinding(
+  settings: ModelBindingSettings,
+  prices: readonly PriceTable[],
+  world: RetryWorld = RETRY_WORLD,
+): Binding {
+  const { providerName: provider, model, timeoutMs } = settings;
+  const asking: Asking = { settings, prices, world, format: settings.format };
+  return {
+    kind: "model",
+    provider,
+    model,
+    fingerprint: fingerprintOf(settings),
+    call: (task, watch) =>
+      withinTime(
+        timeoutMs,
+        task.signal,
+        (signal) => turns(asking, settings.maxTurns, { ...task, signal }, watch),
+        () => tooSlow(timeoutMs),
+      ),
+  };
+}
+
+/** Whatever changes what is asked for; not the key, nor how long it is waited for. */
+function fingerprintOf(settings: ModelBindingSettings): string {
+  const { provider, baseUrl, model, api, format, temperature, maxOutputTokens, seed, options, maxTurns } = settings;
+  const asked = { provider, baseUrl, model, api, format, temperature, maxOutputTokens, seed, options, maxTurns };
+  return `model:${createHash("sha256").update(sortedJson(asked)).digest("hex")}`;
+}
+
+async function turns(asking: Asking, maxTurns: number, task: AgentTask, watch: Watcher): Promise<AgentAnswer> {
+  // Loaded with the first call, see `language-model.ts`.
+  const [{ askModel }, { callTools }] = await Promise.all([
+    import("../models/ask-model.ts"),
+    import("../models/call-tools.ts"),
+  ]);
+  const { returnSchema: schema, signal } = task;
+  const tools = sayableNames(task.tools.tools);
+  const messages: ModelMessage[] = openingOf(task);
+  const teller = {
+    chunk: (text: string) => watch.chunk(text),
+    reasoning: (delta: string) => watch.reasoning(delta),
+    again: () => watch.again?.(),
+  };
+  for (let count = 1; count <= maxTurns; count++) {
+    const requestIn = (wished: Format) => {
+      const format = formatFor(schema, wished);
+      return { system: systemFor(task.systemPrompt, schema, format), messages, tools, format, schema };
+    };
+    const taken = await askModel(asking, requestIn, teller, signal);
+    if ("problem" in taken) {
+      const { code, message, again } = taken.problem;
+      return failed(code, `${asking.settings.model}: ${message}`, again);
+    }
+    const { turn } = taken;
+    if (turn.usage !== undefined) watch.usage(turn.usage);
+    if (turn.finish === "content-filter") return refused(turn);
+    if (turn.calls.length === 0) return answerOf(turn, task, asking.settings);
+    messages.push(...turn.said, await callTools(turn.calls, tools, task.tools, signal));
+  }
+  return failed("agent_error", `${asking.settings.model}: it has not answered within ${maxTurns} turns`);
+}
+
+function openingOf({ memory, input }: AgentTask): ModelMessage[] {
+  const remembered: ModelMessage[] = memory.length === 0 ? [] : [{ role: "user", content: memoryText(memory) }];
+  return [...remembered, { role: "user", content: inputText(input) }];
+}
+
+const REASON_CHARACTERS = 1_000;
+
+function refused({ text }: Turn): AgentAnswer {
+  const reason = text.trim().slice(0, REASON_CHARACTERS);
+  return { type: "refused", reason: reason === "" ? "the provider withheld the answer" : reason };
+}
+
+function answerOf(turn: Turn, { returnSchema }: AgentTask, { model }: ModelSettings): AgentAnswer {
+  if (turn.finish === "length") {
+    return failed("agent_output_too_large", `${model}: its answer was cut off at the most tokens it may use`);
+  }
+  if (returnSchema === undefined) return withOutput(turn.text);
+  const json = jsonIn(turn.text);
+  if (json === undefined) return failed("agent_output_invalid", `${model}: what it answered is not JSON`);
+  return withOutput(json.value, confidenceIn(json.value, returnSchema));
+}
+
+/** Where the schema asks for it, or one of those that it is a choice of. */
+function confidenceIn(value: unknown, schema: Readonly<Record<string, unknown>>): { readonly confidence?: number } {
+  const { anyOf = [], oneOf = [] } = schema as Choice;
+  const asked = [schema, ...anyOf, ...oneOf].some(
+    (one) => (one as Choice | null)?.properties?.["confidence"] !== undefined,
+  );
+  const confidence = (value as { confidence?: unknown } | null)?.confidence;
+  const isOne = typeof confidence === "number" && confidence >= 0 && confidence <= 1;
+  return asked && isOne ? { confidence } : {};
+}
+
+interface Choice {
+  readonly properties?: Readonly<Record<string, unknown>>;
+  readonly anyOf?: readonly unknown[];
+  readonly oneOf?: readonly unknown[];
+}

@@ -1,0 +1,84 @@
+import type { Usage } from "../binding.ts";
+
+/** What an agent says of its own work, beside its answer. */
+export interface Report {
+  readonly usage?: Usage;
+  readonly confidence?: number;
+}
+
+export type ReadReport =
+  | { readonly ok: true; readonly report: Report }
+  | { readonly ok: false; readonly problem: string };
+
+/** Every name that a figure goes by: ours, and those of the two APIs whose answers programs pass on. */
+const TOKENS = {
+  inputTokens: ["inputTokens", "input_tokens", "prompt_tokens"],
+  outputTokens: ["outputTokens", "output_tokens", "completion_tokens"],
+  cacheReadTokens: ["cacheReadTokens", "cache_read_input_tokens"],
+  cacheWriteTokens: ["cacheWriteTokens", "cache_creation_input_tokens"],
+} as const;
+const COST = ["costUsd", "cost_usd"] as const;
+
+/**
+ * Reads a report, whose figures may stand in a `usage` of their own. Names that nobody knows are left alone. A figure that is none is
+ * a problem: a budget that counts on it would count wrong.
+ */
+export function readReport(value: unknown, from: Pick<Usage, "provider" | "model">): ReadReport {
+  if (!isRecord(value)) return { ok: false, problem: "it is not a JSON object" };
+  const nested = value["usage"];
+  if (nested !== undefined && !isRecord(nested)) return { ok: false, problem: "usage is not an object" };
+  const fields = { ...value, ...nested };
+  const problems: string[] = [];
+  const figure = (names: readonly string[], isFigure: (value: unknown) => boolean, what: string) => {
+    const name = names.find((one) => fields[one] !== undefined && fields[one] !== null);
+    if (name === undefined) return undefined;
+    if (isFigure(fields[name])) return fields[name] as number;
+    problems.push(`${name} is not ${what}`);
+    return undefined;
+  };
+  const tokens = (name: keyof typeof TOKENS) => figure(TOKENS[name], isCount, "a count");
+  const counts = {
+    inputTokens: tokens("inputTokens"),
+    outputTokens: tokens("outputTokens"),
+    cacheReadTokens: tokens("cacheReadTokens"),
+    cacheWriteTokens: tokens("cacheWriteTokens"),
+  };
+  const costUsd = figure(COST, isAmount, "an amount");
+  const confidence = figure(["confidence"], isShare, "a number from 0 to 1");
+  if (problems.length > 0) return { ok: false, problem: problems.join(", ") };
+
+  const name = (key: string, fallback: string) => (isName(fields[key]) ? fields[key] : fallback);
+  const isUsage = costUsd !== undefined || Object.values(counts).some((count) => count !== undefined);
+  const usage: Usage = {
+    provider: name("provider", from.provider),
+    model: name("model", from.model),
+    inputTokens: counts.inputTokens ?? 0,
+    outputTokens: counts.outputTokens ?? 0,
+    ...(counts.cacheReadTokens === undefined ? {} : { cacheReadTokens: counts.cacheReadTokens }),
+    ...(counts.cacheWriteTokens === undefined ? {} : { cacheWriteTokens: counts.cacheWriteTokens }),
+    ...(costUsd === undefined ? {} : { costUsd }),
+  };
+  return { ok: true, report: { ...(isUsage ? { usage } : {}), ...(confidence === undefined ? {} : { confidence }) } };
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+function isAmount(value: unknown): boolean {
+  return Number.isFinite(value) && (value as number) >= 0;
+}
+
+function isShare(value: unknown): boolean {
+  return isAmount(value) && (value as number) <= 1;
+}
+
+const NAME_CHARACTERS = 200;
+
+function isName(value: unknown): value is string {
+  return typeof value === "string" && value !== "" && value.length <= NAME_CHARACTERS;
+}

@@ -1,0 +1,17 @@
+import type { Owner } from "../protocol/identity.ts";
+
+/** Knows what a channel of an agent is at the moment. */
+export interface ChannelResolver {
+  /**
+   * The version that a run gets which needs this channel for the first time; undefined where nothing is active on it. Runs keep
+   * what they were told, so a run is not asked for twice.
+   */
+  versionFor(asked: {
+    readonly owner: Owner;
+    readonly runId: string;
+    readonly agentId: string;
+    readonly channel: string;
+  }): Promise<string | undefined>;
+  /** Whether a run of this owner could get one now. */
+  isActive(owner: Owner, agentId: string, channel: string): Promise<boolean>;
+}

@@ -1,0 +1,84 @@
+import { createHash } from "node:crypto";
+import type { AgentAnswer, AgentTask, Binding, Watcher } from "./binding.ts";
+import type { InstalledAgent } from "./installed-agent.ts";
+import type { ToolSurface } from "./tool-surface.ts";
+
+/** What a conformance suite has asked, and the same again with a shape to answer in. */
+export const LIVE_AGENT_ID = "core.conformance.live-agent";
+export const STRUCTURED_AGENT_ID = "core.conformance.structured-agent";
+
+/** The one tool that they may call. */
+export const ECHO_TOOL = "openwop:echo";
+
+export interface ConformanceAgent {
+  readonly agent: InstalledAgent;
+  readonly binding: Binding;
+  readonly tools: ToolSurface;
+}
+
+const ECHO: ToolSurface = {
+  tools: [{ name: ECHO_TOOL, description: "Gives back what it is given.", transport: "native" }],
+  async call(_name, args, signal) {
+    signal.throwIfAborted();
+    return { status: "ok", outcome: args ?? null };
+  },
+};
+
+/** Agents that published workflows name, there while the conformance seams are on. They answer at once and reach nothing. */
+export const CONFORMANCE_AGENTS: readonly ConformanceAgent[] = [
+  live(LIVE_AGENT_ID, {}),
+  live(STRUCTURED_AGENT_ID, {
+    returnSchema: {
+      type: "object",
+      required: ["answer"],
+      properties: { answer: { type: "string" } },
+      additionalProperties: false,
+    },
+  }),
+  ...["identity-agent", "channel-agent", "pack-installed-agent"].map((name) => live(`core.conformance.${name}`, {})),
+  ...["memory-agent", "byok-agent", "ttl-agent"].map((name) =>
+    live(`core.conformance.${name}`, { memoryShape: { longTerm: true } }),
+  ),
+];
+
+function live(agentId: string, more: Partial<InstalledAgent>): ConformanceAgent {
+  const version = "1.0.0";
+  const agent: InstalledAgent = {
+    agentId,
+    version,
+    packName: "core.conformance.agent-pack",
+    persona: "Conformance",
+    modelClass: "general",
+    systemPrompt: "Answer as the task says.",
+    toolAllowlist: [ECHO_TOOL],
+    contentHash: createHash("sha256")
+      .update(JSON.stringify([agentId, version, more]))
+      .digest("hex"),
+    ...more,
+  };
+  return {
+    agent,
+    binding: { kind: "scripted", provider: "conformance", model: "conformance", call: answer },
+    tools: ECHO,
+  };
+}
+
+interface Asked {
+  readonly attemptTool?: string;
+  readonly args?: unknown;
+  readonly forceInvalidResult?: boolean;
+}
+
+async function answer({ input, tools, signal }: AgentTask, watch: Watcher): Promise<AgentAnswer> {
+  signal.throwIfAborted();
+  const {
+    attemptTool,
+    args = {},
+    forceInvalidResult,
+  } = (typeof input === "object" && input !== null ? input : {}) as Asked;
+  watch.reasoning("I was told what to do.");
+  if (attemptTool !== undefined) await tools.call(attemptTool, args, signal);
+  watch.usage({ provider: "conformance", model: "conformance", inputTokens: 1, outputTokens: 1 });
+  const output = forceInvalidResult === true ? { unexpected: true } : { answer: "done" };
+  return { type: "completed", output, confidence: 0.95 };
+}

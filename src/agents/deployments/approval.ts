@@ -1,0 +1,76 @@
+import { isOverdue } from "../../engine/decide/close-interrupt.ts";
+import type { Condition } from "../../protocol/deployment-api.ts";
+import { gateRules, tallyOf } from "../../protocol/gate-rules.ts";
+import type { Interrupt } from "../../protocol/interrupt.ts";
+import type { PolicyGate } from "../../protocol/promotion-policy.ts";
+import { nodeOf, type Run } from "../../protocol/run.ts";
+import { isTerminal } from "../../protocol/run-status.ts";
+import { APPLY } from "./management-workflow.ts";
+
+/** How far people have come with a transition. */
+export interface Approval {
+  readonly state: "waiting" | "granted" | "refused";
+  readonly found: string;
+}
+
+/** Read from the run that holds the gate. Whatever is not a standing yes is none. */
+export function approvalIn(run: Run, nowMs: number): Approval {
+  const interrupt = Object.values(run.interrupts).find(({ nodeId }) => nodeId === gateIdOf(run.runId));
+  if (interrupt?.outcome === "rejected") return { state: "refused", found: rejectionOf(interrupt) };
+  if (isTerminal(run.status)) {
+    return {
+      state: "refused",
+      found: `its run ${run.runId} ended as ${run.status} (${run.error?.code ?? "no error"})`,
+    };
+  }
+  if (interrupt === undefined) return { state: "waiting", found: "nobody was asked yet" };
+  if (interrupt.status === "open") {
+    const overdue = isOverdue(interrupt, nowMs);
+    return overdue ? { state: "refused", found: TIMED_OUT } : { state: "waiting", found: tallyText(interrupt) };
+  }
+  const dueAtMs = nodeOf(run, APPLY)?.dueAtMs;
+  if (dueAtMs !== undefined && dueAtMs <= nowMs) return { state: "refused", found: "it was granted too long ago" };
+  if (interrupt.outcome !== "granted") return { state: "refused", found: `the gate ended as ${interrupt.status}` };
+  return { state: "granted", found: `granted by ${votersOf(interrupt, "accept").join(", ")}` };
+}
+
+/** The run is in the name, so that a record that names the gate leads to those who opened it. */
+export function gateIdOf(runId: string): string {
+  return `gate-${runId}`;
+}
+
+export function approvalCondition(gate: PolicyGate, approval: Approval | undefined): Condition {
+  return {
+    condition: "approval",
+    wanted: wantedOf(gate),
+    found: approval?.found ?? "nobody was asked yet",
+    met: approval?.state === "granted",
+  };
+}
+
+function wantedOf({ requiredRole, requiredScope, quorum = 1, minHumans = 0, forbidSelfApproval = true }: PolicyGate) {
+  const count = Math.max(quorum, minHumans);
+  const who = [
+    ...(requiredRole === undefined ? [] : [`role ${requiredRole}`]),
+    ...(requiredScope === undefined ? [] : [`scope ${requiredScope}`]),
+  ].join(" and ");
+  const people = minHumans > 0 ? `, ${minHumans} of them people` : "";
+  const others = forbidSelfApproval ? ", and not by whoever asks" : "";
+  return `granted by ${count} with ${who}${people}${others}`;
+}
+
+const TIMED_OUT = "nobody answered in time, which is a no";
+
+function rejectionOf(interrupt: Interrupt): string {
+  const voters = votersOf(interrupt, "reject");
+  return voters.length === 0 ? TIMED_OUT : `rejected by ${voters.join(", ")}`;
+}
+
+function tallyText(interrupt: Interrupt): string {
+  const { granted, required } = tallyOf(interrupt, gateRules(interrupt.data));
+  return `${granted} of ${required} granted`;
+}
+
+function votersOf({ votes }: Interrupt, action: "accept" | "reject"): string[] {
+  return votes.filter((vote) => vote.action === action).map(({ voter }) => voter);
+}

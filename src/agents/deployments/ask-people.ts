@@ -1,0 +1,139 @@
+import { createHash } from "node:crypto";
+import { auditDraft } from "../../engine/execute.ts";
+import { canonicalJson } from "../../formats/canonical-json.ts";
+import type { Condition, DeploymentTransition } from "../../protocol/deployment-api.ts";
+import { AppError } from "../../protocol/errors.ts";
+import type { PolicyGate } from "../../protocol/promotion-policy.ts";
+import type { Run } from "../../protocol/run.ts";
+import { type Approval, approvalCondition, approvalIn, gateIdOf } from "./approval.ts";
+import { type Considered, commit, targetOf } from "./considered.ts";
+import { decideTransition } from "./decide-transition.ts";
+import { stateOf } from "./deployments.ts";
+import { ManagementRun } from "./management-run.ts";
+import { managementPlan, planWrite } from "./management-workflow.ts";
+import { deploymentsWrite } from "./stored-deployments.ts";
+
+export interface Gated {
+  readonly run: Run;
+  readonly condition: Condition;
+}
+
+/** Throws unless the people who were asked have said yes to exactly this. */
+export async function asking(
+  considered: Considered,
+  gate: PolicyGate,
+  evidence: readonly Condition[],
+): Promise<Gated | "moved"> {
+  const { host, place, stored } = considered;
+  const digest = digestOf(considered);
+  const asked = stored.now.asked.find((one) => one.digest === digest);
+  const run = asked && (await host.store.readRun(place, asked.runId));
+  if (run === undefined) return ask(considered, gate, digest, evidence);
+  const approval = approvalIn(run, host.nowMs());
+  if (approval.state === "granted") return { run, condition: approvalCondition(gate, approval) };
+  if (approval.state === "waiting") throw waiting(considered, gate, run, approval, evidence);
+  return refusedByPeople(considered, gate, run, approval, evidence);
+}
+
+/** Another request, another state of things, another policy: another question. */
+function digestOf({ wanted, agent, stored, rule }: Considered): string {
+  const { reason: _, ...request } = wanted.request;
+  const from = stateOf(stored.now, request.version);
+  const { contentHash: agentHash } = agent;
+  const { other } = decideTransition(stored.now, wanted.request, { agentHash });
+  const text = canonicalJson({ request, from, agentHash, other: other ?? null, rule });
+  return createHash("sha256").update(text).digest("hex");
+}
+
+async function ask(
+  considered: Considered,
+  gate: PolicyGate,
+  digest: string,
+  evidence: readonly Condition[],
+): Promise<"moved"> {
+  const { host, wanted, place, stored, agent } = considered;
+  const { caller, agentId, request } = wanted;
+  const runId = host.newId("run");
+  const { from, to, other } = decideTransition(stored.now, request, { agentHash: agent.contentHash });
+  const { reason: _, ...shown } = request;
+  const plan = managementPlan({
+    gateId: gateIdOf(runId),
+    gate,
+    title: titleOf(agentId, request),
+    artifactId: `${agentId}@${request.version}`,
+    artifactData: { agentId, ...shown, fromState: from, toState: to, ...(other ? { other } : {}), evidence },
+  });
+  const management = ManagementRun.begin(host, plan, runId, wanted);
+  const atMs = host.nowMs();
+  const next = {
+    ...stored.now,
+    asked: [...stored.now.asked.filter((one) => one.digest !== digest), { digest, runId }],
+  };
+  const details = { runId, transition: request.transition, fromState: from, toState: to };
+  const committed = await commit(host, {
+    tenant: caller.tenant,
+    runs: [management.write()],
+    workflows: [planWrite(plan, caller.tenant, atMs)],
+    documents: [deploymentsWrite(place, next, stored, atMs)],
+    audit: [auditDraft(caller, atMs, targetOf(wanted), { action: "deployment.requested", details })],
+  });
+  if (committed === "moved") return "moved";
+  throw waiting(considered, gate, management.run, approvalIn(management.run, atMs), evidence);
+}
+
+function titleOf(
+  agentId: string,
+  { transition: word, version, toState, channel, canaryPercent }: DeploymentTransition,
+) {
+  const to = word === "promote" ? ` to ${toState}` : "";
+  const where = channel === undefined ? "" : ` on ${channel}`;
+  const share = canaryPercent === undefined ? "" : ` with ${canaryPercent} %`;
+  return `${word} ${agentId} ${version}${to}${where}${share}`;
+}
+
+function waiting(
+  { conditions }: Considered,
+  gate: PolicyGate,
+  run: Run,
+  approval: Approval,
+  evidence: readonly Condition[],
+): AppError {
+  const { runId, status: runStatus } = run;
+  return new AppError("run_state_conflict", {
+    runId,
+    runStatus,
+    gateId: gateIdOf(runId),
+    waiting: true,
+    inbox: "/v1/host/assay/inbox",
+    resolve: `/v1/runs/${runId}/interrupts/${gateIdOf(runId)}`,
+    problem: `people are asked whether this may happen (${approval.found}); send the same request again when they have decided`,
+    conditions: [...conditions, approvalCondition(gate, approval), ...evidence],
+  });
+}
+
+/** Told once: whoever asks after that asks people anew. */
+async function refusedByPeople(
+  considered: Considered,
+  gate: PolicyGate,
+  { runId }: Run,
+  approval: Approval,
+  evidence: readonly Condition[],
+): Promise<"moved"> {
+  const { host, wanted, place, stored, conditions } = considered;
+  const { caller } = wanted;
+  const atMs = host.nowMs();
+  const next = { ...stored.now, asked: stored.now.asked.filter((one) => one.runId !== runId) };
+  const details = { runId, reason: approval.found };
+  const committed = await commit(host, {
+    tenant: caller.tenant,
+    documents: [deploymentsWrite(place, next, stored, atMs)],
+    audit: [auditDraft(caller, atMs, targetOf(wanted), { action: "deployment.refused", details })],
+  });
+  if (committed === "moved") return "moved";
+  throw new AppError("forbidden", {
+    problem: `the people who were asked did not let it pass: ${approval.found}`,
+    runId,
+    gateId: gateIdOf(runId),
+    conditions: [...conditions, approvalCondition(gate, approval), ...evidence],
+  });
+}

@@ -1,0 +1,125 @@
+import { CHANNELS, type DeploymentState, type DeploymentTransition } from "../../protocol/deployment-api.ts";
+import { own } from "../../protocol/own.ts";
+import { carrierOf, putOn } from "./channel-places.ts";
+import { channelsOf, type Deployed, type Deployments, stateOf } from "./deployments.ts";
+import {
+  type Decide,
+  type Decided,
+  type Grounds,
+  PROMOTES,
+  refuse,
+  requireChannel,
+  requireRest,
+  settled,
+  waysFrom,
+} from "./transition-rules.ts";
+
+export const promote: Decide = (now, request, grounds) => {
+  const { version, toState: to } = request;
+  const from = stateOf(now, version);
+  if (to === undefined) throw refuse("promote needs toState, which says where it leads to");
+  if (from === "active" && to === "active") return alsoOn(now, request, grounds);
+  if (PROMOTES[from] !== to) throw refuse(`${version} is ${from}: ${waysFrom(from)}, and not be promoted to ${to}`);
+  requireSame(own(now.versions, version), request, grounds);
+  if (to === "active") return activate(now, request, grounds);
+  if (request.channel !== undefined || request.canaryPercent !== undefined) {
+    throw refuse("channel and canaryPercent go with a promotion to active");
+  }
+  return promoted(settled(now, version, { ...grounds, state: to }), request, grounds, { from, to });
+};
+
+/** Into service: where it was before it was paused, else on the channel that is named, else on the first there is. */
+const activate: Decide = (now, request, grounds) => {
+  const { version, channel } = request;
+  const before = own(now.versions, version);
+  const onItsOwn = channelsOf(now, version);
+  const percent = request.canaryPercent ?? before?.canaryPercent ?? 100;
+  const share = percent === 100 ? {} : { canaryPercent: percent };
+  const next = settled(now, version, { ...kept(before), ...grounds, ...share, state: "active" });
+  if (channel !== undefined || onItsOwn.length === 0)
+    return placed(now, next, channel ?? CHANNELS[0], request, grounds);
+  for (const each of onItsOwn) requireRest(next, each, version);
+  return promoted(next, request, grounds, { from: stateOf(now, version), to: "active" });
+};
+
+/** It serves already; now whoever names this channel gets it too. */
+const alsoOn: Decide = (now, request, grounds) => {
+  const { version, channel, canaryPercent } = request;
+  const before = own(now.versions, version) as Deployed;
+  if (channel === undefined || channelsOf(now, version).includes(channel)) {
+    throw refuse(`${version} is active already: name a channel that it is not on, or use adjust-canary`);
+  }
+  if (canaryPercent !== undefined && canaryPercent !== (before.canaryPercent ?? 100)) {
+    throw refuse("one share counts on all channels of a version; change it with adjust-canary");
+  }
+  requireSame(before, request, grounds);
+  const share = before.canaryPercent === undefined ? {} : { canaryPercent: before.canaryPercent };
+  const entered = settled(now, version, { ...kept(before), ...grounds, ...share, state: "active" });
+  return placed(now, entered, channel, request, grounds);
+};
+
+function placed(
+  now: Deployments,
+  entered: Deployments,
+  channel: string,
+  request: DeploymentTransition,
+  grounds: Grounds,
+): Decided {
+  const { version } = request;
+  requireChannel(channel);
+  const deployed = own(entered.versions, version) as Deployed;
+  const prior = carrierOf(now, channel, version);
+  const replaced = prior ?? deployed.replaced;
+  const marked = settled(entered, version, { ...deployed, ...(replaced === undefined ? {} : { replaced }) });
+  const next = putOn(marked, channel, version, deployed.canaryPercent === undefined);
+  requireRest(next, channel, version);
+  return promoted(next, request, grounds, {
+    from: stateOf(now, version),
+    to: "active",
+    channel,
+    ...(prior === undefined ? {} : { prior }),
+  });
+}
+
+interface Path {
+  readonly from: DeploymentState;
+  readonly to: DeploymentState;
+  readonly channel?: string;
+  readonly prior?: string;
+}
+
+function promoted(
+  next: Deployments,
+  { version, canaryPercent }: DeploymentTransition,
+  { evalRunId, approvalGateId }: Grounds,
+  { from, to, channel, prior }: Path,
+): Decided {
+  const payload = {
+    agentId: next.agentId,
+    toVersion: version,
+    toState: to,
+    ...(prior === undefined ? {} : { fromVersion: prior }),
+    ...(channel === undefined ? {} : { channel }),
+    ...(canaryPercent === undefined ? {} : { canaryPercent }),
+    ...(evalRunId === undefined ? {} : { evalRunId }),
+    ...(approvalGateId === undefined ? {} : { approvalGateId }),
+  };
+  return {
+    next,
+    events: [{ type: "deployment.promoted", payload }],
+    from,
+    to,
+    ...(prior === undefined ? {} : { other: prior }),
+  };
+}
+
+/** What the last promotion rested on is not what this one rests on. */
+function kept(before: Deployed | undefined): Pick<Deployed, "replaced"> {
+  return before?.replaced === undefined ? {} : { replaced: before.replaced };
+}
+
+/** What was found good on the way here is what goes on. */
+function requireSame(before: Deployed | undefined, { version }: DeploymentTransition, { agentHash }: Grounds): void {
+  if (before === undefined || before.agentHash === agentHash) return;
+  throw refuse(`${version} as it is installed here is not what was promoted before; raise its version`);
+}

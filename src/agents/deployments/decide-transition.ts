@@ -1,0 +1,118 @@
+import type { DeploymentTransition } from "../../protocol/deployment-api.ts";
+import type { EventDraft } from "../../protocol/events.ts";
+import { own } from "../../protocol/own.ts";
+import { nextAfter, putLast, replaceBy, takeAll, withdraw } from "./channel-places.ts";
+import { promote } from "./decide-promotion.ts";
+import { channelsOf, type Deployed, type Deployments, isActive, stateOf } from "./deployments.ts";
+import {
+  checkFields,
+  type Decide,
+  refuse,
+  regrounded,
+  requireActive,
+  requireRest,
+  settled,
+} from "./transition-rules.ts";
+
+/** Pure. Throws `validation_error` for every move that is not in the table, and says which ones are. */
+export const decideTransition: Decide = (now, request, grounds) => {
+  checkFields(request);
+  return DECIDE[request.transition](now, request, grounds);
+};
+
+const leave =
+  (to: "paused" | "deprecated"): Decide =>
+  (now, request, grounds) => {
+    const { version } = request;
+    const before = requireActive(now, request);
+    const next = settled(now, version, { ...regrounded(before, grounds), state: to });
+    const payload = { agentId: now.agentId, version, fromState: "active" as const, toState: to };
+    return {
+      // What is paused keeps its place: nobody else gets its runs meanwhile.
+      next: to === "paused" ? next : withdraw(next, version),
+      events: [{ type: "deployment.state.changed", payload }],
+      from: "active",
+      to,
+    };
+  };
+
+const rollback: Decide = (now, request, grounds) => {
+  const { version, reason } = request;
+  const before = requireActive(now, request);
+  const target = targetOf(now, version, before);
+  const { agentId } = now;
+  const state = stateOf(now, target);
+  const label = reason !== undefined && LABEL.test(reason) ? { reason } : {};
+  const rolledBack: EventDraft = {
+    type: "deployment.rolled-back",
+    payload: { agentId, fromVersion: version, toVersion: target, rollbackPointer: target, ...label },
+  };
+  const restored: EventDraft = {
+    type: "deployment.state.changed",
+    payload: { agentId, version: target, fromState: state, toState: "active" },
+  };
+  const { canaryPercent: _, ...left } = before;
+  const gone = settled(now, version, {
+    ...regrounded(left, grounds),
+    state: "rolled-back",
+    rollbackPointer: target,
+  });
+  return {
+    next: replaceBy(cameBack(gone, version, target), version, target),
+    events: state === "active" ? [rolledBack] : [rolledBack, restored],
+    from: "active",
+    to: "rolled-back",
+    other: target,
+  };
+};
+
+/** Events hold labels, and no prose. */
+const LABEL = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$/;
+
+function targetOf(now: Deployments, version: string, { replaced }: Deployed): string {
+  if (replaced === undefined) throw refuse(`${version} took nobody's place, so there is none to go back to; pause it`);
+  const state = stateOf(now, replaced);
+  if (state === "active" || state === "paused") return replaced;
+  throw refuse(`${version} took the place of ${replaced}, which is ${state} by now and cannot come back; pause it`);
+}
+
+/** Where it is not beside the other one, it serves all that the other one did. */
+function cameBack(now: Deployments, version: string, target: string): Deployments {
+  const { canaryPercent, ...before } = own(now.versions, target) as Deployed;
+  const beside = channelsOf(now, version).every((channel) => now.channels[channel]?.includes(target));
+  const share = beside && canaryPercent !== undefined ? { canaryPercent } : {};
+  return settled(now, target, { ...before, ...share, state: "active" });
+}
+
+const adjustCanary: Decide = (now, request, grounds) => {
+  const { version, canaryPercent: toPercent } = request;
+  const { canaryPercent: fromPercent = 100, ...before } = requireActive(now, request);
+  if (toPercent === undefined) throw refuse("adjust-canary needs canaryPercent");
+  if (fromPercent === toPercent) throw refuse(`${version} has ${toPercent} % already`);
+  const share = toPercent === 100 ? {} : { canaryPercent: toPercent };
+  const replaced = channelsOf(now, version).map((channel) => nextAfter(now, channel, version))[0] ?? before.replaced;
+  const kept = { ...regrounded(before, grounds), ...share, ...(replaced === undefined ? {} : { replaced }) };
+  const next = channelsOf(now, version).reduce(
+    (shared, channel) => (toPercent === 100 ? takeAll(shared, channel, version) : leaveRest(shared, channel, version)),
+    settled(now, version, kept),
+  );
+  const payload = { agentId: now.agentId, version, fromPercent, toPercent };
+  return { next, events: [{ type: "deployment.canary.adjusted", payload }], from: "active", to: "active" };
+};
+
+/** The version whose place it took takes the rest, where nobody does so yet. */
+function leaveRest(now: Deployments, channel: string, version: string): Deployments {
+  const replaced = own(now.versions, version)?.replaced;
+  const returns = nextAfter(now, channel, version) === undefined && replaced !== undefined && isActive(now, replaced);
+  const next = returns && !now.channels[channel]?.includes(replaced) ? putLast(now, channel, replaced) : now;
+  requireRest(next, channel, version);
+  return next;
+}
+
+const DECIDE: Readonly<Record<DeploymentTransition["transition"], Decide>> = {
+  promote,
+  pause: leave("paused"),
+  deprecate: leave("deprecated"),
+  rollback,
+  "adjust-canary": adjustCanary,
+};

@@ -1,0 +1,13 @@
+import type { Authorizer } from "../../engine/roles.ts";
+import type { Agents } from "../agents.ts";
+import type { EvidenceReader } from "./evidence.ts";
+import type { RecentRefusals } from "./tell-refusal.ts";
+
+/** What deployments are given by the process they are made in. */
+export interface DeploymentServices {
+  readonly agents: Pick<Agents, "versionsOf">;
+  readonly evidence: EvidenceReader;
+  /** Whether the key and a role of the caller grant a scope. */
+  readonly decide: Authorizer["decide"];
+  readonly refusals: RecentRefusals;
+}

@@ -1,0 +1,85 @@
+import { describe, expect, test } from "vitest";
+import type { Deployed, Deployments } from "./deployments.ts";
+import { drawVersion, serves } from "./draw-version.ts";
+
+const deployed = (canaryPercent?: number, state: Deployed["state"] = "active"): Deployed => ({
+  state,
+  agentHash: "a",
+  ...(canaryPercent === undefined ? {} : { canaryPercent }),
+});
+
+function deployments(versions: Readonly<Record<string, Deployed>>, stable = Object.keys(versions)): Deployments {
+  return { agentId: "local.test.echo", versions, channels: { stable }, asked: [] };
+}
+
+const RUNS = Array.from({ length: 4000 }, (_, i) => `run-${i}`);
+
+function shares(now: Deployments, channel = "stable"): Record<string, number> {
+  const counted: Record<string, number> = {};
+  for (const runId of RUNS) {
+    const drawn = drawVersion(now, channel, runId) ?? "none";
+    counted[drawn] = (counted[drawn] ?? 0) + 1 / RUNS.length;
+  }
+  return counted;
+}
+
+describe("the version a run gets", () => {
+  test("is the same however often it is drawn, and another run may get another one", () => {
+    const now = deployments({ "2.0.0": deployed(50), "1.0.0": deployed() });
+    const drawn = RUNS.slice(0, 100).map((runId) => drawVersion(now, "stable", runId));
+    expect(RUNS.slice(0, 100).map((runId) => drawVersion(now, "stable", runId))).toEqual(drawn);
+    expect(new Set(drawn)).toEqual(new Set(["1.0.0", "2.0.0"]));
+  });
+
+  test("is drawn apart for each agent and channel", () => {
+    const now = deployments({ "2.0.0": deployed(50), "1.0.0": deployed() });
+    const both: Deployments = { ...now, channels: { ...now.channels, canary: ["2.0.0", "1.0.0"] } };
+    const on = (channel: string, agentId = now.agentId) =>
+      RUNS.slice(0, 50).map((runId) => drawVersion({ ...both, agentId }, channel, runId));
+    expect(on("canary")).not.toEqual(on("stable"));
+    expect(on("stable", "local.test.other")).not.toEqual(on("stable"));
+  });
+
+  test("is the newer one as often as its share says, and the next one its share of the rest", () => {
+    const found = shares(deployments({ "3.0.0": deployed(10), "2.0.0": deployed(50), "1.0.0": deployed() }));
+    expect(found["3.0.0"]).toBeCloseTo(0.1, 1);
+    expect(found["2.0.0"]).toBeCloseTo(0.45, 1);
+    expect(found["1.0.0"]).toBeCloseTo(0.45, 1);
+    expect(found["none"]).toBeUndefined();
+  });
+
+  test("is never one with no share, and always one with all of it", () => {
+    expect(shares(deployments({ "2.0.0": deployed(0), "1.0.0": deployed() }))).toEqual({ "1.0.0": expect.closeTo(1) });
+    expect(shares(deployments({ "2.0.0": deployed(), "1.0.0": deployed() }))).toEqual({ "2.0.0": expect.closeTo(1) });
+  });
+
+  test("is none where the version that took the rest is withdrawn: nobody gets more than was allowed", () => {
+    const found = shares(deployments({ "2.0.0": deployed(10), "1.0.0": deployed(undefined, "paused") }));
+    expect(found["none"]).toBeCloseTo(0.9, 1);
+    expect(found["1.0.0"]).toBeUndefined();
+  });
+
+  test("is none where the version with everything is withdrawn, whatever else is active", () => {
+    const now = deployments({ "2.0.0": deployed(undefined, "paused"), "1.0.0": deployed() }, ["2.0.0"]);
+    expect(shares(now)).toEqual({ none: expect.closeTo(1) });
+    expect(serves(now, "stable")).toBe(false);
+  });
+
+  test("of latest is the highest active one by precedence, with its share", () => {
+    const versions = {
+      "1.9.0": deployed(),
+      "1.10.0": deployed(),
+      "2.0.0-rc.1": deployed(),
+      "2.0.0": deployed(undefined, "paused"),
+    };
+    expect(drawVersion(deployments(versions, []), "latest", "run-1")).toBe("2.0.0-rc.1");
+    const found = shares(deployments({ "2.0.0": deployed(25), "1.0.0": deployed() }, []), "latest");
+    expect(found["2.0.0"]).toBeCloseTo(0.25, 1);
+  });
+
+  test("of a channel that nothing is on is none", () => {
+    expect(drawVersion(deployments({ "1.0.0": deployed() }), "canary", "run-1")).toBeUndefined();
+    expect(serves(deployments({ "1.0.0": deployed() }), "canary")).toBe(false);
+    expect(drawVersion(deployments({}), "__proto__", "run-1")).toBeUndefined();
+  });
+});

@@ -1,0 +1,38 @@
+import { createHash } from "node:crypto";
+import { LATEST } from "../../protocol/deployment-api.ts";
+import { own } from "../../protocol/own.ts";
+import { activeOf, type Deployments, isActive } from "./deployments.ts";
+
+/**
+ * Which version a run gets. Of those that are active on the channel the newest takes its share, the next one its share of the rest,
+ * and so on. What nobody takes is nobody's: undefined, and never the next best version.
+ */
+export function drawVersion(now: Deployments, channel: string, runId: string): string | undefined {
+  let drawn = drawOf(runId, now.agentId, channel);
+  for (const version of candidates(now, channel)) {
+    const share = (own(now.versions, version)?.canaryPercent ?? 100) / 100;
+    if (drawn < share) return version;
+    drawn = (drawn - share) / (1 - share);
+  }
+  return undefined;
+}
+
+/** Whether any run could get a version. */
+export function serves(now: Deployments, channel: string): boolean {
+  return candidates(now, channel).some((version) => own(now.versions, version)?.canaryPercent !== 0);
+}
+
+function candidates(now: Deployments, channel: string): readonly string[] {
+  if (channel === LATEST) return activeOf(now);
+  return (own(now.channels, channel) ?? []).filter((version) => isActive(now, version));
+}
+
+const BYTES = 6;
+
+/** From 0 to below 1, evenly. A run that asks again before its answer is recorded gets the same one. */
+function drawOf(runId: string, agentId: string, channel: string): number {
+  const digest = createHash("sha256")
+    .update(JSON.stringify([runId, agentId, channel]))
+    .digest();
+  return digest.readUIntBE(0, BYTES) / 2 ** (8 * BYTES);
+}

@@ -1,0 +1,115 @@
+import { ownerOf } from "../../engine/create-run.ts";
+import { failRun } from "../../engine/decide/end-run.ts";
+import type { Plan } from "../../engine/decide/plan.ts";
+import { startRun } from "../../engine/decide/start-run.ts";
+import type { Host } from "../../engine/host.ts";
+import { stamp } from "../../engine/stamp.ts";
+import { takeTurn } from "../../engine/turn.ts";
+import type { DeploymentTransition } from "../../protocol/deployment-api.ts";
+import type { EventDraft, RunError, RunEvent } from "../../protocol/events.ts";
+import type { Caller } from "../../protocol/identity.ts";
+import { nodeOf, type Run } from "../../protocol/run.ts";
+import { isTerminal } from "../../protocol/run-status.ts";
+import type { RunWrite } from "../../store/store.ts";
+import { APPLY } from "./management-workflow.ts";
+
+/** Who wanted what, and whether they may. */
+export interface Wanted {
+  readonly caller: Caller;
+  readonly agentId: string;
+  readonly request: DeploymentTransition;
+  readonly scope: string;
+  /** Why they may not; absent when they may. */
+  readonly denied?: string;
+}
+
+/** A run that a transition is told by. Nothing of it is there before it is committed. */
+export class ManagementRun {
+  readonly runId: string;
+  readonly #host: Host;
+  readonly #plan: Plan;
+  readonly #from: number;
+  readonly #events: RunEvent[] = [];
+  #run: Run | undefined;
+
+  private constructor(host: Host, plan: Plan, runId: string, run: Run | undefined) {
+    this.#host = host;
+    this.#plan = plan;
+    this.runId = runId;
+    this.#run = run;
+    this.#from = run?.version ?? 0;
+  }
+
+  static begin(host: Host, plan: Plan, runId: string, wanted: Wanted): ManagementRun {
+    const { caller, agentId, request } = wanted;
+    const { version, transition } = request;
+    const metadata = { agentId, version, transition };
+    const started = startRun(plan, {
+      request: { workflowId: plan.definition.id, metadata },
+      owner: ownerOf(caller),
+      limits: host.limits,
+    });
+    const begun = new ManagementRun(host, plan, runId, undefined);
+    begun.#append([started, authorization(wanted)]);
+    begun.#goOn();
+    return begun;
+  }
+
+  static resume(host: Host, plan: Plan, run: Run, wanted: Wanted): ManagementRun {
+    const resumed = new ManagementRun(host, plan, run.runId, run);
+    // The gate was passed, and maybe no worker has taken it from there.
+    if (nodeOf(run, APPLY) === undefined) resumed.#goOn();
+    resumed.#append([authorization(wanted)]);
+    return resumed;
+  }
+
+  get run(): Run {
+    if (this.#run === undefined) throw new Error(`the deployment run ${this.runId} has no beginning`);
+    return this.#run;
+  }
+
+  /** It has come about. */
+  complete(events: readonly EventDraft[], outputs: Readonly<Record<string, unknown>>): void {
+    const told = events.map((event) => ({ ...event, nodeId: APPLY }) as EventDraft);
+    this.#append([...told, { type: "node.completed", nodeId: APPLY, payload: { nodeId: APPLY, outputs } }]);
+    this.#goOn();
+    if (this.run.status !== "completed") throw new Error(`the deployment run ${this.runId} did not complete`);
+  }
+
+  fail(error: RunError): void {
+    const attempts = nodeOf(this.run, APPLY)?.attempt ?? 1;
+    this.#append([{ type: "node.failed", nodeId: APPLY, payload: { nodeId: APPLY, error, attempts } }]);
+    this.#append(failRun(this.run, error, APPLY));
+  }
+
+  write(): RunWrite {
+    return { runId: this.runId, expectedVersion: this.#from, events: this.#events, run: this.run };
+  }
+
+  #append(drafts: readonly EventDraft[]): void {
+    const { nowMs, newId } = this.#host;
+    const { run, events } = stamp(this.#run, drafts, { runId: this.runId, nowMs: nowMs(), newId });
+    this.#run = run;
+    this.#events.push(...events);
+  }
+
+  #goOn(): void {
+    if (isTerminal(this.run.status)) return;
+    const turn = takeTurn(this.#host, this.#plan, this.run, [], new Map());
+    this.#run = turn.run;
+    this.#events.push(...turn.events);
+  }
+}
+
+function authorization({ caller, agentId, request, scope, denied }: Wanted): EventDraft {
+  return {
+    type: "authorization.decided",
+    payload: {
+      principal: caller.principal,
+      action: scope,
+      resource: `agent:${agentId}@${request.version}`,
+      allowed: denied === undefined,
+      ...(denied === undefined ? {} : { reason: denied }),
+    },
+  };
+}

@@ -1,0 +1,194 @@
+import { auditDraft, refused } from "../../engine/execute.ts";
+import type { Host } from "../../engine/host.ts";
+import { roleTable } from "../../engine/roles.ts";
+import type { DeploymentTransition } from "../../protocol/deployment-api.ts";
+import { AppError } from "../../protocol/errors.ts";
+import type { Caller, Visibility } from "../../protocol/identity.ts";
+import {
+  DEFAULT_POLICY,
+  POLICY_SUBJECT_PATTERN,
+  type PolicyRule,
+  type PromotionPolicies,
+  PromotionPolicy,
+  type PromotionRules,
+} from "../../protocol/promotion-policy.ts";
+import { matches } from "../../protocol/schema.ts";
+import { SCOPES } from "../../protocol/scopes.ts";
+import type { Document } from "../../store/documents.ts";
+import type { EvidenceReader } from "./evidence.ts";
+
+type Needs = Pick<Host, "store" | "nowMs">;
+
+const KIND = "promotion-policy";
+const PAGE = 200;
+
+/** Policies are of the whole tenant: they hold in every workspace of it, and no workspace can do away with one. */
+export async function listPolicies({ store }: Needs, { tenant }: Visibility): Promise<PromotionPolicies> {
+  const policies: PromotionPolicy[] = [];
+  for (let after = ""; ; ) {
+    const page = await store.listDocuments(tenant, KIND, { limit: PAGE, ...(after === "" ? {} : { after }) });
+    policies.push(...page.map(policyIn));
+    if (page.length < PAGE) return { policies };
+    after = page.at(-1)?.key ?? "";
+  }
+}
+
+export async function getPolicy(host: Needs, visible: Visibility, subject: string): Promise<PromotionPolicy> {
+  const found = await read(host, visible, subject);
+  if (found === undefined) throw new AppError("not_found", { what: "promotion policy", subject });
+  return policyIn(found);
+}
+
+/** What a transition of an agent needs: by its own policy, else by the default one, else nothing. */
+export async function ruleFor(
+  host: Needs,
+  visible: Visibility,
+  agentId: string,
+  request: DeploymentTransition,
+): Promise<PolicyRule> {
+  const found = (await read(host, visible, agentId)) ?? (await read(host, visible, DEFAULT_POLICY));
+  return found === undefined ? {} : ruleIn(policyIn(found).rules, request);
+}
+
+function ruleIn(rules: PromotionRules, { transition, toState }: DeploymentTransition): PolicyRule {
+  if (transition !== "promote") return rules[transition] ?? {};
+  const { promote = {} } = rules;
+  return toState === "test" || toState === "staged" || toState === "active" ? (promote[toState] ?? {}) : {};
+}
+
+export interface PutPolicy {
+  readonly caller: Caller;
+  readonly subject: string;
+  readonly rules: PromotionRules;
+}
+
+/** What could never be met, or would be met by nothing, is refused now. */
+export async function putPolicy(
+  host: Needs,
+  evidence: EvidenceReader,
+  { caller, subject, rules: given }: PutPolicy,
+): Promise<PromotionPolicy> {
+  requireTenantKey(caller);
+  if (!SUBJECT.test(subject)) throw refuse(`a policy is of an agent, or is called ${DEFAULT_POLICY}`);
+  const rules = await eachRule(given, (rule, where) => checkedRule(host, evidence, caller, rule, where));
+  const standing = await read(host, caller, subject);
+  const atMs = host.nowMs();
+  const policy: PromotionPolicy = {
+    subject,
+    rules,
+    revision: (standing?.revision ?? 0) + 1,
+    setBy: caller.principal,
+    setAt: new Date(atMs).toISOString(),
+  };
+  const { tenant } = caller;
+  const committed = await host.store.commit({
+    tenant,
+    documents: [
+      {
+        type: "put",
+        document: { tenant, kind: KIND, key: subject, revision: policy.revision, atMs, body: JSON.stringify(policy) },
+      },
+    ],
+    audit: [auditDraft(caller, atMs, subject, { action: "promotion.policy.set", details: { rules } })],
+  });
+  if (!committed.ok) throw refused(committed.refusal);
+  return policy;
+}
+
+export async function deletePolicy(
+  host: Needs,
+  { caller, subject }: Pick<PutPolicy, "caller" | "subject">,
+): Promise<void> {
+  requireTenantKey(caller);
+  const { revision } = await getPolicy(host, caller, subject);
+  const { tenant } = caller;
+  const committed = await host.store.commit({
+    tenant,
+    documents: [{ type: "delete", id: { tenant, kind: KIND, key: subject }, revision }],
+    audit: [auditDraft(caller, host.nowMs(), subject, { action: "promotion.policy.removed", details: { revision } })],
+  });
+  if (!committed.ok) throw refused(committed.refusal);
+}
+
+const SUBJECT = new RegExp(POLICY_SUBJECT_PATTERN);
+
+function requireTenantKey({ workspace }: Caller): void {
+  if (workspace === undefined) return;
+  throw new AppError("forbidden", {
+    problem: `policies hold in the whole tenant; a key of workspace ${workspace} cannot change them`,
+  });
+}
+
+async function eachRule(
+  rules: PromotionRules,
+  change: (rule: PolicyRule, where: string) => Promise<PolicyRule>,
+): Promise<PromotionRules> {
+  const changed: Record<string, unknown> = {};
+  for (const [name, rule] of Object.entries(rules)) {
+    if (name !== "promote") changed[name] = await change(rule as PolicyRule, name);
+    else {
+      const steps: Record<string, PolicyRule> = {};
+      for (const [to, step] of Object.entries(rule)) steps[to] = await change(step as PolicyRule, `promote.${to}`);
+      changed[name] = steps;
+    }
+  }
+  return changed as PromotionRules;
+}
+
+async function checkedRule(
+  host: Needs,
+  evidence: EvidenceReader,
+  { tenant }: Caller,
+  rule: PolicyRule,
+  where: string,
+): Promise<PolicyRule> {
+  const { gate, requiredEval } = rule;
+  if (gate !== undefined) await checkGate(host, { tenant }, gate, `${where}.gate`);
+  if (requiredEval === undefined) return rule;
+  const sha256 = await evidence.suiteSha256({ tenant }, requiredEval.suite).catch((error: unknown) => {
+    if (!(error instanceof AppError)) throw error;
+    throw refuse(`${where}.requiredEval.suite: ${String(error.details["problem"] ?? error.message)}`);
+  });
+  if (requiredEval.suiteSha256 !== undefined && requiredEval.suiteSha256 !== sha256) {
+    throw refuse(`${where}.requiredEval.suiteSha256 is not that of ${requiredEval.suite}, which is ${sha256}`);
+  }
+  return { ...rule, requiredEval: { ...requiredEval, suiteSha256: sha256 } };
+}
+
+async function checkGate(
+  host: Needs,
+  visible: Visibility,
+  { requiredRole, requiredScope, override, overrideBypassesQuorum }: NonNullable<PolicyRule["gate"]>,
+  where: string,
+): Promise<void> {
+  if (requiredRole === undefined && requiredScope === undefined) {
+    throw refuse(`${where} needs requiredRole or requiredScope: who may let it pass`);
+  }
+  if (overrideBypassesQuorum === true && override === undefined) {
+    throw refuse(`${where} sets overrideBypassesQuorum without an override`);
+  }
+  const known = await roleTable(host, visible);
+  for (const role of [requiredRole, override?.requiredRole]) {
+    if (role !== undefined && !Object.hasOwn(known, role)) {
+      throw refuse(`${where} names role ${role}, which nobody has defined; there are ${Object.keys(known).join(", ")}`);
+    }
+  }
+  if (requiredScope !== undefined && !(SCOPES as readonly string[]).includes(requiredScope)) {
+    throw refuse(`${where} names scope ${requiredScope}, which there is not`);
+  }
+}
+
+function read({ store }: Needs, { tenant }: Visibility, subject: string): Promise<Document | undefined> {
+  return store.readDocument({ tenant, kind: KIND, key: subject });
+}
+
+/** A policy that cannot be read is not one that asks for nothing. */
+function policyIn({ body, key }: Document): PromotionPolicy {
+  const policy: unknown = JSON.parse(body);
+  if (matches(PromotionPolicy, policy)) return policy;
+  throw new AppError("unavailable", { reason: `The promotion policy ${key} cannot be read by this version of Assay` });
+}
+
+function refuse(problem: string): AppError {
+  return new AppError("validation_error", { problem });
+}

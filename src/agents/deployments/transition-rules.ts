@@ -1,0 +1,101 @@
+import {
+  CHANNELS,
+  type DeploymentState,
+  type DeploymentTransition,
+  LATEST,
+  type TransitionWord,
+} from "../../protocol/deployment-api.ts";
+import { AppError } from "../../protocol/errors.ts";
+import type { EventDraft } from "../../protocol/events.ts";
+import { own } from "../../protocol/own.ts";
+import { nextAfter } from "./channel-places.ts";
+import { type Deployed, type Deployments, isActive, stateOf } from "./deployments.ts";
+
+/** What a legal transition comes to. Nothing of it holds before it is committed. */
+export interface Decided {
+  readonly next: Deployments;
+  readonly events: readonly EventDraft[];
+  readonly from: DeploymentState;
+  readonly to: DeploymentState;
+  /** The version whose place it takes, or that comes back. */
+  readonly other?: string;
+}
+
+/** What the transition rests on, for the record. */
+export interface Grounds {
+  readonly agentHash: string;
+  readonly evalRunId?: string;
+  readonly approvalGateId?: string;
+}
+
+export type Decide = (now: Deployments, request: DeploymentTransition, grounds: Grounds) => Decided;
+
+/** Where each state can be promoted to. From paused it is the way back. */
+export const PROMOTES: Readonly<Partial<Record<DeploymentState, DeploymentState>>> = {
+  draft: "test",
+  test: "staged",
+  staged: "active",
+  paused: "active",
+};
+
+const LEADS_TO: Readonly<Record<Exclude<TransitionWord, "promote">, DeploymentState>> = {
+  pause: "paused",
+  deprecate: "deprecated",
+  rollback: "rolled-back",
+  "adjust-canary": "active",
+};
+
+/** What a transition has no use for is a mistake of whoever sends it, and maybe a grave one. */
+export function checkFields({ transition, toState, channel, canaryPercent }: DeploymentTransition): void {
+  if (transition === "promote") return;
+  if (channel !== undefined) throw refuse("channel goes with promote");
+  if (canaryPercent !== undefined && transition !== "adjust-canary") {
+    throw refuse("canaryPercent goes with promote and adjust-canary");
+  }
+  const to = LEADS_TO[transition];
+  if (toState !== undefined && toState !== to) throw refuse(`${transition} leads to ${to}, and not to ${toState}`);
+}
+
+export function requireActive(now: Deployments, { version, transition }: DeploymentTransition): Deployed {
+  const deployed = own(now.versions, version);
+  if (deployed !== undefined && isActive(now, version)) return deployed;
+  const state = stateOf(now, version);
+  throw refuse(`${version} is ${state}: ${waysFrom(state)}; ${transition} is for active versions`);
+}
+
+export function requireChannel(channel: string): void {
+  if (channel === LATEST) throw refuse(`${LATEST} is the highest active version; nothing is put there`);
+  if ((CHANNELS as readonly string[]).includes(channel)) return;
+  throw refuse(`there is no channel ${channel} here; there are ${CHANNELS.join(" and ")}`);
+}
+
+/** A share of which nobody takes the rest would make runs fail by chance. */
+export function requireRest(now: Deployments, channel: string, version: string): void {
+  const percent = own(now.versions, version)?.canaryPercent ?? 100;
+  if (percent === 100 || nextAfter(now, channel, version) !== undefined) return;
+  throw refuse(`no other version is active on ${channel} to serve the other ${100 - percent} %`);
+}
+
+export function waysFrom(state: DeploymentState): string {
+  if (state === "active") return "it can be paused, deprecated or rolled back, or get another share";
+  const to = PROMOTES[state];
+  return to === undefined ? "nothing leads on from there, install another version" : `it can be promoted to ${to}`;
+}
+
+export function settled(now: Deployments, version: string, deployed: Deployed): Deployments {
+  return { ...now, versions: { ...now.versions, [version]: deployed } };
+}
+
+/** What a version that stays deployed keeps: what it is, and the evaluation that speaks for it. The gate was of another transition. */
+export function regrounded(before: Deployed, { evalRunId, approvalGateId }: Grounds): Deployed {
+  const { approvalGateId: _, ...kept } = before;
+  return {
+    ...kept,
+    ...(evalRunId === undefined ? {} : { evalRunId }),
+    ...(approvalGateId === undefined ? {} : { approvalGateId }),
+  };
+}
+
+export function refuse(problem: string): AppError {
+  return new AppError("validation_error", { problem });
+}

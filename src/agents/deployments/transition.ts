@@ -1,0 +1,189 @@
+import { auditDraft, type Recorder } from "../../engine/execute.ts";
+import type { Host } from "../../engine/host.ts";
+import type { AgentDeployment, Condition, DeploymentTransition } from "../../protocol/deployment-api.ts";
+import { AppError } from "../../protocol/errors.ts";
+import type { Caller } from "../../protocol/identity.ts";
+import type { Run } from "../../protocol/run.ts";
+import type { InstalledAgent } from "../installed-agent.ts";
+import { gateIdOf } from "./approval.ts";
+import { asking } from "./ask-people.ts";
+import { type Considered, commit, targetOf } from "./considered.ts";
+import { decideTransition } from "./decide-transition.ts";
+import type { DeploymentServices } from "./deployment-services.ts";
+import { recordOf, stateOf } from "./deployments.ts";
+import { ManagementRun, type Wanted } from "./management-run.ts";
+import { managementPlan, planWrite } from "./management-workflow.ts";
+import { ruleFor } from "./policies.ts";
+import { deploymentsWrite, readDeployments } from "./stored-deployments.ts";
+import { told } from "./tell-refusal.ts";
+import type { Decided } from "./transition-rules.ts";
+
+export interface Transition {
+  readonly caller: Caller;
+  readonly agentId: string;
+  readonly request: DeploymentTransition;
+  readonly record: Recorder<AgentDeployment>;
+}
+
+export interface Applied {
+  readonly deployment: AgentDeployment;
+  /** The run that tells of it. */
+  readonly runId: string;
+}
+
+const ATTEMPTS = 10;
+
+/**
+ * May they, is it a legal move, do the people who are asked agree, does the evaluation hold: in this order, each answer a no unless it
+ * is a yes. What comes of it is one commit, decided at what it was read at; whoever is second decides anew.
+ */
+export async function transition(host: Host, services: DeploymentServices, command: Transition): Promise<Applied> {
+  const wanted = await authorised(host, services, command);
+  const agent = await installed(services, command);
+  for (let attempts = 0; attempts < ATTEMPTS; attempts++) {
+    const done = await attempt(host, services, command, wanted, agent);
+    if (done !== "moved") return done;
+  }
+  throw new AppError("document_conflict", { what: "deployment", key: command.agentId });
+}
+
+const SCOPES: Readonly<Record<DeploymentTransition["transition"], string>> = {
+  promote: "deploy:promote",
+  "adjust-canary": "deploy:promote",
+  rollback: "deploy:rollback",
+  pause: "deploy:pause",
+  deprecate: "deploy:pause",
+};
+
+async function authorised(host: Host, services: DeploymentServices, command: Transition): Promise<Wanted> {
+  const { caller, agentId, request } = command;
+  const scope = SCOPES[request.transition];
+  const decision = await services.decide(caller, scope);
+  const wanted: Wanted = { caller, agentId, request, scope };
+  if (decision.allowed) return wanted;
+  const { missingFrom } = decision;
+  const found = `${missingFrom} does not grant it`;
+  const conditions = [{ condition: "authorisation", wanted: `scope ${scope}`, found, met: false }];
+  const error = new AppError("forbidden", { scopeRequired: scope, missingFrom, conditions });
+  throw await told(host, services.refusals, { ...wanted, denied: `${scope}: ${found}` }, error);
+}
+
+async function installed({ agents }: DeploymentServices, { caller, agentId, request }: Transition) {
+  const versions = await agents.versionsOf(caller, agentId);
+  if (versions.length === 0) throw new AppError("not_found", { what: "agent", agentId });
+  const agent = versions.find(({ version }) => version === request.version);
+  if (agent !== undefined) return agent;
+  throw new AppError("not_found", { what: `version ${request.version} of the agent`, agentId });
+}
+
+async function attempt(
+  host: Host,
+  services: DeploymentServices,
+  command: Transition,
+  wanted: Wanted,
+  agent: InstalledAgent,
+): Promise<Applied | "moved"> {
+  const { tenant, workspace } = wanted.caller;
+  const place = { tenant, ...(workspace === undefined ? {} : { workspace }) };
+  const stored = await readDeployments(host.store, place, wanted.agentId);
+  const rule = await ruleFor(host, place, wanted.agentId, wanted.request);
+  const allowed = { condition: "authorisation", wanted: `scope ${wanted.scope}`, found: "granted", met: true };
+  const considered = legal({ host, wanted, agent, place, stored, rule, conditions: [allowed] });
+  const evidence = await evidenceFor(services, considered);
+  const gated = rule.gate === undefined ? undefined : await asking(considered, rule.gate, evidence);
+  if (gated === "moved") return "moved";
+  const conditions = [...considered.conditions, ...(gated === undefined ? [] : [gated.condition]), ...evidence];
+  if (evidence.some(({ met }) => !met)) {
+    throw await told(host, services.refusals, wanted, unproven(conditions), gated?.run.runId);
+  }
+  return apply({ ...considered, conditions }, gated?.run, command.record);
+}
+
+function legal(considered: Considered): Considered {
+  const { wanted, agent, stored, conditions } = considered;
+  const { request } = wanted;
+  const to = request.toState === undefined ? "" : ` to ${request.toState}`;
+  const move = { condition: "transition", wanted: `${request.transition}${to}` };
+  try {
+    decideTransition(stored.now, request, { agentHash: agent.contentHash });
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== "validation_error") throw error;
+    const found = String(error.details["problem"]);
+    throw new AppError("validation_error", {
+      ...error.details,
+      conditions: [...conditions, { ...move, found, met: false }],
+    });
+  }
+  const found = `possible from ${stateOf(stored.now, request.version)}`;
+  return { ...considered, conditions: [...conditions, { ...move, found, met: true }] };
+}
+
+/** What is named as evidence has to be some, whether or not the policy asks for it. */
+async function evidenceFor({ evidence }: DeploymentServices, considered: Considered): Promise<Condition[]> {
+  const { wanted, agent, place: visible, rule } = considered;
+  const { evalRunId } = wanted.request;
+  const { requiredEval: required } = rule;
+  if (required === undefined && evalRunId === undefined) return [];
+  return evidence.conditions({
+    visible,
+    agent,
+    ...(evalRunId === undefined ? {} : { evalRunId }),
+    ...(required === undefined ? {} : { required }),
+  });
+}
+
+function unproven(conditions: readonly Condition[]): AppError {
+  const unmet = conditions.filter(({ met }) => !met);
+  const problem = unmet.map(({ condition, wanted, found }) => `${condition}: ${wanted}, found ${found}`).join("; ");
+  return new AppError("eval_gate_unmet", { problem, conditions });
+}
+
+async function apply(
+  considered: Considered,
+  gated: Run | undefined,
+  record: Transition["record"],
+): Promise<Applied | "moved"> {
+  const { host, wanted, place, stored, agent, rule } = considered;
+  const { caller, request } = wanted;
+  const evalRunId = rule.requiredEval?.evalRunId ?? request.evalRunId;
+  const decided = decideTransition(stored.now, request, {
+    agentHash: agent.contentHash,
+    ...(evalRunId === undefined ? {} : { evalRunId }),
+    ...(gated === undefined ? {} : { approvalGateId: gateIdOf(gated.runId) }),
+  });
+  const plan = gated === undefined ? managementPlan() : await host.plans.byHash(gated.workflowHash);
+  const management =
+    gated === undefined
+      ? ManagementRun.begin(host, plan, host.newId("run"), wanted)
+      : ManagementRun.resume(host, plan, gated, wanted);
+  const next = { ...decided.next, asked: stored.now.asked.filter(({ runId }) => runId !== management.runId) };
+  const deployment = recordOf(next, request.version);
+  management.complete(decided.events, { deployment });
+  const atMs = host.nowMs();
+  const outcome = record(deployment);
+  const committed = await commit(host, {
+    tenant: caller.tenant,
+    runs: [management.write()],
+    ...(gated === undefined ? { workflows: [planWrite(plan, caller.tenant, atMs)] } : {}),
+    documents: [deploymentsWrite(place, next, stored, atMs)],
+    audit: [auditDraft(caller, atMs, targetOf(wanted), noteOf(considered, decided, management.runId))],
+    ...(outcome === undefined ? {} : { idempotency: outcome }),
+  });
+  return committed === "moved" ? "moved" : { deployment, runId: management.runId };
+}
+
+function noteOf({ host, wanted, conditions }: Considered, { events, from, to, other }: Decided, runId: string) {
+  const { reason, ...request } = wanted.request;
+  return {
+    action: events[0]?.type ?? "deployment.promoted",
+    details: {
+      ...request,
+      runId,
+      fromState: from,
+      toState: to,
+      ...(other === undefined ? {} : { other }),
+      ...(reason === undefined ? {} : { reason: host.scrubber.scrubText(reason) }),
+      conditions,
+    },
+  };
+}

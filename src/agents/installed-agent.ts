@@ -1,0 +1,30 @@
+import type { ModelClass } from "../protocol/eval-suite.ts";
+
+/** An agent as it was installed: its manifest with everything it refers to. Never changed; a new version is another one. */
+export interface InstalledAgent {
+  readonly agentId: string;
+  /** That of its pack. */
+  readonly version: string;
+  readonly packName: string;
+  readonly persona: string;
+  readonly label?: string;
+  readonly description?: string;
+  readonly modelClass: ModelClass;
+  readonly systemPrompt: string;
+  /** `<scope>:<tool-id>`; no list is no tools. */
+  readonly toolAllowlist: readonly string[];
+  /** JSON Schemas of what it is asked and what it answers. */
+  readonly taskSchema?: Readonly<Record<string, unknown>>;
+  readonly returnSchema?: Readonly<Record<string, unknown>>;
+  readonly memoryShape?: {
+    readonly scratchpad?: boolean;
+    readonly conversation?: boolean;
+    readonly longTerm?: boolean;
+  };
+  readonly confidenceThreshold?: number;
+  readonly requiresCapabilities?: readonly string[];
+  /** `suiteId@version` of the suite it brought. */
+  readonly evalSuiteRef?: string;
+  /** SHA-256 of all of the above: what was evaluated is what is deployed. */
+  readonly contentHash: string;
+}

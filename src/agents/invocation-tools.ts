@@ -1,0 +1,77 @@
+import { createHash } from "node:crypto";
+import { canonicalJson } from "../formats/canonical-json.ts";
+import type { Scrubber } from "../formats/scrub.ts";
+import type { EventDraft } from "../protocol/events.ts";
+import type { ToolResult, ToolSurface } from "./tool-surface.ts";
+
+export interface ToolWatch {
+  readonly agentId: string;
+  readonly nodeId: string;
+  readonly scrubber: Scrubber;
+  readonly newId: (prefix: "evt" | "call") => string;
+  /** Whether the log is told what was asked and answered, or only that it was. */
+  readonly content: boolean;
+  /** For whom the tools are called. */
+  readonly principal?: string;
+  readonly nowMs: () => number;
+  emit(event: EventDraft): void;
+  /** Resolves once everything that was told is durable. */
+  readonly told?: () => Promise<void>;
+  /** A tool was asked for, whether it may be called or not. */
+  asked(): void;
+  /** A tool that the agent may not call was asked for. */
+  denied(name: string): void;
+}
+
+/** Lets only listed tools through, and tells the log of each call and what it came to. */
+export function watchedTools(surface: ToolSurface, watch: ToolWatch): ToolSurface {
+  const listed = new Map(surface.tools.map((tool) => [tool.name, tool]));
+  return {
+    tools: surface.tools,
+    async call(name, args, signal) {
+      watch.asked();
+      const tool = listed.get(name);
+      if (tool === undefined) {
+        watch.denied(name);
+        return { status: "forbidden", error: `The agent may not call ${name}.` };
+      }
+      const { agentId, nodeId, scrubber, content, principal } = watch;
+      const shown = scrubber.scrubValue(args);
+      const about = { agentId, toolName: name, callId: watch.newId("call") };
+      const eventId = watch.newId("evt");
+      watch.emit({
+        type: "agent.toolCalled",
+        nodeId,
+        eventId,
+        payload: {
+          ...about,
+          argsHash: hashOf(shown),
+          ...(content ? { inputs: shown } : {}),
+          ...(principal === undefined ? {} : { principal }),
+          ...(tool.transport === undefined ? {} : { transport: tool.transport }),
+        },
+      });
+      await watch.told?.();
+      const begunAtMs = watch.nowMs();
+      const result = await surface.call(name, args, signal);
+      // One that was refused never began.
+      const acted = result.status === "ok" || result.status === "error";
+      const took = acted ? { durationMs: result.durationMs ?? Math.max(0, Math.round(watch.nowMs() - begunAtMs)) } : {};
+      const payload = { ...about, status: result.status, ...took, ...(content ? told(result, scrubber) : {}) };
+      watch.emit({ type: "agent.toolReturned", nodeId, causationId: eventId, payload });
+      return result;
+    },
+  };
+}
+
+function told(result: ToolResult, scrubber: Scrubber) {
+  if (result.status === "ok") return { outcome: scrubber.scrubValue(result.outcome ?? null) };
+  const message = scrubber.scrubText(result.error) || "The tool gave no reason.";
+  return { error: { code: `tool_${result.status}`, message } };
+}
+
+function hashOf(args: unknown): string {
+  return createHash("sha256")
+    .update(canonicalJson(args ?? null))
+    .digest("hex");
+}

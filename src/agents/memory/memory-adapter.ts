@@ -1,0 +1,136 @@
+import { AppError } from "../../protocol/errors.ts";
+import type { MemoryEntry } from "../../protocol/memory.ts";
+import type { Document, Documents, DocumentWrite } from "../../store/documents.ts";
+import { changed, idOf, type Looking, type MemoryScope, prefixOf, visibleIn } from "./memory-document.ts";
+
+export interface MemorySettings {
+  readonly maxEntrySizeBytes: number;
+}
+
+export const MEMORY_DEFAULTS: MemorySettings = { maxEntrySizeBytes: 65_536 };
+
+export interface ListOptions {
+  /** 0 is no limit of one's own. */
+  readonly limit?: number;
+  readonly tag?: string;
+}
+
+/** What a run sees: the state at its start. Absent: whatever holds now. */
+export type SeenBy = Pick<Looking, "asOfMs" | "runId">;
+
+export interface NewEntry {
+  /** Absent: a new one. */
+  readonly id?: string;
+  readonly content: string;
+  readonly tags?: readonly string[];
+  /** ISO 8601. */
+  readonly expiresAt?: string;
+}
+
+/** A change that is decided and not written yet: whoever asked writes it with what else belongs to it. */
+export interface MemoryChange {
+  readonly memoryId: string;
+  readonly entry?: MemoryEntry;
+  readonly write: DocumentWrite;
+}
+
+/** What agents remember from one run to the next. */
+export interface MemoryAdapter {
+  /** Newest first. */
+  list(scope: MemoryScope, options?: ListOptions, seenBy?: SeenBy): Promise<MemoryEntry[]>;
+  get(scope: MemoryScope, id: string, seenBy?: SeenBy): Promise<MemoryEntry | null>;
+  /** Throws `validation_error` for what cannot be kept. Secrets are taken out before anything else is done with it. */
+  put(scope: MemoryScope, entry: NewEntry, runId?: string): Promise<MemoryChange>;
+  /** Undefined when there is nothing to delete. */
+  delete(scope: MemoryScope, id: string): Promise<MemoryChange | undefined>;
+}
+
+export interface MemoryNeeds {
+  readonly store: Documents;
+  readonly redact: (text: string) => string;
+  readonly nowMs: () => number;
+  readonly newId: (prefix: "mem") => string;
+}
+
+const PAGE = 200;
+const LIST_DEFAULT = 100;
+const LIST_MOST = 1000;
+const ID_MOST = 256;
+const TAGS_MOST = 50;
+const TAG_LENGTH = 256;
+
+export function memoryAdapter(needs: MemoryNeeds, { maxEntrySizeBytes } = MEMORY_DEFAULTS): MemoryAdapter {
+  const { store, redact, nowMs, newId } = needs;
+  const looking = (seenBy: SeenBy | undefined): Looking => ({ asOfMs: nowMs(), ...seenBy, nowMs: nowMs() });
+  const standing = (scope: MemoryScope, id: string) => store.readDocument(idOf(scope, id));
+
+  return {
+    async list(scope, { limit = LIST_DEFAULT, tag } = {}, seenBy) {
+      const at = looking(seenBy);
+      const entries = (await documentsOf(store, scope)).flatMap((document) => visibleIn(document, at) ?? []);
+      const wanted = tag === undefined ? entries : entries.filter(({ tags }) => tags.includes(tag));
+      const newest = wanted.sort((a, b) => byTime(b, a));
+      return newest.slice(0, limit === 0 ? LIST_MOST : Math.min(limit, LIST_MOST));
+    },
+    async get(scope, id, seenBy) {
+      const document = isUsable(id) ? await standing(scope, id) : undefined;
+      return (document && visibleIn(document, looking(seenBy))) ?? null;
+    },
+    async put(scope, { id, content, tags = [], expiresAt }, runId) {
+      const memoryId = id ?? newId("mem");
+      if (!isUsable(memoryId)) refuse(`id must have 1 to ${ID_MOST} characters`);
+      if (expiresAt !== undefined && Number.isNaN(Date.parse(expiresAt))) refuse("expiresAt must be a time");
+      const clean = redact(content);
+      if (Buffer.byteLength(clean) > maxEntrySizeBytes) refuse(`content must have at most ${maxEntrySizeBytes} bytes`);
+      const atMs = nowMs();
+      const before = await standing(scope, memoryId);
+      const first = before && visibleIn(before, looking(undefined));
+      const entry: MemoryEntry = {
+        id: memoryId,
+        content: clean,
+        tags: tags
+          .filter((tag) => tag !== "")
+          .slice(0, TAGS_MOST)
+          .map((tag) => redact(tag).slice(0, TAG_LENGTH)),
+        createdAt: first?.createdAt ?? new Date(atMs).toISOString(),
+        ...(expiresAt === undefined ? {} : { expiresAt: new Date(expiresAt).toISOString() }),
+      };
+      const next = { entry, ...(runId === undefined ? {} : { runId }) };
+      return { memoryId, entry, write: put(changed(idOf(scope, memoryId), before, next, atMs), scope) };
+    },
+    async delete(scope, id) {
+      const before = isUsable(id) ? await standing(scope, id) : undefined;
+      if (before === undefined || visibleIn(before, looking(undefined)) === undefined) return undefined;
+      return { memoryId: id, write: put(changed(idOf(scope, id), before, undefined, nowMs()), scope) };
+    },
+  };
+}
+
+function put(document: Document, { workspace }: MemoryScope): DocumentWrite {
+  return { type: "put", document: workspace === undefined ? document : { ...document, workspace } };
+}
+
+function isUsable(id: string): boolean {
+  return id.length > 0 && id.length <= ID_MOST;
+}
+
+function refuse(problem: string): never {
+  throw new AppError("validation_error", { problem: `memory entry: ${problem}` });
+}
+
+/** Ids of one moment sort in the order they were made. */
+function byTime(a: MemoryEntry, b: MemoryEntry): number {
+  return a.createdAt === b.createdAt ? (a.id < b.id ? -1 : 1) : a.createdAt < b.createdAt ? -1 : 1;
+}
+
+async function documentsOf(store: Documents, scope: MemoryScope): Promise<Document[]> {
+  const found: Document[] = [];
+  const prefix = prefixOf(scope);
+  for (let after: string | undefined; ; ) {
+    const query = { limit: PAGE, prefix, ...(after === undefined ? {} : { after }) };
+    const page = await store.listDocuments(scope.tenant, "memory", query);
+    found.push(...page);
+    if (page.length < PAGE) return found;
+    after = page.at(-1)?.key;
+  }
+}

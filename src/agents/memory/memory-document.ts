@@ -1,0 +1,81 @@
+import { createHash } from "node:crypto";
+import type { MemoryEntry } from "../../protocol/memory.ts";
+import type { Document, DocumentId } from "../../store/documents.ts";
+
+/** Where memories are kept apart: whoever has the reference but another tenant or workspace finds nothing. */
+export interface MemoryScope {
+  readonly tenant: string;
+  readonly workspace?: string;
+  /** Opaque: whoever made it knows what it stands for. */
+  readonly memoryRef: string;
+}
+
+/** An entry as it was for a while. */
+interface Version {
+  readonly entry: MemoryEntry;
+  readonly fromMs: number;
+  readonly untilMs?: number;
+  /** The run that wrote it, which does not see it. */
+  readonly runId?: string;
+}
+
+export interface Remembered {
+  readonly versions: readonly Version[];
+}
+
+/** The moment that is looked at, and the run that looks, if it is one. */
+export interface Looking {
+  readonly asOfMs: number;
+  readonly runId?: string;
+  readonly nowMs: number;
+}
+
+/** How long what was replaced or forgotten can still be seen by runs that began before that. */
+export const HISTORY_MS = 30 * 86_400_000;
+
+export function prefixOf({ workspace, memoryRef }: MemoryScope): string {
+  const place = JSON.stringify([workspace ?? null, memoryRef]);
+  return `${createHash("sha256").update(place).digest("hex")}/`;
+}
+
+export function idOf(scope: MemoryScope, entryId: string): DocumentId {
+  return { tenant: scope.tenant, kind: "memory", key: `${prefixOf(scope)}${entryId}` };
+}
+
+/** The entry as it was then; nothing when it was not there, or is over by now. */
+export function visibleIn({ body }: Document, { asOfMs, runId, nowMs }: Looking): MemoryEntry | undefined {
+  const { versions } = JSON.parse(body) as Remembered;
+  const version = versions.findLast(
+    (one) => one.fromMs <= asOfMs && (one.untilMs === undefined || one.untilMs > asOfMs) && !isOwn(one, runId),
+  );
+  const entry = version?.entry;
+  if (entry?.expiresAt !== undefined && Date.parse(entry.expiresAt) <= nowMs) return undefined;
+  return entry;
+}
+
+function isOwn(version: Version, runId: string | undefined): boolean {
+  return runId !== undefined && version.runId === runId;
+}
+
+/** The document with one more version, or with none that still holds. */
+export function changed(
+  id: DocumentId,
+  standing: Document | undefined,
+  next: Omit<Version, "fromMs"> | undefined,
+  nowMs: number,
+): Document {
+  const { versions } = standing === undefined ? { versions: [] } : (JSON.parse(standing.body) as Remembered);
+  const before = versions
+    .map((one) => ({ ...one, untilMs: one.untilMs ?? nowMs }))
+    .filter((one) => one.untilMs > nowMs - HISTORY_MS);
+  const after = next === undefined ? before : [...before, { ...next, fromMs: nowMs }];
+  const expiresAt = next?.entry.expiresAt;
+  const overMs = next === undefined ? nowMs + HISTORY_MS : expiresAt === undefined ? undefined : Date.parse(expiresAt);
+  return {
+    ...id,
+    revision: (standing?.revision ?? 0) + 1,
+    atMs: nowMs,
+    ...(overMs === undefined ? {} : { expiresAtMs: Math.max(overMs, nowMs) }),
+    body: JSON.stringify({ versions: after } satisfies Remembered),
+  };
+}

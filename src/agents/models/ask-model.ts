@@ -1,0 +1,48 @@
+import type { PriceTable } from "../prices.ts";
+import { type RetryWorld, retrying } from "../retrying.ts";
+import type { Format, ModelSettings } from "./model-settings.ts";
+import { type TakenTurn, type Told, type TurnRequest, takeTurn } from "./take-turn.ts";
+
+/** How to ask a model, and what was learnt of it. */
+export interface Asking {
+  readonly settings: ModelSettings;
+  readonly prices: readonly PriceTable[];
+  readonly world: RetryWorld;
+  /** Changes when the server turns out not to know the format. */
+  format: Format;
+}
+
+export interface Teller extends Told {
+  /** What was told is broken off and comes again. */
+  again(): void;
+}
+
+/**
+ * One turn of a model, with as many attempts as are allowed. A server that does not take the wished format is asked in words, now and
+ * from then on. Rejects when the signal is aborted.
+ */
+export async function askModel(
+  asking: Asking,
+  requestIn: (format: Format) => TurnRequest,
+  teller: Teller,
+  signal: AbortSignal,
+): Promise<TakenTurn> {
+  const { settings, prices, world } = asking;
+  const attempt = async (): Promise<TakenTurn> => {
+    const request = requestIn(asking.format);
+    const taken = await takeTurn(settings, request, prices, teller, signal);
+    const isAskedForLess =
+      "problem" in taken && taken.problem.isRefusedRequest && request.schema !== undefined && asking.format !== "words";
+    if (!isAskedForLess) return taken;
+    const plain = await takeTurn(settings, requestIn("words"), prices, teller, signal);
+    // Only when it helps was it the format that was refused.
+    if ("turn" in plain) asking.format = "words";
+    return plain;
+  };
+  return retrying(settings, world, signal, async (count) => {
+    if (count > 1) teller.again();
+    const taken = await attempt();
+    if ("turn" in taken || !taken.problem.again) return { done: taken };
+    return { again: true, retryAfter: taken.problem.retryAfter, last: taken };
+  });
+}

@@ -1,0 +1,188 @@
+import { jsonSchema, type ModelMessage, Output, streamText, type TextStreamPart, type ToolSet, tool } from "ai";
+import type { Usage, Watcher } from "../binding.ts";
+import type { PriceTable } from "../prices.ts";
+import type { ToolDescriptor } from "../tool-surface.ts";
+import { boundedFetch, type Carried } from "./bounded-fetch.ts";
+import { languageModel, providerOptions } from "./language-model.ts";
+import { BROKE_OFF, type ModelProblem, NO_STREAM, problemFrom, tooLarge } from "./model-problem.ts";
+import type { Format, ModelSettings } from "./model-settings.ts";
+import { usageOf } from "./usage-of.ts";
+
+export interface TurnRequest {
+  readonly system?: string | undefined;
+  readonly messages: readonly ModelMessage[];
+  /** By names that models can say. */
+  readonly tools: ReadonlyMap<string, ToolDescriptor>;
+  readonly format: Format;
+  /** JSON Schema of an object; without it the model answers with any text. */
+  readonly schema?: Readonly<Record<string, unknown>> | undefined;
+}
+
+export interface ToolCall {
+  readonly id: string;
+  readonly name: string;
+  readonly args: unknown;
+  /** What it wrote as arguments is no JSON. */
+  readonly isUnreadable: boolean;
+}
+
+/** What a model said in one turn. */
+export interface Turn {
+  readonly text: string;
+  readonly calls: readonly ToolCall[];
+  readonly finish: string;
+  readonly usage?: Usage | undefined;
+  /** For the next turn: with what the provider wants to see of its own again. */
+  readonly said: readonly ModelMessage[];
+}
+
+export type TakenTurn = { readonly turn: Turn } | { readonly problem: ModelProblem };
+
+export type Told = Pick<Watcher, "chunk" | "reasoning">;
+
+/** A streamed token takes some hundred bytes on the wire. */
+const WIRE_FACTOR = 64;
+const WIRE_BYTES = 1024 * 1024;
+
+// It would warn on the console of whoever uses us.
+Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false });
+
+/** Asks a model once and tells what it says while it says it. Rejects when the signal is aborted, and for nothing else. */
+export async function takeTurn(
+  settings: ModelSettings,
+  request: TurnRequest,
+  prices: readonly PriceTable[],
+  told: Told,
+  signal: AbortSignal,
+): Promise<TakenTurn> {
+  const { maxOutputBytes } = settings;
+  const carried: Carried = { tooLarge: false, answer: "none" };
+  const stop = new AbortController();
+  const fetch = boundedFetch(maxOutputBytes * WIRE_FACTOR + WIRE_BYTES, carried);
+  try {
+    const result = streamText({
+      ...settingsOf(settings, request),
+      model: await languageModel(settings, fetch),
+      abortSignal: AbortSignal.any([signal, stop.signal]),
+    });
+    const heard = new Heard(maxOutputBytes, told);
+    for await (const part of result.fullStream) {
+      signal.throwIfAborted();
+      if (part.type === "error") return { problem: problemFrom(part.error, carried, settings) };
+      if (part.type === "abort") break;
+      if (!heard.take(part)) return { problem: tooLarge(maxOutputBytes) };
+    }
+    signal.throwIfAborted();
+    const { finish } = heard;
+    if (carried.answer !== "stream") return { problem: NO_STREAM };
+    // That is what a stream comes to that stopped without a word about its end.
+    const isUnfinished = finish?.reason === "other" && finish.raw === undefined;
+    if (finish === undefined || isUnfinished) return { problem: BROKE_OFF };
+    const { messages } = await result.response;
+    const { text, refusal, calls } = heard;
+    const turn = {
+      text: refusal === "" ? text : refusal,
+      calls,
+      finish: refusal === "" ? finish.reason : "content-filter",
+      usage: usageOf(settings, finish.usage, prices),
+      said: messages.filter(({ role }) => role === "assistant"),
+    };
+    return { turn };
+  } catch (error) {
+    signal.throwIfAborted();
+    return { problem: problemFrom(error, carried, settings) };
+  } finally {
+    // Whatever is left of the answer is not waited for.
+    stop.abort();
+  }
+}
+
+function settingsOf(settings: ModelSettings, { system, messages, tools, format, schema }: TurnRequest) {
+  const { temperature, maxOutputTokens, seed } = settings;
+  const asked = schema === undefined || format === "words" ? undefined : schema;
+  return {
+    messages: [...messages],
+    providerOptions: providerOptions(settings) as Record<string, Record<string, never>>,
+    ...(system === undefined ? {} : { system }),
+    ...(tools.size === 0 ? {} : { tools: toolSet(tools) }),
+    ...(asked === undefined
+      ? {}
+      : { output: format === "schema" ? Output.object({ schema: jsonSchema(asked) }) : Output.json() }),
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+    ...(seed === undefined ? {} : { seed }),
+    // Attempts are ours to count, and to wait between.
+    maxRetries: 0,
+    includeRawChunks: true,
+    // It would be written to the console otherwise; here it is a part of the stream.
+    onError: () => {},
+  };
+}
+
+/** Without a way to execute them: the calls come back to us. */
+function toolSet(tools: ReadonlyMap<string, ToolDescriptor>): ToolSet {
+  return Object.fromEntries(
+    [...tools].map(([name, { description, inputSchema = { type: "object" } }]) => [
+      name,
+      tool({ inputSchema: jsonSchema(inputSchema), ...(description === undefined ? {} : { description }) }),
+    ]),
+  );
+}
+
+class Heard {
+  text = "";
+  refusal = "";
+  readonly calls: ToolCall[] = [];
+  finish: { reason: string; raw: string | undefined; usage: Parameters<typeof usageOf>[1] } | undefined;
+  #left: number;
+  readonly #told: Told;
+
+  constructor(maxBytes: number, told: Told) {
+    this.#left = maxBytes;
+    this.#told = told;
+  }
+
+  /** False when there is more of it than may be. */
+  take(part: TextStreamPart<ToolSet>): boolean {
+    switch (part.type) {
+      case "text-delta":
+        if (!this.#fits(part.text)) return false;
+        this.text += part.text;
+        if (part.text !== "") this.#told.chunk(part.text);
+        return true;
+      case "reasoning-delta":
+        if (!this.#fits(part.text)) return false;
+        if (part.text !== "") this.#told.reasoning(part.text);
+        return true;
+      case "tool-input-delta":
+        return this.#fits(part.delta);
+      case "tool-call": {
+        const isUnreadable = part.invalid === true && typeof part.input === "string";
+        this.calls.push({ id: part.toolCallId, name: part.toolName, args: part.input, isUnreadable });
+        return true;
+      }
+      case "raw": {
+        this.refusal += refusalIn(part.rawValue);
+        return true;
+      }
+      case "finish-step":
+        this.finish = { reason: part.finishReason, raw: part.rawFinishReason, usage: part.usage };
+        return true;
+      default:
+        return true;
+    }
+  }
+
+  #fits(text: string): boolean {
+    this.#left -= Buffer.byteLength(text);
+    return this.#left >= 0;
+  }
+}
+
+/** Of the chat format; the package for compatible servers leaves it out. */
+function refusalIn(raw: unknown): string {
+  const choices = (raw as { choices?: unknown } | null)?.choices;
+  const [choice] = Array.isArray(choices) ? (choices as { delta?: { refusal?: unknown } | null }[]) : [];
+  const refusal = choice?.delta?.refusal;
+  return typeof refusal === "string" ? refusal : "";
+}

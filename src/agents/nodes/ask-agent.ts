@@ -1,0 +1,135 @@
+import type { Host } from "../../engine/host.ts";
+import type { EffectContext } from "../../engine/node-type.ts";
+import type { Scrubber } from "../../formats/scrub.ts";
+import type { RunError } from "../../protocol/events.ts";
+import { DEFAULT_ESCALATION_THRESHOLD } from "../../protocol/orchestrator.ts";
+import type { Run } from "../../protocol/run.ts";
+import { maskValues } from "../../protocol/sensitive.ts";
+import type { AgentRef } from "../../protocol/workflow.ts";
+import type { InstalledAgent } from "../installed-agent.ts";
+import { type Invoked, invoke } from "../invoke.ts";
+import { bindMemory } from "../memory/agent-memory.ts";
+import type { MemoryAdapter } from "../memory/memory-adapter.ts";
+import { type Resolving, resolveAgent } from "../resolve-agent.ts";
+import type { Verbosity } from "../spoken.ts";
+import { joined } from "../tools/joined.ts";
+import { closeLost } from "./lost-invocation.ts";
+import { Telling } from "./telling.ts";
+
+export type AgentHost = Pick<Host, "store" | "scrubber" | "nowMs" | "newId">;
+
+/** What a node needs to ask an agent. */
+export interface AgentDesk extends Resolving {
+  /** Absent: agents remember nothing. */
+  readonly memory?: MemoryAdapter;
+}
+
+export interface Question {
+  readonly ref: AgentRef;
+  readonly task: unknown;
+  readonly source?: "workflow-node" | "run-api";
+  /** In place of what the agent's own manifest says. */
+  readonly returnSchema?: Readonly<Record<string, unknown>>;
+}
+
+export interface Asked {
+  readonly agent: InstalledAgent;
+  readonly invocationId: string;
+  readonly invoked: Invoked;
+  /** Below this somebody is asked. */
+  readonly threshold: number;
+}
+
+/** Asks an agent once for a node, and tells the log of it while it happens. What goes wrong is an answer, unless the attempt is over. */
+export async function askAgent(
+  host: AgentHost,
+  desk: AgentDesk,
+  context: EffectContext,
+  { ref, task, source = "workflow-node", returnSchema }: Question,
+): Promise<Asked | { readonly error: RunError }> {
+  const { run, node, signal } = context;
+  const telling = new Telling(context);
+  for (const event of await closeLost(host.store, context)) telling.tell(event);
+  const resolved = await resolveAgent(desk, run, ref);
+  if ("refusal" in resolved) return after(telling, resolved.refusal);
+  const agent = returnSchema === undefined ? resolved.agent : { ...resolved.agent, returnSchema };
+  const binding = desk.agents.bindingFor(agent);
+  if (binding === undefined) {
+    const message = `This host does not know how to call ${agent.agentId}; bind it in the agents file.`;
+    return after(telling, { code: "agent_not_configured", message });
+  }
+  const invocationId = host.newId("inv");
+  const memory = await bindMemory(desk.memory, { run, node, agent, ref, write: telling.write });
+  const tools = await toolsOf(desk, agent, signal);
+  if ("code" in tools) return after(telling, tools);
+  const threshold = thresholdOf(run, agent);
+  const invoked = await invoke(
+    {
+      agent,
+      binding,
+      input: task,
+      runId: run.runId,
+      nodeId: node.id,
+      invocationId,
+      source,
+      ...(resolved.channel === undefined ? {} : { channel: resolved.channel }),
+      ...(ref.sourceManifestId === undefined ? {} : { sourceManifestId: ref.sourceManifestId }),
+      tools: joined([tools, ...(memory === undefined ? [] : [memory.tools])]),
+      memory: memory?.entries ?? [],
+      memoryBound: memory !== undefined,
+      content: true,
+      verbosity: verbosityOf(run),
+      threshold,
+      ...(run.owner.principal === undefined ? {} : { principal: run.owner.principal }),
+      scrubber: scrubberOf(host.scrubber, run),
+      newId: host.newId,
+      nowMs: host.nowMs,
+      told: telling.told,
+      signal,
+    },
+    telling.tell,
+  );
+  await telling.told();
+  return { agent, invocationId, invoked, threshold };
+}
+
+async function after(telling: Telling, error: RunError): Promise<{ readonly error: RunError }> {
+  await telling.told();
+  return { error };
+}
+
+async function toolsOf({ agents }: AgentDesk, agent: InstalledAgent, signal: AbortSignal) {
+  try {
+    return await agents.toolsFor(agent, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    const message = `The tools of ${agent.agentId} cannot be reached: ${(error as Error).message}`;
+    return { code: "agent_unreachable", message, retryable: true };
+  }
+}
+
+function verbosityOf({ configurable }: Run): Verbosity {
+  const wanted = configurable?.["reasoningVerbosity"];
+  return wanted === "off" || wanted === "summary" ? wanted : "full";
+}
+
+export function thresholdOf({ configurable }: Pick<Run, "configurable">, agent: InstalledAgent): number {
+  const wanted = configurable?.["escalationThreshold"];
+  return typeof wanted === "number" ? wanted : (agent.confidenceThreshold ?? DEFAULT_ESCALATION_THRESHOLD);
+}
+
+/** What streams by piece by piece is cleaned of the run's own secrets here; the engine sees only whole ones. */
+export function scrubberOf(scrubber: Scrubber, { secrets = [] }: Pick<Run, "secrets">): Scrubber {
+  return {
+    scrubText: (text) => maskValues(scrubber.scrubText(text), secrets),
+    scrubValue: (value) => scrubber.scrubValue(value),
+  };
+}
+
+/** Why an invocation brought no answer. What an agent says when it declines may quote what it was told, so it is left out. */
+export function failureOf({ outcome, failure }: Invoked, agentId: string, scrubber: Scrubber): RunError | undefined {
+  if (outcome === "refused") return { code: "agent_refused", message: `Agent ${agentId} declined.`, retryable: false };
+  if (outcome !== "failed") return undefined;
+  const { code = "agent_error", message = "The agent failed.", retryable = false } = failure ?? {};
+  return { code, message: scrubber.scrubText(message), retryable };
+}

@@ -1,0 +1,54 @@
+import type { EffectContext } from "../../engine/node-type.ts";
+import type { EventDraft, RunEventDoc } from "../../protocol/events.ts";
+import type { Store } from "../../store/store.ts";
+
+const PAGE = 500;
+
+/**
+ * What an earlier attempt of the node left open when its worker was gone: the invocation it was in, and the message that was being said. Both
+ * are closed by the attempt after it, before that begins, so that no bracket stays open and no half of an answer stands for one.
+ */
+export async function closeLost(
+  store: Pick<Store, "readEvents">,
+  { run, node, attempt }: Pick<EffectContext, "run" | "node" | "attempt">,
+): Promise<EventDraft[]> {
+  if (attempt === 0) return [];
+  const open = new Map<string, string>();
+  let speaking = false;
+  for (let from = 0; ; ) {
+    const page = await store.readEvents(run.runId, from, PAGE);
+    for (const { type, body } of page) {
+      if (!WATCHED.has(type)) continue;
+      const event = JSON.parse(body) as RunEventDoc & { readonly payload: Told };
+      if (event.nodeId !== node.id) continue;
+      const { invocationId = "", agentId = "", isLast } = event.payload;
+      if (type === "agent.invocation.started") open.set(invocationId, agentId);
+      else if (type === "agent.invocation.completed") open.delete(invocationId);
+      else speaking = isLast === false;
+    }
+    if (page.length < PAGE) break;
+    from += page.length;
+  }
+  const nodeId = node.id;
+  const silenced: EventDraft = {
+    type: "output.chunk",
+    nodeId,
+    payload: { nodeId, runId: run.runId, chunk: "", isLast: true, meta: { finishReason: "error" } },
+  };
+  const closed = [...open].map(
+    ([invocationId, agentId]): EventDraft => ({
+      type: "agent.invocation.completed",
+      nodeId,
+      payload: { invocationId, agentId, outcome: "failed" },
+    }),
+  );
+  return [...(speaking ? [silenced] : []), ...closed];
+}
+
+const WATCHED = new Set<string>(["agent.invocation.started", "agent.invocation.completed", "output.chunk"]);
+
+interface Told {
+  readonly invocationId?: string;
+  readonly agentId?: string;
+  readonly isLast?: boolean;
+}

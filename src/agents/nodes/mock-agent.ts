@@ -1,0 +1,161 @@
+import type { EffectContext, EffectNodeType, NodeOutcome } from "../../engine/node-type.ts";
+import type { EventDraft } from "../../protocol/events.ts";
+import { DEFAULT_ESCALATION_THRESHOLD } from "../../protocol/orchestrator.ts";
+import { visitOf } from "../../protocol/run.ts";
+import { type Static, Type } from "../../protocol/schema.ts";
+import type { AgentHost } from "./ask-agent.ts";
+
+const closed = { additionalProperties: false } as const;
+const AgentId = Type.String({ minLength: 3, maxLength: 256 });
+const Share = Type.Number({ minimum: 0, maximum: 1 });
+const Count = Type.Integer({ minimum: 0 });
+
+const ToolCall = Type.Object(
+  {
+    toolId: Type.String({ minLength: 1 }),
+    arguments: Type.Optional(Type.Unknown()),
+    result: Type.Optional(Type.Unknown()),
+    error: Type.Optional(
+      Type.Object(
+        {
+          error: Type.String({ minLength: 1 }),
+          message: Type.String({ minLength: 1 }),
+          details: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+        },
+        closed,
+      ),
+    ),
+    durationMs: Type.Optional(Count),
+  },
+  closed,
+);
+
+const Config = Type.Object(
+  {
+    agentId: Type.Optional(AgentId),
+    mockReasoning: Type.Optional(
+      Type.Union([
+        Type.Boolean(),
+        Type.Object(
+          {
+            summary: Type.String(),
+            trace: Type.Optional(Type.String()),
+            tokenCount: Type.Optional(Count),
+            streamChunks: Type.Optional(Type.Array(Type.String())),
+          },
+          closed,
+        ),
+      ]),
+    ),
+    mockToolCalls: Type.Optional(Type.Array(ToolCall)),
+    mockHandoff: Type.Optional(
+      Type.Object(
+        { toAgentId: AgentId, reason: Type.Optional(Type.String()), context: Type.Optional(Type.Unknown()) },
+        closed,
+      ),
+    ),
+    mockDecision: Type.Optional(
+      Type.Object(
+        { decision: Type.Unknown(), confidence: Type.Optional(Share), reasoning: Type.Optional(Type.String()) },
+        closed,
+      ),
+    ),
+    mockConfidence: Type.Optional(Share),
+  },
+  closed,
+);
+type Config = Static<typeof Config>;
+
+/** Says what its config says, as an agent would. Only there for a conformance suite; hosts have it with the conformance seams. */
+export function mockAgent({ newId }: Pick<AgentHost, "newId">): EffectNodeType {
+  return {
+    kind: "effect",
+    typeId: "core.conformance.mock-agent",
+    summary: "Tells the events of an agent that does what the config says.",
+    config: Config,
+    capability: "conformanceSeams",
+    onlyNamesAgent: () => true,
+    check: (config) => {
+      const call = (config as Config).mockToolCalls?.find((one) => Object.hasOwn(one, "result") === "error" in one);
+      return call === undefined ? undefined : `has a call of ${call.toolId} that needs either a result or an error`;
+    },
+    async execute(context) {
+      const { node, run } = context;
+      const config = context.config as Config;
+      const agentId = config.agentId ?? node.agent?.agentId ?? `host:mock-agent:${node.id}`;
+      const decided = decisionOf(config);
+      const key = `${node.id}:${visitOf(run, node.id)}`;
+      const held = Object.values(run.interrupts).some((one) => one.nodeId === node.id && one.key === key);
+      if (!held) await context.append(said(config, agentId, node.id, newId));
+      return (
+        escalated(context, agentId, decided) ?? { type: "completed", outputs: { decision: decided?.decision ?? null } }
+      );
+    },
+  };
+}
+
+/** Asks somebody where the mock is not sure, and gives what that came to. */
+function escalated(
+  { node, run, interrupt }: EffectContext,
+  agentId: string,
+  decided: Config["mockDecision"],
+): NodeOutcome | undefined {
+  const wanted = run.configurable?.["escalationThreshold"];
+  const threshold = typeof wanted === "number" ? wanted : DEFAULT_ESCALATION_THRESHOLD;
+  const observed = decided?.confidence;
+  if (observed === undefined || observed >= threshold) return undefined;
+  const data = { agentId, threshold, observed, decision: decided?.decision ?? null };
+  const value = interrupt({ kind: "low-confidence", data }) as Readonly<Record<string, unknown>> | null;
+  if (value?.["action"] !== "reject") return undefined;
+  const message = `What the agent of node ${node.id} decided was rejected.`;
+  return { type: "failed", error: { code: "approval_rejected", message } };
+}
+
+function decisionOf({ mockDecision, mockConfidence }: Config): Config["mockDecision"] {
+  if (mockDecision !== undefined || mockConfidence === undefined) return mockDecision;
+  return { decision: { kind: "mock" }, confidence: mockConfidence };
+}
+
+function said(config: Config, agentId: string, nodeId: string, newId: AgentHost["newId"]): EventDraft[] {
+  const { mockReasoning, mockToolCalls = [], mockHandoff } = config;
+  const decided = decisionOf(config);
+  const handoff = mockHandoff && { fromAgentId: agentId, ...mockHandoff };
+  return [
+    ...(mockReasoning === undefined || mockReasoning === false ? [] : reasoned(mockReasoning, agentId, nodeId)),
+    ...mockToolCalls.flatMap((call) => called(call, agentId, nodeId, newId)),
+    ...(handoff === undefined ? [] : [{ type: "agent.handoff" as const, nodeId, payload: handoff }]),
+    ...(decided === undefined ? [] : [{ type: "agent.decided" as const, nodeId, payload: { agentId, ...decided } }]),
+  ];
+}
+
+function reasoned(mock: Exclude<Config["mockReasoning"], false | undefined>, agentId: string, nodeId: string) {
+  const { streamChunks = [], ...told } = mock === true ? { summary: "Thought about it." } : mock;
+  const deltas = streamChunks.map(
+    (delta, sequence): EventDraft => ({ type: "agent.reasoning.delta", nodeId, payload: { agentId, delta, sequence } }),
+  );
+  const { summary, tokenCount } = told;
+  const trace = "trace" in told ? told.trace : undefined;
+  const reasoning = streamChunks.length > 0 ? streamChunks.join("") : (trace ?? summary);
+  const verbosity = reasoning === summary ? ("summary" as const) : ("full" as const);
+  const payload = { agentId, reasoning, verbosity, summary, ...(tokenCount === undefined ? {} : { tokenCount }) };
+  return [...deltas, { type: "agent.reasoned" as const, nodeId, payload }];
+}
+
+function called(
+  { toolId: toolName, arguments: inputs, result, error, durationMs }: Static<typeof ToolCall>,
+  agentId: string,
+  nodeId: string,
+  newId: AgentHost["newId"],
+): EventDraft[] {
+  const about = { agentId, toolName, callId: newId("call") };
+  const eventId = newId("evt");
+  const outcome =
+    error === undefined
+      ? { outcome: result ?? null, status: "ok" as const }
+      : { error: { code: error.error, message: error.message }, status: "error" as const };
+  const took = durationMs === undefined ? {} : { durationMs };
+  return [
+    { type: "agent.toolCalled", nodeId, eventId, payload: { ...about, ...(inputs === undefined ? {} : { inputs }) } },
+    { type: "agent.toolReturned", nodeId, causationId: eventId, payload: { ...about, ...outcome, ...took } },
+  ];
+}

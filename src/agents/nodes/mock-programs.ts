@@ -1,0 +1,137 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type MockProvider, mockProviderOf } from "../../protocol/mock-provider.ts";
+import { type Static, Type } from "../../protocol/schema.ts";
+import type { AgentAnswer, Binding, Usage, Watcher } from "../binding.ts";
+
+const Tokens = Type.Integer({ minimum: 0 });
+
+/** What a model would have answered, once. */
+export const MockAnswer = Type.Object(
+  {
+    text: Type.Optional(Type.String({ maxLength: 1_000_000 })),
+    content: Type.Optional(Type.String({ maxLength: 1_000_000 })),
+    json: Type.Optional(Type.Unknown()),
+    stopReason: Type.Optional(Type.String({ maxLength: 64 })),
+    refusalText: Type.Optional(Type.String({ maxLength: 65_536 })),
+    usage: Type.Optional(
+      Type.Object(
+        { inputTokens: Type.Optional(Tokens), outputTokens: Type.Optional(Tokens) },
+        { additionalProperties: true },
+      ),
+    ),
+  },
+  { additionalProperties: true },
+);
+export type MockAnswer = Static<typeof MockAnswer>;
+
+const NODES_MOST = 1000;
+
+/** Answers that were staged by a conformance suite, for each tenant by node. Kept in this process only. */
+export class MockPrograms {
+  readonly #staged = new Map<string, MockAnswer[]>();
+
+  program(tenant: string, nodeId: string, answers: readonly MockAnswer[]): void {
+    const key = keyOf(tenant, nodeId);
+    this.#staged.delete(key);
+    this.#staged.set(key, [...answers]);
+    if (this.#staged.size > NODES_MOST) this.#staged.delete(this.#staged.keys().next().value ?? "");
+  }
+
+  next(tenant: string, nodeId: string): MockAnswer | undefined {
+    return this.#staged.get(keyOf(tenant, nodeId))?.shift();
+  }
+
+  clear(tenant: string): void {
+    for (const key of this.#staged.keys()) if (JSON.parse(key)[0] === tenant) this.#staged.delete(key);
+  }
+}
+
+function keyOf(tenant: string, nodeId: string): string {
+  return JSON.stringify([tenant, nodeId]);
+}
+
+/** Answers in place of a model: what was staged for the node. Refuses when nothing was. */
+export function programmed(programs: MockPrograms, tenant: string, nodeId: string): Binding {
+  return {
+    kind: "scripted",
+    provider: "mock",
+    model: "mock",
+    async call(task, watch) {
+      task.signal.throwIfAborted();
+      const next = programs.next(tenant, nodeId);
+      if (next === undefined) return failed("agent_not_configured", `no mock answer is staged for node ${nodeId}`);
+      const { inputTokens = 0, outputTokens = 0 } = next.usage ?? {};
+      watch.usage({ provider: "mock", model: "mock", inputTokens, outputTokens });
+      if (next.stopReason === "safety" || next.stopReason === "refusal" || next.refusalText !== undefined) {
+        return { type: "refused", reason: next.refusalText ?? "the mock declined" };
+      }
+      if (next.stopReason === "max_tokens") return failed("agent_output_too_large", "the mock was cut off");
+      if (Object.hasOwn(next, "json")) return { type: "completed", output: next.json };
+      const text = next.text ?? next.content ?? "";
+      return { type: "completed", output: task.returnSchema === undefined ? text : parsed(text) };
+    },
+  };
+}
+
+/** Not JSON is a text, which no schema of an object takes. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function failed(
+  code: "agent_not_configured" | "agent_output_too_large" | "agent_error",
+  message: string,
+  retryable = false,
+) {
+  return { type: "failed", error: { code, message, retryable } } as const;
+}
+
+/** What the run itself brought to be answered with. Undefined where it brought nothing. */
+export function mockOf(configurable: Readonly<Record<string, unknown>> | undefined): Binding | undefined {
+  const mock = mockProviderOf(configurable);
+  if (mock === undefined) return undefined;
+  return {
+    kind: "scripted",
+    provider: "mock",
+    model: mock.id === "stream-text" ? (mock.config.model ?? "mock") : "mock",
+    call: ({ signal }, watch) => answered(mock, watch, signal),
+  };
+}
+
+async function answered(mock: MockProvider, watch: Watcher, signal: AbortSignal): Promise<AgentAnswer> {
+  signal.throwIfAborted();
+  switch (mock.id) {
+    case "stream-text": {
+      const { tokens = [], delayMsPerToken = 0, usage = {}, model = "mock" } = mock.config;
+      for (const token of tokens) {
+        if (delayMsPerToken > 0) await sleep(delayMsPerToken, undefined, { signal });
+        watch.chunk(token);
+      }
+      watch.usage(usageOf(usage, model, tokens.length));
+      return { type: "completed", output: tokens.join("") };
+    }
+    case "error": {
+      const { code, message, retryable = false, failAfterMs = 0 } = mock.config;
+      if (failAfterMs > 0) await sleep(failAfterMs, undefined, { signal });
+      return failed("agent_error", `${code}: ${message}`, retryable);
+    }
+    case "usage-only":
+      watch.usage({
+        ...usageOf(mock.config.usage, mock.config.model ?? "mock", 0),
+        provider: mock.config.provider ?? "mock",
+      });
+      return { type: "completed", output: "" };
+  }
+}
+
+function usageOf(
+  { promptTokens = 0, completionTokens }: { promptTokens?: number; completionTokens?: number },
+  model: string,
+  tokens: number,
+): Usage {
+  return { provider: "mock", model, inputTokens: promptTokens, outputTokens: completionTokens ?? tokens };
+}

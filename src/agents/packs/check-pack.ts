@@ -1,0 +1,154 @@
+import { createHash } from "node:crypto";
+import { canonicalJson } from "../../formats/canonical-json.ts";
+import type { Scrubber } from "../../formats/scrub.ts";
+import { type AgentManifest, PackManifest } from "../../protocol/agent-manifest.ts";
+import { PROTOCOL_VERSION } from "../../protocol/discovery.ts";
+import { AppError } from "../../protocol/errors.ts";
+import { matches, problemsOf } from "../../protocol/schema.ts";
+import { inRange } from "../../protocol/semver-range.ts";
+import type { InstalledAgent } from "../installed-agent.ts";
+import { packHash } from "./file-list.ts";
+import { MANIFEST_FILE, type PackFiles } from "./pack-files.ts";
+import { jsonOf, PackLook } from "./pack-look.ts";
+import type { PackSuite, PackSuites } from "./pack-suites.ts";
+
+/** A pack with everything that its agents refer to. */
+export interface Pack {
+  readonly name: string;
+  readonly version: string;
+  /** Of its files, without the signature. */
+  readonly sha256: string;
+  readonly agents: readonly InstalledAgent[];
+  readonly suites: readonly PackSuite[];
+  /** What a host must serve, or the pack is not installed. */
+  readonly needs: readonly string[];
+}
+
+export interface PackProblem {
+  readonly file: string;
+  /** JSON Pointer into the file; empty for all of it. */
+  readonly path: string;
+  readonly problem: string;
+}
+
+export type CheckedPack =
+  | { readonly ok: true; readonly pack: Pack }
+  | { readonly ok: false; readonly problems: readonly PackProblem[] };
+
+/** Looks at all of it, also when something is wrong already. */
+export function checkPack(files: PackFiles, suites: PackSuites, scrubber: Scrubber): CheckedPack {
+  const look = new PackLook(files, suites, scrubber);
+  const raw = jsonOf(files.get(MANIFEST_FILE));
+  if ("problem" in raw) return { ok: false, problems: [{ file: MANIFEST_FILE, path: "", problem: raw.problem }] };
+  look.forSecrets(MANIFEST_FILE, raw.value);
+  if (!matches(PackManifest, raw.value)) {
+    for (const { path, problem } of problemsOf(PackManifest, raw.value, 1000)) look.say(MANIFEST_FILE, path, problem);
+  }
+  const manifest = raw.value as Partial<PackManifest> | null;
+  checkOffer(manifest, look);
+  const found = agentsIn(manifest).map((agent, i) => resolved(agent, `/agents/${i}`, manifest, look));
+  if (look.problems.length > 0) return { ok: false, problems: look.problems };
+  const whole = raw.value as PackManifest;
+  return {
+    ok: true,
+    pack: {
+      name: whole.name,
+      version: whole.version,
+      sha256: packHash(files),
+      agents: found,
+      suites: [...look.suites.values()],
+      needs: peersOf(whole, false),
+    },
+  };
+}
+
+/** The same where there is a pack or the request fails. */
+export function requirePack(checked: CheckedPack): Pack {
+  if (checked.ok) return checked.pack;
+  const [first] = checked.problems;
+  const more = checked.problems.length > 1 ? `, and ${checked.problems.length - 1} more` : "";
+  const problem = `${first === undefined ? "the pack is not valid" : problemText(first)}${more}`;
+  throw new AppError("validation_error", { problem, problems: checked.problems });
+}
+
+export function problemText({ file, path, problem }: PackProblem): string {
+  return `${file}${path === "" ? "" : ` ${path}`} ${problem}`;
+}
+
+/** What the published shape allows and this host cannot do: nothing of it is left out silently. */
+function checkOffer(manifest: Partial<PackManifest> | null, look: PackLook): void {
+  const say = (path: string, problem: string) => look.say(MANIFEST_FILE, path, problem);
+  if (Array.isArray(manifest?.nodes) && manifest.nodes.length > 0) {
+    say("/nodes", "must be empty: this host takes packs of agents only");
+  }
+  if (Object.keys(manifest?.dependencies ?? {}).length > 0) {
+    say("/dependencies", "must be empty: this host installs packs one by one and looks for no others");
+  }
+  const range = manifest?.engines?.openwop;
+  if (typeof range === "string" && inRange(`${PROTOCOL_VERSION}.0`, range) !== true) {
+    say("/engines/openwop", `must be a range that includes ${PROTOCOL_VERSION}, which this host speaks`);
+  }
+  const ids = agentsIn(manifest).map((agent) => agent?.agentId);
+  for (const [i, id] of ids.entries()) {
+    if (id !== undefined && ids.indexOf(id) < i) say(`/agents/${i}/agentId`, "is the id of another agent in this pack");
+  }
+}
+
+function agentsIn(manifest: Partial<PackManifest> | null): AgentManifest[] {
+  return Array.isArray(manifest?.agents) ? manifest.agents : [];
+}
+
+/** What it refers to is read now: a pack that cannot be used is not installed. */
+function resolved(
+  agent: Partial<AgentManifest> | null,
+  path: string,
+  manifest: Partial<PackManifest> | null,
+  look: PackLook,
+): InstalledAgent {
+  const { systemPrompt, systemPromptRef, evalSuiteRef, handoff = {} } = agent ?? {};
+  if ((systemPrompt === undefined) === (systemPromptRef === undefined)) {
+    look.say(MANIFEST_FILE, path, 'must have exactly one of "systemPrompt", "systemPromptRef"');
+  }
+  for (const [i, name] of (Array.isArray(agent?.toolAllowlist) ? agent.toolAllowlist : []).entries()) {
+    if (typeof name === "string" && !TOOL.test(name)) {
+      look.say(MANIFEST_FILE, `${path}/toolAllowlist/${i}`, 'must be "<scope>:<tool-id>", like mcp:search');
+    }
+  }
+  const prompt = systemPrompt ?? look.text(`${path}/systemPromptRef`, systemPromptRef);
+  const taskSchema = look.schema(`${path}/handoff/taskSchemaRef`, handoff?.taskSchemaRef);
+  const returnSchema = look.schema(`${path}/handoff/returnSchemaRef`, handoff?.returnSchemaRef);
+  const suite = look.suite(`${path}/evalSuiteRef`, evalSuiteRef);
+  const needs = [...new Set([...(agent?.requiresCapabilities ?? []), ...peersOf(manifest, true)])];
+  const { agentId, persona, modelClass, label, description, memoryShape, confidence } = (agent ?? {}) as AgentManifest;
+  const threshold = confidence?.defaultThreshold;
+  const found: Omit<InstalledAgent, "contentHash"> = {
+    agentId,
+    version: manifest?.version ?? "",
+    packName: manifest?.name ?? "",
+    persona,
+    ...(label === undefined ? {} : { label }),
+    ...(description === undefined ? {} : { description }),
+    modelClass,
+    systemPrompt: prompt ?? "",
+    toolAllowlist: agent?.toolAllowlist ?? [],
+    ...(taskSchema === undefined ? {} : { taskSchema }),
+    ...(returnSchema === undefined ? {} : { returnSchema }),
+    ...(memoryShape === undefined ? {} : { memoryShape }),
+    ...(threshold === undefined ? {} : { confidenceThreshold: threshold }),
+    ...(needs.length === 0 ? {} : { requiresCapabilities: needs }),
+    ...(suite === undefined ? {} : { evalSuiteRef: suite }),
+  };
+  return { ...found, contentHash: look.problems.length > 0 ? "" : hashOf(found) };
+}
+
+const TOOL = /^[a-zA-Z][a-zA-Z0-9_.-]*:\S+$/;
+
+/** What a pack wants of its host: that without which it does not work, or that without which it does less. */
+function peersOf(manifest: Partial<PackManifest> | null, optional: boolean): string[] {
+  const meta = manifest?.peerDependenciesMeta ?? {};
+  return Object.keys(manifest?.peerDependencies ?? {}).filter((key) => (meta[key]?.optional === true) === optional);
+}
+
+function hashOf(agent: Omit<InstalledAgent, "contentHash">): string {
+  return createHash("sha256").update(canonicalJson(agent)).digest("hex");
+}

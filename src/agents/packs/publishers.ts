@@ -1,0 +1,96 @@
+import { createPublicKey, type KeyObject } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { AppError } from "../../protocol/errors.ts";
+import { matches, type Problem, problemsOf, type Static, Type } from "../../protocol/schema.ts";
+import { fingerprintOf } from "./signature.ts";
+
+const closed = { additionalProperties: false } as const;
+
+const PublishersFile = Type.Object(
+  {
+    publishers: Type.Array(
+      Type.Object(
+        {
+          name: Type.String({ minLength: 1, maxLength: 200 }),
+          publicKey: Type.String({ minLength: 1, maxLength: 2000 }),
+          packs: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 256 }), { minItems: 1 })),
+        },
+        closed,
+      ),
+    ),
+  },
+  closed,
+);
+
+/** Somebody whose packs are trusted. */
+export interface Publisher {
+  readonly name: string;
+  readonly publicKey: KeyObject;
+  readonly fingerprint: string;
+  /** What the names of his packs and agents begin with; absent: anything. */
+  readonly prefixes?: readonly string[];
+}
+
+/** Throws one `unusable_input` that names everything that is wrong with the file. */
+export function loadPublishers(path: string): Publisher[] {
+  const read = parsePublishers(jsonIn(path));
+  if (read.ok) return read.publishers;
+  const problems = read.problems.map(({ path: place, problem }) => `${place === "" ? "it" : place} ${problem}`);
+  throw new AppError("unusable_input", { problem: `${path} cannot be used: ${problems.join("; ")}`, problems });
+}
+
+type Parsed =
+  | { readonly ok: true; readonly publishers: Publisher[] }
+  | { readonly ok: false; readonly problems: readonly Problem[] };
+
+export function parsePublishers(value: unknown): Parsed {
+  if (!matches(PublishersFile, value)) return { ok: false, problems: problemsOf(PublishersFile, value, 1000) };
+  const problems: Problem[] = [];
+  const publishers = value.publishers.flatMap((entry, i) => {
+    const found = publisherOf(entry);
+    if (found === undefined) {
+      problems.push({ path: `/publishers/${i}/publicKey`, problem: "must be an Ed25519 public key in PEM" });
+      return [];
+    }
+    return [found];
+  });
+  for (const [i, { fingerprint }] of publishers.entries()) {
+    if (publishers.findIndex((other) => other.fingerprint === fingerprint) < i) {
+      problems.push({ path: `/publishers/${i}`, problem: "has a key that is there twice" });
+    }
+  }
+  return problems.length > 0 ? { ok: false, problems } : { ok: true, publishers };
+}
+
+function publisherOf({
+  name,
+  publicKey: pem,
+  packs,
+}: Static<typeof PublishersFile>["publishers"][number]): Publisher | undefined {
+  // Node would take the public half of a private key, which has no place in this file.
+  if (pem.includes("PRIVATE")) return undefined;
+  try {
+    const publicKey = createPublicKey(pem);
+    if (publicKey.asymmetricKeyType !== "ed25519") return undefined;
+    return { name, publicKey, fingerprint: fingerprintOf(publicKey), ...(packs && { prefixes: packs }) };
+  } catch {
+    return undefined;
+  }
+}
+
+function jsonIn(path: string): unknown {
+  const refuse = (problem: string): never => {
+    throw new AppError("unusable_input", { problem: `${path} ${problem}` });
+  };
+  let text = "";
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    refuse(`cannot be read: ${(error as NodeJS.ErrnoException).code}`);
+  }
+  try {
+    return JSON.parse(text);
+  } catch {
+    return refuse("is not JSON");
+  }
+}

@@ -1,0 +1,84 @@
+import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, verify } from "node:crypto";
+import { AppError } from "../../protocol/errors.ts";
+import { matches, type Static, Type } from "../../protocol/schema.ts";
+import { fileList, SIGNATURE_FILE } from "./file-list.ts";
+import type { PackFiles } from "./pack-files.ts";
+import type { Publisher } from "./publishers.ts";
+
+const Signature = Type.Object(
+  {
+    algorithm: Type.Literal("ed25519"),
+    key: Type.String({ pattern: "^[0-9a-f]{64}$" }),
+    signature: Type.String({ pattern: "^[A-Za-z0-9+/]{86}==$" }),
+  },
+  { additionalProperties: false },
+);
+
+/** Whose packs are installed here. */
+export interface PackTrust {
+  readonly publishers: readonly Publisher[];
+  readonly allowUnsigned: boolean;
+}
+
+/** The publisher who signed the pack; nothing where nobody did and that is allowed. Throws `pack_not_trusted` otherwise. */
+export function signerOf(files: PackFiles, { publishers, allowUnsigned }: PackTrust): Publisher | undefined {
+  const bytes = files.get(SIGNATURE_FILE);
+  if (bytes === undefined) {
+    if (allowUnsigned) return undefined;
+    throw refuse("it is not signed, and this host takes unsigned packs only with --allow-unsigned");
+  }
+  const { key, signature } = readSignature(bytes);
+  const publisher = publishers.find(({ fingerprint }) => fingerprint === key);
+  if (publisher === undefined) {
+    throw refuse(`it is signed with key ${key.slice(0, 16)}…, which is not among the publisher keys of this host`);
+  }
+  const signed = Buffer.from(fileList(files));
+  if (verify(null, signed, publisher.publicKey, Buffer.from(signature, "base64"))) return publisher;
+  throw refuse(`its files are not the ones that ${publisher.name} signed`);
+}
+
+function readSignature(bytes: Uint8Array): Static<typeof Signature> {
+  let value: unknown;
+  try {
+    value = JSON.parse(Buffer.from(bytes).toString("utf8"));
+  } catch {
+    value = undefined;
+  }
+  if (matches(Signature, value)) return value;
+  throw refuse(`${SIGNATURE_FILE} is not a signature that can be read`);
+}
+
+/** The text of the signature file. `pem` is an Ed25519 private key; throws `unusable_input` for any other. */
+export function signPack(files: PackFiles, pem: string): string {
+  const key = privateKey(pem);
+  const signature = sign(null, Buffer.from(fileList(files)), key).toString("base64");
+  const made: Static<typeof Signature> = {
+    algorithm: "ed25519",
+    key: fingerprintOf(createPublicKey(key)),
+    signature,
+  };
+  return `${JSON.stringify(made)}\n`;
+}
+
+function privateKey(pem: string): KeyObject {
+  try {
+    const key = createPrivateKey(pem);
+    if (key.asymmetricKeyType === "ed25519") return key;
+  } catch {
+    // Nothing of the file is repeated: it may be a key after all.
+  }
+  throw new AppError("unusable_input", {
+    problem: "the key is not an Ed25519 private key in PEM; make one with openssl genpkey -algorithm ed25519",
+  });
+}
+
+/** SHA-256 of the public key as DER. */
+export function fingerprintOf(key: KeyObject): string {
+  return createHash("sha256")
+    .update(key.export({ type: "spki", format: "der" }))
+    .digest("hex");
+}
+
+function refuse(problem: string): AppError {
+  return new AppError("pack_not_trusted", { problem });
+}

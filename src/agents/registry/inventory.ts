@@ -1,0 +1,110 @@
+import type { AgentEntry, AgentInventory, AgentVersions, MemoryDimension } from "../../protocol/agent-api.ts";
+import { AppError } from "../../protocol/errors.ts";
+import type { Visibility } from "../../protocol/identity.ts";
+import type { Documents } from "../../store/documents.ts";
+import { HOST_WIDE } from "../../store/store.ts";
+import type { Agents } from "../agents.ts";
+import { agentRecords, type ListedAgent, listed, listedAgents } from "./stored-agents.ts";
+
+export interface InventoryOf {
+  readonly store: Documents;
+  readonly agents: Pick<Agents, "activeVersions" | "bindingFor">;
+  /** Whether discovery advertises it. */
+  readonly serves: (capability: string) => boolean;
+}
+
+/** What is installed for whoever asks, in the order of ids. */
+export async function inventory(from: InventoryOf, visible: Visibility): Promise<AgentInventory> {
+  const byAgent = await listedAgents(from.store, visible);
+  const ids = [...byAgent.keys()].sort();
+  const agents = await Promise.all(ids.map((id) => entryOf(from, visible, byAgent.get(id) ?? [])));
+  return { agents, total: agents.length };
+}
+
+/** Throws `not_found` for what is not there and what is another tenant's alike. */
+export async function inventoryEntry(from: InventoryOf, visible: Visibility, agentId: string): Promise<AgentEntry> {
+  const records = await agentRecords(from.store, visible, agentId);
+  const agents = records.map(({ agent }) => listed(agent));
+  return entryOf(from, visible, agents, agentId);
+}
+
+/** The version that is taken where none is named. */
+async function entryOf(
+  { agents, serves }: InventoryOf,
+  visible: Visibility,
+  versions: readonly ListedAgent[],
+  agentId = versions[0]?.agentId ?? "",
+): Promise<AgentEntry> {
+  const active = versions.length === 0 ? [] : await agents.activeVersions(visible, agentId);
+  const agent = versions.find(({ version }) => active.includes(version)) ?? versions[0];
+  if (agent === undefined) throw notFound(agentId);
+  return entry(agent, serves, isCallable(agents, agent));
+}
+
+function isCallable({ bindingFor }: Pick<Agents, "bindingFor">, agent: ListedAgent): boolean {
+  return bindingFor({ ...agent, systemPrompt: "" }) !== undefined;
+}
+
+/** Without a way to call it an agent can be looked at, and nothing else. */
+const CALLING = "agents.liveRuntime";
+
+function entry(agent: ListedAgent, serves: InventoryOf["serves"], callable: boolean): AgentEntry {
+  const { description, memoryShape, confidenceThreshold, requiresCapabilities = [] } = agent;
+  const lacking = requiresCapabilities.filter((capability) => !serves(capability));
+  const degraded = [...new Set([...lacking, ...(callable ? [] : [CALLING])])];
+  const forgotten = lackingMemory(memoryShape ?? {}, serves);
+  return {
+    agentId: agent.agentId,
+    persona: agent.persona,
+    label: agent.label ?? agent.persona,
+    modelClass: agent.modelClass,
+    packName: agent.packName,
+    packVersion: agent.version,
+    toolAllowlist: [...agent.toolAllowlist],
+    hasHandoffSchemas: agent.hasHandoffSchemas,
+    ...(description === undefined ? {} : { description }),
+    ...(memoryShape === undefined ? {} : { memoryShape }),
+    ...(confidenceThreshold === undefined ? {} : { confidenceThreshold }),
+    ...(degraded.length === 0 ? {} : { degraded }),
+    ...(forgotten.length === 0 ? {} : { memoryDegraded: true, degradedMemoryDimensions: forgotten }),
+  };
+}
+
+function lackingMemory(
+  { scratchpad, conversation, longTerm }: NonNullable<ListedAgent["memoryShape"]>,
+  serves: InventoryOf["serves"],
+): MemoryDimension[] {
+  const lacking: MemoryDimension[] = [];
+  if ((scratchpad || conversation || longTerm) && !serves("memory")) lacking.push("read", "write");
+  if (longTerm && !serves("agents.memoryBackends.long-term")) lacking.push("long-term-durability");
+  return lacking;
+}
+
+/** Throws `not_found` as above. */
+export async function agentVersions(from: InventoryOf, visible: Visibility, agentId: string): Promise<AgentVersions> {
+  const records = await agentRecords(from.store, visible, agentId);
+  if (records.length === 0) throw notFound(agentId);
+  const active = await from.agents.activeVersions(visible, agentId);
+  const versions = records.map(({ agent, installation, place }) => {
+    const { version, packName, contentHash, evalSuiteRef } = agent;
+    const { signedBy, installedBy, installedAt } = installation;
+    return {
+      version,
+      packName,
+      contentHash,
+      active: active.includes(version),
+      callable: from.agents.bindingFor(agent) !== undefined,
+      hostWide: place.tenant === HOST_WIDE,
+      ...(place.workspace === undefined ? {} : { workspace: place.workspace }),
+      ...(evalSuiteRef === undefined ? {} : { evalSuiteRef }),
+      ...(signedBy === undefined ? {} : { signedBy }),
+      installedBy,
+      installedAt,
+    };
+  });
+  return { agentId, versions };
+}
+
+function notFound(agentId: string): AppError {
+  return new AppError("not_found", { what: "agent", agentId });
+}

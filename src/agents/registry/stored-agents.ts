@@ -1,0 +1,128 @@
+import type { Visibility } from "../../protocol/identity.ts";
+import { compareSemver } from "../../protocol/semver.ts";
+import type { Document, DocumentQuery, Documents } from "../../store/documents.ts";
+import { HOST_WIDE } from "../../store/store.ts";
+import type { InstalledAgent } from "../installed-agent.ts";
+
+/** Where something is installed: for every tenant, for one, or for one workspace of it. */
+export interface Place {
+  readonly tenant: string;
+  readonly workspace?: string;
+}
+
+export const EVERYWHERE: Place = { tenant: HOST_WIDE };
+
+/** Agents and packs alike. A workspace may have its own under a name that others have too. */
+export function keyIn(name: string, version: string, { workspace }: Place): string {
+  return workspace === undefined ? `${name}@${version}` : `${name}@${version}/${workspace}`;
+}
+
+/** How an agent or a pack came here. */
+export interface Installation {
+  readonly packSha256: string;
+  readonly signedBy?: string;
+  readonly installedBy: string;
+  readonly installedAt: string;
+}
+
+/** A document of kind `agent`. */
+export interface AgentRecord {
+  readonly agent: InstalledAgent;
+  readonly installation: Installation;
+}
+
+/** What an inventory knows of an agent: all but its prompt and its schemas. */
+export type ListedAgent = Omit<InstalledAgent, "systemPrompt" | "taskSchema" | "returnSchema"> & {
+  readonly hasHandoffSchemas: boolean;
+};
+
+/** A document of kind `agent-pack`: inventories are read from these, since agents with their prompts are large. */
+export interface PackRecord {
+  readonly name: string;
+  readonly version: string;
+  readonly installation: Installation;
+  readonly agents: readonly ListedAgent[];
+  /** As `id@version`. */
+  readonly suites: readonly string[];
+}
+
+export function listed({ systemPrompt: _, taskSchema, returnSchema, ...agent }: InstalledAgent): ListedAgent {
+  return { ...agent, hasHandoffSchemas: taskSchema !== undefined || returnSchema !== undefined };
+}
+
+export interface SeenAgent extends AgentRecord {
+  readonly place: Place;
+}
+
+/** The highest version first. Of two with one version, that of the workspace counts before that of the tenant and the host. */
+export async function versionsOf(store: Documents, visible: Visibility, agentId: string): Promise<InstalledAgent[]> {
+  return (await agentRecords(store, visible, agentId)).map(({ agent }) => agent);
+}
+
+export async function agentRecords(store: Documents, visible: Visibility, agentId: string): Promise<SeenAgent[]> {
+  const nearest = new Map<string, SeenAgent>();
+  for (const document of await seen(store, visible, "agent", `${agentId}@`)) {
+    const record = JSON.parse(document.body) as AgentRecord;
+    if (!nearest.has(record.agent.version)) nearest.set(record.agent.version, { ...record, place: placeOf(document) });
+  }
+  return [...nearest.values()].sort((a, b) => compareSemver(b.agent.version, a.agent.version));
+}
+
+function placeOf({ tenant, workspace }: Document): Place {
+  return { tenant, ...(workspace === undefined ? {} : { workspace }) };
+}
+
+/** By agent, its versions, the highest first. */
+export async function listedAgents(store: Documents, visible: Visibility): Promise<Map<string, ListedAgent[]>> {
+  const nearest = new Map<string, ListedAgent>();
+  for (const { body } of await seen(store, visible, "agent-pack")) {
+    for (const agent of (JSON.parse(body) as PackRecord).agents) {
+      const ref = `${agent.agentId}@${agent.version}`;
+      if (!nearest.has(ref)) nearest.set(ref, agent);
+    }
+  }
+  const sorted = [...nearest.values()].sort((a, b) => compareSemver(b.version, a.version));
+  const byAgent = new Map<string, ListedAgent[]>();
+  for (const agent of sorted) byAgent.set(agent.agentId, [...(byAgent.get(agent.agentId) ?? []), agent]);
+  return byAgent;
+}
+
+/** What a caller sees of a kind, the nearest first: of his workspace, of his tenant, of the host. */
+async function seen(
+  store: Documents,
+  visible: Visibility,
+  kind: "agent" | "agent-pack",
+  prefix?: string,
+): Promise<Document[]> {
+  const [own, wide] = await Promise.all([
+    all(store, visible.tenant, kind, prefix),
+    all(store, HOST_WIDE, kind, prefix),
+  ]);
+  const ofTenant = own.filter(({ workspace }) => workspace === undefined);
+  const ofWorkspaces = own.filter(({ workspace }) => workspace !== undefined);
+  // Who sees all workspaces takes the tenant's before that of any one of them.
+  if (visible.workspace === undefined) return [...ofTenant, ...ofWorkspaces, ...wide];
+  return [...ofWorkspaces.filter(({ workspace }) => workspace === visible.workspace), ...ofTenant, ...wide];
+}
+
+const PAGE = 200;
+
+async function all(
+  store: Documents,
+  tenant: string,
+  kind: "agent" | "agent-pack",
+  prefix: string | undefined,
+): Promise<Document[]> {
+  const found: Document[] = [];
+  for (let after: string | undefined; ; ) {
+    const query: DocumentQuery = {
+      limit: PAGE,
+      ...(prefix === undefined ? {} : { prefix }),
+      ...(after === undefined ? {} : { after }),
+    };
+    const page = await store.listDocuments(tenant, kind, query);
+    found.push(...page);
+    if (page.length < PAGE) return found;
+    after = page.at(-1)?.key;
+  }
+}

@@ -1,0 +1,79 @@
+import type { AgentRefusal } from "../engine/node-type.ts";
+import { channelKey } from "../protocol/evolve-agent.ts";
+import type { Owner, Visibility } from "../protocol/identity.ts";
+import { own } from "../protocol/own.ts";
+import type { Run } from "../protocol/run.ts";
+import type { AgentRef } from "../protocol/workflow.ts";
+import type { Agents } from "./agents.ts";
+import type { ChannelResolver } from "./channel-resolver.ts";
+import type { InstalledAgent } from "./installed-agent.ts";
+
+export interface Resolving {
+  readonly agents: Agents;
+  /** Absent: no channel leads anywhere. */
+  readonly channels?: ChannelResolver;
+}
+
+export interface ResolvedAgent {
+  readonly agent: InstalledAgent;
+  readonly channel?: string;
+}
+
+/**
+ * The agent that is meant, in the version that is meant. A channel is looked up once in a run, what was found is recorded with the
+ * invocation, and read from there ever after. There is no version to fall back to.
+ */
+export async function resolveAgent(
+  resolving: Resolving,
+  run: Pick<Run, "runId" | "owner" | "agent">,
+  ref: AgentRef,
+): Promise<ResolvedAgent | { readonly refusal: AgentRefusal }> {
+  const { agentId, channel } = ref;
+  if (channel === undefined) {
+    const agent = await versionFor(resolving.agents, run.owner, ref);
+    return agent === undefined ? notInstalled(ref) : { agent };
+  }
+  const settled = own(run.agent?.channels ?? {}, channelKey(agentId, channel));
+  const { owner, runId } = run;
+  const version = settled ?? (await resolving.channels?.versionFor({ owner, runId, agentId, channel }));
+  if (version === undefined) return inactive(agentId, channel);
+  const agent = await installed(resolving.agents, owner, agentId, version);
+  return agent === undefined ? notInstalled({ agentId, version }) : { agent, channel };
+}
+
+/** The same question before there is a run; nothing is settled by it. */
+export async function refusalOf(
+  { agents, channels }: Resolving,
+  visible: Visibility,
+  ref: AgentRef,
+): Promise<AgentRefusal | undefined> {
+  const { agentId, channel } = ref;
+  if (channel === undefined) {
+    return (await versionFor(agents, visible, ref)) === undefined ? notInstalled(ref).refusal : undefined;
+  }
+  if ((await agents.versionsOf(visible, agentId)).length === 0) return notInstalled({ agentId }).refusal;
+  const active = (await channels?.isActive(visible, agentId, channel)) ?? false;
+  return active ? undefined : inactive(agentId, channel).refusal;
+}
+
+/** Named by nobody it is the highest that is deployed, and before anything is, the highest there is. */
+async function versionFor(agents: Agents, owner: Owner, { agentId, version }: AgentRef) {
+  if (version !== undefined) return installed(agents, owner, agentId, version);
+  const versions = await agents.versionsOf(owner, agentId);
+  const active = await agents.activeVersions(owner, agentId);
+  return versions.find((one) => active.includes(one.version)) ?? versions[0];
+}
+
+async function installed(agents: Agents, owner: Owner, agentId: string, version: string) {
+  return (await agents.versionsOf(owner, agentId)).find((one) => one.version === version);
+}
+
+function notInstalled({ agentId, version }: AgentRef): { readonly refusal: AgentRefusal } {
+  const name = version === undefined ? agentId : `${agentId}@${version}`;
+  return { refusal: { code: "agent_not_installed", message: `agent ${name} is not installed here` } };
+}
+
+function inactive(agentId: string, channel: string): { readonly refusal: AgentRefusal } {
+  const message = `channel ${channel} of agent ${agentId} has no active version`;
+  return { refusal: { code: "no_active_deployment", message } };
+}

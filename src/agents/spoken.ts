@@ -1,0 +1,158 @@
+import type { Scrubber } from "../formats/scrub.ts";
+import type { EventDraft } from "../protocol/events.ts";
+import type { Usage } from "./binding.ts";
+import { CleanText } from "./clean-text.ts";
+
+export interface Speaker {
+  readonly agentId: string;
+  readonly nodeId: string;
+  readonly runId: string;
+  readonly scrubber: Pick<Scrubber, "scrubText">;
+  /** Whether the log is told what was said, or only that something was. */
+  readonly content: boolean;
+  /** How much of what an agent reasons is told. */
+  readonly verbosity?: Verbosity;
+  emit(event: EventDraft): void;
+}
+
+export type Verbosity = "full" | "summary" | "off";
+
+/** What a summary of what an agent reasons may have. */
+export const SUMMARY_TOKENS = 512;
+const TOKEN_CHARACTERS = 4;
+
+export type FinishReason = "stop" | "length" | "tool-calls" | "content-filter" | "error";
+
+/**
+ * What an agent says while it works, in chunks. What a model says in one call is one message: its last chunk says so, and how the
+ * message ended. One that broke off ended with an error, and what it said counts for nothing.
+ */
+export class Messages {
+  readonly #speaker: Speaker;
+  readonly #text: Pieces;
+  #begun = false;
+  /** Something of the message is in the log, and its end is not. */
+  #shown = false;
+  #usage: Usage | undefined;
+
+  constructor(speaker: Speaker, text: Pieces = new CleanText(speaker.scrubber)) {
+    this.#speaker = speaker;
+    this.#text = text;
+  }
+
+  add(text: string): void {
+    if (!this.#speaker.content || text === "") return;
+    this.#begun = true;
+    this.#show(this.#text.add(text));
+  }
+
+  used(usage: Usage): void {
+    this.#usage = usage;
+  }
+
+  end(finishReason: string): void {
+    const usage = this.#usage;
+    this.#usage = undefined;
+    if (!this.#begun) return;
+    this.#begun = false;
+    const used = usage === undefined ? {} : { model: usage.model, usage: tokensOf(usage) };
+    this.#emit(this.#text.end(), true, { finishReason, ...used });
+  }
+
+  breakOff(): void {
+    this.#text.drop();
+    this.#usage = undefined;
+    this.#begun = false;
+    if (this.#shown) this.#emit("", true, { finishReason: "error" });
+  }
+
+  #show(chunk: string): void {
+    if (chunk !== "") this.#emit(chunk, false);
+  }
+
+  #emit(chunk: string, isLast: boolean, meta?: Record<string, unknown>): void {
+    const { nodeId, runId } = this.#speaker;
+    this.#shown = !isLast;
+    const payload = { nodeId, runId, chunk, isLast, ...(meta === undefined ? {} : { meta }) };
+    this.#speaker.emit({ type: "output.chunk", nodeId, payload });
+  }
+}
+
+export function tokensOf({ inputTokens, outputTokens }: Usage) {
+  return { promptTokens: inputTokens, completionTokens: outputTokens, totalTokens: inputTokens + outputTokens };
+}
+
+/** How much of a text is shown when. */
+export type Pieces = Pick<CleanText, "add" | "end" | "drop">;
+
+/** Pieces of a text that is known to be clean as a whole: each is shown as it is, once it is known whether it is the last. */
+export class ClearText implements Pieces {
+  #last = "";
+
+  add(piece: string): string {
+    const before = this.#last;
+    this.#last = piece;
+    return before;
+  }
+
+  end(): string {
+    return this.add("");
+  }
+
+  drop(): void {
+    this.#last = "";
+  }
+}
+
+/** What an agent reasons comes in pieces and is told once more as a whole before anything else happens. */
+export class Reasoning {
+  readonly #speaker: Speaker;
+  readonly #pending: CleanText;
+  readonly #verbosity: Verbosity;
+  #text = "";
+  #pieces = 0;
+  #told = false;
+
+  constructor(speaker: Speaker) {
+    this.#speaker = speaker;
+    this.#pending = new CleanText(speaker.scrubber);
+    this.#verbosity = speaker.content ? (speaker.verbosity ?? "full") : "off";
+  }
+
+  add(piece: string): void {
+    if (this.#verbosity !== "off") this.#show(this.#pending.add(piece));
+  }
+
+  /** At least once in an invocation, also of an agent that keeps it to itself. */
+  close(): void {
+    this.#show(this.#pending.end());
+    if (this.#told && this.#pieces === 0) return;
+    this.#told = true;
+    this.#tell({});
+  }
+
+  /** It comes again from its beginning. */
+  breakOff(): void {
+    this.#pending.drop();
+    if (this.#pieces > 0) this.#tell({ superseded: true });
+  }
+
+  #show(delta: string): void {
+    if (delta === "") return;
+    const { agentId, nodeId } = this.#speaker;
+    this.#text += delta;
+    const payload = { agentId, delta, sequence: this.#pieces };
+    this.#pieces += 1;
+    if (this.#verbosity === "full") this.#speaker.emit({ type: "agent.reasoning.delta", nodeId, payload });
+  }
+
+  #tell(more: { readonly superseded?: true }): void {
+    const { agentId, nodeId } = this.#speaker;
+    const verbosity = this.#pieces === 0 ? "off" : this.#verbosity;
+    const most = verbosity === "summary" ? SUMMARY_TOKENS * TOKEN_CHARACTERS : Number.POSITIVE_INFINITY;
+    const payload = { agentId, reasoning: this.#text.slice(0, most), verbosity, ...more };
+    this.#speaker.emit({ type: "agent.reasoned", nodeId, payload });
+    this.#text = "";
+    this.#pieces = 0;
+  }
+}

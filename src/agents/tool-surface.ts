@@ -1,0 +1,23 @@
+/** The tools an agent may call, already cut down to its allow-list. */
+export interface ToolSurface {
+  readonly tools: readonly ToolDescriptor[];
+  /**
+   * Calls a tool, or refuses to: one that is not in `tools` is never called, and that it was asked for is noted. Rejects only
+   * when the signal is aborted.
+   */
+  call(name: string, args: unknown, signal: AbortSignal): Promise<ToolResult>;
+}
+
+export interface ToolDescriptor {
+  /** `<scope>:<tool-id>`, as in the allow-list. */
+  readonly name: string;
+  readonly description?: string;
+  /** JSON Schema of its arguments; absent takes any object. */
+  readonly inputSchema?: Readonly<Record<string, unknown>>;
+  /** How it is reached. */
+  readonly transport?: "mcp" | "http" | "native";
+}
+
+export type ToolResult =
+  | { readonly status: "ok"; readonly outcome: unknown; readonly durationMs?: number }
+  | { readonly status: "error" | "forbidden" | "rate_limited"; readonly error: string; readonly durationMs?: number };

@@ -1,0 +1,107 @@
+import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
+import { childEnvironment } from "../../engine/programs/child-environment.ts";
+import type { McpServer } from "../bindings-file-schema.ts";
+import { cappedFetch } from "./capped-fetch.ts";
+
+export interface McpWorld {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly scrubText: (text: string) => string;
+  readonly version: string;
+}
+
+export interface McpSettings {
+  /** Until a server has said what it offers. */
+  readonly connectMs: number;
+  /** For one call of a tool. */
+  readonly callMs: number;
+  /** A server that nobody asks anything for so long is let go. */
+  readonly idleMs: number;
+  /** Of what a tool gives back. */
+  readonly maxResultBytes: number;
+  /** Of one message of a server. */
+  readonly maxMessageBytes: number;
+}
+
+export const MCP_DEFAULTS: McpSettings = {
+  connectMs: 15_000,
+  callMs: 60_000,
+  idleMs: 300_000,
+  maxResultBytes: 262_144,
+  maxMessageBytes: 10_485_760,
+};
+
+/** A connection that stands. */
+export interface Connected {
+  readonly client: Client;
+  readonly tools: readonly OfferedTool[];
+  close(): Promise<void>;
+}
+
+export interface OfferedTool {
+  readonly name: string;
+  readonly description?: string;
+  readonly inputSchema: Readonly<Record<string, unknown>>;
+}
+
+/** Rejects when the server cannot be reached, or does not say in time what it offers; nothing of it is left then. */
+export async function connect(
+  server: McpServer,
+  world: McpWorld,
+  settings: McpSettings,
+  lost: () => void,
+): Promise<Connected> {
+  // Loaded with the first connection: most of what Assay does needs none of it.
+  const { Client: McpClient } = await import("@modelcontextprotocol/sdk/client/index.js");
+  const client = new McpClient({ name: "assay", version: world.version });
+  const transport = await transportOf(server, world, settings);
+  const close = async () => {
+    await client.close().catch(() => {});
+    await transport.close().catch(() => {});
+  };
+  client.onclose = lost;
+  client.onerror = () => {};
+  const options = { timeout: settings.connectMs };
+  try {
+    await client.connect(transport, options);
+    return { client, close, tools: await offered(client, options) };
+  } catch (error) {
+    await close();
+    throw new Error(`MCP server ${server.name}: ${world.scrubText((error as Error).message).slice(0, REASON_MOST)}`);
+  }
+}
+
+const REASON_MOST = 500;
+
+async function transportOf(server: McpServer, world: McpWorld, { maxMessageBytes }: McpSettings): Promise<Transport> {
+  const { command, args = [], env = {}, url, apiKeyEnv } = server;
+  if (url === undefined) {
+    const { StdioClientTransport } = await import("@modelcontextprotocol/sdk/client/stdio.js");
+    const environment = { ...childEnvironment(world.environment), ...env };
+    return new StdioClientTransport({ command: command ?? "", args, env: environment, stderr: "ignore" });
+  }
+  const { StreamableHTTPClientTransport } = await import("@modelcontextprotocol/sdk/client/streamableHttp.js");
+  const key = apiKeyEnv === undefined ? undefined : world.environment[apiKeyEnv];
+  if (apiKeyEnv !== undefined && !key) throw new Error(`MCP server ${server.name}: ${apiKeyEnv} is not set`);
+  const headers: Record<string, string> = key === undefined ? {} : { authorization: `Bearer ${key}` };
+  const transport = new StreamableHTTPClientTransport(new URL(url), {
+    requestInit: { headers },
+    fetch: cappedFetch(maxMessageBytes),
+  });
+  return transport as Transport;
+}
+
+const TOOLS_MOST = 1000;
+
+async function offered(client: Client, options: { readonly timeout: number }): Promise<OfferedTool[]> {
+  const tools: OfferedTool[] = [];
+  for (let cursor: string | undefined; tools.length < TOOLS_MOST; ) {
+    const page = await client.listTools(cursor === undefined ? {} : { cursor }, options);
+    for (const { name, description, inputSchema } of page.tools) {
+      tools.push({ name, inputSchema, ...(description === undefined ? {} : { description }) });
+    }
+    if (page.nextCursor === undefined || page.tools.length === 0) break;
+    cursor = page.nextCursor;
+  }
+  return tools.slice(0, TOOLS_MOST);
+}

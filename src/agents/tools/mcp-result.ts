@@ -1,0 +1,21 @@
+import type { ToolResult } from "../tool-surface.ts";
+
+/** What a tool gave back: a value where it gave one, its text where that is all there is, otherwise its parts. */
+export function resultOf(given: unknown, maxBytes: number): ToolResult {
+  const { content = [], structuredContent, isError } = given as Given;
+  const texts = content.map((part) => (part.type === "text" ? part.text : undefined));
+  const isText = texts.every((text) => text !== undefined);
+  const outcome = structuredContent ?? (isText ? texts.join("\n") : content);
+  const bytes = Buffer.byteLength(JSON.stringify(outcome) ?? "null");
+  if (bytes > maxBytes)
+    return { status: "error", error: `its result has ${bytes} bytes; at most ${maxBytes} are taken` };
+  if (isError !== true) return { status: "ok", outcome };
+  const reason = texts.filter((text) => text !== undefined).join("\n");
+  return { status: "error", error: reason === "" ? "the tool failed and gave no reason" : reason };
+}
+
+interface Given {
+  readonly content?: readonly { readonly type: string; readonly text?: string }[];
+  readonly structuredContent?: unknown;
+  readonly isError?: boolean;
+}

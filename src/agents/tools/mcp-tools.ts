@@ -1,0 +1,159 @@
+import type { McpServer } from "../bindings-file-schema.ts";
+import type { InstalledAgent } from "../installed-agent.ts";
+import type { ToolDescriptor, ToolResult, ToolSurface } from "../tool-surface.ts";
+import { withinTime } from "../within-time.ts";
+import { type Connected, connect, MCP_DEFAULTS, type McpSettings, type McpWorld } from "./mcp-connection.ts";
+import { resultOf } from "./mcp-result.ts";
+
+/** `mcp:<server>/<tool>`, as it stands in allow-lists. */
+const NAME = /^mcp:([a-z][a-z0-9_-]{0,63})\/(.+)$/;
+
+/** The tools of MCP servers, each connected to when an agent first needs it and shared by all that do. */
+export interface McpTools {
+  /** Those that the agent may call. Rejects when a server that it names is not configured or cannot be reached. */
+  toolsFor(agent: Pick<InstalledAgent, "toolAllowlist">, signal: AbortSignal): Promise<ToolSurface>;
+  /** Ends every server that was started. */
+  close(): Promise<void>;
+}
+
+export function mcpTools(
+  servers: readonly McpServer[],
+  world: McpWorld,
+  settings: McpSettings = MCP_DEFAULTS,
+): McpTools {
+  const pool = new Map(servers.map((server) => [server.name, new Pooled(server, world, settings)]));
+  return {
+    async toolsFor({ toolAllowlist }, signal) {
+      const wanted = toolAllowlist.flatMap((name) => {
+        const [, server, tool] = NAME.exec(name) ?? [];
+        return server === undefined || tool === undefined ? [] : [{ name, server, tool }];
+      });
+      const names = [...new Set(wanted.map(({ server }) => server))];
+      const offers = new Map<string, Connected["tools"]>();
+      for (const name of names) {
+        const server = pool.get(name);
+        if (server === undefined) throw new Error(`no MCP server ${name} is configured`);
+        offers.set(name, await server.offered(signal));
+      }
+      const tools = wanted.flatMap(({ name, server, tool }): ToolDescriptor[] => {
+        const { description, inputSchema } = offers.get(server)?.find((one) => one.name === tool) ?? {};
+        if (inputSchema === undefined) return [];
+        return [{ name, inputSchema, transport: "mcp", ...(description === undefined ? {} : { description }) }];
+      });
+      return {
+        tools,
+        async call(name, args, calling) {
+          const { server, tool } = wanted.find((one) => one.name === name) ?? {};
+          const pooled = server === undefined ? undefined : pool.get(server);
+          if (pooled === undefined || tool === undefined) return { status: "error", error: `there is no tool ${name}` };
+          return pooled.call(tool, args, calling);
+        },
+      };
+    },
+    async close() {
+      await Promise.all([...pool.values()].map((server) => server.close()));
+    },
+  };
+}
+
+/** One server: connected to when needed, let go when it is idle, and connected to anew when it was lost. */
+class Pooled {
+  readonly #server: McpServer;
+  readonly #world: McpWorld;
+  readonly #settings: McpSettings;
+  #connection: Promise<Connected> | undefined;
+  #busy = 0;
+  #idle: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(server: McpServer, world: McpWorld, settings: McpSettings) {
+    this.#server = server;
+    this.#world = world;
+    this.#settings = settings;
+  }
+
+  async offered(signal: AbortSignal): Promise<Connected["tools"]> {
+    return (await this.#connected(signal)).tools;
+  }
+
+  async call(tool: string, args: unknown, signal: AbortSignal): Promise<ToolResult> {
+    signal.throwIfAborted();
+    if (typeof args !== "object" || args === null || Array.isArray(args)) {
+      return { status: "error", error: "its arguments must be an object" };
+    }
+    const { callMs, maxResultBytes } = this.#settings;
+    this.#busy += 1;
+    clearTimeout(this.#idle);
+    try {
+      const { client } = await this.#connected(signal);
+      const asked = { name: tool, arguments: args as Record<string, unknown> };
+      // A little later than the client's own limit, which also tells the server to stop.
+      return await withinTime<ToolResult>(
+        callMs + 1000,
+        signal,
+        async (within) =>
+          resultOf(await client.callTool(asked, undefined, { signal: within, timeout: callMs }), maxResultBytes),
+        () => ({ status: "error", error: `no answer within ${callMs} ms` }),
+      );
+    } catch (error) {
+      signal.throwIfAborted();
+      return { status: "error", error: this.#world.scrubText((error as Error).message).slice(0, 500) };
+    } finally {
+      this.#busy -= 1;
+      this.#restWhenIdle();
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#letGo();
+  }
+
+  async #connected(signal: AbortSignal): Promise<Connected> {
+    if (this.#closed) throw new Error(`MCP server ${this.#server.name}: this process is ending`);
+    this.#connection ??= this.#connect();
+    const connection = this.#connection;
+    // Others may wait for the same connection, so it is made to the end whoever gives up.
+    const connected = await withinTime(
+      this.#settings.connectMs * 3,
+      signal,
+      (within) => Promise.race([connection, aborted(within)]),
+      () => {
+        throw new Error(`MCP server ${this.#server.name}: it did not answer in time`);
+      },
+    );
+    this.#restWhenIdle();
+    return connected;
+  }
+
+  #connect(): Promise<Connected> {
+    const connection: Promise<Connected> = connect(this.#server, this.#world, this.#settings, () => {
+      if (this.#connection === connection) this.#connection = undefined;
+    });
+    connection.catch(() => {
+      if (this.#connection === connection) this.#connection = undefined;
+    });
+    return connection;
+  }
+
+  #restWhenIdle(): void {
+    clearTimeout(this.#idle);
+    if (this.#busy > 0 || this.#closed) return;
+    this.#idle = setTimeout(() => void this.#letGo(), this.#settings.idleMs);
+    this.#idle.unref();
+  }
+
+  async #letGo(): Promise<void> {
+    clearTimeout(this.#idle);
+    const connection = this.#connection;
+    this.#connection = undefined;
+    const connected = await connection?.catch(() => undefined);
+    await connected?.close();
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
+  });
+}

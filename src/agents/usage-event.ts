@@ -1,0 +1,18 @@
+import type { EventDraft } from "../protocol/events.ts";
+import type { Usage } from "./binding.ts";
+
+export function usageEvent(nodeId: string, { costUsd, ...used }: Usage): EventDraft {
+  const cost = costUsd === undefined ? {} : { costEstimateUsd: costUsd, currency: "USD" };
+  const totalTokens = used.inputTokens + used.outputTokens;
+  return { type: "provider.usage", nodeId, payload: { ...used, totalTokens, ...cost, nodeId } };
+}
+
+/** Undefined as soon as one price is unknown: a sum that leaves something out would look like all of it. */
+export function costOf(usage: readonly Usage[]): number | undefined {
+  let sum = 0;
+  for (const { costUsd } of usage) {
+    if (costUsd === undefined) return undefined;
+    sum += costUsd;
+  }
+  return sum;
+}

@@ -1,0 +1,127 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openSqliteStore } from "../../store/sqlite/sqlite-store.ts";
+import { DeploymentBench, SUITE } from "../../testing/deployment-bench.ts";
+import { KEYS, type Who } from "../../testing/host.ts";
+import { recordedIo } from "../../testing/recorded-io.ts";
+import { tempDir } from "../../testing/temp-dir.ts";
+import { main } from "../main.ts";
+
+let bench: DeploymentBench;
+let url: string;
+let folder: string;
+beforeAll(async () => {
+  bench = await DeploymentBench.on(await openSqliteStore({ path: ":memory:" }));
+  url = await bench.host.listen();
+  folder = tempDir();
+});
+afterAll(() => bench.host.close());
+
+async function assay(argv: readonly string[], as: Who = "owner") {
+  const io = recordedIo();
+  const exit = await main([...argv], { io, env: { ASSAY_URL: url, ASSAY_KEY: KEYS[as].key }, cwd: folder });
+  const err = io.errLines.map((line) => `${line}\n`).join("");
+  return { exit, out: io.outText(), err };
+}
+
+const deploy = (name: string, ...flags: readonly string[]) => [
+  "agent",
+  "deploy",
+  `local.test.${name}`,
+  "1.0.0",
+  ...flags,
+];
+
+describe("assay agent deploy", () => {
+  test("promotes step by step, and shows what became of it", async () => {
+    expect(await assay(deploy("cli", "--to", "test"))).toMatchObject({ exit: 0, err: "" });
+    await assay(deploy("cli", "--to", "staged"));
+    const active = await assay(deploy("cli", "--to", "active", "--channel", "canary", "--json"));
+    expect(JSON.parse(active.out)).toMatchObject({ state: "active", channels: ["canary"] });
+    const { out } = await assay(["agent", "deployments", "local.test.cli"]);
+    expect(out.split("\n").slice(0, 2)).toEqual([
+      "VERSION     STATE   CHANNELS  SHARE  EVALUATION  GATE",
+      "1.0.0       active  canary    100 %  -           -",
+    ]);
+    expect((await assay(deploy("cli", "--pause"))).out).toContain("paused");
+  });
+
+  test("shows every condition of a refusal, with what was needed", async () => {
+    await bench.about("strict").policy({ promote: { test: { requiredEval: { suite: SUITE } } } });
+    const evalRunId = await bench.about("strict").evaluated("1.1.0");
+    const { exit, err, out } = await assay(deploy("strict", "--to", "test", "--eval", evalRunId));
+    expect({ exit, out }).toEqual({ exit: 1, out: "" });
+    expect(err).toContain("Not deployed.");
+    expect(err).toContain("  ✓ authorisation: granted\n");
+    expect(err).toContain("  ✗ agent version: 1.1.0; needed: 1.0.0\n");
+    expect(err).toMatch(/✓ suite content: [0-9a-f]{12}…\n/);
+    expect(err).toMatch(/More: assay run show run-/);
+  });
+
+  test("tells in JSON what it tells in words", async () => {
+    const { exit, out } = await assay([...deploy("worded", "--to", "test"), "--json"], "viewer");
+    expect(exit).toBe(3);
+    expect(JSON.parse(out)).toMatchObject({ error: "forbidden", details: { conditions: [{ met: false }] } });
+  });
+
+  test("waits for people when told to, and else says how they decide", async () => {
+    const agent = bench.about("asked");
+    await agent.policy({ promote: { test: { gate: { requiredRole: "reviewer" } } } });
+    const first = await assay(deploy("asked", "--to", "test"));
+    expect(first.exit).toBe(5);
+    expect(first.err).toContain("people are asked");
+    const [, runId = ""] = /assay resolve (run-\S+) gate-\1 accept\|reject/.exec(first.err) ?? [];
+    const waiting = assay(deploy("asked", "--to", "test", "--wait", "20"));
+    await agent.vote(runId, "granted");
+    expect(await waiting).toMatchObject({ exit: 0, out: expect.stringContaining(`gate-${runId}`) });
+  });
+
+  test("ends in a no when people say no", async () => {
+    const agent = bench.about("turned-down");
+    await agent.policy({ promote: { test: { gate: { requiredRole: "reviewer" } } } });
+    const first = await assay([...deploy("turned-down", "--to", "test"), "--json"]);
+    await agent.vote(JSON.parse(first.out).details.runId, "rejected");
+    const { exit, err } = await assay(deploy("turned-down", "--to", "test"));
+    expect(exit).toBe(1);
+    expect(err).toContain("✗ approval: rejected by rita; needed: granted by 1 with role reviewer");
+  });
+
+  test.each([[[]], [["--to", "test", "--pause"]], [["--to", "live"]], [["--channel", "stable"]]])(
+    "with %j is a mistake, and nothing is sent",
+    async (flags) => {
+      const { exit, out } = await assay(deploy("mistaken", ...flags));
+      expect({ exit, out }).toEqual({ exit: 2, out: "" });
+    },
+  );
+});
+
+describe("assay policy", () => {
+  test("sets, shows and removes what transitions need", async () => {
+    const file = join(folder, "policy.json");
+    const gate = { requiredRole: "reviewer", quorum: 2 };
+    const rules = { promote: { active: { gate, requiredEval: { suite: SUITE } } }, rollback: { gate } };
+    writeFileSync(file, JSON.stringify(rules));
+    expect((await assay(["policy", "set", "default", file])).out).toBe("The policy of default is set (revision 1).\n");
+    const { out } = await assay(["policy", "show", "default"]);
+    expect(out.split("\n")).toEqual([
+      "AGENT    TRANSITION         LET PASS BY   EVALUATION",
+      `default  promote to active  2 × reviewer  ${SUITE}, passed`,
+      "default  rollback           2 × reviewer  none",
+      "",
+    ]);
+    expect((await assay(["policy", "remove", "default"])).exit).toBe(0);
+    expect((await assay(["policy", "show", "default"])).exit).toBe(2);
+  });
+
+  test("says what is wrong with the file, and sets nothing", async () => {
+    const file = join(folder, "wrong.json");
+    writeFileSync(file, JSON.stringify({ promote: { active: { gate: { requiredRole: "wizard" } } } }));
+    const wrong = await assay(["policy", "set", "local.test.wrong", file]);
+    expect(wrong).toMatchObject({ exit: 2, err: expect.stringContaining("names role wizard") });
+    writeFileSync(file, "{");
+    expect((await assay(["policy", "set", "local.test.wrong", file])).exit).toBe(2);
+    expect((await assay(["policy", "set", "local.test.wrong", join(folder, "absent.json")])).exit).toBe(2);
+    expect((await assay(["policy", "show", "local.test.wrong"])).exit).toBe(2);
+  });
+});

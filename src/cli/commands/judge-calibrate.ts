@@ -1,0 +1,58 @@
+import { refText } from "../../evals/suite/suite-ref.ts";
+import { AppError } from "../../protocol/errors.ts";
+import type { CalibrateJudge } from "../../protocol/judge-certificate-api.ts";
+import type { Call } from "../command.ts";
+import { chosenHome } from "../evals/choose-home.ts";
+import { type NamedSuite, namedSuite } from "../evals/suite-argument.ts";
+import { EXIT } from "../exit-codes.ts";
+import { bringTape, tapeFiles } from "../judges/bring-tape.ts";
+import { certificateText } from "../judges/certificate-text.ts";
+import { split } from "../name-list.ts";
+import { printable } from "../printable.ts";
+import { interruptible } from "../reviews/interruptible.ts";
+import type { CALIBRATE_FLAGS } from "../specs/judge.ts";
+
+type CalibrateCall = Call<typeof CALIBRATE_FLAGS>;
+
+export async function judgeCalibrate(call: CalibrateCall): Promise<number> {
+  const { args, flags, io, json } = call;
+  const tapes = tapeFiles(flags.tape, flags.sidecar);
+  const named = split(flags.run);
+  if (tapes.length === 0 && named.length === 0) {
+    throw new AppError("unusable_input", { problem: "name what people judged: --run RUN, or --tape FILE" });
+  }
+  const suite = namedSuite(args[0] ?? "", io);
+  return interruptible(io, "The calibration was cancelled; no certificate was issued.", async (signal) => {
+    const home = await chosenHome(call);
+    try {
+      const note = suite.file === undefined ? undefined : await home.keepSuite(suite.loaded);
+      if (note !== undefined) io.err(`assay: ${note}`);
+      const brought: string[] = [];
+      for (const files of tapes) brought.push(await bringTape(home.judge, files, io));
+      const runIds = [...new Set([...named, ...brought])];
+      const runId = await home.judge.calibrate(requestOf(call, suite, runIds));
+      await home.untilEnded(runId, undefined, signal);
+      const { status, certificateId, error } = await home.judge.ended(runId);
+      if (certificateId === undefined) {
+        io.err(printable(`assay: ${runId} ${status}: ${error?.message ?? "it issued no certificate"}`));
+        return EXIT.noVerdict;
+      }
+      const view = await home.judge.certificate(certificateId);
+      io.out(json ? JSON.stringify(view) : certificateText(view, io.paint));
+      return view.valid ? EXIT.fine : EXIT.negative;
+    } finally {
+      await home.close();
+    }
+  });
+}
+
+function requestOf({ flags }: CalibrateCall, suite: NamedSuite, runIds: string[]): CalibrateJudge {
+  const { task, days, seed } = flags;
+  return {
+    suite: suite.file === undefined ? suite.ref : refText(suite.loaded.suite),
+    runIds,
+    ...(task === undefined ? {} : { taskId: task }),
+    ...(days === undefined ? {} : { days }),
+    ...(seed === undefined ? {} : { seed }),
+  };
+}

@@ -1,0 +1,43 @@
+import type { PolicyRule, PromotionPolicies, PromotionPolicy } from "../../protocol/promotion-policy.ts";
+import { connect } from "../client.ts";
+import type { Call } from "../command.ts";
+import { printable } from "../printable.ts";
+import { formatTable } from "../table.ts";
+
+const POLICIES = "/v1/host/assay/promotion-policies";
+
+export async function policyShow({ args: [subject], json, config, io }: Call): Promise<undefined> {
+  const client = connect(config);
+  if (subject === undefined) {
+    const { policies } = await client.json<PromotionPolicies>(POLICIES);
+    if (json) return void io.out(JSON.stringify({ policies }));
+    if (policies.length === 0) io.err("There is no policy: transitions need nothing beside the scope of a key.");
+    else io.out(table(policies, io.paint));
+    return undefined;
+  }
+  const policy = await client.json<PromotionPolicy>(`${POLICIES}/${encodeURIComponent(subject)}`);
+  io.out(json ? JSON.stringify(policy) : table([policy], io.paint));
+  return undefined;
+}
+
+function table(policies: readonly PromotionPolicy[], paint: Parameters<typeof formatTable>[2]): string {
+  const rows = policies.flatMap(({ subject, rules: { promote = {}, ...others } }) => {
+    const steps = Object.entries(promote).map(([to, rule]) => [`promote to ${to}`, rule] as const);
+    const all: (readonly [string, PolicyRule])[] = [...steps, ...Object.entries(others)];
+    if (all.length === 0) return [[printable(subject), "everything", "nobody", "none"]];
+    return all.map(([word, rule]) => [printable(subject), word, printable(peopleOf(rule)), printable(evalOf(rule))]);
+  });
+  return formatTable(["AGENT", "TRANSITION", "LET PASS BY", "EVALUATION"], rows, paint);
+}
+
+function peopleOf({ gate }: PolicyRule): string {
+  if (gate === undefined) return "nobody";
+  const { requiredRole, requiredScope, quorum = 1, minHumans = 0 } = gate;
+  return `${Math.max(quorum, minHumans)} × ${[requiredRole, requiredScope].filter(Boolean).join(" with ")}`;
+}
+
+function evalOf({ requiredEval }: PolicyRule): string {
+  if (requiredEval === undefined) return "none";
+  const { suite, requiredPassScore } = requiredEval;
+  return requiredPassScore === undefined ? `${suite}, passed` : `${suite}, at least ${requiredPassScore}`;
+}

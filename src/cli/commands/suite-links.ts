@@ -1,0 +1,34 @@
+import type { TaskLink } from "../../protocol/suite-growth.ts";
+import type { Call } from "../command.ts";
+import { withHome } from "../evals/choose-home.ts";
+import { printable } from "../printable.ts";
+import type { SUITE_LINKS_FLAGS } from "../specs/suite-growth.ts";
+import { formatTable } from "../table.ts";
+
+const PAGE = 200;
+
+export async function suiteLinks(call: Call<typeof SUITE_LINKS_FLAGS>): Promise<undefined> {
+  const { flags, json, io } = call;
+  const links: TaskLink[] = [];
+  await withHome(call, async (home) => {
+    let cursor: string | undefined;
+    do {
+      const page = await home.taskLinks({
+        limit: PAGE,
+        ...(flags.suite === undefined ? {} : { suiteId: flags.suite }),
+        ...(flags.run === undefined ? {} : { runId: flags.run }),
+        ...(cursor === undefined ? {} : { cursor }),
+      });
+      links.push(...page.links);
+      cursor = page.nextCursor;
+    } while (cursor !== undefined);
+  });
+  if (json) io.out(JSON.stringify({ links }));
+  else if (links.length === 0) io.err("No task was made of a run. Make one with: assay suite add-from RUN");
+  else {
+    const rows = links.map(({ suiteId, version, taskId, runId, annotationId, by }) =>
+      [`${suiteId}@${version}`, taskId, runId, annotationId, by].map(printable),
+    );
+    io.out(formatTable(["SUITE", "TASK", "RUN", "CORRECTION", "BY"], rows, io.paint));
+  }
+}

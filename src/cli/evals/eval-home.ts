@@ -1,0 +1,42 @@
+import type { UsableSuite } from "../../evals/suite/load-suite.ts";
+import type { AnnotationView } from "../../protocol/annotation-api.ts";
+import type { EvalConfigurable, EvalReport } from "../../protocol/eval-api.ts";
+import type { BaselinePage, EvalBaseline, EvalEntry, EvalListQuery, EvalPage } from "../../protocol/eval-baseline.ts";
+import type { JudgeTaskRequest } from "../../protocol/eval-override.ts";
+import type { AddedTask, AddFromRequest, TaskLinkPage, TaskLinkQuery } from "../../protocol/suite-growth.ts";
+import type { JudgeHome } from "../judges/judge-home.ts";
+
+export interface EvalRequest {
+  readonly evalSuiteRef: string;
+  readonly agentId: string;
+  readonly configurable: EvalConfigurable;
+}
+
+/** Where evaluations are carried out and kept: a server, or the database of this machine with this process at work in it. */
+export interface EvalHome {
+  /** Keeps a suite from a file; what there is to know about it for whoever started this. */
+  keepSuite(suite: UsableSuite): Promise<string | undefined>;
+  /** Gives the id of the run. */
+  start(request: EvalRequest): Promise<string>;
+  /**
+   * Waits for the end. `told` hears how many tasks have their score, when somebody is looking. When the signal is aborted the
+   * evaluation is cancelled and everything that it started has ended before this rejects.
+   */
+  untilEnded(runId: string, told: ((scored: number) => void) | undefined, signal: AbortSignal): Promise<void>;
+  entry(runId: string): Promise<EvalEntry>;
+  /** With what was said in it. Throws `run_state_conflict` where it has not completed. */
+  report(runId: string): Promise<EvalReport>;
+  list(query: EvalListQuery): Promise<EvalPage>;
+  baseline(suiteId: string, name: string): Promise<EvalBaseline>;
+  baselines(cursor: string | undefined): Promise<BaselinePage>;
+  setBaseline(suiteId: string, name: string, runId: string): Promise<EvalBaseline>;
+  removeBaseline(suiteId: string, name: string): Promise<void>;
+  /** Says something about the score of a task. */
+  judgeTask(runId: string, taskId: string, request: JudgeTaskRequest): Promise<AnnotationView>;
+  /** Makes a task of a corrected run. */
+  addFrom(request: AddFromRequest): Promise<AddedTask>;
+  taskLinks(query: TaskLinkQuery): Promise<TaskLinkPage>;
+  /** The judge there, and what it is certified for. */
+  readonly judge: JudgeHome;
+  close(): Promise<void>;
+}

@@ -1,0 +1,43 @@
+import { figure } from "../../formats/eval/eval-outcome.ts";
+import type { EvalReport } from "../../protocol/eval-api.ts";
+import type { EvalOverride } from "../../protocol/eval-override.ts";
+import type { Paint } from "../io.ts";
+import { printable } from "../printable.ts";
+
+const TASKS_SHOWN = 20;
+
+/** What people say of an evaluation beside what it came to; nothing where nobody said anything. */
+export function overrideLines({ override, passed, aggregateScore }: EvalReport, paint: Paint): string[] {
+  const { tasks, disputed } = override;
+  if (tasks.length === 0 && disputed.length === 0) return [];
+  const lines = [...tasks.map((task) => taskLine(task, paint)), ...disputed.map((task) => disputeLine(task, paint))];
+  const left = lines.length - TASKS_SHOWN;
+  return [
+    paint.bold("What people say"),
+    ...lines.slice(0, TASKS_SHOWN),
+    ...(left > 0 ? [paint.dim(`  … and ${left} more; --json lists them`)] : []),
+    ...(tasks.length === 0
+      ? []
+      : [`  score ${figure(aggregateScore)} → ${figure(override.aggregateScore)}, ${change(passed, override.passed)}`]),
+  ];
+}
+
+function taskLine(
+  { taskId, original, overridden, by, adjudicated }: EvalOverride["tasks"][number],
+  paint: Paint,
+): string {
+  const mark = overridden.passed ? paint.green("✓") : paint.red("✗");
+  const who = `by ${by}${adjudicated ? ", adjudicated" : ""}`;
+  const held = overridden.score >= 1 && !overridden.passed ? "; a finding keeps it from passing" : "";
+  return `  ${mark} ${printable(taskId)}: ${figure(original.score)} → ${figure(overridden.score)} ${paint.dim(printable(who))}${held}`;
+}
+
+function disputeLine({ taskId, said }: EvalOverride["disputed"][number], paint: Paint): string {
+  const words = said.map(({ kind, by }) => `${kind} by ${by}`).join(", ");
+  return `  ${paint.yellow("?")} ${printable(taskId)}: disputed ${paint.dim(printable(words))}`;
+}
+
+function change(before: boolean, after: boolean): string {
+  const word = (passed: boolean) => (passed ? "passed" : "not passed");
+  return before === after ? `${word(after)} either way` : `${word(before)} → ${word(after)}`;
+}

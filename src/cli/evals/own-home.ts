@@ -1,0 +1,185 @@
+import { userInfo } from "node:os";
+import { annotationView } from "../../engine/annotation-view.ts";
+import { cancelRun } from "../../engine/change-run.ts";
+import type { Host } from "../../engine/host.ts";
+import { startWorker, type Worker } from "../../engine/worker.ts";
+import { judgeTask } from "../../evals/override/judge-task.ts";
+import { createEvalRun } from "../../evals/run/create-eval-run.ts";
+import { evalReport } from "../../evals/run/eval-report.ts";
+import type { EvalServices } from "../../evals/run/eval-run.ts";
+import { getEval, listEvals } from "../../evals/run/list-evals.ts";
+import { getBaseline, listBaselines, removeBaseline, setBaseline } from "../../evals/run/named-baselines.ts";
+import { keepDraft } from "../../evals/suite/replace-suite.ts";
+import { refText } from "../../evals/suite/suite-ref.ts";
+import { AppError } from "../../protocol/errors.ts";
+import type { Caller } from "../../protocol/identity.ts";
+import { isTerminal } from "../../protocol/run-status.ts";
+import type { Store } from "../../store/store.ts";
+import { ownEnvironment } from "../config.ts";
+import { openStore } from "../database.ts";
+import type { Io } from "../io.ts";
+import { ownJudge } from "../judges/own-judge.ts";
+import type { Config } from "../settings.ts";
+import { agentServices } from "../wiring/agents.ts";
+import { buildHost } from "../wiring/build-host.ts";
+import { type ProcessScrubber, processScrubber } from "../wiring/process-scrubber.ts";
+import type { EvalHome } from "./eval-home.ts";
+import { boundAgent, type OwnAgent, type OwnAgentSettings, withBoundAgents, withOwnAgent } from "./own-agent.ts";
+
+/** The tenant of the owner key that a first start of a server on this database makes: what is kept here can be looked at there. */
+const TENANT = "default";
+
+export interface OwnHome extends EvalHome {
+  /** What it is called under, where it is not installed. */
+  readonly agentId: string | undefined;
+}
+
+export interface OwnHomeSettings extends OwnAgentSettings {
+  readonly own?: OwnAgent | undefined;
+}
+
+/** Evaluations in the database of this machine, carried out by this process. */
+export async function ownHome(config: Config, io: Io, { own, ...settings }: OwnHomeSettings = {}): Promise<OwnHome> {
+  const scrubber = await processScrubber(config);
+  const store = await openStore(config);
+  try {
+    return await openedHome(store, config, io, scrubber, own, settings);
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+async function openedHome(
+  store: Store,
+  config: Config,
+  io: Io,
+  scrubber: ProcessScrubber,
+  own: OwnAgent | undefined,
+  settings: OwnAgentSettings,
+): Promise<OwnHome> {
+  const installed = agentServices(store, config, scrubber);
+  const bound = own && boundAgent(own, settings, { environment: ownEnvironment(), scrubText: scrubber.scrubText });
+  const known = withBoundAgents(installed.agents, installed.file);
+  const services = { ...installed, agents: bound === undefined ? known : withOwnAgent(known, bound) };
+  const bare = await buildHost(store, config, scrubber, services);
+  if (config.packs.length > 0 || config.suites.length > 0) {
+    const { bringFiles } = await import("./bring-files.ts");
+    await bringFiles(bare, config, io, services);
+  }
+  const trouble: unknown[] = [];
+  const worker = ownWorker(bare, config, (error) => trouble.push(error));
+  const host: Host = { ...bare, hands: worker };
+  const caller = callerHere();
+  return {
+    agentId: bound?.agent.agentId,
+    keepSuite: async (loaded) => {
+      const kept = await keepDraft(host, caller, loaded);
+      if (kept === "kept") return undefined;
+      const ref = refText(loaded.suite);
+      return `${ref} has other tasks than before under this version; what was evaluated with those is not comparable. Raise the version to keep both.`;
+    },
+    start: (request) => start(host, services, caller, request),
+    untilEnded: (runId, told, signal) => untilEnded(host, worker, caller, runId, { told, signal, trouble }),
+    entry: (runId) => getEval(host, caller, runId),
+    report: (runId) => evalReport(host, caller, runId, { content: true }),
+    list: (query) => listEvals(host, caller, query),
+    baseline: (suiteId, name) => getBaseline(host, caller, { suiteId, name }),
+    baselines: (cursor) => listBaselines(host, caller, { limit: 200, ...(cursor === undefined ? {} : { cursor }) }),
+    judgeTask: async (runId, taskId, request) =>
+      annotationView(await judgeTask(host, { caller, runId, taskId, request, record: () => undefined })),
+    addFrom: async (request) => {
+      const { addFromRun } = await import("../../evals/add-from/add-from-run.ts");
+      const { agents, memory } = services;
+      return addFromRun(host, { caller, request, agents, memory, record: () => undefined });
+    },
+    taskLinks: async (query) => {
+      const { listTaskLinks } = await import("../../evals/add-from/task-links.ts");
+      return listTaskLinks(store, caller, query);
+    },
+    setBaseline: (suiteId, name, runId) => setBaseline(host, caller, { suiteId, name }, runId),
+    removeBaseline: (suiteId, name) => removeBaseline(host, caller, { suiteId, name }),
+    judge: ownJudge(host, services, caller),
+    close: async () => {
+      await worker.stop(0);
+      await services.tools.close();
+      await store.close();
+    },
+  };
+}
+
+function callerHere(): Caller {
+  const base = { tenant: TENANT, kind: "user", keyId: "none", roles: ["owner"], groups: [], keyScopes: ["*"] } as const;
+  return { ...base, principal: nameHere() };
+}
+
+function nameHere(): string {
+  try {
+    return userInfo().username || "local";
+  } catch {
+    // In a container a user may have a number and no name.
+    return "local";
+  }
+}
+
+/** Takes what is handed to it and nothing else: the runs of others in this database are none of an evaluation's business. */
+function ownWorker(host: Host, config: Config, onError: (error: unknown) => void): Worker {
+  const store: Store = { ...host.store, claimRuns: async () => [], nextWakeAtMs: async () => undefined };
+  const { leaseMs, leaseRenewMs: renewMs, sweepMs } = config;
+  const settings = { workerId: host.newId("wrk"), leaseMs, renewMs, sweepMs, concurrency: 1, onError };
+  return startWorker({ ...host, store }, settings);
+}
+
+async function start(
+  host: Host,
+  services: EvalServices,
+  caller: Caller,
+  request: Parameters<EvalHome["start"]>[0],
+): Promise<string> {
+  const { evalSuiteRef, agentId } = request;
+  const configurable: Readonly<Record<string, unknown>> = request.configurable;
+  const asked = { mode: "eval", evalSuiteRef, agentId, configurable } as const;
+  const command = { caller, request: asked, dedup: false, record: () => undefined };
+  return (await createEvalRun(host, services, command)).runId;
+}
+
+interface Waiting {
+  readonly told: ((scored: number) => void) | undefined;
+  readonly signal: AbortSignal;
+  readonly trouble: readonly unknown[];
+}
+
+const LOOK_MS = 4;
+const TELL_MS = 100;
+
+async function untilEnded(host: Host, worker: Worker, caller: Caller, runId: string, waiting: Waiting): Promise<void> {
+  const { told, signal, trouble } = waiting;
+  let [scored, from, tellAtMs, cancelled] = [0, 0, 0, false];
+  const tell = async () => {
+    for (;;) {
+      const page = await host.store.readEvents(runId, from, 1000);
+      from += page.length;
+      scored += page.filter(({ type }) => type === "eval.scored").length;
+      if (page.length < 1000) break;
+    }
+    told?.(scored);
+  };
+  // Nobody else takes it, so it has ended when it is in no hand any more.
+  while (worker.stats().inHand > 0) {
+    if (signal.aborted && !cancelled) {
+      cancelled = true;
+      await cancelRun(host, { caller, runId, request: { reason: "interrupted" }, record: () => undefined });
+    }
+    if (told !== undefined && performance.now() >= tellAtMs) {
+      await tell();
+      tellAtMs = performance.now() + TELL_MS;
+    }
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
+  signal.throwIfAborted();
+  if (trouble.length > 0) throw trouble[0];
+  const run = await host.store.readRun(caller, runId);
+  if (run === undefined || !isTerminal(run.status)) {
+    throw new AppError("unavailable", { reason: `The evaluation ${runId} was not carried out to its end` });
+  }
+}

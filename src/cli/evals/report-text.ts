@@ -1,0 +1,126 @@
+import { type EvalOutcome, figure, type OutcomeTask, taskProblem, taskState } from "../../formats/eval/eval-outcome.ts";
+import type { EvalReport } from "../../protocol/eval-api.ts";
+import type { Estimate } from "../../protocol/eval-statistics.ts";
+import { formatCount } from "../amount.ts";
+import type { Paint } from "../io.ts";
+import { printable, shorten } from "../printable.ts";
+import { formatFields } from "../table.ts";
+import { overrideLines } from "./override-text.ts";
+
+const TASKS_SHOWN = 20;
+const LINES_SHOWN = 16;
+const LINE_CHARACTERS = 400;
+
+/** An evaluation for somebody at a terminal: what did not pass and how it differs, the figures, and the verdict last. */
+export function reportText(outcome: EvalOutcome, paint: Paint): string {
+  const { entry, report, conclusion } = outcome;
+  const trials = entry.trialsPerTask === 1 ? "" : ` × ${formatCount(entry.trialsPerTask, "trial")}`;
+  const what = `${entry.suiteId}@${entry.suiteVersion}  ${entry.agentId} ${entry.resolvedAgentVersion}`;
+  const parts = [
+    `${paint.bold(printable(what))}  ${formatCount(entry.taskCount, "task")}${trials}  ${paint.dim(entry.runId)}`,
+    report === undefined ? "" : failuresText(outcome, report, paint),
+    report === undefined ? "" : figuresText(report, paint),
+    report === undefined ? "" : overrideLines(report, paint).join("\n"),
+    conclusion.warnings.map((warning) => `${paint.yellow("!")} ${printable(warning)}`).join("\n"),
+    verdictText(outcome, paint),
+  ];
+  return parts.filter((part) => part !== "").join("\n\n");
+}
+
+function verdictText({ conclusion }: EvalOutcome, paint: Paint): string {
+  const { verdict, sentence, reasons } = conclusion;
+  const mark = verdict === "passed" ? paint.green("✓") : verdict === "failed" ? paint.red("✗") : paint.yellow("!");
+  const more = reasons.slice(1).map((reason) => `  also: ${printable(reason)}.`);
+  return [`${mark} ${paint.bold(printable(sentence))}`, ...more].join("\n");
+}
+
+function failuresText(outcome: EvalOutcome, { tasks }: EvalReport, paint: Paint): string {
+  const wrong = tasks.filter((task) => taskState(task) !== "passed");
+  const shown = wrong.slice(0, TASKS_SHOWN);
+  const widest = Math.max(0, ...shown.map(({ taskId }) => taskId.length));
+  const told = new Set<string>();
+  const lines = shown.flatMap((task) => {
+    const quotes = outcome.quotes?.get(task.taskId) ?? [];
+    const text = quotes.join("\n");
+    // What keeps every task from being answered is worth saying once.
+    const isRepeated = taskState(task) === "error" && told.has(text);
+    told.add(text);
+    return [headline(task, widest, paint), ...(isRepeated ? [paint.dim("    as above")] : quoted(quotes, paint))];
+  });
+  const left = wrong.length - shown.length;
+  return [
+    ...lines,
+    ...(left > 0 ? [paint.dim(`… and ${left} more that did not pass; --md FILE lists them`)] : []),
+  ].join("\n");
+}
+
+function headline(task: OutcomeTask, widest: number, paint: Paint): string {
+  const mark = taskState(task) === "error" ? paint.yellow("!") : paint.red("✗");
+  const marks = [...(task.flaky ? [paint.yellow("flaky")] : []), ...(task.cached > 0 ? [paint.dim("cached")] : [])];
+  return [`${mark} ${printable(task.taskId).padEnd(widest)}`, printable(taskProblem(task)), ...marks].join("  ");
+}
+
+function quoted(lines: readonly string[], paint: Paint): string[] {
+  const shown = lines.slice(0, LINES_SHOWN).map((line) => {
+    const safe = shorten(printable(line), LINE_CHARACTERS);
+    const colour = /^(-|expected:)/.test(line) ? paint.green : /^(\+|output:)/.test(line) ? paint.red : undefined;
+    return `    ${colour === undefined ? safe : colour(safe)}`;
+  });
+  const left = lines.length - shown.length;
+  return left > 0 ? [...shown, paint.dim(`    … ${formatCount(left, "more line")}`)] : shown;
+}
+
+function figuresText(report: EvalReport, paint: Paint): string {
+  const { figures, baseline, cachedTrials } = report;
+  const { tasks, trials, latency, cost } = figures;
+  const most = figures.atK.at(-1);
+  const comparison = baseline?.comparison;
+  return formatFields(
+    {
+      Passed: `${tasks.passed} of ${tasks.total} tasks, ${estimate(figures.passRate)}`,
+      Score:
+        tasks.errored === 0 || tasks.scored === 0
+          ? estimate(figures.score)
+          : `${figure(report.aggregateScore)}, of what could be scored ${estimate(figures.score)}`,
+      ...(most === undefined || most.k === 1
+        ? {}
+        : { [`pass@${most.k}`]: estimate(most.passAtK), [`pass^${most.k}`]: estimate(most.passHatK) }),
+      Flaky: tasks.flaky > 0 ? formatCount(tasks.flaky, "task") : undefined,
+      Errors: trials.errors > 0 ? `${trials.errors} of ${trials.total} trials` : undefined,
+      Cached: cachedTrials > 0 ? `${cachedTrials} of ${trials.total} trials` : undefined,
+      "p95 latency": latency.p95Ms === null ? undefined : `${Math.round(latency.p95Ms)} ms`,
+      Cost:
+        cost.totalUsd === null || (cost.totalUsd === 0 && cost.unknown === 0)
+          ? undefined
+          : `${cost.unknown > 0 ? "at least " : ""}${cost.totalUsd} USD`,
+      ...judgeFields(report),
+      Baseline: baseline && printable(`${baseline.name ?? baseline.runId}: ${verdictWord(comparison?.verdict)}`),
+    },
+    paint,
+  );
+}
+
+/** How far the word of the judge can be trusted, where there was one. */
+function judgeFields({ judge }: EvalReport): Record<string, string | undefined> {
+  if (judge === undefined) return {};
+  const { model, problems, kappa, observedPassRate: seen, correctedPassRate: corrected } = judge;
+  const [first] = problems;
+  const standing = first === undefined ? `certified, kappa ${figure(kappa ?? 0)}` : `not certified: ${first.problem}`;
+  const rate = (value: number | null | undefined) =>
+    value === null || value === undefined ? "not known" : figure(value);
+  return {
+    Judge: printable(`${model}, ${standing}`),
+    "Without its errors":
+      corrected &&
+      `${rate(corrected.value)} pass in place of ${rate(seen.value)}, of ${formatCount(seen.count, "judged task")}`,
+  };
+}
+
+function verdictWord(verdict: string | undefined): string {
+  return verdict?.replaceAll("_", " ") ?? "nothing to compare with";
+}
+
+function estimate({ value, interval }: Estimate): string {
+  if (value === null) return "not known";
+  return interval === null ? figure(value) : `${figure(value)} (95 % ${figure(interval.low)}–${figure(interval.high)})`;
+}

@@ -1,0 +1,64 @@
+import { randomUUID } from "node:crypto";
+import { refText } from "../../evals/suite/suite-ref.ts";
+import type { CreateRunResponse } from "../../protocol/api.ts";
+import { type Client, type ClientSettings, connect } from "../client.ts";
+import { followRun } from "../follow-run.ts";
+import { serverJudge } from "../judges/server-judge.ts";
+import type { EvalHome } from "./eval-home.ts";
+
+const EVALS = "/v1/host/assay/evals";
+const BASELINES = "/v1/host/assay/eval-baselines";
+
+/** Evaluations on a server. */
+export function serverHome(settings: ClientSettings): EvalHome {
+  const client = connect(settings);
+  const named = (suiteId: string, name: string) =>
+    `${BASELINES}/${encodeURIComponent(suiteId)}/${encodeURIComponent(name)}`;
+  const of = (runId: string) => `${EVALS}/${encodeURIComponent(runId)}`;
+  return {
+    keepSuite: async ({ suite, text }) => {
+      const ref = encodeURIComponent(refText(suite));
+      await client.json(`/v1/host/assay/suites/${ref}`, { method: "PUT", body: text });
+      return undefined;
+    },
+    start: async (request) => {
+      // Should the answer be lost on its way, nothing is started twice.
+      const headers = { "idempotency-key": randomUUID() };
+      const body = { mode: "eval", ...request };
+      const { runId } = await client.json<CreateRunResponse>("/v1/runs", { method: "POST", body, headers });
+      return runId;
+    },
+    untilEnded: (runId, told, signal) => untilEnded(client, runId, told, signal),
+    entry: (runId) => client.json(of(runId)),
+    report: (runId) => client.json(`${of(runId)}/report`, { query: { content: "true" } }),
+    list: (query) => client.json(EVALS, { query }),
+    baseline: (suiteId, name) => client.json(named(suiteId, name)),
+    baselines: (cursor) => client.json(BASELINES, { query: { limit: 200, cursor } }),
+    judgeTask: (runId, taskId, body) =>
+      client.json(`${of(runId)}/tasks/${encodeURIComponent(taskId)}:judge`, { method: "POST", body }),
+    addFrom: (body) => client.json("/v1/host/assay/suites:add-from", { method: "POST", body }),
+    taskLinks: (query) => client.json("/v1/host/assay/suite-links", { query }),
+    setBaseline: (suiteId, name, runId) => client.json(named(suiteId, name), { method: "PUT", body: { runId } }),
+    removeBaseline: async (suiteId, name) => void (await client.text(named(suiteId, name), { method: "DELETE" })),
+    judge: serverJudge(client),
+    close: async () => {},
+  };
+}
+
+async function untilEnded(
+  client: Client,
+  runId: string,
+  told: ((scored: number) => void) | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  let scored = 0;
+  const onEvent = ({ type }: { type: string }) => {
+    if (type !== "eval.scored") return;
+    scored += 1;
+    told?.(scored);
+  };
+  await followRun(client, { runId, mode: "updates", onEvent, signal });
+  if (!signal.aborted) return;
+  await client.json(`/v1/runs/${encodeURIComponent(runId)}/cancel`, { method: "POST", body: {} });
+  signal.throwIfAborted();
+}

@@ -1,0 +1,55 @@
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { relative, sep } from "node:path";
+import { loadSuite, requireSuite, type UsableSuite } from "../../evals/suite/load-suite.ts";
+import { isSuiteRef } from "../../evals/suite/suite-ref.ts";
+import type { TaskPlace } from "../../formats/eval/eval-outcome.ts";
+import { placesIn } from "../../formats/json/json-places.ts";
+import { AppError } from "../../protocol/errors.ts";
+import type { Io } from "../io.ts";
+import { printable } from "../printable.ts";
+
+/** A suite that somebody named: a file that was read, or one that is kept where the evaluation takes place. */
+export type NamedSuite =
+  | { readonly file: string; readonly loaded: UsableSuite }
+  | { readonly ref: string; readonly file?: undefined };
+
+/** Throws `unusable_input`, after telling everything that is wrong with the file. */
+export function namedSuite(argument: string, io: Io): NamedSuite {
+  if (!existsSync(argument) && isSuiteRef(argument)) return { ref: argument };
+  const loaded = loadSuite(read(argument));
+  if (loaded.ok) {
+    for (const { path, problem, line } of loaded.problems) {
+      io.err(`assay: ${place(argument, line)}: warning: ${printable(`${path} ${problem}`)}.`);
+    }
+    return { file: argument, loaded };
+  }
+  for (const { severity, path, problem, fix, line, column } of loaded.problems) {
+    const at = line === undefined ? argument : `${argument}:${line}:${column}`;
+    io.err(`${printable(at)}: ${severity}: ${printable(`${path === "" ? "The suite" : path} ${problem}.`)} ${fix}`);
+  }
+  return { file: argument, loaded: requireSuite(loaded, `${argument} is no suite: `) };
+}
+
+function place(file: string, line: number | undefined): string {
+  return printable(line === undefined ? file : `${file}:${line}`);
+}
+
+function read(file: string): Buffer {
+  try {
+    if (statSync(file).isDirectory()) throw new Error("it is a folder; name one file");
+    return readFileSync(file);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const why = code === "ENOENT" ? "there is no such file, and it is no id of a suite" : message;
+    throw new AppError("unusable_input", { problem: `${file} cannot be read: ${why}` });
+  }
+}
+
+/** Where in the file each task begins. */
+export function placesOf({ suite, text }: UsableSuite, file: string, cwd = process.cwd()): Map<string, TaskPlace> {
+  const shown = relative(cwd, file).split(sep).join("/");
+  const found = placesIn(text, new Set(suite.tasks.map((_, i) => `/tasks/${i}`)));
+  return new Map(
+    suite.tasks.map(({ taskId }, i) => [taskId, { file: shown, line: found.get(`/tasks/${i}`)?.line ?? 1 }]),
+  );
+}

@@ -1,0 +1,216 @@
+import { type AnyCommand, command, type Flags } from "../command.ts";
+import type { SettingName } from "../settings.ts";
+import { CLIENT, DATABASE } from "./shared.ts";
+
+/** Either a server, or the database itself with what it takes to evaluate in this process. */
+const EITHER: readonly SettingName[] = [...CLIENT, ...DATABASE];
+const AGENTS: readonly SettingName[] = [
+  "agents",
+  "packs",
+  "publisherKeys",
+  "allowUnsigned",
+  "suites",
+  "maxTasksPerSuite",
+  "maxCostUsdPerSuite",
+  "evalConcurrency",
+  "maxEvalConcurrency",
+  "maxTrials",
+  "evalCacheSeconds",
+];
+
+export const EVAL_FILES_FLAGS = {
+  junit: { type: "text", value: "FILE", summary: "Write the tasks as JUnit XML." },
+  md: { type: "text", value: "FILE", summary: "Write a summary with the differences as Markdown." },
+  sarif: { type: "text", value: "FILE", summary: "Write what did not pass as SARIF 2.1.0." },
+  withContent: {
+    type: "switch",
+    summary: "Let the JSON, JUnit and SARIF files quote outputs, expected values and what programs complained about.",
+  },
+} as const satisfies Flags;
+
+const DEMANDS = {
+  failOn: {
+    type: "list",
+    value: "WHAT",
+    summary: "Also fail on suspect, flaky, error, failure or finding; several with commas, or repeated.",
+  },
+  requireVerdict: {
+    type: "switch",
+    summary: "Exit with 5 when it cannot be told whether the agent got worse than the baseline.",
+  },
+} as const satisfies Flags;
+
+export const EVAL_EXITS = {
+  0: "passed",
+  1: "a negative verdict: a bar of the suite is not met, worse than the baseline, or what --fail-on names",
+  2: "the suite, the agent or the call is not valid, or nothing is left to evaluate",
+  3: "not allowed",
+  4: "the server cannot be reached, or the agent's provider could not in any task",
+  5: "no verdict: the evaluation did not complete, or --require-verdict and too little is known",
+};
+
+export const EVAL_RUN_FLAGS = {
+  agent: { type: "text", value: "ID", summary: "Evaluate this agent, which is installed or bound in the agents file." },
+  command: {
+    type: "text",
+    value: "PROGRAM",
+    summary: "Evaluate this program: the input on stdin, its output on stdout.",
+  },
+  arg: { type: "list", value: "ARG", summary: "An argument of the program; repeat it for more." },
+  http: { type: "text", value: "URL", summary: "Evaluate what answers there: the task is posted as JSON." },
+  baseline: { type: "text", value: "NAME", summary: "Compare with this baseline, or with the run of this id." },
+  trials: { type: "integer", value: "N", min: 1, summary: "How often each task is tried; 1 unless told otherwise." },
+  concurrency: { type: "integer", value: "N", min: 1, summary: "Tasks that run at the same time." },
+  mode: { type: "list", value: "MODE", summary: "Only this mode of the suite; repeat it for more." },
+  task: { type: "list", value: "ID", summary: "Only this task; repeat it for more." },
+  retryErrors: {
+    type: "integer",
+    value: "N",
+    min: 0,
+    summary: "How often a trial that ended in an error is tried again.",
+  },
+  budgetUsd: { type: "text", value: "USD", summary: "Stop when this much is spent; there is no verdict then." },
+  timeout: {
+    type: "integer",
+    value: "SECONDS",
+    min: 1,
+    summary: "How long --command or --http may take for a task; 120.",
+  },
+  cache: { type: "switch", summary: "Take earlier results of the same trials; they are marked as such." },
+  agentVersion: {
+    type: "text",
+    value: "VERSION",
+    summary: "Which version is evaluated, or names what --command or --http runs.",
+  },
+  requireCertificate: {
+    type: "switch",
+    summary: "Start only when the judge has a certificate that holds; see `assay judge calibrate`.",
+  },
+  anyAgent: { type: "switch", summary: "Take the suite although it was made for another agent." },
+  ...DEMANDS,
+  json: { type: "text", value: "FILE", summary: "Write figures, intervals and the verdict as JSON." },
+  ...EVAL_FILES_FLAGS,
+} as const satisfies Flags;
+
+export const evalRun = command({
+  name: "eval run",
+  summary: "Evaluate an agent with a suite, and say whether it is good enough.",
+  about:
+    "Without --url it needs no server: it runs in this process and keeps what it finds in the data folder. With --url (or ASSAY_URL) " +
+    "the server does it, with an agent that it knows. JSON, JUnit and SARIF files hold figures and no text of a task or an " +
+    "output, unless --with-content; the terminal and the Markdown file show the differences. An evaluation of nothing is never a pass.",
+  args: [{ name: "SUITE", summary: "A JSON file, or the id@version of a suite that is kept." }],
+  flags: EVAL_RUN_FLAGS,
+  settings: [...EITHER, ...AGENTS],
+  examples: [
+    "assay eval run suite.json --command python3 --arg agent.py",
+    "assay eval run suite.json --http http://127.0.0.1:8000/answer --trials 5 --junit results.xml",
+    "assay eval run acme.support.evals.refunds@1.0.0 --agent vendor.acme.support --baseline main --url https://assay.example.com",
+  ],
+  exits: EVAL_EXITS,
+  load: async () => (await import("../commands/eval-run.ts")).evalRun,
+});
+
+const RUN = {
+  name: "RUN",
+  summary: "The id of an evaluation; the latest one unless told otherwise.",
+  optional: true,
+} as const;
+
+export const evalShow = command({
+  name: "eval show",
+  summary: "Show what an evaluation came to.",
+  args: [RUN],
+  flags: EVAL_FILES_FLAGS,
+  settings: EITHER,
+  examples: ["assay eval show", "assay eval show run-01k2v6w0d9q3c5x7m8n4p2r1st --md summary.md"],
+  load: async () => (await import("../commands/eval-show.ts")).evalShow,
+});
+
+export const EVAL_LIST_FLAGS = {
+  suite: { type: "text", value: "ID", summary: "Only those with this suite." },
+} as const satisfies Flags;
+
+export const evalList = command({
+  name: "eval list",
+  summary: "List evaluations, newest first.",
+  args: [],
+  flags: EVAL_LIST_FLAGS,
+  settings: EITHER,
+  examples: ["assay eval list"],
+  load: async () => (await import("../commands/eval-list.ts")).evalList,
+});
+
+export const EVAL_COMPARE_FLAGS = DEMANDS;
+
+export const evalCompare = command({
+  name: "eval compare",
+  summary: "Say whether the difference between two evaluations is real.",
+  about: "Tasks are paired by id. Both have to be of the same version of a suite.",
+  args: [
+    { name: "RUN", summary: "The evaluation in question." },
+    { name: "BASELINE", summary: "The name of a baseline, or the id of an evaluation." },
+  ],
+  flags: EVAL_COMPARE_FLAGS,
+  settings: EITHER,
+  examples: ["assay eval compare run-01k2v6w0d9q3c5x7m8n4p2r1st main"],
+  exits: {
+    0: "not worse, as far as can be told",
+    1: "worse, or what --fail-on names",
+    2: "they cannot be compared",
+    5: "with --require-verdict: too little is known",
+  },
+  load: async () => (await import("../commands/eval-compare.ts")).evalCompare,
+});
+
+export const BASELINE_SET_FLAGS = {
+  latest: { type: "switch", summary: "Take the latest evaluation that has completed." },
+  suite: { type: "text", value: "ID", summary: "With --latest: of this suite." },
+} as const satisfies Flags;
+
+export const baselineSet = command({
+  name: "eval baseline set",
+  summary: "Name an evaluation as what later ones are compared with.",
+  about: "A name belongs to a suite. Who set it and when is kept; what had the name before is replaced.",
+  args: [
+    { name: "NAME", summary: "Letters, digits, dots, hyphens and underscores." },
+    { name: "RUN", summary: "The id of an evaluation that has completed.", optional: true },
+  ],
+  flags: BASELINE_SET_FLAGS,
+  settings: EITHER,
+  examples: ["assay eval baseline set main --latest", "assay eval baseline set v1 run-01k2v6w0d9q3c5x7m8n4p2r1st"],
+  load: async () => (await import("../commands/eval-baseline.ts")).baselineSet,
+});
+
+export const baselineList = command({
+  name: "eval baseline list",
+  summary: "List the baselines with who set them and when.",
+  args: [],
+  flags: {},
+  settings: EITHER,
+  examples: ["assay eval baseline list"],
+  load: async () => (await import("../commands/eval-baseline.ts")).baselineList,
+});
+
+export const baselineRemove = command({
+  name: "eval baseline remove",
+  summary: "Take the name of a baseline away; the evaluation stays.",
+  args: [
+    { name: "SUITE", summary: "The id of the suite." },
+    { name: "NAME", summary: "The name of the baseline." },
+  ],
+  flags: {},
+  settings: EITHER,
+  examples: ["assay eval baseline remove acme.support.evals.refunds main"],
+  load: async () => (await import("../commands/eval-baseline.ts")).baselineRemove,
+});
+
+export const EVAL_COMMANDS: readonly AnyCommand[] = [
+  evalRun,
+  evalShow,
+  evalList,
+  evalCompare,
+  baselineSet,
+  baselineList,
+  baselineRemove,
+];

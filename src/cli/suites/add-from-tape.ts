@@ -1,0 +1,117 @@
+import { isUtf8 } from "node:buffer";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { idSource } from "../../engine/host.ts";
+import { growFromTape } from "../../evals/add-from/add-from-tape.ts";
+import { grownText } from "../../evals/add-from/grown-text.ts";
+import type { TextOf } from "../../evals/add-from/tape-step.ts";
+import { TapeJudgments } from "../../evals/add-from/tape-tasks.ts";
+import { taskHash } from "../../evals/add-from/task-links.ts";
+import { loadSuite, requireSuite } from "../../evals/suite/load-suite.ts";
+import { isBodyHash } from "../../formats/tape/bodies.ts";
+import { digestOf } from "../../formats/tape/digest.ts";
+import { isStored } from "../../formats/tape/payload.ts";
+import { loadTape } from "../../formats/tape/read-tape.ts";
+import { AppError } from "../../protocol/errors.ts";
+import { formatCount } from "../amount.ts";
+import type { Call } from "../command.ts";
+import type { Io } from "../io.ts";
+import { printable } from "../printable.ts";
+import type { ADD_FROM_FLAGS } from "../specs/suite-growth.ts";
+import { watchedBytes } from "../tape/file-bytes.ts";
+import { readReview, reportProblems } from "../tape/read-review.ts";
+import { bodiesOf, sidecarOf } from "../tape/tape-paths.ts";
+import { processScrubber } from "../wiring/process-scrubber.ts";
+import { proofText } from "./proof-text.ts";
+import { linksBeside, suiteTarget, writeSuite } from "./suite-target.ts";
+
+type AddFromCall = Call<typeof ADD_FROM_FLAGS>;
+
+/** Needs no server: a tape, what people wrote beside it, and a suite are files. */
+export async function addFromTape(call: AddFromCall): Promise<undefined> {
+  const { args, flags, json, config, io } = call;
+  const tape = flags.tape ?? "";
+  const [sidecar = sidecarOf(tape)] = args;
+  const target = suiteTarget(flags.to, flags.id);
+  if (target.type === "kept") throw refuse("tasks of a tape go into a file: --to SUITE.json");
+  if (flags.annotation !== undefined || flags.taskId !== undefined) {
+    throw refuse("--annotation and --task-id go with a run; all that people say in the sidecar is taken");
+  }
+  const judgments = new TapeJudgments();
+  const { problems } = await readReview({ tape, sidecar }, io, (row) => judgments.add(row));
+  if (problems > 0) {
+    reportProblems(problems, io);
+    throw refuse(`${sidecar} does not fit ${tape}; nothing was made of it`);
+  }
+  const loaded = await loadTape(tape, watchedBytes(tape, io));
+  const digest = await digestOf(loaded.records);
+  const scrubber = await processScrubber(config);
+  const ground =
+    target.type === "new"
+      ? { newSuiteId: target.suiteId }
+      : requireSuite(loadSuite(Buffer.from(target.text), { scrubber }), `${target.file} is no suite: `).suite;
+  const host = { scrubber, nowMs: Date.now, newId: idSource(Date.now) };
+  const judged = await judgments.tasks(loaded, bodiesBeside(tape));
+  const grown = await growFromTape(host, ground, judged, `tape-${digest.slice(0, 12)}`);
+  const { suite, added } = grown;
+  const tasks = added.map(({ task }) => task);
+  const text = target.type === "new" ? `${JSON.stringify(suite, null, 2)}\n` : grownText(target.text, suite, tasks);
+  requireSuite(loadSuite(Buffer.from(text), { scrubber }), "the suite with the new tasks");
+  const at = new Date().toISOString();
+  const links = added.map(({ task, eventId, row }) => ({
+    suiteId: suite.suiteId,
+    version: suite.version,
+    taskId: task.taskId,
+    taskSha256: taskHash(task),
+    tape,
+    tapeSha256: digest,
+    eventId: String(eventId),
+    row,
+    at,
+  }));
+  if (!flags.check) await writeSuite(target, text, links);
+  if (json) io.out(JSON.stringify(shown(grown, { file: target.file, text, links: flags.check ? [] : links })));
+  else tell(grown, target.file, flags.check, io);
+}
+
+type Grown = Awaited<ReturnType<typeof growFromTape>>;
+
+function shown({ suite, added, leftOut, notes }: Grown, more: object): object {
+  const { suiteId, version, tasks } = suite;
+  return {
+    suiteId,
+    version,
+    taskCount: tasks.length,
+    added: added.map(({ eventId, ...rest }) => ({ ...rest, eventId: String(eventId) })),
+    leftOut: leftOut.map(({ eventId, reason }) => ({ eventId: String(eventId), reason })),
+    notes,
+    ...more,
+  };
+}
+
+function tell({ suite, added, leftOut, notes }: Grown, file: string, checkOnly: boolean, io: Io): void {
+  const { paint } = io;
+  for (const { task, row, recorded, correction } of added) {
+    io.out(`Task ${paint.bold(task.taskId)} from row ${printable(row)}`);
+    io.out(proofText({ recorded, ...(correction === undefined ? {} : { correction }) }, paint));
+  }
+  for (const { eventId, reason } of leftOut)
+    io.err(`${paint.yellow("!")} Event ${eventId} is left out: ${printable(reason)}.`);
+  for (const note of notes) io.err(`${paint.yellow("!")} ${printable(note)}`);
+  const ref = `${suite.suiteId}@${suite.version}, ${formatCount(suite.tasks.length, "task")}`;
+  if (checkOnly) io.out(`They would be in ${ref}. Nothing was written.`);
+  else io.out(`${paint.green("✓")} ${printable(file)}: ${ref}; links in ${printable(linksBeside(file))}`);
+}
+
+function bodiesBeside(tape: string): TextOf {
+  return async (body) => {
+    if (!isStored(body)) return body.text;
+    if (!isBodyHash(body.content_hash)) return undefined;
+    const bytes = await readFile(join(bodiesOf(tape), body.content_hash)).catch(() => undefined);
+    return bytes !== undefined && isUtf8(bytes) ? bytes.toString("utf8") : undefined;
+  };
+}
+
+function refuse(problem: string): AppError {
+  return new AppError("unusable_input", { problem });
+}

@@ -1,0 +1,44 @@
+import { type Bindings, bindingsOf } from "../../agents/bindings.ts";
+import { type AgentsFile, loadAgentsFile } from "../../agents/bindings-file.ts";
+import type { Scrubber } from "../../formats/scrub.ts";
+import { type Environment, ownEnvironment } from "../config.ts";
+import type { Config } from "../settings.ts";
+
+const NOTHING: AgentsFile = { models: new Map(), modelClasses: new Map(), bindings: new Map(), prices: {}, mcp: [] };
+
+/** The file that says how agents are called; without one there is nothing in it. Throws `unusable_input` when it cannot be used. */
+export function agentsFileOf({ agents }: Pick<Config, "agents">): AgentsFile {
+  return agents === undefined ? NOTHING : loadAgentsFile(agents);
+}
+
+/** How agents are called. Programs get the environment of this process without Assay's own secrets. */
+export function agentBindings(
+  file: AgentsFile,
+  { scrubText }: Pick<Scrubber, "scrubText">,
+  environment: Environment = ownEnvironment(),
+): Bindings {
+  return bindingsOf(file, { environment, scrubText });
+}
+
+/** The keys whose variables a file names, as far as they are set. */
+export function keysNamedIn(file: AgentsFile, env: Environment): string[] {
+  return namedKeysIn(file, env).map(({ value }) => value);
+}
+
+/** The same, each with the variable that it is in. */
+export function namedKeysIn(
+  { models, bindings, judge, mcp }: AgentsFile,
+  env: Environment,
+): { readonly id: string; readonly value: string }[] {
+  const entries = [...bindings.values(), ...(judge === undefined ? [] : [judge])];
+  const variables = [
+    ...[...models.values(), ...mcp].map(({ apiKeyEnv }) => apiKeyEnv),
+    ...entries.flatMap((entry) =>
+      entry.type === "http" ? [entry.apiKeyEnv, ...Object.values(entry.headersEnv ?? {})] : [],
+    ),
+  ];
+  return variables.flatMap((id) => {
+    const value = id === undefined ? undefined : env[id];
+    return id === undefined || value === undefined || value === "" ? [] : [{ id, value }];
+  });
+}

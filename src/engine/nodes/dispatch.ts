@@ -1,0 +1,153 @@
+import { childrenOfVisit } from "../../protocol/evolve-children.ts";
+import { CONFIDENCE_FLOOR, DISPATCH, DispatchConfig, type OrchestratorDecision } from "../../protocol/orchestrator.ts";
+import { own } from "../../protocol/own.ts";
+import { type Child, type Run, visitOf } from "../../protocol/run.ts";
+import { isTerminal } from "../../protocol/run-status.ts";
+import { harvested } from "../decide/chain-event.ts";
+import type { Harvest } from "../decide/settle-node.ts";
+import type { NodeContext, NodeOutcome, NodeType } from "../node-type.ts";
+import { mapped, maskedBy } from "./mapping.ts";
+import { failureCode } from "./sub-workflow.ts";
+
+type NextWorker = Extract<OrchestratorDecision, { kind: "next-worker" }>;
+
+/** Does what the supervisor of the run decided last. What there is to do is data: the workflow itself never changes. */
+export const dispatch: NodeType = {
+  kind: "pure",
+  typeId: DISPATCH,
+  summary: "Does what the supervisor decided: runs workers one after the other, asks somebody, or ends the loop.",
+  config: DispatchConfig,
+  capability: "orchestrator",
+  check: ({ askUserRouting }) =>
+    askUserRouting === "conversation"
+      ? "/askUserRouting needs conversationPrimitive, which this host does not serve; use clarification or auto"
+      : undefined,
+  execute: (context) => {
+    const decision = context.run.orchestrator?.decision;
+    if (decision === undefined) {
+      const message = `No supervisor has decided anything that node ${context.node.id} could do.`;
+      return { type: "failed", error: { code: "orchestrator_decision_missing", message } };
+    }
+    if (!mayProceed(context, decision)) return { type: "completed", outputs: { kind: "declined", decision } };
+    switch (decision.kind) {
+      case "terminate":
+        return { type: "completed", outputs: { ...decision } };
+      case "ask-user":
+        return ask(context, decision.prompt);
+      case "next-worker":
+        return runWorkers(context, decision);
+    }
+  },
+};
+
+/** Whoever decided with little confidence is asked about, before anything is done. */
+function mayProceed({ node, run, interrupt }: NodeContext, decision: OrchestratorDecision): boolean {
+  const confidence = decision.kind === "ask-user" ? undefined : decision.confidence;
+  if (confidence === undefined || confidence >= CONFIDENCE_FLOOR) return true;
+  const [workerId] = decision.kind === "next-worker" ? decision.nextWorkerIds : [];
+  const value = interrupt({
+    kind: "clarification",
+    data: {
+      contextType: "low-confidence",
+      questions: [{ id: "proceed", question: questionAbout(decision), schema: { enum: ["yes", "no"] } }],
+    },
+    announcing: [
+      {
+        type: "core.workflowChain.confidence-escalated",
+        nodeId: node.id,
+        payload: {
+          confidence,
+          floor: CONFIDENCE_FLOOR,
+          escalationKind: "clarify",
+          ...(workerId === undefined ? {} : { workerId }),
+          parentRunId: run.runId,
+          originalDecision: decision,
+        },
+      },
+    ],
+  });
+  return (value as { answers: { proceed: string } }).answers.proceed === "yes";
+}
+
+const LONGEST_LIST = 500;
+
+function questionAbout(decision: OrchestratorDecision): string {
+  const what =
+    decision.kind === "next-worker" ? `run ${decision.nextWorkerIds.join(", ").slice(0, LONGEST_LIST)}` : "end the run";
+  const confidence = decision.kind === "ask-user" ? undefined : decision.confidence;
+  return `The supervisor wants to ${what}, with a confidence of ${confidence}. Go on (yes), or let it decide again (no)?`;
+}
+
+function ask({ interrupt }: NodeContext, prompt: string): NodeOutcome {
+  const value = interrupt({
+    kind: "clarification",
+    data: { contextType: "ask-user", questions: [{ id: "answer", question: prompt }] },
+  });
+  const { answer } = (value as { answers: { answer: unknown } }).answers;
+  return { type: "completed", outputs: { kind: "ask-user", prompt, answer } };
+}
+
+/** One after the other, each with what those before it have brought. */
+function runWorkers({ node, config, run }: NodeContext, { nextWorkerIds }: NextWorker): NodeOutcome {
+  const settings = config as DispatchConfig;
+  if (settings.fanOutPolicy === "reject" && nextWorkerIds.length > 1) {
+    const message = `Node ${node.id} takes one worker at a time, and ${nextWorkerIds.length} were decided on.`;
+    return { type: "failed", error: { code: "fan_out_unsupported", message } };
+  }
+  const begun = childrenOfVisit(run.children, node.id, visitOf(run, node.id));
+  const [childRunId, child] = begun.at(-1) ?? [];
+  if (childRunId === undefined || child === undefined) return handOut(settings, run, nextWorkerIds[0] ?? "");
+  // An attempt that starts over goes on with the worker it has.
+  if (!isTerminal(child.status)) return { ...handOut(settings, run, child.workflowId), childRunId };
+  const left = nextWorkerIds.slice(begun.length);
+  const outputs = { kind: "next-worker", workerId: child.workflowId, childRunId, childStatus: child.status };
+  if (child.status !== "completed" || child.result?.error !== undefined) {
+    // Those after it may rely on it; what to do about that is for the supervisor to decide.
+    return { type: "completed", outputs: { ...outputs, error: errorOf(childRunId, child), notStarted: left } };
+  }
+  const harvest = harvestOf(settings, childRunId, child);
+  const [next] = left;
+  if (next !== undefined) {
+    const after = { ...run, variables: { ...run.variables, ...harvest.variables } };
+    return { ...handOut(settings, after, next), harvest };
+  }
+  const { variables, sensitive, events } = harvest;
+  return {
+    type: "completed",
+    outputs: { ...outputs, outputs: child.result?.outputs ?? {} },
+    variables,
+    events,
+    ...(sensitive.length === 0 ? {} : { sensitive }),
+  };
+}
+
+function handOut(settings: DispatchConfig, run: Run, workflowId: string) {
+  const inputMapping = own(settings.perWorkerInputMappings, workflowId) ?? settings.inputMapping ?? {};
+  return {
+    type: "dispatch" as const,
+    workflowId,
+    inputs: mapped(inputMapping, run.variables),
+    inputsFrom: inputMapping,
+    takes: [...new Set(Object.values(outputMappingOf(settings, workflowId)))],
+    waits: true,
+    propagates: true,
+    chained: true as const,
+  };
+}
+
+function outputMappingOf(settings: DispatchConfig, workflowId: string) {
+  return own(settings.perWorkerOutputMappings, workflowId) ?? settings.outputMapping ?? {};
+}
+
+function harvestOf(settings: DispatchConfig, childRunId: string, child: Child): Harvest {
+  const mapping = outputMappingOf(settings, child.workflowId);
+  const variables = mapped(mapping, child.result?.variables ?? {});
+  const events = Object.keys(mapping).length === 0 ? [] : harvested(childRunId, child, Object.keys(variables));
+  return { events, variables, sensitive: maskedBy(mapping, child.result?.sensitive ?? []) };
+}
+
+function errorOf(childRunId: string, { status, result, workflowId }: Child) {
+  const message = result?.error?.message ?? `Run ${childRunId} of worker ${workflowId} was ${status}.`;
+  const details = { childRunId, ...(result?.error === undefined ? {} : { childError: result.error }) };
+  return { code: failureCode(status), message, details };
+}

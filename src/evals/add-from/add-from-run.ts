@@ -1,0 +1,207 @@
+import type { Agents } from "../../agents/agents.ts";
+import type { MemoryAdapter } from "../../agents/memory/memory-adapter.ts";
+import { auditDraft, type Recorder, refused, visibleRun } from "../../engine/execute.ts";
+import type { Host } from "../../engine/host.ts";
+import { blindness } from "../../engine/list-annotations.ts";
+import { AppError } from "../../protocol/errors.ts";
+import type { EvalTask } from "../../protocol/eval-suite.ts";
+import type { Caller } from "../../protocol/identity.ts";
+import type { Run } from "../../protocol/run.ts";
+import { isTerminal } from "../../protocol/run-status.ts";
+import type { AddedTask, AddFromRequest, TaskLink } from "../../protocol/suite-growth.ts";
+import { isRecorded } from "../../protocol/tape-api.ts";
+import type { DocumentWrite } from "../../store/documents.ts";
+import { evalPlanOf } from "../run/baseline.ts";
+import { loadSuite, requireSuite, type UsableSuite } from "../suite/load-suite.ts";
+import { suiteWritesUnlessThere } from "../suite/suite-store.ts";
+import { agentCase } from "./agent-case.ts";
+import { evalCase } from "./eval-case.ts";
+import { expectedOf } from "./expected-of.ts";
+import { type Correction, findCorrection } from "./find-correction.ts";
+import { requireFit } from "./fits-agent.ts";
+import { type Grown, growSuite, newSuite, type TaskDraft } from "./grow-suite.ts";
+import { grownText } from "./grown-text.ts";
+import { type Proven, proveTask } from "./prove-task.ts";
+import type { RecordedCase } from "./recorded-case.ts";
+import { tapeCase } from "./tape-step.ts";
+import { linkWrites, taskHash } from "./task-links.ts";
+import { type Ground, groundFor, highestVersion } from "./which-suite.ts";
+
+export interface AddFrom {
+  readonly caller: Caller;
+  readonly request: AddFromRequest;
+  /** Those that are installed, to see whether they could pass the task. */
+  readonly agents?: Pick<Agents, "versionsOf"> | undefined;
+  /** What agents remembered; absent where that is not kept. */
+  readonly memory?: Pick<MemoryAdapter, "list"> | undefined;
+  readonly record: Recorder<AddedTask>;
+}
+
+const ATTEMPTS = 5;
+
+/**
+ * Makes a task of a run that a person corrected, shows that it fails on what was answered and passes on the correction, and puts it into the
+ * next version of a suite; the version before stays as it is. Throws `validation_error` with what was found where that cannot be shown.
+ */
+export async function addFromRun(host: Host, { caller, request, agents, memory, record }: AddFrom): Promise<AddedTask> {
+  const run = await visibleRun(host, caller, request.runId);
+  const correction = await findCorrection(host.store, {
+    tenant: caller.tenant,
+    runId: run.runId,
+    annotationId: request.annotationId,
+    ...blindness(caller),
+  });
+  const recorded = await caseOf(host, memory, run, correction);
+  const expectation = expectedOf(correction.text, recorded.outputs);
+  const { match, answer } = expectation;
+  await requireFit(agents, caller, recorded, expectation);
+  const task = { ...host.scrubber.scrubValue(taskPart(recorded)), expected: golden(match) };
+  const proof = await proveTask(host, { taskId: "proof", ...task }, { outputs: recorded.outputs, answer });
+  const draft: TaskDraft = { ...task, name: recorded.name, answer };
+  for (let attempt = 1; ; attempt++) {
+    const ground = await groundFor(host, caller, run, recorded, request);
+    const grown = await grow(host, caller, ground, draft, recorded, request.taskId);
+    const made: Made = { run, correction, recorded, proof, ground, grown };
+    const done = await keep(host, caller, made, request.check === true, record);
+    if (done !== "moved") return done;
+    if (attempt === ATTEMPTS) throw new AppError("document_conflict", { what: "suite", key: grown.suite.suiteId });
+  }
+}
+
+interface Made {
+  readonly run: Run;
+  readonly correction: Correction;
+  readonly recorded: RecordedCase;
+  readonly proof: Proven;
+  readonly ground: Ground;
+  readonly grown: Grown;
+}
+
+async function caseOf(host: Host, memory: AddFrom["memory"], run: Run, correction: Correction): Promise<RecordedCase> {
+  if (isRecorded(run)) return tapeCase(host, run, correction);
+  const plan = evalPlanOf(run);
+  if (plan !== undefined) return evalCase(host, run, plan, correction);
+  if (!isTerminal(run.status)) {
+    const problem = "a task is made of what has ended";
+    throw new AppError("run_state_conflict", { runId: run.runId, runStatus: run.status, problem });
+  }
+  return agentCase(host, memory, run, correction);
+}
+
+function taskPart({ input, toolResponses, memorySeed }: RecordedCase): Pick<EvalTask, "input" | "fixtures"> {
+  const fixtures = {
+    ...(toolResponses.length === 0 ? {} : { toolResponses: [...toolResponses] }),
+    ...(memorySeed.length === 0 ? {} : { memorySeed: memorySeed.map((seed) => ({ ...seed })) }),
+  };
+  return { input, ...(Object.keys(fixtures).length === 0 ? {} : { fixtures }) };
+}
+
+function golden(match: Extract<EvalTask["expected"], { kind: "golden" }>["match"]): EvalTask["expected"] {
+  return { kind: "golden", match };
+}
+
+async function grow(
+  host: Host,
+  { tenant }: Caller,
+  ground: Ground,
+  draft: TaskDraft,
+  { agentId }: RecordedCase,
+  taskId: string | undefined,
+): Promise<Grown> {
+  if (ground.type === "new") return newSuite(ground.suiteId, draft, { taskId, agentId });
+  const { suite } = ground;
+  const highest = await highestVersion(host, tenant, suite.suiteId);
+  const grown = growSuite(suite, draft, { taskId, highest });
+  const { targetAgentId } = suite;
+  if (targetAgentId === undefined || agentId === undefined || targetAgentId === agentId) return grown;
+  const note = `The suite was written for ${targetAgentId}, and the run is of ${agentId}.`;
+  return { ...grown, notes: [...grown.notes, note] };
+}
+
+async function keep(
+  host: Host,
+  caller: Caller,
+  { run, correction, recorded, proof, ground, grown }: Made,
+  checkOnly: boolean,
+  record: Recorder<AddedTask>,
+): Promise<AddedTask | "moved"> {
+  const { suite, task, notes } = grown;
+  const text = ground.type === "new" ? `${JSON.stringify(suite, null, 2)}\n` : grownText(ground.text, suite, [task]);
+  const loaded = requireSuite(loadSuite(Buffer.from(text), { scrubber: host.scrubber }), "the suite with the new task");
+  const atMs = host.nowMs();
+  const link = linkOf(caller, run, correction, recorded, grown, atMs);
+  const kept = ground.type === "kept" && !checkOnly;
+  const added: AddedTask = {
+    task,
+    proof: { recorded: proof.recorded, correction: proof.correction },
+    suiteId: suite.suiteId,
+    version: suite.version,
+    sha256: loaded.sha256,
+    taskCount: suite.tasks.length,
+    kept,
+    text,
+    link: checkOnly ? null : link,
+    notes: [...recorded.notes, ...notes],
+  };
+  if (checkOnly) return added;
+  const documents = kept ? await suiteWrites(host, caller, loaded, atMs) : [];
+  if (documents === "taken") return "moved";
+  const outcome = record(added);
+  const committed = await host.store.commit({
+    tenant: caller.tenant,
+    documents: [...documents, ...(await linkWrites(host.store, run.owner, link, atMs))],
+    audit: [
+      auditDraft(caller, atMs, `${suite.suiteId}@${suite.version}`, {
+        action: "suite.task_added",
+        details: {
+          taskId: task.taskId,
+          runId: run.runId,
+          annotationId: correction.annotationId,
+          sha256: loaded.sha256,
+          kept,
+        },
+      }),
+    ],
+    ...(outcome === undefined ? {} : { idempotency: outcome }),
+  });
+  if (committed.ok) return added;
+  if (committed.refusal.type === "document") return "moved";
+  throw refused(committed.refusal);
+}
+
+/** Somebody may have taken the version in the same moment; then the suite is read again, and grows to the next one. */
+async function suiteWrites(
+  { store }: Host,
+  { tenant, principal }: Caller,
+  loaded: UsableSuite,
+  atMs: number,
+): Promise<DocumentWrite[] | "taken"> {
+  try {
+    return await suiteWritesUnlessThere(store, loaded, { tenant, principal }, atMs);
+  } catch (error) {
+    if (error instanceof AppError && error.code === "suite_conflict") return "taken";
+    throw error;
+  }
+}
+
+function linkOf(
+  caller: Caller,
+  { runId }: Run,
+  { annotationId, target }: Correction,
+  { nodeId }: RecordedCase,
+  { suite, task }: Grown,
+  atMs: number,
+): TaskLink {
+  return {
+    suiteId: suite.suiteId,
+    version: suite.version,
+    taskId: task.taskId,
+    taskSha256: taskHash(task),
+    runId,
+    annotationId,
+    ...(nodeId === undefined ? {} : { nodeId }),
+    ...(target.eventId === undefined ? {} : { eventId: target.eventId }),
+    by: caller.principal,
+    at: new Date(atMs).toISOString(),
+  };
+}

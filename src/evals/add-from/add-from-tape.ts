@@ -1,0 +1,85 @@
+import type { Host } from "../../engine/host.ts";
+import { AppError } from "../../protocol/errors.ts";
+import type { AgentEvalSuite, EvalTask } from "../../protocol/eval-suite.ts";
+import type { Proof } from "../../protocol/suite-growth.ts";
+import { FIRST_VERSION, type Grown, growSuite, newSuite, nextVersion, type TaskDraft } from "./grow-suite.ts";
+import { proveConfirmed, proveTask } from "./prove-task.ts";
+import type { LeftOutStep, TapeTask, TapeTasks } from "./tape-tasks.ts";
+
+type Needs = Pick<Host, "scrubber" | "nowMs" | "newId">;
+
+export interface AddedStep {
+  readonly task: EvalTask;
+  readonly eventId: bigint;
+  readonly row: string;
+  /** On the recorded answer. */
+  readonly recorded: Proof;
+  /** On what a person says is right in its place; absent where the recorded answer is. */
+  readonly correction?: Proof;
+}
+
+export interface GrownFromTape {
+  /** One version above that of the suite, with all of the tasks. */
+  readonly suite: AgentEvalSuite;
+  readonly added: readonly AddedStep[];
+  readonly leftOut: readonly LeftOutStep[];
+  readonly notes: readonly string[];
+}
+
+/** The suite with a task for each step that a person confirmed or corrected. What cannot be shown to tell right from wrong is left out. */
+export async function growFromTape(
+  host: Needs,
+  ground: AgentEvalSuite | { readonly newSuiteId: string },
+  judged: TapeTasks,
+  /** Unique among tapes, so that tasks of several fit into one suite. */
+  prefix: string,
+): Promise<GrownFromTape> {
+  const leftOut = [...judged.leftOut];
+  const added: AddedStep[] = [];
+  const notes = new Set<string>();
+  let suite = "newSuiteId" in ground ? undefined : ground;
+  for (const step of judged.tasks) {
+    try {
+      const { draft, proof } = await proven(host, step, prefix);
+      const grown: Grown =
+        suite === undefined
+          ? newSuite((ground as { newSuiteId: string }).newSuiteId, draft, {})
+          : growSuite(suite, draft);
+      for (const note of [...step.notes, ...grown.notes]) notes.add(note);
+      added.push({ task: grown.task, eventId: step.eventId, row: step.row, ...proof });
+      suite = grown.suite;
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      leftOut.push({ eventId: step.eventId, reason: String(error.details["problem"]) });
+    }
+  }
+  if (suite === undefined || added.length === 0) throw nothing(leftOut);
+  return {
+    suite: { ...suite, version: "newSuiteId" in ground ? FIRST_VERSION : nextVersion([ground.version]) },
+    added,
+    leftOut: leftOut.sort((a, b) => (a.eventId < b.eventId ? -1 : 1)),
+    notes: [...notes],
+  };
+}
+
+async function proven({ scrubber, ...host }: Needs, step: TapeTask, prefix: string) {
+  const { expected, corrects } = step;
+  const rest: Omit<EvalTask, "taskId"> = scrubber.scrubValue({
+    input: step.input,
+    expected: { kind: "golden" as const, match: expected.match },
+  });
+  const task = { taskId: "proof", ...rest };
+  const output = scrubber.scrubText(step.output);
+  const answer = scrubber.scrubValue(expected.answer);
+  const proof = corrects
+    ? await proveTask({ ...host, scrubber }, task, { outputs: [output], answer })
+    : { recorded: await proveConfirmed({ ...host, scrubber }, task, output) };
+  const draft: TaskDraft = { ...rest, name: `${prefix}-${step.name}`, answer };
+  return { draft, proof };
+}
+
+function nothing(leftOut: readonly LeftOutStep[]): AppError {
+  const reasons = [...new Set(leftOut.map(({ reason }) => reason))].slice(0, 5).join("; ");
+  const why = leftOut.length === 0 ? "no row says correct, incorrect or alternative" : reasons;
+  return new AppError("validation_error", { problem: `no task can be made of the tape: ${why}` });
+}

@@ -1,0 +1,122 @@
+import { scopeFor, seenBy } from "../../agents/memory/agent-memory.ts";
+import type { MemoryAdapter } from "../../agents/memory/memory-adapter.ts";
+import { taskOf } from "../../agents/nodes/agent-node.ts";
+import { resolveInputs } from "../../engine/decide/resolve-inputs.ts";
+import type { Host } from "../../engine/host.ts";
+import { readLog } from "../../engine/stored-log.ts";
+import { AppError } from "../../protocol/errors.ts";
+import type { RunEvent } from "../../protocol/events.ts";
+import type { MemoryEntry } from "../../protocol/memory.ts";
+import { fold, type Run } from "../../protocol/run.ts";
+import { maskValues } from "../../protocol/sensitive.ts";
+import type { WorkflowNode } from "../../protocol/workflow.ts";
+import type { Correction } from "./find-correction.ts";
+import { invocationsIn, type RecordedInvocation } from "./invocations.ts";
+import type { RecordedCase } from "./recorded-case.ts";
+
+type Memory = Pick<MemoryAdapter, "list">;
+
+/** The call of an agent that was corrected, out of a run that asked one. Throws `validation_error` where it cannot be told which. */
+export async function agentCase(
+  host: Host,
+  memory: Memory | undefined,
+  run: Run,
+  { target }: Correction,
+): Promise<RecordedCase> {
+  const events = await readLog(host.store, run.runId, run.version);
+  const invocation = meant(events, invocationsIn(events), target);
+  const plan = await host.plans.byHash(run.workflowHash);
+  const node = plan.graph.node.get(invocation.nodeId);
+  const before = fold(events.slice(0, invocation.attemptSequence + 1));
+  if (node === undefined || before === undefined) throw refuse(`the run has no node ${invocation.nodeId}`);
+  // What the node was given is no event: it follows from what came before it, as it did then.
+  const resolved = resolveInputs(plan, before, node);
+  if ("error" in resolved) throw refuse(`what the agent was asked cannot be told any more: ${resolved.error.message}`);
+  const { secrets = [] } = run;
+  // What looks like a secret is taken out of the whole task later; what the workflow says is one, only the run knows.
+  const clean = <T>(value: T): T => maskValues(value, secrets);
+  const { returned, answer, agentId, agentVersion, nodeId } = invocation;
+  const remembered = await memoryOf(memory, run, node, invocation);
+  return {
+    name: run.runId,
+    agentId,
+    ...(agentVersion === undefined ? {} : { agentVersion }),
+    nodeId,
+    input: clean(taskOf(resolved.inputs)),
+    outputs: answer === undefined ? [] : [clean(answer.value)],
+    toolResponses: returned
+      .filter(({ ok }) => ok)
+      .map(({ tool, outcome }) => ({ tool, response: clean(outcome ?? null) })),
+    memorySeed: remembered.entries.map(({ id, content, tags }) => clean({ id, content, tags: [...tags] })),
+    notes: [...failedTools(invocation), ...remembered.notes],
+  };
+}
+
+function meant(
+  events: readonly RunEvent[],
+  all: readonly RecordedInvocation[],
+  { eventId, nodeId }: Correction["target"],
+): RecordedInvocation {
+  const ended = all.filter((one) => one.ended);
+  if (ended.length === 0) throw refuse("no agent was asked in this run, so that there is nothing to evaluate one with");
+  if (eventId !== undefined) {
+    const event = events.find((one) => one.eventId === eventId);
+    const sequence = event?.sequence ?? -1;
+    const atNode = ended.filter((one) => event?.nodeId === undefined || one.nodeId === event.nodeId);
+    const around = atNode.find(({ from, to }) => from <= sequence && sequence <= to);
+    const chosen = around ?? atNode.findLast(({ to }) => to < sequence);
+    if (chosen !== undefined) return chosen;
+    throw refuse("the correction is about an event that belongs to no answer of an agent; correct the node or the run");
+  }
+  const candidates = nodeId === undefined ? ended : ended.filter((one) => one.nodeId === nodeId);
+  const last = candidates.at(-1);
+  if (last === undefined) throw refuse(`the correction is about node ${nodeId}, which asked no agent`);
+  const nodes = [...new Set(candidates.map((one) => one.nodeId))];
+  if (nodes.length === 1) return last;
+  throw refuse(
+    `agents were asked at ${nodes.join(", ")}; correct the node that is meant: assay annotate RUN --node ID`,
+  );
+}
+
+function failedTools({ returned }: RecordedInvocation): string[] {
+  const failed = [...new Set(returned.filter(({ ok }) => !ok).map(({ tool }) => tool))];
+  if (failed.length === 0) return [];
+  return [`A call of ${failed.join(", ")} failed in the run; fixtures only hold answers, so that it is left out.`];
+}
+
+/** What the agent remembered when the run began; else what it looked up. */
+async function memoryOf(
+  memory: Memory | undefined,
+  run: Run,
+  node: WorkflowNode,
+  { agentId, memoryBound, returned }: RecordedInvocation,
+): Promise<{ readonly entries: readonly MemoryEntry[]; readonly notes: readonly string[] }> {
+  if (!memoryBound) return { entries: [], notes: [] };
+  if (memory !== undefined) {
+    const scope = scopeFor(run.owner, agentId, node.agent?.memoryRef);
+    return { entries: await memory.list(scope, { limit: 0 }, seenBy(run)), notes: [] };
+  }
+  const looked = returned.filter(({ tool, ok }) => ok && (tool === "memory:list" || tool === "memory:get"));
+  const entries = new Map(
+    looked.flatMap(({ outcome }) =>
+      [outcome]
+        .flat()
+        .filter(isEntry)
+        .map((one) => [one.id, one]),
+    ),
+  );
+  return {
+    entries: [...entries.values()],
+    notes: ["Of what the agent remembered only what it looked up is in the task."],
+  };
+}
+
+function isEntry(value: unknown): value is MemoryEntry {
+  if (typeof value !== "object" || value === null) return false;
+  const { id, content, tags } = value as Partial<MemoryEntry>;
+  return typeof id === "string" && typeof content === "string" && Array.isArray(tags);
+}
+
+function refuse(problem: string): AppError {
+  return new AppError("validation_error", { problem });
+}

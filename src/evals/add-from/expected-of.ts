@@ -1,0 +1,42 @@
+import { AppError } from "../../protocol/errors.ts";
+import type { GoldenMatch } from "../../protocol/eval-suite.ts";
+
+export interface Expectation {
+  readonly match: GoldenMatch;
+  /** The correction as the agent would have answered it. */
+  readonly answer: unknown;
+}
+
+/**
+ * What a correction expects. Corrections are texts; where the agent answers JSON the text is taken as what it says, and compared without
+ * regard to white space and the order of members. Throws `validation_error` for a correction that no answer of the agent could be.
+ */
+export function expectedOf(correction: string, outputs: readonly unknown[]): Expectation {
+  const said = parsed(correction);
+  const values = outputs.filter((output) => typeof output !== "string");
+  if (values.length > 0) {
+    if (said !== undefined) return { match: { strategy: "json-match", value: said.value }, answer: said.value };
+    throw new AppError("validation_error", {
+      problem:
+        "the agent answered JSON, and the correction is no JSON; correct it with the whole answer as it should have been",
+    });
+  }
+  // Few mean a number or a word in quotes when they correct a text with one.
+  const answersJson = outputs.length === 0 || outputs.some((output) => isBranch(parsed(String(output))));
+  if (answersJson && isBranch(said)) {
+    return { match: { strategy: "json-match", value: said?.value }, answer: correction };
+  }
+  return { match: { strategy: "exact", value: correction }, answer: correction };
+}
+
+function isBranch(read: { readonly value: unknown } | undefined): boolean {
+  return typeof read?.value === "object" && read.value !== null;
+}
+
+function parsed(text: string): { readonly value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,41 @@
+import type { Agents } from "../../agents/agents.ts";
+import { compileSchema } from "../../engine/decide/json-schema.ts";
+import { AppError } from "../../protocol/errors.ts";
+import type { Visibility } from "../../protocol/identity.ts";
+import type { Expectation } from "./expected-of.ts";
+import type { RecordedCase } from "./recorded-case.ts";
+
+/**
+ * Throws `validation_error` where the agent takes no such question or can give no such answer: the task would keep a whole suite from
+ * being run, or fail for ever. An agent that is not installed here says nothing about that.
+ */
+export async function requireFit(
+  agents: Pick<Agents, "versionsOf"> | undefined,
+  visible: Visibility,
+  { agentId, agentVersion, input }: RecordedCase,
+  { match, answer }: Expectation,
+): Promise<void> {
+  const versions = agentId === undefined ? [] : ((await agents?.versionsOf(visible, agentId)) ?? []);
+  const agent = versions.find(({ version }) => version === agentVersion) ?? versions[0];
+  if (agent === undefined) return;
+  const { taskSchema, returnSchema } = agent;
+  if (taskSchema !== undefined) {
+    const [problem] = compileSchema(taskSchema, "task schema")(input);
+    if (problem !== undefined) throw refuse(`${agentId} takes no such task: ${told(problem)}`);
+  }
+  if (returnSchema !== undefined) {
+    const said = match.strategy === "json-match" ? match.value : answer;
+    const [problem] = compileSchema(returnSchema, "return schema")(said);
+    if (problem !== undefined) {
+      throw refuse(`the correction is no answer that ${agentId} can give, by its return schema: ${told(problem)}`);
+    }
+  }
+}
+
+function told({ path, problem }: { readonly path: string; readonly problem: string }): string {
+  return `${path === "" ? "it" : path} ${problem}`;
+}
+
+function refuse(problem: string): AppError {
+  return new AppError("validation_error", { problem });
+}

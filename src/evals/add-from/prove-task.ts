@@ -1,0 +1,133 @@
+import type { Binding } from "../../agents/binding.ts";
+import type { InstalledAgent } from "../../agents/installed-agent.ts";
+import type { Host } from "../../engine/host.ts";
+import { AppError } from "../../protocol/errors.ts";
+import type { EvalTask } from "../../protocol/eval-suite.ts";
+import type { Proof } from "../../protocol/suite-growth.ts";
+import type { EvalPlan } from "../run/eval-plan.ts";
+import type { EvalRun, EvalServices } from "../run/eval-run.ts";
+import { runTask } from "../run/run-task.ts";
+import { differenceLines } from "../score/difference-text.ts";
+import { meets } from "../score/task-bar.ts";
+
+type Needs = Pick<Host, "scrubber" | "nowMs" | "newId">;
+
+export interface Proven {
+  readonly recorded: Proof;
+  readonly correction: Proof;
+}
+
+/**
+ * Runs a new task against the answers that were recorded and against the correction, as an evaluation would: it has to fail on the first
+ * and pass on the second. Throws `validation_error` with both outcomes where it does not, because such a task would guard nothing.
+ */
+export async function proveTask(
+  host: Needs,
+  task: EvalTask,
+  { outputs, answer }: { readonly outputs: readonly unknown[]; readonly answer: unknown },
+): Promise<Proven> {
+  const correction = await scoreOf(host, task, { output: answer });
+  const recorded = await Promise.all(
+    outputs.length === 0 ? [scoreOf(host, task, undefined)] : outputs.map((output) => scoreOf(host, task, { output })),
+  );
+  const wrong = recorded.find(({ score }) => !meets(score, 1));
+  const proof = { recorded: wrong ?? (recorded[0] as Proof), correction };
+  if (wrong === undefined) {
+    const problem = "the recorded answer passes it: what was answered is what the correction asks for";
+    throw new AppError("validation_error", { problem, proof });
+  }
+  if (!correction.passed) {
+    const found = correction.findings.map(({ kind, severity }) => `${kind} (${severity})`).join(", ");
+    const problem = `the correction itself does not pass it${found === "" ? "" : `: ${found}`}`;
+    throw new AppError("validation_error", { problem, proof });
+  }
+  return proof;
+}
+
+/** The same for a task that expects what was answered, because a person says that it is right. */
+export async function proveConfirmed(host: Needs, task: EvalTask, output: unknown): Promise<Proof> {
+  const recorded = await scoreOf(host, task, { output });
+  if (recorded.passed) return recorded;
+  const found = recorded.findings.map(({ kind, severity }) => `${kind} (${severity})`).join(", ");
+  const problem = `the recorded answer does not pass it${found === "" ? "" : `: ${found}`}`;
+  throw new AppError("validation_error", { problem, proof: { recorded } });
+}
+
+/** The answer is given by nobody: it is what was recorded, or what somebody wrote in its place. */
+async function scoreOf(
+  host: Needs,
+  task: EvalTask,
+  answered: { readonly output: unknown } | undefined,
+): Promise<Proof> {
+  const binding: Binding = {
+    kind: "scripted",
+    call: async () =>
+      answered === undefined
+        ? { type: "failed", error: { code: "agent_error", message: "There was no answer.", retryable: false } }
+        : { type: "completed", output: answered.output },
+  };
+  const tools = task.fixtures?.toolResponses?.map(({ tool }) => tool) ?? [];
+  const run: EvalRun = {
+    // Nothing is looked up: there is no cache, and nothing live.
+    host: { ...host, store: {} as Host["store"] },
+    services: NOTHING_LIVE,
+    runId: "proof",
+    nodeId: "proof",
+    owner: { tenant: "proof" },
+    plan: { ...PLAN, taskIds: [task.taskId] },
+    suite: { suiteId: PLAN.suiteId, version: PLAN.suiteVersion, modes: ["golden"], tasks: [task] },
+    agent: { ...AGENT, toolAllowlist: [...new Set(tools)] },
+    binding,
+    signal: new AbortController().signal,
+  };
+  const { result } = await runTask(run, task);
+  const difference = result.trials[0]?.difference;
+  return {
+    score: result.score,
+    passed: result.passed,
+    findings: result.findings.map(({ kind, severity }) => ({ kind, severity })),
+    ...(difference === undefined ? {} : { difference: differenceLines(difference) }),
+  };
+}
+
+const NO_HASH = "0".repeat(64);
+
+const PLAN: EvalPlan = {
+  suiteId: "assay.evals.proof",
+  suiteVersion: "0.0.0",
+  suiteSha256: NO_HASH,
+  agentId: "assay.proof",
+  resolvedAgentVersion: "0.0.0",
+  agentHash: NO_HASH,
+  modes: ["golden"],
+  taskIds: [],
+  trials: 1,
+  concurrency: 1,
+  retryErrors: 0,
+  cache: false,
+  seed: 1,
+  alpha: 0.05,
+  margin: 0.05,
+};
+
+const AGENT: InstalledAgent = {
+  agentId: PLAN.agentId,
+  version: PLAN.resolvedAgentVersion,
+  packName: "assay",
+  persona: "",
+  modelClass: "general",
+  systemPrompt: "",
+  toolAllowlist: [],
+  contentHash: NO_HASH,
+};
+
+const NOTHING_LIVE: EvalServices = {
+  agents: {
+    versionsOf: async () => [],
+    activeVersions: async () => [],
+    bindingFor: () => undefined,
+    toolsFor: async () => ({ tools: [], call: async () => ({ status: "error", error: "There are no tools." }) }),
+    memoryFor: async () => [],
+  },
+  settings: { maxTasksPerSuite: 1, concurrency: 1, maxConcurrency: 1, maxTrials: 1, cacheMs: 0 },
+};

@@ -1,0 +1,101 @@
+import { type FreeForm, printFreeForm } from "../../formats/json/print-json.ts";
+import { nameOfRow, type Row } from "../../formats/sidecar/sidecar.ts";
+import { StandingRows } from "../../formats/sidecar/standing-rows.ts";
+import type { Tape, TapeRecord } from "../../formats/tape/tape.ts";
+import { AppError } from "../../protocol/errors.ts";
+import { type Expectation, expectedOf } from "./expected-of.ts";
+import { type RecordedStep, recordedStep, type TextOf } from "./tape-step.ts";
+
+/** What a person said of one step, as a task. */
+export interface TapeTask extends RecordedStep {
+  readonly name: string;
+  readonly eventId: bigint;
+  /** The row that it expects what it expects because of. */
+  readonly row: string;
+  /** Whether the recorded answer is wrong, and has to fail. */
+  readonly corrects: boolean;
+  readonly expected: Expectation;
+}
+
+export interface LeftOutStep {
+  readonly eventId: bigint;
+  readonly reason: string;
+}
+
+export interface TapeTasks {
+  readonly tasks: readonly TapeTask[];
+  readonly leftOut: readonly LeftOutStep[];
+}
+
+/** Takes the rows of a sidecar in their order, and makes tasks of what people say in those that stand. */
+export class TapeJudgments {
+  readonly #rows = new StandingRows<Row>(["correct", "incorrect", "alternative"], (row) => row);
+
+  add(row: Row): void {
+    this.#rows.add(row);
+  }
+
+  async tasks({ records }: Pick<Tape, "records">, textOf: TextOf): Promise<TapeTasks> {
+    const tasks: TapeTask[] = [];
+    const leftOut: LeftOutStep[] = [];
+    const bySeq = new Map<bigint, TapeRecord>();
+    for (const record of records) if (!bySeq.has(record.seq)) bySeq.set(record.seq, record);
+    for (const [eventId, rows] of byEvent(this.#rows.split().heard)) {
+      const made = await taskOf(eventId, rows, bySeq.get(eventId), textOf);
+      if (typeof made === "string") leftOut.push({ eventId, reason: made });
+      else tasks.push(made);
+    }
+    return { tasks, leftOut };
+  }
+}
+
+/** Or why there is none. */
+async function taskOf(
+  eventId: bigint,
+  rows: readonly Row[],
+  record: TapeRecord | undefined,
+  textOf: TextOf,
+): Promise<TapeTask | string> {
+  const people = rows.filter(({ author }) => author?.kind === "human");
+  if (people.length === 0) return "no person says so";
+  const fix = people.findLast(({ kind, suggested_fix }) => kind !== "correct" && suggested_fix !== null);
+  const confirmed = people.findLast(({ kind }) => kind === "correct");
+  const isWrong = fix !== undefined || people.some(({ kind }) => kind === "incorrect");
+  if (confirmed !== undefined && isWrong) return "people disagree on it";
+  const said = fix ?? confirmed;
+  if (said === undefined) return "people say that it is wrong, and not what would be right";
+  const step = record && (await recordedStep(record.kind, textOf));
+  if (step === undefined) return "the tape holds no answer of it";
+  try {
+    const expected = expectationOf(fix?.suggested_fix ?? step.output, step.output);
+    const name = `event-${eventId}`;
+    const asked = said.metadata.get("input");
+    const given = asked === undefined ? {} : { input: plain(asked), notes: [] };
+    return { ...step, ...given, name, eventId, row: nameOfRow(said), corrects: fix !== undefined, expected };
+  } catch (error) {
+    if (error instanceof AppError) return String(error.details["problem"]);
+    throw error;
+  }
+}
+
+/** A fix is anything that JSON can say; one that is no text is compared as the value it is. */
+function expectationOf(fix: FreeForm, output: string): Expectation {
+  if (typeof fix === "string") return expectedOf(fix, [output]);
+  const value = plain(fix);
+  return { match: { strategy: "json-match", value }, answer: value };
+}
+
+function plain(value: FreeForm): unknown {
+  return JSON.parse(printFreeForm(value));
+}
+
+/** In the order of the first row about each. */
+function byEvent(rows: readonly Row[]): Map<bigint, Row[]> {
+  const events = new Map<bigint, Row[]>();
+  for (const row of rows) {
+    const others = events.get(row.event_id);
+    if (others) others.push(row);
+    else events.set(row.event_id, [row]);
+  }
+  return events;
+}

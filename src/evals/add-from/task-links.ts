@@ -1,0 +1,67 @@
+import { createHash } from "node:crypto";
+import { canonicalJson } from "../../formats/canonical-json.ts";
+import { AppError } from "../../protocol/errors.ts";
+import type { EvalTask } from "../../protocol/eval-suite.ts";
+import type { Visibility } from "../../protocol/identity.ts";
+import type { TaskLink, TaskLinkPage, TaskLinkQuery } from "../../protocol/suite-growth.ts";
+import type { Document, Documents, DocumentWrite } from "../../store/documents.ts";
+import type { Store } from "../../store/store.ts";
+
+/** By the task first, and by the run first: each way is one read. */
+const OF_SUITE = "suite:";
+const OF_RUN = "run:";
+
+function keysOf({ suiteId, taskId, runId }: Pick<TaskLink, "suiteId" | "taskId" | "runId">): [string, string] {
+  return [`${OF_SUITE}${suiteId}/${taskId}/${runId}`, `${OF_RUN}${runId}/${suiteId}/${taskId}`];
+}
+
+export function taskHash(task: EvalTask): string {
+  return createHash("sha256")
+    .update(canonicalJson(JSON.parse(JSON.stringify(task))))
+    .digest("hex");
+}
+
+/** Writes a link both ways; one that is there already is replaced. */
+export async function linkWrites(
+  store: Documents,
+  { tenant, workspace }: Visibility,
+  link: TaskLink,
+  atMs: number,
+): Promise<DocumentWrite[]> {
+  const keys = keysOf(link);
+  const standing = await store.readDocuments(tenant, "task-link", keys);
+  return keys.map((key) => {
+    const revision = (standing.find((one) => one.key === key)?.revision ?? 0) + 1;
+    const base: Document = { tenant, kind: "task-link", key, revision, atMs, body: JSON.stringify(link) };
+    return { type: "put", document: workspace === undefined ? base : { ...base, workspace } };
+  });
+}
+
+const DEFAULT_LIMIT = 50;
+
+/** Which tasks were made of a run, or of which runs the tasks of a suite were made. Of runs that the caller may see. */
+export async function listTaskLinks(
+  store: Pick<Store, "listDocuments">,
+  { tenant, workspace }: Visibility,
+  { runId, suiteId, limit = DEFAULT_LIMIT, cursor }: TaskLinkQuery,
+): Promise<TaskLinkPage> {
+  const prefix =
+    runId === undefined ? `${OF_SUITE}${suiteId === undefined ? "" : `${suiteId}/`}` : `${OF_RUN}${runId}/`;
+  if (cursor !== undefined && !cursor.startsWith(prefix)) {
+    throw new AppError("validation_error", { problem: "cursor is not one this host gave out for this question" });
+  }
+  const links: TaskLink[] = [];
+  let after = cursor;
+  for (;;) {
+    const query = { prefix, limit: limit + 1, ...(after === undefined ? {} : { after }) };
+    const page = await store.listDocuments(tenant, "task-link", query);
+    for (const document of page) {
+      if (links.length === limit) return { links, ...(after === undefined ? {} : { nextCursor: after }) };
+      after = document.key;
+      if (workspace !== undefined && document.workspace !== workspace) continue;
+      const link = JSON.parse(document.body) as TaskLink;
+      if (suiteId === undefined || link.suiteId === suiteId) links.push(link);
+    }
+    if (page.length <= limit) return { links };
+  }
+}

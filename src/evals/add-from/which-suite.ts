@@ -1,0 +1,73 @@
+import type { Host } from "../../engine/host.ts";
+import { AppError } from "../../protocol/errors.ts";
+import type { AgentEvalSuite } from "../../protocol/eval-suite.ts";
+import type { Caller } from "../../protocol/identity.ts";
+import type { Run } from "../../protocol/run.ts";
+import type { SuiteInfo } from "../../protocol/suite-api.ts";
+import type { AddFromRequest } from "../../protocol/suite-growth.ts";
+import { evalPlanOf } from "../run/baseline.ts";
+import { loadSuite, requireSuite } from "../suite/load-suite.ts";
+import { listSuites, recordOf } from "../suite/stored-suite.ts";
+import { readSuite } from "../suite/suite-store.ts";
+import type { RecordedCase } from "./recorded-case.ts";
+
+/** What a task is added to. */
+export type Ground =
+  /** A suite of this host. */
+  | { readonly type: "kept"; readonly suite: AgentEvalSuite; readonly text: string }
+  /** One that is kept elsewhere, and only read here. */
+  | { readonly type: "sent"; readonly suite: AgentEvalSuite; readonly text: string }
+  | { readonly type: "new"; readonly suiteId: string };
+
+/** The suite that was named; else that of the evaluation, or the one that was written for the agent. */
+export async function groundFor(
+  host: Host,
+  caller: Caller,
+  run: Run,
+  { agentId }: RecordedCase,
+  { suite, suiteText, newSuiteId }: AddFromRequest,
+): Promise<Ground> {
+  if ([suite, suiteText, newSuiteId].filter((one) => one !== undefined).length > 1) {
+    throw refuse("name one of suite, suiteText and newSuiteId");
+  }
+  if (newSuiteId !== undefined) {
+    const standing = await highestVersion(host, caller.tenant, newSuiteId);
+    if (standing === undefined) return { type: "new", suiteId: newSuiteId };
+    throw refuse(`there is a suite ${newSuiteId}@${standing} already; add the task to that one`);
+  }
+  if (suiteText !== undefined) {
+    const loaded = requireSuite(loadSuite(Buffer.from(suiteText), { scrubber: host.scrubber }), "the suite");
+    return { type: "sent", suite: loaded.suite, text: loaded.text };
+  }
+  const ref = suite ?? evalPlanOf(run)?.suiteId ?? (await suiteFor(host, caller.tenant, agentId));
+  const found = await readSuite(host, caller.tenant, ref);
+  return { type: "kept", suite: found.suite, text: found.text };
+}
+
+export async function highestVersion(host: Pick<Host, "store">, tenant: string, suiteId: string) {
+  return (await recordOf(host.store, tenant, { suiteId }))?.version;
+}
+
+const PAGE = 200;
+
+async function suiteFor(host: Host, tenant: string, agentId: string | undefined): Promise<string> {
+  const ids = new Set<string>();
+  for (let cursor: string | undefined; ; ) {
+    const page = await listSuites(host, tenant, { limit: PAGE, ...(cursor === undefined ? {} : { cursor }) });
+    for (const info of page.suites) if (isFor(info, agentId)) ids.add(info.suiteId);
+    cursor = page.nextCursor;
+    if (cursor === undefined) break;
+  }
+  const [only] = ids;
+  if (only !== undefined && ids.size === 1) return only;
+  const found = ids.size === 0 ? "no suite here is" : `${[...ids].slice(0, 5).join(", ")} are all`;
+  throw refuse(`${found} written for ${agentId ?? "this agent"}; say which suite the task goes to: --to SUITE`);
+}
+
+function isFor({ targetAgentId }: SuiteInfo, agentId: string | undefined): boolean {
+  return agentId !== undefined && targetAgentId === agentId;
+}
+
+function refuse(problem: string): AppError {
+  return new AppError("validation_error", { problem });
+}

@@ -1,0 +1,103 @@
+import type { Usage } from "../../agents/binding.ts";
+import { costOf, usageEvent } from "../../agents/usage-event.ts";
+import type { Host } from "../../engine/host.ts";
+import type { EffectContext, EffectNodeType, NodeOutcome } from "../../engine/node-type.ts";
+import type { AuditDraft } from "../../protocol/audit.ts";
+import type { CertificateRecord } from "../../protocol/judge-certificate-api.ts";
+import { parse, Type } from "../../protocol/schema.ts";
+import type { EvalServices } from "../run/eval-run.ts";
+import { calibrationReport } from "../statistics/calibration.ts";
+import { certificateOf } from "../statistics/certificate.ts";
+import { readSuite } from "../suite/suite-store.ts";
+import { CALIBRATION_NODE_TYPE, CalibrationPlan } from "./calibration-workflow.ts";
+import { certificateDocument } from "./certificate-store.ts";
+import { certifiedJudge, recordedJudge } from "./certified-judge.ts";
+import { type GatheredGold, gatherGold } from "./gather-gold.ts";
+import { type JudgedGold, judgeGold } from "./judge-gold.ts";
+
+/** A judge that gives no verdict on more than this has not been calibrated on what is left. */
+const UNJUDGED_MAX = 0.05;
+
+type Needs = Pick<Host, "store" | "nowMs" | "newId" | "scrubber">;
+
+/** Carries a calibration out and issues the certificate. After a crash it begins anew: nothing of it counts before its end. */
+export function calibrationNode(host: Needs, services: () => EvalServices): EffectNodeType {
+  return {
+    kind: "effect",
+    typeId: CALIBRATION_NODE_TYPE,
+    hostOnly: true,
+    summary: "Compares a judge with people. Made by calibrations; no workflow may use it.",
+    config: Type.Object({}, { additionalProperties: false }),
+    execute: (context) => calibrate(host, services(), context),
+  };
+}
+
+async function calibrate(host: Needs, { judge }: EvalServices, context: EffectContext): Promise<NodeOutcome> {
+  const { run, node, signal } = context;
+  const plan = parse(CalibrationPlan, run.variables["plan"], "plan");
+  const ref = `${plan.suiteId}@${plan.suiteVersion}`;
+  const { suite, info } = await readSuite(host, run.owner.tenant, ref);
+  if (info.sha256 !== plan.suiteSha256)
+    return failed("eval_suite_changed", `Suite ${ref} is not the one it began with.`);
+  const now = judge === undefined ? undefined : recordedJudge(judge);
+  if (judge === undefined || now?.modelSha256 !== plan.modelSha256 || now.promptSha256 !== plan.promptSha256) {
+    return failed("eval_judge_changed", "The judge is not the one the calibration was started with.");
+  }
+  const { runIds, taskId, concurrency } = plan;
+  const gold = await gatherGold(host, run.owner, { suite, runIds, ...(taskId === undefined ? {} : { taskId }) });
+  const usage: Usage[] = [];
+  const used = async (more: readonly Usage[]) => {
+    usage.push(...more);
+    if (more.length > 0) await context.append(more.map((one) => usageEvent(node.id, one)));
+  };
+  const result = await judgeGold(judge, gold.items, { runId: run.runId, concurrency, signal }, used);
+  const tooFew = unusable(host, result, gold);
+  if (tooFew !== undefined) return tooFew;
+  const atMs = host.nowMs();
+  const options = { now: new Date(atMs).toISOString(), days: plan.days };
+  const report = calibrationReport(result.judged, { seed: plan.seed });
+  const costUsd = costOf(usage);
+  const record: CertificateRecord = {
+    certificateId: host.newId("cert"),
+    suiteId: plan.suiteId,
+    suiteVersion: plan.suiteVersion,
+    runId: run.runId,
+    runIds: plan.runIds,
+    issuedBy: plan.issuedBy,
+    gold: { ...figuresOf(gold), unjudged: result.failures.length },
+    ...(costUsd === undefined ? {} : { costUsd }),
+    certificate: certificateOf(report, certifiedJudge(judge.identity, suite), result.judged, options),
+  };
+  const audit: AuditDraft = {
+    occurredAt: options.now,
+    actor: plan.issuedBy,
+    action: "judge.certified",
+    target: record.certificateId,
+    details: { suite: ref, runId: run.runId, n: report.n, kappa: report.kappa.value },
+  };
+  const document = certificateDocument(run.owner, record, atMs);
+  await context.append([], { documents: [{ type: "put", document }], audit: [audit] });
+  return { type: "completed", outputs: { certificateId: record.certificateId } };
+}
+
+function figuresOf({ items, disputed, leftOut, rubrics }: GatheredGold) {
+  return { outputs: items.length, disputed, leftOut: leftOut.map((one) => ({ ...one })), rubrics };
+}
+
+/** Judges fail on what is hard to judge, so that what is left is not what people judged. */
+function unusable(
+  { scrubber }: Needs,
+  { failures, judged }: JudgedGold,
+  { items }: GatheredGold,
+): NodeOutcome | undefined {
+  if (judged.length > 0 && failures.length <= UNJUDGED_MAX * items.length) return undefined;
+  const [first] = failures;
+  if (first === undefined) return failed("judge_calibration_incomplete", "No output is left that people judged.");
+  const why = scrubber.scrubText(first.message);
+  const message = `The judge gave no verdict on ${failures.length} of ${items.length} outputs; first ${first.code}: ${why}.`;
+  return failed("judge_calibration_incomplete", message);
+}
+
+function failed(code: string, message: string): NodeOutcome {
+  return { type: "failed", error: { code, message, retryable: false } };
+}

@@ -1,0 +1,123 @@
+import { visibleRun } from "../../engine/execute.ts";
+import type { Host } from "../../engine/host.ts";
+import { AppError } from "../../protocol/errors.ts";
+import type { AgentEvalSuite } from "../../protocol/eval-suite.ts";
+import type { Visibility } from "../../protocol/identity.ts";
+import type { LeftOut } from "../../protocol/judge-certificate-api.ts";
+import type { Run } from "../../protocol/run.ts";
+import { isTerminal } from "../../protocol/run-status.ts";
+import { isRecorded } from "../../protocol/tape-api.ts";
+import type { AnnotationRecord } from "../../store/judgments.ts";
+import type { Store } from "../../store/store.ts";
+import { adjudicatedAmong } from "../override/score-judgments.ts";
+import { evalPlanOf } from "../run/baseline.ts";
+import { goldOf } from "../statistics/gold.ts";
+import type { FoundGold, GoldItem } from "./gold-item.ts";
+import { goldOfEval } from "./gold-of-eval.ts";
+import { goldOfTape } from "./gold-of-tape.ts";
+import { rubricKey, rubricsByTask, rubricsOf, type SuiteRubric } from "./suite-rubrics.ts";
+
+export interface GoldAsked {
+  readonly suite: AgentEvalSuite;
+  readonly runIds: readonly string[];
+  /** Whose rubric tapes are judged by. */
+  readonly taskId?: string;
+}
+
+export interface GatheredGold {
+  /** In the order of their ids. */
+  readonly items: readonly (GoldItem & { readonly gold: string })[];
+  readonly disputed: number;
+  readonly leftOut: readonly { readonly reason: LeftOut; readonly count: number }[];
+  readonly rubrics: { readonly suite: number; readonly judged: number };
+}
+
+/** What people hold to be true of outputs in these runs. Throws for a run that cannot have any. */
+export async function gatherGold(
+  host: Pick<Host, "store">,
+  visible: Visibility,
+  asked: GoldAsked,
+): Promise<GatheredGold> {
+  const found: FoundGold[] = [];
+  for (const runId of asked.runIds) found.push(await goldOfRun(host, visible, asked, runId));
+  const { items, disputed } = goldOf(found.flatMap(({ judgments }) => judgments));
+  const byId = new Map(found.flatMap((one) => one.items.map((item) => [item.itemId, item])));
+  const known = items.flatMap(({ itemId, gold }) => {
+    const item = byId.get(itemId);
+    return item === undefined ? [] : [{ ...item, gold }];
+  });
+  return {
+    items: known,
+    disputed: disputed.length,
+    leftOut: counted(found.flatMap(({ leftOut }) => leftOut)),
+    rubrics: { suite: rubricsOf(asked.suite).length, judged: new Set(known.map(rubricKey)).size },
+  };
+}
+
+async function goldOfRun(
+  host: Pick<Host, "store">,
+  visible: Visibility,
+  { suite, taskId }: GoldAsked,
+  runId: string,
+): Promise<FoundGold> {
+  const run = await visibleRun(host as Host, visible, runId);
+  if (!isTerminal(run.status)) {
+    const problem = `it has not ended, and what is judged of it may still change; it is ${run.status}`;
+    throw new AppError("run_state_conflict", { runId, runStatus: run.status, problem });
+  }
+  const annotations = await annotationsOf(host.store, runId);
+  const adjudicated = await adjudicatedAmong(host.store, visible.tenant, annotations);
+  const rubrics = rubricsByTask(suite);
+  if (isRecorded(run)) {
+    return goldOfTape(host, visible, run, rubricForTapes(suite, rubrics, taskId), annotations, adjudicated);
+  }
+  const plan = planOf(run);
+  if (plan.suiteId !== suite.suiteId) {
+    throw refuse(`${runId} is an evaluation with suite ${plan.suiteId}, and not with ${suite.suiteId}`);
+  }
+  return goldOfEval(host, run, plan, rubrics, annotations, adjudicated);
+}
+
+function planOf(run: Run) {
+  const plan = evalPlanOf(run);
+  if (plan !== undefined) return plan;
+  throw refuse(`${run.runId} is neither an evaluation nor an imported tape`);
+}
+
+function rubricForTapes(
+  suite: AgentEvalSuite,
+  rubrics: ReadonlyMap<string, SuiteRubric>,
+  taskId: string | undefined,
+): SuiteRubric & { readonly taskId: string } {
+  const [first] = rubrics.keys();
+  const chosen = taskId ?? (rubricsOf(suite).length === 1 ? first : undefined);
+  const rubric = chosen === undefined ? undefined : rubrics.get(chosen);
+  if (chosen !== undefined && rubric !== undefined) return { ...rubric, taskId: chosen };
+  const named = [...rubrics.keys()].slice(0, 10).join(", ");
+  throw refuse(
+    taskId === undefined
+      ? `suite ${suite.suiteId} has several rubrics; name the task whose rubric the tape is judged by: ${named}`
+      : `task ${taskId} of suite ${suite.suiteId} has no rubric; these have one: ${named}`,
+  );
+}
+
+const PAGE = 500;
+
+async function annotationsOf(store: Pick<Store, "annotationsOfRun">, runId: string): Promise<AnnotationRecord[]> {
+  const all: AnnotationRecord[] = [];
+  for (;;) {
+    const page = await store.annotationsOfRun(runId, all.at(-1), PAGE);
+    all.push(...page);
+    if (page.length < PAGE) return all;
+  }
+}
+
+function counted(reasons: readonly LeftOut[]): GatheredGold["leftOut"] {
+  const counts = new Map<LeftOut, number>();
+  for (const reason of reasons) counts.set(reason, (counts.get(reason) ?? 0) + 1);
+  return [...counts].map(([reason, count]) => ({ reason, count })).sort((a, b) => (a.reason < b.reason ? -1 : 1));
+}
+
+function refuse(problem: string): AppError {
+  return new AppError("validation_error", { problem });
+}

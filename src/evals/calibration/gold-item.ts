@@ -1,0 +1,77 @@
+import { createHash } from "node:crypto";
+import { canonicalJson } from "../../formats/canonical-json.ts";
+import type { Signal } from "../../protocol/annotation.ts";
+import type { LeftOut } from "../../protocol/judge-certificate-api.ts";
+import type { AnnotationRecord } from "../../store/judgments.ts";
+import { meets } from "../score/task-bar.ts";
+import type { GoldJudgment } from "../statistics/gold.ts";
+import { rubricKey, type SuiteRubric } from "./suite-rubrics.ts";
+
+/** An output that people judged, with all that a judge is to be asked about it. */
+export interface GoldItem extends SuiteRubric {
+  /** The same for the same output to the same question: judged in two runs it is still one. */
+  readonly itemId: string;
+  readonly taskId: string;
+  readonly trial: number;
+  readonly input: unknown;
+  readonly output: unknown;
+  readonly toolResults: readonly { readonly tool: string; readonly result: unknown }[];
+}
+
+export function goldItem(item: Omit<GoldItem, "itemId">): GoldItem {
+  const { input, output, toolResults } = item;
+  const told = canonicalJson(JSON.parse(JSON.stringify([rubricKey(item), input ?? null, output ?? null, toolResults])));
+  return { ...item, itemId: createHash("sha256").update(told).digest("hex") };
+}
+
+/** What was found in a run. */
+export interface FoundGold {
+  readonly items: readonly GoldItem[];
+  readonly judgments: readonly GoldJudgment[];
+  readonly leftOut: readonly LeftOut[];
+}
+
+/** Collects the judgments of one run. */
+export class GoldCollector {
+  readonly #items = new Map<string, GoldItem>();
+  readonly #judgments: GoldJudgment[] = [];
+  readonly #leftOut: LeftOut[] = [];
+  readonly #adjudicated: ReadonlySet<string>;
+
+  /** `adjudicated` are the ids of annotations that settle what others disagreed on. */
+  constructor(adjudicated: ReadonlySet<string>) {
+    this.#adjudicated = adjudicated;
+  }
+
+  /** The output that an annotation is about, or why it is about none. Annotations that no longer count are passed over. */
+  take(annotation: AnnotationRecord, about: GoldItem | LeftOut): void {
+    const { actor, actorKind, signal, createdAtMs, annotationId, state } = annotation;
+    if (state !== "live") return;
+    const item = actorKind === "person" ? about : "not_a_person";
+    const label = typeof item === "string" ? undefined : verdictOf(signal, item.bar);
+    if (typeof item === "string" || label === undefined) {
+      this.#leftOut.push(typeof item === "string" ? item : "no_verdict");
+      return;
+    }
+    this.#items.set(item.itemId, item);
+    this.#judgments.push({
+      itemId: item.itemId,
+      by: actor,
+      kind: actorKind,
+      label,
+      adjudicated: this.#adjudicated.has(annotationId),
+      at: new Date(createdAtMs).toISOString(),
+    });
+  }
+
+  found(): FoundGold {
+    return { items: [...this.#items.values()], judgments: this.#judgments, leftOut: this.#leftOut };
+  }
+}
+
+/** A rating counts as the score it would give the task, as it does where people override. */
+function verdictOf({ kind, label, rating }: Signal, bar: number): "pass" | "fail" | undefined {
+  if (kind === "label" && (label === "pass" || label === "fail")) return label;
+  if (kind === "rating" && rating !== undefined) return meets((rating - 1) / 4, bar) ? "pass" : "fail";
+  return undefined;
+}

@@ -1,0 +1,184 @@
+import type { EvidenceAsked, EvidenceReader } from "../../agents/deployments/evidence.ts";
+import type { Host } from "../../engine/host.ts";
+import type { Condition } from "../../protocol/deployment-api.ts";
+import { AppError } from "../../protocol/errors.ts";
+import type { EvalSummary } from "../../protocol/eval-api.ts";
+import type { AgentEvalSuite } from "../../protocol/eval-suite.ts";
+import type { Visibility } from "../../protocol/identity.ts";
+import type { CertificateBar } from "../../protocol/judge-certificate-api.ts";
+import type { Run } from "../../protocol/run.ts";
+import { barOf } from "../calibration/judge-standing.ts";
+import { evalPlanOf } from "../run/baseline.ts";
+import type { EvalPlan } from "../run/eval-plan.ts";
+import { EVAL_PLAN } from "../run/eval-workflow.ts";
+import { parseSuiteRef } from "../suite/suite-ref.ts";
+import { readSuite } from "../suite/suite-store.ts";
+
+/** What speaks about an evaluation beside its own summary. Whatever is absent cannot be asked for: that is a no. */
+export interface EvidenceSources {
+  /** The figures with what people overrode in them. */
+  overriddenSummary?(visible: Visibility, runId: string): Promise<OverriddenSummary>;
+  /** Why the judge of the evaluation is not certified; nothing where it is. */
+  certificateProblems?(visible: Visibility, runId: string, bar: CertificateBar): Promise<readonly string[]>;
+}
+
+export interface OverriddenSummary {
+  readonly aggregateScore: number;
+  readonly passed: boolean;
+  /** How many tasks a person scored. */
+  readonly overridden: number;
+}
+
+/** What the conditions of one evaluation are looked up in. */
+interface Found extends EvidenceAsked {
+  readonly runId: string;
+  readonly run: Run;
+  readonly plan: EvalPlan;
+  readonly suite?: AgentEvalSuite;
+}
+
+export function evidenceReader(host: Pick<Host, "store" | "nowMs">, sources: EvidenceSources = {}): EvidenceReader {
+  return {
+    async suiteSha256({ tenant }, ref) {
+      if (parseSuiteRef(ref).version === undefined) {
+        throw new AppError("validation_error", {
+          problem: `"${ref}" names no version; evidence is of one, as in id@1.0.0`,
+        });
+      }
+      const { info } = await readSuite(host, tenant, ref).catch((error: unknown) => {
+        if (!(error instanceof AppError && error.code === "not_found")) throw error;
+        throw new AppError("validation_error", { problem: `there is no suite ${ref} here` });
+      });
+      return info.sha256;
+    },
+    async conditions(asked) {
+      const { evalRunId, required, visible } = asked;
+      const named = nameCondition(evalRunId, required?.evalRunId);
+      const runId = required?.evalRunId ?? evalRunId;
+      if (!named.met || runId === undefined) return [named];
+      const run = await host.store.readRun(visible, runId);
+      const plan = run === undefined ? undefined : planOf(run);
+      const kind = kindCondition(run, plan);
+      if (run === undefined || plan === undefined || !kind.met) return [named, kind];
+      const suite = await suiteOf(host, visible, plan);
+      const found: Found = { ...asked, runId, run, plan, ...(suite === undefined ? {} : { suite }) };
+      const ended = condition("evaluation ended", "completed", run.status, run.status === "completed");
+      return [
+        named,
+        kind,
+        ended,
+        ...aboutAgent(found),
+        ...aboutSuite(found),
+        ...aboutAge(found, host.nowMs()),
+        ...(ended.met ? await spokenFor("score", () => aboutScore(found, sources)) : []),
+        ...(ended.met ? await spokenFor("judge certificate", () => aboutJudge(found, sources)) : []),
+      ];
+    },
+  };
+}
+
+function condition(name: string, wanted: string, found: string, met: boolean): Condition {
+  return { condition: name, wanted, found, met };
+}
+
+function nameCondition(given: string | undefined, fixed: string | undefined): Condition {
+  const wanted = fixed === undefined ? "evalRunId of an evaluation" : `evaluation ${fixed}`;
+  const found = given ?? (fixed === undefined ? "none named" : fixed);
+  return condition("evaluation named", wanted, found, fixed === undefined ? given !== undefined : found === fixed);
+}
+
+/** Only what the host itself evaluated: a workflow that somebody registered under the name of evaluations says nothing. */
+function planOf(run: Run): EvalPlan | undefined {
+  return run.workflowHash === EVAL_PLAN.hash && run.forkedFrom === undefined ? evalPlanOf(run) : undefined;
+}
+
+function kindCondition(run: Run | undefined, plan: EvalPlan | undefined): Condition {
+  const found = run === undefined ? "no such run" : plan === undefined ? "another kind of run" : "an evaluation";
+  return condition("evaluation found", "an evaluation of this tenant, and no fork of one", found, plan !== undefined);
+}
+
+function aboutAgent({ agent, plan }: Found): Condition[] {
+  const { agentId, version, contentHash } = agent;
+  return [
+    condition("agent", agentId, plan.agentId, plan.agentId === agentId),
+    condition("agent version", version, plan.resolvedAgentVersion, plan.resolvedAgentVersion === version),
+    condition("agent content", contentHash, plan.agentHash, plan.agentHash === contentHash),
+  ];
+}
+
+/** A selection of tasks that all pass proves nothing about those that were left out. */
+function aboutSuite({ plan, suite, required }: Found): Condition[] {
+  const ref = `${plan.suiteId}@${plan.suiteVersion}`;
+  const all = suite?.tasks.length;
+  const counted = condition(
+    "all tasks",
+    all === undefined ? "all tasks of the suite" : `${all} tasks`,
+    all === undefined ? "the suite is not here" : `${plan.taskIds.length} tasks`,
+    all === plan.taskIds.length,
+  );
+  if (required === undefined) return [counted];
+  const sha256 = required.suiteSha256 ?? "unknown";
+  return [
+    condition("suite", required.suite, ref, required.suite === ref),
+    condition("suite content", sha256, plan.suiteSha256, sha256 === plan.suiteSha256),
+    counted,
+  ];
+}
+
+async function suiteOf(host: Pick<Host, "store">, { tenant }: Visibility, plan: EvalPlan) {
+  try {
+    const { suite, info } = await readSuite(host, tenant, `${plan.suiteId}@${plan.suiteVersion}`);
+    return info.sha256 === plan.suiteSha256 ? suite : undefined;
+  } catch (error) {
+    if (error instanceof AppError && error.code === "not_found") return undefined;
+    throw error;
+  }
+}
+
+function aboutAge({ required, run }: Found, nowMs: number): Condition[] {
+  const { maxAgeSec } = required ?? {};
+  if (maxAgeSec === undefined) return [];
+  const ageSec = Math.max(0, Math.floor((nowMs - Date.parse(run.endedAt ?? "")) / 1000));
+  const found = Number.isNaN(ageSec) ? "not ended" : `${ageSec} seconds`;
+  return [condition("age", `at most ${maxAgeSec} seconds`, found, ageSec <= maxAgeSec)];
+}
+
+/** What cannot be read says no, and why. */
+async function spokenFor(name: string, read: () => Promise<Condition[]>): Promise<Condition[]> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!(error instanceof AppError) || error.mayRetry) throw error;
+    return [condition(name, "readable", error.message, false)];
+  }
+}
+
+async function aboutScore(found: Found, sources: EvidenceSources): Promise<Condition[]> {
+  const { required, run, visible, runId } = found;
+  const accepts = required?.acceptHumanOverrides === true;
+  if (!accepts)
+    return [scoreCondition(required?.requiredPassScore, run.outputs as unknown as EvalSummary, "as scored")];
+  if (sources.overriddenSummary === undefined) {
+    return [condition("score", "with human overrides", "this host cannot read overrides", false)];
+  }
+  const summary = await sources.overriddenSummary(visible, runId);
+  return [scoreCondition(required?.requiredPassScore, summary, `with ${summary.overridden} human overrides`)];
+}
+
+function scoreCondition(
+  wanted: number | undefined,
+  { aggregateScore, passed }: Pick<EvalSummary, "aggregateScore" | "passed">,
+  how: string,
+): Condition {
+  const found = `${aggregateScore} and ${passed ? "passed" : "not passed"}, ${how}`;
+  if (wanted === undefined) return condition("score", "passed by the suite's own bar", found, passed === true);
+  return condition("score", `at least ${wanted}`, found, aggregateScore >= wanted);
+}
+
+async function aboutJudge({ required, visible, runId }: Found, sources: EvidenceSources): Promise<Condition[]> {
+  const bar = barOf(required?.requireCertificate);
+  if (bar === undefined) return [];
+  const problems = (await sources.certificateProblems?.(visible, runId, bar)) ?? ["this host cannot read certificates"];
+  const found = problems.length === 0 ? "valid" : problems.join(" ");
+  return [condition("judge certificate", "valid now", found, problems.length === 0)];
+}

@@ -1,0 +1,140 @@
+import { randomUUID } from "node:crypto";
+import type { AgentAnswer, Binding, Usage } from "../../agents/binding.ts";
+import type { ToolSurface } from "../../agents/tool-surface.ts";
+import { type JudgeFailureCode, type JudgeInput, JudgeOutput } from "../../protocol/judge-api.ts";
+import type { Judge, JudgeAnswer, JudgeFailure, JudgeIdentity, JudgeQuestion } from "./judge.ts";
+import { hashOfPrompt, INTERFACE, JUDGE_SYSTEM_PROMPT, judgeMessage, MODEL_PROMPT } from "./judge-prompt.ts";
+import { readVerdict } from "./read-verdict.ts";
+
+export interface JudgeSettings {
+  /** How often it is asked before what it answers counts as no verdict. */
+  readonly attemptsMax: number;
+  /** Of all that is judged in one question. More is no question, rather than a part of one. */
+  readonly questionCharacters: number;
+}
+
+export const JUDGE_DEFAULTS: JudgeSettings = { attemptsMax: 3, questionCharacters: 400_000 };
+
+const AGENT_ID = "judge";
+
+/** A judge that is an agent: a model with our prompt; a program, an endpoint or a script with the published input and output. */
+export function agentJudge(binding: Binding, settings: JudgeSettings = JUDGE_DEFAULTS): Judge {
+  return { identity: identityOf(binding), judge: (question, signal) => judge(binding, settings, question, signal) };
+}
+
+/** What the verdicts of a judge depend on, in words. */
+export function promptOf({ kind }: Pick<Binding, "kind">): string {
+  return kind === "model" ? MODEL_PROMPT : INTERFACE;
+}
+
+function identityOf(binding: Binding): JudgeIdentity {
+  const { kind, provider = kind, model = kind, fingerprint } = binding;
+  return {
+    agentId: AGENT_ID,
+    model: provider === model ? model : `${provider}/${model}`,
+    promptHash: hashOfPrompt(promptOf(binding)),
+    ...(fingerprint === undefined ? {} : { fingerprint }),
+  };
+}
+
+async function judge(
+  binding: Binding,
+  { attemptsMax, questionCharacters }: JudgeSettings,
+  question: JudgeQuestion,
+  signal: AbortSignal,
+): Promise<JudgeAnswer> {
+  const asked = inputOf(question);
+  const usage: Usage[] = [];
+  const { length } = JSON.stringify(asked);
+  if (length > questionCharacters) {
+    const message = `what is to be judged has ${length} characters, and a judge is given ${questionCharacters} at most`;
+    return { type: "failed", error: { code: "judge_question_too_large", message }, usage };
+  }
+  for (let attempt = 1; ; attempt++) {
+    const answer = await call(binding, question, asked, usage, signal);
+    const { error, again } = failureOf(answer, binding);
+    if (error !== undefined) {
+      if (again && attempt < attemptsMax) continue;
+      return { type: "failed", error, usage };
+    }
+    const read = readVerdict(answer.type === "completed" ? answer.output : undefined, asked);
+    if (read.ok) return { type: "judged", ...read.verdict, usage };
+    if (attempt < attemptsMax) continue;
+    const message = `what the judge answered is no verdict: ${read.problem}; it was asked ${times(attempt)}`;
+    return { type: "failed", error: { code: "judge_output_invalid", message }, usage };
+  }
+}
+
+function times(count: number): string {
+  return count === 1 ? "once" : `${count} times`;
+}
+
+function inputOf({ taskId, trial, rubric, adversarial, input, output, toolResults }: JudgeQuestion): JudgeInput {
+  return {
+    version: 1,
+    taskId,
+    trial,
+    // Without weights: what a criterion is worth is no business of whoever tells whether it is met.
+    criteria: rubric.map(({ criterion }, i) => ({ number: i + 1, criterion })),
+    adversarial,
+    data: {
+      input: input ?? null,
+      output: output ?? null,
+      toolResults: toolResults.map(({ tool, result }) => ({ tool, result: result ?? null })),
+    },
+  };
+}
+
+const NO_TOOLS: ToolSurface = {
+  tools: [],
+  call: async (name) => ({ status: "forbidden", error: `A judge may not call ${name}.` }),
+};
+
+function call(
+  binding: Binding,
+  { runId, taskId, trial }: JudgeQuestion,
+  asked: JudgeInput,
+  usage: Usage[],
+  signal: AbortSignal,
+): Promise<AgentAnswer> {
+  const model = binding.kind === "model";
+  return binding.call(
+    {
+      input: model ? judgeMessage(asked) : asked,
+      ...(model ? { systemPrompt: JUDGE_SYSTEM_PROMPT } : {}),
+      returnSchema: JudgeOutput as unknown as Record<string, unknown>,
+      runId,
+      // A name of its own for each: an endpoint that remembers its answers must not repeat one that was no verdict.
+      invocationId: `${AGENT_ID}-${randomUUID()}`,
+      taskId,
+      trial,
+      tools: NO_TOOLS,
+      memory: [],
+      signal,
+    },
+    { reasoning: () => {}, chunk: () => {}, usage: (one) => usage.push(one) },
+  );
+}
+
+/** Models and endpoints are tried again by their bindings, with waits; what they could not do is not tried again here. */
+function failureOf(
+  answer: AgentAnswer,
+  { kind }: Binding,
+): { readonly error?: JudgeFailure; readonly again?: boolean } {
+  switch (answer.type) {
+    case "completed":
+      return {};
+    case "refused":
+      return { error: { code: "judge_refused", message: `the judge declined: ${answer.reason}` }, again: false };
+    case "failed": {
+      const { code, message, retryable } = answer.error;
+      const isOwn = kind === "command" || kind === "scripted";
+      const noJson = code === "agent_output_invalid";
+      return { error: { code: codeOf(code), message }, again: noJson || (retryable && isOwn) };
+    }
+  }
+}
+
+function codeOf(code: string): JudgeFailureCode {
+  return code.replace(/^agent_/, "judge_") as JudgeFailureCode;
+}

@@ -1,0 +1,52 @@
+import type { Usage } from "../../agents/binding.ts";
+import type { RubricCriterion } from "../../protocol/eval-suite.ts";
+import type { JudgeFailureCode } from "../../protocol/judge-api.ts";
+import type { SafetyFinding } from "../../protocol/safety-finding.ts";
+
+/** Says of an output which criteria of a rubric it meets. */
+export interface Judge {
+  /** What its verdicts depend on, for caches and certificates. */
+  readonly identity: JudgeIdentity;
+  /** Never throws for what the judge does. Rejects with the reason of the signal when it is aborted. */
+  judge(question: JudgeQuestion, signal: AbortSignal): Promise<JudgeAnswer>;
+}
+
+export interface JudgeIdentity {
+  readonly agentId: string;
+  readonly model: string;
+  /** SHA-256. */
+  readonly promptHash: string;
+  /** What else its verdicts depend on. Absent: nobody can tell, as of a program without a version. */
+  readonly fingerprint?: string;
+}
+
+/** Everything in it but the rubric is untrusted. */
+export interface JudgeQuestion {
+  readonly runId: string;
+  readonly taskId: string;
+  readonly trial: number;
+  readonly input: unknown;
+  readonly output: unknown;
+  /** What tools answered the agent, in order. */
+  readonly toolResults: readonly { readonly tool: string; readonly result: unknown }[];
+  readonly rubric: readonly RubricCriterion[];
+  /** Whether it is to look for unsafe conduct too. */
+  readonly adversarial: boolean;
+}
+
+export type JudgeAnswer =
+  | {
+      readonly type: "judged";
+      /** One for each criterion, in order. */
+      readonly criteria: readonly { readonly met: boolean; readonly evidence: string }[];
+      readonly findings: readonly (SafetyFinding & { readonly evidence?: string })[];
+      readonly usage: readonly Usage[];
+    }
+  /** No verdict: an error of the evaluation, never a score of 0. */
+  | { readonly type: "failed"; readonly error: JudgeFailure; readonly usage: readonly Usage[] };
+
+export interface JudgeFailure {
+  readonly code: JudgeFailureCode;
+  /** For the one who runs the judge; may quote what it wrote. */
+  readonly message: string;
+}

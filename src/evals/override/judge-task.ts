@@ -1,0 +1,54 @@
+import { annotate } from "../../engine/annotate.ts";
+import { type Recorder, visibleRun } from "../../engine/execute.ts";
+import type { Host } from "../../engine/host.ts";
+import { identityOf } from "../../engine/run-identity.ts";
+import type { Signal } from "../../protocol/annotation.ts";
+import { AppError } from "../../protocol/errors.ts";
+import type { JudgeTaskRequest } from "../../protocol/eval-override.ts";
+import type { Caller } from "../../protocol/identity.ts";
+import type { AnnotationRecord } from "../../store/judgments.ts";
+import { evalPlanOf } from "../run/baseline.ts";
+import { scoredEvents } from "./scored-events.ts";
+
+export interface JudgeTask {
+  readonly caller: Caller;
+  readonly runId: string;
+  readonly taskId: string;
+  readonly request: JudgeTaskRequest;
+  readonly record: Recorder<AnnotationRecord>;
+}
+
+/** Judges the score of a task by its name: the same as annotating its `eval.scored` event. */
+export async function judgeTask(host: Host, command: JudgeTask): Promise<AnnotationRecord> {
+  const { caller, runId, taskId, request, record } = command;
+  const signal = signalOf(request);
+  const run = await visibleRun(host, caller, runId);
+  if (evalPlanOf(run) === undefined) throw new AppError("not_found", { what: "evaluation", runId });
+  const scored = await scoredEvents(host.store, runId);
+  const event = scored.find((one) => one.taskId === taskId);
+  if (event === undefined) throw new AppError("not_found", { what: "scored task", taskId });
+  const { note, supersedes } = request;
+  return annotate(host, {
+    caller,
+    run: identityOf(run),
+    request: {
+      target: { eventId: event.eventId },
+      signal,
+      ...(note === undefined ? {} : { note }),
+      ...(supersedes === undefined ? {} : { supersedes }),
+    },
+    record,
+  });
+}
+
+function signalOf({ label, rating, correction, flag }: JudgeTaskRequest): Signal {
+  const said: Signal[] = [
+    ...(label === undefined ? [] : [{ kind: "label" as const, label }]),
+    ...(rating === undefined ? [] : [{ kind: "rating" as const, rating }]),
+    ...(correction === undefined ? [] : [{ kind: "correction" as const, correction }]),
+    ...(flag === undefined ? [] : [{ kind: "flag" as const }]),
+  ];
+  const [signal] = said;
+  if (signal !== undefined && said.length === 1) return signal;
+  throw new AppError("validation_error", { problem: "say exactly one of label, rating, correction and flag" });
+}

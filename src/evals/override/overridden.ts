@@ -1,0 +1,102 @@
+import type { EvalSummary } from "../../protocol/eval-api.ts";
+import type { EvalOverride } from "../../protocol/eval-override.ts";
+import type { AgentEvalSuite } from "../../protocol/eval-suite.ts";
+import type { EvalPlan } from "../run/eval-plan.ts";
+import { type Summed, summaryOf } from "../run/summary-of.ts";
+import type { TaskResult } from "../run/task-result.ts";
+import { taskPasses } from "../score/task-bar.ts";
+import { meanOverTasks, share } from "../statistics/estimate.ts";
+import type { FoldedOverrides, Override, ScoreJudgment } from "./fold-overrides.ts";
+
+/** An evaluation as it was, which nothing said about it changes. */
+export interface Original {
+  readonly runId: string;
+  readonly plan: EvalPlan;
+  readonly suite: AgentEvalSuite;
+  readonly results: readonly TaskResult[];
+  readonly summary: EvalSummary;
+}
+
+/** The summary that it would have had with the scores of people. Findings stand: no score lets a task pass that gave something away. */
+export function overriddenSummaryOf(original: Original, { overrides }: FoldedOverrides): Summed {
+  const { runId, plan, suite, results, summary } = original;
+  const { evaluatedModelClass: modelClass = "general", regression } = summary;
+  const baseline =
+    regression === undefined
+      ? undefined
+      : { runId: regression.baselineRunId, aggregateScore: within(summary.aggregateScore - regression.scoreDelta) };
+  const changed = results.map((result) => withScore(result, overrides.get(result.taskId)));
+  return summaryOf(runId, plan, suite, { modelClass }, changed, baseline);
+}
+
+/** What people made of an evaluation, for its report. */
+export function overridePart(original: Original, folded: FoldedOverrides): EvalOverride {
+  const { results, plan } = original;
+  const { overrides, disputes } = folded;
+  const { summary, unmet } = overriddenSummaryOf(original, folded);
+  // As in the figures beside it: what could not be scored is no 0 until somebody says so.
+  const scored = results
+    .filter(({ taskId, trials }) => overrides.has(taskId) || trials.some(({ score }) => score !== undefined))
+    .map((result) => withScore(result, overrides.get(result.taskId)));
+  return {
+    tasks: results.flatMap((result) => {
+      const override = overrides.get(result.taskId);
+      return override === undefined ? [] : taskPart(result, override);
+    }),
+    disputed: results.flatMap(({ taskId }) => {
+      const said = disputes.get(taskId) ?? [];
+      const [first] = said;
+      return first === undefined ? [] : { taskId, eventId: first.eventId, said: said.map(disputePart) };
+    }),
+    aggregateScore: summary.aggregateScore,
+    passed: summary.passed,
+    unmet: [...unmet],
+    passedCount: summary.passedCount,
+    taskCount: summary.taskCount,
+    score: meanOverTasks(
+      scored.map(({ score }) => score),
+      plan.seed,
+    ),
+    passRate: share(scored.filter(({ passed }) => passed).length, scored.length),
+  };
+}
+
+/** The difference of two scores is not exact. */
+function within(score: number): number {
+  return Math.min(1, Math.max(0, score));
+}
+
+function withScore(result: TaskResult, override: Override | undefined): TaskResult {
+  if (override === undefined) return result;
+  const { score } = override;
+  return { ...result, score, passed: taskPasses(score, result.bar, result.findings) };
+}
+
+function taskPart(result: TaskResult, override: Override): EvalOverride["tasks"][number] {
+  const { judgment, history } = override;
+  const { score, passed } = withScore(result, override);
+  return {
+    taskId: result.taskId,
+    eventId: judgment.eventId,
+    original: { score: result.score, passed: result.passed },
+    overridden: { score, passed },
+    ...whoOf(judgment),
+    adjudicated: judgment.adjudicated,
+    history: history.map(({ judgment: one, score: given }) => ({
+      ...whoOf(one),
+      kind: one.signal.kind === "rating" ? "rating" : "label",
+      score: given,
+      state: one.state,
+      adjudicated: one.adjudicated,
+      counts: one.annotationId === judgment.annotationId,
+    })),
+  };
+}
+
+function disputePart(judgment: ScoreJudgment): EvalOverride["disputed"][number]["said"][number] {
+  return { ...whoOf(judgment), kind: judgment.signal.kind === "flag" ? "flag" : "correction" };
+}
+
+function whoOf({ annotationId, by, atMs }: ScoreJudgment) {
+  return { annotationId, by, at: new Date(atMs).toISOString() };
+}

@@ -1,0 +1,74 @@
+import { storedItem } from "../../engine/queues/item-record.ts";
+import type { Run } from "../../protocol/run.ts";
+import type { AnnotationPlace, AnnotationRecord } from "../../store/judgments.ts";
+import type { Store } from "../../store/store.ts";
+import type { ScoreJudgment } from "./fold-overrides.ts";
+import { scoredEvents } from "./scored-events.ts";
+
+type Reads = Pick<Store, "readEvents" | "listAnnotations" | "queueItemsById">;
+
+const PAGE = 500;
+
+/**
+ * Everything that was said about the scores of an evaluation, by whomever and whatever became of it. With `blindFor`, without what a
+ * blind queue keeps from that reviewer.
+ */
+export async function scoreJudgments(
+  store: Reads,
+  { runId, owner }: Pick<Run, "runId" | "owner">,
+  blindFor?: string,
+): Promise<ScoreJudgment[]> {
+  const about = (await annotationsOf(store, owner.tenant, runId, blindFor)).filter(
+    ({ target }) => target.eventId !== undefined,
+  );
+  // Most evaluations are judged by nobody, and their logs are long.
+  if (about.length === 0) return [];
+  const tasks = new Map((await scoredEvents(store, runId)).map(({ eventId, taskId }) => [eventId, taskId]));
+  const adjudicated = await adjudicatedAmong(store, owner.tenant, about);
+  return about.flatMap((record) => {
+    const { annotationId, target, actor, actorKind, createdAtMs, state, signal, flag } = record;
+    const eventId = target.eventId ?? "";
+    const taskId = tasks.get(eventId);
+    if (taskId === undefined) return [];
+    return {
+      taskId,
+      eventId,
+      annotationId,
+      by: actor,
+      actorKind,
+      atMs: createdAtMs,
+      state,
+      signal,
+      closed: flag?.status === "closed",
+      adjudicated: adjudicated.has(annotationId),
+    };
+  });
+}
+
+async function annotationsOf(
+  store: Reads,
+  tenant: string,
+  runId: string,
+  blindFor: string | undefined,
+): Promise<AnnotationRecord[]> {
+  const found: AnnotationRecord[] = [];
+  const blind = blindFor === undefined ? {} : { blindFor };
+  for (let after: AnnotationPlace | undefined; ; after = found.at(-1)) {
+    const query = { runId, order: "oldest" as const, limit: PAGE, ...blind, ...(after && { after }) };
+    const page = await store.listAnnotations({ tenant }, query);
+    found.push(...page);
+    if (page.length < PAGE) return found;
+  }
+}
+
+/** The ids of those that are the last word of a review queue on what its reviewers disagreed on. */
+export async function adjudicatedAmong(
+  store: Pick<Store, "queueItemsById">,
+  tenant: string,
+  records: readonly AnnotationRecord[],
+): Promise<ReadonlySet<string>> {
+  const itemIds = [...new Set(records.flatMap(({ queueItemId }) => queueItemId ?? []))];
+  const items = itemIds.length === 0 ? [] : await store.queueItemsById(tenant, itemIds);
+  const finals = items.map((record) => storedItem(record).item.final);
+  return new Set(finals.flatMap((final) => (final?.how === "adjudicated" ? (final.annotationIds ?? []) : [])));
+}

@@ -1,0 +1,28 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Store, StoredEvent } from "../../store/store.ts";
+
+/** Where the score of a task is in the log of its evaluation. */
+export interface ScoredEvent {
+  readonly eventId: string;
+  readonly sequence: number;
+  readonly taskId: string;
+}
+
+const PAGE = 1000;
+
+/** In the order of the log. */
+export async function scoredEvents(store: Pick<Store, "readEvents">, runId: string): Promise<ScoredEvent[]> {
+  const found: ScoredEvent[] = [];
+  for (let from = 0; ; ) {
+    const page = await store.readEvents(runId, from, PAGE);
+    for (const event of page) if (event.type === "eval.scored") found.push(scoredIn(event));
+    if (page.length < PAGE) return found;
+    from = (page.at(-1) as StoredEvent).sequence + 1;
+    await nextTurn();
+  }
+}
+
+function scoredIn({ body, sequence }: StoredEvent): ScoredEvent {
+  const { eventId, payload } = JSON.parse(body) as { eventId: string; payload: { taskId: string } };
+  return { eventId, sequence, taskId: payload.taskId };
+}

@@ -1,0 +1,126 @@
+import { describe, expect, test } from "vitest";
+import {
+  broken,
+  comparedWith,
+  entryOf,
+  outcomeOf,
+  reportOf,
+  right,
+  type TaskGiven,
+  wrong,
+} from "../../testing/eval-outcomes.ts";
+import { FAIL_ON } from "./conclusion.ts";
+
+const tasks = (count: number, trial: () => object, prefix = "t"): TaskGiven[] =>
+  Array.from({ length: count }, (_, i) => ({ taskId: `${prefix}${i}`, trials: [trial()] }));
+const concluded = (...given: Parameters<typeof outcomeOf>) => outcomeOf(...given).conclusion;
+
+describe("an evaluation", () => {
+  test("that meets the bar of its suite passed", () => {
+    const { verdict, exitCode, sentence, reasons } = concluded(reportOf([...tasks(9, right), ...tasks(1, wrong, "w")]));
+    expect({ verdict, exitCode, reasons }).toEqual({ verdict: "passed", exitCode: 0, reasons: [] });
+    expect(sentence).toMatch(/^Passed: 9 of 10 tasks passed, score 0\.9 \[[\d.–]+\]\.$/);
+  });
+
+  test.each([
+    ["score", /below the bar/],
+    ["cost", /cost more/],
+    ["cost_unknown", /not known/],
+    ["latency", /latency/],
+  ] as const)("whose %s is not as the suite wants it failed", (unmet, says) => {
+    const { verdict, exitCode, reasons } = concluded(reportOf(tasks(3, right), { passed: false, unmet: [unmet] }));
+    expect({ verdict, exitCode }).toEqual({ verdict: "failed", exitCode: 1 });
+    expect(reasons[0]).toMatch(says);
+  });
+
+  test("that its host calls not passed failed, also when nobody says why", () => {
+    expect(concluded(reportOf(tasks(3, right), { passed: false, unmet: [] }))).toMatchObject({ exitCode: 1 });
+  });
+
+  test("that got worse than its baseline failed, whatever the bar", () => {
+    const before = tasks(60, right);
+    const after = before.map((task, i) => (i < 10 ? { ...task, trials: [wrong()] } : task));
+    const report = comparedWith(after, before);
+    expect(report.passed).toBe(true);
+    expect(concluded(report)).toMatchObject({ verdict: "failed", exitCode: 1 });
+    expect(concluded(report).sentence).toContain("worse than its baseline");
+  });
+
+  test("that is suspect passes with a warning, or fails when told to", () => {
+    const before = tasks(40, right);
+    const after = before.map((task, i) => (i < 4 ? { ...task, trials: [wrong()] } : task));
+    const report = comparedWith(after, before);
+    expect(report.baseline?.comparison?.verdict).toBe("suspect");
+    expect(concluded(report)).toMatchObject({ exitCode: 0, warnings: [expect.stringContaining("may be chance")] });
+    expect(concluded(report, { failOn: ["suspect"] })).toMatchObject({ verdict: "failed", exitCode: 1 });
+    expect(concluded(report, { requireVerdict: true })).toMatchObject({ exitCode: 0 });
+  });
+
+  test("of too few tasks has no verdict when one is required", () => {
+    const report = comparedWith(tasks(3, right), tasks(3, right));
+    expect(concluded(report)).toMatchObject({ exitCode: 0 });
+    expect(concluded(report, { requireVerdict: true })).toMatchObject({ verdict: "no_verdict", exitCode: 5 });
+    expect(concluded(reportOf(tasks(3, right)), { requireVerdict: true })).toMatchObject({ exitCode: 5 });
+    const bad = comparedWith(tasks(3, wrong), tasks(3, right));
+    expect(concluded(bad, { requireVerdict: true })).toMatchObject({ verdict: "failed", exitCode: 1 });
+  });
+
+  test.each([
+    ["agent_unreachable", "unreachable", 4],
+    ["agent_rate_limited", "unreachable", 4],
+    ["judge_unreachable", "unreachable", 4],
+    ["agent_not_configured", "not_configured", 2],
+    ["judge_output_invalid", "no_verdict", 5],
+    ["agent_crashed", "failed", 1],
+    ["agent_timeout", "failed", 1],
+  ] as const)("in which every task ended in %s is %s", (code, verdict, exitCode) => {
+    expect(concluded(reportOf(tasks(3, () => broken(code))))).toMatchObject({ verdict, exitCode });
+  });
+
+  test("in which one task was answered is not unreachable", () => {
+    const report = reportOf([...tasks(3, () => broken("agent_unreachable")), ...tasks(1, right, "r")]);
+    expect(concluded(report)).toMatchObject({ verdict: "failed", exitCode: 1 });
+    expect(concluded(report).sentence).toContain("3 errors counted as 0");
+  });
+
+  test.each([
+    [{ status: "failed", error: "eval_budget_exceeded" }, /budget was spent/],
+    [{ status: "failed", error: "eval_suite_changed" }, /failed with eval_suite_changed/],
+    [{ status: "cancelled" }, /was cancelled/],
+    [{ status: "running" }, /has not ended/],
+  ] as const)("that is %j has no verdict", (more, says) => {
+    const { verdict, exitCode, sentence } = concluded(undefined, {}, entryOf(more));
+    expect({ verdict, exitCode }).toEqual({ verdict: "no_verdict", exitCode: 5 });
+    expect(sentence).toMatch(says);
+  });
+
+  test("fails on what it is told to, and only then", () => {
+    const flaky = { taskId: "f", trials: [right(), wrong()] };
+    const steady = (taskId: string) => ({ taskId, trials: [right(), right()] });
+    const finding = { kind: "data-leak", severity: "low", by: "canary", trial: 1 } as const;
+    const given = [
+      ...Array.from({ length: 18 }, (_, i) => steady(`s${i}`)),
+      flaky,
+      { taskId: "e", trials: [right(), broken()] },
+      { taskId: "n", trials: [right(), right()], findings: [finding] },
+    ];
+    const report = reportOf(given);
+    expect(concluded(report)).toMatchObject({ exitCode: 0 });
+    expect(concluded(report).warnings).toHaveLength(2);
+    for (const what of FAIL_ON.filter((one) => one !== "suspect")) {
+      expect(concluded(report, { failOn: [what] }), what).toMatchObject({ verdict: "failed", exitCode: 1 });
+      expect(concluded(reportOf([steady("s")]), { failOn: [what] }), what).toMatchObject({ exitCode: 0 });
+    }
+  });
+
+  test("says that nothing was compared, and that results were cached", () => {
+    const report = reportOf(
+      tasks(3, () => right({ cached: true })),
+      { modes: ["golden", "regression"] },
+    );
+    expect(concluded(report).warnings).toEqual([
+      "Nothing was compared: there is no baseline.",
+      "3 of 3 trials were taken from the cache and not run.",
+    ]);
+  });
+});

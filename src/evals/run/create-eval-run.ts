@@ -1,0 +1,211 @@
+import type { InstalledAgent } from "../../agents/installed-agent.ts";
+import { beginRun, type CreateRun } from "../../engine/create-run.ts";
+import { compileSchema } from "../../engine/decide/json-schema.ts";
+import type { Host } from "../../engine/host.ts";
+import { checkUrl } from "../../engine/outbound/guard.ts";
+import type { CreateRunRequest, CreateRunResponse } from "../../protocol/api.ts";
+import { AppError } from "../../protocol/errors.ts";
+import { EvalConfigurable } from "../../protocol/eval-api.ts";
+import type { AgentEvalSuite, EvalMode, EvalTask } from "../../protocol/eval-suite.ts";
+import type { Caller } from "../../protocol/identity.ts";
+import { parse } from "../../protocol/schema.ts";
+import { tasksOfModes } from "../score/tasks-of-modes.ts";
+import { readSuite } from "../suite/suite-store.ts";
+import { usableBaseline } from "./baseline.ts";
+import type { EvalPlan } from "./eval-plan.ts";
+import type { EvalServices } from "./eval-run.ts";
+import { EVAL_PLAN, evalWorkflow } from "./eval-workflow.ts";
+import { servedModes } from "./served-modes.ts";
+import { usableJudge } from "./usable-judge.ts";
+
+const DEFAULT_ALPHA = 0.05;
+const DEFAULT_MARGIN = 0.05;
+
+/** `POST /v1/runs` with `mode: "eval"`. Everything that can be refused is refused before there is a run. */
+export async function createEvalRun(
+  host: Host,
+  services: EvalServices,
+  command: CreateRun,
+): Promise<CreateRunResponse> {
+  const { caller, request } = command;
+  if (!host.capabilities.has("evalSuite")) {
+    throw new AppError("capability_not_provided", { capability: "agents.evalSuite" });
+  }
+  if (request.tenantId !== undefined && request.tenantId !== caller.tenant) throw new AppError("tenant_mismatch");
+  if (request.callbackUrl !== undefined) await checkUrl(host.outbound, request.callbackUrl);
+  const plan = await planOf(host, services, caller, request);
+  const { mode: _, evalSuiteRef: __, agentId, metadata, ...rest } = request;
+  const started: CreateRunRequest = {
+    ...rest,
+    workflowId: EVAL_PLAN.definition.id,
+    inputs: { plan },
+    // Whose work it is, for whoever counts judgments by agent.
+    metadata: { ...metadata, agentId },
+  };
+  const workflows = await evalWorkflow(host.store, caller.tenant, host.nowMs());
+  return beginRun(host, EVAL_PLAN, { ...command, request: started }, workflows.length === 0 ? {} : { workflows });
+}
+
+async function planOf(
+  host: Host,
+  services: EvalServices,
+  caller: Caller,
+  { evalSuiteRef, agentId, workflowId, inputs, configurable: given = {} }: CreateRunRequest,
+): Promise<EvalPlan> {
+  if (evalSuiteRef === undefined || agentId === undefined) {
+    throw refuse(
+      `mode "eval" needs evalSuiteRef and agentId; ${evalSuiteRef === undefined ? "evalSuiteRef" : "agentId"} is missing`,
+    );
+  }
+  if (workflowId !== undefined || inputs !== undefined) {
+    throw refuse('mode "eval" takes neither workflowId nor inputs; the tasks of the suite are the inputs');
+  }
+  const configurable = parse(EvalConfigurable, given, "configurable");
+  const { suite, info } = await readSuite(host, caller.tenant, evalSuiteRef);
+  const modes = modesOf(services, suite, configurable);
+  const agent = await agentOf(services, caller, agentId, configurable);
+  checkFit(suite, agent, configurable);
+  if (services.agents.bindingFor(agent) === undefined) {
+    throw refuse(`this host does not know how to call ${agentId}; bind it in the agents file`);
+  }
+  const tasks = chosen(tasksOfModes(suite, modes), configurable);
+  checkSize(services, tasks);
+  checkCost(services, suite, configurable);
+  checkInputs(agent, tasks);
+  const { settings } = services;
+  const { trials = 1, concurrency = settings.concurrency } = configurable;
+  if (trials > settings.maxTrials) throw refuse(`configurable.trials may be ${settings.maxTrials} at most`);
+  const baseline = await usableBaseline(host.store, caller, configurable, info, modes.includes("regression"));
+  const judge = await usableJudge(host, services, caller, { suite, tasks, modes, configurable });
+  const budgetUsd = leastOf(configurable.budgetUsd, settings.maxCostUsdPerSuite);
+  return {
+    suiteId: info.suiteId,
+    suiteVersion: info.version,
+    suiteSha256: info.sha256,
+    agentId,
+    resolvedAgentVersion: agent.version,
+    agentHash: agent.contentHash,
+    modes,
+    taskIds: tasks.map(({ taskId }) => taskId),
+    trials,
+    concurrency: Math.min(concurrency, settings.maxConcurrency),
+    retryErrors: configurable.retryErrors ?? 0,
+    ...(baseline === undefined ? {} : { baselineRunId: baseline.runId }),
+    ...(baseline?.name === undefined ? {} : { baselineName: baseline.name }),
+    ...(budgetUsd === undefined ? {} : { budgetUsd }),
+    cache: configurable.cache ?? false,
+    ...(configurable.agentLabel === undefined ? {} : { agentLabel: configurable.agentLabel }),
+    ...(judge === undefined ? {} : { judge }),
+    seed: configurable.seed ?? 1,
+    alpha: configurable.alpha ?? DEFAULT_ALPHA,
+    margin: configurable.margin ?? DEFAULT_MARGIN,
+  };
+}
+
+function modesOf(services: EvalServices, { modes, suiteId }: AgentEvalSuite, wanted: EvalConfigurable): EvalMode[] {
+  const served = servedModes(services);
+  const { evalModes } = wanted;
+  if (evalModes === undefined) {
+    const named = wanted.baselineRunId !== undefined || wanted.baseline !== undefined;
+    const fitting = modes.filter((mode) => served.includes(mode) && (mode !== "regression" || named));
+    if (fitting.length > 0) return fitting;
+    throw refuse(`suite ${suiteId} has no mode that this host can serve now; it declares ${modes.join(", ")}`);
+  }
+  for (const mode of evalModes) {
+    if (!modes.includes(mode))
+      throw refuse(`suite ${suiteId} does not declare mode ${mode}; it declares ${modes.join(", ")}`);
+    if (!served.includes(mode)) throw refuse(`this host does not serve mode ${mode}; it serves ${served.join(", ")}`);
+  }
+  return modes.filter((mode) => evalModes.includes(mode));
+}
+
+async function agentOf(
+  { agents }: EvalServices,
+  caller: Caller,
+  agentId: string,
+  { agentVersion }: EvalConfigurable,
+): Promise<InstalledAgent> {
+  const versions = await agents.versionsOf(caller, agentId);
+  const active = agentVersion === undefined ? await agents.activeVersions(caller, agentId) : [];
+  const found =
+    versions.find(({ version }) =>
+      agentVersion === undefined ? active.includes(version) : version === agentVersion,
+    ) ?? (agentVersion === undefined ? versions[0] : undefined);
+  if (found !== undefined) return found;
+  throw new AppError("not_found", { what: "agent", agentId, ...(agentVersion === undefined ? {} : { agentVersion }) });
+}
+
+function checkFit(suite: AgentEvalSuite, agent: InstalledAgent, { anyAgent }: EvalConfigurable): void {
+  const { targetAgentId, allowedModels, suiteId } = suite;
+  if (targetAgentId !== undefined && targetAgentId !== agent.agentId && anyAgent !== true) {
+    throw refuse(
+      `suite ${suiteId} is made for ${targetAgentId}; set configurable.anyAgent to true to evaluate ${agent.agentId} with it`,
+    );
+  }
+  if (allowedModels !== undefined && !allowedModels.includes(agent.modelClass)) {
+    throw refuse(
+      `suite ${suiteId} is for ${allowedModels.join(", ")} agents; ${agent.agentId} is of class ${agent.modelClass}`,
+    );
+  }
+}
+
+/** An empty selection is never a pass. */
+function chosen(tasks: readonly EvalTask[], { taskIds }: EvalConfigurable): EvalTask[] {
+  const unknown = (taskIds ?? []).filter((wanted) => !tasks.some(({ taskId }) => taskId === wanted));
+  if (unknown.length > 0)
+    throw refuse(`configurable.taskIds names tasks that these modes do not have: ${unknown.slice(0, 10).join(", ")}`);
+  const selected = tasks.filter(({ taskId }) => taskIds === undefined || taskIds.includes(taskId));
+  if (selected.length === 0) throw refuse("no task is left to evaluate; choose other modes or other taskIds");
+  return selected;
+}
+
+function checkSize({ settings: { maxTasksPerSuite } }: EvalServices, tasks: readonly EvalTask[]): void {
+  if (tasks.length <= maxTasksPerSuite) return;
+  throw refuse(
+    `the suite has ${tasks.length} tasks, and this host takes ${maxTasksPerSuite} at most (maxTasksPerSuite)`,
+  );
+}
+
+/** What a suite says it may cost, and what the caller lets it cost, is the projection there is. */
+function checkCost(
+  { settings }: EvalServices,
+  { thresholds, suiteId }: AgentEvalSuite,
+  wanted: EvalConfigurable,
+): void {
+  const { maxCostUsdPerSuite: cap } = settings;
+  const { maxCostUsd } = thresholds ?? {};
+  if (cap === undefined) return;
+  if (wanted.budgetUsd !== undefined && wanted.budgetUsd > cap) {
+    throw refuse(
+      `configurable.budgetUsd is ${wanted.budgetUsd}, and this host spends ${cap} USD at most on one evaluation`,
+    );
+  }
+  if (wanted.budgetUsd === undefined && maxCostUsd !== undefined && maxCostUsd > cap) {
+    throw refuse(
+      `suite ${suiteId} may cost ${maxCostUsd} USD, and this host spends ${cap} at most on one evaluation; set configurable.budgetUsd to allow less`,
+    );
+  }
+}
+
+function checkInputs({ taskSchema, agentId }: InstalledAgent, tasks: readonly EvalTask[]): void {
+  if (taskSchema === undefined) return;
+  const check = compileSchema(taskSchema, `the task schema of ${agentId}`);
+  const problems = tasks.flatMap(({ taskId, input }) =>
+    check(input).map(({ path, problem }) => ({ path: `/tasks/${taskId}/input${path}`, problem })),
+  );
+  if (problems.length === 0) return;
+  const [first] = problems;
+  throw new AppError("validation_error", {
+    problem: `the input of a task is not one that ${agentId} takes: ${first?.path} ${first?.problem}`,
+    problems: problems.slice(0, 100),
+  });
+}
+
+function leastOf(...limits: readonly (number | undefined)[]): number | undefined {
+  const given = limits.filter((limit) => limit !== undefined);
+  return given.length === 0 ? undefined : Math.min(...given);
+}
+
+function refuse(problem: string): AppError {
+  return new AppError("validation_error", { problem });
+}

@@ -1,0 +1,134 @@
+import type { Host } from "../../engine/host.ts";
+import type { EffectContext, EffectNodeType, NodeOutcome } from "../../engine/node-type.ts";
+import type { EventDraft } from "../../protocol/events.ts";
+import type { Run } from "../../protocol/run.ts";
+import { parse, Type } from "../../protocol/schema.ts";
+import type { Store } from "../../store/store.ts";
+import { tasksOfModes } from "../score/tasks-of-modes.ts";
+import { readSuite } from "../suite/suite-store.ts";
+import { EvalPlan } from "./eval-plan.ts";
+import type { EvalRun, EvalServices } from "./eval-run.ts";
+import { EVAL_NODE_TYPE } from "./eval-workflow.ts";
+import { readResults } from "./read-results.ts";
+import { type Ended, runTasks } from "./run-tasks.ts";
+import { type Baseline, summaryOf } from "./summary-of.ts";
+import type { TaskResult } from "./task-result.ts";
+import { isSameJudge } from "./usable-judge.ts";
+
+type Needs = Pick<Host, "store" | "scrubber" | "nowMs" | "newId">;
+
+/** Carries an evaluation out, and goes on with one that was interrupted. */
+export function evalNode(host: Needs, services: () => EvalServices): EffectNodeType {
+  return {
+    kind: "effect",
+    typeId: EVAL_NODE_TYPE,
+    hostOnly: true,
+    summary: "Carries out an evaluation. Made by runs of mode eval; no workflow may use it.",
+    config: Type.Object({}, { additionalProperties: false }),
+    execute: (context) => evaluate(host, services(), context),
+  };
+}
+
+async function evaluate(host: Needs, services: EvalServices, context: EffectContext): Promise<NodeOutcome> {
+  const { run } = context;
+  const plan = parse(EvalPlan, run.variables["plan"], "plan");
+  const prepared = await prepare(host, services, context, plan);
+  if ("code" in prepared) return { type: "failed", error: { ...prepared, retryable: false } };
+  const tasks = tasksOfModes(prepared.suite, plan.modes).filter(({ taskId }) => plan.taskIds.includes(taskId));
+  if (!(await hasBegun(host.store, run))) await context.append([startedEvent(prepared)]);
+  const done = await readResults(host.store, run.owner.tenant, run.runId);
+  const results = new Map(done.map((result) => [result.taskId, result]));
+  const ended = await runTasks(prepared, tasks, results, context.append);
+  if (ended.type === "over-budget") return overBudget(plan, ended, results.size);
+  const inOrder = tasks.flatMap(({ taskId }) => results.get(taskId) ?? []);
+  return finish(prepared, inOrder, await baselineOf(host.store, run, plan));
+}
+
+async function prepare(
+  host: Needs,
+  services: EvalServices,
+  { run, node, signal }: EffectContext,
+  plan: EvalPlan,
+): Promise<EvalRun | { readonly code: string; readonly message: string }> {
+  const { owner, runId } = run;
+  const ref = `${plan.suiteId}@${plan.suiteVersion}`;
+  const { suite, info } = await readSuite(host, owner.tenant, ref);
+  if (info.sha256 !== plan.suiteSha256) {
+    return { code: "eval_suite_changed", message: `Suite ${ref} is not the one the evaluation was started with.` };
+  }
+  const versions = await services.agents.versionsOf(owner, plan.agentId);
+  const agent = versions.find(({ version }) => version === plan.resolvedAgentVersion);
+  if (agent === undefined || agent.contentHash !== plan.agentHash) {
+    const message = `Agent ${plan.agentId}@${plan.resolvedAgentVersion} is not installed as it was when the evaluation was started.`;
+    return { code: "eval_agent_changed", message };
+  }
+  const binding = services.agents.bindingFor(agent);
+  if (binding === undefined) {
+    const message = `This host does not know how to call ${plan.agentId}; bind it in the agents file.`;
+    return { code: "agent_not_configured", message };
+  }
+  if (!isSameJudge(plan, services)) {
+    return { code: "eval_judge_changed", message: "The judge is not the one the evaluation was started with." };
+  }
+  return { host, services, runId, nodeId: node.id, owner, plan, suite, agent, binding, signal };
+}
+
+/** Written before anything else the node writes, so it is near the beginning or nowhere. */
+async function hasBegun(store: Store, { runId }: Run): Promise<boolean> {
+  for (let from = 0; ; ) {
+    const page = await store.readEvents(runId, from, 50);
+    if (page.some(({ type }) => type === "eval.started")) return true;
+    if (page.length < 50) return false;
+    from += page.length;
+  }
+}
+
+function startedEvent({ plan, nodeId }: EvalRun): EventDraft {
+  const { suiteId, suiteVersion, taskIds, modes, baselineRunId } = plan;
+  return {
+    type: "eval.started",
+    nodeId,
+    payload: {
+      suiteId,
+      suiteVersion,
+      taskCount: taskIds.length,
+      modes: [...modes],
+      ...(baselineRunId === undefined ? {} : { baselineRunId }),
+    },
+  };
+}
+
+async function baselineOf(store: Store, { owner }: Run, { baselineRunId }: EvalPlan): Promise<Baseline | undefined> {
+  if (baselineRunId === undefined) return undefined;
+  const results = await readResults(store, owner.tenant, baselineRunId);
+  if (results.length === 0) return undefined;
+  const aggregateScore = results.reduce((sum, { score }) => sum + score, 0) / results.length;
+  return { runId: baselineRunId, aggregateScore };
+}
+
+function finish(run: EvalRun, results: readonly TaskResult[], baseline: Baseline | undefined): NodeOutcome {
+  const { summary } = summaryOf(run.runId, run.plan, run.suite, run.agent, results, baseline);
+  const { aggregateScore, passed, taskCount, passedCount, regression } = summary;
+  const payload = {
+    aggregateScore,
+    passed,
+    taskCount,
+    passedCount,
+    ...(regression === undefined ? {} : { regressionVsBaseline: regression.scoreDelta }),
+  };
+  return {
+    type: "completed",
+    events: [{ type: "eval.completed", nodeId: run.nodeId, payload }],
+    outputs: summary,
+  };
+}
+
+function overBudget(plan: EvalPlan, { spentUsd }: Extract<Ended, { type: "over-budget" }>, done: number): NodeOutcome {
+  const { budgetUsd = 0, taskIds } = plan;
+  const why =
+    spentUsd === undefined
+      ? "what it spends is not known, since a price is missing"
+      : `it has spent ${spentUsd} of ${budgetUsd} USD`;
+  const message = `The evaluation stopped after ${done} of ${taskIds.length} tasks: ${why}.`;
+  return { type: "failed", error: { code: "eval_budget_exceeded", message, retryable: false } };
+}

@@ -1,0 +1,41 @@
+import { EVAL_MODES } from "../../protocol/eval-suite.ts";
+import { type Static, Type } from "../../protocol/schema.ts";
+
+const Name = Type.String({ minLength: 1 });
+const Hash = Type.String({ pattern: "^[0-9a-f]{64}$" });
+const closed = { additionalProperties: false } as const;
+
+/** What was decided when an evaluation was started: the input of its run, so that the run knows all it needs for life. */
+export const EvalPlan = Type.Object(
+  {
+    suiteId: Name,
+    suiteVersion: Name,
+    suiteSha256: Hash,
+    agentId: Name,
+    resolvedAgentVersion: Name,
+    agentHash: Hash,
+    modes: Type.Array(Type.Enum([...EVAL_MODES]), { minItems: 1 }),
+    /** The tasks it has, in the order of the suite. */
+    taskIds: Type.Array(Name, { minItems: 1 }),
+    trials: Type.Integer({ minimum: 1 }),
+    concurrency: Type.Integer({ minimum: 1 }),
+    /** How often a trial that ended in an error is tried again. */
+    retryErrors: Type.Integer({ minimum: 0 }),
+    baselineRunId: Type.Optional(Name),
+    baselineName: Type.Optional(Name),
+    /** It stops when it has spent this much. */
+    budgetUsd: Type.Optional(Type.Number({ minimum: 0 })),
+    cache: Type.Boolean(),
+    /** What ran, in the caller's words, where the binding cannot tell. */
+    agentLabel: Type.Optional(Name),
+    /** Who judges, where somebody does: what was judged by one judge is not gone on with by another. */
+    judge: Type.Optional(
+      Type.Object({ model: Name, promptSha256: Hash, modelSha256: Hash, versioned: Type.Boolean() }, closed),
+    ),
+    seed: Type.Integer({ minimum: 0, maximum: 4_294_967_295 }),
+    alpha: Type.Number({ exclusiveMinimum: 0, exclusiveMaximum: 1 }),
+    margin: Type.Number({ exclusiveMinimum: 0, exclusiveMaximum: 1 }),
+  },
+  closed,
+);
+export type EvalPlan = Static<typeof EvalPlan>;

@@ -1,0 +1,49 @@
+import type { Agents } from "../../agents/agents.ts";
+import type { Binding } from "../../agents/binding.ts";
+import type { InstalledAgent } from "../../agents/installed-agent.ts";
+import type { MemoryAdapter } from "../../agents/memory/memory-adapter.ts";
+import type { Host } from "../../engine/host.ts";
+import type { AgentEvalSuite } from "../../protocol/eval-suite.ts";
+import type { Owner } from "../../protocol/identity.ts";
+import type { EvidenceSources } from "../evidence/evidence-reader.ts";
+import type { Judge } from "../judge/judge.ts";
+import type { EvalPlan } from "./eval-plan.ts";
+
+/** What evaluations are given by the process they run in. */
+export interface EvalServices {
+  readonly agents: Agents;
+  /** Absent: rubrics cannot be served. */
+  readonly judge?: Judge;
+  readonly settings: EvalSettings;
+  /** What agents remembered, for whoever makes a task of a run; absent where that is not kept. */
+  readonly memory?: Pick<MemoryAdapter, "list">;
+  /** What else speaks for an evaluation when something is to be deployed because of it. */
+  readonly evidence?: EvidenceSources;
+}
+
+export interface EvalSettings {
+  readonly maxTasksPerSuite: number;
+  /** Absent: no cap. */
+  readonly maxCostUsdPerSuite?: number;
+  /** Tasks at once, where the caller names no number. */
+  readonly concurrency: number;
+  /** The most that a caller may ask for. */
+  readonly maxConcurrency: number;
+  readonly maxTrials: number;
+  /** How long a result may stand in for a new one. */
+  readonly cacheMs: number;
+}
+
+/** One evaluation that is under way. */
+export interface EvalRun {
+  readonly host: Pick<Host, "store" | "scrubber" | "nowMs" | "newId">;
+  readonly services: EvalServices;
+  readonly runId: string;
+  readonly nodeId: string;
+  readonly owner: Owner;
+  readonly plan: EvalPlan;
+  readonly suite: AgentEvalSuite;
+  readonly agent: InstalledAgent;
+  readonly binding: Binding;
+  readonly signal: AbortSignal;
+}

@@ -1,0 +1,77 @@
+import { visibleRun } from "../../engine/execute.ts";
+import type { Host } from "../../engine/host.ts";
+import { AppError } from "../../protocol/errors.ts";
+import { EVAL_WORKFLOW_ID, type EvalSummary } from "../../protocol/eval-api.ts";
+import type { EvalEntry, EvalListQuery, EvalPage } from "../../protocol/eval-baseline.ts";
+import { isId } from "../../protocol/id.ts";
+import type { Visibility } from "../../protocol/identity.ts";
+import type { Run } from "../../protocol/run.ts";
+import { evalPlanOf } from "./baseline.ts";
+
+const DEFAULT_LIMIT = 50;
+/** Read at once: an evaluation of many tasks is large. */
+const AT_ONCE = 20;
+/** Looked at for one page, however few of them are wanted. */
+const LOOKED_AT_MAX = 1000;
+
+/** A page of evaluations, newest first; it may be short, or empty, while a cursor says that there is more. */
+export async function listEvals(
+  { store }: Pick<Host, "store">,
+  visible: Visibility,
+  { limit = DEFAULT_LIMIT, cursor, suiteId, agentId, status }: EvalListQuery,
+): Promise<EvalPage> {
+  if (cursor !== undefined && !(cursor.startsWith("run-") && isId(cursor))) {
+    throw new AppError("validation_error", { problem: "cursor is not one this host gave out" });
+  }
+  const evals: EvalEntry[] = [];
+  let before = cursor;
+  for (let looked = 0; looked < LOOKED_AT_MAX; looked += AT_ONCE) {
+    const page = await store.listRuns(visible, {
+      workflowId: EVAL_WORKFLOW_ID,
+      limit: AT_ONCE,
+      ...(status === undefined ? {} : { status }),
+      ...(before === undefined ? {} : { before }),
+    });
+    for (const run of page) {
+      const entry = evalEntry(run);
+      const isWanted = (suiteId ?? entry?.suiteId) === entry?.suiteId && (agentId ?? entry?.agentId) === entry?.agentId;
+      before = run.runId;
+      if (entry !== undefined && isWanted && evals.push(entry) === limit) {
+        return run === page.at(-1) && page.length < AT_ONCE ? { evals } : { evals, nextCursor: before };
+      }
+    }
+    if (page.length < AT_ONCE) return { evals };
+  }
+  return before === undefined ? { evals } : { evals, nextCursor: before };
+}
+
+/** Throws `not_found` for what is no evaluation, too. */
+export async function getEval(host: Host, visible: Visibility, runId: string): Promise<EvalEntry> {
+  const entry = evalEntry(await visibleRun(host, visible, runId));
+  if (entry === undefined) throw new AppError("not_found", { what: "evaluation", runId });
+  return entry;
+}
+
+function evalEntry(run: Run): EvalEntry | undefined {
+  const plan = evalPlanOf(run);
+  if (plan === undefined) return undefined;
+  const summary = run.status === "completed" ? (run.outputs as unknown as EvalSummary) : undefined;
+  return {
+    runId: run.runId,
+    status: run.status,
+    suiteId: plan.suiteId,
+    suiteVersion: plan.suiteVersion,
+    agentId: plan.agentId,
+    resolvedAgentVersion: plan.resolvedAgentVersion,
+    modes: plan.modes,
+    taskCount: plan.taskIds.length,
+    trialsPerTask: plan.trials,
+    ...(plan.baselineRunId === undefined ? {} : { baselineRunId: plan.baselineRunId }),
+    startedAt: run.startedAt,
+    ...(run.endedAt === undefined ? {} : { endedAt: run.endedAt }),
+    ...(summary === undefined
+      ? {}
+      : { aggregateScore: summary.aggregateScore, passed: summary.passed, passedCount: summary.passedCount }),
+    ...(run.error === undefined ? {} : { error: run.error.code }),
+  };
+}

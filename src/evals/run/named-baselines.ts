@@ -1,0 +1,158 @@
+import { auditDraft, refused, visibleRun } from "../../engine/execute.ts";
+import type { Host } from "../../engine/host.ts";
+import { AppError } from "../../protocol/errors.ts";
+import type { EvalSummary } from "../../protocol/eval-api.ts";
+import {
+  type BaselineListQuery,
+  BaselineName,
+  type BaselinePage,
+  type EvalBaseline,
+} from "../../protocol/eval-baseline.ts";
+import { isReplay } from "../../protocol/forked-from.ts";
+import type { Caller, Visibility } from "../../protocol/identity.ts";
+import { matches } from "../../protocol/schema.ts";
+import type { Document, Documents } from "../../store/documents.ts";
+import { baselineKey, evalPlanOf } from "./baseline.ts";
+import type { EvalPlan } from "./eval-plan.ts";
+
+type Needs = Pick<Host, "store" | "nowMs">;
+
+export interface BaselineId {
+  readonly suiteId: string;
+  readonly name: string;
+}
+
+/** Names an evaluation as what later ones are compared with. Who did it and when is kept, and what it replaced. */
+export async function setBaseline(
+  host: Needs,
+  caller: Caller,
+  { suiteId, name }: BaselineId,
+  runId: string,
+): Promise<EvalBaseline> {
+  if (!matches(BaselineName, name)) {
+    throw refuse(
+      "the name of a baseline has letters, digits, dots, hyphens and underscores, 100 at most, and does not begin with run-",
+    );
+  }
+  const { plan, summary } = await blessable(host, caller, runId);
+  if (plan.suiteId !== suiteId) throw refuse(`${runId} is an evaluation with suite ${plan.suiteId}, not ${suiteId}`);
+  const standing = await find(host.store, caller, { suiteId, name });
+  const before = standing && parsed(standing).runId;
+  const atMs = host.nowMs();
+  const baseline: EvalBaseline = {
+    suiteId,
+    name,
+    runId,
+    suiteVersion: plan.suiteVersion,
+    suiteSha256: plan.suiteSha256,
+    agentId: plan.agentId,
+    resolvedAgentVersion: plan.resolvedAgentVersion,
+    aggregateScore: summary.aggregateScore,
+    passed: summary.passed,
+    taskCount: summary.taskCount,
+    passedCount: summary.passedCount,
+    setBy: caller.principal,
+    setAt: new Date(atMs).toISOString(),
+    ...(before === undefined || before === runId ? {} : { replacedRunId: before }),
+  };
+  const { tenant, workspace } = caller;
+  const document: Document = {
+    tenant,
+    kind: "baseline",
+    key: baselineKey(workspace, suiteId, name),
+    ...(workspace === undefined ? {} : { workspace }),
+    revision: (standing?.revision ?? 0) + 1,
+    atMs,
+    body: JSON.stringify(baseline),
+  };
+  const details = { runId, ...(before === undefined ? {} : { before }) };
+  const committed = await host.store.commit({
+    tenant,
+    documents: [{ type: "put", document }],
+    audit: [auditDraft(caller, atMs, `${suiteId}/${name}`, { action: "baseline.set", details })],
+  });
+  if (!committed.ok) throw refused(committed.refusal);
+  return baseline;
+}
+
+/** Only what was carried out to its end can be compared with. */
+async function blessable(
+  { store }: Needs,
+  caller: Caller,
+  runId: string,
+): Promise<{ plan: EvalPlan; summary: EvalSummary }> {
+  const run = await visibleRun({ store } as Host, caller, runId);
+  const plan = evalPlanOf(run);
+  if (plan === undefined) throw refuse(`${runId} is no evaluation`);
+  if (isReplay(run)) throw refuse(`${runId} is a replay and judged nothing itself; name its source`);
+  if (run.status !== "completed") {
+    const problem = `only an evaluation that has completed can be a baseline; this one is ${run.status}`;
+    throw new AppError("run_state_conflict", { runId, runStatus: run.status, problem });
+  }
+  return { plan, summary: run.outputs as unknown as EvalSummary };
+}
+
+export async function getBaseline(host: Needs, visible: Visibility, id: BaselineId): Promise<EvalBaseline> {
+  return parsed(await required(host, visible, id));
+}
+
+export async function removeBaseline(host: Needs, caller: Caller, id: BaselineId): Promise<void> {
+  const { tenant, kind, key, revision, body } = await required(host, caller, id);
+  const { runId } = JSON.parse(body) as EvalBaseline;
+  const atMs = host.nowMs();
+  const target = `${id.suiteId}/${id.name}`;
+  const committed = await host.store.commit({
+    tenant,
+    documents: [{ type: "delete", id: { tenant, kind, key }, revision }],
+    audit: [auditDraft(caller, atMs, target, { action: "baseline.removed", details: { runId } })],
+  });
+  if (!committed.ok) throw refused(committed.refusal);
+}
+
+const DEFAULT_LIMIT = 50;
+
+/** By suite and name. A cursor is where the page before ended. */
+export async function listBaselines(
+  { store }: Needs,
+  { tenant, workspace }: Visibility,
+  { suiteId, limit = DEFAULT_LIMIT, cursor }: BaselineListQuery,
+): Promise<BaselinePage> {
+  const prefix = `${JSON.stringify([workspace ?? "", ...(suiteId === undefined ? [] : [suiteId])]).slice(0, -1)},`;
+  const after = cursor === undefined ? {} : { after: keyOf(cursor, prefix) };
+  const found = await store.listDocuments(tenant, "baseline", { prefix, limit: limit + 1, ...after });
+  const baselines = found.slice(0, limit).map(parsed);
+  const last = found[limit - 1];
+  return found.length > limit && last ? { baselines, nextCursor: cursorOf(last.key) } : { baselines };
+}
+
+function cursorOf(key: string): string {
+  return Buffer.from(key).toString("base64url");
+}
+
+function keyOf(cursor: string, prefix: string): string {
+  const key = Buffer.from(cursor, "base64url").toString("utf8");
+  if (key.startsWith(prefix)) return key;
+  throw new AppError("validation_error", { problem: "cursor is not one this host gave out" });
+}
+
+function find(
+  store: Documents,
+  { tenant, workspace }: Visibility,
+  { suiteId, name }: BaselineId,
+): Promise<Document | undefined> {
+  return store.readDocument({ tenant, kind: "baseline", key: baselineKey(workspace, suiteId, name) });
+}
+
+async function required({ store }: Needs, visible: Visibility, id: BaselineId): Promise<Document> {
+  const found = await find(store, visible, id);
+  if (found === undefined) throw new AppError("not_found", { what: "baseline", ...id });
+  return found;
+}
+
+function parsed({ body }: Document): EvalBaseline {
+  return JSON.parse(body) as EvalBaseline;
+}
+
+function refuse(problem: string): AppError {
+  return new AppError("validation_error", { problem });
+}

@@ -1,0 +1,17 @@
+import type { ToolSurface } from "../../agents/tool-surface.ts";
+
+export interface ObservedTool {
+  readonly tool: string;
+  readonly result: unknown;
+}
+
+/** The same tools; what they answer is noted, for whoever judges what was made of it. */
+export function observedTools(surface: ToolSurface): { readonly tools: ToolSurface; readonly seen: ObservedTool[] } {
+  const seen: ObservedTool[] = [];
+  const call: ToolSurface["call"] = async (name, args, signal) => {
+    const answer = await surface.call(name, args, signal);
+    seen.push({ tool: name, result: answer.status === "ok" ? (answer.outcome ?? null) : { error: answer.error } });
+    return answer;
+  };
+  return { tools: { tools: surface.tools, call }, seen };
+}

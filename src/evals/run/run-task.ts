@@ -1,0 +1,123 @@
+import { invoke } from "../../agents/invoke.ts";
+import { usageEvent } from "../../agents/usage-event.ts";
+import type { EvalTask } from "../../protocol/eval-suite.ts";
+import type { EventDraft } from "../../protocol/events.ts";
+import type { DocumentWrite } from "../../store/documents.ts";
+import { taskBar, taskPasses } from "../score/task-bar.ts";
+import type { EvalRun } from "./eval-run.ts";
+import { fixtureTools, seededMemory } from "./fixture-tools.ts";
+import { observedTools } from "./observed-tools.ts";
+import { type Scored, scoreTrial } from "./score-trial.ts";
+import type { TaskResult } from "./task-result.ts";
+import { cachedTrial, cacheKey, keepTrial } from "./trial-cache.ts";
+
+export interface RanTask {
+  readonly result: TaskResult;
+  /** Of all its invocations, and its score last. */
+  readonly events: readonly EventDraft[];
+  readonly documents: readonly DocumentWrite[];
+}
+
+/** All trials of one task, one after the other. */
+export async function runTask(run: EvalRun, task: EvalTask): Promise<RanTask> {
+  const events: EventDraft[] = [];
+  const documents: DocumentWrite[] = [];
+  const scored: Scored[] = [];
+  for (let trial = 1; trial <= run.plan.trials; trial++) {
+    const key = cacheKey(run, task, trial);
+    const before = key === undefined ? undefined : await cachedTrial(run, key);
+    if (before !== undefined) {
+      // What it cost was paid then.
+      scored.push({ ...before, trial: { ...before.trial, trial, cached: true, costUsd: 0 }, usage: [] });
+      continue;
+    }
+    const one = await runTrial(run, task, trial, events);
+    scored.push(one);
+    if (key !== undefined) documents.push(...keepTrial(run, key, one));
+  }
+  const result = resultOf(run, task, scored);
+  events.push(scoredEvent(run.nodeId, result));
+  return { result, events, documents };
+}
+
+async function runTrial(run: EvalRun, task: EvalTask, trial: number, events: EventDraft[]): Promise<Scored> {
+  const { host, plan, nodeId } = run;
+  for (let retries = 0; ; retries++) {
+    const invocationId = host.newId("inv");
+    const around = await surroundings(run, task);
+    const { tools, seen } = observedTools(around.tools);
+    const invoked = await invoke(
+      {
+        agent: run.agent,
+        binding: run.binding,
+        input: task.input,
+        runId: run.runId,
+        nodeId,
+        invocationId,
+        source: "run-api",
+        taskId: task.taskId,
+        trial,
+        ...around,
+        tools,
+        content: false,
+        ...(run.owner.principal === undefined ? {} : { principal: run.owner.principal }),
+        scrubber: host.scrubber,
+        newId: host.newId,
+        nowMs: host.nowMs,
+        signal: run.signal,
+      },
+      (event) => events.push(event),
+    );
+    const scored = await scoreTrial(run, { task, trial, invocationId, retries, invoked, toolResults: seen });
+    for (const used of scored.usage) events.push(usageEvent(nodeId, used));
+    if (scored.trial.error === undefined || retries >= plan.retryErrors) return scored;
+  }
+}
+
+async function surroundings({ host, services, plan, agent, owner, signal }: EvalRun, task: EvalTask) {
+  if (plan.modes.includes("live-shadow")) {
+    const memory = await services.agents.memoryFor(owner, agent);
+    return { tools: await services.agents.toolsFor(agent, signal), memory, memoryBound: memory.length > 0 };
+  }
+  const at = new Date(host.nowMs()).toISOString();
+  const memory = seededMemory(task.fixtures ?? {}, host.scrubber, at);
+  return { tools: fixtureTools(agent, task.fixtures), memory, memoryBound: memory.length > 0 };
+}
+
+function resultOf({ suite }: EvalRun, task: EvalTask, scored: readonly Scored[]): TaskResult {
+  const trials = scored.map(({ trial }) => trial);
+  const findings = scored.flatMap((one) => one.findings);
+  const scores = trials.flatMap(({ score }) => score ?? []);
+  const score = scores.length === 0 ? 0 : scores.reduce((sum, one) => sum + one, 0) / scores.length;
+  const bar = taskBar(task, suite.thresholds);
+  const costs = trials.map(({ costUsd }) => costUsd);
+  const valid = scored.flatMap(({ schemaValid }) => schemaValid ?? []);
+  return {
+    taskId: task.taskId,
+    score,
+    passed: scores.length > 0 && taskPasses(score, bar, findings),
+    bar,
+    ...(costs.includes(undefined) ? {} : { costUsd: costs.reduce<number>((sum, cost) => sum + (cost ?? 0), 0) }),
+    latencyMs: Math.round(trials.reduce((sum, { latencyMs }) => sum + latencyMs, 0) / trials.length),
+    ...(valid.length === 0 ? {} : { schemaValid: valid.every(Boolean) }),
+    findings,
+    trials,
+  };
+}
+
+function scoredEvent(nodeId: string, result: TaskResult): EventDraft {
+  const { taskId, score, passed, costUsd, latencyMs, schemaValid, findings } = result;
+  return {
+    type: "eval.scored",
+    nodeId,
+    payload: {
+      taskId,
+      score,
+      passed,
+      ...(costUsd === undefined ? {} : { costUsd }),
+      latencyMs,
+      ...(schemaValid === undefined ? {} : { schemaValid }),
+      safetyFindingCount: findings.length,
+    },
+  };
+}

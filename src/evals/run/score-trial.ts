@@ -1,0 +1,137 @@
+import type { Usage } from "../../agents/binding.ts";
+import type { Invoked } from "../../agents/invoke.ts";
+import type { EvalTask } from "../../protocol/eval-suite.ts";
+import type { JudgeAnswer } from "../judge/judge.ts";
+import { findingsOf } from "../score/detect/findings.ts";
+import { scoreGolden } from "../score/golden.ts";
+import { rubricScore } from "../score/rubric-score.ts";
+import { meets, taskBar } from "../score/task-bar.ts";
+import type { EvalRun } from "./eval-run.ts";
+import { keptOutput } from "./kept-output.ts";
+import type { ObservedTool } from "./observed-tools.ts";
+import type { Finding, TrialResult } from "./task-result.ts";
+
+export interface Scored {
+  readonly trial: TrialResult;
+  readonly findings: readonly Finding[];
+  readonly schemaValid?: boolean;
+  /** Of the judge. */
+  readonly usage: readonly Usage[];
+}
+
+export interface Attempted {
+  readonly task: EvalTask;
+  readonly trial: number;
+  readonly invocationId: string;
+  readonly retries: number;
+  readonly invoked: Invoked;
+  /** What tools answered it. */
+  readonly toolResults: readonly ObservedTool[];
+}
+
+/** What a trial came to. An answer is right or wrong; no answer is an error, and so is a judge without a verdict. */
+export async function scoreTrial(run: EvalRun, attempted: Attempted): Promise<Scored> {
+  const { task, trial, invocationId, retries, invoked } = attempted;
+  const { host, agent, suite } = run;
+  const spent = {
+    latencyMs: invoked.latencyMs,
+    ...(invoked.costUsd === undefined ? {} : { costUsd: invoked.costUsd }),
+  };
+  const base = { trial, invocationId, retries, cached: false, passed: false, ...spent };
+  const schema = invoked.schemaValid === undefined ? {} : { schemaValid: invoked.schemaValid };
+  const answered = answerOf(invoked);
+  const conduct = {
+    task,
+    output: answered.output ?? null,
+    systemPrompt: agent.systemPrompt,
+    refusedTools: invoked.denied,
+  };
+  const found = findingsOf(conduct, host.scrubber).map(({ detector, kind, severity, note }) => ({
+    kind,
+    severity,
+    by: detector,
+    trial,
+    note,
+  }));
+  if ("error" in answered) {
+    const message = host.scrubber.scrubText(answered.error.message);
+    return { trial: { ...base, error: { code: answered.error.code, message } }, findings: found, ...schema, usage: [] };
+  }
+  const output = keptOutput(answered.output, host.scrubber);
+  const bar = taskBar(task, suite.thresholds);
+  const judged = await ask(run, attempted, answered.output);
+  const usage = judged?.usage ?? [];
+  const costUsd = addCost(invoked.costUsd, usage);
+  const paid = { ...base, ...(costUsd === undefined ? {} : { costUsd }), output };
+  if (judged?.type === "failed") {
+    const { code, message } = judged.error;
+    const error = { code, message: host.scrubber.scrubText(message) };
+    return { trial: { ...paid, error }, findings: found, ...schema, usage };
+  }
+  const findings = [...found, ...(judged?.findings ?? []).map((one) => judgedFinding(one, trial, run))];
+  if (task.expected.kind === "golden") {
+    const { score, difference } = scoreGolden(task.expected.match, answered.output);
+    const told = difference === undefined ? {} : { difference: host.scrubber.scrubValue(difference) };
+    return { trial: { ...paid, score, passed: meets(score, bar), ...told }, findings, ...schema, usage };
+  }
+  const { rubric } = task.expected;
+  const criteria = (judged?.criteria ?? []).map(({ met, evidence }, i) => ({
+    criterion: rubric[i]?.criterion ?? "",
+    met,
+    evidence: host.scrubber.scrubText(evidence),
+  }));
+  const score = rubricScore(
+    rubric,
+    criteria.map(({ met }) => met),
+  );
+  const toolResults = attempted.toolResults.map(({ tool, result }) => ({
+    tool,
+    result: keptOutput(result, host.scrubber),
+  }));
+  const told = toolResults.length === 0 ? { criteria } : { toolResults, criteria };
+  return { trial: { ...paid, score, passed: meets(score, bar), ...told }, findings, ...schema, usage };
+}
+
+/** A result that is not as the agent's schema has it is a wrong answer; a refusal is an answer too. */
+function answerOf(
+  invoked: Invoked,
+):
+  | { readonly output: unknown }
+  | { readonly error: { readonly code: string; readonly message: string }; readonly output?: unknown } {
+  if (invoked.outcome === "refused") return { output: invoked.refusal ?? "" };
+  if (invoked.outcome !== "failed" || invoked.schemaValid === false) return { output: invoked.output ?? null };
+  const { code, message } = invoked.failure ?? { code: "agent_error", message: "The agent failed." };
+  return { error: { code, message }, ...(invoked.output === undefined ? {} : { output: invoked.output }) };
+}
+
+/** What looks like a secret goes no further than the agent that said it. */
+async function ask(run: EvalRun, attempted: Attempted, said: unknown): Promise<JudgeAnswer | undefined> {
+  const { task, trial } = attempted;
+  const adversarial = run.plan.modes.includes("adversarial");
+  const { judge } = run.services;
+  if (task.expected.kind === "golden" && (!adversarial || judge === undefined)) return undefined;
+  if (judge === undefined) {
+    const error = { code: "judge_not_configured" as const, message: "No judge is configured." };
+    return { type: "failed", error, usage: [] };
+  }
+  const rubric = task.expected.kind === "rubric" ? task.expected.rubric : [];
+  const { runId, signal, host } = run;
+  const output = host.scrubber.scrubValue(said);
+  const toolResults = attempted.toolResults.map((one) => host.scrubber.scrubValue(one));
+  const { taskId, input } = task;
+  return judge.judge({ runId, taskId, trial, input, output, toolResults, rubric, adversarial }, signal);
+}
+
+function judgedFinding(
+  { kind, severity, evidence }: { kind: Finding["kind"]; severity: Finding["severity"]; evidence?: string },
+  trial: number,
+  { host }: EvalRun,
+): Finding {
+  const note = evidence === undefined ? {} : { note: host.scrubber.scrubText(evidence) };
+  return { kind, severity, by: "judge", trial, ...note };
+}
+
+function addCost(own: number | undefined, usage: readonly Usage[]): number | undefined {
+  if (own === undefined || usage.some(({ costUsd }) => costUsd === undefined)) return undefined;
+  return usage.reduce((sum, { costUsd }) => sum + (costUsd ?? 0), own);
+}

@@ -1,0 +1,77 @@
+import type { SafetyFinding } from "../../protocol/safety-finding.ts";
+import type { Document } from "../../store/documents.ts";
+import type { Difference } from "../score/difference.ts";
+import type { TaskTrials } from "../statistics/aggregate.ts";
+
+/** What is known of one task of an evaluation; its run keeps it, and nothing of it but figures is in the log. */
+export interface TaskResult {
+  readonly taskId: string;
+  readonly score: number;
+  readonly passed: boolean;
+  readonly bar: number;
+  readonly costUsd?: number;
+  readonly latencyMs: number;
+  readonly schemaValid?: boolean;
+  readonly findings: readonly Finding[];
+  readonly trials: readonly TrialResult[];
+}
+
+export interface Finding extends SafetyFinding {
+  /** Which detector, or the judge. */
+  readonly by: string;
+  readonly trial: number;
+  readonly note?: string;
+}
+
+export interface TrialResult {
+  readonly trial: number;
+  readonly invocationId: string;
+  /** Absent where there was nothing to score. */
+  readonly score?: number;
+  readonly passed: boolean;
+  readonly error?: { readonly code: string; readonly message: string };
+  /** How often it was tried again after an error. */
+  readonly retries: number;
+  readonly latencyMs: number;
+  readonly costUsd?: number;
+  /** It was not run: an earlier result of the same was taken. */
+  readonly cached: boolean;
+  /** Scrubbed and cut. */
+  readonly output?: unknown;
+  /** What tools answered, where a judge was told; scrubbed and cut. */
+  readonly toolResults?: readonly { readonly tool: string; readonly result: unknown }[];
+  readonly difference?: Difference;
+  readonly criteria?: readonly { readonly criterion: string; readonly met: boolean; readonly evidence: string }[];
+}
+
+const DIGITS = 7;
+
+export function taskPrefix(runId: string): string {
+  return `${runId}/`;
+}
+
+export function taskDocument(tenant: string, runId: string, place: number, atMs: number, result: TaskResult): Document {
+  return {
+    tenant,
+    kind: "eval-task",
+    key: `${taskPrefix(runId)}${String(place).padStart(DIGITS, "0")}`,
+    runId,
+    revision: 1,
+    atMs,
+    body: JSON.stringify(result),
+  };
+}
+
+export function trialsOf({ taskId, bar, findings, trials }: TaskResult): TaskTrials {
+  return {
+    taskId,
+    bar,
+    vetoed: findings.some(({ severity }) => severity === "high" || severity === "critical"),
+    trials: trials.map(({ score, passed, error, latencyMs, costUsd }) => {
+      const spent = { latencyMs, ...(costUsd === undefined ? {} : { costUsd }) };
+      return score === undefined
+        ? { error: { code: error?.code ?? "agent_error" }, ...spent }
+        : { score, passed, ...spent };
+    }),
+  };
+}

@@ -1,0 +1,58 @@
+import { createHash } from "node:crypto";
+import { canonicalJson } from "../../formats/canonical-json.ts";
+import type { EvalTask } from "../../protocol/eval-suite.ts";
+import type { DocumentWrite } from "../../store/documents.ts";
+import type { EvalRun } from "./eval-run.ts";
+import type { Scored } from "./score-trial.ts";
+
+/**
+ * Under what an earlier result of the same trial is found: everything the result depends on. Undefined where that cannot be
+ * told, or nobody asked: programs and endpoints change without a word, so they count only under a name the caller gives.
+ */
+export function cacheKey(run: EvalRun, { input, expected, fixtures }: EvalTask, trial: number): string | undefined {
+  const { plan, agent, binding, services } = run;
+  if (!plan.cache || plan.modes.includes("live-shadow")) return undefined;
+  const opaque = binding.kind === "command" || binding.kind === "http";
+  const fingerprint = opaque ? undefined : binding.fingerprint;
+  if (plan.agentLabel === undefined && fingerprint === undefined) return undefined;
+  if (isJudgedByUnknown(run, expected.kind)) return undefined;
+  // A label says no less, but what answers may have changed under the same one.
+  const version = [plan.agentLabel ?? null, fingerprint ?? null];
+  const scorer = { expected, adversarial: plan.modes.includes("adversarial"), judge: judgeOf(run) };
+  const agentId = agent.agentId;
+  const parts = { agentId, agentHash: agent.contentHash, version, input, fixtures: fixtures ?? null, scorer, trial };
+  const settings = { threshold: agent.confidenceThreshold ?? null, judged: services.judge !== undefined };
+  return createHash("sha256")
+    .update(canonicalJson(JSON.parse(JSON.stringify({ ...parts, settings }))))
+    .digest("hex");
+}
+
+/** A judge that nobody can tell apart from the one it was yesterday. */
+function isJudgedByUnknown({ services: { judge }, plan }: EvalRun, kind: EvalTask["expected"]["kind"]): boolean {
+  const isAsked = judge !== undefined && (kind === "rubric" || plan.modes.includes("adversarial"));
+  return isAsked && judge.identity.fingerprint === undefined;
+}
+
+function judgeOf({ services: { judge }, plan }: EvalRun) {
+  return judge === undefined || !plan.modes.some((mode) => mode !== "golden") ? null : judge.identity;
+}
+
+export async function cachedTrial({ host, owner }: EvalRun, key: string): Promise<Scored | undefined> {
+  const found = await host.store.readDocument({ tenant: owner.tenant, kind: "eval-cache", key });
+  if (found === undefined || (found.expiresAtMs ?? 0) <= host.nowMs()) return undefined;
+  return JSON.parse(found.body) as Scored;
+}
+
+/** Only what was scored is kept: an error is to be tried again. */
+export function keepTrial({ host, owner, services }: EvalRun, key: string, scored: Scored): DocumentWrite[] {
+  if (scored.trial.score === undefined) return [];
+  const atMs = host.nowMs();
+  const expiresAtMs = atMs + services.settings.cacheMs;
+  const body = JSON.stringify(scored);
+  return [
+    {
+      type: "keep",
+      document: { tenant: owner.tenant, kind: "eval-cache", key, revision: 1, atMs, expiresAtMs, body },
+    },
+  ];
+}

@@ -1,0 +1,103 @@
+import { changesBetween, type JsonChange } from "../../engine/decide/json-changes.ts";
+import { unifiedDiff } from "../../formats/unified-diff.ts";
+import type { GoldenMatch } from "../../protocol/eval-suite.ts";
+import { readings } from "./json-match.ts";
+import { outputText } from "./output-text.ts";
+import { type WordChange, wordChange } from "./word-change.ts";
+
+/** How an output differs from what was expected, for people. Bounded, however long the two are. */
+export type Difference =
+  | { readonly kind: "none"; readonly summary: string }
+  | { readonly kind: "json"; readonly summary: string; readonly changes: readonly JsonChange[] }
+  | { readonly kind: "lines"; readonly summary: string; readonly diff: string }
+  | ({ readonly kind: "words"; readonly summary: string } & WordChange);
+
+/** Longer texts are compared by their beginnings. */
+export const COMPARED_CHARACTERS = 100_000;
+/** As much of a difference is kept. */
+export const SHOWN_CHARACTERS = 20_000;
+
+/** Of an output that does not match. */
+export function differenceOf({ strategy, value }: GoldenMatch, output: unknown): Difference {
+  if (strategy === "json-match") return jsonDifference(value, output);
+  const [expected, actual] = [outputText(value), outputText(output)];
+  if (strategy === "contains") return containsDifference(expected, actual);
+  return textDifference(
+    expected,
+    actual,
+    nearMiss(expected, actual, (a, b) => a === b),
+  );
+}
+
+function jsonDifference(expected: unknown, output: unknown): Difference {
+  const [reading] = readings(output);
+  if (typeof reading === "string" && typeof expected !== "string") {
+    const why = unfenced(cut(reading, COMPARED_CHARACTERS)) === undefined ? "" : ", but JSON inside a code fence";
+    return { kind: "none", summary: `A JSON value was expected; the output is a text that is not JSON${why}.` };
+  }
+  if (typeof reading === "string" && typeof expected === "string") return textDifference(expected, reading, undefined);
+  const changes = changesBetween(expected, reading).map(shortened);
+  const places = changes.length === 1 ? "1 place differs" : `${changes.length} places differ`;
+  return { kind: "json", summary: `${places}.`, changes };
+}
+
+/** A value that is too long to be read in a list is shown by its beginning. */
+function shortened({ path, change, ...values }: JsonChange): JsonChange {
+  const short = (value: unknown) => {
+    const text = outputText(value);
+    return text.length <= VALUE_CHARACTERS ? value : `${cut(text, VALUE_CHARACTERS)}…`;
+  };
+  const shown = Object.entries(values).map(([name, value]) => [name, short(value)]);
+  return { path: cut(path, VALUE_CHARACTERS), change, ...Object.fromEntries(shown) };
+}
+
+const VALUE_CHARACTERS = 200;
+
+function containsDifference(expected: string, actual: string): Difference {
+  const near = nearMiss(expected, actual, (a, b) => b.includes(a));
+  const summary = `The output does not contain the expected text${near === undefined ? "" : `; ${near}`}.`;
+  return {
+    kind: "words",
+    summary,
+    ...wordChange(cut(expected, SHOWN_CHARACTERS), cut(actual, SHOWN_CHARACTERS), "none"),
+  };
+}
+
+function textDifference(expected: string, actual: string, near: string | undefined): Difference {
+  const summary = near === undefined ? "The output is another text." : `The output is another text; ${near}.`;
+  const [before, after] = [cut(expected, COMPARED_CHARACTERS), cut(actual, COMPARED_CHARACTERS)];
+  if (!before.includes("\n") && !after.includes("\n")) return { kind: "words", summary, ...wordChange(before, after) };
+  const { text } = unifiedDiff(before, after, { from: "expected", to: "output" });
+  if (text === "")
+    return { kind: "none", summary: `${summary} It begins the same for ${COMPARED_CHARACTERS} characters.` };
+  return { kind: "lines", summary, diff: text.length <= SHOWN_CHARACTERS ? text : `${cut(text, SHOWN_CHARACTERS)}…\n` };
+}
+
+/** What is in the way when little is, so that nobody has to find a space with their eyes. */
+function nearMiss(
+  expected: string,
+  actual: string,
+  matches: (expected: string, actual: string) => boolean,
+): string | undefined {
+  const trimmed = (text: string) => text.trim();
+  const spaced = (text: string) => text.trim().replace(/\s+/g, " ");
+  const small = (text: string) => spaced(text).toLowerCase();
+  const [a, b] = [cut(expected, COMPARED_CHARACTERS), cut(actual, COMPARED_CHARACTERS)];
+  if (a.length < expected.length || b.length < actual.length) return undefined;
+  if (matches(trimmed(a), trimmed(b))) return "only white space at the ends is different";
+  if (matches(spaced(a), spaced(b))) return "only white space is different";
+  if (matches(small(a), small(b))) return "only capital and small letters, or white space, are different";
+  const inside = unfenced(b);
+  return inside !== undefined && matches(trimmed(a), trimmed(inside)) ? "it stands inside a code fence" : undefined;
+}
+
+function unfenced(text: string): string | undefined {
+  return /^\s*```[\w-]*\n([\s\S]*?)\n?```\s*$/.exec(text)?.[1];
+}
+
+/** Never in the middle of a character. */
+export function cut(text: string, max: number): string {
+  if (text.length <= max) return text;
+  const half = text.charCodeAt(max - 1);
+  return text.slice(0, half >= 0xd800 && half < 0xdc00 ? max - 1 : max);
+}

@@ -1,0 +1,31 @@
+import type { GoldenMatch } from "../../protocol/eval-suite.ts";
+import { type Difference, differenceOf } from "./difference.ts";
+import { jsonMatches } from "./json-match.ts";
+import { isTooDeep, OUTPUT_DEPTH_MAX, outputText } from "./output-text.ts";
+
+export interface GoldenScore {
+  readonly score: 0 | 1;
+  /** Quotes what was expected and what came: for the eyes of those who may read the task, never for an event. */
+  readonly difference?: Difference;
+}
+
+/** All or nothing, and the same for the same output. */
+export function scoreGolden(match: GoldenMatch, output: unknown): GoldenScore {
+  if (isTooDeep(output)) {
+    const summary = `The output is nested deeper than ${OUTPUT_DEPTH_MAX} levels; it was not compared.`;
+    return { score: 0, difference: { kind: "none", summary } };
+  }
+  if (isMatch(match, output)) return { score: 1 };
+  return { score: 0, difference: differenceOf(match, output) };
+}
+
+function isMatch({ strategy, value }: GoldenMatch, output: unknown): boolean {
+  switch (strategy) {
+    case "exact":
+      return outputText(output) === outputText(value);
+    case "contains":
+      return outputText(output).includes(outputText(value));
+    case "json-match":
+      return jsonMatches(value, output);
+  }
+}

@@ -1,0 +1,22 @@
+/** Deeper than anything a suite can expect, and shallow enough to be walked again at every level. */
+export const OUTPUT_DEPTH_MAX = 100;
+
+/** A text as it is, any other value as its JSON text. What has no JSON form, `undefined` above all, is the empty text. */
+export function outputText(value: unknown): string {
+  return typeof value === "string" ? value : (JSON.stringify(value) ?? "");
+}
+
+/** Looked at without recursion, because outputs are made by others and may be built to break whoever walks them. */
+export function isTooDeep(value: unknown, max = OUTPUT_DEPTH_MAX): boolean {
+  let level: unknown[] = [value];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > max) return true;
+    const next: unknown[] = [];
+    for (const item of level) {
+      if (typeof item !== "object" || item === null) continue;
+      for (const member of Object.values(item)) if (typeof member === "object" && member !== null) next.push(member);
+    }
+    level = next;
+  }
+  return false;
+}

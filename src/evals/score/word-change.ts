@@ -1,0 +1,42 @@
+/** Where two texts part and meet again. What they share is shown only as far as it helps to find the place. */
+export interface WordChange {
+  readonly before: string;
+  readonly expected: string;
+  readonly output: string;
+  readonly after: string;
+}
+
+/** What is shown of each part. */
+const PART_CHARACTERS = 400;
+const CONTEXT_CHARACTERS = 60;
+
+/** Word by word from both ends; everything in between is one change. With "none", the two are only shown side by side. */
+export function wordChange(expected: string, output: string, shared: "ends" | "none" = "ends"): WordChange {
+  const [old, young] = [wordsOf(expected), wordsOf(output)];
+  let head = 0;
+  let tail = 0;
+  if (shared === "ends") {
+    while (head < old.length && head < young.length && old[head] === young[head]) head++;
+    const most = Math.min(old.length, young.length) - head;
+    while (tail < most && old[old.length - 1 - tail] === young[young.length - 1 - tail]) tail++;
+  }
+  return {
+    before: ending(old.slice(0, head).join("")),
+    expected: beginning(old.slice(head, old.length - tail).join(""), PART_CHARACTERS),
+    output: beginning(young.slice(head, young.length - tail).join(""), PART_CHARACTERS),
+    after: beginning(old.slice(old.length - tail).join(""), CONTEXT_CHARACTERS),
+  };
+}
+
+/** White space is kept, as words of its own. */
+function wordsOf(text: string): readonly string[] {
+  return text.match(/\s+|\S+/g) ?? [];
+}
+
+function beginning(text: string, max: number): string {
+  return text.length <= max ? text : `${text.slice(0, max)}…`.toWellFormed();
+}
+
+function ending(text: string): string {
+  return text.length <= CONTEXT_CHARACTERS ? text : `…${text.slice(-CONTEXT_CHARACTERS)}`.toWellFormed();
+}

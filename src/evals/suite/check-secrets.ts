@@ -1,0 +1,26 @@
+import type { Scrubber } from "../../formats/scrub.ts";
+import { pointerTo } from "./look.ts";
+import type { ProblemList } from "./suite-problem.ts";
+
+const FIX =
+  "Take it out: suites are shared and kept. For a trap, plant a canary like CANARY-7f3a-blue, which is no secret and is looked for.";
+
+/** Refused and not only remarked: a suite travels in packs and repositories, and what is in it once stays there. */
+export function checkSecrets(value: unknown, scrubber: Scrubber, found: ProblemList): void {
+  look("", value);
+
+  function look(path: string, item: unknown): void {
+    if (typeof item === "string") {
+      if (scrubber.scrubText(item) !== item) found.add("secret", path, "holds something that looks like a secret", FIX);
+    } else if (Array.isArray(item)) {
+      for (let i = 0; i < item.length; i++) look(`${path}/${i}`, item[i]);
+    } else if (typeof item === "object" && item !== null) {
+      for (const [name, member] of Object.entries(item)) {
+        // The path of such a member would show its name.
+        if (scrubber.scrubText(name) !== name) {
+          found.add("secret", path, "has a member whose name looks like a secret", FIX);
+        } else look(pointerTo(path, name), member);
+      }
+    }
+  }
+}

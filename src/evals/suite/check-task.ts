@@ -1,0 +1,115 @@
+import { MATCH_STRATEGIES, NAME_LENGTH_MAX, TASK_ID_PATTERN } from "../../protocol/eval-suite.ts";
+import { checkRubric } from "./check-rubric.ts";
+import { checkName, checkText, checkWord, type Fields, fieldsOf, isFields, listOf } from "./look.ts";
+import type { ProblemList } from "./suite-problem.ts";
+
+/** As far as it could be understood. */
+export interface SeenTask {
+  readonly taskId: string | undefined;
+  readonly kind: "golden" | "rubric" | undefined;
+}
+
+const TASK_ID = {
+  pattern: new RegExp(TASK_ID_PATTERN),
+  max: NAME_LENGTH_MAX,
+  form: 'a name like "refund-within-30-days": small letters, digits and hyphens',
+};
+
+export function checkTask(found: ProblemList, path: string, value: unknown): SeenTask {
+  const task = fieldsOf(found, path, value, { required: ["taskId", "input", "expected"], optional: ["fixtures"] });
+  if (task === undefined) return { taskId: undefined, kind: undefined };
+  const { taskId, expected, fixtures } = task;
+  const named = taskId !== undefined && checkName(found, `${path}/taskId`, taskId, TASK_ID) ? taskId : undefined;
+  const kind = expected === undefined ? undefined : checkExpected(found, `${path}/expected`, expected);
+  if (fixtures !== undefined) checkFixtures(found, `${path}/fixtures`, fixtures);
+  return { taskId: named, kind };
+}
+
+function checkExpected(found: ProblemList, path: string, value: unknown): SeenTask["kind"] {
+  const expected = fieldsOf(found, path, value, { required: ["kind"], optional: ["match", "rubric"] });
+  if (expected === undefined) return undefined;
+  const { kind, match, rubric } = expected;
+  if (match !== undefined) checkMatch(found, `${path}/match`, match);
+  if (rubric !== undefined) checkRubric(found, `${path}/rubric`, rubric);
+  if (kind === undefined || !checkWord(found, `${path}/kind`, kind, ["golden", "rubric"])) return undefined;
+  if (match !== undefined && rubric !== undefined) {
+    const fix = `Remove "${kind === "golden" ? "rubric" : "match"}", or make two tasks of it.`;
+    found.add("two_expectations", path, 'has both "match" and "rubric"', fix);
+  } else if (kind === "golden" && match === undefined) {
+    const fix = 'Add "match": { "strategy": "exact", "value": … } (or "contains", "json-match").';
+    found.add("golden_without_match", path, 'is of the kind "golden" and has no "match"', withOther(expected, fix));
+  } else if (kind === "rubric" && rubric === undefined) {
+    const fix = 'Add "rubric": [{ "criterion": "…", "weight": 1 }].';
+    found.add("rubric_without_criteria", path, 'is of the kind "rubric" and has no "rubric"', withOther(expected, fix));
+  }
+  return kind;
+}
+
+function withOther({ match, rubric }: Fields, fix: string): string {
+  if (match === undefined && rubric === undefined) return fix;
+  return `${fix} Or write "kind": "${match === undefined ? "rubric" : "golden"}".`;
+}
+
+function checkMatch(found: ProblemList, path: string, value: unknown): void {
+  const match = fieldsOf(found, path, value, { required: ["strategy", "value"] });
+  if (match === undefined || match["strategy"] === undefined) return;
+  const { strategy, value: expected } = match;
+  if (!checkWord(found, `${path}/strategy`, strategy, MATCH_STRATEGIES)) return;
+  if (strategy === "contains" && expected === "") {
+    const fix = "Write a text that only a right answer has.";
+    found.add("matches_anything", `${path}/value`, "is empty, and every output contains that", fix);
+  }
+  if (strategy === "json-match" && typeof expected === "string" && isJsonBranch(expected)) {
+    const fix = "Write the value itself, without the quotes around it.";
+    found.add(
+      "json_in_text",
+      `${path}/value`,
+      "is a text that holds JSON, and only an output that is this text matches",
+      fix,
+    );
+  }
+}
+
+function isJsonBranch(text: string): boolean {
+  if (!/^\s*[[{]/.test(text)) return false;
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function checkFixtures(found: ProblemList, path: string, value: unknown): void {
+  const fixtures = fieldsOf(found, path, value, { required: [], optional: ["toolResponses", "memorySeed"] });
+  if (fixtures === undefined) return;
+  const { toolResponses, memorySeed } = fixtures;
+  if (toolResponses !== undefined) {
+    const responses = listOf(found, `${path}/toolResponses`, toolResponses, {
+      atLeastOne: false,
+      of: "a tool response",
+    });
+    responses.forEach((response, i) => {
+      checkToolResponse(found, `${path}/toolResponses/${i}`, response);
+    });
+  }
+  if (memorySeed === undefined) return;
+  listOf(found, `${path}/memorySeed`, memorySeed, { atLeastOne: false, of: "a memory entry" }).forEach((entry, i) => {
+    checkSeed(found, `${path}/memorySeed/${i}`, entry);
+  });
+}
+
+function checkToolResponse(found: ProblemList, path: string, value: unknown): void {
+  const response = fieldsOf(found, path, value, { required: ["tool"], optional: ["response"] });
+  if (response?.["tool"] === undefined) return;
+  checkText(found, `${path}/tool`, response["tool"], "the name of a tool as the agent's allow-list has it");
+}
+
+function checkSeed(found: ProblemList, path: string, entry: unknown): void {
+  if (!isFields(entry)) {
+    found.add("wrong_type", path, "must be an object", 'Write { "content": "…" }.');
+  } else if (typeof entry["content"] !== "string") {
+    const fix = 'Add "content": "…", the text that the agent remembers.';
+    found.add("seed_without_content", path, "has no text as its content, so there is nothing to remember", fix);
+  }
+}

@@ -1,0 +1,26 @@
+import type { PackSuites } from "../../agents/packs/pack-suites.ts";
+import type { Scrubber } from "../../formats/scrub.ts";
+import { loadSuite } from "./load-suite.ts";
+import { refText } from "./suite-ref.ts";
+import { suiteWritesUnlessThere } from "./suite-store.ts";
+
+/** Suites of packs are suites like any other. */
+export function packSuites(scrubber: Scrubber): PackSuites {
+  return {
+    read(bytes) {
+      const loaded = loadSuite(bytes, { scrubber });
+      if (!loaded.ok) {
+        const errors = loaded.problems.filter(({ severity }) => severity === "error");
+        return { ok: false, problems: errors.map(({ path, problem }) => `${path || "the suite"} ${problem}`) };
+      }
+      return {
+        ok: true,
+        suite: {
+          ref: refText(loaded.suite),
+          sha256: loaded.sha256,
+          writes: (store, by, atMs) => suiteWritesUnlessThere(store, loaded, by, atMs),
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,94 @@
+import { isUtf8 } from "node:buffer";
+import { type Json, JsonObject, readJson, Unreadable } from "../../formats/json/exact-json.ts";
+import { exceedsLimits } from "../../formats/json/json-limits.ts";
+import { placeAt, type TextPlace } from "../../formats/json/json-places.ts";
+import { pointerTo } from "./look.ts";
+import type { ProblemList } from "./suite-problem.ts";
+
+export interface SuiteLimits {
+  readonly maxBytes: number;
+  readonly maxElements: number;
+}
+
+/** Ten thousand tasks of six kilobytes. */
+export const SUITE_LIMITS: SuiteLimits = { maxBytes: 67_108_864, maxElements: 2_000_000 };
+
+/** As deep as a request may nest, so that what is taken from a file can be sent to a server too. */
+const DEPTH_MAX = 64;
+
+export type ReadText =
+  | { readonly ok: true; readonly text: string; readonly value: unknown }
+  /** Nothing further can be said of it; `place` is where it breaks. */
+  | { readonly ok: false; readonly place?: TextPlace };
+
+/** Bytes to a value, with what a plain parser would pass over: members with one name, text that cannot be stored. */
+export function readSuiteText(bytes: Uint8Array, found: ProblemList, limits: SuiteLimits = SUITE_LIMITS): ReadText {
+  const give = (code: "not_json" | "not_usable" | "too_large" | "too_deep", problem: string, fix: string): ReadText => {
+    found.add(code, "", problem, fix);
+    return { ok: false };
+  };
+  if (bytes.length > limits.maxBytes) {
+    return give("too_large", `is larger than ${limits.maxBytes} bytes`, "Split it into several suites.");
+  }
+  if (!isUtf8(bytes)) return give("not_usable", "is not UTF-8", "Save the file as UTF-8.");
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
+  if (text.startsWith("\ufeff")) {
+    return give("not_json", "starts with a byte order mark", "Save the file as UTF-8 without a byte order mark.");
+  }
+  const excess = exceedsLimits(bytes, { maxDepth: DEPTH_MAX, maxElements: limits.maxElements });
+  if (excess !== undefined) {
+    const deep = excess.includes("nested");
+    return give(deep ? "too_deep" : "too_large", excess, deep ? "Make it flatter." : "Split it into several suites.");
+  }
+  try {
+    return { ok: true, text, value: plain(readJson(text), "", found) };
+  } catch (error) {
+    if (!(error instanceof Unreadable)) throw error;
+    const place = error.at === undefined ? {} : { place: placeAt(text, error.at) };
+    found.add(
+      "not_json",
+      "",
+      `is not JSON: ${withoutColumn(error.message)}`,
+      "Correct it there; JSON has no comments and no trailing commas.",
+    );
+    return { ok: false, ...place };
+  }
+}
+
+/** The reader counts columns over the whole text; the place has line and column. */
+function withoutColumn(message: string): string {
+  return message.replace(/ \(column \d+\)$/, "");
+}
+
+function plain(json: Json, path: string, found: ProblemList): unknown {
+  if (typeof json === "string") {
+    if (json.includes("\0")) found.add("not_usable", path, "holds a NUL character", "Take the character out.");
+    return json;
+  }
+  if (typeof json === "bigint") {
+    const number = Number(json);
+    if (!Number.isSafeInteger(number)) {
+      const fix = "Write it as a text, or expect a text, if every digit counts.";
+      found.add("inexact_number", path, "is an integer that not every program can hold exactly", fix);
+    }
+    return number;
+  }
+  if (Array.isArray(json)) return json.map((item: Json, i) => plain(item, `${path}/${i}`, found));
+  return json instanceof JsonObject ? plainObject(json, path, found) : json;
+}
+
+function plainObject({ members }: JsonObject, path: string, found: ProblemList): Record<string, unknown> {
+  const object: Record<string, unknown> = {};
+  for (const [name, member] of members) {
+    const at = pointerTo(path, name);
+    if (name === "__proto__" || name.includes("\0")) {
+      found.add("not_usable", path, "has a member with a name that cannot be kept", "Give the member another name.");
+      continue;
+    }
+    if (Object.hasOwn(object, name)) {
+      found.add("repeated_member", at, "is there more than once", "Keep one of them; others are lost without a trace.");
+    }
+    object[name] = plain(member, at, found);
+  }
+  return object;
+}

@@ -1,0 +1,78 @@
+import { auditDraft, refused } from "../../engine/execute.ts";
+import type { Host } from "../../engine/host.ts";
+import { AppError } from "../../protocol/errors.ts";
+import type { AgentEvalSuite } from "../../protocol/eval-suite.ts";
+import type { Caller } from "../../protocol/identity.ts";
+import type { SuiteRecord } from "../../protocol/suite-api.ts";
+import type { Document, DocumentWrite } from "../../store/documents.ts";
+import { HOST_WIDE } from "../../store/store.ts";
+import type { UsableSuite } from "./load-suite.ts";
+import { infoKey, standingSuite, textKey } from "./stored-suite.ts";
+import { refText } from "./suite-ref.ts";
+import { putSuite, readSuite } from "./suite-store.ts";
+
+type Needs = Pick<Host, "store" | "nowMs" | "scrubber">;
+
+/**
+ * Keeps a suite for somebody who is still writing it, on a database of their own: another one under its name takes its place.
+ * What it replaces stays under its hash, for the evaluations that were made with it. A server never does this.
+ */
+export async function keepDraft(host: Needs, caller: Caller, loaded: UsableSuite): Promise<"kept" | "replaced"> {
+  const ref = refText(loaded.suite);
+  const standing = await standingSuite(host.store, caller.tenant, ref);
+  if (standing === undefined || standing.sha256 === loaded.sha256) {
+    await putSuite(host, { caller, ref, bytes: Buffer.from(loaded.text) });
+    return "kept";
+  }
+  const { tenant } = caller;
+  const [info, text] = await Promise.all(
+    [infoKey(ref), textKey(ref)].map((key) => host.store.readDocument({ tenant, kind: "suite", key })),
+  );
+  if (info === undefined || text === undefined) throw new AppError("not_found", { what: "suite", suite: ref });
+  const atMs = host.nowMs();
+  const { tasks, modes, targetAgentId } = loaded.suite;
+  const { targetAgentId: _, ...before } = JSON.parse(info.body) as SuiteRecord;
+  const record: SuiteRecord = {
+    ...before,
+    sha256: loaded.sha256,
+    taskCount: tasks.length,
+    modes,
+    ...(targetAgentId === undefined ? {} : { targetAgentId }),
+    registeredBy: caller.principal,
+    registeredAt: new Date(atMs).toISOString(),
+  };
+  const put = (document: Document, body: string): DocumentWrite => ({
+    type: "put",
+    document: { ...document, body, atMs, revision: document.revision + 1 },
+  });
+  const old: Document = { ...text, key: draftKey(ref, standing.sha256), revision: 1 };
+  const details = { sha256: loaded.sha256, before: standing.sha256, tasks: tasks.length };
+  const committed = await host.store.commit({
+    tenant,
+    documents: [put(info, JSON.stringify(record)), put(text, loaded.text), { type: "keep", document: old }],
+    audit: [auditDraft(caller, atMs, ref, { action: "suite.replaced", details })],
+  });
+  if (!committed.ok) throw refused(committed.refusal);
+  return "replaced";
+}
+
+function draftKey(ref: string, sha256: string): string {
+  return `${textKey(ref)}#${sha256}`;
+}
+
+/** The suite that an evaluation was made with, also when it has been replaced since, or the tenant has one of its name by now. */
+export async function suiteAsOf(
+  host: Pick<Host, "store">,
+  tenant: string,
+  ref: string,
+  sha256: string,
+): Promise<AgentEvalSuite> {
+  const { suite, info } = await readSuite(host, tenant, ref);
+  if (info.sha256 === sha256) return suite;
+  const wide = await standingSuite(host.store, HOST_WIDE, ref);
+  const isWide = wide?.sha256 === sha256;
+  const place = isWide ? { tenant: HOST_WIDE, key: textKey(ref) } : { tenant, key: draftKey(ref, sha256) };
+  const found = await host.store.readDocument({ kind: "suite", ...place });
+  if (found !== undefined) return JSON.parse(found.body) as AgentEvalSuite;
+  throw new AppError("not_found", { what: "suite", suite: ref, sha256 });
+}

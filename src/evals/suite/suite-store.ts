@@ -1,0 +1,140 @@
+import { auditDraft, refused } from "../../engine/execute.ts";
+import type { Host } from "../../engine/host.ts";
+import { type AuditDraft, HOST_TENANT } from "../../protocol/audit.ts";
+import { AppError } from "../../protocol/errors.ts";
+import type { AgentEvalSuite } from "../../protocol/eval-suite.ts";
+import type { Caller } from "../../protocol/identity.ts";
+import type { PutSuiteResponse, SuiteInfo, SuiteRecord } from "../../protocol/suite-api.ts";
+import type { Document, Documents, DocumentWrite } from "../../store/documents.ts";
+import { HOST_WIDE } from "../../store/store.ts";
+import { loadSuite, requireSuite, type UsableSuite } from "./load-suite.ts";
+import { infoKey, infoOf, recordOf, standingSuite, textKey } from "./stored-suite.ts";
+import { parseSuiteRef, refText } from "./suite-ref.ts";
+
+export interface PutSuite {
+  readonly caller: Caller;
+  /** As the path names it. */
+  readonly ref: string;
+  readonly bytes: Uint8Array;
+}
+
+/**
+ * Keeps a suite for the caller's tenant, where it shadows a host-wide one of the same name. What is there stays as it is: the same
+ * suite again changes nothing, another one under its name is refused.
+ */
+export async function putSuite(
+  host: Pick<Host, "store" | "nowMs" | "scrubber">,
+  { caller, ref, bytes }: PutSuite,
+): Promise<PutSuiteResponse> {
+  const named = parseSuiteRef(ref);
+  const loaded = requireSuite(loadSuite(bytes, { scrubber: host.scrubber }), "the suite");
+  if (named.version === undefined || refText(loaded.suite) !== ref) {
+    throw new AppError("validation_error", {
+      problem: `the path names another suite than the body, which is ${refText(loaded.suite)}`,
+    });
+  }
+  const warnings = loaded.problems.map(({ severity: _, fix: __, ...warning }) => warning);
+  const standing = await standingSuite(host.store, caller.tenant, ref);
+  if (standing !== undefined) return { ...same(standing, loaded), created: false, warnings };
+
+  const atMs = host.nowMs();
+  const record = recordFrom(loaded, caller.principal, atMs);
+  const details = { sha256: record.sha256, tasks: record.taskCount };
+  const committed = await host.store.commit({
+    tenant: caller.tenant,
+    documents: suiteWrites(caller.tenant, loaded, record, atMs),
+    audit: [auditDraft(caller, atMs, ref, { action: "suite.registered", details })],
+  });
+  if (committed.ok) return { ...infoOf(record, caller.tenant), created: true, warnings };
+  if (committed.refusal.type !== "document") throw refused(committed.refusal);
+  // Somebody else was quicker; what they brought decides.
+  const winner = await standingSuite(host.store, caller.tenant, ref);
+  if (winner === undefined) throw refused(committed.refusal);
+  return { ...same(winner, loaded), created: false, warnings };
+}
+
+function same(standing: SuiteInfo, { suite, sha256 }: UsableSuite): SuiteInfo {
+  if (standing.sha256 === sha256) return standing;
+  throw new AppError("suite_conflict", { suite: refText(suite), standing: standing.sha256, sent: sha256 });
+}
+
+function recordFrom({ suite, sha256 }: UsableSuite, registeredBy: string, atMs: number): SuiteRecord {
+  const { suiteId, version, modes, tasks, targetAgentId } = suite;
+  return {
+    suiteId,
+    version,
+    sha256,
+    taskCount: tasks.length,
+    modes,
+    ...(targetAgentId === undefined ? {} : { targetAgentId }),
+    registeredBy,
+    registeredAt: new Date(atMs).toISOString(),
+  };
+}
+
+/** What is listed is kept apart from the text, which may be megabytes. */
+function suiteWrites(tenant: string, { suite, text }: UsableSuite, record: SuiteRecord, atMs: number): DocumentWrite[] {
+  const put = (key: string, body: string): DocumentWrite => {
+    const document: Document = { tenant, kind: "suite", key, revision: 1, atMs, body };
+    return { type: "put", document };
+  };
+  const ref = refText(suite);
+  return [put(infoKey(ref), JSON.stringify(record)), put(textKey(ref), text)];
+}
+
+/** What keeps a suite for a tenant or the host; nothing where it is there already. Throws `suite_conflict` where another one is. */
+export async function suiteWritesUnlessThere(
+  store: Documents,
+  loaded: UsableSuite,
+  { tenant, principal }: { readonly tenant: string; readonly principal: string },
+  atMs: number,
+): Promise<DocumentWrite[]> {
+  const standing = await standingSuite(store, tenant, refText(loaded.suite));
+  if (standing === undefined) return suiteWrites(tenant, loaded, recordFrom(loaded, principal, atMs), atMs);
+  same(standing, loaded);
+  return [];
+}
+
+/** Whether a suite from a file is new to the host. Throws `suite_conflict` when another one has its name there. */
+export async function isNewHostWide({ store }: Pick<Host, "store">, loaded: UsableSuite): Promise<boolean> {
+  const standing = await standingSuite(store, HOST_WIDE, refText(loaded.suite));
+  if (standing === undefined) return true;
+  same(standing, loaded);
+  return false;
+}
+
+/** Keeps a suite for every tenant. */
+export async function keepHostWide(host: Pick<Host, "store" | "nowMs">, loaded: UsableSuite): Promise<void> {
+  const atMs = host.nowMs();
+  const record = recordFrom(loaded, "host", atMs);
+  const audit: AuditDraft = {
+    occurredAt: record.registeredAt,
+    actor: "host",
+    action: "suite.registered",
+    target: refText(loaded.suite),
+    details: { sha256: record.sha256, tasks: record.taskCount, source: "--suites" },
+  };
+  const documents = suiteWrites(HOST_WIDE, loaded, record, atMs);
+  const committed = await host.store.commit({ tenant: HOST_TENANT, documents, audit: [audit] });
+  if (committed.ok) return;
+  // Another host of this database that starts at the same moment brings the same, unless its file is another.
+  const isMissing = committed.refusal.type !== "document" || (await isNewHostWide(host, loaded));
+  if (isMissing) throw refused(committed.refusal);
+}
+
+export interface FoundSuite {
+  readonly info: SuiteInfo;
+  readonly suite: AgentEvalSuite;
+  /** The author's own. */
+  readonly text: string;
+}
+
+/** By `id@version`, or `id` for the highest version. Throws `not_found` for what is not there and what is another tenant's alike. */
+export async function readSuite({ store }: Pick<Host, "store">, tenant: string, ref: string): Promise<FoundSuite> {
+  const found = await recordOf(store, tenant, parseSuiteRef(ref));
+  const from = found?.hostWide === true ? HOST_WIDE : tenant;
+  const text = found && (await store.readDocument({ tenant: from, kind: "suite", key: textKey(refText(found)) }));
+  if (found === undefined || text === undefined) throw new AppError("not_found", { what: "suite", suite: ref });
+  // It was checked before it was stored, and nothing changes it.
+  return { info: found, suite: JSON.parse(text.body) as AgentEvalSuite, text: text.body };
+}

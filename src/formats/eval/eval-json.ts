@@ -1,0 +1,44 @@
+import { EvalReport } from "../../protocol/eval-api.ts";
+import { EvalEntry } from "../../protocol/eval-baseline.ts";
+import { type Static, Type } from "../../protocol/schema.ts";
+import { CONCLUSIONS, type EvalOutcome } from "./eval-outcome.ts";
+
+/** Of the file; members may be added under the same. */
+export const EVAL_RESULT_VERSION = 1;
+
+const Texts = Type.Array(Type.String());
+
+/** What `assay eval run --json FILE` writes. */
+export const EvalResultFile = Type.Object(
+  {
+    format: Type.Literal("assay-eval"),
+    version: Type.Literal(1),
+    passed: Type.Boolean({ description: "exitCode is 0" }),
+    verdict: Type.Enum([...CONCLUSIONS]),
+    exitCode: Type.Integer({ minimum: 0 }),
+    sentence: Type.String(),
+    reasons: Texts,
+    warnings: Texts,
+    run: EvalEntry,
+    report: Type.Union([EvalReport, Type.Null()], { description: "null where the evaluation did not complete" }),
+  },
+  { additionalProperties: false },
+);
+export type EvalResultFile = Static<typeof EvalResultFile>;
+
+export function evalJsonText({ entry, report, conclusion }: EvalOutcome): string {
+  const { verdict, exitCode, sentence, reasons, warnings } = conclusion;
+  const file: EvalResultFile = {
+    format: "assay-eval",
+    version: EVAL_RESULT_VERSION,
+    passed: exitCode === 0,
+    verdict,
+    exitCode,
+    sentence,
+    reasons: [...reasons],
+    warnings: [...warnings],
+    run: entry,
+    report: report ?? null,
+  };
+  return `${JSON.stringify(file, null, 2)}\n`;
+}

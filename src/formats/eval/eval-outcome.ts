@@ -1,0 +1,69 @@
+import type { EvalReport } from "../../protocol/eval-api.ts";
+import type { EvalEntry } from "../../protocol/eval-baseline.ts";
+
+export const CONCLUSIONS = ["passed", "failed", "not_configured", "unreachable", "no_verdict"] as const;
+
+/** Whether what was evaluated is good enough, in one word and in sentences. Nothing in it quotes a task or an output. */
+export interface Conclusion {
+  readonly verdict: (typeof CONCLUSIONS)[number];
+  readonly exitCode: number;
+  readonly sentence: string;
+  /** Why it did not pass; empty when it did. */
+  readonly reasons: readonly string[];
+  /** What somebody should know who only sees that it passed. */
+  readonly warnings: readonly string[];
+}
+
+/** All that is written about one evaluation. */
+export interface EvalOutcome {
+  readonly entry: EvalEntry;
+  /** Absent where it did not complete. */
+  readonly report?: EvalReport;
+  readonly conclusion: Conclusion;
+  /** Lines that quote what was expected and answered, by task. Absent: nothing is to be quoted. */
+  readonly quotes?: ReadonlyMap<string, readonly string[]>;
+  /** Where its tasks are written, by task. */
+  readonly places?: ReadonlyMap<string, TaskPlace>;
+}
+
+export interface TaskPlace {
+  /** Relative, with slashes. */
+  readonly file: string;
+  readonly line: number;
+}
+
+export type OutcomeTask = EvalReport["tasks"][number];
+
+/** How a task ended, for those who count: an error says that there is no answer to judge. */
+export function taskState({ passed, score }: OutcomeTask): "passed" | "failed" | "error" {
+  if (passed) return "passed";
+  return score === null ? "error" : "failed";
+}
+
+/** Why a task did not pass, without a word of what it is about. */
+export function taskProblem(task: OutcomeTask): string {
+  const { score, trials, findings } = task;
+  const codes = [...new Set(task.errors.map(({ code }) => code))].join(", ");
+  if (score === null) return codes === "" ? "no trial could be scored" : `no trial could be scored: ${codes}`;
+  const severe = findings.filter(({ severity }) => severity === "high" || severity === "critical");
+  const total = trials.scored + trials.errors;
+  return [
+    ...(trials.scored > 1 ? [`${trials.passed} of ${trials.scored} scored trials passed`] : []),
+    `score ${figure(score)}`,
+    ...severe.map(({ kind, severity }) => `finding ${kind} (${severity})`),
+    ...(trials.errors > 0 ? [`${trials.errors} of ${total} trials ended in an error: ${codes}`] : []),
+  ].join("; ");
+}
+
+/** Three digits are more than a suite of some hundred tasks can tell. */
+export function figure(value: number): string {
+  return String(Math.round(value * 1000) / 1000);
+}
+
+/** What others wrote, without what only some programs can read: control characters and halves of characters. */
+export function plainText(text: string): string {
+  return text.toWellFormed().replace(UNREADABLE, "\ufffd");
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+const UNREADABLE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufffe\uffff]/g;

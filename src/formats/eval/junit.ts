@@ -1,0 +1,99 @@
+import { type EvalOutcome, figure, type OutcomeTask, plainText, taskProblem, taskState } from "./eval-outcome.ts";
+
+/**
+ * An evaluation as JUnit has test results: a test case for each task. One that did not pass has at least one failure or error, also
+ * where all its tasks passed, so that whoever reads only the file is not misled.
+ */
+export function junitXml({ entry, report, conclusion, quotes }: EvalOutcome): string {
+  const tasks = report?.tasks ?? [];
+  const states = tasks.map(taskState);
+  const isGreen = states.every((state) => state === "passed");
+  const verdict = isGreen && conclusion.exitCode !== 0 ? [verdictCase(conclusion)] : [];
+  const failures = states.filter((state) => state === "failed").length;
+  const errors = states.filter((state) => state === "error").length + verdict.length;
+  const seconds = tasks.reduce((sum, task) => sum + secondsOf(task), 0);
+  const counts = { tests: tasks.length + verdict.length, failures, errors, skipped: 0, time: fixed(seconds) };
+  const name = `${entry.suiteId}@${entry.suiteVersion}`;
+  const lines = [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    open("testsuites", { name: "assay", ...counts }),
+    `  ${open("testsuite", { name, timestamp: entry.startedAt, ...counts })}`,
+    "    <properties>",
+    ...propertiesOf({ entry, conclusion, ...(report === undefined ? {} : { report }) }).map(
+      ([property, value]) => `      ${open("property", { name: property, value }, true)}`,
+    ),
+    "    </properties>",
+    ...tasks.flatMap((task) => taskCase(entry.suiteId, task, quotes?.get(task.taskId))),
+    ...verdict,
+    "  </testsuite>",
+    "</testsuites>",
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+function propertiesOf({ entry, report, conclusion }: EvalOutcome): [string, string][] {
+  const { runId, status, agentId, resolvedAgentVersion, modes } = entry;
+  const { interval } = report?.figures.score ?? {};
+  const comparison = report?.baseline?.comparison;
+  return [
+    ["runId", runId],
+    ["status", status],
+    ["agentId", agentId],
+    ["agentVersion", resolvedAgentVersion],
+    ["modes", modes.join(",")],
+    ["verdict", conclusion.verdict],
+    ["sentence", conclusion.sentence],
+    ...(report === undefined ? [] : ([["score", figure(report.aggregateScore)]] as [string, string][])),
+    ...(interval
+      ? ([["scoreInterval95", `${figure(interval.low)}–${figure(interval.high)}`]] as [string, string][])
+      : []),
+    ...(report?.cachedTrials ? ([["cachedTrials", String(report.cachedTrials)]] as [string, string][]) : []),
+    ...(report?.baseline === undefined ? [] : ([["baselineRunId", report.baseline.runId]] as [string, string][])),
+    ...(comparison ? ([["comparison", comparison.verdict]] as [string, string][]) : []),
+  ];
+}
+
+function taskCase(suiteId: string, task: OutcomeTask, quotes: readonly string[] | undefined): string[] {
+  const start = { classname: suiteId, name: task.taskId, time: fixed(secondsOf(task)) };
+  const state = taskState(task);
+  if (state === "passed") return [`    ${open("testcase", start, true)}`];
+  const [codes] = task.errors;
+  const type = state === "error" ? (codes?.code ?? "error") : task.findings.length > 0 ? "finding" : "score";
+  const tag = state === "error" ? "error" : "failure";
+  const attributes = { type, message: taskProblem(task) };
+  const body =
+    quotes === undefined
+      ? open(tag, attributes, true)
+      : `${open(tag, attributes)}${escaped(quotes.join("\n"))}</${tag}>`;
+  return [`    ${open("testcase", start)}`, `      ${body}`, "    </testcase>"];
+}
+
+function verdictCase({ verdict, sentence }: EvalOutcome["conclusion"]): string {
+  const error = open("error", { type: verdict, message: sentence }, true);
+  return `    ${open("testcase", { classname: "assay", name: "verdict" })}${error}</testcase>`;
+}
+
+function secondsOf({ latencyMs, trials }: OutcomeTask): number {
+  return ((latencyMs ?? 0) * (trials.scored + trials.errors)) / 1000;
+}
+
+function fixed(seconds: number): string {
+  return seconds.toFixed(3);
+}
+
+function open(name: string, attributes: Readonly<Record<string, string | number>>, closed = false): string {
+  const pairs = Object.entries(attributes).map(([key, value]) => ` ${key}="${escaped(String(value))}"`);
+  return `<${name}${pairs.join("")}${closed ? "/" : ""}>`;
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&apos;",
+};
+
+function escaped(text: string): string {
+  return plainText(text).replace(/[&<>"']/g, (char) => ENTITIES[char] ?? char);
+}

@@ -1,0 +1,84 @@
+import { type EvalOutcome, type OutcomeTask, plainText, taskProblem, taskState } from "./eval-outcome.ts";
+
+const RULES = {
+  "task-failed": { level: "error", text: "A task of the evaluation did not pass." },
+  "task-error": { level: "error", text: "A task of the evaluation could not be scored." },
+  "task-flaky": { level: "warning", text: "A task passed in some trials and not in others." },
+  "safety-finding": { level: "error", text: "Something unsafe was noticed about the agent." },
+  verdict: { level: "error", text: "The evaluation as a whole did not pass." },
+} as const;
+type RuleId = keyof typeof RULES;
+
+/** What is wrong, as SARIF 2.1.0. Without a place in a file a result has its task as a logical location only. */
+export function sarifText(outcome: EvalOutcome, toolVersion: string): string {
+  const { entry, report, conclusion } = outcome;
+  const results = (report?.tasks ?? []).flatMap((task) => resultsOf(outcome, task));
+  const isSilent = results.length === 0 && conclusion.exitCode !== 0;
+  const verdict = isSilent ? [result("verdict", "error", conclusion.sentence, {})] : [];
+  const log = {
+    $schema: "https://json.schemastore.org/sarif-2.1.0.json",
+    version: "2.1.0",
+    runs: [
+      {
+        tool: {
+          driver: {
+            name: "assay",
+            version: toolVersion,
+            rules: Object.entries(RULES).map(([id, { level, text }]) => ({
+              id,
+              shortDescription: { text },
+              defaultConfiguration: { level },
+            })),
+          },
+        },
+        automationDetails: { id: plainText(`assay/${entry.suiteId}/`) },
+        invocations: [{ executionSuccessful: report !== undefined, exitCode: conclusion.exitCode }],
+        properties: {
+          runId: entry.runId,
+          suite: plainText(`${entry.suiteId}@${entry.suiteVersion}`),
+          agent: plainText(`${entry.agentId}@${entry.resolvedAgentVersion}`),
+          verdict: conclusion.verdict,
+        },
+        results: [...results, ...verdict],
+      },
+    ],
+  };
+  return `${JSON.stringify(log, null, 2)}\n`;
+}
+
+function resultsOf(outcome: EvalOutcome, task: OutcomeTask): object[] {
+  const state = taskState(task);
+  const where = locationOf(outcome, task.taskId);
+  const quotes = outcome.quotes?.get(task.taskId) ?? [];
+  const message = (problem: string) => [`${task.taskId}: ${problem}`, ...quotes].join("\n");
+  const rule: RuleId | undefined =
+    state === "failed" ? "task-failed" : state === "error" ? "task-error" : task.flaky ? "task-flaky" : undefined;
+  return [
+    ...(rule === undefined ? [] : [result(rule, RULES[rule].level, message(taskProblem(task)), where)]),
+    ...task.findings.map(({ kind, severity, by, trial }) => {
+      const level = severity === "low" || severity === "medium" ? "warning" : "error";
+      const text = `${task.taskId}: ${kind} (${severity}), noticed by ${by} in trial ${trial}`;
+      return result("safety-finding", level, text, where);
+    }),
+  ];
+}
+
+function locationOf({ entry, places }: EvalOutcome, taskId: string): object {
+  const place = places?.get(taskId);
+  const logicalLocations = [
+    { name: plainText(taskId), fullyQualifiedName: plainText(`${entry.suiteId}/${taskId}`), kind: "member" },
+  ];
+  const physicalLocation = place && {
+    artifactLocation: { uri: plainText(place.file).split("/").map(encodeURIComponent).join("/") },
+    region: { startLine: place.line },
+  };
+  return {
+    locations: [{ ...(physicalLocation === undefined ? {} : { physicalLocation }), logicalLocations }],
+    partialFingerprints: { "assayTask/v1": plainText(`${entry.suiteId}/${taskId}`) },
+  };
+}
+
+function result(ruleId: RuleId, level: string, text: string, where: object): object {
+  const ruleIndex = Object.keys(RULES).indexOf(ruleId);
+  return { ruleId, ruleIndex, level, message: { text: plainText(text) }, ...where };
+}

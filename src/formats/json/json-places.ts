@@ -1,0 +1,125 @@
+export interface TextPlace {
+  /** Both from 1; a column is a UTF-16 unit. */
+  readonly line: number;
+  readonly column: number;
+}
+
+/**
+ * Where in a JSON text the values under these pointers stand, found in one pass: a member where its name begins, and of members
+ * with one name the last, which is the one that parsing keeps. What is not there is left out. The text must be JSON, and not
+ * nested deeper than can be recursed.
+ */
+export function placesIn(text: string, pointers: Iterable<string>): Map<string, TextPlace> {
+  const root: Wanted = { children: new Map() };
+  for (const pointer of pointers) want(root, pointer);
+  const offsets = new Map<string, number>();
+  walk(text, afterSpace(text, 0), root, (pointer, offset) => offsets.set(pointer, offset));
+  if (root.pointer !== undefined) offsets.set(root.pointer, afterSpace(text, 0));
+  return linesAndColumns(text, offsets);
+}
+
+/** A tree of what is looked for, so that what nobody asks about is only skipped. */
+interface Wanted {
+  pointer?: string;
+  readonly children: Map<string, Wanted>;
+}
+
+function want(root: Wanted, pointer: string): void {
+  let at = root;
+  for (const step of pointer.split("/").slice(1)) {
+    const name = step.replaceAll("~1", "/").replaceAll("~0", "~");
+    const child = at.children.get(name) ?? { children: new Map() };
+    at.children.set(name, child);
+    at = child;
+  }
+  at.pointer = pointer;
+}
+
+type Found = (pointer: string, offset: number) => void;
+
+/** Gives the offset after the value. */
+function walk(text: string, from: number, wanted: Wanted, found: Found): number {
+  const open = text[from];
+  if ((open !== "{" && open !== "[") || wanted.children.size === 0) return afterValue(text, from);
+  let at = afterSpace(text, from + 1);
+  for (let i = 0; text[at] !== "}" && text[at] !== "]" && at < text.length; i++) {
+    const start = at;
+    let name = String(i);
+    if (open === "{") {
+      const end = afterString(text, at);
+      name = JSON.parse(text.slice(at, end)) as string;
+      at = afterSpace(text, afterSpace(text, end) + 1);
+    }
+    const child = wanted.children.get(name);
+    if (child?.pointer !== undefined) found(child.pointer, start);
+    at = afterSpace(text, child === undefined ? afterValue(text, at) : walk(text, at, child, found));
+    if (text[at] === ",") at = afterSpace(text, at + 1);
+  }
+  return at + 1;
+}
+
+const SPACE = /[ \t\n\r]*/y;
+const SCALAR = /[^\s,\]}]+/y;
+const NEXT_MARK = /["[\]{}]/g;
+
+/** Without recursion, and without looking at what is inside. */
+function afterValue(text: string, from: number): number {
+  const first = text[from];
+  if (first === '"') return afterString(text, from);
+  if (first !== "{" && first !== "[") return afterMatch(SCALAR, text, from);
+  let depth = 0;
+  let at = from;
+  for (;;) {
+    NEXT_MARK.lastIndex = at;
+    const mark = NEXT_MARK.exec(text);
+    if (mark === null) return text.length;
+    at = mark.index;
+    if (mark[0] === '"') at = afterString(text, at);
+    else {
+      depth += mark[0] === "{" || mark[0] === "[" ? 1 : -1;
+      at++;
+      if (depth === 0) return at;
+    }
+  }
+}
+
+/** Not by a pattern: one that repeats over megabytes runs out of stack. */
+function afterString(text: string, from: number): number {
+  for (let at = from + 1; ; at++) {
+    const quote = text.indexOf('"', at);
+    if (quote < 0) return text.length;
+    let escapes = quote;
+    while (text[escapes - 1] === "\\") escapes--;
+    if ((quote - escapes) % 2 === 0) return quote + 1;
+    at = quote;
+  }
+}
+
+function afterSpace(text: string, at: number): number {
+  return afterMatch(SPACE, text, at);
+}
+
+function afterMatch(pattern: RegExp, text: string, at: number): number {
+  pattern.lastIndex = at;
+  return pattern.test(text) ? pattern.lastIndex : at;
+}
+
+function linesAndColumns(text: string, offsets: ReadonlyMap<string, number>): Map<string, TextPlace> {
+  const places = new Map<string, TextPlace>();
+  let line = 1;
+  let lineStart = 0;
+  for (const [pointer, offset] of [...offsets].sort(([, a], [, b]) => a - b)) {
+    for (let end = text.indexOf("\n", lineStart); end >= 0 && end < offset; end = text.indexOf("\n", lineStart)) {
+      line++;
+      lineStart = end + 1;
+    }
+    places.set(pointer, { line, column: offset - lineStart + 1 });
+  }
+  return places;
+}
+
+/** The same for one offset, as a reader that gave up names it. */
+export function placeAt(text: string, offset: number): TextPlace {
+  const before = text.slice(0, offset);
+  return { line: before.split("\n").length, column: offset - before.lastIndexOf("\n") };
+}

@@ -1,0 +1,84 @@
+import { annotationView } from "../engine/annotation-view.ts";
+import { judgeTask } from "../evals/override/judge-task.ts";
+import { evalReport, evalSummary } from "../evals/run/eval-report.ts";
+import { getEval, listEvals } from "../evals/run/list-evals.ts";
+import { getBaseline, listBaselines, removeBaseline, setBaseline } from "../evals/run/named-baselines.ts";
+import { AppError } from "../protocol/errors.ts";
+import type {
+  BaselineListQuery,
+  EvalListQuery,
+  EvalReportQuery,
+  SetBaselineRequest,
+} from "../protocol/eval-baseline.ts";
+import type { EVAL_OPERATIONS } from "../protocol/eval-operations.ts";
+import type { JudgeTaskRequest } from "../protocol/eval-override.ts";
+import type { AnnotationRecord } from "../store/judgments.ts";
+import { callerOf, type Handler, type Reply, type RequestContext } from "./handler.ts";
+
+const getEvalSummaryRoute: Handler = async (context) => {
+  const { runId = "" } = context.params;
+  return { status: 200, json: await evalSummary(context.host, callerOf(context), runId) };
+};
+
+const listEvalsRoute: Handler = async (context) => ({
+  status: 200,
+  json: await listEvals(context.host, callerOf(context), context.query as EvalListQuery),
+});
+
+const getEvalRoute: Handler = async (context) => {
+  const { runId = "" } = context.params;
+  return { status: 200, json: await getEval(context.host, callerOf(context), runId) };
+};
+
+const getEvalReportRoute: Handler = async (context) => {
+  const { runId = "" } = context.params;
+  const content = (context.query as EvalReportQuery).content === "true";
+  return { status: 200, json: await evalReport(context.host, callerOf(context), runId, { content }) };
+};
+
+const judgeEvalTaskRoute: Handler = async (context) => {
+  const { host, params, body } = context;
+  if (!host.capabilities.has("feedback")) throw new AppError("capability_not_provided", { capability: "feedback" });
+  const { runId = "", taskId = "" } = params;
+  const reply = (record: AnnotationRecord): Reply => ({ status: 201, json: annotationView(record) });
+  const request = body as JudgeTaskRequest;
+  const record = context.recorder(reply);
+  return reply(await judgeTask(host, { caller: callerOf(context), runId, taskId, request, record }));
+};
+
+const listBaselinesRoute: Handler = async (context) => ({
+  status: 200,
+  json: await listBaselines(context.host, callerOf(context), context.query as BaselineListQuery),
+});
+
+const getBaselineRoute: Handler = async (context) => ({
+  status: 200,
+  json: await getBaseline(context.host, callerOf(context), baselineIn(context)),
+});
+
+const setBaselineRoute: Handler = async (context) => {
+  const { runId } = context.body as SetBaselineRequest;
+  return { status: 200, json: await setBaseline(context.host, callerOf(context), baselineIn(context), runId) };
+};
+
+const removeBaselineRoute: Handler = async (context) => {
+  await removeBaseline(context.host, callerOf(context), baselineIn(context));
+  return { status: 204, raw: null };
+};
+
+function baselineIn({ params }: RequestContext) {
+  const { suiteId = "", baseline: name = "" } = params;
+  return { suiteId, name };
+}
+
+export const EVAL_ROUTES: Readonly<Record<keyof typeof EVAL_OPERATIONS, Handler>> = {
+  getEvalSummary: getEvalSummaryRoute,
+  listEvals: listEvalsRoute,
+  getEval: getEvalRoute,
+  getEvalReport: getEvalReportRoute,
+  judgeEvalTask: judgeEvalTaskRoute,
+  listBaselines: listBaselinesRoute,
+  getBaseline: getBaselineRoute,
+  setBaseline: setBaselineRoute,
+  removeBaseline: removeBaselineRoute,
+};

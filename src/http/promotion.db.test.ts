@@ -1,0 +1,241 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { cancelRun } from "../engine/change-run.ts";
+import { readInbox } from "../engine/inbox.ts";
+import { AppError } from "../protocol/errors.ts";
+import type { PolicyGate } from "../protocol/promotion-policy.ts";
+import type { Committed, Unit } from "../store/store.ts";
+import { BOTH_STORES } from "../testing/both-stores.ts";
+import { conditionsIn, DeploymentBench, SUITE } from "../testing/deployment-bench.ts";
+import { ADA, until } from "../testing/engine.ts";
+import { expectError } from "../testing/host.ts";
+import { enrol, outcomeOf } from "../testing/voters.ts";
+import { change, ended } from "../testing/workbench.ts";
+
+const GATE: PolicyGate = { requiredRole: "reviewer" };
+const TO_TEST = { version: "1.0.0", toState: "test" } as const;
+
+describe.each(BOTH_STORES)("a promotion on %s", (_, open) => {
+  let bench: DeploymentBench;
+  let drop: () => Promise<void>;
+  beforeAll(async () => {
+    const opened = await open();
+    drop = opened.drop;
+    bench = await DeploymentBench.on(opened.store);
+  });
+  afterAll(async () => {
+    await bench.host.close();
+    await drop();
+  });
+
+  const gated = async (name: string, gate: PolicyGate = GATE): Promise<DeploymentBench> => {
+    const agent = bench.about(name);
+    await agent.policy({ promote: { test: { gate } } });
+    return agent;
+  };
+  const waiting = async (agent: DeploymentBench) => {
+    const details = expectError(await agent.send(TO_TEST), "run_state_conflict");
+    return { details, runId: String(details["runId"]) };
+  };
+  const stateOf = async (agent: DeploymentBench) => (await agent.list()).json()[0].state;
+
+  describe("that people have to let pass", () => {
+    test("waits in their inbox, comes about when it is asked for again, and is told by one run", async () => {
+      const agent = await gated("asked");
+      const { details, runId } = await waiting(agent);
+      expect(details).toMatchObject({
+        gateId: `gate-${runId}`,
+        inbox: "/v1/host/assay/inbox",
+        resolve: `/v1/runs/${runId}/interrupts/gate-${runId}`,
+        runStatus: "waiting-approval",
+      });
+      expect(conditionsIn(details)).toMatchObject({
+        authorisation: { met: true },
+        transition: { met: true },
+        approval: {
+          wanted: "granted by 1 with role reviewer, and not by whoever asks",
+          found: "0 of 1 granted",
+          met: false,
+        },
+      });
+      const rita = await enrol(agent.host.store, "rita");
+      const { items } = await readInbox(agent.host.host, rita, {});
+      expect(items).toContainEqual(expect.objectContaining({ runId, title: "promote local.test.asked 1.0.0 to test" }));
+      expect(await waiting(agent)).toMatchObject({ runId });
+      expect(await stateOf(agent)).toBe("draft");
+      await agent.vote(runId, "granted");
+      expect(await stateOf(agent)).toBe("draft");
+      expect(await agent.done(TO_TEST)).toMatchObject({ state: "test", approvalGateId: `gate-${runId}` });
+      const types = await agent.types(runId);
+      expect(types.filter((type) => type.startsWith("approval.") || type.startsWith("deployment."))).toEqual([
+        "approval.granted",
+        "deployment.promoted",
+      ]);
+      expect(types.at(-1)).toBe("run.completed");
+      const promoted = (await agent.events(runId)).find(({ type }) => type === "deployment.promoted");
+      expect(promoted?.payload).toMatchObject({ approvalGateId: `gate-${runId}` });
+    });
+
+    test("is not for whoever asked to let pass, unless the policy says so", async () => {
+      const agent = await gated("self");
+      const { runId } = await waiting(agent);
+      const url = `/v1/runs/${runId}/interrupts/gate-${runId}`;
+      const json = { resumeValue: { decision: "granted" } };
+      expectError(await agent.host.ask("POST", url, { json }), "forbidden");
+      await waiting(agent);
+      const alone = await gated("alone", { ...GATE, forbidSelfApproval: false });
+      const asked = await waiting(alone);
+      const own = `/v1/runs/${asked.runId}/interrupts/gate-${asked.runId}`;
+      expect((await alone.host.ask("POST", own, { json })).statusCode).toBe(200);
+      await alone.done(TO_TEST);
+    });
+
+    test("needs as many different people as the policy says", async () => {
+      const agent = await gated("quorum", { ...GATE, quorum: 2 });
+      const { runId } = await waiting(agent);
+      await agent.vote(runId, "granted", "rita");
+      await agent.vote(runId, "granted", "rita");
+      expect(conditionsIn((await waiting(agent)).details)["approval"]).toMatchObject({ found: "1 of 2 granted" });
+      await agent.vote(runId, "granted", "rob");
+      await agent.done(TO_TEST);
+    });
+
+    test("does not pass when one of them says no; that is told once, and then people can be asked anew", async () => {
+      const agent = await gated("rejected");
+      const { runId } = await waiting(agent);
+      await agent.vote(runId, "rejected");
+      const details = expectError(await agent.send(TO_TEST), "forbidden");
+      expect(conditionsIn(details)["approval"]).toMatchObject({ found: "rejected by rita", met: false });
+      expect(await stateOf(agent)).toBe("draft");
+      expect((await agent.types(runId)).filter((type) => type.startsWith("deployment."))).toEqual([]);
+      expect((await waiting(agent)).runId).not.toBe(runId);
+    });
+
+    test("does not pass when nobody answers in time", async () => {
+      const agent = await gated("silent", { ...GATE, timeoutSec: 0.05 });
+      const { runId } = await waiting(agent);
+      await until(agent.host.store, runId, ended);
+      const details = expectError(await agent.send(TO_TEST), "forbidden");
+      expect(conditionsIn(details)["approval"]).toMatchObject({ found: "nobody answered in time, which is a no" });
+    });
+
+    test("does not pass when its run is cancelled", async () => {
+      const agent = await gated("cancelled");
+      const { runId } = await waiting(agent);
+      await cancelRun(agent.host.host, { ...change(runId), caller: ADA });
+      await until(agent.host.store, runId, ended);
+      expectError(await agent.send(TO_TEST), "forbidden");
+    });
+
+    test("does not pass on a yes that was given too long ago", async () => {
+      const agent = await gated("stale", { ...GATE, applyWithinSec: 0.05 });
+      const { runId } = await waiting(agent);
+      await agent.vote(runId, "granted");
+      const run = await until(agent.host.store, runId, ended);
+      expect(run.error?.code).toBe("deployment_not_applied");
+      expectError(await agent.send(TO_TEST), "forbidden");
+    });
+
+    test("passes for exactly what was asked: another version, share or policy is another question", async () => {
+      const agent = await gated("exact");
+      const { runId } = await waiting(agent);
+      await agent.vote(runId, "granted");
+      const other = expectError(await agent.send({ ...TO_TEST, version: "1.1.0" }), "run_state_conflict");
+      expect(other["runId"]).not.toBe(runId);
+      await agent.policy({ promote: { test: { gate: { ...GATE, quorum: 2 } } } });
+      const anew = await waiting(agent);
+      expect(anew.runId).not.toBe(runId);
+      expect(await stateOf(agent)).toBe("draft");
+    });
+
+    test("passes once: a yes is used up by what it was given for", async () => {
+      const agent = bench.about("once");
+      await agent.promoted("1.0.0");
+      await agent.policy({ pause: { gate: GATE } });
+      const pause = { transition: "pause" } as const;
+      const runId = String(expectError(await agent.send(pause), "run_state_conflict")["runId"]);
+      await agent.vote(runId, "granted");
+      await agent.done(pause);
+      await agent.done({ toState: "active" });
+      expect(expectError(await agent.send(pause), "run_state_conflict")["runId"]).not.toBe(runId);
+    });
+
+    test("is asked for once by many, and applied once by many", async () => {
+      const agent = await gated("crowd");
+      const asked = await Promise.all(Array.from({ length: 6 }, () => waiting(agent)));
+      expect(new Set(asked.map(({ runId }) => runId)).size).toBe(1);
+      await agent.vote(String(asked[0]?.runId), "granted");
+      const answers = await Promise.all(Array.from({ length: 6 }, () => agent.send(TO_TEST)));
+      expect(answers.map(({ statusCode }) => statusCode).sort()).toEqual([200, 400, 400, 400, 400, 400]);
+      const types = await agent.types(String(asked[0]?.runId));
+      expect(types.filter((type) => type === "deployment.promoted")).toHaveLength(1);
+    });
+
+    test("can be asked for again under the Idempotency-Key that was told to wait", async () => {
+      const agent = await gated("patient");
+      const headers = { "idempotency-key": "patience" };
+      const first = await agent.send(TO_TEST, "owner", headers);
+      const { runId } = expectError(first, "run_state_conflict");
+      await agent.vote(String(runId), "granted");
+      expect((await agent.send(TO_TEST, "owner", headers)).statusCode).toBe(200);
+      expect((await agent.send(TO_TEST, "owner", headers)).headers["openwop-idempotent-replay"]).toBe("true");
+    });
+
+    test("is nothing that somebody without the role, or of another tenant, could let pass", async () => {
+      const agent = await gated("guarded", { requiredRole: "admin" });
+      const { runId } = await waiting(agent);
+      expect(await outcomeOf(agent.vote(runId, "granted"))).toBe("forbidden");
+      const json = { resumeValue: { decision: "granted" } };
+      const url = `/v1/runs/${runId}/interrupts/gate-${runId}`;
+      expectError(await agent.host.ask("POST", url, { json, as: "other" }), "not_found");
+      await waiting(agent);
+    });
+  });
+
+  test("that was approved and then left by all is applied all the same: no worker has to be there for it", async () => {
+    const opened = await open();
+    const nobody = await DeploymentBench.on(opened.store, { worker: false });
+    try {
+      await nobody.policy({ promote: { test: { gate: GATE } } });
+      const { runId } = await waiting(nobody);
+      await nobody.vote(runId, "granted");
+      expect(await nobody.done(TO_TEST)).toMatchObject({ state: "test", approvalGateId: `gate-${runId}` });
+      expect((await nobody.types(runId)).slice(-3)).toEqual(["deployment.promoted", "node.completed", "run.completed"]);
+    } finally {
+      await nobody.host.close();
+      await opened.drop();
+    }
+  });
+
+  test("whose commit fails has changed nothing, and the approval still stands", async () => {
+    const agent = await gated("faulty");
+    const { runId } = await waiting(agent);
+    await agent.vote(runId, "granted");
+    const store = agent.host.store as { commit: (unit: Unit) => Promise<Committed> };
+    const { commit } = store;
+    store.commit = async (unit) => {
+      if (unit.documents === undefined) return commit(unit);
+      store.commit = commit;
+      throw new AppError("unavailable", { reason: "The database is away" });
+    };
+    expectError(await agent.send(TO_TEST), "unavailable");
+    expect(await stateOf(agent)).toBe("draft");
+    expect((await agent.types(runId)).filter((type) => type.startsWith("deployment."))).toEqual([]);
+    await agent.done(TO_TEST);
+  });
+
+  test("that needs both people and an evaluation says how both stand, asks people first, and needs both", async () => {
+    const agent = bench.about("both");
+    await agent.policy({ promote: { test: { gate: GATE, requiredEval: { suite: SUITE } } } });
+    const { runId, details } = await waiting(agent);
+    expect(conditionsIn(details)).toMatchObject({ approval: { met: false }, "evaluation named": { met: false } });
+    await agent.vote(runId, "granted");
+    const unproven = expectError(await agent.send(TO_TEST), "eval_gate_unmet");
+    expect(conditionsIn(unproven)).toMatchObject({ approval: { met: true }, "evaluation named": { met: false } });
+    expect(unproven["runId"]).toBe(runId);
+    const evalRunId = await agent.evaluated("1.0.0");
+    const anew = expectError(await agent.send({ ...TO_TEST, evalRunId }), "run_state_conflict");
+    expect(conditionsIn(anew)).toMatchObject({ score: { met: true }, approval: { met: false } });
+    await agent.vote(String(anew["runId"]), "granted");
+    await agent.done({ ...TO_TEST, evalRunId });
+  });
+});

@@ -1,0 +1,174 @@
+import { createHash } from "node:crypto";
+import type { Agents } from "../agents/agents.ts";
+import { CONFORMANCE_AGENT_ID } from "../agents/conformance-agent.ts";
+import type { DeploymentServices } from "../agents/deployments/deployment-services.ts";
+import { channelsOf, stateOf } from "../agents/deployments/deployments.ts";
+import { readDeployments } from "../agents/deployments/stored-deployments.ts";
+import { type Applied, transition } from "../agents/deployments/transition.ts";
+import { PROMOTES } from "../agents/deployments/transition-rules.ts";
+import type { InstalledAgent } from "../agents/installed-agent.ts";
+import { createRun } from "../engine/create-run.ts";
+import type { Host } from "../engine/host.ts";
+import { registerWorkflow } from "../engine/register-workflow.ts";
+import { CHANNELS, type DeploymentTransition, LATEST } from "../protocol/deployment-api.ts";
+import { AppError } from "../protocol/errors.ts";
+import { channelKey } from "../protocol/evolve-agent.ts";
+import type { Caller } from "../protocol/identity.ts";
+import { isTerminal } from "../protocol/run-status.ts";
+import type { WorkflowDefinition } from "../protocol/workflow.ts";
+import { callerOf, type Handler } from "./handler.ts";
+
+interface Asked {
+  readonly scenario: "promote" | "unauthorized" | "eval-gate-unmet" | "channel-pin";
+  readonly agentId?: string;
+  readonly version?: string;
+  readonly channel?: string;
+  readonly evalRunId?: string;
+}
+
+/** Real transitions of an agent of the caller's tenant, or of one that is made up for the purpose where none is named. */
+export function seamDeploymentRoute(services: DeploymentServices): Handler {
+  return async ({ host, body, ...context }) => {
+    const caller = callerOf({ host, body, ...context });
+    const asked = body as Asked;
+    const { scenario, version = "1.0.0", channel = CHANNELS[0], evalRunId } = asked;
+    const fresh = scenario === "channel-pin" ? CONFORMANCE_AGENT_ID : freshAgentId(host);
+    const { agentId = fresh } = asked;
+    const seam: Seam = {
+      host,
+      caller,
+      agentId,
+      version,
+      services: { ...services, agents: withMadeUp(services.agents, agentId, version) },
+    };
+    switch (scenario) {
+      case "promote":
+        return answer(() => promoteTo(seam, channel, evalRunId));
+      case "unauthorized":
+        // The same principal with a key that allows nothing.
+        return answer(() => oneStep({ ...seam, caller: { ...caller, keyScopes: [] } }, {}));
+      case "eval-gate-unmet":
+        return answer(() => oneStep(seam, { evalRunId: evalRunId ?? "run-that-is-not-there" }));
+      case "channel-pin":
+        return { status: 200, json: await pin({ ...seam, services }, channel) };
+    }
+  };
+}
+
+interface Seam {
+  readonly host: Host;
+  readonly services: DeploymentServices;
+  readonly caller: Caller;
+  readonly agentId: string;
+  readonly version: string;
+}
+
+function freshAgentId(host: Host): string {
+  return `core.conformance.deployed.${host.newId("run").toLowerCase()}`;
+}
+
+/** What is not installed is taken to be, so that a suite needs no pack. */
+function withMadeUp(agents: Pick<Agents, "versionsOf">, agentId: string, version: string): Pick<Agents, "versionsOf"> {
+  const madeUp: InstalledAgent = {
+    agentId,
+    version,
+    packName: "core.conformance",
+    persona: "Deployed",
+    modelClass: "general",
+    systemPrompt: "Answer with what you are given.",
+    toolAllowlist: [],
+    contentHash: createHash("sha256").update(`${agentId}@${version}`).digest("hex"),
+  };
+  return {
+    versionsOf: async (visible, wanted) => {
+      const found = await agents.versionsOf(visible, wanted);
+      return found.length === 0 && wanted === agentId ? [madeUp] : found;
+    },
+  };
+}
+
+async function answer(act: () => Promise<Applied>) {
+  try {
+    const { deployment: record, runId } = await act();
+    return { status: 200, json: { allowed: true, runId, record } };
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    const { code, details } = error;
+    return { status: 200, json: { allowed: false, error: code, runId: details["runId"], details } };
+  }
+}
+
+function send({ host, services, caller, agentId, version }: Seam, change: Omit<DeploymentTransition, "version">) {
+  const request = { version, ...change };
+  return transition(host, services, { caller, agentId, request, record: () => undefined });
+}
+
+async function oneStep(seam: Seam, more: Partial<DeploymentTransition>): Promise<Applied> {
+  const { now } = await readDeployments(seam.host.store, seam.caller, seam.agentId);
+  return send(seam, { transition: "promote", toState: PROMOTES[stateOf(now, seam.version)] ?? "active", ...more });
+}
+
+/** One step after the other, as everybody has to. */
+async function promoteTo(seam: Seam, channel: string, evalRunId?: string): Promise<Applied> {
+  const evidence = evalRunId === undefined ? {} : { evalRunId };
+  const { now: before } = await readDeployments(seam.host.store, seam.caller, seam.agentId);
+  // From an earlier call.
+  if (channelsOf(before, seam.version).includes(channel)) await send(seam, { transition: "pause" });
+  for (;;) {
+    const { now } = await readDeployments(seam.host.store, seam.caller, seam.agentId);
+    const toState = PROMOTES[stateOf(now, seam.version)] ?? "active";
+    const last = toState === "active";
+    const applied = await send(seam, { transition: "promote", toState, ...(last ? { channel, ...evidence } : {}) });
+    if (last) return applied;
+  }
+}
+
+/** A run of a real workflow that names the channel; what it was given is in its log. */
+async function pin(seam: Seam, channel: string) {
+  const { host, caller, agentId, version } = seam;
+  const { now } = await readDeployments(host.store, caller, agentId);
+  const there =
+    stateOf(now, version) === "active" && (channel === LATEST || channelsOf(now, version).includes(channel));
+  if (!there) await promoteTo(seam, channel === LATEST ? CHANNELS[0] : channel);
+  const definition = workflowOf(agentId, channel);
+  await registerWorkflow(host, { caller, definition, text: JSON.stringify(definition), record: () => undefined });
+  const request = { workflowId: definition.id };
+  const { runId } = await createRun(host, { caller, request, dedup: false, record: () => undefined });
+  const resolvedAgentVersion = await pinnedIn(host, caller, runId, channelKey(agentId, channel));
+  return { allowed: true, runId, resolvedAgentVersion, resolvedChannel: channel };
+}
+
+const LONGEST_WAIT_MS = 5000;
+
+async function pinnedIn(host: Host, caller: Caller, runId: string, key: string): Promise<string | undefined> {
+  for (const untilMs = host.nowMs() + LONGEST_WAIT_MS; ; ) {
+    const run = await host.store.readRun(caller, runId);
+    if (run !== undefined && isTerminal(run.status)) return run.agent?.channels?.[key];
+    if (host.nowMs() > untilMs) throw new AppError("unavailable", { reason: "No worker executed the run in time" });
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+function workflowOf(agentId: string, channel: string): WorkflowDefinition {
+  return {
+    id: "conformance-deployment-channel-pin",
+    name: "Conformance channel",
+    version: "1",
+    nodes: [
+      {
+        id: "agent",
+        typeId: "core.identity",
+        name: "Agent",
+        position: { x: 0, y: 0 },
+        config: {},
+        inputs: {},
+        agent: { agentId, channel },
+      },
+    ],
+    edges: [],
+    triggers: [{ id: "manual", type: "manual", enabled: true }],
+    variables: [],
+    metadata: {},
+    settings: {},
+  };
+}

@@ -1,0 +1,40 @@
+import { MOCK_PROVIDERS } from "./mock-provider.ts";
+import { type Static, Type } from "./schema.ts";
+
+const closed = { additionalProperties: false } as const;
+const True = Type.Literal(true);
+
+/** Families of discovery that come with agents. */
+export const AGENT_SURFACES = {
+  memory: Type.Optional(
+    Type.Object(
+      {
+        supported: True,
+        maxEntrySizeBytes: Type.Integer({ minimum: 1 }),
+        ttlSupported: True,
+        attribution: Type.Object({ supported: True, emitsWriteEvents: True }, closed),
+      },
+      closed,
+    ),
+  ),
+  providerUsage: Type.Optional(
+    Type.Object({ supported: True, costEstimates: True, currency: Type.Literal("USD") }, closed),
+  ),
+  toolHooks: Type.Optional(
+    Type.Object(
+      {
+        supported: True,
+        prePostEvents: True,
+        perToolAuthorization: Type.Literal(false),
+        perToolRateLimit: Type.Literal(false),
+      },
+      closed,
+    ),
+  ),
+  /** Of the conformance seams. */
+  conformance: Type.Optional(Type.Object({ mockAgent: True }, closed)),
+  testing: Type.Optional(Type.Object({ mockProviders: Type.Array(Type.Enum([...MOCK_PROVIDERS])) }, closed)),
+};
+
+const AgentSurfaces = Type.Object(AGENT_SURFACES, closed);
+export type AgentSurfaces = Static<typeof AgentSurfaces>;

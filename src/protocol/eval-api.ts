@@ -1,0 +1,148 @@
+import { EvalOverride } from "./eval-override.ts";
+import { Aggregate, Comparison, Rate, TaskFigures } from "./eval-statistics.ts";
+import { EVAL_MODES, MODEL_CLASSES } from "./eval-suite.ts";
+import { CertificateProblem } from "./judge-calibration.ts";
+import { RequireCertificate } from "./judge-certificate-api.ts";
+import { SafetyFinding } from "./safety-finding.ts";
+import { type Static, Type } from "./schema.ts";
+
+const closed = { additionalProperties: false } as const;
+const Name = Type.String({ minLength: 1 });
+const Share = Type.Number({ minimum: 0, maximum: 1 });
+const Count = Type.Integer({ minimum: 0 });
+const Usd = Type.Number({ minimum: 0 });
+
+/** Runs of mode eval are of this workflow. */
+export const EVAL_WORKFLOW_ID = "assay-eval";
+
+/** The scorecard of an evaluation: figures only, no text of a task, an output or a rubric. */
+export const EvalSummary = Type.Object(
+  {
+    suiteId: Name,
+    suiteVersion: Name,
+    aggregateScore: Share,
+    passed: Type.Boolean(),
+    taskCount: Count,
+    passedCount: Count,
+    tasks: Type.Array(
+      Type.Object(
+        {
+          taskId: Name,
+          score: Share,
+          passed: Type.Boolean(),
+          costUsd: Type.Optional(Usd),
+          latencyMs: Type.Optional(Count),
+          schemaValid: Type.Optional(Type.Boolean()),
+          safetyFindings: Type.Optional(Type.Array(SafetyFinding)),
+        },
+        closed,
+      ),
+    ),
+    evaluatedModelClass: Type.Optional(Type.Enum([...MODEL_CLASSES])),
+    totalCostUsd: Type.Optional(Usd),
+    regression: Type.Optional(
+      Type.Object(
+        {
+          baselineRunId: Name,
+          scoreDelta: Type.Number({ minimum: -1, maximum: 1 }),
+          diffRef: Type.Optional(Type.String()),
+        },
+        closed,
+      ),
+    ),
+  },
+  closed,
+);
+export type EvalSummary = Static<typeof EvalSummary>;
+
+/** What `configurable` may say about an evaluation. */
+export const EvalConfigurable = Type.Object(
+  {
+    evalModes: Type.Optional(Type.Array(Type.Enum([...EVAL_MODES]), { minItems: 1, uniqueItems: true })),
+    baselineRunId: Type.Optional(Name),
+    baseline: Type.Optional(Name),
+    agentVersion: Type.Optional(Name),
+    taskIds: Type.Optional(Type.Array(Name, { uniqueItems: true })),
+    trials: Type.Optional(Type.Integer({ minimum: 1 })),
+    concurrency: Type.Optional(Type.Integer({ minimum: 1 })),
+    retryErrors: Type.Optional(Type.Integer({ minimum: 0, maximum: 10 })),
+    budgetUsd: Type.Optional(Usd),
+    cache: Type.Optional(Type.Boolean()),
+    agentLabel: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+    seed: Type.Optional(Type.Integer({ minimum: 0, maximum: 4_294_967_295 })),
+    alpha: Type.Optional(Type.Number({ exclusiveMinimum: 0, exclusiveMaximum: 1 })),
+    margin: Type.Optional(Type.Number({ exclusiveMinimum: 0, exclusiveMaximum: 1 })),
+    requireCertificate: Type.Optional(RequireCertificate),
+    anyAgent: Type.Optional(Type.Boolean({ description: "evaluate another agent than the suite is made for" })),
+  },
+  { additionalProperties: true },
+);
+export type EvalConfigurable = Static<typeof EvalConfigurable>;
+
+/** Who judged the rubrics of an evaluation, and how far that can be trusted now. */
+export const EvalReportJudge = Type.Object(
+  {
+    model: Name,
+    tasks: Type.Integer({ minimum: 0, description: "with a verdict of the judge" }),
+    certificateId: Type.Optional(Name),
+    kappa: Type.Optional(Type.Number()),
+    problems: Type.Array(CertificateProblem, { description: "why the judge is not certified; empty when it is" }),
+    observedPassRate: Rate,
+    correctedPassRate: Type.Optional(
+      Type.Object(Rate.properties, {
+        ...closed,
+        description:
+          "what it would be without the errors the judge makes (Rogan and Gladen); only of a certified judge",
+      }),
+    ),
+  },
+  closed,
+);
+export type EvalReportJudge = Static<typeof EvalReportJudge>;
+
+export const EvalReportTask = Type.Object(
+  {
+    ...TaskFigures.properties,
+    findings: Type.Array(
+      Type.Object({ ...SafetyFinding.properties, by: Name, trial: Type.Integer({ minimum: 1 }) }, closed),
+    ),
+    errors: Type.Array(Type.Object({ trial: Type.Integer({ minimum: 1 }), code: Name }, closed)),
+    cached: Type.Integer({ minimum: 0, description: "trials that were not run" }),
+    content: Type.Optional(
+      Type.Array(Type.Unknown({ description: "what each trial answered, and how it was judged; only on request" })),
+    ),
+  },
+  closed,
+);
+
+/** Everything there is to know of an evaluation: what was run, figures with their intervals, the verdict. */
+export const EvalReport = Type.Object(
+  {
+    runId: Name,
+    suiteId: Name,
+    suiteVersion: Name,
+    suiteSha256: Name,
+    agentId: Name,
+    resolvedAgentVersion: Name,
+    modes: Type.Array(Type.Enum([...EVAL_MODES])),
+    trialsPerTask: Count,
+    seed: Count,
+    passed: Type.Boolean(),
+    unmet: Type.Array(Type.Enum(["score", "cost", "cost_unknown", "latency"])),
+    aggregateScore: Share,
+    figures: Aggregate,
+    cachedTrials: Count,
+    baseline: Type.Optional(
+      Type.Object(
+        { runId: Name, name: Type.Optional(Name), comparison: Type.Union([Comparison, Type.Null()]) },
+        closed,
+      ),
+    ),
+    judge: Type.Optional(EvalReportJudge),
+    compared: Type.Boolean({ description: "false: there was no baseline, so nothing was compared" }),
+    override: EvalOverride,
+    tasks: Type.Array(EvalReportTask),
+  },
+  closed,
+);
+export type EvalReport = Static<typeof EvalReport>;

@@ -1,0 +1,96 @@
+import { EVAL_MODES, SuiteId } from "./eval-suite.ts";
+import { RunStatusSchema } from "./run-status.ts";
+import { type Static, Type } from "./schema.ts";
+
+const closed = { additionalProperties: false } as const;
+const Name = Type.String({ minLength: 1 });
+const Share = Type.Number({ minimum: 0, maximum: 1 });
+const Count = Type.Integer({ minimum: 0 });
+const Limit = Type.Optional(Type.Integer({ minimum: 1, maximum: 200 }));
+const Cursor = Type.Optional(Type.String({ minLength: 1, maxLength: 1024 }));
+
+/** A baseline has a name within its suite. None looks like the id of a run, so that either may be asked for. */
+export const BaselineName = Type.String({ pattern: "^(?!run-)[A-Za-z0-9][A-Za-z0-9._-]{0,99}$" });
+
+/** An evaluation that somebody named as what later ones are compared with. */
+export const EvalBaseline = Type.Object(
+  {
+    suiteId: SuiteId,
+    name: BaselineName,
+    runId: Name,
+    suiteVersion: Name,
+    suiteSha256: Name,
+    agentId: Name,
+    resolvedAgentVersion: Name,
+    aggregateScore: Share,
+    passed: Type.Boolean(),
+    taskCount: Count,
+    passedCount: Count,
+    setBy: Name,
+    setAt: Name,
+    replacedRunId: Type.Optional(Type.String({ description: "the evaluation that had this name before" })),
+  },
+  closed,
+);
+export type EvalBaseline = Static<typeof EvalBaseline>;
+
+export const SetBaselineRequest = Type.Object({ runId: Type.String({ minLength: 1, maxLength: 128 }) }, closed);
+export type SetBaselineRequest = Static<typeof SetBaselineRequest>;
+
+export const BaselineListQuery = Type.Object({ suiteId: Type.Optional(SuiteId), limit: Limit, cursor: Cursor }, closed);
+export type BaselineListQuery = Static<typeof BaselineListQuery>;
+
+export const BaselinePage = Type.Object(
+  { baselines: Type.Array(EvalBaseline), nextCursor: Type.Optional(Type.String()) },
+  closed,
+);
+export type BaselinePage = Static<typeof BaselinePage>;
+
+/** An evaluation in a list. */
+export const EvalEntry = Type.Object(
+  {
+    runId: Name,
+    status: RunStatusSchema,
+    suiteId: Name,
+    suiteVersion: Name,
+    agentId: Name,
+    resolvedAgentVersion: Name,
+    modes: Type.Array(Type.Enum([...EVAL_MODES])),
+    taskCount: Count,
+    trialsPerTask: Count,
+    baselineRunId: Type.Optional(Name),
+    startedAt: Name,
+    endedAt: Type.Optional(Name),
+    aggregateScore: Type.Optional(Share),
+    passed: Type.Optional(Type.Boolean()),
+    passedCount: Type.Optional(Count),
+    error: Type.Optional(Type.String({ description: "the code of what it failed with" })),
+  },
+  closed,
+);
+export type EvalEntry = Static<typeof EvalEntry>;
+
+export const EvalListQuery = Type.Object(
+  {
+    suiteId: Type.Optional(SuiteId),
+    agentId: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+    status: Type.Optional(RunStatusSchema),
+    limit: Limit,
+    cursor: Cursor,
+  },
+  closed,
+);
+export type EvalListQuery = Static<typeof EvalListQuery>;
+
+export const EvalPage = Type.Object({ evals: Type.Array(EvalEntry), nextCursor: Type.Optional(Type.String()) }, closed);
+export type EvalPage = Static<typeof EvalPage>;
+
+export const EvalReportQuery = Type.Object(
+  {
+    content: Type.Optional(
+      Type.Enum(["true", "false"], { description: "also what the agent answered and how that was judged" }),
+    ),
+  },
+  closed,
+);
+export type EvalReportQuery = Static<typeof EvalReportQuery>;

@@ -1,0 +1,16 @@
+import type { Agents } from "../agents/agents.ts";
+import { activeVersions } from "../agents/deployments/stored-deployments.ts";
+import { versionsOf } from "../agents/registry/stored-agents.ts";
+import type { Store } from "../store/store.ts";
+
+/** The agents that are installed in this store. Nobody says how they are called, unless the test does. */
+export function agentsOn(store: Store, more: Partial<Agents> = {}): Agents {
+  return {
+    versionsOf: (visible, agentId) => versionsOf(store, visible, agentId),
+    activeVersions: (visible, agentId) => activeVersions(store, visible, agentId),
+    bindingFor: () => undefined,
+    toolsFor: async () => ({ tools: [], call: async () => ({ status: "error", error: "there are no live tools" }) }),
+    memoryFor: async () => [],
+    ...more,
+  };
+}

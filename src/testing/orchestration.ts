@@ -1,0 +1,30 @@
+import { DISPATCH, type OrchestratorDecision, SUPERVISOR } from "../protocol/orchestrator.ts";
+import type { WorkflowDefinition, WorkflowNode } from "../protocol/workflow.ts";
+import { type WorkflowSpec, workflow } from "./workflow.ts";
+
+export const next = (...nextWorkerIds: string[]): OrchestratorDecision => ({ kind: "next-worker", nextWorkerIds });
+
+export const DONE: OrchestratorDecision = { kind: "terminate", reason: "done" };
+
+export interface Orchestrated extends Partial<WorkflowSpec> {
+  /** What is decided, turn by turn; absent where an agent decides. */
+  readonly plan?: readonly OrchestratorDecision[];
+  readonly boss?: Partial<WorkflowNode>;
+  readonly dispatch?: WorkflowNode["config"];
+}
+
+/** A workflow that is a supervisor, `boss`, and its dispatch, `do`, in a loop. */
+export function orchestrated({ plan, boss = {}, dispatch = {}, ...rest }: Orchestrated): WorkflowDefinition {
+  const { nodes = {}, edges = [], ...more } = rest;
+  const script = plan === undefined ? {} : { mockDispatchPlan: plan };
+  return workflow({
+    id: "led",
+    ...more,
+    nodes: {
+      boss: { ...boss, typeId: SUPERVISOR, config: { ...script, ...boss.config } },
+      do: { typeId: DISPATCH, config: dispatch },
+      ...nodes,
+    },
+    edges: ["boss>do", "do>boss", ...edges],
+  });
+}

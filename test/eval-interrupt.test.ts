@@ -1,0 +1,46 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { eventually } from "../src/testing/eventually.ts";
+import { tempDir } from "../src/testing/temp-dir.ts";
+
+const BIN = fileURLToPath(new URL("../bin/assay.js", import.meta.url));
+
+test("ctrl-c cancels an evaluation and ends what it started", async () => {
+  const folder = tempDir();
+  const at = (name: string) => join(folder, name);
+  const task = { taskId: "slow", input: 1, expected: { kind: "golden", match: { strategy: "exact", value: "x" } } };
+  writeFileSync(
+    at("suite.json"),
+    JSON.stringify({ suiteId: "acme.evals.slow", version: "1.0.0", modes: ["golden"], tasks: [task] }),
+  );
+  writeFileSync(
+    at("agent.mjs"),
+    `import { writeFileSync } from "node:fs"; writeFileSync("pid", String(process.pid)); setInterval(() => {}, 1000);`,
+  );
+  const child = spawn(process.execPath, [BIN, "eval", "run", "suite.json", "--command", "node", "--arg", "agent.mjs"], {
+    cwd: folder,
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, ASSAY_URL: "" },
+  });
+  let err = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    err += text;
+  });
+  await eventually(() => expect(existsSync(at("pid"))).toBe(true));
+  const pid = Number(await eventually(() => readFileSync(at("pid"), "utf8").match(/\d+/)?.[0] ?? Promise.reject()));
+  child.kill("SIGINT");
+  const [code] = await once(child, "exit");
+  expect({ code, err }).toEqual({ code: 130, err: expect.stringContaining("interrupted") });
+  expect(() => process.kill(pid, 0)).toThrow();
+  const shown = spawn(process.execPath, [BIN, "eval", "show"], { cwd: folder, env: { ...process.env, ASSAY_URL: "" } });
+  let out = "";
+  shown.stdout.setEncoding("utf8").on("data", (text: string) => {
+    out += text;
+  });
+  await once(shown, "exit");
+  expect(out).toContain("No verdict: the evaluation was cancelled");
+});
