@@ -2,6 +2,7 @@ import { RECORDED_WORKFLOW_ID } from "../../protocol/tape-api.ts";
 import type { WorkflowDefinition } from "../../protocol/workflow.ts";
 import type { WorkflowWrite } from "../../store/store.ts";
 import type { Host } from "../host.ts";
+import { registrationOf } from "../own-workflow.ts";
 import { definitionHash } from "../plans.ts";
 
 /** What runs that came as tapes are of. It cannot be started, so what its node is never matters. */
@@ -31,17 +32,6 @@ const DEFINITION: WorkflowDefinition = {
 
 export const RECORDED_WORKFLOW_HASH = definitionHash(DEFINITION);
 
-/** What registers it for a tenant that does not have it yet. */
-export async function recordedWorkflow(host: Host, tenant: string): Promise<WorkflowWrite[]> {
-  const standing = await host.store.readWorkflow(tenant, RECORDED_WORKFLOW_ID);
-  if (standing?.hash === RECORDED_WORKFLOW_HASH) return [];
-  return [
-    {
-      tenant,
-      workflowId: RECORDED_WORKFLOW_ID,
-      hash: RECORDED_WORKFLOW_HASH,
-      definition: JSON.stringify(DEFINITION),
-      atMs: host.nowMs(),
-    },
-  ];
+export function recordedWorkflow(host: Host, tenant: string): Promise<WorkflowWrite[]> {
+  return registrationOf(host.store, tenant, DEFINITION, RECORDED_WORKFLOW_HASH, host.nowMs());
 }

@@ -1,8 +1,8 @@
 import { makePlan, type Plan } from "../../engine/decide/plan.ts";
+import { oneNodeWorkflow, registrationOf } from "../../engine/own-workflow.ts";
 import { definitionHash } from "../../engine/plans.ts";
 import { CALIBRATION_WORKFLOW_ID } from "../../protocol/judge-certificate-api.ts";
 import { type Static, Type } from "../../protocol/schema.ts";
-import type { WorkflowDefinition } from "../../protocol/workflow.ts";
 import type { Store, WorkflowWrite } from "../../store/store.ts";
 
 export const CALIBRATION_NODE_TYPE = "assay.judge-calibration";
@@ -29,38 +29,17 @@ export const CalibrationPlan = Type.Object(
 );
 export type CalibrationPlan = Static<typeof CalibrationPlan>;
 
-/** What calibrations are runs of. Only the host starts them. */
-const DEFINITION: WorkflowDefinition = {
+/** What calibrations are runs of. */
+const DEFINITION = oneNodeWorkflow({
   id: CALIBRATION_WORKFLOW_ID,
   name: "Calibration of a judge",
   description: "Compares the verdicts of the judge with what people said.",
-  version: "1",
-  status: "archived",
-  isActive: false,
-  nodes: [
-    {
-      id: "calibrate",
-      typeId: CALIBRATION_NODE_TYPE,
-      name: "Calibration",
-      position: { x: 0, y: 0 },
-      config: {},
-      inputs: {},
-    },
-  ],
-  edges: [],
-  triggers: [],
-  variables: [{ name: "plan", type: "object", required: true }],
-  metadata: {},
-  settings: {},
-};
+  nodeId: "calibrate",
+  typeId: CALIBRATION_NODE_TYPE,
+});
 
-const HASH = definitionHash(DEFINITION);
+export const CALIBRATION_RUN: Plan = makePlan(definitionHash(DEFINITION), DEFINITION);
 
-export const CALIBRATION_RUN: Plan = makePlan(HASH, DEFINITION);
-
-/** What registers it for a tenant that does not have it yet. */
-export async function calibrationWorkflow(store: Store, tenant: string, atMs: number): Promise<WorkflowWrite[]> {
-  const standing = await store.readWorkflow(tenant, CALIBRATION_WORKFLOW_ID);
-  if (standing?.hash === HASH) return [];
-  return [{ tenant, workflowId: CALIBRATION_WORKFLOW_ID, hash: HASH, definition: JSON.stringify(DEFINITION), atMs }];
+export function calibrationWorkflow(store: Store, tenant: string, atMs: number): Promise<WorkflowWrite[]> {
+  return registrationOf(store, tenant, DEFINITION, CALIBRATION_RUN.hash, atMs);
 }
