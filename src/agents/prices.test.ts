@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { costOf, PRICES, PRICES_AS_OF, priceOf } from "./prices.ts";
 
@@ -5,6 +6,7 @@ describe("the price of a model", () => {
   test("is that of its provider, also under a dated name", () => {
     expect(priceOf("openai", "gpt-4o")).toEqual({ input: 2.5, output: 10, cacheRead: 1.25 });
     expect(priceOf("openai", "gpt-4o-2024-08-06")).toEqual(priceOf("openai", "gpt-4o"));
+    expect(priceOf("openai", "gpt-4o-2024-05-13")).toEqual({ input: 5, output: 15 });
     expect(priceOf("anthropic", "claude-haiku-4-5-20251001")).toEqual(priceOf("anthropic", "claude-haiku-4-5"));
   });
 
@@ -21,8 +23,10 @@ describe("the price of a model", () => {
     expect(priceOf("openai", "o3", [own, PRICES])).toEqual(PRICES["openai/o3"]);
   });
 
-  test("has a date", () => {
+  test("has a date, which the guide tells", () => {
     expect(new Date(PRICES_AS_OF).toISOString().slice(0, 10)).toBe(PRICES_AS_OF);
+    const guide = readFileSync(new URL("../../docs/agents.md", import.meta.url), "utf8");
+    expect(guide).toContain(`as they were on ${PRICES_AS_OF}`);
   });
 });
 

@@ -18,34 +18,60 @@ export type Price = Static<typeof Price>;
 /** By `provider/model`, or by `model` alone whoever serves it. */
 export type PriceTable = Readonly<Record<string, Price>>;
 
-/** When the list prices below were looked up. They change; a table in the agents file overrides them. */
-export const PRICES_AS_OF = "2025-11-01";
+/**
+ * When the list prices below were looked up, in the open table @pydantic/genai-prices 0.1.8. They change, and some ask
+ * more of very long prompts; a table in the agents file overrides them.
+ */
+export const PRICES_AS_OF = "2026-09-23";
 
-/** It asks a tenth for input that is cached, and a quarter more for input to be cached. */
-const anthropic = (input: number, output: number): Price => ({
-  input,
-  output,
-  cacheRead: input / 10,
+/** Both ask a tenth for input that is cached; what writing to the cache costs differs by generation. */
+const cached = (input: number, output: number): Price => ({ input, output, cacheRead: input / 10 });
+const cachedAtAPremium = (input: number, output: number): Price => ({
+  ...cached(input, output),
   cacheWrite: input * 1.25,
 });
 
 /** List prices of the providers' own endpoints. What somebody else serves has a price of its own and none here. */
 export const PRICES: PriceTable = {
-  "openai/gpt-5": { input: 1.25, output: 10, cacheRead: 0.125 },
-  "openai/gpt-5-mini": { input: 0.25, output: 2, cacheRead: 0.025 },
-  "openai/gpt-5-nano": { input: 0.05, output: 0.4, cacheRead: 0.005 },
+  "openai/gpt-6-astra": cachedAtAPremium(10, 50),
+  "openai/gpt-6-sol": cachedAtAPremium(2, 10),
+  "openai/gpt-6-luna": cachedAtAPremium(0.1, 0.5),
+  "openai/gpt-5.6-sol": cachedAtAPremium(4, 20),
+  "openai/gpt-5.6-terra": cachedAtAPremium(2, 12),
+  "openai/gpt-5.6-luna": cachedAtAPremium(0.2, 1.2),
+  "openai/gpt-5.5": cached(5, 30),
+  "openai/gpt-5.4": cached(2.5, 15),
+  "openai/gpt-5.4-mini": cached(0.75, 4.5),
+  "openai/gpt-5.4-nano": cached(0.2, 1.25),
+  "openai/gpt-5.3": cached(1.75, 14),
+  "openai/gpt-5.2": cached(1.75, 14),
+  "openai/gpt-5.1": cached(1.25, 10),
+  "openai/gpt-5": cached(1.25, 10),
+  "openai/gpt-5-mini": cached(0.25, 2),
+  "openai/gpt-5-nano": cached(0.05, 0.4),
   "openai/gpt-4.1": { input: 2, output: 8, cacheRead: 0.5 },
   "openai/gpt-4.1-mini": { input: 0.4, output: 1.6, cacheRead: 0.1 },
   "openai/gpt-4.1-nano": { input: 0.1, output: 0.4, cacheRead: 0.025 },
   "openai/gpt-4o": { input: 2.5, output: 10, cacheRead: 1.25 },
+  "openai/gpt-4o-2024-05-13": { input: 5, output: 15 },
   "openai/gpt-4o-mini": { input: 0.15, output: 0.6, cacheRead: 0.075 },
   "openai/o3": { input: 2, output: 8, cacheRead: 0.5 },
   "openai/o4-mini": { input: 1.1, output: 4.4, cacheRead: 0.275 },
-  "anthropic/claude-opus-4-5": anthropic(5, 25),
-  "anthropic/claude-opus-4-1": anthropic(15, 75),
-  "anthropic/claude-sonnet-4-5": anthropic(3, 15),
-  "anthropic/claude-sonnet-4": anthropic(3, 15),
-  "anthropic/claude-haiku-4-5": anthropic(1, 5),
+  "anthropic/claude-fable-5": cachedAtAPremium(10, 50),
+  "anthropic/claude-fable-5-1": { ...cachedAtAPremium(10, 50), cacheRead: 0.25 },
+  "anthropic/claude-opus-5-5": { ...cachedAtAPremium(4, 20), cacheRead: 0.2 },
+  "anthropic/claude-opus-5": cachedAtAPremium(5, 25),
+  "anthropic/claude-opus-4-8": cachedAtAPremium(5, 25),
+  "anthropic/claude-opus-4-7": cachedAtAPremium(5, 25),
+  "anthropic/claude-opus-4-6": cachedAtAPremium(5, 25),
+  "anthropic/claude-opus-4-5": cachedAtAPremium(5, 25),
+  "anthropic/claude-opus-4-1": cachedAtAPremium(15, 75),
+  "anthropic/claude-sonnet-5": cachedAtAPremium(2, 10),
+  "anthropic/claude-sonnet-4-6": cachedAtAPremium(3, 15),
+  "anthropic/claude-sonnet-4-5": cachedAtAPremium(3, 15),
+  "anthropic/claude-sonnet-4-0": cachedAtAPremium(3, 15),
+  "anthropic/claude-sonnet-4": cachedAtAPremium(3, 15),
+  "anthropic/claude-haiku-4-5": cachedAtAPremium(1, 5),
 };
 
 /** The price of a model in the first table that has one, undefined when none has. A dated name is priced like the one without its date. */
