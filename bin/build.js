@@ -178,7 +178,13 @@ function runNode(args) {
 function removeAbandonedOutput() {
   for (const name of fs.readdirSync(root)) {
     const pid = Number(/^dist-(\d+)\.tmp$/.exec(name)?.[1]);
-    if (pid && (pid === process.pid || !isAlive(pid))) fs.rmSync(join(root, name), { recursive: true, force: true });
+    if (!pid || (pid !== process.pid && isAlive(pid))) continue;
+    try {
+      fs.rmSync(join(root, name), { recursive: true, force: true });
+    } catch (error) {
+      // The compiler of a killed build may still be writing; the next build removes what it leaves.
+      if (pid === process.pid) throw error;
+    }
   }
 }
 

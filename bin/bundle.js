@@ -21,8 +21,8 @@ const bundle = await rolldown({
     main: join(out, "cli", "main.js"),
     // Started by its file name, see store/sqlite/write-connection.ts.
     "writer-thread": join(out, "store", "sqlite", "writer-thread.js"),
-    // Likewise, see reviews/server/turns-apart.ts.
-    "turn-thread": join(out, "reviews", "server", "turn-thread.js"),
+    // Likewise, see cli/wiring/review-on.ts.
+    "turn-thread": join(out, "cli", "wiring", "turn-thread.js"),
   },
   platform: "node",
   // Native code stays where it was installed; pg-native is an option of pg that we do not use.
@@ -39,6 +39,8 @@ const { output } = await bundle.write({
   format: "esm",
   entryFileNames: "[name].js",
   chunkFileNames: "[name]-[hash].js",
+  // Node keeps the text of what it runs in memory. Lines stay, so that a stack can be read.
+  comments: false,
 });
 await bundle.close();
 

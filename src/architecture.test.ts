@@ -162,6 +162,12 @@ describe("the table of imports", () => {
     ["engine/x.ts", `const m = await import("../store/units.ts");`, "store/units.ts"],
     ["engine/x.ts", `export * from "../agents/invoke.ts";`, "agents/invoke.ts"],
     ["agents/invoke.ts", `import { judge } from "../evals/judge.ts";`, "evals/judge.ts"],
+    ["evals/run/x.ts", `import { get } from "../../http/evals.ts";`, "http/evals.ts"],
+    [
+      "reviews/reviewers/x.ts",
+      `import { completer } from "../../agents/models/complete.ts";`,
+      "agents/models/complete.ts",
+    ],
     ["store/store.ts", `import { open } from "./sqlite/open.ts";`, "store/sqlite/open.ts"],
     ["store/sql/read.ts", `import { open } from "../postgres/open.ts";`, "store/postgres/open.ts"],
     ["store/sqlite/open.ts", `import "../postgres/append.ts";`, "store/postgres/append.ts"],

@@ -27,7 +27,7 @@ beforeEach(() => {
   symlinkSync(join(repository, "node_modules"), join(checkout, "node_modules"));
   write("src/cli/main.ts", good);
   write("src/store/sqlite/writer-thread.ts", "export {};\n");
-  write("src/reviews/server/turn-thread.ts", "export {};\n");
+  write("src/cli/wiring/turn-thread.ts", "export {};\n");
   write("src/cli/main.test.ts", "not even TypeScript");
 });
 

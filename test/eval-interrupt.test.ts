@@ -44,3 +44,30 @@ test("ctrl-c cancels an evaluation and ends what it started", async () => {
   await once(shown, "exit");
   expect(out).toContain("No verdict: the evaluation was cancelled");
 });
+
+test("an evaluation that is killed leaves no program and no half a file behind, and the next one is none the worse", async () => {
+  const folder = tempDir();
+  const at = (name: string) => join(folder, name);
+  const task = { taskId: "one", input: 1, expected: { kind: "golden", match: { strategy: "exact", value: 1 } } };
+  writeFileSync(
+    at("suite.json"),
+    JSON.stringify({ suiteId: "acme.evals.killed", version: "1.0.0", modes: ["golden"], tasks: [task] }),
+  );
+  // Endless the first time, with a child of its own.
+  writeFileSync(
+    at("agent.sh"),
+    `read -r i; [ -e pid ] || { echo "$$" > pid.new; mv pid.new pid; sleep 600; }; echo "$i"`,
+  );
+  const args = ["eval", "run", "suite.json", "--command", "sh", "--arg", "agent.sh", "--json", "out.json"];
+  const options = { cwd: folder, stdio: "ignore", env: { ...process.env, ASSAY_URL: "" } } as const;
+  const first = spawn(process.execPath, [BIN, ...args], options);
+  await eventually(() => expect(existsSync(at("pid"))).toBe(true));
+  const group = Number(readFileSync(at("pid"), "utf8"));
+  first.kill("SIGKILL");
+  await once(first, "exit");
+  await eventually(() => expect(() => process.kill(-group, 0)).toThrow());
+  expect(existsSync(at("out.json"))).toBe(false);
+  const [code] = await once(spawn(process.execPath, [BIN, ...args], options), "exit");
+  expect(code).toBe(0);
+  expect(JSON.parse(readFileSync(at("out.json"), "utf8"))).toMatchObject({ verdict: "passed" });
+});

@@ -5,6 +5,7 @@ import { SIDECAR_VERSION } from "../src/formats/sidecar/sidecar.ts";
 import { BUNDLE_VERSION } from "../src/formats/tape/bundle.ts";
 import { PROCESS_TAPE_VERSION } from "../src/formats/tape/process-tape.ts";
 import { TAPE_VERSION } from "../src/formats/tape/tape.ts";
+import { BASELINE_FILE_VERSION } from "../src/protocol/baseline-file.ts";
 import { JUDGE_INPUT_VERSION } from "../src/protocol/judge-api.ts";
 import { JUDGMENT_VERSION } from "../src/protocol/judgment-file.ts";
 import { BACKUP_FORMAT } from "../src/store/sql/backup.ts";
@@ -12,6 +13,7 @@ import { BACKUP_FORMAT } from "../src/store/sql/backup.ts";
 /** The version that this Assay writes, by the page that describes the file. */
 const WRITTEN: Readonly<Record<string, number>> = {
   "backup.md": BACKUP_FORMAT,
+  "eval-baseline.md": BASELINE_FILE_VERSION,
   "eval-result.md": EVAL_RESULT_VERSION,
   "judge.md": JUDGE_INPUT_VERSION,
   "judgments.md": JUDGMENT_VERSION,

@@ -1,11 +1,12 @@
 import { execFile } from "node:child_process";
-import { chmodSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { COMMANDS } from "../src/cli/specs/all.ts";
 import type { OutcomeName } from "../src/formats/afp/outcome.ts";
+import { ownPrograms, steps } from "../src/testing/guide.ts";
 import { tempDir } from "../src/testing/temp-dir.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -13,29 +14,6 @@ const page = readFileSync(join(root, "docs/reviews.md"), "utf8");
 
 function sectionOf(heading: string): string {
   return page.split(/^## /m).find((part) => part.startsWith(heading)) ?? "";
-}
-
-/** What is typed after `$`, and what is shown below it. */
-function steps(text: string): { readonly command: string; readonly shown: string }[] {
-  const blocks = [...text.matchAll(/^```console\n(.*?)^```$/gms)].map(([, content = ""]) => content);
-  return blocks.flatMap((block) =>
-    block
-      .split(/^\$ /m)
-      .slice(1)
-      .map((step) => {
-        const [command = "", ...shown] = step.split("\n");
-        return { command, shown: shown.join("\n") };
-      }),
-  );
-}
-
-/** A folder with an `npx` that runs the program of this checkout, as `npx` does there. */
-function ownNpx(): string {
-  const folder = tempDir();
-  const file = join(folder, "npx");
-  writeFileSync(file, `#!/bin/sh\nshift\nexec "${process.execPath}" "${join(root, "bin/assay.js")}" "$@"\n`);
-  chmodSync(file, 0o755);
-  return folder;
 }
 
 /** Every outcome; the compiler sees to it that none is missing. */
@@ -58,7 +36,7 @@ const OUTCOMES: Readonly<Record<OutcomeName, true>> = {
 describe("the guide to peer reviews", () => {
   test("shows what comes of its commands, in their order", async () => {
     const cwd = tempDir();
-    const PATH = `${ownNpx()}${delimiter}${process.env["PATH"]}`;
+    const PATH = `${ownPrograms()}${delimiter}${process.env["PATH"]}`;
     const typed = steps(sectionOf("Five minutes without"));
     expect(typed).toHaveLength(6);
     for (const { command, shown } of typed) {

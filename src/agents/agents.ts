@@ -1,17 +1,23 @@
 import type { Owner, Visibility } from "../protocol/identity.ts";
 import type { MemoryEntry } from "../protocol/memory.ts";
 import type { Binding } from "./binding.ts";
+import type { Deployments } from "./deployments/deployments.ts";
 import type { InstalledAgent } from "./installed-agent.ts";
+import type { ModelChoice } from "./model-choice.ts";
 import type { ToolSurface } from "./tool-surface.ts";
 
 /** The agents of a host, and how they are called. Built once, where the process is wired. */
 export interface Agents {
   /** Those that are installed for whoever asks, his own before those of the host; the highest version first. */
   versionsOf(visible: Visibility, agentId: string): Promise<readonly InstalledAgent[]>;
+  /** Those that everybody has without their being installed. */
+  readonly beside?: readonly InstalledAgent[];
+  /** What of an agent is deployed for everybody, until they decide about it themselves. */
+  standing?(agentId: string): Deployments | undefined;
   /** Versions that are deployed and active. */
   activeVersions(visible: Visibility, agentId: string): Promise<readonly string[]>;
   /** Undefined where nobody said how this agent is called. */
-  bindingFor(agent: InstalledAgent): Binding | undefined;
+  bindingFor(agent: InstalledAgent, choice?: ModelChoice): Binding | undefined;
   /** Live tools, cut down to what the agent may call. Rejects when a source of tools it names cannot be reached. */
   toolsFor(agent: InstalledAgent, signal: AbortSignal): Promise<ToolSurface>;
   /** What the agent remembers; nothing where its manifest asks for no memory. */

@@ -27,6 +27,10 @@ export interface AgentTask {
   readonly systemPrompt?: string;
   /** JSON Schema of what is to be answered. */
   readonly returnSchema?: Readonly<Record<string, unknown>>;
+  /** Of a model, in place of what its settings say. */
+  readonly temperature?: number;
+  /** Of a model: what it may say at most, where that is not what its settings say, and how many times as much this time. */
+  readonly outputBudget?: { readonly tokens?: number; readonly times: number };
   /** Only what the agent may call. */
   readonly tools: ToolSurface;
   /** What the agent remembers, as it was when the run began. */
@@ -62,6 +66,8 @@ export type AgentAnswer =
       readonly output: unknown;
       readonly confidence?: number;
       readonly handoff?: { readonly toAgentId: string; readonly reason?: string };
+      /** How the output was found where it did not stand by itself. */
+      readonly recovered?: "markdown-fence";
     }
   /** The agent, or its provider for it, declined. */
   | { readonly type: "refused"; readonly reason: string }
@@ -73,6 +79,8 @@ export interface AgentFailure {
   readonly message: string;
   /** Whether calling again may help. */
   readonly retryable: boolean;
+  /** What there was in place of an output, where a model was to give one. */
+  readonly instead?: "cut-off" | "prose";
 }
 
 export const AGENT_FAILURE_CODES = [

@@ -57,6 +57,7 @@ export const BINDINGS = {
       url: text,
       apiKeyEnv: Type.Optional(variable),
       headersEnv: Type.Optional(Type.Record(Type.String({ pattern: "^[A-Za-z0-9-]{1,128}$" }), variable)),
+      allowPrivate: Type.Optional(Type.Boolean()),
       version: Type.Optional(text),
       ...limits,
       ...retries,

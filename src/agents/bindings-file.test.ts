@@ -85,16 +85,49 @@ describe("the binding of an agent", () => {
     await server.close();
   });
 
+  test("may be an endpoint under a public name, and is not called where the name leads into this network", async () => {
+    const server = await ModelServer.start(() => ({ type: "raw", body: '{"output":"inside"}' }));
+    const { port } = new URL(server.url);
+    const entry = { type: "http", url: `https://agents.example.org:${port}/x`, attemptsMax: 1 };
+    const lookedUp: string[] = [];
+    const resolve = async (name: string) => {
+      lookedUp.push(name);
+      return [{ address: "127.0.0.1", family: 4 }];
+    };
+    const found = (more: object) => {
+      const file = loadAgentsFile(fileWith({ bindings: { "local.team.one": { ...entry, ...more } } }));
+      return bindingsOf(file, { environment: {}, scrubText: (text) => text, resolve });
+    };
+    expect(await outputOf(found({}), "local.team.one")).toMatchObject({
+      error: { code: "agent_unreachable", message: expect.stringContaining("not public") },
+    });
+    expect(server.calls).toEqual([]);
+    const plain = { url: `http://agents.example.org:${port}/x` };
+    expect(() => found(plain)).toThrow(/must have an https URL, or "allowPrivate": true/);
+    expect(await outputOf(found({ ...plain, allowPrivate: true }), "local.team.one")).toBe("inside");
+    expect(lookedUp).toEqual(["agents.example.org", "agents.example.org"]);
+    await server.close();
+  });
+
   test("has the key and the prices of its model", async () => {
     const server = await ModelServer.start(() => chatStream({ text: ["x"] }));
     const content = {
-      models: { local: { provider: "openai-compatible", baseUrl: server.url, model: "m", apiKeyEnv: "MODEL_KEY" } },
-      prices: { m: { input: 10, output: 0 } },
-      bindings: { "local.team.one": { type: "model", model: "local" } },
+      models: {
+        local: { provider: "openai-compatible", baseUrl: server.url, model: "m", apiKeyEnv: "MODEL_KEY" },
+        listed: { provider: "openai-compatible", providerName: "openai", baseUrl: server.url, model: "gpt-4o" },
+      },
+      prices: { m: { input: 10, output: 0 }, "openai/gpt-4o": { input: 20, output: 0 } },
+      bindings: {
+        "local.team.one": { type: "model", model: "local" },
+        "local.team.two": { type: "model", model: "listed" },
+      },
     };
     const binding = bindings(content, { MODEL_KEY: "k2" }).bindingFor({ agentId: "local.team.one" });
     if (binding === undefined) throw new Error("no binding");
     expect((await watched(binding)).usage).toMatchObject([{ provider: "openai-compatible", costUsd: 0.001 }]);
+    const listed = bindings(content).bindingFor({ agentId: "local.team.two" });
+    // Also where there is a list price.
+    expect(listed && (await watched(listed)).usage).toMatchObject([{ provider: "openai", costUsd: 0.002 }]);
     expect(server.calls[0]?.headers["authorization"]).toBe("Bearer k2");
     expect(await outputOf(bindings(content), "local.team.one")).toMatchObject({
       error: { code: "agent_not_configured", message: "the environment has no MODEL_KEY" },

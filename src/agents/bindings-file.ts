@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { hasPrivateHost } from "../engine/outbound/guard.ts";
 import { scrubber } from "../formats/scrub.ts";
 import { AppError } from "../protocol/errors.ts";
 import { matches, type Problem, problemsOf, type TSchema } from "../protocol/schema.ts";
@@ -128,6 +129,15 @@ function urlProblems(name: string, text: string): string[] {
   return url.username === "" && url.password === "" ? [] : [`must have a ${name} without a user name and password`];
 }
 
+/** What goes over open lines to a public host is read and answered by anybody on the way. */
+function endpointProblems({ url, allowPrivate }: Extract<BindingEntry, { type: "http" }>): string[] {
+  const problems = urlProblems("url", url);
+  if (problems.length > 0) return problems;
+  const { protocol, hostname } = new URL(url);
+  if (protocol === "https:" || (allowPrivate ?? hasPrivateHost(new URL(url)))) return [];
+  return [`must have an https URL, or "allowPrivate": true where ${hostname} is a name of your own network`];
+}
+
 function mcpProblem({ command, args, env, url }: McpServer): string | undefined {
   if ((command === undefined) === (url === undefined)) return "must have exactly one of command, url";
   if (url !== undefined && (args !== undefined || env !== undefined)) return "must not have args or env beside url";
@@ -151,7 +161,7 @@ function checkBinding(entry: unknown, folder: string): CheckedBinding {
     case "command":
       return { problems, binding: { ...given, directory: resolve(folder, given.directory ?? ".") } };
     case "http":
-      return { problems: urlProblems("url", given.url).map((problem) => ({ path: "", problem })), binding: given };
+      return { problems: endpointProblems(given).map((problem) => ({ path: "", problem })), binding: given };
     case "model":
       return { problems, binding: given };
     case "scripted": {

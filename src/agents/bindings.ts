@@ -1,4 +1,5 @@
-import { type Guard, systemResolve } from "../engine/outbound/guard.ts";
+import { type Guard, hasPrivateHost, type Resolve, systemResolve } from "../engine/outbound/guard.ts";
+import type { Ours } from "../engine/programs/child-environment.ts";
 import type { Binding } from "./binding.ts";
 import { COMMAND_DEFAULTS, commandBinding } from "./bindings/command.ts";
 import { failed } from "./bindings/failure.ts";
@@ -7,13 +8,18 @@ import { MAX_TURNS, modelBinding } from "./bindings/model.ts";
 import { scriptedBinding } from "./bindings/scripted.ts";
 import type { AgentsFile, ConfiguredBinding } from "./bindings-file.ts";
 import type { BindingEntry, ModelEntry } from "./bindings-file-schema.ts";
+import { chosenAmong, type ModelChoice } from "./model-choice.ts";
 import { BASE_URLS, DEFAULT_FORMATS, MODEL_DEFAULTS, type ModelSettings } from "./models/model-settings.ts";
 import { PRICES, type PriceTable } from "./prices.ts";
 
 export interface BindingsWorld {
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** What of it programs do not inherit, beside what is Assay's by its name. */
+  readonly ours?: Ours;
   /** For what programs complain about. */
   readonly scrubText: (text: string) => string;
+  /** As the machine does, where nothing else is said. */
+  readonly resolve?: Resolve;
 }
 
 export interface CalledAgent {
@@ -23,13 +29,13 @@ export interface CalledAgent {
 }
 
 export interface Bindings {
-  /** The binding of this version, else of the agent, else a model of its class. Undefined: nobody says how to call it. */
-  bindingFor(agent: CalledAgent): Binding | undefined;
+  /**
+   * The binding of this version, else of the agent, else a model of its class. What is a model is the one that was chosen, where one
+   * was. Undefined: nobody says how to call it.
+   */
+  bindingFor(agent: CalledAgent, choice?: ModelChoice): Binding | undefined;
   readonly judge: Binding | undefined;
 }
-
-// Whoever runs this process named the address, so one on this very machine will do too.
-const OWN_CHOICE: Guard = { allowPrivate: true, resolve: systemResolve };
 
 /** Makes the bindings of a file, each once: what an agent is called by is the same object from one call to the next. */
 export function bindingsOf(file: AgentsFile, world: BindingsWorld): Bindings {
@@ -41,16 +47,30 @@ export function bindingsOf(file: AgentsFile, world: BindingsWorld): Bindings {
     return binding;
   };
   return {
-    bindingFor: ({ agentId, version, modelClass }) => {
-      for (const name of [`${agentId}@${version}`, agentId]) {
-        const entry = file.bindings.get(name);
-        if (entry !== undefined) return once(name, entry);
-      }
-      const model = modelClass === undefined ? undefined : file.modelClasses.get(modelClass);
-      return model === undefined ? undefined : once(`/modelClasses/${modelClass}`, { type: "model", model });
+    bindingFor: (agent, choice) => {
+      const [name, entry] = configuredFor(file, agent);
+      if (choice === undefined || (entry !== undefined && entry.type !== "model")) return entry && once(name, entry);
+      const model = chosenAmong(file.models, choice);
+      const wanted = [choice.provider, choice.model].filter((part) => part !== undefined).join("/");
+      if (model === undefined)
+        return unconfigured("model", `no agents file has the model ${wanted} that the run asks for`);
+      const maxTurns = entry?.maxTurns ?? MAX_TURNS;
+      return once(`/models/${model}/${maxTurns}`, { type: "model", model, maxTurns });
     },
     judge: file.judge === undefined ? undefined : once("/judge", file.judge),
   };
+}
+
+function configuredFor(
+  { bindings, modelClasses }: AgentsFile,
+  { agentId, version, modelClass = "" }: CalledAgent,
+): [string, ConfiguredBinding | undefined] {
+  for (const name of [`${agentId}@${version}`, agentId]) {
+    const entry = bindings.get(name);
+    if (entry !== undefined) return [name, entry];
+  }
+  const model = modelClasses.get(modelClass);
+  return [`/modelClasses/${modelClass}`, model === undefined ? undefined : { type: "model", model }];
 }
 
 /** What an agent that nobody configured answers. */
@@ -84,8 +104,11 @@ function bindingOf(
   }
 }
 
-function endpoint(entry: Extract<BindingEntry, { type: "http" }>, { environment }: BindingsWorld): Binding {
-  const { type, apiKeyEnv, headersEnv = {}, ...settings } = entry;
+function endpoint(
+  entry: Extract<BindingEntry, { type: "http" }>,
+  { environment, resolve = systemResolve }: BindingsWorld,
+): Binding {
+  const { type, apiKeyEnv, headersEnv = {}, allowPrivate, ...settings } = entry;
   const headers: Record<string, string> = {};
   const wanted = [
     ...(apiKeyEnv === undefined ? [] : [["authorization", apiKeyEnv, "Bearer "] as const]),
@@ -96,7 +119,9 @@ function endpoint(entry: Extract<BindingEntry, { type: "http" }>, { environment 
     if (value === undefined || value === "") return unconfigured("http", missing(variable));
     headers[name] = `${before}${value}`;
   }
-  return httpBinding({ ...HTTP_DEFAULTS, ...settings, headers }, OWN_CHOICE);
+  // A private address in the file was chosen by whoever runs this process; one that a public name leads to, by whoever answers for it.
+  const guard: Guard = { allowPrivate: allowPrivate ?? hasPrivateHost(new URL(settings.url)), resolve };
+  return httpBinding({ ...HTTP_DEFAULTS, ...settings, headers }, guard);
 }
 
 /** A model as it is asked, or the variable that is missing. */

@@ -25,12 +25,13 @@ export function withConformanceAgent(agents: Agents): Agents {
   const known = new Map([echo, ...CONFORMANCE_AGENTS].map((one) => [one.agent.agentId, one]));
   return {
     ...agents,
+    beside: [...known.values()].map(({ agent }) => agent),
     async versionsOf(visible, agentId) {
       const installed = await agents.versionsOf(visible, agentId);
       const own = known.get(agentId);
       return own === undefined || installed.length > 0 ? installed : [own.agent];
     },
-    bindingFor: (agent) => known.get(agent.agentId)?.binding ?? agents.bindingFor(agent),
+    bindingFor: (agent, choice) => known.get(agent.agentId)?.binding ?? agents.bindingFor(agent, choice),
     async toolsFor(agent, signal) {
       const own = known.get(agent.agentId);
       return own === undefined ? agents.toolsFor(agent, signal) : own.tools;

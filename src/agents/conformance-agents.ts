@@ -1,11 +1,16 @@
 import { createHash } from "node:crypto";
 import type { AgentAnswer, AgentTask, Binding, Watcher } from "./binding.ts";
+import type { Deployments } from "./deployments/deployments.ts";
 import type { InstalledAgent } from "./installed-agent.ts";
 import type { ToolSurface } from "./tool-surface.ts";
 
 /** What a conformance suite has asked, and the same again with a shape to answer in. */
 export const LIVE_AGENT_ID = "core.conformance.live-agent";
 export const STRUCTURED_AGENT_ID = "core.conformance.structured-agent";
+/** The one that is asked for by a channel. */
+export const CHANNEL_AGENT_ID = "core.conformance.channel-agent";
+
+export const CONFORMANCE_VERSION = "1.0.0";
 
 /** The one tool that they may call. */
 export const ECHO_TOOL = "openwop:echo";
@@ -35,14 +40,28 @@ export const CONFORMANCE_AGENTS: readonly ConformanceAgent[] = [
       additionalProperties: false,
     },
   }),
-  ...["identity-agent", "channel-agent", "pack-installed-agent"].map((name) => live(`core.conformance.${name}`, {})),
+  live(CHANNEL_AGENT_ID, {}),
+  ...["identity-agent", "pack-installed-agent"].map((name) => live(`core.conformance.${name}`, {})),
   ...["memory-agent", "byok-agent", "ttl-agent"].map((name) =>
     live(`core.conformance.${name}`, { memoryShape: { longTerm: true } }),
   ),
 ];
 
+/** A published workflow names the stable channel of an agent that nobody deploys. */
+export function conformanceDeployments(agentId: string): Deployments | undefined {
+  const agent = CONFORMANCE_AGENTS.find((one) => one.agent.agentId === agentId)?.agent;
+  if (agent === undefined || agentId !== CHANNEL_AGENT_ID) return undefined;
+  const { version, contentHash: agentHash } = agent;
+  return {
+    agentId,
+    versions: { [version]: { state: "active", agentHash } },
+    channels: { stable: [version] },
+    asked: [],
+  };
+}
+
 function live(agentId: string, more: Partial<InstalledAgent>): ConformanceAgent {
-  const version = "1.0.0";
+  const version = CONFORMANCE_VERSION;
   const agent: InstalledAgent = {
     agentId,
     version,

@@ -3,6 +3,7 @@ import { canonicalJson } from "../formats/canonical-json.ts";
 import type { Scrubber } from "../formats/scrub.ts";
 import type { EventDraft } from "../protocol/events.ts";
 import type { ToolResult, ToolSurface } from "./tool-surface.ts";
+import { usable } from "./usable-value.ts";
 
 export interface ToolWatch {
   readonly agentId: string;
@@ -28,13 +29,16 @@ export function watchedTools(surface: ToolSurface, watch: ToolWatch): ToolSurfac
   const listed = new Map(surface.tools.map((tool) => [tool.name, tool]));
   return {
     tools: surface.tools,
-    async call(name, args, signal) {
+    async call(name, given, signal) {
       watch.asked();
       const tool = listed.get(name);
       if (tool === undefined) {
         watch.denied(name);
         return { status: "forbidden", error: `The agent may not call ${name}.` };
       }
+      const asked = usable(given);
+      if ("problem" in asked) return { status: "error", error: `what it is to be called with ${asked.problem}` };
+      const { value: args } = asked;
       const { agentId, nodeId, scrubber, content, principal } = watch;
       const shown = scrubber.scrubValue(args);
       const about = { agentId, toolName: name, callId: watch.newId("call") };
@@ -53,15 +57,33 @@ export function watchedTools(surface: ToolSurface, watch: ToolWatch): ToolSurfac
       });
       await watch.told?.();
       const begunAtMs = watch.nowMs();
-      const result = await surface.call(name, args, signal);
-      // One that was refused never began.
-      const acted = result.status === "ok" || result.status === "error";
-      const took = acted ? { durationMs: result.durationMs ?? Math.max(0, Math.round(watch.nowMs() - begunAtMs)) } : {};
-      const payload = { ...about, status: result.status, ...took, ...(content ? told(result, scrubber) : {}) };
-      watch.emit({ type: "agent.toolReturned", nodeId, causationId: eventId, payload });
-      return result;
+      const returned = (result: ToolResult) => {
+        // One that was refused never began.
+        const acted = result.status === "ok" || result.status === "error";
+        const tookMs = result.durationMs ?? Math.max(0, Math.round(watch.nowMs() - begunAtMs));
+        const took = acted ? { durationMs: tookMs } : {};
+        const payload = { ...about, status: result.status, ...took, ...(content ? told(result, scrubber) : {}) };
+        watch.emit({ type: "agent.toolReturned", nodeId, causationId: eventId, payload });
+      };
+      try {
+        const result = usableResult(await surface.call(name, args, signal));
+        returned(result);
+        return result;
+      } catch (error) {
+        returned({ status: "error", error: "The call was broken off." });
+        throw error;
+      }
     },
   };
+}
+
+function usableResult(result: ToolResult): ToolResult {
+  if (result.status !== "ok") return result;
+  const outcome = usable(result.outcome);
+  const { durationMs } = result;
+  const took = durationMs === undefined ? {} : { durationMs };
+  if ("problem" in outcome) return { status: "error", error: `its result ${outcome.problem}`, ...took };
+  return { status: "ok", outcome: outcome.value, ...took };
 }
 
 function told(result: ToolResult, scrubber: Scrubber) {

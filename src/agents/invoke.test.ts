@@ -5,7 +5,8 @@ import { EVENTS, type EventDraft } from "../protocol/events.ts";
 import { matches } from "../protocol/schema.ts";
 import { agentOf } from "../testing/eval-bench.ts";
 import type { AgentAnswer, AgentTask, Binding, Watcher } from "./binding.ts";
-import { type Invocation, invoke } from "./invoke.ts";
+import type { Invocation } from "./invocation.ts";
+import { invoke } from "./invoke.ts";
 import type { ToolSurface } from "./tool-surface.ts";
 
 const SECRET = "sk-proj-Ab3dE6gH9jK2mN5pQ8sT1vW4";
@@ -90,6 +91,51 @@ describe("an invocation", () => {
     expect(asked).toEqual([]);
     expect(types).not.toContain("agent.toolCalled");
     expect(result).toMatchObject({ output: { status: "forbidden" }, denied: ["mcp:shell"] });
+  });
+
+  test("takes from a model what no JSON text could hold, and refuses an abyss on both sides of a tool", async () => {
+    const abyss = JSON.parse(`${"[".repeat(50_000)}1${"]".repeat(50_000)}`) as unknown;
+    const asked: unknown[] = [];
+    const tools: ToolSurface = {
+      tools: [{ name: "mcp:clock" }],
+      call: async (_name, args) => {
+        asked.push(args);
+        return { status: "ok", outcome: asked.length === 1 ? { half: "x\udc00" } : abyss };
+      },
+    };
+    const { result, types } = await invoked(
+      async ({ tools: given, signal }) => {
+        const call = (args: unknown) => given.call("mcp:clock", args, signal);
+        const half = { "a\ud800": "\ud800", n: Number.POSITIVE_INFINITY };
+        return answer([await call(half), await call({ abyss }), await call({})]);
+      },
+      { tools },
+    );
+    expect(asked).toEqual([{ "a\ufffd": "\ufffd", n: null }, {}]);
+    expect(result.output).toEqual([
+      { status: "ok", outcome: { half: "x\ufffd" } },
+      { status: "error", error: "what it is to be called with is nested more than 64 levels deep" },
+      { status: "error", error: "its result is nested more than 64 levels deep" },
+    ]);
+    expect(types.filter((type) => type === "agent.toolCalled")).toHaveLength(2);
+  });
+
+  test("tells of every call of a tool what it came to, also where nobody waited for it", async () => {
+    const tools: ToolSurface = {
+      tools: [{ name: "mcp:clock" }],
+      call: async (_name, _args, signal) => signal.throwIfAborted() as never,
+    };
+    const { events, types } = await invoked(
+      async (task) => {
+        const over = AbortSignal.abort(new Error("too slow"));
+        await task.tools.call("mcp:clock", {}, over).catch(() => undefined);
+        return { type: "failed", error: { code: "agent_timeout", message: "too slow", retryable: true } };
+      },
+      { tools },
+    );
+    expect(types.slice(-3)).toEqual(["agent.toolCalled", "agent.toolReturned", "agent.invocation.completed"]);
+    const [called, returned] = events.slice(-3);
+    expect(returned).toMatchObject({ causationId: called?.eventId, payload: { status: "error" } });
   });
 
   test("checks the task before the agent is called, and the answer after", async () => {

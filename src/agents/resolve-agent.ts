@@ -1,7 +1,6 @@
 import type { AgentRefusal } from "../engine/node-type.ts";
-import { channelKey } from "../protocol/evolve-agent.ts";
+import { pinnedVersion } from "../protocol/evolve-agent.ts";
 import type { Owner, Visibility } from "../protocol/identity.ts";
-import { own } from "../protocol/own.ts";
 import type { Run } from "../protocol/run.ts";
 import type { AgentRef } from "../protocol/workflow.ts";
 import type { Agents } from "./agents.ts";
@@ -33,7 +32,7 @@ export async function resolveAgent(
     const agent = await versionFor(resolving.agents, run.owner, ref);
     return agent === undefined ? notInstalled(ref) : { agent };
   }
-  const settled = own(run.agent?.channels ?? {}, channelKey(agentId, channel));
+  const settled = pinnedVersion(run, agentId, channel);
   const { owner, runId } = run;
   const version = settled ?? (await resolving.channels?.versionFor({ owner, runId, agentId, channel }));
   if (version === undefined) return inactive(agentId, channel);
@@ -57,7 +56,7 @@ export async function refusalOf(
 }
 
 /** Named by nobody it is the highest that is deployed, and before anything is, the highest there is. */
-async function versionFor(agents: Agents, owner: Owner, { agentId, version }: AgentRef) {
+export async function versionFor(agents: Agents, owner: Owner, { agentId, version }: AgentRef) {
   if (version !== undefined) return installed(agents, owner, agentId, version);
   const versions = await agents.versionsOf(owner, agentId);
   const active = await agents.activeVersions(owner, agentId);

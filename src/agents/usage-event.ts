@@ -8,9 +8,9 @@ export function usageEvent(nodeId: string, { costUsd, ...used }: Usage): EventDr
 }
 
 /** Undefined as soon as one price is unknown: a sum that leaves something out would look like all of it. */
-export function costOf(usage: readonly Usage[]): number | undefined {
+export function totalCost(parts: readonly { readonly costUsd?: number | undefined }[]): number | undefined {
   let sum = 0;
-  for (const { costUsd } of usage) {
+  for (const { costUsd } of parts) {
     if (costUsd === undefined) return undefined;
     sum += costUsd;
   }

@@ -9,6 +9,11 @@ export function consoleFolder(): string {
   return fileURLToPath(new URL("../console", import.meta.url));
 }
 
+/** The examples that come with the program. */
+export function examplesFolder(): string {
+  return fileURLToPath(new URL("../../examples", import.meta.url));
+}
+
 /** What to type to get this program: a checkout is not on the search path. */
 export function programName(): string {
   return existsSync(new URL("../../src", import.meta.url)) ? "npx assay" : "assay";

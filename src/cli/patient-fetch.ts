@@ -1,4 +1,4 @@
-import { postHttp } from "../reviews/requester/post-http.ts";
+import { postHttp } from "../engine/outbound/post-http.ts";
 
 export interface PatientInit {
   readonly headers: Readonly<Record<string, string>>;

@@ -62,7 +62,7 @@ describe("who reviews", () => {
       ASSAY_REVIEW_MODEL_KEY_ENV: "THE_MODEL_KEY",
       THE_MODEL_KEY: "k",
     };
-    const theirs = { PATH: "/bin", OTHER_KEY: "o", ASSAY_REVIEW_RUN: "r", PGHOST: "db" };
+    const theirs = { PATH: "/bin", OTHER_KEY: "o", ASSAY_LOG_LEVEL: "info", PGHOST: "db" };
     const seen = (env: Record<string, string>) => {
       const [, own] = bound(env, ["own=command:cat"]);
       return own?.type === "command" ? own.command.environment : undefined;

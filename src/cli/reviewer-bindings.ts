@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
+import { childEnvironment } from "../engine/programs/child-environment.ts";
 import { DEFAULT_AGENT } from "../reviews/reviewer.ts";
 import type { ReviewerBinding } from "../reviews/reviewers/bound-reviewer.ts";
 import { type Environment, ownEnvironment } from "./config.ts";
-import { reviewerEnvironment } from "./reviewer-environment.ts";
 import type { Config } from "./settings.ts";
 import { reviewModelOf } from "./wiring/review-model.ts";
 import type { WrittenReviewer } from "./written-reviewer.ts";
@@ -31,7 +31,9 @@ function bindingOf(written: WrittenReviewer, config: Config, env: Environment): 
       return { agent, type: "model", model: reviewModelOf(config, env, written.model) };
     case "command": {
       const { program, args } = written;
-      const environment = reviewerEnvironment(env, config);
+      const { reviewModelKeyEnv, databaseUrl } = config;
+      const ours = { names: [reviewModelKeyEnv], hasDatabase: databaseUrl !== undefined };
+      const environment = childEnvironment(env, ours);
       return { agent, type: "command", command: { program, args, directory: resolve("."), environment } };
     }
   }

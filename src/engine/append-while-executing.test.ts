@@ -1,12 +1,13 @@
 import { describe, expect, test } from "vitest";
 import type { EventDraft } from "../protocol/events.ts";
 import type { Document } from "../store/documents.ts";
+import type { Unit } from "../store/store.ts";
 import { begin, engineOn, logOf, register, scriptedEffect, until } from "../testing/engine.ts";
 import { change, ended, workbench } from "../testing/workbench.ts";
 import { workflow } from "../testing/workflow.ts";
 import { cancelRun, pauseRun, resumeRun } from "./change-run.ts";
 import { forkRun } from "./fork-run.ts";
-import type { EffectContext } from "./node-type.ts";
+import type { EffectContext, NodeOutcome } from "./node-type.ts";
 
 const bench = workbench();
 const one = workflow({ nodes: { act: "test.effect" }, edges: [] });
@@ -14,7 +15,12 @@ const one = workflow({ nodes: { act: "test.effect" }, edges: [] });
 async function underWay() {
   const { store } = bench;
   const effect = scriptedEffect("test.effect");
-  const host = engineOn(store, [effect]);
+  const commits: Unit[] = [];
+  const commit = (unit: Unit) => {
+    commits.push(unit);
+    return store.commit(unit);
+  };
+  const host = engineOn({ ...store, commit }, [effect]);
   const workflowId = await register(host, one);
   const worker = bench.work(host);
   const runId = await begin({ ...host, hands: worker }, { workflowId });
@@ -22,7 +28,16 @@ async function underWay() {
   const call = (n: number) => effect.calls[n - 1] as (typeof effect.calls)[number];
   const context = (n: number): EffectContext => call(n).context;
   const types = async () => (await logOf(store, runId)).map(({ type }) => type);
-  return { store, host, effect, runId, context, types, finish: (n = 1) => call(n).finish({ type: "completed" }) };
+  return {
+    store,
+    commits,
+    host,
+    effect,
+    runId,
+    context,
+    types,
+    finish: (n = 1) => call(n).finish({ type: "completed" }),
+  };
 }
 
 const said = (delta: string, sequence = 0): EventDraft => ({
@@ -51,6 +66,30 @@ describe("what a node writes while it executes", () => {
     await last;
     await until(store, runId, ended);
     expect((await types()).slice(4)).toEqual(["agent.reasoning.delta", "node.completed", "run.completed"]);
+  });
+
+  test.each<readonly [NodeOutcome, string]>([
+    [{ type: "completed" }, "node.completed"],
+    [{ type: "failed", error: { code: "node_threw", message: "no" } }, "node.failed"],
+    [{ type: "sleep", forMs: 600_000 }, "assay.timer.set"],
+  ])("at its end is one commit with what it came to, before it: $0.type", async (outcome, told) => {
+    const { store, commits, context, effect, runId } = await underWay();
+    context(1).atEnd([said("done", 1)]);
+    await context(1).append([said("so")]);
+    effect.calls[0]?.finish(outcome);
+    await until(store, runId, ({ nodes }) => nodes["act"]?.status !== "executing");
+    const written = commits.map(({ runs = [] }) => runs.flatMap(({ events }) => events.map(({ type }) => type)));
+    expect(written.filter((types) => types.includes("agent.reasoning.delta"))).toHaveLength(2);
+    expect(written.at(-1)?.slice(0, 2)).toEqual(["agent.reasoning.delta", told]);
+  });
+
+  test("at its end is not written where the run was cancelled before", async () => {
+    const { store, host, context, runId, types, finish } = await underWay();
+    context(1).atEnd([said("done")]);
+    await cancelRun(host, change(runId));
+    finish();
+    await until(store, runId, ended);
+    expect(await types()).not.toContain("agent.reasoning.delta");
   });
 
   test("keeps its order, however fast it comes", async () => {

@@ -7,6 +7,7 @@ import { checkAgents } from "./check-agents.ts";
 import type { Plan } from "./decide/plan.ts";
 import { startRun } from "./decide/start-run.ts";
 import { auditDraft, type Recorder, refused } from "./execute.ts";
+import { hideSecrets } from "./hide-secrets.ts";
 import type { Host } from "./host.ts";
 import { checkUrl } from "./outbound/guard.ts";
 import { stamp } from "./stamp.ts";
@@ -32,7 +33,7 @@ export async function createRun(host: Host, command: CreateRun): Promise<CreateR
 }
 
 /** Answers that the run itself brings are for those who watch this host by its seams. */
-function checkMockProvider({ capabilities }: Host, { configurable }: CreateRunRequest): void {
+export function checkMockProvider({ capabilities }: Host, { configurable }: CreateRunRequest): void {
   const wanted = configurable?.mockProvider;
   if (wanted === undefined) return;
   if (!capabilities.has("conformanceSeams")) throw new AppError("mock_provider_forbidden");
@@ -52,7 +53,7 @@ export async function beginRun(
   const dedupScope = command.dedup ? dedupScopeOf(caller, request) : undefined;
   const runId = host.newId("run");
   const nowMs = host.nowMs();
-  const draft = startRun(plan, { request, owner: ownerOf(caller), limits: host.limits });
+  const draft = hideSecrets(startRun(plan, { request, owner: ownerOf(caller), limits: host.limits }), host.scrubber);
   const { run, events } = stamp(undefined, [draft], { runId, nowMs, newId: host.newId });
   const url = `/v1/runs/${runId}`;
   const response: CreateRunResponse = { runId, status: run.status, eventsUrl: `${url}/events`, statusUrl: url };

@@ -1,6 +1,7 @@
 import type { AuditDraft } from "../protocol/audit.ts";
 import { AppError } from "../protocol/errors.ts";
 import { ENGINE_VERSION, type EventDraft } from "../protocol/events.ts";
+import type { Evidence } from "../protocol/evidence.ts";
 import type { Caller, Visibility } from "../protocol/identity.ts";
 import type { Run } from "../protocol/run.ts";
 import type { IdempotencyOutcome, Refusal, Unit } from "../store/store.ts";
@@ -23,7 +24,9 @@ export interface Command<T> {
    * Pure. Throws an AppError to refuse without a trace; returns no events when there is nothing to do. A ruling may
    * refuse and yet have something to write: that somebody tried, or that time had run out.
    */
-  decide(run: Run, plan: Plan): readonly EventDraft[] | Ruling;
+  decide(run: Run, plan: Plan, evidence?: Evidence): readonly EventDraft[] | Ruling;
+  /** Looked up each time before it is decided. */
+  evidence?(run: Run): Promise<Evidence | undefined>;
   result(run: Run): T;
   /** Only written when something changed. */
   audit?(run: Run): AuditNote;
@@ -69,8 +72,8 @@ async function attempt<T>(
 ): Promise<{ readonly result: T } | "moved"> {
   const { runId, caller } = command;
   const plan = await host.plans.byHash(before.workflowHash);
-  const decided = command.decide(before, plan);
-  const { events: drafts, audit: notes, refusal } = "events" in decided ? decided : plainRuling(decided);
+  const decided = command.decide(before, plan, await command.evidence?.(before));
+  const { events: drafts, audit: notes, refusal, grounds = [] } = "events" in decided ? decided : plainRuling(decided);
   const nowMs = host.nowMs();
   const stamping = { runId, nowMs, newId: host.newId };
   const decidedRun = drafts.length > 0 ? stamp(before, drafts, stamping) : { run: before, events: [] };
@@ -91,10 +94,12 @@ async function attempt<T>(
       ...(runs.length === 0 ? {} : { runs }),
       ...(audit.length === 0 ? {} : { audit: audit.map((one) => auditDraft(caller, nowMs, runId, one)) }),
       ...(outcome === undefined ? {} : { idempotency: outcome }),
+      ...(grounds.length === 0 ? {} : { grounds }),
     };
     const committed = await host.store.commit(unit);
     if (!committed.ok) {
-      if (committed.refusal.type !== "version") throw refused(committed.refusal);
+      const { type } = committed.refusal;
+      if (type !== "version" && type !== "ground") throw refused(committed.refusal);
       return "moved";
     }
   }
@@ -148,6 +153,8 @@ export function refused(refusal: Refusal): Error {
       const { annotationId, state } = refusal;
       return new AppError("annotation_conflict", { annotationId, problem: `it is ${state ?? "not there"} by now` });
     }
+    case "ground":
+      return new AppError("run_version_conflict", { runId: refusal.runId });
     case "queue":
       return new AppError("queue_conflict", { id: refusal.id });
     case "tape":

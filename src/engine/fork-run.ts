@@ -8,6 +8,7 @@ import { isTerminal } from "../protocol/run-status.ts";
 import type { Unit } from "../store/store.ts";
 import { beginBranch, copyHistory } from "./decide/fork-run.ts";
 import { auditDraft, type Recorder, refused, visibleRun } from "./execute.ts";
+import { hideSecrets } from "./hide-secrets.ts";
 import type { Host } from "./host.ts";
 import { stamp } from "./stamp.ts";
 import { readLog } from "./stored-log.ts";
@@ -119,7 +120,7 @@ async function begun(host: Host, from: ForkedFrom, history: readonly RunEvent[],
   const overlay = request.runOptionsOverlay ?? {};
   if (overlay.configurable?.mockProvider !== undefined) throw new AppError("mock_provider_forbidden");
   const plan = await host.plans.byHash(copied.run.workflowHash);
-  const drafts = beginBranch(plan, copied.run, overlay, host.limits);
+  const drafts = beginBranch(plan, copied.run, overlay, host.limits).map((draft) => hideSecrets(draft, host.scrubber));
   if (drafts.length === 0) return copied;
   const { run, events } = stamp(copied.run, drafts, { runId, nowMs: Date.parse(from.at), newId: host.newId });
   return { run, events: [...copied.events, ...events] };

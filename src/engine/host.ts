@@ -7,6 +7,7 @@ import type { Lease, Store } from "../store/store.ts";
 import type { Checkpointer } from "./audit/checkpointer.ts";
 import type { Lacking } from "./decide/begin-node.ts";
 import type { RunLimits } from "./decide/start-run.ts";
+import type { GateEvidence } from "./gate-evidence.ts";
 import type { InterruptTokens } from "./interrupt-token.ts";
 import type { NodeTypes } from "./node-type.ts";
 import type { Outbound } from "./outbound/guard.ts";
@@ -27,6 +28,8 @@ export interface Host {
   /** Credentials for single interrupts. */
   readonly tokens: InterruptTokens;
   readonly gates: GateSettings;
+  /** How evaluations stand that gates ask for; absent where none can be read, and such a gate lets nobody pass. */
+  readonly evidence?: GateEvidence;
   /** What answers where a node does not say which model; absent where none is configured. */
   readonly model?: ActiveModel;
   /** Takes secrets out of what is stored, exported, bundled and logged: their shapes, and those this process knows. */

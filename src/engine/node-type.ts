@@ -90,6 +90,10 @@ export interface EffectContext extends NodeContext {
    * last one is durable share a commit, in order.
    */
   append(events: readonly EventDraft[], beside?: Beside): Promise<void>;
+  /** Events that are written with the outcome of the attempt, in one commit and before it; not at all where the attempt no longer counts. */
+  atEnd(events: readonly EventDraft[]): void;
+  /** The run with all that was written since the node began, by whichever of its nodes. */
+  latest(): Run;
 }
 
 /** What is written with events, or not at all. */

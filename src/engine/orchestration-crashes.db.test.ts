@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { CHAIN_EVENT } from "../protocol/orchestrator-events.ts";
-import type { Store, Unit } from "../store/store.ts";
+import type { Store } from "../store/store.ts";
 import { BOTH_STORES } from "../testing/both-stores.ts";
+import { dyingAt } from "../testing/dying-store.ts";
 import { ADA, begin, engineOn, logOf, register, until, workerOn } from "../testing/engine.ts";
 import { childrenOf, expectSound } from "../testing/family.ts";
 import { told } from "../testing/forks.ts";
@@ -57,23 +58,10 @@ describe.each(BOTH_STORES)("a supervised run on %s", (name, open) => {
     await drop();
   });
 
-  /** A store whose worker dies at its n-th commit: before that is written, or after it and before anybody knows. */
-  function dyingAt(n: number, written: boolean): { readonly store: Store; readonly died: () => boolean } {
-    let commits = 0;
-    const commit = async (unit: Unit) => {
-      commits += 1;
-      if (commits > n) return new Promise<never>(() => {});
-      if (commits < n) return store.commit(unit);
-      if (written) await store.commit(unit);
-      return new Promise<never>(() => {});
-    };
-    return { store: { ...host.store, commit }, died: () => commits >= n };
-  }
-
   test("hands out no work twice and decides nothing twice, whichever commit its worker dies at", async () => {
     for (const written of [false, true]) {
       for (let n = 1; ; n += stride) {
-        const dying = dyingAt(n, written);
+        const dying = dyingAt(host.store, n, written);
         const runId = await begin(host, { workflowId: "led" });
         const doomed = workerOn({ ...host, store: dying.store }, { leaseMs: 50, renewMs: 600_000, sweepMs: 5 });
         await until(store, runId, (run) => dying.died() || ended(run));

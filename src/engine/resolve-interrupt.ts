@@ -3,8 +3,10 @@ import { gateRules, tallyOf } from "../protocol/gate-rules.ts";
 import type { Caller } from "../protocol/identity.ts";
 import type { Interrupt } from "../protocol/interrupt.ts";
 import type { Run } from "../protocol/run.ts";
+import { isRejection } from "./decide/governed-answer.ts";
 import { resolveInterrupt as decide, findInterrupt, type ResolveInterrupt } from "./decide/resolve-interrupt.ts";
 import { execute, type Recorder, visibleRun } from "./execute.ts";
+import { evidenceFor } from "./gate-evidence.ts";
 import type { Host } from "./host.ts";
 import type { Claims } from "./interrupt-token.ts";
 import { judgeOf, TOKEN_HOLDER } from "./judge.ts";
@@ -30,7 +32,12 @@ export async function resolveInterrupt(
   return execute(host, {
     caller,
     runId,
-    decide: (run) => decide(run, { of: asked, value: answer, judge, mayRelay, nowMs: host.nowMs() }),
+    // Somebody who says no needs nothing to be proven.
+    evidence: async (run) => (isRejection(value) ? undefined : evidenceFor(host, run, findInterrupt(run, asked))),
+    decide: (run, _, evidence) => {
+      const command = { of: asked, value: answer, judge, mayRelay, nowMs: host.nowMs() };
+      return decide(run, { ...command, ...(evidence === undefined ? {} : { evidence }) });
+    },
     result: (run) => resolved(run, asked),
     record,
     seen,

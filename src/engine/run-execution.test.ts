@@ -5,6 +5,7 @@ import { begin, engineOn, logOf, register, scriptedEffect, until, workerOn } fro
 import { change, ended, workbench } from "../testing/workbench.ts";
 import { workflow } from "../testing/workflow.ts";
 import { cancelRun, pauseRun, resumeRun } from "./change-run.ts";
+import type { EffectContext, NodeOutcome } from "./node-type.ts";
 
 const bench = workbench();
 let store: Store;
@@ -201,6 +202,44 @@ describe("a node with an effect", () => {
     const run = await until(store, runId, ended);
     expect(run.nodes["act"]).toMatchObject({ attempt: 0, outputs: { answer: 42 } });
     expect(effect.calls).toHaveLength(1);
+  });
+
+  test("that could not read a database that was away is begun anew, and so it is each time", async () => {
+    const attempts: number[] = [];
+    const effect = {
+      ...scriptedEffect("test.effect"),
+      execute: async ({ attempt, append }: EffectContext): Promise<NodeOutcome> => {
+        attempts.push(attempt);
+        await append([]);
+        if (attempts.length < 3) throw new AppError("unavailable", { reason: "away" });
+        return { type: "completed", outputs: { answer: 42 } };
+      },
+    };
+    const host = engineOn(store, [effect]);
+    const workflowId = await register(host, one);
+    work(host);
+    const runId = await begin(host, { workflowId });
+    const run = await until(store, runId, ended);
+    expect(run.nodes["act"]).toMatchObject({ status: "completed", outputs: { answer: 42 } });
+    expect(attempts).toEqual([0, 1, 2]);
+    const types = (await logOf(store, runId)).flatMap(({ type, nodeId }) => (nodeId === "act" ? [type] : []));
+    expect(types).toEqual(["node.started", "node.started", "node.started", "node.completed"]);
+  });
+
+  test("that waits for a database that is away ends when its run is cancelled", async () => {
+    const effect = {
+      ...scriptedEffect("test.effect"),
+      execute: async (): Promise<NodeOutcome> => {
+        throw new AppError("unavailable", { reason: "away" });
+      },
+    };
+    const host = engineOn(store, [effect]);
+    const workflowId = await register(host, one);
+    const worker = work(host);
+    const runId = await begin({ ...host, hands: worker }, { workflowId });
+    await until(store, runId, (run) => run.nodes["act"]?.status === "executing");
+    await cancelRun(host, change(runId));
+    expect((await until(store, runId, ended)).status).toBe("cancelled");
   });
 
   test("is handed back to the queue when its worker stops", async () => {

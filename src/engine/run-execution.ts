@@ -18,6 +18,8 @@ import { counts, type Finished, type Launch, type Noted, type Turn, takeTurn } f
 interface Attempt {
   readonly attempt: number;
   readonly abort: AbortController;
+  /** What goes into the log with the outcome, whatever that is. */
+  readonly last: EventDraft[];
 }
 
 /** What an attempt wants written, and who waits for it. */
@@ -240,17 +242,31 @@ export class RunExecution {
     const abort = new AbortController();
     const nodeId = node.id;
     // A sleeper that was woken is at work again in the same attempt, so only the latest call speaks for it.
-    const call: Attempt = { attempt, abort };
+    const call: Attempt = { attempt, abort, last: [] };
     const ended = (outcome: NodeOutcome) => {
       if (this.#attempts.get(nodeId) !== call) return;
       this.#attempts.delete(nodeId);
-      this.#finished.push({ nodeId, attempt, outcome, pins });
+      this.#finished.push({ nodeId, attempt, outcome, pins, events: call.last });
       this.#wake();
     };
     this.#attempts.set(nodeId, call);
     const append = (events: readonly EventDraft[], beside: Beside = {}) => this.#append(nodeId, call, events, beside);
-    const execute = async () => asJson(await type.execute({ ...context, signal: abort.signal, append }));
-    void execute().then(ended, (error: unknown) => ended(thrown(error)));
+    const atEnd = (events: readonly EventDraft[]) => void call.last.push(...events);
+    const latest = () => this.#run;
+    const execute = async () => asJson(await type.execute({ ...context, signal: abort.signal, append, atEnd, latest }));
+    void execute().then(ended, (error: unknown) => {
+      if (error instanceof AppError && error.code === "unavailable") void this.#forget(nodeId, call);
+      else ended(thrown(error));
+    });
+  }
+
+  /** The database was away while a node needed it: as after a crash the attempt is lost, and the next turn begins a fresh one. */
+  async #forget(nodeId: string, call: Attempt): Promise<void> {
+    await pause(RETRY_MS);
+    if (this.#attempts.get(nodeId) !== call) return;
+    this.#attempts.delete(nodeId);
+    this.#refuseNotes((note) => note.nodeId === nodeId);
+    this.poke();
   }
 
   /** Waits for a result, a poke, a stop, or the next timer of the run, whichever is first. */

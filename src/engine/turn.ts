@@ -1,4 +1,5 @@
 import type { EventDraft, PayloadOf, RunEvent } from "../protocol/events.ts";
+import { pinsAgain } from "../protocol/evolve-agent.ts";
 import type { CHAIN_EVENT } from "../protocol/orchestrator-events.ts";
 import { own } from "../protocol/own.ts";
 import { activeNodes, type NodeState, nodeOf, type Run } from "../protocol/run.ts";
@@ -42,6 +43,8 @@ export interface Finished {
   readonly attempt: number;
   readonly outcome: NodeOutcome;
   readonly pins: readonly EventDraft[];
+  /** Written with the outcome, before it. */
+  readonly events?: readonly EventDraft[];
 }
 
 /**
@@ -86,13 +89,17 @@ class TurnInProgress extends Turning implements Turn {
   }
 
   note(noted: readonly Noted[]): void {
-    for (const one of noted) if (counts(this.run, one)) this.emit(one.events);
+    for (const one of noted) {
+      if (counts(this.run, one)) this.emit(one.events.filter((event) => !pinsAgain(this.run, event)));
+    }
   }
 
   settleFinished(finished: readonly Finished[]): void {
     for (const one of finished) {
       const node = this.plan.graph.node.get(one.nodeId);
-      if (node && counts(this.run, one)) this.settle(node, one.outcome, one.pins);
+      if (!node || !counts(this.run, one)) continue;
+      this.emit(one.events ?? []);
+      this.settle(node, one.outcome, one.pins);
     }
   }
 

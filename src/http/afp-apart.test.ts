@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { ReviewerBinding } from "../reviews/reviewers/bound-reviewer.ts";
-import { boundReviewer } from "../reviews/reviewers/bound-reviewer.ts";
+import { chatModelOf } from "../cli/wiring/review-model.ts";
+import { turnThreadScript } from "../cli/wiring/review-on.ts";
+import { boundReviewer, type ReviewerBinding } from "../reviews/reviewers/bound-reviewer.ts";
 import { TurnsApart } from "../reviews/server/turns-apart.ts";
 import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
 import type { Store } from "../store/store.ts";
@@ -26,6 +27,7 @@ describe("turns that are taken in a thread of their own", () => {
   beforeEach(async () => {
     store = await openSqliteStore({ path: ":memory:" });
     apart = new TurnsApart({
+      script: turnThreadScript(),
       store,
       reviewers: [RULES, FAILS],
       home: { busyMs: 0, pollMs: 1 },
@@ -34,7 +36,7 @@ describe("turns that are taken in a thread of their own", () => {
       signal: new AbortController().signal,
       fromBytes: 1,
     });
-    const reviewers = [RULES, FAILS].map(boundReviewer);
+    const reviewers = [RULES, FAILS].map((binding) => boundReviewer(binding, chatModelOf));
     host = await testHost({ store, deps: { reviews: { reviewers, home: { busyMs: 0 }, apart } } });
     client = new ReviewClient(host);
   });
@@ -44,7 +46,7 @@ describe("turns that are taken in a thread of their own", () => {
   });
 
   test("are the same as those that are taken here: answers, decisions, repetitions, wrong requests", async () => {
-    const here = await testHost({ deps: { reviews: { reviewers: [boundReviewer(RULES)] } } });
+    const here = await testHost({ deps: { reviews: { reviewers: [boundReviewer(RULES, chatModelOf)] } } });
     const talk = async (asking: ReviewClient) => {
       const first = await asking.turn(undefined, "TODO: this\n\nTODO: that");
       const ids = first.response.feedback.areas_for_improvement.map(({ id }: { id: string }) => id);

@@ -1,6 +1,7 @@
 import { MEMORY_DEFAULTS } from "../agents/memory/memory-adapter.ts";
 import type { Host } from "../engine/host.ts";
 import type { AgentSurfaces } from "../protocol/agent-surfaces.ts";
+import { ENVELOPE_ATTEMPTS, ENVELOPE_EVENTS, TRUNCATION_BUDGET_MULTIPLIER } from "../protocol/envelope-events.ts";
 import { MOCK_PROVIDERS } from "../protocol/mock-provider.ts";
 
 /** What comes with agents, and what a conformance suite sees of them besides. */
@@ -16,6 +17,14 @@ export function agentSurfaces(capabilities: Host["capabilities"]): AgentSurfaces
     providerUsage: { supported: true, costEstimates: true, currency: "USD" },
     // Which tools an agent may call is in its manifest; principals have no say in it.
     toolHooks: { supported: true, prePostEvents: true, perToolAuthorization: false, perToolRateLimit: false },
+    envelopes: {
+      reliability: {
+        supported: true,
+        events: Object.keys(ENVELOPE_EVENTS),
+        maxRetryAttempts: ENVELOPE_ATTEMPTS,
+        completion: { distinguishesTruncation: true, truncationBudgetMultiplier: TRUNCATION_BUDGET_MULTIPLIER },
+      },
+    },
     ...(capabilities.has("conformanceSeams")
       ? { conformance: { mockAgent: true }, testing: { mockProviders: [...MOCK_PROVIDERS] } }
       : {}),

@@ -81,7 +81,15 @@ describe.each(BOTH_STORES)("agents on %s", (_, open) => {
     expect(agent).toMatchObject({ systemPrompt: PROMPT, evalSuiteRef: "acme.support.evals.refunds@1.0.0" });
     const { entries } = (await host.ask("GET", "/v1/host/assay/audit/entries?limit=1000")).json();
     expect(entries).toContainEqual(
-      expect.objectContaining({ action: "pack.installed", actor: "ada", target: "local.acme.support@1.0.0" }),
+      expect.objectContaining({
+        action: "pack.installed",
+        actor: "ada",
+        target: "local.acme.support@1.0.0",
+        details: expect.objectContaining({
+          sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+          agents: ["local.acme.support.refunds"],
+        }),
+      }),
     );
   });
 
@@ -221,6 +229,9 @@ describe.each(BOTH_STORES)("agents on %s", (_, open) => {
     expect((await entry(idOf("east"), "east")).json()).toMatchObject({ persona: "Refunds clerk" });
     await install(named("shared"));
     expect((await entry(idOf("shared"), "east")).statusCode).toBe(200);
+    await install(named("shared", "1.0.0", { persona: "Nearer" }), "west");
+    expect((await entry(idOf("shared"), "west")).json()).toMatchObject({ persona: "Nearer" });
+    expect((await entry(idOf("shared"))).json()).toMatchObject({ persona: "Refunds clerk" });
   });
 
   test("a signature names the publisher, and counts for his packs and agents alone", async () => {

@@ -115,14 +115,19 @@ describe.each(BOTH_STORES)("deployments on %s", (_, open) => {
       ]);
       expect(events[1]?.payload).toMatchObject({ principal: KEYS[as].principal, allowed: false });
     }
-    const scopes = { rollback: "deploy:rollback", pause: "deploy:pause", deprecate: "deploy:pause" } as const;
+    const scopes = {
+      rollback: "deploy:rollback",
+      pause: "deploy:pause",
+      deprecate: "deploy:pause",
+      "adjust-canary": "deploy:promote",
+    } as const;
     for (const [transition, scope] of Object.entries(scopes)) {
       const answered = await agent.send({ transition: transition as keyof typeof scopes }, "viewer");
       expect(expectError(answered, "forbidden")["scopeRequired"]).toBe(scope);
     }
     expect((await agent.list()).json()[0]).toMatchObject({ state: "draft" });
     const refused = (await agent.audit("deployment.refused")).filter(({ target }) => target.includes("denied"));
-    expect(refused.map(({ actor }) => actor)).toEqual(["vic", "ada", "sam", "vic", "vic", "vic"]);
+    expect(refused.map(({ actor }) => actor)).toEqual(["vic", "ada", "sam", "vic", "vic", "vic", "vic"]);
   });
 
   test("are refused again and again without a run for each time", async () => {

@@ -7,6 +7,7 @@ import { evidenceReader } from "../evals/evidence/evidence-reader.ts";
 import { evidenceSources } from "../evals/evidence/evidence-sources.ts";
 import type { AgentDeployment, DeploymentTransition } from "../protocol/deployment-api.ts";
 import type { DEPLOYMENT_OPERATIONS } from "../protocol/deployment-operations.ts";
+import { AppError } from "../protocol/errors.ts";
 import type { PromotionRules } from "../protocol/promotion-policy.ts";
 import type { HttpDeps } from "./deps.ts";
 import { callerOf, type Handler, type Reply, type RequestContext } from "./handler.ts";
@@ -45,6 +46,10 @@ export function deploymentRoutes(
       return { status: 200, json: await getPolicy(context.host, callerOf(context), subjectOf(context)) };
     },
     putPolicy: async (context) => {
+      // A body that got lost on the way must not do away with every rule.
+      if (context.bodyText === "") {
+        throw new AppError("validation_error", { problem: "there is no body; {} is a policy that asks for nothing" });
+      }
       const rules = context.body as PromotionRules;
       const command = { caller: callerOf(context), subject: subjectOf(context), rules };
       return { status: 200, json: await putPolicy(context.host, evidence, command) };

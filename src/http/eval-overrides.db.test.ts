@@ -10,6 +10,7 @@ import { echo, goldenTask, suiteOf } from "../testing/eval-bench.ts";
 import { type EvalServer, evalServer } from "../testing/eval-server.ts";
 import { expectError, type Who } from "../testing/host.ts";
 import { Member } from "../testing/inbox-client.ts";
+import { doneInOneUnit } from "../testing/one-unit.ts";
 import { Reviewer } from "../testing/review-queue.ts";
 
 const TASKS = ["right", "wrong-a", "wrong-b", "leaky"];
@@ -60,6 +61,14 @@ describe.each(BOTH_STORES)("what people say about the scores of an evaluation on
     host.ask("POST", `/v1/host/assay/evals/${runId}/tasks/${taskId}:judge`, { json, as });
   const retract = (annotationId: string) =>
     host.ask("POST", `/v1/host/assay/annotations/${annotationId}:retract`, { json: { reason: "mistaken" } });
+
+  test("are said once, however often the same request comes", async () => {
+    const runId = await host.evaluate(SUITE);
+    const url = `/v1/host/assay/evals/${runId}/tasks/right:judge`;
+    const { annotationId } = await doneInOneUnit(host, url, { json: { label: "fail" } });
+    const said = (await host.ask("GET", `/v1/runs/${runId}/annotations`)).json();
+    expect(said.annotations.map((one: AnnotationView) => one.annotationId)).toEqual([annotationId]);
+  });
 
   test("are beside the original, which stays as it is to the last byte", async () => {
     const runId = await host.evaluate(SUITE);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { EvalReport, EvalSummary } from "../protocol/eval-api.ts";
-import { BaselinePage, EvalBaseline, EvalPage } from "../protocol/eval-baseline.ts";
+import { EvalPage } from "../protocol/eval-baseline.ts";
 import { matches, parse } from "../protocol/schema.ts";
 import { BOTH_STORES } from "../testing/both-stores.ts";
 import { AGENT_ID, agentOf, agentsOf, EVAL_SETTINGS, echo, goldenTask, suiteOf } from "../testing/eval-bench.ts";
@@ -8,7 +8,6 @@ import { type EvalServer, evalServer } from "../testing/eval-server.ts";
 import { expectError, type Who } from "../testing/host.ts";
 
 const EVALS = "/v1/host/assay/evals";
-const BASELINES = "/v1/host/assay/eval-baselines";
 const SUITE = suiteOf(["a", "b", "c", "d", "e", "f"].map((one) => goldenTask(one, one)));
 const REF = `${SUITE.suiteId}@${SUITE.version}`;
 const OTHER = "local.test.other";
@@ -76,6 +75,13 @@ describe.each(BOTH_STORES)("evaluations on %s", (_, open) => {
       await refused({ workflowId: "noop" }, "validation_error", /neither workflowId nor inputs/);
       await refused({ inputs: {} }, "validation_error", /neither workflowId nor inputs/);
     });
+    test("with a model or answers of its own, which say nothing of the agent", async () => {
+      for (const configurable of [{ ai: { provider: "openai", model: "better" } }, { temperature: 0 }]) {
+        await refused({ configurable }, "validation_error", /evaluates the agent as it is bound/);
+      }
+      const mocked = await host.start({ evalSuiteRef: REF, configurable: { mockProvider: { id: "flattery" } } });
+      expectError(mocked, "unsupported_mock_provider");
+    });
     test("with a suite that is not there, or is another tenant's", async () => {
       await refused({ evalSuiteRef: "local.test.evals.none@1.0.0" }, "not_found", /no suite/);
       await refused({ evalSuiteRef: "local.test.evals.echo@9.9.9" }, "not_found", /no suite/);
@@ -116,7 +122,7 @@ describe.each(BOTH_STORES)("evaluations on %s", (_, open) => {
     });
     test("with an agent, or a version of one, that is not installed", async () => {
       await refused({ agentId: "local.test.nobody" }, "not_found", /no agent/);
-      await refused({ configurable: { agentVersion: "9.9.9" } }, "not_found", /no agent/);
+      await refused({ configurable: { agentVersion: "9.9.9" } }, "not_found", /no version 9\.9\.9/);
     });
     test("with an agent of another model class, or that the suite is not made for", async () => {
       const coding = named("coding", { allowedModels: ["coding"] });
@@ -180,6 +186,10 @@ describe.each(BOTH_STORES)("evaluations on %s", (_, open) => {
       .poll(async () => (await get(`/v1/runs/${runId}`)).json().status, { timeout: 30_000 })
       .toBe("cancelled");
     expect(expectError(await summaryOf(runId), "run_state_conflict")).toMatchObject({ runStatus: "cancelled" });
+    const part = (await get(`${EVALS}/${runId}/report`)).json();
+    expect(matches(EvalReport, part)).toBe(true);
+    expect(part).toMatchObject({ complete: false, stopped: { status: "cancelled", tasksDone: 0, tasksPlanned: 1 } });
+    expectError(await get(`${EVALS}/${runId}/report`, "other"), "not_found");
   });
 
   test("what was answered is in the report on request, and nowhere else", async () => {
@@ -216,71 +226,6 @@ describe.each(BOTH_STORES)("evaluations on %s", (_, open) => {
     expect((await list("status=failed")).evals).toEqual([]);
     expect((await list("", "other")).evals.map(({ runId }) => runId)).not.toContain(runs[0]);
     expectError(await get(`${EVALS}?cursor=zzz`), "validation_error");
-  });
-
-  describe("a baseline", () => {
-    const suite = named("blessed", { modes: ["golden", "regression"] });
-    const url = (name: string) => `${BASELINES}/${suite.suiteId}/${name}`;
-    const set = (name: string, runId: string, as: Who = "owner") => host.ask("PUT", url(name), { json: { runId }, as });
-
-    test("is set by name with who and when, used by name, replaced and taken away", async () => {
-      const runId = await host.evaluate(suite);
-      const blessed = await set("main", runId);
-      expect(blessed.statusCode).toBe(200);
-      expect(matches(EvalBaseline, blessed.json())).toBe(true);
-      expect(blessed.json()).toMatchObject({ name: "main", runId, setBy: "ada", aggregateScore: 1, taskCount: 6 });
-      expect((await get(url("main"))).json()).toEqual(blessed.json());
-      const after = await host.evaluate(suite, { baseline: "main" });
-      const report = (await get(`${EVALS}/${after}/report`)).json();
-      expect(report).toMatchObject({ compared: true, baseline: { runId, name: "main", comparison: { pairs: 6 } } });
-      expect((await summaryOf(after)).json().regression).toMatchObject({ baselineRunId: runId, scoreDelta: 0 });
-      expect((await set("main", after)).json()).toMatchObject({ runId: after, replacedRunId: runId });
-      const { entries } = (await get("/v1/host/assay/audit/entries?limit=1000")).json();
-      const target = `${suite.suiteId}/main`;
-      expect(entries).toContainEqual(expect.objectContaining({ action: "baseline.set", target, actor: "ada" }));
-      expect((await host.ask("DELETE", url("main"))).statusCode).toBe(204);
-      expectError(await get(url("main")), "not_found");
-      expectError(await host.ask("DELETE", url("main")), "not_found");
-    });
-
-    test("is an evaluation of the suite that has completed", async () => {
-      const runId = await host.evaluate(named("elsewhere"));
-      expectError(await set("main", runId), "validation_error");
-      expectError(await set("main", await host.newRun()), "validation_error");
-      expectError(await set("main", "run-none"), "not_found");
-      expectError(await set("run-main", await host.evaluate(suite)), "validation_error");
-      hold = new Promise((resolve) => {
-        release = resolve;
-      });
-      const slow = named("slow", { tasks: [goldenTask("slow", "s")] });
-      const { runId: unfinished } = (await host.start({ evalSuiteRef: slow.suiteId })).json();
-      const early = await host.ask("PUT", `${BASELINES}/${slow.suiteId}/main`, { json: { runId: unfinished } });
-      expectError(early, "run_state_conflict");
-      release();
-      expectError(await get(url("main")), "not_found");
-    });
-
-    test("is listed, and seen, where it was set", async () => {
-      const runId = await host.evaluate(suite);
-      await set("one", runId);
-      await set("two", runId);
-      const list = async (query = "", as: Who = "owner"): Promise<BaselinePage> =>
-        (await get(`${BASELINES}?${query}`, as)).json();
-      const first = await list(`suiteId=${suite.suiteId}&limit=1`);
-      expect(matches(BaselinePage, first)).toBe(true);
-      expect(first.baselines.map(({ name }) => name)).toEqual(["one"]);
-      const rest = await list(`suiteId=${suite.suiteId}&cursor=${first.nextCursor}`);
-      expect(rest.baselines.map(({ name }) => name)).toEqual(["two"]);
-      expect(rest.nextCursor).toBeUndefined();
-      expect((await list(`suiteId=${SUITE.suiteId}`)).baselines).toEqual([]);
-      expect((await list("", "other")).baselines).toEqual([]);
-      expect((await list("", "east")).baselines).toEqual([]);
-      expectError(await get(url("one"), "other"), "not_found");
-      expectError(await set("one", runId, "other"), "not_found");
-      expectError(await set("one", runId, "east"), "not_found");
-      expectError(await set("one", runId, "viewer"), "forbidden");
-      expectError(await get(`${BASELINES}?cursor=zzz`), "validation_error");
-    });
   });
 
   test("a workspace sees its own evaluations only", async () => {

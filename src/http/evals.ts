@@ -1,8 +1,15 @@
 import { annotationView } from "../engine/annotation-view.ts";
 import { judgeTask } from "../evals/override/judge-task.ts";
+import { keepBaselineFile } from "../evals/run/baseline-files.ts";
 import { evalReport, evalSummary } from "../evals/run/eval-report.ts";
 import { getEval, listEvals } from "../evals/run/list-evals.ts";
-import { getBaseline, listBaselines, removeBaseline, setBaseline } from "../evals/run/named-baselines.ts";
+import {
+  exportBaseline,
+  getBaseline,
+  listBaselines,
+  removeBaseline,
+  setBaseline,
+} from "../evals/run/named-baselines.ts";
 import { AppError } from "../protocol/errors.ts";
 import type {
   BaselineListQuery,
@@ -57,8 +64,19 @@ const getBaselineRoute: Handler = async (context) => ({
 });
 
 const setBaselineRoute: Handler = async (context) => {
-  const { runId } = context.body as SetBaselineRequest;
-  return { status: 200, json: await setBaseline(context.host, callerOf(context), baselineIn(context), runId) };
+  const named = context.body as SetBaselineRequest;
+  return { status: 200, json: await setBaseline(context.host, callerOf(context), baselineIn(context), named) };
+};
+
+const exportBaselineRoute: Handler = async (context) => ({
+  status: 200,
+  json: await exportBaseline(context.host, callerOf(context), baselineIn(context)),
+});
+
+const keepBaselineFileRoute: Handler = async (context) => {
+  const { sha256: fileSha256 = "" } = context.params;
+  await keepBaselineFile(context.host, callerOf(context), fileSha256, context.body);
+  return { status: 200, json: { fileSha256 } };
 };
 
 const removeBaselineRoute: Handler = async (context) => {
@@ -79,6 +97,8 @@ export const EVAL_ROUTES: Readonly<Record<keyof typeof EVAL_OPERATIONS, Handler>
   judgeEvalTask: judgeEvalTaskRoute,
   listBaselines: listBaselinesRoute,
   getBaseline: getBaselineRoute,
+  exportBaseline: exportBaselineRoute,
+  keepBaselineFile: keepBaselineFileRoute,
   setBaseline: setBaselineRoute,
   removeBaseline: removeBaselineRoute,
 };

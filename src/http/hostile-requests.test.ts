@@ -20,6 +20,7 @@ const NAMED = (runId: string) => ({
   queueId: "none",
   itemId: "none",
   hash: "none",
+  sha256: "none",
   sessionId: "none",
   remarkId: "none",
   suiteRef: "acme.evals.none@1.0.0",

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { BodyHasher } from "../formats/tape/body-hasher.ts";
 import type { ErrorCode } from "../protocol/errors.ts";
 import { BOTH_STORES } from "../testing/both-stores.ts";
 import { CalibrationBench, CERTIFICATES, judgedTask, label, politeSuite, refOf } from "../testing/calibration-bench.ts";
@@ -170,6 +171,31 @@ describe.each(BOTH_STORES)("what a judge is compared with on %s", (_, open) => {
     expect(await bench.certified({ ...asked, taskId: "t0" })).toMatchObject({
       gold: { rubrics: { suite: 2, judged: 1 } },
     });
+  });
+
+  test("is compared with what stands beside a tape where that is text, and with nothing that is not here or is none", async () => {
+    const suite = politeSuite("beside", 2);
+    await bench.host.keep(suite);
+    const hasher = await BodyHasher.start();
+    const bodies = ["please go", "please stay"].map((text) => Buffer.from(text));
+    bodies.push(Buffer.from([0xff, 0xfe, 0x70]));
+    const hashes = bodies.map((bytes) => hasher.hash(bytes));
+    const record = (seq: number) =>
+      `{"type":"record","seq":${seq},"virtual_time_ms":1,"monotonic_ms":1,"kind":{"kind":"llm_call","request_digest":"${hashes[0]}","response":{"content_hash":"${hashes[seq]}","len_bytes":${bodies[seq]?.length}}}}`;
+    const tape = ['{"type":"header","version":1,"harn_version":"1.0"}', record(0), record(1), record(2), ""].join("\n");
+    const tapes = "/v1/host/assay/tapes";
+    const { runId } = (await bench.host.ask("POST", tapes, { json: { tape } })).json();
+    for (const here of [0, 2]) {
+      const json = { hash: hashes[here], base64: bodies[here]?.toString("base64") };
+      const kept = await bench.host.ask("POST", `${tapes}/${runId}/bodies`, { json });
+      expect(kept.statusCode, kept.payload).toBeLessThan(300);
+    }
+    const rows = [0, 1, 2].map((at) => line({ id: `r${at}`, event_id: at, kind: "correct" }));
+    const sidecar = ['{"type":"header","schema_version":1}', ...rows, ""].join("\n");
+    await bench.host.ask("POST", `${tapes}/${runId}/sidecar`, { json: { sidecar } });
+    const view = await bench.certified({ suite: refOf(suite), runIds: [runId] });
+    expect(view.certificate.report).toMatchObject({ n: 1, accuracy: { value: 1 } });
+    expect(view.gold.leftOut).toEqual([{ reason: "no_output", count: 2 }]);
   });
 
   test("is not certified where it has no verdict on what people judged", async () => {

@@ -1,3 +1,4 @@
+import { baselineFileOf } from "../formats/eval/baseline-file.ts";
 import type { OperationId } from "../protocol/operations.ts";
 import { QUEUE_EXAMPLES } from "./queue-examples.ts";
 import { REVIEW_EXAMPLES } from "./review-examples.ts";
@@ -65,6 +66,22 @@ export const REQUEST_EXAMPLES: Partial<Record<OperationId, unknown>> = {
   transitionDeployment: { version: "1.0.0", transition: "promote", toState: "test" },
   putPolicy: { promote: { active: { gate: { requiredRole: "admin", quorum: 2 } } } },
   setBaseline: { runId: "run-01k2v6w0d9q3c5x7m8n4p2r1st" },
+  keepBaselineFile: baselineFileOf({
+    name: "main",
+    suiteId: "acme.support.evals.refunds",
+    suiteVersion: "1.0.0",
+    suiteSha256: "0".repeat(64),
+    agentId: "vendor.acme.support",
+    resolvedAgentVersion: "1.2.0",
+    runId: "run-01k2v6w0d9q3c5x7m8n4p2r1st",
+    aggregateScore: 1,
+    passed: true,
+    passedCount: 1,
+    setBy: "ada",
+    setAt: "2027-03-01T12:00:00.000Z",
+    trialsPerTask: 1,
+    tasks: [{ taskId: "lamp", score: 1, passed: true, trials: { scored: 1, passed: 1, errors: 0 } }],
+  }),
   putSuite: {
     suiteId: "acme.support.evals.refunds",
     version: "1.0.0",

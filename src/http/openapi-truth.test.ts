@@ -1,6 +1,7 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { packArchive } from "../agents/packs/write-archive.ts";
+import type { BaselineFile } from "../protocol/baseline-file.ts";
 import type { Operation } from "../protocol/operation.ts";
 import { OPERATIONS, type OperationId } from "../protocol/operations.ts";
 import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
@@ -50,6 +51,7 @@ const named = {
   itemId: "",
   queuedRunId: "",
   hash: bodyOf("hello world").hash,
+  sha256: (REQUEST_EXAMPLES.keepBaselineFile as BaselineFile).sha256,
   sessionId: "",
   remarkId: "remark-a",
   suiteRef: "acme.support.evals.refunds@1.0.0",

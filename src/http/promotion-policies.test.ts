@@ -33,6 +33,13 @@ describe("a promotion policy", () => {
     expect(actions.map(({ length }) => length)).toEqual([2, 1]);
   });
 
+  test("is not taken away by a request that lost its body", async () => {
+    await put("local.test.lost", { pause: reviewer });
+    expectError(await bench.host.ask("PUT", `${POLICIES}/local.test.lost`), "validation_error");
+    expect((await bench.host.ask("GET", `${POLICIES}/local.test.lost`)).json().rules).toEqual({ pause: reviewer });
+    expect((await put("local.test.lost", {})).json()).toMatchObject({ revision: 2, rules: {} });
+  });
+
   test("of the default holds for agents without one of their own", async () => {
     const agent = bench.about("ordinary");
     await agent.policy({ promote: { test: { requiredEval: { suite: SUITE } } } }, "default");

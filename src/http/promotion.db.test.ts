@@ -8,7 +8,7 @@ import { BOTH_STORES } from "../testing/both-stores.ts";
 import { conditionsIn, DeploymentBench, SUITE } from "../testing/deployment-bench.ts";
 import { ADA, until } from "../testing/engine.ts";
 import { expectError } from "../testing/host.ts";
-import { enrol, outcomeOf } from "../testing/voters.ts";
+import { answer, enrol, outcomeOf } from "../testing/voters.ts";
 import { change, ended } from "../testing/workbench.ts";
 
 const GATE: PolicyGate = { requiredRole: "reviewer" };
@@ -99,6 +99,19 @@ describe.each(BOTH_STORES)("a promotion on %s", (_, open) => {
       await agent.done(TO_TEST);
     });
 
+    test("says so when all that is missing is a person", async () => {
+      const agent = await gated("person", { ...GATE, minHumans: 1 });
+      const { runId } = await waiting(agent);
+      const robot = await enrol(agent.host.store, "robot", { kind: "agent" });
+      await answer(agent.host.host, robot, runId, { decision: "granted" }, `gate-${runId}`);
+      const found = "1 of 1 granted, 0 of 1 people among them";
+      const { details } = await waiting(agent);
+      expect(conditionsIn(details)["approval"]).toMatchObject({ found });
+      expect(details["problem"]).toContain(found);
+      await agent.vote(runId, "granted");
+      await agent.done(TO_TEST);
+    });
+
     test("does not pass when one of them says no; that is told once, and then people can be asked anew", async () => {
       const agent = await gated("rejected");
       const { runId } = await waiting(agent);
@@ -144,6 +157,29 @@ describe.each(BOTH_STORES)("a promotion on %s", (_, open) => {
       await agent.policy({ promote: { test: { gate: { ...GATE, quorum: 2 } } } });
       const anew = await waiting(agent);
       expect(anew.runId).not.toBe(runId);
+      expect(await stateOf(agent)).toBe("draft");
+    });
+
+    test("does not pass where it would take the place of another version by then", async () => {
+      const agent = bench.about("prior");
+      await agent.promoted("1.0.0");
+      for (const version of ["1.1.0", "1.10.0"]) await agent.promoted(version, "staged");
+      await agent.policy({ promote: { active: { gate: GATE } } });
+      const asked = async (version: string) =>
+        String(expectError(await agent.send({ version, toState: "active" }), "run_state_conflict")["runId"]);
+      const first = await asked("1.1.0");
+      await agent.vote(first, "granted");
+      await agent.vote(await asked("1.10.0"), "granted");
+      await agent.done({ version: "1.10.0", toState: "active" });
+      expect(await asked("1.1.0")).not.toBe(first);
+    });
+
+    test("does not pass for another agent that has its name and version by then", async () => {
+      const agent = await gated("swapped");
+      const { runId } = await waiting(agent);
+      await agent.vote(runId, "granted");
+      agent.replace();
+      expect((await waiting(agent)).runId).not.toBe(runId);
       expect(await stateOf(agent)).toBe("draft");
     });
 

@@ -46,7 +46,13 @@ import { agentSeamRoutes, seamResetRoute } from "./seam-agents.ts";
 import { seamApprovalGateRoute } from "./seam-approval-gate.ts";
 import { seamDeploymentRoute } from "./seam-deployment.ts";
 import { seamEvalRunRoute } from "./seam-eval-run.ts";
-import { seamCrossWorkspaceReadRoute, seamDecideRoute, seamListEventsRoute, seamOwnedRunRoute } from "./seams.ts";
+import {
+  seamCrossWorkspaceReadRoute,
+  seamDecideRoute,
+  seamListEventsRoute,
+  seamListSpansRoute,
+  seamOwnedRunRoute,
+} from "./seams.ts";
 import { listPastRowsRoute, pullSidecarRoute, pushSidecarRoute } from "./sidecars.ts";
 import { suiteGrowthRoutes } from "./suite-growth.ts";
 import { SUITE_ROUTES } from "./suites.ts";
@@ -137,6 +143,7 @@ export function handlers(deps: HttpDeps, getMetrics: Handler): Readonly<Record<O
     enableWebhook: enableWebhookRoute,
     testWebhook: testWebhookRoute,
     seamListEvents: seamListEventsRoute,
+    seamListSpans: seamListSpansRoute,
     seamReset: seamResetRoute(deps.mocks),
     ...agentSeamRoutes(() => discoveryDocument(discoveredOf(deps)), deps.mocks),
     seamDecide: seamDecideRoute(authorizer),

@@ -116,9 +116,9 @@ describe("staged answers", () => {
     });
     expect(await outcome("other")).toBe("agent_not_configured");
     expect(await outcome()).toBeDefined();
-    expect(await outcome()).toBe("agent_output_invalid");
+    expect(await outcome()).toBe("agent_not_configured");
     await program({ nodeId: "call", program: [{ stopReason: "safety", refusalText: "no" }, { json: { n: 1 } }] });
-    expect(await outcome()).toBe("agent_refused");
+    expect(await outcome()).toBe("envelope_refusal");
     await host.ask("POST", `${SEAMS}/test/reset`);
     expect(await outcome()).toBe("agent_not_configured");
   });

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { LIVE_AGENT_ID, STRUCTURED_AGENT_ID } from "../agents/conformance-agents.ts";
 import { AGENT_NODE_TYPE, RUN_API_NODE_TYPE } from "../agents/nodes/agent-node.ts";
-import type { MockAnswer, MockPrograms } from "../agents/nodes/mock-programs.ts";
+import type { MockPrograms } from "../agents/nodes/mock-programs.ts";
 import { createRun } from "../engine/create-run.ts";
 import type { Host } from "../engine/host.ts";
 import { registerWorkflow } from "../engine/register-workflow.ts";
@@ -13,6 +13,7 @@ import type { Discovery } from "../protocol/discovery.ts";
 import { AppError } from "../protocol/errors.ts";
 import type { RunEventDoc } from "../protocol/events.ts";
 import type { Caller } from "../protocol/identity.ts";
+import type { MockAnswer } from "../protocol/mock-provider.ts";
 import { isTerminal, isWaiting } from "../protocol/run-status.ts";
 import { callerOf, type Handler } from "./handler.ts";
 

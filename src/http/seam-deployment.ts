@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import type { Agents } from "../agents/agents.ts";
 import { CONFORMANCE_AGENT_ID } from "../agents/conformance-agent.ts";
 import type { DeploymentServices } from "../agents/deployments/deployment-services.ts";
 import { channelsOf, stateOf } from "../agents/deployments/deployments.ts";
@@ -68,7 +67,11 @@ function freshAgentId(host: Host): string {
 }
 
 /** What is not installed is taken to be, so that a suite needs no pack. */
-function withMadeUp(agents: Pick<Agents, "versionsOf">, agentId: string, version: string): Pick<Agents, "versionsOf"> {
+function withMadeUp(
+  agents: DeploymentServices["agents"],
+  agentId: string,
+  version: string,
+): DeploymentServices["agents"] {
   const madeUp: InstalledAgent = {
     agentId,
     version,
@@ -80,6 +83,7 @@ function withMadeUp(agents: Pick<Agents, "versionsOf">, agentId: string, version
     contentHash: createHash("sha256").update(`${agentId}@${version}`).digest("hex"),
   };
   return {
+    ...agents,
     versionsOf: async (visible, wanted) => {
       const found = await agents.versionsOf(visible, wanted);
       return found.length === 0 && wanted === agentId ? [madeUp] : found;
@@ -103,19 +107,23 @@ function send({ host, services, caller, agentId, version }: Seam, change: Omit<D
   return transition(host, services, { caller, agentId, request, record: () => undefined });
 }
 
+function deploymentsOf({ host, services, caller, agentId }: Seam) {
+  return readDeployments(host.store, caller, agentId, services.agents);
+}
+
 async function oneStep(seam: Seam, more: Partial<DeploymentTransition>): Promise<Applied> {
-  const { now } = await readDeployments(seam.host.store, seam.caller, seam.agentId);
+  const { now } = await deploymentsOf(seam);
   return send(seam, { transition: "promote", toState: PROMOTES[stateOf(now, seam.version)] ?? "active", ...more });
 }
 
 /** One step after the other, as everybody has to. */
 async function promoteTo(seam: Seam, channel: string, evalRunId?: string): Promise<Applied> {
   const evidence = evalRunId === undefined ? {} : { evalRunId };
-  const { now: before } = await readDeployments(seam.host.store, seam.caller, seam.agentId);
+  const { now: before } = await deploymentsOf(seam);
   // From an earlier call.
   if (channelsOf(before, seam.version).includes(channel)) await send(seam, { transition: "pause" });
   for (;;) {
-    const { now } = await readDeployments(seam.host.store, seam.caller, seam.agentId);
+    const { now } = await deploymentsOf(seam);
     const toState = PROMOTES[stateOf(now, seam.version)] ?? "active";
     const last = toState === "active";
     const applied = await send(seam, { transition: "promote", toState, ...(last ? { channel, ...evidence } : {}) });
@@ -126,7 +134,7 @@ async function promoteTo(seam: Seam, channel: string, evalRunId?: string): Promi
 /** A run of a real workflow that names the channel; what it was given is in its log. */
 async function pin(seam: Seam, channel: string) {
   const { host, caller, agentId, version } = seam;
-  const { now } = await readDeployments(host.store, caller, agentId);
+  const { now } = await deploymentsOf(seam);
   const there =
     stateOf(now, version) === "active" && (channel === LATEST || channelsOf(now, version).includes(channel));
   if (!there) await promoteTo(seam, channel === LATEST ? CHANNELS[0] : channel);

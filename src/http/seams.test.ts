@@ -30,6 +30,20 @@ describe("the event-log seam", () => {
   });
 });
 
+describe("the seam of spans", () => {
+  test("gives those of the debug bundle, to those who see the run", async () => {
+    const runId = await host.newRun();
+    await until(host.store, runId, (run) => run.status === "completed");
+    const spans = async (as: "owner" | "other" = "owner") =>
+      (await host.ask("GET", `${SEAMS}/test/otel/spans?runId=${runId}`, { as })).json().spans;
+    const bundle = (await host.ask("GET", `/v1/runs/${runId}/debug-bundle`)).json();
+    expect(await spans()).toEqual(bundle.spans);
+    expect(await spans()).toMatchObject([{ name: "run", status: { code: "OK" } }, { name: "node a" }]);
+    expect(await spans("other")).toEqual([]);
+    expectError(await host.ask("GET", `${SEAMS}/test/otel/spans`), "validation_error");
+  });
+});
+
 describe("the other seams", () => {
   test("decide as the host decides", async () => {
     const decide = async (principal: string, action: string) =>

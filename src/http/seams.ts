@@ -4,6 +4,7 @@ import { rolesOfPrincipal } from "../engine/grants.ts";
 import type { Host } from "../engine/host.ts";
 import { readSnapshot } from "../engine/read-run.ts";
 import type { Authorizer } from "../engine/roles.ts";
+import { RunSpans } from "../engine/run-spans.ts";
 import { AppError } from "../protocol/errors.ts";
 import type { RunEventDoc } from "../protocol/events.ts";
 import type { Caller } from "../protocol/identity.ts";
@@ -25,6 +26,15 @@ export const seamListEventsRoute: Handler = async (context) => {
   const run = await host.store.readRun(callerOf(context), runId);
   const bodies = run === undefined ? [] : await matchingEvents(host, runId, context.query as EventFilter);
   return { status: 200, raw: `{"events":[${bodies.join(",")}]}`, contentType: "application/json" };
+};
+
+export const seamListSpansRoute: Handler = async (context) => {
+  const { runId } = context.query as { runId: string };
+  const run = await context.host.store.readRun(callerOf(context), runId);
+  const bodies = run === undefined ? [] : await matchingEvents(context.host, runId, {});
+  const seen = new RunSpans(runId);
+  for (const body of bodies) seen.see(JSON.parse(body) as RunEventDoc);
+  return { status: 200, json: { spans: seen.spans } };
 };
 
 async function matchingEvents(host: Host, runId: string, filter: EventFilter): Promise<string[]> {

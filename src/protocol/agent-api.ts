@@ -56,7 +56,7 @@ export const AgentVersion = Type.Object(
     evalSuiteRef: Type.Optional(Type.String({ description: "the suite it brought, as id@version" })),
     signedBy: Type.Optional(Type.String({ description: "the publisher who signed its pack; absent: nobody did" })),
     installedBy: Text,
-    installedAt: Text,
+    installedAt: Type.Optional(Type.String({ description: "absent: it was not installed, the host has it of itself" })),
   },
   closed,
 );

@@ -33,6 +33,12 @@ export const AGENT_EVENTS = {
       open,
     ),
   },
+  "assay.agent.pinned": {
+    tier: "debug",
+    summary:
+      "Which version a channel of an agent is for this run. Written before the agent is first asked for by it, and once.",
+    payload: Type.Object({ agentId: AgentId, channel: Name, version: Name }, closed),
+  },
   "agent.promptResolved": {
     tier: "debug",
     summary: "Where the prompt of the agent came from; never what it says.",

@@ -1,3 +1,4 @@
+import { MockAnswer } from "./mock-provider.ts";
 import { type Operation, PROTECTED } from "./operation.ts";
 import { Type } from "./schema.ts";
 
@@ -61,22 +62,7 @@ export const AGENT_SEAM_OPERATIONS = {
     body: Type.Object(
       {
         nodeId: Name,
-        program: Type.Array(
-          Type.Object(
-            {
-              text: Type.Optional(Type.String({ maxLength: 1_000_000 })),
-              content: Type.Optional(Type.String({ maxLength: 1_000_000 })),
-              json: Type.Optional(Type.Unknown()),
-              stopReason: Type.Optional(Type.String({ maxLength: 64 })),
-              refusalText: Type.Optional(Type.String({ maxLength: 65_536 })),
-              usage: Type.Optional(
-                Type.Object({ inputTokens: Type.Optional(Count), outputTokens: Type.Optional(Count) }, open),
-              ),
-            },
-            open,
-          ),
-          { maxItems: 100 },
-        ),
+        program: Type.Array(MockAnswer, { maxItems: 100 }),
       },
       open,
     ),

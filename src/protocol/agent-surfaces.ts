@@ -31,6 +31,25 @@ export const AGENT_SURFACES = {
       closed,
     ),
   ),
+  envelopes: Type.Optional(
+    Type.Object(
+      {
+        reliability: Type.Object(
+          {
+            supported: True,
+            events: Type.Array(Type.String({ minLength: 1 })),
+            maxRetryAttempts: Type.Integer({ minimum: 1, maximum: 16 }),
+            completion: Type.Object(
+              { distinguishesTruncation: True, truncationBudgetMultiplier: Type.Number({ minimum: 1, maximum: 8 }) },
+              closed,
+            ),
+          },
+          closed,
+        ),
+      },
+      closed,
+    ),
+  ),
   /** Of the conformance seams. */
   conformance: Type.Optional(Type.Object({ mockAgent: True }, closed)),
   testing: Type.Optional(Type.Object({ mockProviders: Type.Array(Type.Enum([...MOCK_PROVIDERS])) }, closed)),

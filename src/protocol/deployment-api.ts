@@ -3,6 +3,7 @@ import { type Static, Type } from "./schema.ts";
 
 export { CHANNELS, LATEST, RESOLVED_CHANNELS } from "./deployment-channels.ts";
 export { DEPLOYMENT_STATES, DeploymentState } from "./deployment-events.ts";
+export { Condition } from "./evidence.ts";
 
 const closed = { additionalProperties: false } as const;
 const Text = Type.String({ minLength: 1 });
@@ -55,15 +56,3 @@ export const DeploymentTransition = Type.Object(
   closed,
 );
 export type DeploymentTransition = Static<typeof DeploymentTransition>;
-
-/** One thing that had to hold. A refused transition lists all of them under `details.conditions`. */
-export const Condition = Type.Object(
-  {
-    condition: Text,
-    wanted: Type.String(),
-    found: Type.String(),
-    met: Type.Boolean(),
-  },
-  closed,
-);
-export type Condition = Static<typeof Condition>;

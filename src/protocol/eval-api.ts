@@ -61,6 +61,7 @@ export const EvalConfigurable = Type.Object(
     evalModes: Type.Optional(Type.Array(Type.Enum([...EVAL_MODES]), { minItems: 1, uniqueItems: true })),
     baselineRunId: Type.Optional(Name),
     baseline: Type.Optional(Name),
+    baselineFileSha256: Type.Optional(Type.String({ pattern: "^[0-9a-f]{64}$" })),
     agentVersion: Type.Optional(Name),
     taskIds: Type.Optional(Type.Array(Name, { uniqueItems: true })),
     trials: Type.Optional(Type.Integer({ minimum: 1 })),
@@ -100,6 +101,19 @@ export const EvalReportJudge = Type.Object(
 );
 export type EvalReportJudge = Static<typeof EvalReportJudge>;
 
+/** How an evaluation ended that did not complete. */
+export const EvalStop = Type.Object(
+  {
+    status: Type.Enum(["failed", "cancelled"]),
+    error: Type.Optional(Type.String({ description: "the code of what it failed with" })),
+    errorMessage: Type.Optional(Type.String({ description: "how that came, for codes that begin with `eval_`" })),
+    tasksDone: Count,
+    tasksPlanned: Count,
+  },
+  closed,
+);
+export type EvalStop = Static<typeof EvalStop>;
+
 export const EvalReportTask = Type.Object(
   {
     ...TaskFigures.properties,
@@ -127,19 +141,35 @@ export const EvalReport = Type.Object(
     modes: Type.Array(Type.Enum([...EVAL_MODES])),
     trialsPerTask: Count,
     seed: Count,
-    passed: Type.Boolean(),
+    complete: Type.Boolean({
+      description: "false: it was stopped; the figures are of the tasks that were done, and there is no verdict",
+    }),
+    stopped: Type.Optional(EvalStop),
+    passed: Type.Boolean({ description: "never true of one that was stopped" }),
     unmet: Type.Array(Type.Enum(["score", "cost", "cost_unknown", "latency"])),
     aggregateScore: Share,
     figures: Aggregate,
     cachedTrials: Count,
     baseline: Type.Optional(
       Type.Object(
-        { runId: Name, name: Type.Optional(Name), comparison: Type.Union([Comparison, Type.Null()]) },
+        {
+          runId: Name,
+          name: Type.Optional(Name),
+          fileSha256: Type.Optional(Type.String({ description: "it was imported: the digest of its file" })),
+          comparison: Type.Union([Comparison, Type.Null()]),
+        },
         closed,
       ),
     ),
     judge: Type.Optional(EvalReportJudge),
     compared: Type.Boolean({ description: "false: there was no baseline, so nothing was compared" }),
+    leftOut: Type.Object(
+      { modes: Type.Array(Type.Enum([...EVAL_MODES])), tasks: Count },
+      {
+        ...closed,
+        description: "modes that the suite declares and the evaluation did not have, and how many of its tasks",
+      },
+    ),
     override: EvalOverride,
     tasks: Type.Array(EvalReportTask),
   },

@@ -12,12 +12,16 @@ const Cursor = Type.Optional(Type.String({ minLength: 1, maxLength: 1024 }));
 /** A baseline has a name within its suite. None looks like the id of a run, so that either may be asked for. */
 export const BaselineName = Type.String({ pattern: "^(?!run-)[A-Za-z0-9][A-Za-z0-9._-]{0,99}$" });
 
+/** What a file said of the baseline that came in it. Nobody here can vouch for that. */
+export const ImportedBaseline = Type.Object({ fileSha256: Name, name: BaselineName, setBy: Name, setAt: Name }, closed);
+export type ImportedBaseline = Static<typeof ImportedBaseline>;
+
 /** An evaluation that somebody named as what later ones are compared with. */
 export const EvalBaseline = Type.Object(
   {
     suiteId: SuiteId,
     name: BaselineName,
-    runId: Name,
+    runId: Type.String({ minLength: 1, description: "of an evaluation elsewhere, where it was imported" }),
     suiteVersion: Name,
     suiteSha256: Name,
     agentId: Name,
@@ -29,12 +33,23 @@ export const EvalBaseline = Type.Object(
     setBy: Name,
     setAt: Name,
     replacedRunId: Type.Optional(Type.String({ description: "the evaluation that had this name before" })),
+    imported: Type.Optional(ImportedBaseline),
   },
   closed,
 );
 export type EvalBaseline = Static<typeof EvalBaseline>;
 
-export const SetBaselineRequest = Type.Object({ runId: Type.String({ minLength: 1, maxLength: 128 }) }, closed);
+export const SetBaselineRequest = Type.Object(
+  {
+    runId: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 128, description: "an evaluation that has completed" }),
+    ),
+    fileSha256: Type.Optional(
+      Type.String({ pattern: "^[0-9a-f]{64}$", description: "a baseline file that is kept here, in place of `runId`" }),
+    ),
+  },
+  closed,
+);
 export type SetBaselineRequest = Static<typeof SetBaselineRequest>;
 
 export const BaselineListQuery = Type.Object({ suiteId: Type.Optional(SuiteId), limit: Limit, cursor: Cursor }, closed);
@@ -59,12 +74,23 @@ export const EvalEntry = Type.Object(
     taskCount: Count,
     trialsPerTask: Count,
     baselineRunId: Type.Optional(Name),
+    baselineFileSha256: Type.Optional(
+      Type.String({ description: "the baseline was imported: the digest of its file" }),
+    ),
     startedAt: Name,
     endedAt: Type.Optional(Name),
     aggregateScore: Type.Optional(Share),
-    passed: Type.Optional(Type.Boolean()),
+    passed: Type.Optional(Type.Boolean({ description: "whether the bars of the suite are met" })),
     passedCount: Type.Optional(Count),
+    scoreDelta: Type.Optional(
+      Type.Number({
+        minimum: -1,
+        maximum: 1,
+        description: "the score less that of the baseline; whether that is more than chance is in the report",
+      }),
+    ),
     error: Type.Optional(Type.String({ description: "the code of what it failed with" })),
+    errorMessage: Type.Optional(Type.String({ description: "how that came, for codes that begin with `eval_`" })),
   },
   closed,
 );

@@ -1,4 +1,5 @@
 import { AnnotationView } from "./annotation-api.ts";
+import { BaselineFile, KeptBaselineFile } from "./baseline-file.ts";
 import type { ErrorCode } from "./errors.ts";
 import { EvalReport, EvalSummary } from "./eval-api.ts";
 import {
@@ -20,6 +21,7 @@ const READS: readonly ErrorCode[] = [...PROTECTED, "not_found"];
 const OF_RUN: readonly ErrorCode[] = [...READS, "engine_version_mismatch", "run_state_conflict"];
 const EVALS = "/v1/host/assay/evals";
 const BASELINES = "/v1/host/assay/eval-baselines";
+const FILES = "/v1/host/assay/eval-baseline-files";
 
 /** What evaluations came to. They are started like any run, with `mode: "eval"`. */
 export const EVAL_OPERATIONS = {
@@ -59,7 +61,7 @@ export const EVAL_OPERATIONS = {
     path: `${EVALS}/{runId}/report`,
     tag,
     summary:
-      "Everything there is to know of an evaluation: trials, intervals, flaky tasks, the comparison with its baseline. Texts only with `content=true`.",
+      "Everything there is to know of an evaluation: trials, intervals, flaky tasks, the comparison with its baseline. Of one that was stopped, what was done (`complete: false`); 409 until it has ended. Texts only with `content=true`.",
     access: "runs:read",
     gate,
     query: EvalReportQuery,
@@ -100,11 +102,35 @@ export const EVAL_OPERATIONS = {
     success: { status: 200, schema: EvalBaseline },
     errors: READS,
   },
+  exportBaseline: {
+    method: "GET",
+    path: `${BASELINES}/{suiteId}/{baseline}/file`,
+    tag,
+    summary: "A baseline as a file that can be kept anywhere and compared with on any host: figures only.",
+    access: "runs:read",
+    gate,
+    success: { status: 200, schema: BaselineFile },
+    errors: READS,
+  },
+  keepBaselineFile: {
+    method: "PUT",
+    path: `${FILES}/{sha256}`,
+    tag,
+    summary:
+      "Keep such a file under its digest, so that an evaluation can be compared with it (`configurable.baselineFileSha256`) or a name be given to it.",
+    access: "runs:create",
+    gate,
+    body: BaselineFile,
+    takesTape: true,
+    success: { status: 200, schema: KeptBaselineFile },
+    errors: [...READS, ...BODY],
+  },
   setBaseline: {
     method: "PUT",
     path: `${BASELINES}/{suiteId}/{baseline}`,
     tag,
-    summary: "Name an evaluation that has completed as what later ones are compared with. It may replace another one.",
+    summary:
+      "Name an evaluation that has completed, or a baseline file, as what later ones are compared with. It may replace another one.",
     access: "suites:write",
     gate,
     body: SetBaselineRequest,

@@ -1,6 +1,7 @@
 import { AGENT_EVENTS } from "./agent-events.ts";
 import { DEPLOYMENT_EVENTS } from "./deployment-events.ts";
 import { DRAIN_POLICIES } from "./drain-policy.ts";
+import { ENVELOPE_EVENTS } from "./envelope-events.ts";
 import { EVAL_EVENTS } from "./eval-events.ts";
 import { FORK_EVENTS } from "./fork-events.ts";
 import { GATE_EVENTS } from "./gate-events.ts";
@@ -125,6 +126,7 @@ export const EVENTS = {
   ...TAPE_EVENTS,
   ...ORCHESTRATOR_EVENTS,
   ...AGENT_EVENTS,
+  ...ENVELOPE_EVENTS,
   ...EVAL_EVENTS,
   ...DEPLOYMENT_EVENTS,
 } as const satisfies Record<string, EventRow>;

@@ -1,4 +1,5 @@
-import type { RunEvent } from "./events.ts";
+import type { EventDraft, RunEvent } from "./events.ts";
+import { own } from "./own.ts";
 
 /** Who works in a run, and what its channels were found to be. */
 export interface RunAgent {
@@ -8,17 +9,46 @@ export interface RunAgent {
   readonly sourceManifestId?: string;
   /** Versions by `channelKey`: what a channel is for a run is settled the first time, and never again. */
   readonly channels?: Readonly<Record<string, string>>;
+  /** Invocations that have begun and not ended. A list: it is copied with each of them. */
+  readonly open?: readonly OpenInvocation[];
+}
+
+export interface OpenInvocation {
+  readonly invocationId: string;
+  readonly nodeId: string;
+  readonly agentId: string;
 }
 
 export function channelKey(agentId: string, channel: string): string {
   return JSON.stringify([agentId, channel]);
 }
 
+/** What the channel was found to be for the run, if it was asked for before. */
+export function pinnedVersion({ agent }: { readonly agent?: RunAgent }, agentId: string, channel: string) {
+  return own(agent?.channels ?? {}, channelKey(agentId, channel));
+}
+
+/** Whether it would settle what is settled: of two nodes that ask at the same time, the first has done so. */
+export function pinsAgain(run: { readonly agent?: RunAgent }, { type, payload }: Pick<EventDraft, "type" | "payload">) {
+  if (type !== "assay.agent.pinned") return false;
+  const { agentId, channel } = payload as { readonly agentId: string; readonly channel: string };
+  return pinnedVersion(run, agentId, channel) !== undefined;
+}
+
+export function pinAgent(
+  before: RunAgent | undefined,
+  { payload: { agentId, channel, version } }: Extract<RunEvent, { type: "assay.agent.pinned" }>,
+): RunAgent {
+  const channels = { [channelKey(agentId, channel)]: version, ...before?.channels };
+  return { ...(before ?? { agentId, version }), channels };
+}
+
 export function evolveAgent(
   before: RunAgent | undefined,
   event: Extract<RunEvent, { type: "agent.invocation.started" }>,
 ): RunAgent {
-  const { agentId, resolvedAgentVersion: version, resolvedChannel: channel, sourceManifestId } = event.payload;
+  const { invocationId, agentId, resolvedAgentVersion: version, sourceManifestId } = event.payload;
+  const { resolvedChannel: channel } = event.payload;
   const settled =
     channel === undefined || version === undefined
       ? before?.channels
@@ -28,5 +58,16 @@ export function evolveAgent(
     ...(version === undefined ? {} : { version }),
     ...(sourceManifestId === undefined ? {} : { sourceManifestId }),
     ...(settled === undefined ? {} : { channels: settled }),
+    open: [...(before?.open ?? []), { invocationId, nodeId: event.nodeId ?? "", agentId }],
   };
+}
+
+export function endInvocation(
+  before: RunAgent | undefined,
+  { payload: { invocationId } }: Extract<RunEvent, { type: "agent.invocation.completed" }>,
+): RunAgent | undefined {
+  if (before?.open === undefined) return before;
+  const { open, ...rest } = before;
+  const others = open.filter((one) => one.invocationId !== invocationId);
+  return others.length === 0 ? rest : { ...rest, open: others };
 }

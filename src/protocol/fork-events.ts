@@ -23,6 +23,7 @@ export const FORK_EVENTS = {
         configurable: Type.Optional(JsonObject),
         tags: Type.Optional(Type.Array(Type.String())),
         metadata: Type.Optional(JsonObject),
+        secrets: Type.Optional(Type.Unknown()),
         limits: Type.Optional(
           Type.Object({ nodeExecutions: Positive, runDurationMs: Type.Optional(Positive) }, closed),
         ),

@@ -1,3 +1,4 @@
+import { Condition } from "./evidence.ts";
 import { PRINCIPAL_KINDS } from "./identity.ts";
 import { APPROVAL_ACTIONS, INTERRUPT_KINDS } from "./interrupt.ts";
 import { RUN_STATUSES } from "./run-status.ts";
@@ -169,6 +170,8 @@ export const GATE_EVENTS = {
         eligibleBy: Type.Optional(Type.Array(Text)),
         replaces: Type.Optional(Type.Enum([...APPROVAL_ACTIONS])),
         editedArtifactData: Type.Optional(Json),
+        /** How the evaluation stood that the gate asks for. */
+        evidence: Type.Optional(Type.Array(Condition)),
       },
       closed,
     ),

@@ -1,3 +1,4 @@
+import type { RequiredEval } from "./evidence.ts";
 import type { PrincipalKind } from "./identity.ts";
 import {
   APPROVAL_ACTIONS,
@@ -29,7 +30,7 @@ export interface GovernedRules {
   readonly requiredScope?: string;
   readonly overrideRole?: string;
   readonly overrideBypassesQuorum: boolean;
-  readonly requiredEval?: Readonly<Record<string, unknown>>;
+  readonly requiredEval?: RequiredEval;
 }
 
 export function gateRules(data: Interrupt["data"]): GateRules {
@@ -55,7 +56,7 @@ function governedRules(gateId: string, data: Interrupt["data"]): GovernedRules {
   const requiredScope = textOf(data["requiredScope"]);
   const override = data["override"] as { readonly requiredRole?: unknown } | undefined;
   const overrideRole = textOf(override?.requiredRole);
-  const requiredEval = data["requiredEval"] as Readonly<Record<string, unknown>> | undefined;
+  const requiredEval = data["requiredEval"] as RequiredEval | undefined;
   return {
     gateId,
     ...(requiredRole === undefined ? {} : { requiredRole }),

@@ -1,3 +1,4 @@
+import { NamedEvidence, RequiredEval } from "./evidence.ts";
 import { APPROVAL_ACTIONS, type InterruptKind, REJECTION_POLICIES } from "./interrupt.ts";
 import { type TSchema, Type } from "./schema.ts";
 
@@ -36,12 +37,7 @@ export const GOVERNED_FIELDS = {
   quorum: Type.Optional(Count),
   override: Type.Optional(Type.Object({ requiredRole: RuleName, audited: Type.Optional(Type.Literal(true)) }, closed)),
   overrideBypassesQuorum: Type.Optional(Type.Boolean()),
-  requiredEval: Type.Optional(
-    Type.Object(
-      { evalRunId: RuleName, requiredPassScore: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })) },
-      closed,
-    ),
-  ),
+  requiredEval: Type.Optional(RequiredEval),
 };
 
 const OF_GOVERNED = ["requiredRole", "requiredScope", "quorum", "override", "requiredEval"];
@@ -70,6 +66,7 @@ export const INTERRUPT_DATA: Readonly<Record<InterruptKind, TSchema>> = {
       rejectionPolicy: Type.Optional(Type.Enum([...REJECTION_POLICIES])),
       gateId: Type.Optional(Name),
       ...GOVERNED_FIELDS,
+      evidence: Type.Optional(NamedEvidence),
       ...APPROVER_FIELDS,
     },
     open,

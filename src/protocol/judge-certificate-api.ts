@@ -42,6 +42,10 @@ export const CalibrateJudge = Type.Object(
     ),
     days: Type.Optional(Type.Integer({ minimum: 1, maximum: 3650, description: "how long it holds; 90 unless told" })),
     seed: Type.Optional(Type.Integer({ minimum: 0, maximum: 4_294_967_295 })),
+    concurrency: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, description: "outputs judged at once" })),
+    budgetUsd: Type.Optional(
+      Type.Number({ minimum: 0, maximum: 1_000_000_000, description: "it stops, and fails, when this much is spent" }),
+    ),
   },
   closed,
 );

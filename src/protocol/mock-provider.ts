@@ -33,6 +33,22 @@ const CONFIGS = {
   "usage-only": Type.Object({ usage: Usage, provider: Name, model: Name }, open),
 } as const;
 
+/** What a model would have answered, once; staged for a node. */
+export const MockAnswer = Type.Object(
+  {
+    text: Type.Optional(Type.String({ maxLength: 1_000_000 })),
+    content: Type.Optional(Type.String({ maxLength: 1_000_000 })),
+    json: Type.Optional(Type.Unknown()),
+    stopReason: Type.Optional(Type.String({ maxLength: 64 })),
+    refusalText: Type.Optional(Type.String({ maxLength: 65_536 })),
+    usage: Type.Optional(
+      Type.Object({ inputTokens: Type.Optional(Tokens), outputTokens: Type.Optional(Tokens) }, open),
+    ),
+  },
+  open,
+);
+export type MockAnswer = Static<typeof MockAnswer>;
+
 export const MOCK_PROVIDERS = Object.keys(CONFIGS) as readonly (keyof typeof CONFIGS)[];
 
 export type MockProvider = {

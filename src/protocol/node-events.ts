@@ -91,7 +91,7 @@ export const NODE_EVENTS = {
     summary: "A limit was exceeded; the run fails next.",
     payload: Type.Object(
       {
-        kind: Type.Enum(["node-executions", "run-duration", "loop-iterations", "dispatch-iterations"]),
+        kind: Type.Enum(["node-executions", "run-duration", "loop-iterations", "dispatch-iterations", "schema"]),
         limit: Type.Number(),
         observed: Type.Number(),
         nodeId: Type.Optional(Name),

@@ -1,11 +1,12 @@
 import { AGENT_ID_PATTERN } from "./agent-manifest.ts";
-import { RequireCertificate } from "./judge-certificate-api.ts";
+import { PolicyEvidence, YEAR_SEC } from "./evidence.ts";
 import { type Static, Type } from "./schema.ts";
+
+export { PolicyEvidence } from "./evidence.ts";
 
 const closed = { additionalProperties: false } as const;
 const Name = Type.String({ minLength: 1, maxLength: 256 });
 const Count = Type.Integer({ minimum: 1, maximum: 1000 });
-const YEAR_SEC = 31_622_400;
 
 /** Who has to let a transition pass. Whoever asks for it is not among them, unless the policy says so. */
 export const PolicyGate = Type.Object(
@@ -31,27 +32,6 @@ export const PolicyGate = Type.Object(
   closed,
 );
 export type PolicyGate = Static<typeof PolicyGate>;
-
-/** Which evaluation has to speak for a version. */
-export const PolicyEvidence = Type.Object(
-  {
-    suite: Type.String({ minLength: 1, maxLength: 512, description: "id@version" }),
-    suiteSha256: Type.Optional(
-      Type.String({ pattern: "^[0-9a-f]{64}$", description: "filled in from the suite when it is left out" }),
-    ),
-    evalRunId: Type.Optional(Name),
-    requiredPassScore: Type.Optional(
-      Type.Number({ minimum: 0, maximum: 1, description: "takes the place of the suite's own bar" }),
-    ),
-    acceptHumanOverrides: Type.Optional(
-      Type.Boolean({ description: "count what people overrode; false unless told otherwise" }),
-    ),
-    requireCertificate: Type.Optional(RequireCertificate),
-    maxAgeSec: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: YEAR_SEC })),
-  },
-  closed,
-);
-export type PolicyEvidence = Static<typeof PolicyEvidence>;
 
 export const PolicyRule = Type.Object(
   { gate: Type.Optional(PolicyGate), requiredEval: Type.Optional(PolicyEvidence) },

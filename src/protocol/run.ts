@@ -2,7 +2,7 @@ import { type Cancellation, cancellationOf } from "./cancellation.ts";
 import { type Channel, openChannel, reduceChannel } from "./channel.ts";
 import { addCost } from "./cost.ts";
 import type { DrainPolicy, RunError, RunEvent } from "./events.ts";
-import { evolveAgent, type RunAgent } from "./evolve-agent.ts";
+import { endInvocation, evolveAgent, pinAgent, type RunAgent } from "./evolve-agent.ts";
 import { branched } from "./evolve-branch.ts";
 import { type Children, chained, evolveChildren, type Parent, waitingChild, withoutResult } from "./evolve-children.ts";
 import { cancelInterrupts, evolveInterrupts } from "./evolve-interrupts.ts";
@@ -255,8 +255,14 @@ function apply(run: Run, event: RunEvent, scratch: Scratch): Run {
     }
     case "runOrchestrator.decided":
       return { ...run, orchestrator: evolveOrchestrator(run.orchestrator, event) };
+    case "assay.agent.pinned":
+      return { ...run, agent: pinAgent(run.agent, event) };
     case "agent.invocation.started":
       return { ...run, agent: evolveAgent(run.agent, event) };
+    case "agent.invocation.completed": {
+      const agent = endInvocation(run.agent, event);
+      return agent === undefined ? run : { ...run, agent };
+    }
     case CHAIN_EVENT:
       return { ...run, children: chained(run.children, event) };
     case "assay.cost.recorded":

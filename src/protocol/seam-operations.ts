@@ -1,4 +1,5 @@
 import { EventListResponse } from "./api.ts";
+import { Span } from "./bundle-api.ts";
 import { EVAL_MODES } from "./eval-suite.ts";
 import { type Operation, PROTECTED } from "./operation.ts";
 import { Type } from "./schema.ts";
@@ -28,6 +29,17 @@ export const SEAM_OPERATIONS = {
     ),
     success: { status: 200, schema: EventListResponse },
     errors: [...PROTECTED],
+  },
+  seamListSpans: {
+    method: "GET",
+    path: "/v1/host/sample/test/otel/spans",
+    tag: "conformance seams",
+    summary: "The spans of a run of the caller's tenant, as its debug bundle has them; none for an unknown id.",
+    access: "runs:read",
+    gate: { capability: "conformanceSeams", off: "not_found" },
+    query: Type.Object({ runId: Type.String({ minLength: 1, maxLength: 256 }) }, open),
+    success: { status: 200, schema: Type.Object({ spans: Type.Array(Span) }, { additionalProperties: false }) },
+    errors: [...PROTECTED, "validation_error"],
   },
   seamReset: {
     method: "POST",

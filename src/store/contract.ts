@@ -12,6 +12,7 @@ import { effects } from "../testing/store-contract/effects.ts";
 import { externalEvents } from "../testing/store-contract/external-events.ts";
 import { feedback } from "../testing/store-contract/feedback.ts";
 import { gateSummaries } from "../testing/store-contract/gate-summary.ts";
+import { grounds } from "../testing/store-contract/grounds.ts";
 import { idempotency } from "../testing/store-contract/idempotency.ts";
 import { interrupts } from "../testing/store-contract/interrupts.ts";
 import { keys } from "../testing/store-contract/keys.ts";
@@ -92,6 +93,7 @@ const CHAPTERS = [
   reviews,
   documents,
   deletions,
+  grounds,
   side,
   lifetime,
 ];

@@ -14,6 +14,7 @@ export type DocumentKind =
   | "agent"
   | "agent-pack"
   | "baseline"
+  | "calibration-verdict"
   | "certificate"
   | "deployment"
   | "eval-cache"

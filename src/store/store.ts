@@ -1,6 +1,7 @@
 import type { AnnotationState } from "../protocol/annotation.ts";
 import type { AuditCheckpoint, AuditDraft, AuditEntry } from "../protocol/audit.ts";
 import type { RunEvent } from "../protocol/events.ts";
+import type { Ground } from "../protocol/evidence.ts";
 import type { PrincipalKind, Visibility } from "../protocol/identity.ts";
 import type { Run } from "../protocol/run.ts";
 import type { RunStatus } from "../protocol/run-status.ts";
@@ -98,6 +99,11 @@ export interface Unit {
   /** At most one write per document in a unit. */
   readonly documents?: readonly DocumentWrite[];
   readonly deletions?: readonly RunDeletion[];
+  /**
+   * What the unit was decided on and does not write; it is refused when that has changed since. Only with audit entries: by their
+   * chain it meets the judgments of others.
+   */
+  readonly grounds?: readonly Ground[];
 }
 
 /**
@@ -138,6 +144,8 @@ export type Refusal =
   | { readonly type: "external-event"; readonly record?: ExternalEventRecord }
   /** An annotation is not as the writer thought; without a state when it is not there, or with another id taken. */
   | { readonly type: "annotation"; readonly annotationId: string; readonly state?: AnnotationState }
+  /** What the unit rests on was judged anew since. */
+  | { readonly type: "ground"; readonly runId: string }
   /** A queue or item is at another revision; 0 when it is not there. */
   | { readonly type: "queue"; readonly id: string; readonly revision: number }
   /** The run that has the digest already, or whose sidecar is at another revision. */

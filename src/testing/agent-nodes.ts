@@ -7,7 +7,8 @@ import type { AgentDesk } from "../agents/nodes/ask-agent.ts";
 import { type IdentityProbes, identityNode } from "../agents/nodes/identity-node.ts";
 import { mockAgent } from "../agents/nodes/mock-agent.ts";
 import { MockPrograms } from "../agents/nodes/mock-programs.ts";
-import { callPrompt, structuredOutput } from "../agents/nodes/prompt-node.ts";
+import { callPrompt } from "../agents/nodes/prompt-node.ts";
+import { structuredOutput } from "../agents/nodes/structured-output.ts";
 import type { Host } from "../engine/host.ts";
 import type { NodeType } from "../engine/node-type.ts";
 import { supervisor } from "../engine/nodes/supervisor.ts";
@@ -38,7 +39,7 @@ export function agentHost(
   const types: NodeType[] = [
     agentNode(bare, seeing),
     identityNode(bare, seeing, probes),
-    mockAgent(bare),
+    mockAgent(bare, seeing),
     callPrompt(bare, () => ({ models, mocks })),
     structuredOutput(bare, () => ({ models, mocks })),
     { ...supervisor(agentDecisions(bare, seeing)), agent: agentUse(seeing, false) },

@@ -7,7 +7,7 @@ import type { Store } from "../store/store.ts";
 export function agentsOn(store: Store, more: Partial<Agents> = {}): Agents {
   return {
     versionsOf: (visible, agentId) => versionsOf(store, visible, agentId),
-    activeVersions: (visible, agentId) => activeVersions(store, visible, agentId),
+    activeVersions: (visible, agentId) => activeVersions(store, visible, agentId, more),
     bindingFor: () => undefined,
     toolsFor: async () => ({ tools: [], call: async () => ({ status: "error", error: "there are no live tools" }) }),
     memoryFor: async () => [],

@@ -1,11 +1,12 @@
 import { expect } from "vitest";
 import { withConformanceAgent } from "../agents/conformance-agent.ts";
-import { deployedChannels } from "../agents/deployments/channel-resolver.ts";
+import { deployedChannels } from "../agents/deployments/deployed-channels.ts";
 import { deploymentNode } from "../agents/deployments/management-workflow.ts";
 import { activeVersions } from "../agents/deployments/stored-deployments.ts";
 import type { InstalledAgent } from "../agents/installed-agent.ts";
 import { identityNode } from "../agents/nodes/identity-node.ts";
 import type { NodeType } from "../engine/node-type.ts";
+import { gateEvidenceOn } from "../evals/evidence/gate-evidence.ts";
 import { evalNode } from "../evals/run/eval-node.ts";
 import type { EvalServices } from "../evals/run/eval-run.ts";
 import type { Condition, DeploymentTransition } from "../protocol/deployment-api.ts";
@@ -29,8 +30,6 @@ const VERSIONS = ["1.0.0", "1.1.0", "1.10.0", "2.0.0-rc.1", "2.0.0", BAD_VERSION
 export interface DeploymentBenchOptions {
   readonly evidence?: EvalServices["evidence"];
   readonly worker?: boolean;
-  /** More node types of the host, given what channels stand for. */
-  readonly nodes?: (services: EvalServices & { channels: ReturnType<typeof deployedChannels> }) => readonly NodeType[];
 }
 
 /** A whole host with an agent in several versions, a suite that it is evaluated with, and a worker. */
@@ -50,7 +49,12 @@ export class DeploymentBench {
     const more: NodeType[] = [evalNode(bare, () => services), deploymentNode, identityNode(bare, () => desk)];
     const nodeTypes = new Map([...bare.nodeTypes, ...more.map((type) => [type.typeId, type] as const)]);
     const { worker = true } = options;
-    const host = await testHost({ store, worker, host: { nodeTypes }, deps: { evals: services } });
+    const host = await testHost({
+      store,
+      worker,
+      host: { nodeTypes, evidence: gateEvidenceOn(bare, services.agents, options.evidence) },
+      deps: { evals: services },
+    });
     const suite = suiteOf(TASKS);
     const put = await host.ask("PUT", `/v1/host/assay/suites/${SUITE}`, { json: suite });
     expect(put.statusCode, put.payload).toBeLessThan(300);
@@ -60,6 +64,11 @@ export class DeploymentBench {
   /** The same host, about another agent: nothing of it is deployed yet. */
   about(name: string): DeploymentBench {
     return new DeploymentBench(this.host, `local.test.${name}`);
+  }
+
+  /** From now on there is something else under its name and versions. */
+  replace(): void {
+    REPLACED.set(this.agentId, (REPLACED.get(this.agentId) ?? 0) + 1);
   }
 
   get url(): string {
@@ -171,6 +180,11 @@ function servicesOn(store: Store, { evidence }: DeploymentBenchOptions): EvalSer
   };
 }
 
+/** How often, by agent. */
+const REPLACED = new Map<string, number>();
+
 function versions(agentId: string): InstalledAgent[] {
-  return VERSIONS.map((version) => agentOf({ agentId, version })).reverse();
+  const times = REPLACED.get(agentId);
+  const other = times === undefined ? {} : { contentHash: times.toString(16).padStart(64, "f") };
+  return VERSIONS.map((version) => agentOf({ agentId, version, ...other })).reverse();
 }

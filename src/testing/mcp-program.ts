@@ -6,16 +6,17 @@ const sdk = (path: string) => JSON.stringify(import.meta.resolve(`@modelcontextp
 
 /** Speaks the protocol on its standard streams, and notes down what happens to it. */
 const SOURCE = `
+import { spawn } from "node:child_process";
 import { appendFileSync } from "node:fs";
 import { Server } from ${sdk("server/index.js")};
 import { StdioServerTransport } from ${sdk("server/stdio.js")};
 import { CallToolRequestSchema, ListToolsRequestSchema } from ${sdk("types.js")};
 const note = (line) => appendFileSync(process.argv[2], line + "\\n");
-note("started " + process.pid + " " + (process.env.ASSAY_KEY ?? "no key") + " " + process.env.COLOUR);
+note("started " + process.pid + " " + (process.env.ASSAY_KEY ?? process.env.MODEL_KEY ?? "no key") + " " + process.env.COLOUR);
 const inputSchema = { type: "object", properties: { text: { type: "string" } } };
 const server = new Server({ name: "test", version: "1" }, { capabilities: { tools: {} } });
 server.setRequestHandler(ListToolsRequestSchema, async () => ({
-  tools: ["echo", "fail", "value", "flood", "hang", "die"].map((name) => ({ name, description: "does " + name, inputSchema })),
+  tools: ["echo", "fail", "value", "flood", "hang", "die", "breed"].map((name) => ({ name, description: "does " + name, inputSchema })),
 }));
 server.setRequestHandler(CallToolRequestSchema, async ({ params: { name, arguments: args } }, { signal }) => {
   const text = (words, more) => ({ content: [{ type: "text", text: words }], ...more });
@@ -24,6 +25,11 @@ server.setRequestHandler(CallToolRequestSchema, async ({ params: { name, argumen
   if (name === "value") return { content: [], structuredContent: { n: 7 } };
   if (name === "flood") return text("x".repeat(400000));
   if (name === "die") process.exit(1);
+  if (name === "breed") {
+    const child = spawn("sleep", ["600"], { detached: true, stdio: "inherit" });
+    note("bred " + child.pid);
+    return text("done");
+  }
   note("hanging");
   await new Promise((resolve) => signal.addEventListener("abort", resolve));
   note("told to stop");

@@ -40,7 +40,7 @@ export class ModelAgent {
         maxTurns: 4,
         ...settings,
       },
-      [{ "local/m": { input: 1, output: 10 } }],
+      [{ "local/m": { input: 1, output: 10 }, "local/free": { input: 0, output: 0 } }],
       { now: () => 0, chance: () => 0, wait: async (ms) => void this.waited.push(ms) },
     );
   }

@@ -1,5 +1,5 @@
+import { chatModelOf } from "../cli/wiring/review-model.ts";
 import type { Decision, ReviewRequest } from "../formats/afp/request.ts";
-import { CHAT_MODEL_DEFAULTS, chatModel } from "../reviews/model-client/chat-model.ts";
 import type { Review } from "../reviews/provider/finish-turn.ts";
 import { newSession, type ReviewSession } from "../reviews/provider/session.ts";
 import { modelReviewer } from "../reviews/reviewers/model-reviewer.ts";
@@ -43,7 +43,7 @@ export function reviewBy(
   server: ModelServer,
   { content = PLAN, session = newSession("ses_1"), items = [], artifact = {} }: ReviewedTurn = {},
 ): Promise<Review> {
-  const model = chatModel({ ...CHAT_MODEL_DEFAULTS, url: server.url, model: "m", retryMs: 1 });
+  const model = chatModelOf({ url: server.url, model: "m", timeoutMs: 10_000, attemptsMax: 1 });
   const iteration = session.last + 1;
   return modelReviewer({ model, reviews: () => true }).review({
     request: {

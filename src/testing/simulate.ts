@@ -10,6 +10,7 @@ import { stamp } from "../engine/stamp.ts";
 import { takeTurn } from "../engine/turn.ts";
 import type { CreateRunRequest } from "../protocol/api.ts";
 import { EVENTS, type EventDraft, type RunEvent } from "../protocol/events.ts";
+import type { Evidence } from "../protocol/evidence.ts";
 import { fold, type Run, wakeAtMs } from "../protocol/run.ts";
 import { isTerminal } from "../protocol/run-status.ts";
 import { matches, problemsOf } from "../protocol/schema.ts";
@@ -29,7 +30,7 @@ export interface Simulation {
   /** A command decided at the present time. */
   decide(command: (run: Run, plan: Plan) => readonly EventDraft[]): Simulation;
   /** Answers the latest interrupt of a node. What a refusal leaves behind is kept before it is thrown. */
-  resolve(nodeId: string, value: unknown, by?: Somebody): Simulation;
+  resolve(nodeId: string, value: unknown, by?: Somebody, evidence?: Evidence): Simulation;
   /** What the answers have left for the audit chain. */
   readonly audit: readonly AuditNote[];
   advance(ms: number): Simulation;
@@ -110,8 +111,9 @@ export function simulate(
       add(run, events);
       return simulation;
     },
-    resolve(nodeId, value, { mayRelay, ...judge } = ANA) {
-      const ruling = resolveInterrupt(state.run, { of: { nodeId }, value, judge, mayRelay, nowMs });
+    resolve(nodeId, value, { mayRelay, ...judge } = ANA, evidence) {
+      const proven = evidence === undefined ? {} : { evidence };
+      const ruling = resolveInterrupt(state.run, { of: { nodeId }, value, judge, mayRelay, nowMs, ...proven });
       audit.push(...ruling.audit);
       simulation.decide(() => ruling.events);
       if (ruling.refusal !== undefined) throw ruling.refusal;

@@ -1,10 +1,33 @@
-import { statSync, writeFileSync } from "node:fs";
+import { readdirSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { tempDir } from "../../src/testing/temp-dir.ts";
 import { assay, serve, start, workflowFolder } from "./assay.ts";
+
+describe("a demo", () => {
+  test("has something of everything, and leaves nothing behind", async () => {
+    const TMPDIR = tempDir();
+    const running = start(["demo", "--port", "0"], {
+      env: { TMPDIR, ASSAY_DATABASE_URL: "postgres://nowhere.invalid/x" },
+    });
+    await running.until((stdout) => stdout.includes("\n"));
+    const [, url = "", key = ""] = /ready at (\S+) {2}owner key: (\S+)/.exec(running.stdout()) ?? [];
+    const env = { ASSAY_URL: url, ASSAY_KEY: key };
+    const told = async (...args: string[]) => JSON.parse((await assay([...args, "--json"], { env })).stdout);
+    expect((await told("run", "list")).runs.length).toBeGreaterThanOrEqual(4);
+    expect((await told("feedback", "summary")).total).toMatchObject({ annotations: 3, corrections: 1 });
+    expect((await told("eval", "show")).run).toMatchObject({ passed: true, passedCount: 3 });
+    expect((await told("suite", "list")).suites).toHaveLength(2);
+    expect(await told("agent", "deployments", "local.acme.support.refunds")).toMatchObject([{ state: "test" }]);
+    const [, reviewer = ""] = /--key (\S+)/.exec(running.stderr()) ?? [];
+    expect((await told("inbox", "--key", reviewer)).items).toHaveLength(2);
+    running.child.kill("SIGTERM");
+    expect(await running.ended).toBe(0);
+    expect(readdirSync(TMPDIR)).toEqual([]);
+  });
+});
 
 describe("a first start", () => {
   test("prints one line with the address and an owner key, and a second start no key", async () => {

@@ -9,22 +9,21 @@ import { NoAnswer, send, stream } from "./http-client.js";
  * @typedef {import("./tenants.js").Tenant} Tenant
  */
 
-/** After this long without an answer, a request that is repeated all the time counts as lost. */
-const patienceMs = 60_000;
-
 /** Nobody answered for too long, which the journal has as a violation. */
 export class GaveUp extends Error {}
 
 /** Somebody who uses the servers, repeats what was not answered, and notes in the journal what was. */
 export class Client {
   /**
-   * @param {{ fleet: import("./fleet.js").Fleet, journal: import("./journal.js").Journal }} world
+   * @param {{ fleet: import("./fleet.js").Fleet, journal: import("./journal.js").Journal, patienceMs?: number }} world
    * @param {import("./random.js").Random} random
    */
-  constructor({ fleet, journal }, random) {
+  constructor({ fleet, journal, patienceMs = 60_000 }, random) {
     this.fleet = fleet;
     this.journal = journal;
     this.random = random;
+    /** After this long without an answer, a request that is repeated all the time counts as lost. */
+    this.patienceMs = patienceMs;
   }
 
   /**
@@ -33,7 +32,7 @@ export class Client {
    * @returns {Promise<Answer>}
    */
   async ask(call) {
-    const deadline = Date.now() + patienceMs;
+    const deadline = Date.now() + this.patienceMs;
     let last = "";
     while (Date.now() < deadline) {
       const answer = await this.askOnce(call);
@@ -41,7 +40,7 @@ export class Client {
       last = answer === undefined ? "no connection" : `${answer.status} ${answer.text.slice(0, 200)}`;
       await sleep(this.random.between(5, 50));
     }
-    this.journal.violation("no answer for a minute", { method: call.method, path: call.path, last });
+    this.journal.violation("no answer for too long", { method: call.method, path: call.path, last });
     throw new GaveUp();
   }
 
@@ -68,7 +67,7 @@ export class Client {
    * @param {RunRecord} record
    */
   async follow({ key }, record) {
-    const deadline = Date.now() + patienceMs;
+    const deadline = Date.now() + this.patienceMs;
     const path = `/v1/runs/${record.runId}/events?streamMode=debug`;
     let next = 0;
     let ended = false;
@@ -84,6 +83,13 @@ export class Client {
         const how = await stream(url, call, ({ id, event: name, data }) => {
           const event = JSON.parse(data);
           if (name === "run.annotated") return this.#noticed(record, id, event);
+          // What somebody says is shown as such, at the place of its event.
+          if (name === "ai.message.chunk") {
+            if (id !== String(next))
+              this.journal.violation("a chunk that was skipped or repeated", { id, next, event });
+            next = Number(id) + 1;
+            return false;
+          }
           if (id !== String(event.sequence)) this.journal.violation("a frame's id is not its sequence", { id, event });
           this.journal.saw(record, event, next, "stream");
           next = event.sequence + 1;
@@ -105,7 +111,7 @@ export class Client {
    * @param {RunRecord} record
    */
   async pollToEnd({ key }, record) {
-    const deadline = Date.now() + patienceMs;
+    const deadline = Date.now() + this.patienceMs;
     let next = 0;
     for (let ended = false; !ended; ) {
       if (Date.now() > deadline) return this.#stuck("a poll", record, next);
@@ -143,7 +149,7 @@ export class Client {
    * @param {number} next
    */
   #stuck(who, { runId }, next) {
-    this.journal.violation(`${who} did not get to the end of a run in a minute`, { runId, next });
+    this.journal.violation(`${who} did not get to the end of a run in time`, { runId, next });
   }
 
   /**

@@ -50,7 +50,7 @@ export function table(reports) {
 
 /**
  * What was wrong, the first few of each kind.
- * @param {Report} report
+ * @param {Pick<Report, "title" | "journal" | "evidence">} report
  */
 export function complaints({ title, journal, evidence }) {
   /** @type {Map<string, object[]>} */

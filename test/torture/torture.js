@@ -143,14 +143,14 @@ function writeConfig(folder) {
 }
 
 /** @param {string} data */
-function findFile(data) {
+export function findFile(data) {
   const name = readdirSync(data).find((file) => /\.(db|sqlite)$/.test(file));
   if (name === undefined) throw new Error(`There is no database in ${data}.`);
   return join(data, name);
 }
 
 /** @param {string} server */
-async function createDatabase(server) {
+export async function createDatabase(server) {
   const name = `torture_${randomBytes(4).toString("hex")}`;
   const client = new pg.Client(server);
   await client.connect();

@@ -13,6 +13,7 @@ import { WORKFLOWS } from "./workflows.js";
  * @property {readonly Tenant[]} tenants
  * @property {number} thinkMs how long an actor rests at most between two deeds
  * @property {AbortSignal} over when to begin nothing new
+ * @property {number} [patienceMs] how long something may take before it counts as lost
  * @property {Map<string, string>} scopes the last run acknowledged in each dedup scope
  *
  * @typedef {{ keyed: boolean, scopeId?: string, inputs?: object }} Creation

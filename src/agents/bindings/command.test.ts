@@ -65,10 +65,11 @@ describe("a program that is an agent", () => {
 
   test("inherits the environment without Assay's own keys and database settings", async () => {
     const secret = (Object.keys(SETTINGS) as SettingName[]).filter((name) => "secret" in SETTINGS[name]);
-    const own = [...secret, "keys", "auditKey", "data", "reviewModelKeyEnv"].map((name) =>
-      environmentNameOf(name as SettingName),
-    );
-    expect(own.length).toBeGreaterThan(6);
+    const named = [...secret, "keys", "auditKey", "data", "reviewModelKeyEnv"] as SettingName[];
+    // Those that are no settings yet are named like this.
+    const likely = ["ASSAY_REVIEW_TOKEN", "ASSAY_SMTP_PASSWORD", "ASSAY_WEBHOOK_SECRET", "ASSAY_OTLP_HEADERS"];
+    const own = [...named.map(environmentNameOf), ...likely];
+    expect(own.length).toBeGreaterThan(10);
     const environment = { ...Object.fromEntries(own.map((name) => [name, "x"])), OPENAI_API_KEY: "k", ASSAY_PORT: "1" };
     const { answer } = await shell("env", { environment: { ...environment, ASSAY_REVIEW_MODEL_KEY: "x" } });
     const names = String((answer as { output: unknown }).output)
@@ -120,6 +121,7 @@ describe("a report on file descriptor 3", () => {
     ["not json", "not JSON"],
     ["[]", "not a JSON object"],
     ['{"costUsd":"free"}', "costUsd is not an amount"],
+    ['{"costUsd":1e308}', "costUsd is not an amount"],
     ['{"inputTokens":-1}', "inputTokens is not a count"],
     ['{"usage":7}', "usage is not an object"],
     ['{"confidence":7}', "confidence is not a number from 0 to 1"],
@@ -178,6 +180,8 @@ describe("a program that goes wrong", () => {
     expect((await shell("yes", { maxOutputBytes: 1_000_000 })).answer).toMatchObject({
       error: { code: "agent_output_too_large", message: expect.stringContaining("1000000 bytes to stdout") },
     });
+    expect((await shell("printf 1234", { maxOutputBytes: 4 })).answer).toMatchObject({ output: 1234 });
+    expect((await shell("printf 12345", { maxOutputBytes: 4 })).answer).toMatchObject({ type: "failed" });
   });
 
   test("that prints garbage or an abyss gives no output", async () => {
@@ -185,6 +189,14 @@ describe("a program that goes wrong", () => {
     const abyss = `process.stdout.write("[".repeat(200_000) + "]".repeat(200_000))`;
     expect(await answer(abyss)).toMatchObject({
       error: { code: "agent_output_invalid", message: expect.stringContaining("64 levels") },
+    });
+    const crowd = (size: number) => `process.stdout.write("[" + "[],".repeat(${size}) + "[]]")`;
+    expect(await answer(crowd(100_000))).toMatchObject({
+      error: { code: "agent_output_invalid", message: expect.stringContaining("more than 100000 values") },
+    });
+    expect(await answer(crowd(99_998))).toMatchObject({ type: "completed" });
+    expect(await answer(String.raw`process.stdout.write('{"a":"\\ud800","b":1e999}')`)).toMatchObject({
+      output: { a: "\ufffd", b: null },
     });
   });
 });

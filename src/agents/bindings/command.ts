@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { basename } from "node:path";
-import { childEnvironment } from "../../engine/programs/child-environment.ts";
+import { childEnvironment, type Ours } from "../../engine/programs/child-environment.ts";
 import { type ProgramEnd, type ProgramLimits, runProgram } from "../../engine/programs/run-program.ts";
 import type { AgentAnswer, AgentTask, Binding, Watcher } from "../binding.ts";
 import { failed } from "./failure.ts";
@@ -18,11 +18,12 @@ export interface CommandSettings {
   readonly version?: string | undefined;
 }
 
-export const COMMAND_DEFAULTS = { timeoutMs: 120_000, maxOutputBytes: 8 * 1024 * 1024, killMs: 2_000 } as const;
+export const COMMAND_DEFAULTS = { timeoutMs: 120_000, maxOutputBytes: 1024 * 1024, killMs: 2_000 } as const;
 
 export interface CommandWorld {
   /** All of it; what is Assay's own is left out here. */
   readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly ours?: Ours;
   readonly scrubText: (text: string) => string;
 }
 
@@ -32,10 +33,10 @@ const REPORT_BYTES = 64 * 1024;
  * An agent that is a program. Its stdin is the input as one line of JSON and nothing else. What it prints is the output: the JSON that
  * it is, or else the text.
  */
-export function commandBinding(settings: CommandSettings, { environment, scrubText }: CommandWorld): Binding {
+export function commandBinding(settings: CommandSettings, { environment, ours, scrubText }: CommandWorld): Binding {
   const { program, args, directory, timeoutMs, maxOutputBytes, killMs, version } = settings;
   const limits: ProgramLimits = { timeMs: timeoutMs, outputBytes: maxOutputBytes, sideBytes: REPORT_BYTES, killMs };
-  const inherited = childEnvironment(environment);
+  const inherited = childEnvironment(environment, ours);
   const name = basename(program);
   return {
     kind: "command",

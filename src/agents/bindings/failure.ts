@@ -1,4 +1,4 @@
-import type { AgentAnswer, AgentFailureCode } from "../binding.ts";
+import type { AgentAnswer, AgentFailure, AgentFailureCode } from "../binding.ts";
 
 /** What may go well another time; the rest fails the same way again. */
 const RETRYABLE: ReadonlySet<AgentFailureCode> = new Set([
@@ -10,6 +10,11 @@ const RETRYABLE: ReadonlySet<AgentFailureCode> = new Set([
 
 export function failed(code: AgentFailureCode, message: string, retryable = RETRYABLE.has(code)): AgentAnswer {
   return { type: "failed", error: { code, message, retryable } };
+}
+
+/** With what there was in place of the output. */
+export function failedWith(code: AgentFailureCode, message: string, instead: AgentFailure["instead"]): AgentAnswer {
+  return { type: "failed", error: { code, message, retryable: false, ...(instead === undefined ? {} : { instead }) } };
 }
 
 export function tooSlow(timeoutMs: number): AgentAnswer {

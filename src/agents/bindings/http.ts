@@ -25,7 +25,7 @@ export interface HttpSettings extends RetrySettings {
   readonly version?: string | undefined;
 }
 
-export const HTTP_DEFAULTS = { ...RETRY_DEFAULTS, timeoutMs: 120_000, maxOutputBytes: 8 * 1024 * 1024 } as const;
+export const HTTP_DEFAULTS = { ...RETRY_DEFAULTS, timeoutMs: 120_000, maxOutputBytes: 1024 * 1024 } as const;
 
 /** An agent behind a URL. It is posted the task as JSON and answers with JSON. */
 export function httpBinding(settings: HttpSettings, guard: Guard, world: RetryWorld = RETRY_WORLD): Binding {

@@ -8,6 +8,11 @@ import { modelBinding } from "./model.ts";
 
 const agent = new ModelAgent();
 
+const MESSAGE_START = JSON.stringify({
+  type: "message_start",
+  message: { id: "m", type: "message", role: "assistant", model: "m", content: [], usage: { input_tokens: 1 } },
+});
+
 describe("a model that is busy or fails", () => {
   test("is asked again with growing waits, or after the time that it asks for", async () => {
     agent.inTurn(
@@ -124,13 +129,28 @@ describe("an answer that is none", () => {
     ["a page", { type: "raw", body: "<html>" }],
     ["one object", { type: "raw", body: "{}" }],
     ["a stream of pages", { type: "raw", contentType: "text/event-stream", body: "data: <html>\n\ndata: [DONE]\n\n" }],
-    ["a stream of objects", { type: "raw", contentType: "text/event-stream", body: 'data: {"choices":7}\n\n' }],
     ["something without end", { type: "flood", chunk: "x".repeat(65_536) }],
   ] satisfies [string, ModelReply][])("is %s", async (_, reply) => {
     expect(await agent.answerTo(reply)).toMatchObject({
       error: { code: "agent_output_invalid", message: "m: what it answered is not a stream of a completion" },
     });
     expect(agent.server.calls).toHaveLength(1);
+  });
+
+  test.each([
+    ["openai-compatible", '{"choices":7}', "choices"],
+    ["openai-compatible", '{"choices":[{"delta":{"content":7}}]}', "choices.0.delta.content"],
+    ["anthropic", '{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{}}', "usage.output_tokens"],
+  ] as const)("of %s is %s, and it is told what is wrong with it", async (provider, event, place) => {
+    const events = provider === "anthropic" ? [MESSAGE_START, event] : [event];
+    const body = events.map((one) => `data: ${one}\n\n`).join("");
+    const reply: ModelReply = { type: "raw", contentType: "text/event-stream", body };
+    expect(await agent.answerTo(reply, { provider })).toMatchObject({
+      error: {
+        code: "agent_output_invalid",
+        message: `m: what it answered is not a stream of a completion: ${place} is missing or wrong`,
+      },
+    });
   });
 
   test("is not taken beyond its limit, whether said, thought or only sent", async () => {
@@ -148,9 +168,13 @@ describe("an answer that is none", () => {
   });
 
   test("is none when it was cut off at the most tokens", async () => {
-    expect(await agent.answerTo({ text: ["half a"], finish: "length" })).toMatchObject({
-      error: { code: "agent_output_too_large" },
-    });
+    const error = { code: "agent_output_too_large", instead: "cut-off" };
+    expect(await agent.answerTo({ text: ["half a"], finish: "length" })).toMatchObject({ error });
+    await agent.ask({ maxOutputTokens: 10 }, { outputBudget: { times: 4 } });
+    await agent.ask({ maxOutputTokens: 10 }, { outputBudget: { tokens: 7, times: 2 } });
+    await agent.ask({}, { outputBudget: { times: 2 } });
+    const most = agent.server.calls.slice(-3).map(({ body }) => body["max_tokens"]);
+    expect(most).toEqual([40, 14, undefined]);
   });
 });
 

@@ -39,12 +39,15 @@ describe("a model", () => {
     });
   });
 
-  test("has no cost where no price is known, and no usage where none is told", async () => {
+  test("has no cost where no price is known or nothing is told of what was used, unless it is free", async () => {
     agent.inTurn({ text: ["x"] });
     const { usage } = await agent.ask({ model: "other" });
     expect(usage).toEqual([{ provider: "local", model: "other", inputTokens: 100, outputTokens: 20 }]);
     agent.inTurn({ text: ["x"], unmetered: true });
-    expect((await agent.ask()).usage).toEqual([]);
+    const nothing = { provider: "local", model: "m", inputTokens: 0, outputTokens: 0 };
+    expect((await agent.ask()).usage).toEqual([nothing]);
+    agent.inTurn({ text: ["x"], unmetered: true });
+    expect((await agent.ask({ model: "free" })).usage).toEqual([{ ...nothing, model: "free", costUsd: 0 }]);
   });
 
   test("has a fingerprint that follows from what is asked for, not from the key", () => {
@@ -93,7 +96,7 @@ describe("a model that is to answer by a schema", () => {
       { format: "schema" },
       { returnSchema: schema },
     );
-    expect(answer).toEqual({ type: "completed", output: [1, 2] });
+    expect(answer).toEqual({ type: "completed", output: [1, 2], recovered: "markdown-fence" });
     expect(format()).toBeUndefined();
   });
 
@@ -108,9 +111,13 @@ describe("a model that is to answer by a schema", () => {
   });
 
   test("has failed when it answers with anything else", async () => {
-    expect(await agent.answerTo({ text: ["sorry"] }, {}, { returnSchema })).toMatchObject({
-      error: { code: "agent_output_invalid", retryable: false },
+    const error = (instead?: string) => ({
+      error: { code: "agent_output_invalid", retryable: false, ...(instead === undefined ? {} : { instead }) },
     });
+    expect(await agent.answerTo({ text: ["sorry"] }, {}, { returnSchema })).toMatchObject(error("prose"));
+    const broken = await agent.answerTo({ text: [' {"label"'] }, {}, { returnSchema });
+    expect(broken).toMatchObject(error());
+    expect(broken).not.toHaveProperty("error.instead");
   });
 });
 

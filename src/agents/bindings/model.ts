@@ -4,13 +4,14 @@ import { sortedJson } from "../../formats/sorted-json.ts";
 import type { AgentAnswer, AgentTask, Binding, Watcher } from "../binding.ts";
 import type { Asking } from "../models/ask-model.ts";
 import type { Format, ModelSettings } from "../models/model-settings.ts";
-import { formatFor, inputText, jsonIn, memoryText, systemFor } from "../models/prompt.ts";
+import { formatFor, inputText, isProse, jsonIn, memoryText, systemFor } from "../models/prompt.ts";
 import type { Turn } from "../models/take-turn.ts";
 import { sayableNames } from "../models/tool-names.ts";
+import { unmetered } from "../models/usage-of.ts";
 import type { PriceTable } from "../prices.ts";
 import { RETRY_WORLD, type RetryWorld } from "../retrying.ts";
 import { withinTime } from "../within-time.ts";
-import { failed, tooSlow } from "./failure.ts";
+import { failed, failedWith, tooSlow } from "./failure.ts";
 import { withOutput } from "./usable-output.ts";
 
 export interface ModelBindingSettings extends ModelSettings {
@@ -59,6 +60,7 @@ async function turns(asking: Asking, maxTurns: number, task: AgentTask, watch: W
   const { returnSchema: schema, signal } = task;
   const tools = sayableNames(task.tools.tools);
   const messages: ModelMessage[] = openingOf(task);
+  const maxOutputTokens = budgetOf(task.outputBudget, asking.settings);
   const teller = {
     chunk: (text: string) => watch.chunk(text),
     reasoning: (delta: string) => watch.reasoning(delta),
@@ -67,7 +69,8 @@ async function turns(asking: Asking, maxTurns: number, task: AgentTask, watch: W
   for (let count = 1; count <= maxTurns; count++) {
     const requestIn = (wished: Format) => {
       const format = formatFor(schema, wished);
-      return { system: systemFor(task.systemPrompt, schema, format), messages, tools, format, schema };
+      const system = systemFor(task.systemPrompt, schema, format);
+      return { system, messages, tools, format, schema, maxOutputTokens, temperature: task.temperature };
     };
     const taken = await askModel(asking, requestIn, teller, signal);
     if ("problem" in taken) {
@@ -75,12 +78,18 @@ async function turns(asking: Asking, maxTurns: number, task: AgentTask, watch: W
       return failed(code, `${asking.settings.model}: ${message}`, again);
     }
     const { turn } = taken;
-    if (turn.usage !== undefined) watch.usage(turn.usage);
+    watch.usage(turn.usage ?? unmetered(asking.settings, asking.prices));
     if (turn.finish === "content-filter") return refused(turn);
     if (turn.calls.length === 0) return answerOf(turn, task, asking.settings);
     messages.push(...turn.said, await callTools(turn.calls, tools, task.tools, signal));
   }
   return failed("agent_error", `${asking.settings.model}: it has not answered within ${maxTurns} turns`);
+}
+
+/** Undefined where nobody set one, and the provider has its own. */
+function budgetOf({ tokens, times }: NonNullable<AgentTask["outputBudget"]> = { times: 1 }, settings: ModelSettings) {
+  const once = tokens ?? settings.maxOutputTokens;
+  return once === undefined ? undefined : once * times;
 }
 
 function openingOf({ memory, input }: AgentTask): ModelMessage[] {
@@ -97,12 +106,20 @@ function refused({ text }: Turn): AgentAnswer {
 
 function answerOf(turn: Turn, { returnSchema }: AgentTask, { model }: ModelSettings): AgentAnswer {
   if (turn.finish === "length") {
-    return failed("agent_output_too_large", `${model}: its answer was cut off at the most tokens it may use`);
+    const message = `${model}: its answer was cut off at the most tokens it may use`;
+    return failedWith("agent_output_too_large", message, "cut-off");
   }
   if (returnSchema === undefined) return withOutput(turn.text);
   const json = jsonIn(turn.text);
-  if (json === undefined) return failed("agent_output_invalid", `${model}: what it answered is not JSON`);
-  return withOutput(json.value, confidenceIn(json.value, returnSchema));
+  if (json === undefined) {
+    const message = `${model}: what it answered is not JSON`;
+    return failedWith("agent_output_invalid", message, isProse(turn.text) ? "prose" : undefined);
+  }
+  const { value, recovered } = json;
+  return withOutput(value, {
+    ...confidenceIn(value, returnSchema),
+    ...(recovered === undefined ? {} : { recovered }),
+  });
 }
 
 /** Where the schema asks for it, or one of those that it is a choice of. */

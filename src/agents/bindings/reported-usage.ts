@@ -69,8 +69,11 @@ function isCount(value: unknown): boolean {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
+/** Larger ones are no prices, and sums of them no numbers. */
+const AMOUNT_MAX = 1e9;
+
 function isAmount(value: unknown): boolean {
-  return Number.isFinite(value) && (value as number) >= 0;
+  return Number.isFinite(value) && (value as number) >= 0 && (value as number) <= AMOUNT_MAX;
 }
 
 function isShare(value: unknown): boolean {

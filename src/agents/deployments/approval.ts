@@ -67,8 +67,11 @@ function rejectionOf(interrupt: Interrupt): string {
 }
 
 function tallyText(interrupt: Interrupt): string {
-  const { granted, required } = tallyOf(interrupt, gateRules(interrupt.data));
-  return `${granted} of ${required} granted`;
+  const rules = gateRules(interrupt.data);
+  const { granted, required, humans } = tallyOf(interrupt, rules);
+  const people =
+    humans < rules.minHumans && granted > humans ? `, ${humans} of ${rules.minHumans} people among them` : "";
+  return `${granted} of ${required} granted${people}`;
 }
 
 function votersOf({ votes }: Interrupt, action: "accept" | "reject"): string[] {

@@ -5,7 +5,7 @@ import type { RecentRefusals } from "./tell-refusal.ts";
 
 /** What deployments are given by the process they are made in. */
 export interface DeploymentServices {
-  readonly agents: Pick<Agents, "versionsOf">;
+  readonly agents: Pick<Agents, "versionsOf" | "standing">;
   readonly evidence: EvidenceReader;
   /** Whether the key and a role of the caller grant a scope. */
   readonly decide: Authorizer["decide"];

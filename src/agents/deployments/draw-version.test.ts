@@ -12,6 +12,8 @@ function deployments(versions: Readonly<Record<string, Deployed>>, stable = Obje
   return { agentId: "local.test.echo", versions, channels: { stable }, asked: [] };
 }
 
+/** Three standard deviations of a half at this many runs. */
+const CLOSE = 0.025;
 const RUNS = Array.from({ length: 4000 }, (_, i) => `run-${i}`);
 
 function shares(now: Deployments, channel = "stable"): Record<string, number> {
@@ -42,20 +44,22 @@ describe("the version a run gets", () => {
 
   test("is the newer one as often as its share says, and the next one its share of the rest", () => {
     const found = shares(deployments({ "3.0.0": deployed(10), "2.0.0": deployed(50), "1.0.0": deployed() }));
-    expect(found["3.0.0"]).toBeCloseTo(0.1, 1);
-    expect(found["2.0.0"]).toBeCloseTo(0.45, 1);
-    expect(found["1.0.0"]).toBeCloseTo(0.45, 1);
+    expect(Math.abs((found["3.0.0"] ?? 0) - 0.1)).toBeLessThan(CLOSE);
+    expect(Math.abs((found["2.0.0"] ?? 0) - 0.45)).toBeLessThan(CLOSE);
+    expect(Math.abs((found["1.0.0"] ?? 0) - 0.45)).toBeLessThan(CLOSE);
     expect(found["none"]).toBeUndefined();
   });
 
   test("is never one with no share, and always one with all of it", () => {
     expect(shares(deployments({ "2.0.0": deployed(0), "1.0.0": deployed() }))).toEqual({ "1.0.0": expect.closeTo(1) });
     expect(shares(deployments({ "2.0.0": deployed(), "1.0.0": deployed() }))).toEqual({ "2.0.0": expect.closeTo(1) });
+    expect(serves(deployments({ "2.0.0": deployed(0) }), "stable")).toBe(false);
+    expect(serves(deployments({ "2.0.0": deployed(1) }), "stable")).toBe(true);
   });
 
   test("is none where the version that took the rest is withdrawn: nobody gets more than was allowed", () => {
     const found = shares(deployments({ "2.0.0": deployed(10), "1.0.0": deployed(undefined, "paused") }));
-    expect(found["none"]).toBeCloseTo(0.9, 1);
+    expect(Math.abs((found["none"] ?? 0) - 0.9)).toBeLessThan(CLOSE);
     expect(found["1.0.0"]).toBeUndefined();
   });
 
@@ -74,7 +78,7 @@ describe("the version a run gets", () => {
     };
     expect(drawVersion(deployments(versions, []), "latest", "run-1")).toBe("2.0.0-rc.1");
     const found = shares(deployments({ "2.0.0": deployed(25), "1.0.0": deployed() }, []), "latest");
-    expect(found["2.0.0"]).toBeCloseTo(0.25, 1);
+    expect(Math.abs((found["2.0.0"] ?? 0) - 0.25)).toBeLessThan(CLOSE);
   });
 
   test("of a channel that nothing is on is none", () => {

@@ -1,4 +1,4 @@
-import type { Condition } from "../../protocol/deployment-api.ts";
+import type { Evidence } from "../../protocol/evidence.ts";
 import type { Visibility } from "../../protocol/identity.ts";
 import type { PolicyEvidence } from "../../protocol/promotion-policy.ts";
 import type { InstalledAgent } from "../installed-agent.ts";
@@ -9,13 +9,18 @@ export interface EvidenceAsked {
   readonly agent: Pick<InstalledAgent, "agentId" | "version" | "contentHash">;
   /** The one that was named in the request. */
   readonly evalRunId?: string;
+  /** What they themselves scored anew must not be what speaks for it. */
+  readonly askedBy?: string;
   /** Absent: nothing is asked for, and one that is named has to hold all the same. */
-  readonly required?: PolicyEvidence;
+  readonly required?: EvidenceDemand;
 }
+
+/** A policy names the suite; a gate that names the very evaluation need not. */
+export type EvidenceDemand = Omit<PolicyEvidence, "suite"> & Partial<Pick<PolicyEvidence, "suite">>;
 
 /** Reads evaluations. Whatever it cannot read is a condition that is not met. */
 export interface EvidenceReader {
-  conditions(asked: EvidenceAsked): Promise<Condition[]>;
+  read(asked: EvidenceAsked): Promise<Evidence>;
   /** Throws `validation_error` when there is no such suite; else what it holds now. */
   suiteSha256(visible: Visibility, suite: string): Promise<string>;
 }

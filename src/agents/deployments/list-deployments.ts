@@ -13,13 +13,13 @@ const VERSION_LENGTH_MAX = 64;
 /** `GET /v1/agents/{agentId}/deployments`: what is installed and was never promoted is a draft. */
 export async function listDeployments(
   store: Documents,
-  agents: Pick<Agents, "versionsOf">,
+  agents: Pick<Agents, "versionsOf" | "standing">,
   visible: Visibility,
   agentId: string,
 ): Promise<AgentDeployment[]> {
   const installed = await agents.versionsOf(visible, agentId);
   if (installed.length === 0) throw new AppError("not_found", { what: "agent", agentId });
-  const { now } = await readDeployments(store, visible, agentId);
+  const { now } = await readDeployments(store, visible, agentId, agents);
   const versions = new Set([...installed.map(({ version }) => version), ...Object.keys(now.versions)]);
   return [...versions]
     .filter(({ length }) => length <= VERSION_LENGTH_MAX)

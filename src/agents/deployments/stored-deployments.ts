@@ -1,5 +1,6 @@
 import type { Visibility } from "../../protocol/identity.ts";
 import type { Document, Documents, DocumentWrite } from "../../store/documents.ts";
+import type { Agents } from "../agents.ts";
 import { activeOf, type Deployments, noDeployments } from "./deployments.ts";
 
 /** What is deployed, at the revision it was read at. */
@@ -22,9 +23,10 @@ export async function readDeployments(
   store: Documents,
   place: Visibility,
   agentId: string,
+  { standing }: Pick<Agents, "standing">,
 ): Promise<StoredDeployments> {
   const found = await store.readDocument(idOf(place, agentId));
-  if (found === undefined) return { now: noDeployments(agentId), revision: 0 };
+  if (found === undefined) return { now: standing?.(agentId) ?? noDeployments(agentId), revision: 0 };
   return { now: JSON.parse(found.body) as Deployments, revision: found.revision };
 }
 
@@ -46,6 +48,11 @@ export function deploymentsWrite(
 }
 
 /** Versions that are deployed and active, the highest first. */
-export async function activeVersions(store: Documents, place: Visibility, agentId: string): Promise<string[]> {
-  return activeOf((await readDeployments(store, place, agentId)).now);
+export async function activeVersions(
+  store: Documents,
+  place: Visibility,
+  agentId: string,
+  agents: Pick<Agents, "standing"> = {},
+): Promise<string[]> {
+  return activeOf((await readDeployments(store, place, agentId, agents)).now);
 }

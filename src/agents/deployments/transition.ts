@@ -2,6 +2,7 @@ import { auditDraft, type Recorder } from "../../engine/execute.ts";
 import type { Host } from "../../engine/host.ts";
 import type { AgentDeployment, Condition, DeploymentTransition } from "../../protocol/deployment-api.ts";
 import { AppError } from "../../protocol/errors.ts";
+import { type Evidence, problemIn } from "../../protocol/evidence.ts";
 import type { Caller } from "../../protocol/identity.ts";
 import type { Run } from "../../protocol/run.ts";
 import type { InstalledAgent } from "../installed-agent.ts";
@@ -85,18 +86,19 @@ async function attempt(
 ): Promise<Applied | "moved"> {
   const { tenant, workspace } = wanted.caller;
   const place = { tenant, ...(workspace === undefined ? {} : { workspace }) };
-  const stored = await readDeployments(host.store, place, wanted.agentId);
+  const stored = await readDeployments(host.store, place, wanted.agentId, services.agents);
   const rule = await ruleFor(host, place, wanted.agentId, wanted.request);
   const allowed = { condition: "authorisation", wanted: `scope ${wanted.scope}`, found: "granted", met: true };
   const considered = legal({ host, wanted, agent, place, stored, rule, conditions: [allowed] });
   const evidence = await evidenceFor(services, considered);
-  const gated = rule.gate === undefined ? undefined : await asking(considered, rule.gate, evidence);
+  const { conditions: proven } = evidence;
+  const gated = rule.gate === undefined ? undefined : await asking(considered, rule.gate, proven);
   if (gated === "moved") return "moved";
-  const conditions = [...considered.conditions, ...(gated === undefined ? [] : [gated.condition]), ...evidence];
-  if (evidence.some(({ met }) => !met)) {
+  const conditions = [...considered.conditions, ...(gated === undefined ? [] : [gated.condition]), ...proven];
+  if (proven.some(({ met }) => !met)) {
     throw await told(host, services.refusals, wanted, unproven(conditions), gated?.run.runId);
   }
-  return apply({ ...considered, conditions }, gated?.run, command.record);
+  return apply({ ...considered, conditions }, gated?.run, evidence, command.record);
 }
 
 function legal(considered: Considered): Considered {
@@ -119,28 +121,28 @@ function legal(considered: Considered): Considered {
 }
 
 /** What is named as evidence has to be some, whether or not the policy asks for it. */
-async function evidenceFor({ evidence }: DeploymentServices, considered: Considered): Promise<Condition[]> {
+async function evidenceFor({ evidence }: DeploymentServices, considered: Considered): Promise<Evidence> {
   const { wanted, agent, place: visible, rule } = considered;
   const { evalRunId } = wanted.request;
   const { requiredEval: required } = rule;
-  if (required === undefined && evalRunId === undefined) return [];
-  return evidence.conditions({
+  if (required === undefined && evalRunId === undefined) return { conditions: [], grounds: [] };
+  return evidence.read({
     visible,
     agent,
+    askedBy: wanted.caller.principal,
     ...(evalRunId === undefined ? {} : { evalRunId }),
     ...(required === undefined ? {} : { required }),
   });
 }
 
 function unproven(conditions: readonly Condition[]): AppError {
-  const unmet = conditions.filter(({ met }) => !met);
-  const problem = unmet.map(({ condition, wanted, found }) => `${condition}: ${wanted}, found ${found}`).join("; ");
-  return new AppError("eval_gate_unmet", { problem, conditions });
+  return new AppError("eval_gate_unmet", { problem: problemIn(conditions), conditions });
 }
 
 async function apply(
   considered: Considered,
   gated: Run | undefined,
+  { grounds }: Evidence,
   record: Transition["record"],
 ): Promise<Applied | "moved"> {
   const { host, wanted, place, stored, agent, rule } = considered;
@@ -168,6 +170,7 @@ async function apply(
     documents: [deploymentsWrite(place, next, stored, atMs)],
     audit: [auditDraft(caller, atMs, targetOf(wanted), noteOf(considered, decided, management.runId))],
     ...(outcome === undefined ? {} : { idempotency: outcome }),
+    ...(grounds.length === 0 ? {} : { grounds }),
   });
   return committed === "moved" ? "moved" : { deployment, runId: management.runId };
 }

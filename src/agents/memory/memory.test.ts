@@ -202,3 +202,12 @@ describe("an agent that remembers", () => {
     ]);
   });
 });
+
+test("a secret that begins with another one leaves no tail behind", () => {
+  const secrets = [
+    { id: "short", value: "swordfish" },
+    { id: "long", value: "swordfish-of-tuesday" },
+  ];
+  const redact = redactor(secrets, { scrubText: (text) => text });
+  expect(redact("swordfish-of-tuesday and swordfish")).toBe("[REDACTED:long] and [REDACTED:short]");
+});

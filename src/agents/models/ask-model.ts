@@ -1,5 +1,7 @@
 import type { PriceTable } from "../prices.ts";
 import { type RetryWorld, retrying } from "../retrying.ts";
+import { withinTime } from "../within-time.ts";
+import { tooSlow } from "./model-problem.ts";
 import type { Format, ModelSettings } from "./model-settings.ts";
 import { type TakenTurn, type Told, type TurnRequest, takeTurn } from "./take-turn.ts";
 
@@ -8,6 +10,8 @@ export interface Asking {
   readonly settings: ModelSettings;
   readonly prices: readonly PriceTable[];
   readonly world: RetryWorld;
+  /** For one attempt; without it the signal alone says when it is too late. */
+  readonly attemptMs?: number;
   /** Changes when the server turns out not to know the format. */
   format: Format;
 }
@@ -27,14 +31,19 @@ export async function askModel(
   teller: Teller,
   signal: AbortSignal,
 ): Promise<TakenTurn> {
-  const { settings, prices, world } = asking;
+  const { settings, prices, world, attemptMs } = asking;
+  const take = (request: TurnRequest): Promise<TakenTurn> => {
+    const within = (inTime: AbortSignal) => takeTurn(settings, request, prices, teller, inTime);
+    if (attemptMs === undefined) return within(signal);
+    return withinTime(attemptMs, signal, within, () => ({ problem: tooSlow(attemptMs) }));
+  };
   const attempt = async (): Promise<TakenTurn> => {
     const request = requestIn(asking.format);
-    const taken = await takeTurn(settings, request, prices, teller, signal);
+    const taken = await take(request);
     const isAskedForLess =
       "problem" in taken && taken.problem.isRefusedRequest && request.schema !== undefined && asking.format !== "words";
     if (!isAskedForLess) return taken;
-    const plain = await takeTurn(settings, requestIn("words"), prices, teller, signal);
+    const plain = await take(requestIn("words"));
     // Only when it helps was it the format that was refused.
     if ("turn" in plain) asking.format = "words";
     return plain;

@@ -1,3 +1,9 @@
+import type { IncomingMessage } from "node:http";
+import { Readable } from "node:stream";
+import { postHttp } from "../../engine/outbound/post-http.ts";
+import { limitedBytes } from "../limited-bytes.ts";
+import { littleByLittle } from "./little-by-little.ts";
+
 /** What became of one call, as far as those who read its answer are not told. */
 export interface Carried {
   tooLarge: boolean;
@@ -8,13 +14,10 @@ export interface Carried {
 /** No reason that anybody reads is longer. */
 const REASON_BYTES = 64 * 1024;
 
-/**
- * Fetches without following redirects, which would carry the key elsewhere, and reads no more than so many bytes of the answer. Notes
- * down how it went.
- */
+/** Posts as `fetch` does, and reads no more than so many bytes of the answer. Notes down how it went. */
 export function boundedFetch(maxBytes: number, carried: Carried): typeof fetch {
   return async (input, init) => {
-    const response = await fetch(input, { ...init, redirect: "manual" });
+    const response = await post(new URL(input instanceof Request ? input.url : input), init);
     if (response.body === null) return response;
     if (!response.ok) return new Response(await beginningOf(response.body), response);
     const isStream = /^text\/event-stream\b/i.test(response.headers.get("content-type") ?? "");
@@ -23,19 +26,39 @@ export function boundedFetch(maxBytes: number, carried: Carried): typeof fetch {
       await response.body.cancel();
       return new Response(null, response);
     }
-    let left = maxBytes;
-    const count = new TransformStream<Uint8Array, Uint8Array>({
-      transform(chunk, controller) {
-        left -= chunk.length;
-        if (left >= 0) controller.enqueue(chunk);
-        else {
-          carried.tooLarge = true;
-          controller.error(new Error("the answer is too large"));
-        }
-      },
+    const limited = limitedBytes(maxBytes, () => {
+      carried.tooLarge = true;
+      return new Error("the answer is too large");
     });
-    return new Response(response.body.pipeThrough(count), response);
+    return new Response(response.body.pipeThrough(limited).pipeThrough(littleByLittle()), response);
   };
+}
+
+const NEVER = new AbortController().signal;
+
+/** `fetch` itself gives up after five minutes without a byte; how long a model may think is for those to say who ask it. */
+async function post(address: URL, { headers, body, signal }: RequestInit = {}): Promise<Response> {
+  const begun = await postHttp({
+    address,
+    headers: Object.fromEntries(new Headers(headers)),
+    body: String(body ?? ""),
+    signal: signal ?? NEVER,
+    keepsConnection: true,
+  });
+  if ("response" in begun) return responseOf(begun.response);
+  signal?.throwIfAborted();
+  throw new TypeError("fetch failed", { cause: begun.error });
+}
+
+/** Those of which nobody may say that they have a body. */
+const EMPTY = [101, 204, 205, 304];
+
+function responseOf(answer: IncomingMessage): Response {
+  const { statusCode: status = 0, headers: given } = answer;
+  const headers = Object.entries(given).map(([name, value]): [string, string] => [name, String(value)]);
+  if (!EMPTY.includes(status)) return new Response(Readable.toWeb(answer) as ReadableStream, { status, headers });
+  answer.resume();
+  return new Response(null, { status, headers });
 }
 
 async function beginningOf(body: ReadableStream<Uint8Array>): Promise<Uint8Array> {

@@ -1,8 +1,5 @@
 import { AppError } from "../../protocol/errors.ts";
-import type { Usage } from "../binding.ts";
-import { PRICES, type PriceTable } from "../prices.ts";
 import { RETRY_WORLD, type RetryWorld } from "../retrying.ts";
-import { withinTime } from "../within-time.ts";
 import type { Asking } from "./ask-model.ts";
 import type { Format, ModelSettings } from "./model-settings.ts";
 import { formatFor, systemFor } from "./prompt.ts";
@@ -18,10 +15,9 @@ export interface Completion {
   readonly text: string;
   /** Why it stopped: `stop`, `length`, `content-filter`, … */
   readonly finish: string;
-  readonly usage?: Usage;
 }
 
-/** A model without tools, for judges and reviewers. */
+/** A model without tools and turns, for those who review. */
 export interface Completer {
   /**
    * Answers a conversation, with JSON of this schema when there is one; whether it is valid is for the caller to check. Throws
@@ -34,23 +30,15 @@ export interface Completer {
   ): Promise<Completion>;
 }
 
-/** The settings stay in here: what is returned can be logged. */
-export function completer(
-  settings: ModelSettings,
-  prices: readonly PriceTable[] = [PRICES],
-  world: RetryWorld = RETRY_WORLD,
-): Completer {
-  const asking: Asking = { settings, prices, world, format: settings.format };
-  const { timeoutMs } = settings;
+/** The settings stay in here: what is returned can be logged. Their time is for one attempt, since there are no turns to share it. */
+export function completer(settings: ModelSettings, world: RetryWorld = RETRY_WORLD): Completer {
+  const asking: Asking = { settings, prices: [], world, attemptMs: settings.timeoutMs, format: settings.format };
   return {
     complete: async (messages, schema, signal) => {
-      const tooSlow = (): TakenTurn => ({
-        problem: { code: "agent_timeout", message: `no answer within ${timeoutMs} ms`, again: true },
-      });
-      const taken = await withinTime(timeoutMs, signal, (inTime) => ask(asking, messages, schema, inTime), tooSlow);
+      const taken = await ask(asking, messages, schema, signal);
       if ("problem" in taken) throw new AppError("model_failed", { problem: taken.problem.message });
-      const { text, finish, usage } = taken.turn;
-      return { text, finish, ...(usage === undefined ? {} : { usage }) };
+      const { text, finish } = taken.turn;
+      return { text, finish };
     },
   };
 }

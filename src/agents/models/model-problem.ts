@@ -22,6 +22,10 @@ export function tooLarge(maxOutputBytes: number): ModelProblem {
   return problem("agent_output_too_large", `its answer is larger than ${maxOutputBytes} bytes`);
 }
 
+export function tooSlow(timeoutMs: number): ModelProblem {
+  return problem("agent_timeout", `no answer within ${timeoutMs} ms`, true);
+}
+
 export const BROKE_OFF = problem("agent_unreachable", "its answer broke off", true);
 export const NO_STREAM = problem("agent_output_invalid", "what it answered is not a stream of a completion");
 
@@ -41,7 +45,28 @@ export function problemFrom(error: unknown, carried: Carried, { key, maxOutputBy
 
 /** Of a stream: it is none, or the connection was cut, or the server says that it cannot go on. */
 function problemIn(error: unknown): ModelProblem {
-  return JSONParseError.isInstance(error) || TypeValidationError.isInstance(error) ? NO_STREAM : BROKE_OFF;
+  if (TypeValidationError.isInstance(error)) {
+    const place = placeIn(error.cause);
+    return place === "" ? NO_STREAM : { ...NO_STREAM, message: `${NO_STREAM.message}: ${place} is missing or wrong` };
+  }
+  return JSONParseError.isInstance(error) ? NO_STREAM : BROKE_OFF;
+}
+
+interface Mismatch {
+  readonly path?: readonly unknown[];
+  /** Of each of the shapes that it might have had. */
+  readonly errors?: readonly (readonly Mismatch[])[];
+}
+
+/** Which member is not as the format has it, such as `usage.output_tokens`. Nothing of its value. */
+function placeIn(cause: unknown): string {
+  const names: unknown[] = [];
+  let [found] = (cause as { issues?: readonly Mismatch[] } | null)?.issues ?? [];
+  while (found !== undefined) {
+    names.push(...(found.path ?? []));
+    found = found.errors?.[0]?.[0];
+  }
+  return names.every((name) => /^([a-z_]{1,40}|\d{1,6})$/.test(String(name))) ? names.join(".") : "";
 }
 
 function refusedBy(error: APICallError, status: number, key: string | undefined): ModelProblem {

@@ -23,7 +23,7 @@ export interface ModelSettings extends RetrySettings {
   readonly seed?: number | undefined;
   /** Handed to the provider as they are, such as `reasoningEffort`. */
   readonly options?: Readonly<Record<string, unknown>> | undefined;
-  /** For one call with all its turns and attempts. */
+  /** For one call of an agent with all its turns and attempts. */
   readonly timeoutMs: number;
   /** Of what it says and thinks in one turn. */
   readonly maxOutputBytes: number;

@@ -1,3 +1,4 @@
+import { unfenced } from "../../formats/code-fence.ts";
 import type { MemoryEntry } from "../../protocol/memory.ts";
 import type { Format } from "./model-settings.ts";
 
@@ -36,12 +37,16 @@ export function formatFor(schema: Readonly<Record<string, unknown>> | undefined,
 }
 
 /** JSON, bare or in the Markdown fence that some models cannot do without; undefined for anything else. */
-export function jsonIn(text: string): { readonly value: unknown } | undefined {
-  const trimmed = text.trim();
-  const bare = /^```[a-z]*\s*\n(.*)\n```$/is.exec(trimmed)?.[1] ?? trimmed;
+export function jsonIn(text: string): { readonly value: unknown; readonly recovered?: "markdown-fence" } | undefined {
+  const inside = unfenced(text);
   try {
-    return { value: JSON.parse(bare) };
+    return { value: JSON.parse(inside ?? text), ...(inside === undefined ? {} : { recovered: "markdown-fence" }) };
   } catch {
     return undefined;
   }
+}
+
+/** Whether a text does not even begin as JSON does. */
+export function isProse(text: string): boolean {
+  return /^[^\s{["`]/.test(text.trimStart());
 }

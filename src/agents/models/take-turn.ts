@@ -16,6 +16,9 @@ export interface TurnRequest {
   readonly format: Format;
   /** JSON Schema of an object; without it the model answers with any text. */
   readonly schema?: Readonly<Record<string, unknown>> | undefined;
+  /** In place of what the settings say. */
+  readonly maxOutputTokens?: number | undefined;
+  readonly temperature?: number | undefined;
 }
 
 export interface ToolCall {
@@ -97,8 +100,11 @@ export async function takeTurn(
   }
 }
 
-function settingsOf(settings: ModelSettings, { system, messages, tools, format, schema }: TurnRequest) {
-  const { temperature, maxOutputTokens, seed } = settings;
+function settingsOf(settings: ModelSettings, request: TurnRequest) {
+  const { system, messages, tools, format, schema } = request;
+  const { seed } = settings;
+  const temperature = request.temperature ?? settings.temperature;
+  const maxOutputTokens = request.maxOutputTokens ?? settings.maxOutputTokens;
   const asked = schema === undefined || format === "words" ? undefined : schema;
   return {
     messages: [...messages],

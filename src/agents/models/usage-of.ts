@@ -21,3 +21,10 @@ export function usageOf(
   const price = priceOf(provider, model, prices);
   return { provider, model, ...tokens, ...(price === undefined ? {} : { costUsd: costOf(price, tokens) }) };
 }
+
+/** Of a call of which the server does not say what it used. Nobody knows what it cost, unless it cannot cost anything. */
+export function unmetered({ providerName: provider, model }: ModelSettings, prices: readonly PriceTable[]): Usage {
+  const price = priceOf(provider, model, prices);
+  const isFree = price !== undefined && Object.values(price).every((amount) => amount === 0);
+  return { provider, model, inputTokens: 0, outputTokens: 0, ...(isFree ? { costUsd: 0 } : {}) };
+}

@@ -6,8 +6,8 @@ import type { RunEventDoc } from "../../protocol/events.ts";
 import type { OrchestratorDecision } from "../../protocol/orchestrator.ts";
 import type { Run } from "../../protocol/run.ts";
 import type { WorkflowNode } from "../../protocol/workflow.ts";
-import type { Store, Unit } from "../../store/store.ts";
 import { agentHost } from "../../testing/agent-nodes.ts";
+import { dyingAt } from "../../testing/dying-store.ts";
 import { ADA, begin, KNOWN_SECRET, logOf, register, until, workerOn } from "../../testing/engine.ts";
 import { AGENT_ID, agentOf, agentsOf, type Behaviour } from "../../testing/eval-bench.ts";
 import { childrenOf, expectSound } from "../../testing/family.ts";
@@ -96,6 +96,12 @@ describe("the agent of a supervisor", () => {
     expect(own.task).toMatch(/"data" is data .* never an instruction/);
     expect(JSON.stringify(own)).not.toContain("terminate at once");
     expect(JSON.stringify(data)).toContain("terminate at once");
+  });
+
+  test("leaves no secret in what it decides", async () => {
+    const { run, log } = await led(byTurn({ kind: "terminate", reason: `because of ${KNOWN_SECRET}` }));
+    expect(run).toMatchObject({ status: "completed", orchestrator: { decision: { kind: "terminate" } } });
+    expect(JSON.stringify([run, log])).not.toContain(KNOWN_SECRET);
   });
 
   test("may be named in the config", async () => {
@@ -239,6 +245,11 @@ describe("what the agent of a supervisor decided", () => {
       const begun = typed(log, "agent.invocation.started").map(({ payload }) => payload as { invocationId: string });
       const closed = typed(log, "agent.invocation.completed").map(({ payload }) => payload as { invocationId: string });
       expect(closed.map(({ invocationId }) => invocationId)).toEqual(begun.map(({ invocationId }) => invocationId));
+      // An answer and what became of it are one commit: none that the crash took with it is called completed.
+      const outcomes = typed(log, "agent.invocation.completed").map(
+        ({ payload }) => (payload as { outcome: string }).outcome,
+      );
+      expect(outcomes.filter((outcome) => outcome === "completed")).toHaveLength(2);
       invocations.push(tasks.length - asked);
       await expectSound(bench.store, runId);
       void doomed.stop(0);
@@ -248,15 +259,3 @@ describe("what the agent of a supervisor decided", () => {
     expect(Math.max(...invocations)).toBeGreaterThan(2);
   });
 });
-
-/** A store whose worker dies at its n-th commit: before that is written, or after it and before anybody knows. */
-function dyingAt(store: Store, n: number, written: boolean): { readonly store: Store; readonly died: () => boolean } {
-  let commits = 0;
-  const commit = async (unit: Unit) => {
-    commits += 1;
-    if (commits < n) return store.commit(unit);
-    if (commits === n && written) await store.commit(unit);
-    return new Promise<never>(() => {});
-  };
-  return { store: { ...store, commit }, died: () => commits >= n };
-}

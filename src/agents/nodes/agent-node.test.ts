@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { cancelRun } from "../../engine/change-run.ts";
+import { forkRun } from "../../engine/fork-run.ts";
 import { snapshotOf } from "../../protocol/snapshot.ts";
 import { completed, payloadsOf, questions } from "../../testing/agent-questions.ts";
 import { KNOWN_SECRET, logOf, until } from "../../testing/engine.ts";
@@ -144,14 +145,14 @@ describe("an agent in a workflow", () => {
   test("is held to the shapes of its task and of its answer", async () => {
     const taskSchema = { type: "object" };
     const wrongTask = await asked({ agent: { taskSchema } });
-    expect(wrongTask.run).toMatchObject({ status: "failed", error: { code: "agent_task_invalid" } });
+    expect(wrongTask.run).toMatchObject({ status: "failed", error: { code: "handoff_task_schema_violation" } });
     expect(wrongTask.calls).toEqual([]);
     const wrongAnswer = await asked({
       agent: { returnSchema: { type: "object" } },
       workflow: { id: "answer" },
       behave: () => completed("text"),
     });
-    expect(wrongAnswer.run).toMatchObject({ status: "failed", error: { code: "agent_output_invalid" } });
+    expect(wrongAnswer.run).toMatchObject({ status: "failed", error: { code: "handoff_return_schema_violation" } });
     expect(payloadsOf(wrongAnswer.log, "agent.invocation.completed")).toMatchObject([
       { outcome: "failed", schemaValidated: false },
     ]);
@@ -179,10 +180,41 @@ describe("an agent in a workflow", () => {
           });
         }),
     });
-    await until(store, runId, (run) => run.version >= 4);
+    const working = await until(store, runId, (run) => run.version >= 4);
+    const { agent } = snapshotOf(working, { variables: new Set(), outputs: new Map() });
+    expect(agent).toEqual({ agentId: AGENT_ID, version: "1.0.0" });
     await cancelRun(host, change(runId));
-    expect((await until(store, runId, ended)).status).toBe("cancelled");
+    expect(await until(store, runId, ended)).toMatchObject({ status: "cancelled", agent: { agentId: AGENT_ID } });
     expect(stopped).toBe(true);
+    const log = await logOf(store, runId);
+    const [started] = payloadsOf(log, "agent.invocation.started");
+    const { invocationId, agentId } = started ?? {};
+    const closed = { type: "agent.invocation.completed", nodeId: "ask" };
+    expect(log.slice(-3)).toMatchObject([
+      { ...closed, payload: { invocationId, agentId, outcome: "failed" } },
+      { type: "node.cancelled" },
+      { type: "run.cancelled" },
+    ]);
+    const { runId: replayId } = await forkRun(host, { ...change(runId), request: { mode: "replay", fromSeq: 0 } });
+    expect((await until(store, replayId, ended)).agent?.open).toBeUndefined();
+    const shown = (events: typeof log) => events.map(({ type, payload }) => ({ type, payload }));
+    expect(shown(await logOf(store, replayId))).toEqual(shown(log));
+  });
+
+  test("leaves no bracket open when its run fails elsewhere", async () => {
+    const { run, log } = await asked({
+      behave: ({ signal }) => new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
+      workflow: {
+        nodes: {
+          ask: { typeId: "assay.agent", agent: { agentId: AGENT_ID } },
+          wait: { typeId: "core.delay", config: { ms: 50 } },
+          fail: { typeId: "core.fail" },
+        },
+        edges: ["wait>fail"],
+      },
+    });
+    expect(run.status).toBe("failed");
+    expect(payloadsOf(log, "agent.invocation.completed")).toMatchObject([{ outcome: "failed" }]);
   });
 
   test("cannot be reached by a tool that it may not call", async () => {

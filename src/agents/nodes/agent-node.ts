@@ -5,7 +5,7 @@ import { visitOf } from "../../protocol/run.ts";
 import { type Static, Type } from "../../protocol/schema.ts";
 import type { AgentRef } from "../../protocol/workflow.ts";
 import { refusalOf } from "../resolve-agent.ts";
-import { type AgentDesk, type AgentHost, type Asked, askAgent, failureOf } from "./ask-agent.ts";
+import { type AgentDesk, type AgentHost, type Asked, askAgent, failureOf, RETURN_VIOLATION } from "./ask-agent.ts";
 
 export const AGENT_NODE_TYPE = "assay.agent";
 /** The same, for whoever asks an agent from outside and not in a workflow of his own; there with the conformance seams. */
@@ -141,7 +141,7 @@ async function ratified(context: NodeContext, data: Interrupt["data"], { agents 
   const problems = returnSchema === undefined ? [] : compileSchema(returnSchema, "return schema")(result);
   if (problems.length > 0) {
     const message = `What was answered in place of agent ${answer.agentId} is not as its return schema has it.`;
-    return { type: "failed", error: { code: "agent_output_invalid", message } };
+    return { type: "failed", error: { code: RETURN_VIOLATION, message } };
   }
   return completed(context, { ...answer, result });
 }

@@ -46,6 +46,32 @@ describe("which agent is meant", () => {
     expect(resolver.asked).toBe(1);
   });
 
+  test("is one version for nodes that ask at the same time, while the channel changes", async () => {
+    const answers = ["1.0.0", "2.0.0", "2.0.0"];
+    let all = () => {};
+    const allAsked = new Promise<void>((resolve) => {
+      all = resolve;
+    });
+    const changing: ChannelResolver = {
+      async versionFor() {
+        const version = answers.shift();
+        if (answers.length === 0) all();
+        await allAsked;
+        return version;
+      },
+      isActive: async () => true,
+    };
+    const node = { ...ASK, agent: { agentId: AGENT_ID, channel: "stable" } };
+    const { log } = await asked({
+      agents: { versionsOf: async () => versions },
+      desk: { channels: changing },
+      workflow: { nodes: { ask: node, too: node, third: { ...node, typeId: "core.identity" } }, edges: [] },
+    });
+    expect(payloadsOf(log, "assay.agent.pinned")).toEqual([{ agentId: AGENT_ID, channel: "stable", version: "1.0.0" }]);
+    const started = payloadsOf(log, "agent.invocation.started") as { resolvedAgentVersion: string }[];
+    expect(started.map(({ resolvedAgentVersion }) => resolvedAgentVersion)).toEqual(["1.0.0", "1.0.0", "1.0.0"]);
+  });
+
   test("must be known before there is a run, as far as it can be", async () => {
     const node = { agent: { agentId: AGENT_ID, channel: "stable" } };
     await expect(asked({ node, desk: { channels: channels(undefined) } })).rejects.toMatchObject({
@@ -61,6 +87,16 @@ describe("which agent is meant", () => {
     const spec = { nodes: { ask: "assay.agent" } };
     await expect(asked({ workflow: spec })).rejects.toThrow(/names none/);
     await expect(asked({ node: { typeId: "core.noop" } })).rejects.toMatchObject({ code: "capability_required" });
+  });
+
+  test.each([
+    { agentId: "ab" },
+    { agentId: "x".repeat(257) },
+    { agentId: AGENT_ID, modelClass: "general" },
+    { agentId: AGENT_ID, temperature: 1 },
+    {},
+  ])("is not said by %j", async (agent) => {
+    await expect(asked({ node: { agent: agent as never } })).rejects.toMatchObject({ code: "validation_error" });
   });
 
   test("fails the run when it is gone by then", async () => {

@@ -4,16 +4,21 @@ import type { Scrubber } from "../../formats/scrub.ts";
 import type { RunError } from "../../protocol/events.ts";
 import { DEFAULT_ESCALATION_THRESHOLD } from "../../protocol/orchestrator.ts";
 import type { Run } from "../../protocol/run.ts";
+import type { RunErrorCode } from "../../protocol/run-errors.ts";
 import { maskValues } from "../../protocol/sensitive.ts";
 import type { AgentRef } from "../../protocol/workflow.ts";
+import type { AgentFailureCode } from "../binding.ts";
 import type { InstalledAgent } from "../installed-agent.ts";
-import { type Invoked, invoke } from "../invoke.ts";
+import type { Invoked } from "../invocation.ts";
+import { invoke } from "../invoke.ts";
 import { bindMemory } from "../memory/agent-memory.ts";
 import type { MemoryAdapter } from "../memory/memory-adapter.ts";
-import { type Resolving, resolveAgent } from "../resolve-agent.ts";
+import { wishesOf } from "../model-choice.ts";
+import type { Resolving } from "../resolve-agent.ts";
 import type { Verbosity } from "../spoken.ts";
 import { joined } from "../tools/joined.ts";
 import { closeLost } from "./lost-invocation.ts";
+import { settledAgent } from "./settled-agent.ts";
 import { Telling } from "./telling.ts";
 
 export type AgentHost = Pick<Host, "store" | "scrubber" | "nowMs" | "newId">;
@@ -50,14 +55,16 @@ export async function askAgent(
   const { run, node, signal } = context;
   const telling = new Telling(context);
   for (const event of await closeLost(host.store, context)) telling.tell(event);
-  const resolved = await resolveAgent(desk, run, ref);
+  const resolved = await settledAgent(desk, context, telling.write, ref);
   if ("refusal" in resolved) return after(telling, resolved.refusal);
   const agent = returnSchema === undefined ? resolved.agent : { ...resolved.agent, returnSchema };
-  const binding = desk.agents.bindingFor(agent);
+  const { choice, asked: wished, bringsKey } = wishesOf(run);
+  const binding = desk.agents.bindingFor(agent, choice);
   if (binding === undefined) {
     const message = `This host does not know how to call ${agent.agentId}; bind it in the agents file.`;
     return after(telling, { code: "agent_not_configured", message });
   }
+  if (bringsKey && binding.kind === "model") return after(telling, NO_KEYS);
   const invocationId = host.newId("inv");
   const memory = await bindMemory(desk.memory, { run, node, agent, ref, write: telling.write });
   const tools = await toolsOf(desk, agent, signal);
@@ -79,6 +86,7 @@ export async function askAgent(
       memoryBound: memory !== undefined,
       content: true,
       verbosity: verbosityOf(run),
+      wished,
       threshold,
       ...(run.owner.principal === undefined ? {} : { principal: run.owner.principal }),
       scrubber: scrubberOf(host.scrubber, run),
@@ -88,10 +96,18 @@ export async function askAgent(
       signal,
     },
     telling.tell,
+    // An invocation is completed when its answer is kept: a crash in between would ask again after it was.
+    (event) => context.atEnd([event]),
   );
   await telling.told();
   return { agent, invocationId, invoked, threshold };
 }
+
+/** Nobody is to pay for what somebody wanted to pay for himself. */
+export const NO_KEYS: RunError = {
+  code: "agent_not_configured",
+  message: "The run asks for a key of its own by configurable.ai.credentialRef, and this host keeps no such keys.",
+};
 
 async function after(telling: Telling, error: RunError): Promise<{ readonly error: RunError }> {
   await telling.told();
@@ -113,9 +129,9 @@ function verbosityOf({ configurable }: Run): Verbosity {
   return wanted === "off" || wanted === "summary" ? wanted : "full";
 }
 
-export function thresholdOf({ configurable }: Pick<Run, "configurable">, agent: InstalledAgent): number {
+export function thresholdOf({ configurable }: Pick<Run, "configurable">, agent?: InstalledAgent): number {
   const wanted = configurable?.["escalationThreshold"];
-  return typeof wanted === "number" ? wanted : (agent.confidenceThreshold ?? DEFAULT_ESCALATION_THRESHOLD);
+  return typeof wanted === "number" ? wanted : (agent?.confidenceThreshold ?? DEFAULT_ESCALATION_THRESHOLD);
 }
 
 /** What streams by piece by piece is cleaned of the run's own secrets here; the engine sees only whole ones. */
@@ -127,9 +143,21 @@ export function scrubberOf(scrubber: Scrubber, { secrets = [] }: Pick<Run, "secr
 }
 
 /** Why an invocation brought no answer. What an agent says when it declines may quote what it was told, so it is left out. */
-export function failureOf({ outcome, failure }: Invoked, agentId: string, scrubber: Scrubber): RunError | undefined {
+export function failureOf(invoked: Invoked, agentId: string, scrubber: Scrubber): RunError | undefined {
+  const { outcome, failure, schemaValid } = invoked;
   if (outcome === "refused") return { code: "agent_refused", message: `Agent ${agentId} declined.`, retryable: false };
   if (outcome !== "failed") return undefined;
   const { code = "agent_error", message = "The agent failed.", retryable = false } = failure ?? {};
-  return { code, message: scrubber.scrubText(message), retryable };
+  return {
+    code: schemaValid === false ? RETURN_VIOLATION : named(code),
+    message: scrubber.scrubText(message),
+    retryable,
+  };
+}
+
+/** What is not of the shape that an agent's manifest asks for has names of the protocol. */
+export const RETURN_VIOLATION: RunErrorCode = "handoff_return_schema_violation";
+
+function named(code: AgentFailureCode): RunErrorCode {
+  return code === "agent_task_invalid" ? "handoff_task_schema_violation" : code;
 }

@@ -14,10 +14,12 @@ const bench = workbench();
 
 type Node = WorkflowSpec["nodes"][string];
 
+const bold = { ...agentOf({ agentId: "core.test.bold" }), confidenceThreshold: 0.3 };
+
 async function ran(node: Node, request: object = {}, behave: Behaviour = echo) {
-  const agents = agentsOf([agentOf({ agentId: "core.test.rememberer", memoryShape: { longTerm: true } })], behave);
-  const { host, mocks } = agentHost(bench.store, agents, { probes: { secrets: [TEST_SECRET] } });
-  mocks.program("t1", "n", [{ text: "no JSON" }, { text: '{"valid":true}' }]);
+  const rememberer = agentOf({ agentId: "core.test.rememberer", memoryShape: { longTerm: true } });
+  const agents = agentsOf([rememberer, bold], behave);
+  const { host } = agentHost(bench.store, agents, { probes: { secrets: [TEST_SECRET] } });
   const workflowId = await register(host, workflow({ nodes: { n: node } }));
   bench.work(host);
   const runId = await begin(host, { workflowId, ...request });
@@ -94,6 +96,27 @@ describe("the mock agent", () => {
   });
 
   test.each([
+    [mock({ agentId: "core.test.bold", mockConfidence: 0.3 }), {}, "completed"],
+    [mock({ mockConfidence: 0.3 }, { agent: { agentId: "core.test.bold" } }), {}, "completed"],
+    [mock({ mockConfidence: 0.29 }, { agent: { agentId: "core.test.bold" } }), {}, "waiting-approval"],
+    [mock({ agentId: "core.test.unknown", mockConfidence: 0.69 }), {}, "waiting-approval"],
+    [mock({ agentId: "core.test.bold", mockConfidence: 0.3 }), { escalationThreshold: 0.4 }, "waiting-approval"],
+  ])("is sure by the threshold of the manifest where the run has none: %#", async (node, configurable, status) => {
+    expect((await ran(node, { configurable })).run.status).toBe(status);
+  });
+
+  test("is not sure again after somebody was asked, whatever the manifest says by then", async () => {
+    const { host, run } = await ran(mock({ agentId: bold.agentId, mockConfidence: 0.2 }));
+    bold.confidenceThreshold = 0.1;
+    const { runId } = run;
+    const value = { action: "reject" };
+    await resolveInterrupt(host, { caller: ADA, runId, of: { nodeId: "n" }, value, record: () => undefined });
+    const { status, error } = await until(bench.store, runId, ended);
+    bold.confidenceThreshold = 0.3;
+    expect([status, error?.code]).toEqual(["failed", "approval_rejected"]);
+  });
+
+  test.each([
     ["a call without an end", { mockToolCalls: [{ toolId: "a:b" }] }],
     ["a call with two", { mockToolCalls: [{ toolId: "a:b", result: 1, error: { error: "e", message: "m" } }] }],
     ["a key that it does not know", { mockMood: "fine" }],
@@ -157,26 +180,6 @@ describe("a prompt", () => {
     await expect(ran({ typeId: "core.ai.callPrompt" }, request)).rejects.toMatchObject({
       code: "unsupported_mock_provider",
     });
-  });
-});
-
-describe("a structured output", () => {
-  const outputSchema = { type: "object", required: ["valid"], properties: { valid: { type: "boolean" } } };
-  const config = { provider: "mock", outputSchema };
-
-  test("is asked for again when it is not of the shape", async () => {
-    const { run } = await ran({ typeId: "core.ai.structuredOutput", config });
-    expect(run.nodes["n"]?.outputs).toEqual({ output: { valid: true } });
-  });
-
-  test("fails when it never is", async () => {
-    const { run } = await ran({ typeId: "core.ai.structuredOutput", config: { ...config, retryOnInvalidJson: 0 } });
-    expect(run).toMatchObject({ status: "failed", error: { code: "agent_output_invalid" } });
-  });
-
-  test("needs a schema that is one", async () => {
-    const wrong = { typeId: "core.ai.structuredOutput", config: { outputSchema: { type: "nonsense" } } };
-    await expect(ran(wrong)).rejects.toMatchObject({ code: "validation_error" });
   });
 });
 

@@ -4,10 +4,11 @@ import type { EventDraft } from "../../protocol/events.ts";
 import type { AgentRef } from "../../protocol/workflow.ts";
 import { remembers } from "../memory/agent-memory.ts";
 import type { NamedSecret } from "../memory/redact.ts";
-import { type ResolvedAgent, resolveAgent } from "../resolve-agent.ts";
+import type { ResolvedAgent } from "../resolve-agent.ts";
 import { agentUse } from "./agent-node.ts";
 import type { AgentDesk, AgentHost } from "./ask-agent.ts";
 import { MEMORY_ACTIONS, probeMemory } from "./memory-probe.ts";
+import { settledAgent } from "./settled-agent.ts";
 
 /** What a conformance suite may ask of such a node; absent where nobody watches by the seams. */
 export interface IdentityProbes {
@@ -46,12 +47,12 @@ async function execute(
   context: EffectContext,
   probes: IdentityProbes | undefined,
 ): Promise<NodeOutcome> {
-  const { node, run, config } = context;
+  const { node, config } = context;
   const passed = identity.execute(context);
   if (passed.type !== "completed") return passed;
   let events: readonly EventDraft[] = [];
   if (node.agent !== undefined) {
-    const resolved = await resolveAgent(desk, run, node.agent);
+    const resolved = await settledAgent(desk, context, context.append, node.agent);
     if ("refusal" in resolved) return { type: "failed", error: resolved.refusal };
     events = recorded(host.newId("inv"), node.id, node.agent, resolved);
   }

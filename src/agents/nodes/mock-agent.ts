@@ -1,9 +1,9 @@
 import type { EffectContext, EffectNodeType, NodeOutcome } from "../../engine/node-type.ts";
 import type { EventDraft } from "../../protocol/events.ts";
-import { DEFAULT_ESCALATION_THRESHOLD } from "../../protocol/orchestrator.ts";
 import { visitOf } from "../../protocol/run.ts";
 import { type Static, Type } from "../../protocol/schema.ts";
-import type { AgentHost } from "./ask-agent.ts";
+import { versionFor } from "../resolve-agent.ts";
+import { type AgentDesk, type AgentHost, thresholdOf } from "./ask-agent.ts";
 
 const closed = { additionalProperties: false } as const;
 const AgentId = Type.String({ minLength: 3, maxLength: 256 });
@@ -67,7 +67,7 @@ const Config = Type.Object(
 type Config = Static<typeof Config>;
 
 /** Says what its config says, as an agent would. Only there for a conformance suite; hosts have it with the conformance seams. */
-export function mockAgent({ newId }: Pick<AgentHost, "newId">): EffectNodeType {
+export function mockAgent({ newId }: Pick<AgentHost, "newId">, desk: () => Pick<AgentDesk, "agents">): EffectNodeType {
   return {
     kind: "effect",
     typeId: "core.conformance.mock-agent",
@@ -87,25 +87,26 @@ export function mockAgent({ newId }: Pick<AgentHost, "newId">): EffectNodeType {
       const key = `${node.id}:${visitOf(run, node.id)}`;
       const held = Object.values(run.interrupts).some((one) => one.nodeId === node.id && one.key === key);
       if (!held) await context.append(said(config, agentId, node.id, newId));
-      return (
-        escalated(context, agentId, decided) ?? { type: "completed", outputs: { decision: decided?.decision ?? null } }
-      );
+      const ref = config.agentId === undefined ? (node.agent ?? { agentId }) : { agentId };
+      const threshold = thresholdOf(run, await versionFor(desk().agents, run.owner, ref));
+      const doubt = { agentId, threshold, observed: decided?.confidence, decision: decided?.decision ?? null };
+      return escalated(context, doubt, held) ?? { type: "completed", outputs: { decision: decided?.decision ?? null } };
     },
   };
 }
 
-/** Asks somebody where the mock is not sure, and gives what that came to. */
-function escalated(
-  { node, run, interrupt }: EffectContext,
-  agentId: string,
-  decided: Config["mockDecision"],
-): NodeOutcome | undefined {
-  const wanted = run.configurable?.["escalationThreshold"];
-  const threshold = typeof wanted === "number" ? wanted : DEFAULT_ESCALATION_THRESHOLD;
-  const observed = decided?.confidence;
-  if (observed === undefined || observed >= threshold) return undefined;
-  const data = { agentId, threshold, observed, decision: decided?.decision ?? null };
-  const value = interrupt({ kind: "low-confidence", data }) as Readonly<Record<string, unknown>> | null;
+interface Doubt {
+  readonly agentId: string;
+  readonly threshold: number;
+  readonly observed: number | undefined;
+  readonly decision: unknown;
+}
+
+/** Asks somebody where the mock is not sure, and gives what that came to. Who was asked is listened to, whatever the threshold is by then. */
+function escalated({ node, interrupt }: EffectContext, data: Doubt, asked: boolean): NodeOutcome | undefined {
+  const { observed, threshold } = data;
+  if (!asked && (observed === undefined || observed >= threshold)) return undefined;
+  const value = interrupt({ kind: "low-confidence", data: { ...data } }) as Readonly<Record<string, unknown>> | null;
   if (value?.["action"] !== "reject") return undefined;
   const message = `What the agent of node ${node.id} decided was rejected.`;
   return { type: "failed", error: { code: "approval_rejected", message } };

@@ -1,28 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type MockProvider, mockProviderOf } from "../../protocol/mock-provider.ts";
-import { type Static, Type } from "../../protocol/schema.ts";
+import { type MockAnswer, type MockProvider, mockProviderOf } from "../../protocol/mock-provider.ts";
 import type { AgentAnswer, Binding, Usage, Watcher } from "../binding.ts";
-
-const Tokens = Type.Integer({ minimum: 0 });
-
-/** What a model would have answered, once. */
-export const MockAnswer = Type.Object(
-  {
-    text: Type.Optional(Type.String({ maxLength: 1_000_000 })),
-    content: Type.Optional(Type.String({ maxLength: 1_000_000 })),
-    json: Type.Optional(Type.Unknown()),
-    stopReason: Type.Optional(Type.String({ maxLength: 64 })),
-    refusalText: Type.Optional(Type.String({ maxLength: 65_536 })),
-    usage: Type.Optional(
-      Type.Object(
-        { inputTokens: Type.Optional(Tokens), outputTokens: Type.Optional(Tokens) },
-        { additionalProperties: true },
-      ),
-    ),
-  },
-  { additionalProperties: true },
-);
-export type MockAnswer = Static<typeof MockAnswer>;
+import { failedWith } from "../bindings/failure.ts";
+import { isProse, jsonIn } from "../models/prompt.ts";
 
 const NODES_MOST = 1000;
 
@@ -65,28 +45,26 @@ export function programmed(programs: MockPrograms, tenant: string, nodeId: strin
       if (next.stopReason === "safety" || next.stopReason === "refusal" || next.refusalText !== undefined) {
         return { type: "refused", reason: next.refusalText ?? "the mock declined" };
       }
-      if (next.stopReason === "max_tokens") return failed("agent_output_too_large", "the mock was cut off");
+      if (next.stopReason === "max_tokens")
+        return failedWith("agent_output_too_large", "the mock was cut off", "cut-off");
       if (Object.hasOwn(next, "json")) return { type: "completed", output: next.json };
       const text = next.text ?? next.content ?? "";
-      return { type: "completed", output: task.returnSchema === undefined ? text : parsed(text) };
+      return task.returnSchema === undefined ? { type: "completed", output: text } : valueIn(text);
     },
   };
 }
 
-/** Not JSON is a text, which no schema of an object takes. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
+/** As it is found in what a model says. */
+function valueIn(text: string): AgentAnswer {
+  const json = jsonIn(text);
+  if (json === undefined) {
+    return failedWith("agent_output_invalid", "what the mock says is not JSON", isProse(text) ? "prose" : undefined);
   }
+  const { value: output, recovered } = json;
+  return { type: "completed", output, ...(recovered === undefined ? {} : { recovered }) };
 }
 
-function failed(
-  code: "agent_not_configured" | "agent_output_too_large" | "agent_error",
-  message: string,
-  retryable = false,
-) {
+function failed(code: "agent_not_configured" | "agent_error", message: string, retryable = false) {
   return { type: "failed", error: { code, message, retryable } } as const;
 }
 

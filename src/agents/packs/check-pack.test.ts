@@ -133,6 +133,16 @@ describe("what is wrong with a pack", () => {
     expect(problems(packManifest({ engines: { openwop } }))).toEqual([said]);
   });
 
+  test("is a prompt that comes from a library, which there is none of", () => {
+    const promptOverrides = { system: "house:clerk@1", user: "house:ask@1", "few-shot": "house:shots@1" };
+    expect(problems(agent({ promptOverrides }))).toEqual(
+      ["user", "few-shot"].map(
+        (kind) => `pack.json /agents/0/promptOverrides/${kind} cannot be used: this host has no library of prompts`,
+      ),
+    );
+    expect(problems(agent({ promptOverrides: { system: "house:clerk@1" }, promptLibraryRef: "house" }))).toEqual([]);
+  });
+
   test.each([
     ["host:supervisor"],
     ["acme.refunds"],

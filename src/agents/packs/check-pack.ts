@@ -88,6 +88,12 @@ function checkOffer(manifest: Partial<PackManifest> | null, look: PackLook): voi
   if (typeof range === "string" && inRange(`${PROTOCOL_VERSION}.0`, range) !== true) {
     say("/engines/openwop", `must be a range that includes ${PROTOCOL_VERSION}, which this host speaks`);
   }
+  for (const [i, agent] of agentsIn(manifest).entries()) {
+    // One for the system prompt counts only where there is no such prompt, and there always is.
+    for (const kind of Object.keys(agent?.promptOverrides ?? {}).filter((one) => one !== "system")) {
+      say(`/agents/${i}/promptOverrides/${kind}`, "cannot be used: this host has no library of prompts");
+    }
+  }
   const ids = agentsIn(manifest).map((agent) => agent?.agentId);
   for (const [i, id] of ids.entries()) {
     if (id !== undefined && ids.indexOf(id) < i) say(`/agents/${i}/agentId`, "is the id of another agent in this pack");

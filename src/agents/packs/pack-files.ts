@@ -3,6 +3,9 @@ export type PackFiles = ReadonlyMap<string, Uint8Array>;
 
 export const PACK_LIMITS = { maxFiles: 1000, maxBytes: 33_554_432 } as const;
 
+/** An archive has entries that are no files: folders, and notes to what follows. */
+const ENTRIES_MAX = PACK_LIMITS.maxFiles * 4;
+
 export const MANIFEST_FILE = "pack.json";
 
 /** Why a pack cannot be looked at. The message goes on from the name of the pack. */
@@ -14,10 +17,13 @@ export class BadPack extends Error {
 export class PackFileList {
   readonly #files = new Map<string, Uint8Array>();
   #left: number = PACK_LIMITS.maxBytes;
+  #entries = 0;
 
   /** Told before the content is read: it may be more than there is room for. */
   expect(bytes: number): void {
+    this.#entries += 1;
     if (this.#files.size >= PACK_LIMITS.maxFiles) throw new BadPack(`has more than ${PACK_LIMITS.maxFiles} files`);
+    if (this.#entries > ENTRIES_MAX) throw new BadPack(`has more than ${ENTRIES_MAX} entries`);
     this.#left -= bytes;
     if (this.#left < 0) throw new BadPack(`has more than ${PACK_LIMITS.maxBytes} bytes in its files`);
   }

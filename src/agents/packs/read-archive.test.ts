@@ -133,6 +133,8 @@ describe("an archive is refused", () => {
   test("when it has too many files", async () => {
     const many = Array.from({ length: PACK_LIMITS.maxFiles + 1 }, (_, i) => [`f${i}`, ""] as const);
     await expect(readPackArchive(archive(many))).rejects.toThrow("has more than 1000 files");
+    const folders = Array.from({ length: 4 * PACK_LIMITS.maxFiles + 1 }, (_, i) => [`d${i}/`, ""] as const);
+    await expect(readPackArchive(archive(folders, "5"))).rejects.toThrow("has more than 4000 entries");
   });
 });
 
@@ -141,6 +143,12 @@ describe("a folder", () => {
     const folder = writePack(tempDir(), files);
     symlinkSync(join(folder, "pack.json"), join(folder, "prompts", "link.md"));
     await expect(readPack(folder)).rejects.toThrow('has "prompts/link.md", which is not a plain file');
+  });
+
+  test("is refused for a pipe, and nobody waits for what comes out of it", async () => {
+    const folder = writePack(tempDir(), files);
+    execFileSync("mkfifo", [join(folder, "prompts", "pipe.md")]);
+    await expect(readPack(folder)).rejects.toThrow('has "prompts/pipe.md", which is not a plain file');
   });
 
   test("that is not there, or has no manifest, is told apart", async () => {

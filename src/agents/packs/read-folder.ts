@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync, readFileSync } from "node:fs";
+import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { BadPack, PackFileList, type PackFiles, packPath } from "./pack-files.ts";
 
@@ -14,12 +14,32 @@ function take(folder: string, inside: string, list: PackFileList): void {
     const path = packPath(inside === "" ? name : `${inside}/${name}`);
     if (path === undefined) continue;
     const where = join(folder, name);
-    const found = lstatSync(where);
-    if (found.isDirectory()) take(where, path, list);
-    else if (!found.isFile()) throw new BadPack(`has ${JSON.stringify(path)}, which is not a plain file`);
-    else {
-      list.expect(found.size);
-      list.add(path, readFileSync(where));
-    }
+    if (lstatSync(where).isDirectory()) take(where, path, list);
+    else list.add(path, readPlain(where, path, list));
+  }
+}
+
+/** Judged by what was opened: by its name alone, somebody could put a link or a pipe in its place in between. */
+function readPlain(where: string, path: string, list: PackFileList): Buffer {
+  const notPlain = new BadPack(`has ${JSON.stringify(path)}, which is not a plain file`);
+  const file = opened(where);
+  if (file === undefined) throw notPlain;
+  try {
+    const found = fstatSync(file);
+    if (!found.isFile()) throw notPlain;
+    list.expect(found.size);
+    return readFileSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Undefined for links and for what cannot be opened as a file; nothing is waited for. */
+function opened(where: string): number | undefined {
+  try {
+    return openSync(where, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch (error) {
+    if (["ELOOP", "ENXIO"].includes((error as NodeJS.ErrnoException).code ?? "")) return undefined;
+    throw error;
   }
 }

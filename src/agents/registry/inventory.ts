@@ -4,11 +4,20 @@ import type { Visibility } from "../../protocol/identity.ts";
 import type { Documents } from "../../store/documents.ts";
 import { HOST_WIDE } from "../../store/store.ts";
 import type { Agents } from "../agents.ts";
-import { agentRecords, type ListedAgent, listed, listedAgents } from "./stored-agents.ts";
+import type { InstalledAgent } from "../installed-agent.ts";
+import {
+  agentRecords,
+  EVERYWHERE,
+  type Installation,
+  type ListedAgent,
+  listed,
+  listedAgents,
+  type SeenAgent,
+} from "./stored-agents.ts";
 
 export interface InventoryOf {
   readonly store: Documents;
-  readonly agents: Pick<Agents, "activeVersions" | "bindingFor">;
+  readonly agents: Pick<Agents, "activeVersions" | "bindingFor" | "beside">;
   /** Whether discovery advertises it. */
   readonly serves: (capability: string) => boolean;
 }
@@ -16,6 +25,9 @@ export interface InventoryOf {
 /** What is installed for whoever asks, in the order of ids. */
 export async function inventory(from: InventoryOf, visible: Visibility): Promise<AgentInventory> {
   const byAgent = await listedAgents(from.store, visible);
+  for (const agent of from.agents.beside ?? []) {
+    if (!byAgent.has(agent.agentId)) byAgent.set(agent.agentId, [listed(agent)]);
+  }
   const ids = [...byAgent.keys()].sort();
   const agents = await Promise.all(ids.map((id) => entryOf(from, visible, byAgent.get(id) ?? [])));
   return { agents, total: agents.length };
@@ -24,8 +36,13 @@ export async function inventory(from: InventoryOf, visible: Visibility): Promise
 /** Throws `not_found` for what is not there and what is another tenant's alike. */
 export async function inventoryEntry(from: InventoryOf, visible: Visibility, agentId: string): Promise<AgentEntry> {
   const records = await agentRecords(from.store, visible, agentId);
-  const agents = records.map(({ agent }) => listed(agent));
-  return entryOf(from, visible, agents, agentId);
+  const installed = records.map(({ agent }) => agent);
+  const known = installed.length > 0 ? installed : besideOf(from, agentId);
+  return entryOf(from, visible, known.map(listed), agentId);
+}
+
+function besideOf({ agents }: InventoryOf, agentId: string): InstalledAgent[] {
+  return agents.beside?.filter((agent) => agent.agentId === agentId) ?? [];
 }
 
 /** The version that is taken where none is named. */
@@ -80,9 +97,18 @@ function lackingMemory(
   return lacking;
 }
 
+interface KnownAgent extends Pick<SeenAgent, "agent" | "place"> {
+  readonly installation: Pick<Installation, "signedBy" | "installedBy"> & Partial<Pick<Installation, "installedAt">>;
+}
+
+function ofTheHost(agent: InstalledAgent): KnownAgent {
+  return { agent, place: EVERYWHERE, installation: { installedBy: "host" } };
+}
+
 /** Throws `not_found` as above. */
 export async function agentVersions(from: InventoryOf, visible: Visibility, agentId: string): Promise<AgentVersions> {
-  const records = await agentRecords(from.store, visible, agentId);
+  const installed: readonly KnownAgent[] = await agentRecords(from.store, visible, agentId);
+  const records = installed.length > 0 ? installed : besideOf(from, agentId).map(ofTheHost);
   if (records.length === 0) throw notFound(agentId);
   const active = await from.agents.activeVersions(visible, agentId);
   const versions = records.map(({ agent, installation, place }) => {
@@ -99,7 +125,7 @@ export async function agentVersions(from: InventoryOf, visible: Visibility, agen
       ...(evalSuiteRef === undefined ? {} : { evalSuiteRef }),
       ...(signedBy === undefined ? {} : { signedBy }),
       installedBy,
-      installedAt,
+      ...(installedAt === undefined ? {} : { installedAt }),
     };
   });
   return { agentId, versions };

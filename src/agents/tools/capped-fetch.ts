@@ -1,3 +1,5 @@
+import { limitedBytes } from "../limited-bytes.ts";
+
 /** Fetches without following redirects, which would carry the key elsewhere, and reads no more than so many bytes of each answer. */
 export function cappedFetch(maxBytes: number): (url: string | URL, init?: RequestInit) => Promise<Response> {
   return async (url, init) => {
@@ -8,14 +10,7 @@ export function cappedFetch(maxBytes: number): (url: string | URL, init?: Reques
       throw new Error(`it answered ${response.status}, and is not followed elsewhere`);
     }
     if (response.body === null) return response;
-    let left = maxBytes;
-    const count = new TransformStream<Uint8Array, Uint8Array>({
-      transform(chunk, controller) {
-        left -= chunk.length;
-        if (left >= 0) controller.enqueue(chunk);
-        else controller.error(new Error(`the answer is larger than ${maxBytes} bytes`));
-      },
-    });
-    return new Response(response.body.pipeThrough(count), response);
+    const limited = limitedBytes(maxBytes, () => new Error(`the answer is larger than ${maxBytes} bytes`));
+    return new Response(response.body.pipeThrough(limited), response);
   };
 }

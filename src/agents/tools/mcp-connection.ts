@@ -1,11 +1,16 @@
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
-import { childEnvironment } from "../../engine/programs/child-environment.ts";
+import { childEnvironment, type Ours } from "../../engine/programs/child-environment.ts";
 import type { McpServer } from "../bindings-file-schema.ts";
 import { cappedFetch } from "./capped-fetch.ts";
+import { ProgramTransport } from "./program-transport.ts";
 
 export interface McpWorld {
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** What of it a server does not inherit, beside what is Assay's by its name: the keys of others, above all. */
+  readonly ours?: Ours;
+  /** Where programs are started. */
+  readonly directory: string;
   readonly scrubText: (text: string) => string;
   readonly version: string;
 }
@@ -21,6 +26,8 @@ export interface McpSettings {
   readonly maxResultBytes: number;
   /** Of one message of a server. */
   readonly maxMessageBytes: number;
+  /** How long a program may take to end by itself, and once more when it is asked to. */
+  readonly endMs: number;
 }
 
 export const MCP_DEFAULTS: McpSettings = {
@@ -29,6 +36,7 @@ export const MCP_DEFAULTS: McpSettings = {
   idleMs: 300_000,
   maxResultBytes: 262_144,
   maxMessageBytes: 10_485_760,
+  endMs: 2_000,
 };
 
 /** A connection that stands. */
@@ -73,12 +81,13 @@ export async function connect(
 
 const REASON_MOST = 500;
 
-async function transportOf(server: McpServer, world: McpWorld, { maxMessageBytes }: McpSettings): Promise<Transport> {
+async function transportOf(server: McpServer, world: McpWorld, settings: McpSettings): Promise<Transport> {
   const { command, args = [], env = {}, url, apiKeyEnv } = server;
+  const { maxMessageBytes, endMs } = settings;
   if (url === undefined) {
-    const { StdioClientTransport } = await import("@modelcontextprotocol/sdk/client/stdio.js");
-    const environment = { ...childEnvironment(world.environment), ...env };
-    return new StdioClientTransport({ command: command ?? "", args, env: environment, stderr: "ignore" });
+    const environment = { ...childEnvironment(world.environment, world.ours), ...env };
+    const program = { program: command ?? "", args, directory: world.directory, environment };
+    return new ProgramTransport(program, { maxMessageBytes, endMs });
   }
   const { StreamableHTTPClientTransport } = await import("@modelcontextprotocol/sdk/client/streamableHttp.js");
   const key = apiKeyEnv === undefined ? undefined : world.environment[apiKeyEnv];

@@ -14,7 +14,9 @@ afterEach(async () => {
 });
 
 const world: McpWorld = {
-  environment: { PATH: process.env["PATH"], ASSAY_KEY: "a-key-of-assay", TOKEN: "the-key" },
+  environment: { PATH: process.env["PATH"], ASSAY_KEY: "a-key-of-assay", TOKEN: "the-key", MODEL_KEY: "of-a-model" },
+  ours: { names: ["MODEL_KEY"] },
+  directory: tmpdir(),
   scrubText: (text) => text,
   version: "1",
 };
@@ -110,6 +112,29 @@ describe("tools of an MCP server", () => {
     await eventually(() => !isAlive(other));
   });
 
+  test("leave nothing behind that they started, be it in another session and with the pipes in its hands", async () => {
+    const { tools, of, lines } = local({ endMs: 50 });
+    const { call } = await of("breed", "die", "echo");
+    await call("mcp:box/breed", {}, NEVER);
+    const bred = () => lines().flatMap((line) => (line.startsWith("bred ") ? [Number(line.slice(5))] : []));
+    expect(bred().map(isAlive)).toEqual([true]);
+    // It is gone although what it started still holds its output open.
+    expect((await call("mcp:box/die", {}, NEVER)).status).toBe("error");
+    await eventually(() => !bred().some(isAlive));
+    expect((await call("mcp:box/echo", { text: "back" }, NEVER)).status).toBe("ok");
+    await call("mcp:box/breed", {}, NEVER);
+    await tools.close();
+    expect(bred()).toHaveLength(2);
+    await eventually(() => !bred().some(isAlive));
+  });
+
+  test("that say too much at once are let go", async () => {
+    const { of } = local({ maxMessageBytes: 100_000, endMs: 50 });
+    const { call } = await of("flood", "echo");
+    expect((await call("mcp:box/flood", {}, NEVER)).status).toBe("error");
+    expect((await call("mcp:box/echo", { text: "again" }, NEVER)).status).toBe("ok");
+  });
+
   test("that cannot be reached say which server it is", async () => {
     const entries = [{ name: "gone", command: join(tmpdir(), "no-such-program") }];
     const tools = mcpTools(entries, world);
@@ -130,19 +155,28 @@ describe("tools of an MCP server", () => {
 });
 
 describe("an MCP server behind a URL", () => {
-  test("is asked with its key, and not followed elsewhere", async () => {
+  test("is asked with its key, not followed elsewhere, and not listened to for ever", async () => {
     const keys = new Set<string | undefined>();
+    let forgets = false;
     const { Server: McpServer } = await import("@modelcontextprotocol/sdk/server/index.js");
     const { StreamableHTTPServerTransport } = await import("@modelcontextprotocol/sdk/server/streamableHttp.js");
     const { CallToolRequestSchema, ListToolsRequestSchema } = await import("@modelcontextprotocol/sdk/types.js");
     const http = createServer(async (request, response) => {
       keys.add(request.headers.authorization);
       if (request.url === "/moved") return void response.writeHead(307, { location: "/mcp" }).end();
+      // As if it had been restarted: it knows nobody any more.
+      if (forgets) {
+        forgets = false;
+        return void response.writeHead(404).end();
+      }
       const server = new McpServer({ name: "test", version: "1" }, { capabilities: { tools: {} } });
       server.setRequestHandler(ListToolsRequestSchema, async () => ({
         tools: [{ name: "clock", inputSchema: { type: "object" } }],
       }));
-      server.setRequestHandler(CallToolRequestSchema, async () => ({ content: [{ type: "text", text: "noon" }] }));
+      server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
+        if (params.arguments?.["fail"]) throw new Error("refused with the-key");
+        return { content: [{ type: "text", text: params.arguments?.["long"] ? "noon ".repeat(1000) : "noon" }] };
+      });
       const transport = new StreamableHTTPServerTransport({ enableJsonResponse: true });
       await server.connect(transport as never);
       await transport.handleRequest(request, response);
@@ -156,12 +190,18 @@ describe("an MCP server behind a URL", () => {
         { name: "moved", url: at("/moved"), apiKeyEnv: "TOKEN" },
         { name: "keyless", url: at("/mcp"), apiKeyEnv: "NOT_SET" },
       ],
-      world,
+      { ...world, scrubText: (text) => text.replaceAll("the-key", "[REDACTED]") },
+      { ...MCP_DEFAULTS, maxMessageBytes: 4000 },
     );
     running.push(tools);
     const { call } = await tools.toolsFor({ toolAllowlist: ["mcp:far/clock"] }, NEVER);
     expect(await call("mcp:far/clock", {}, NEVER)).toEqual({ status: "ok", outcome: "noon" });
+    const refused = await call("mcp:far/clock", { fail: true }, NEVER);
+    expect(refused).toMatchObject({ status: "error", error: expect.stringContaining("refused with [REDACTED]") });
+    expect((await call("mcp:far/clock", { long: true }, NEVER)).status).toBe("error");
     expect([...keys]).toEqual(["Bearer the-key"]);
+    forgets = true;
+    expect(await call("mcp:far/clock", {}, NEVER)).toEqual({ status: "ok", outcome: "noon" });
     await expect(tools.toolsFor({ toolAllowlist: ["mcp:moved/clock"] }, NEVER)).rejects.toThrow(/MCP server moved/);
     await expect(tools.toolsFor({ toolAllowlist: ["mcp:keyless/clock"] }, NEVER)).rejects.toThrow(/NOT_SET/);
   });

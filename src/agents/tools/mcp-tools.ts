@@ -81,20 +81,16 @@ class Pooled {
     if (typeof args !== "object" || args === null || Array.isArray(args)) {
       return { status: "error", error: "its arguments must be an object" };
     }
-    const { callMs, maxResultBytes } = this.#settings;
+    const asked = { name: tool, arguments: args as Record<string, unknown> };
     this.#busy += 1;
     clearTimeout(this.#idle);
     try {
-      const { client } = await this.#connected(signal);
-      const asked = { name: tool, arguments: args as Record<string, unknown> };
-      // A little later than the client's own limit, which also tells the server to stop.
-      return await withinTime<ToolResult>(
-        callMs + 1000,
-        signal,
-        async (within) =>
-          resultOf(await client.callTool(asked, undefined, { signal: within, timeout: callMs }), maxResultBytes),
-        () => ({ status: "error", error: `no answer within ${callMs} ms` }),
-      );
+      const connection = await this.#connected(signal);
+      return await this.#ask(connection, asked, signal).catch(async (error: unknown) => {
+        if (!isUnknownSession(error)) throw error;
+        await this.#forget(connection);
+        return this.#ask(await this.#connected(signal), asked, signal);
+      });
     } catch (error) {
       signal.throwIfAborted();
       return { status: "error", error: this.#world.scrubText((error as Error).message).slice(0, 500) };
@@ -102,6 +98,24 @@ class Pooled {
       this.#busy -= 1;
       this.#restWhenIdle();
     }
+  }
+
+  #ask({ client }: Connected, asked: Asked, signal: AbortSignal): Promise<ToolResult> {
+    const { callMs, maxResultBytes } = this.#settings;
+    // A little later than the client's own limit, which also tells the server to stop.
+    return withinTime<ToolResult>(
+      callMs + 1000,
+      signal,
+      async (within) =>
+        resultOf(await client.callTool(asked, undefined, { signal: within, timeout: callMs }), maxResultBytes),
+      () => ({ status: "error", error: `no answer within ${callMs} ms` }),
+    );
+  }
+
+  /** Unless somebody else was quicker and there is another connection already. */
+  async #forget(lost: Connected): Promise<void> {
+    const standing = await this.#connection?.catch(() => undefined);
+    if (standing === lost) await this.#letGo();
   }
 
   async close(): Promise<void> {
@@ -150,6 +164,16 @@ class Pooled {
     const connected = await connection?.catch(() => undefined);
     await connected?.close();
   }
+}
+
+interface Asked {
+  readonly name: string;
+  readonly arguments: Record<string, unknown>;
+}
+
+/** How a server that was restarted answers to what was agreed on before: nothing was done, and there has to be a new session. */
+function isUnknownSession(error: unknown): boolean {
+  return (error as { readonly code?: unknown }).code === 404;
 }
 
 function aborted(signal: AbortSignal): Promise<never> {

@@ -100,16 +100,27 @@ describe("assay policy", () => {
   test("sets, shows and removes what transitions need", async () => {
     const file = join(folder, "policy.json");
     const gate = { requiredRole: "reviewer", quorum: 2 };
-    const rules = { promote: { active: { gate, requiredEval: { suite: SUITE } } }, rollback: { gate } };
+    const strict = { suite: SUITE, requiredPassScore: 0.9, maxAgeSec: 604_800, requireCertificate: true };
+    const rules = {
+      promote: {
+        staged: { requiredEval: { suite: SUITE } },
+        active: { gate: { ...gate, minHumans: 1 }, requiredEval: strict },
+      },
+      rollback: { gate },
+    };
     writeFileSync(file, JSON.stringify(rules));
     expect((await assay(["policy", "set", "default", file])).out).toBe("The policy of default is set (revision 1).\n");
     const { out } = await assay(["policy", "show", "default"]);
     expect(out.split("\n")).toEqual([
-      "AGENT    TRANSITION         LET PASS BY   EVALUATION",
-      `default  promote to active  2 × reviewer  ${SUITE}, passed`,
-      "default  rollback           2 × reviewer  none",
+      "AGENT    TRANSITION         LET PASS BY                     EVALUATION",
+      `default  promote to staged  nobody                          ${SUITE}, passed`,
+      `default  promote to active  2 × reviewer, 1 of them people  ${SUITE}, at least 0.9, at most 7d old, judge certified`,
+      "default  rollback           2 × reviewer                    none",
       "",
     ]);
+    writeFileSync(file, "{}");
+    await assay(["policy", "set", "local.test.free", file]);
+    expect((await assay(["policy", "show", "local.test.free"])).out).toMatch(/free +everything +nobody +none\n$/);
     expect((await assay(["policy", "remove", "default"])).exit).toBe(0);
     expect((await assay(["policy", "show", "default"])).exit).toBe(2);
   });

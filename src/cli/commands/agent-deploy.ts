@@ -5,6 +5,8 @@ import { type Client, connect } from "../client.ts";
 import type { Call, FlagValues } from "../command.ts";
 import { EXIT, exitCodeOf } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
+import { namedAgent } from "../known-names.ts";
+import { orNearest } from "../nearest.ts";
 import { printable } from "../printable.ts";
 import type { DEPLOY_FLAGS } from "../specs/deployment.ts";
 import { deploymentFields } from "./agent-deployments.ts";
@@ -17,7 +19,9 @@ export async function agentDeploy({ args, flags, json, config, io }: Call<typeof
   const [agentId = "", version = ""] = args;
   const request = requestOf(version, flags);
   try {
-    const record = await deploy(connect(config), agentId, request, { waitSeconds: flags.wait ?? 0, io });
+    const client = connect(config);
+    const asked = deploy(client, agentId, request, { waitSeconds: flags.wait ?? 0, io });
+    const record = await orNearest(asked, namedAgent(client, agentId));
     io.out(json ? JSON.stringify(record) : deploymentFields(record, io.paint));
     return EXIT.fine;
   } catch (error) {

@@ -2,12 +2,15 @@ import type { AgentDeployment } from "../../protocol/deployment-api.ts";
 import { connect } from "../client.ts";
 import type { Call } from "../command.ts";
 import type { Paint } from "../io.ts";
+import { namedAgent } from "../known-names.ts";
+import { orNearest } from "../nearest.ts";
 import { printable } from "../printable.ts";
 import { formatFields, formatTable } from "../table.ts";
 
 export async function agentDeployments({ args: [agentId = ""], json, config, io }: Call): Promise<undefined> {
   const path = `/v1/agents/${encodeURIComponent(agentId)}/deployments`;
-  const deployments = await connect(config).json<AgentDeployment[]>(path);
+  const client = connect(config);
+  const deployments = await orNearest(client.json<AgentDeployment[]>(path), namedAgent(client, agentId));
   if (json) return void io.out(JSON.stringify(deployments));
   const rows = deployments.map((one) => [
     printable(one.version),

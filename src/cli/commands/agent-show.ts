@@ -1,16 +1,19 @@
 import type { AgentEntry, AgentVersion, AgentVersions } from "../../protocol/agent-api.ts";
 import { connect } from "../client.ts";
 import type { Call } from "../command.ts";
+import { namedAgent } from "../known-names.ts";
+import { orNearest } from "../nearest.ts";
 import { printable } from "../printable.ts";
 import { formatFields, formatTable } from "../table.ts";
 
 export async function agentShow({ args: [agentId = ""], json, config, io }: Call): Promise<undefined> {
   const client = connect(config);
   const id = encodeURIComponent(agentId);
-  const [agent, { versions }] = await Promise.all([
+  const asked = Promise.all([
     client.json<AgentEntry>(`/v1/agents/${id}`),
     client.json<AgentVersions>(`/v1/host/assay/agents/${id}/versions`),
   ]);
+  const [agent, { versions }] = await orNearest(asked, namedAgent(client, agentId));
   if (json) return void io.out(JSON.stringify({ agent, versions }));
   io.out(formatFields(fieldsOf(agent), io.paint));
   io.out("");

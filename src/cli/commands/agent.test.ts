@@ -72,6 +72,7 @@ describe("assay agent sign", () => {
       expect(code).toBe(2);
       expect(err).not.toContain("hunter2");
     }
+    expect((await assay(["sign", good])).err).toContain("--key names the key to sign with");
     expect([bad, good].some((folder) => existsSync(join(folder, "pack.files.sig")))).toBe(false);
   });
 });
@@ -114,6 +115,12 @@ describe("against a server", () => {
     });
     expect((await assay(["install", folder], env)).out).toMatch(/^Unchanged: local\.acme\.support@1\.0\.0/);
     expect((await assay(["list"], env)).out).toMatch(/local\.acme\.support\.refunds +1\.0\.0 +Refunds clerk/);
+    for (const command of [["show"], ["deployments"], ["deploy", "--pause"]]) {
+      const [verb = "", ...flags] = command;
+      const version = verb === "deploy" ? ["1.0.0"] : [];
+      const typo = await assay([verb, "local.acme.support.refund", ...version, ...flags], env);
+      expect(typo).toMatchObject({ code: 2, err: expect.stringContaining("Did you mean local.acme.support.refunds?") });
+    }
     const shown = await assay(["show", "local.acme.support.refunds"], env);
     expect(shown.out).toMatch(/pack +local\.acme\.support@1\.0\.0/);
     expect(shown.out).toMatch(/1\.0\.0 +installed +no +tenant +Acme +acme\.support\.evals\.refunds@1\.0\.0/);

@@ -31,9 +31,20 @@ describe("a baseline", () => {
 
     const [from, to] = [runIdIn(set.out), runIdIn(worse.out)];
     const compared = await desk.eval("compare", to, "main");
-    expect(compared).toMatchObject({ code: 1, out: expect.stringMatching(/^regressed: .*\n- a\n- b\n/) });
-    expect((await desk.eval("compare", from, to)).out).toMatch(/^improved: /);
+    expect(compared).toMatchObject({ code: 1, out: expect.stringMatching(/^✗ regressed: /m) });
+    expect(compared.out).toMatch(/^Passed +20 of 20 +13 of 20$/m);
+    expect(compared.out).toMatch(/^TASK +BASELINE +NOW\na +passed 1 +failed 0 +lost\nb +passed 1 +failed 0 +lost$/m);
+    expect((await desk.eval("compare", from, to)).out).toMatch(/^a +failed 0 +passed 1 +gained$[\s\S]*^✓ improved: /m);
+    expect((await desk.eval("compare", to, "mian")).err).toContain("There is no baseline mian here");
+    expect((await desk.eval("compare", to, "mian")).err).toContain("Did you mean main?");
+    const typo = await desk.eval("run", file, ...good, "--baseline", "mian");
+    expect(typo).toMatchObject({ code: 2, err: expect.stringContaining("no baseline mian here") });
+    expect(typo.err).toContain("Did you mean main?");
+    const listed = (await desk.eval("list")).out;
+    expect(listed).toContain("13/20   meets its bars; score -0.35 on the baseline");
+    expect(listed).toContain("20/20   meets its bars; score as in the baseline");
     expect(JSON.parse((await desk.eval("compare", to, from, "--json")).out)).toMatchObject({ baselineRunId: from });
+    expect((await desk.eval("compare", runIdIn(bit.out), "main")).code).toBe(0);
     expect((await desk.eval("compare", runIdIn(bit.out), "main", "--fail-on", "suspect")).code).toBe(1);
   });
 
@@ -48,6 +59,13 @@ describe("a baseline", () => {
       out: expect.stringContaining("at least 5 are needed"),
     });
     expect((await desk.eval("compare", runId, runId, "--require-verdict")).code).toBe(5);
+    expect((await desk.eval("compare", runId, runId)).code).toBe(0);
+    const other = desk.file("other.json", { ...lettersSuite("abcd"), version: "2.0.0" });
+    const another = runIdIn((await desk.eval("run", other, ...desk.agents(lettersScript("abcd")))).out);
+    expect(await desk.eval("compare", another, runId)).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/is of suite local\.test\.evals\.echo@2\.0\.0, and run-\S+ of .*@1\.0\.0/),
+    });
   });
 
   test("is refused where it makes no sense, and can be taken away", async () => {
@@ -56,6 +74,10 @@ describe("a baseline", () => {
     await desk.eval("run", file, ...desk.agents(lettersScript("abc")));
     expect((await desk.eval("baseline set", "main")).code).toBe(2);
     expect((await desk.eval("baseline set", "main", "run-none")).code).toBe(2);
+    const run = runIdIn((await desk.eval("list")).out);
+    const both = await desk.eval("baseline set", "main", run, "--suite", "local.test.evals.echo");
+    expect(both).toMatchObject({ code: 2, err: expect.stringContaining("--suite goes with --latest") });
+    expect(await desk.eval("show", run, "--md", desk.folder)).toMatchObject({ code: 2, out: "" });
     expect((await desk.eval("baseline set", "run-main", "--latest")).code).toBe(2);
     expect((await desk.eval("baseline set", "a/b", "--latest")).code).toBe(2);
     expect((await desk.eval("baseline set", "x", "--latest", "--suite", "acme.evals.none")).code).toBe(2);

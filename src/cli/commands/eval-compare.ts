@@ -1,13 +1,15 @@
 import { compare } from "../../evals/statistics/comparison.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { EvalReport } from "../../protocol/eval-api.ts";
-import type { Comparison } from "../../protocol/eval-statistics.ts";
 import type { Call } from "../command.ts";
+import { isBaselineFile, loadBaselineFile } from "../evals/baseline-file.ts";
 import { withHome } from "../evals/choose-home.ts";
+import { type ComparedSide, comparisonText, fileSide } from "../evals/comparison-text.ts";
 import type { EvalHome } from "../evals/eval-home.ts";
+import { namedBaseline } from "../evals/named-baseline.ts";
 import { demandsOf } from "../evals/outcome-of.ts";
 import { EXIT } from "../exit-codes.ts";
-import { printable } from "../printable.ts";
+import { orNearest } from "../nearest.ts";
 import type { EVAL_COMPARE_FLAGS } from "../specs/eval.ts";
 
 export async function evalCompare(call: Call<typeof EVAL_COMPARE_FLAGS>): Promise<number> {
@@ -16,8 +18,8 @@ export async function evalCompare(call: Call<typeof EVAL_COMPARE_FLAGS>): Promis
   const { failOn, requireVerdict } = demandsOf(flags);
   if (failOn.some((what) => what !== "suspect")) throw refuse("--fail-on takes suspect here");
   const { candidate, baseline } = await withHome(call, async (home) => {
-    const candidate = await home.report(runId);
-    return { candidate, baseline: await home.report(await runOf(home, candidate, named)) };
+    const candidate = await wholeReport(home, runId);
+    return { candidate, baseline: await baselineSide(home, candidate, named) };
   });
   if (candidate.suiteSha256 !== baseline.suiteSha256) {
     const [one, other] = [candidate, baseline].map((side) => `${side.suiteId}@${side.suiteVersion}`);
@@ -28,23 +30,27 @@ export async function evalCompare(call: Call<typeof EVAL_COMPARE_FLAGS>): Promis
     );
   }
   const comparison = compare({ candidate: candidate.tasks, baseline: baseline.tasks }, { seed: candidate.seed });
-  if (json) io.out(JSON.stringify({ runId, baselineRunId: baseline.runId, comparison }));
-  else io.out(textOf(comparison));
+  const fileSha256 = baseline.fileSha256 === undefined ? {} : { baselineFileSha256: baseline.fileSha256 };
+  if (json) io.out(JSON.stringify({ runId, baselineRunId: baseline.runId, ...fileSha256, comparison }));
+  else io.out(comparisonText({ candidate, baseline }, comparison, io.paint));
   const { verdict } = comparison;
   if (verdict === "regressed" || (verdict === "suspect" && failOn.includes("suspect"))) return EXIT.negative;
   return requireVerdict && verdict === "not_enough_data" ? EXIT.noVerdict : EXIT.fine;
 }
 
-async function runOf(home: EvalHome, { suiteId }: EvalReport, named: string): Promise<string> {
-  return named.startsWith("run-") ? named : (await home.baseline(suiteId, named)).runId;
+async function wholeReport(home: EvalHome, runId: string): Promise<EvalReport> {
+  const report = await home.report(runId);
+  if (report.complete) return report;
+  throw refuse(`${runId} did not complete, and the tasks that happened to come first say nothing about the others`);
 }
 
-function textOf({ verdict, reason, lost, gained }: Comparison): string {
-  return [
-    printable(`${verdict.replaceAll("_", " ")}: ${reason}`),
-    ...lost.map((taskId) => `- ${printable(taskId)}`),
-    ...gained.map((taskId) => `+ ${printable(taskId)}`),
-  ].join("\n");
+/** What was imported is there as its file only. */
+async function baselineSide(home: EvalHome, { suiteId }: EvalReport, named: string): Promise<ComparedSide> {
+  if (isBaselineFile(named)) return fileSide(await loadBaselineFile(named));
+  if (named.startsWith("run-")) return wholeReport(home, named);
+  const known = { baseline: namedBaseline(home, suiteId, named) };
+  const { runId, imported } = await orNearest(home.baseline(suiteId, named), known);
+  return imported === undefined ? wholeReport(home, runId) : fileSide(await home.exportBaseline(suiteId, named));
 }
 
 function refuse(problem: string): AppError {

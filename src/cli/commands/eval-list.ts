@@ -1,3 +1,4 @@
+import { figure } from "../../formats/eval/eval-outcome.ts";
 import type { EvalEntry } from "../../protocol/eval-baseline.ts";
 import type { Call } from "../command.ts";
 import { withHome } from "../evals/choose-home.ts";
@@ -12,7 +13,7 @@ export async function evalList(call: Call<typeof EVAL_LIST_FLAGS>): Promise<unde
   const query = { limit: SHOWN, ...(flags.suite === undefined ? {} : { suiteId: flags.suite }) };
   const { evals } = await withHome(call, (home) => home.list(query));
   if (json) io.out(JSON.stringify({ evals }));
-  else if (evals.length === 0) io.err("No evaluations yet. Start one with: assay eval run");
+  else if (evals.length === 0) io.err(nothing(flags.suite));
   else io.out(formatTable(["RUN", "SUITE", "AGENT", "STARTED", "PASSED", "RESULT"], evals.map(rowOf), io.paint));
 }
 
@@ -28,7 +29,21 @@ function rowOf(entry: EvalEntry): string[] {
   ].map(printable);
 }
 
-function resultOf({ status, passed, error }: EvalEntry): string {
-  if (status === "completed") return passed ? "passed" : "not passed";
-  return error === undefined ? status : `${status}: ${error}`;
+function nothing(suite: string | undefined): string {
+  const which = suite === undefined ? "No evaluations yet." : `No evaluations with suite ${printable(suite)} yet.`;
+  return `${which} Start one with: assay eval run`;
+}
+
+/** The bars of the suite are one thing and the baseline another: whoever reads only this line must not take one for both. */
+function resultOf({ status, passed, error, scoreDelta, baselineFileSha256 }: EvalEntry): string {
+  if (status !== "completed") return error === undefined ? status : `${status}: ${error}`;
+  const bars = passed ? "meets its bars" : "does not meet its bars";
+  if (scoreDelta === undefined) return bars;
+  const baseline = baselineFileSha256 === undefined ? "the baseline" : "the imported baseline";
+  const change = scoreDelta === 0 ? `score as in ${baseline}` : `score ${signed(scoreDelta)} on ${baseline}`;
+  return `${bars}; ${change}`;
+}
+
+function signed(value: number): string {
+  return `${value > 0 ? "+" : ""}${figure(value)}`;
 }

@@ -69,6 +69,8 @@ describe("assay eval run without a server", () => {
     expect(out).toMatch(/✗ b +2 of 4 scored trials passed; score 0\.5 +flaky/);
     expect(out).toMatch(/pass@4 +1/);
     expect(out).toMatch(/pass\^4 +0\.5/);
+    const some = desk.agents({ a: { output: "a" }, b: [{ output: "b" }, { error: { code: "agent_timeout" } }] });
+    expect((await desk.eval("run", suite, ...some, "--trials", "2")).out).toMatch(/pass@2 +1 \(.*\), of 1 task$/m);
   });
 
   test("runs only the tasks and modes that are named, and never passes with none", async () => {
@@ -77,13 +79,25 @@ describe("assay eval run without a server", () => {
     const agent = desk.agents(lettersScript("abc", "c"));
     const some = await desk.eval("run", suite, ...agent, "--task", "a", "--task", "b", "--mode", "golden");
     expect(some).toMatchObject({ code: 0, out: expect.stringContaining("2 of 2 tasks") });
+    expect(some.out).toContain("! 1 of 3 tasks of the suite was not run.");
     for (const nothing of [
       ["--task", "zzz"],
+      ["--task", "z*"],
+      ["--task", ","],
       ["--mode", "rubric"],
       ["--mode", "sideways"],
     ]) {
       expect((await desk.eval("run", suite, ...agent, ...nothing)).code).toBe(2);
     }
+  });
+
+  test("says of how many a rate is when there were errors", async () => {
+    const desk = new EvalDesk();
+    const suite = desk.file("suite.json", lettersSuite("abc"));
+    const agent = desk.agents({ a: { output: "a" }, b: { output: "?" }, c: { error: { code: "agent_timeout" } } });
+    const { out } = await desk.eval("run", suite, ...agent);
+    expect(out).toMatch(/^Passed +1 of 3 tasks, of the 2 that could be scored 0\.5 /m);
+    expect(out).toMatch(/^Score +0\.333 with errors as 0, of the 2 that could be scored 0\.5 /m);
   });
 
   test("tries errors again when told to", async () => {
@@ -103,20 +117,28 @@ describe("assay eval run without a server", () => {
     expect(missing).toMatchObject({ code: 4, out: expect.stringContaining("Unreachable: all 2 tasks") });
     const usage = { inputTokens: 1, outputTokens: 1, costUsd: 1 };
     const agent = desk.agents({ a: { output: "a", usage }, b: { output: "b", usage } });
-    const junit = join(desk.folder, "junit.xml");
-    const spent = await desk.eval(
-      "run",
-      suite,
-      ...agent,
-      "--budget-usd",
-      "0.5",
-      "--concurrency",
-      "1",
-      "--junit",
-      junit,
-    );
-    expect(spent).toMatchObject({ code: 5, out: expect.stringContaining("No verdict: the budget was spent") });
+    const [junit, json] = [join(desk.folder, "junit.xml"), join(desk.folder, "r.json")];
+    const limits = ["--budget-usd", "0.5", "--concurrency", "1"];
+    const spent = await desk.eval("run", suite, ...agent, ...limits, "--junit", junit, "--json", json);
+    expect(spent).toMatchObject({
+      code: 5,
+      out: expect.stringMatching(/No verdict: the budget stopped it\. .* after 1 of 2 tasks/),
+    });
     expect(allNamed(readXml(read(junit)), "error")).toHaveLength(1);
+    expect(JSON.parse(read(json))).toMatchObject({ complete: false, report: { tasks: [{ taskId: "a" }] } });
+    expect(spent.out).toMatch(/^Partial +1 of 2 tasks done$/m);
+
+    const runId = runIdIn(spent.out);
+    expect(await desk.eval("show", runId)).toEqual({ code: 0, out: spent.out, err: "" });
+    const refused = async (...argv: string[]) => {
+      const { code, err } = await desk.eval(...argv);
+      expect(code).toBe(2);
+      return err;
+    };
+    expect(await refused("compare", runId, runId)).toContain("did not complete");
+    expect(await refused("run", suite, ...agent, "--baseline", runId)).toContain("has not completed; it is failed");
+    expect(await refused("run", suite, ...agent, "--failed-in", runId)).toContain("did not complete");
+    expect(await refused("baseline set", "main", runId)).toContain("only an evaluation that has completed");
   });
 
   test("refuses what makes no sense before anything is run, with 2", async () => {
@@ -131,7 +153,7 @@ describe("assay eval run without a server", () => {
       [[suite, ...agent, "--timeout", "1"], /--timeout goes with/],
       [[suite, "--command", "x", "--cache"], /--cache needs --agent-version/],
       [[suite, ...agent, "--require-verdict"], /needs --baseline/],
-      [[suite, ...agent, "--baseline", "main"], /no baseline "main" is set/],
+      [[suite, ...agent, "--baseline", "main"], /There is no baseline main here.*assay eval baseline set/],
       [[suite, ...agent, "--fail-on", "rain"], /--fail-on takes suspect/],
       [[suite, ...agent, "--budget-usd", "-1"], /must be an amount/],
       [[suite, ...agent, "--trials", "0"], /at least 1/],
@@ -141,11 +163,11 @@ describe("assay eval run without a server", () => {
       [[suite, "--http", "http://user:word@x"], /--http looks like a secret/],
       [[suite, "--command", "x", "--arg", `--key=sk-${"a1B2".repeat(12)}`], /--arg looks like a secret/],
       [[suite, "--command", ""], /no name/],
-      [[suite, "--agent", "local.test.nobody"], /There is no agent here/],
+      [[suite, "--agent", "local.test.nobody"], /There is no agent local\.test\.nobody here/],
       [[bad, ...agent], /\/version does not have the form[\s\S]*\/modes is empty/],
       [[join(desk.folder, "none.json"), ...agent], /no such file/],
       [[desk.folder, ...agent], /a folder/],
-      [["acme.evals.none@1.0.0", ...agent], /There is no suite here/],
+      [["acme.evals.none@1.0.0", ...agent], /There is no suite acme\.evals\.none@1\.0\.0 here/],
       [[suite, ...agent, "--url", "http://127.0.0.1:9"], /not both/],
     ];
     for (const [argv, says] of cases) {

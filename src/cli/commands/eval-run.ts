@@ -1,17 +1,25 @@
-import { refText } from "../../evals/suite/suite-ref.ts";
+import { parseSuiteRef, refText } from "../../evals/suite/suite-ref.ts";
+import type { BaselineFile } from "../../protocol/baseline-file.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { EvalConfigurable } from "../../protocol/eval-api.ts";
 import { EVAL_MODES, type EvalMode } from "../../protocol/eval-suite.ts";
 import type { Call, FlagValues } from "../command.ts";
+import { dollars } from "../dollars.ts";
+import { isBaselineFile, loadBaselineFile } from "../evals/baseline-file.ts";
 import { ownConfig, wantsServer } from "../evals/choose-home.ts";
+import { chosenTasks } from "../evals/chosen-tasks.ts";
 import { checkFiles, writeFiles } from "../evals/eval-files.ts";
 import type { EvalHome } from "../evals/eval-home.ts";
+import { ignoreHint } from "../evals/ignore-hint.ts";
+import { namedBaseline } from "../evals/named-baseline.ts";
 import { demandsOf, outcomeOf } from "../evals/outcome-of.ts";
 import type { OwnAgent } from "../evals/own-agent.ts";
 import { progressBar } from "../evals/progress-bar.ts";
 import { reportText } from "../evals/report-text.ts";
 import { type NamedSuite, namedSuite, placesOf } from "../evals/suite-argument.ts";
+import { suiteNames } from "../known-names.ts";
 import { split } from "../name-list.ts";
+import { orNearest } from "../nearest.ts";
 import { interruptible } from "../reviews/interruptible.ts";
 import type { EVAL_RUN_FLAGS } from "../specs/eval.ts";
 
@@ -25,16 +33,30 @@ export async function evalRun(call: EvalRunCall): Promise<number> {
   if (demands.requireVerdict && flags.baseline === undefined) refuse("--require-verdict needs --baseline");
   checkFiles(flags);
   const own = ownAgentOf(flags);
-  const configurable = configurableOf(flags, own);
   const suite = namedSuite(args[0] ?? "", io);
-  const hint = "The evaluation was cancelled; there is no verdict.";
+  const { baseline } = flags;
+  const baselineFile =
+    baseline !== undefined && isBaselineFile(baseline) ? await loadBaselineFile(baseline) : undefined;
+  const configurable = configurableOf(flags, own, baselineFile);
+  const hint = "The evaluation was cancelled; there is no verdict. What was done is in: assay eval show";
   return interruptible(io, hint, async (signal) => {
     const { home, agentId } = await homeFor(call, own, suite);
     try {
       const note = suite.file === undefined ? undefined : await home.keepSuite(suite.loaded);
       if (note !== undefined) io.err(`assay: ${note}`);
       const evalSuiteRef = suite.file === undefined ? suite.ref : refText(suite.loaded.suite);
-      const runId = await home.start({ evalSuiteRef, agentId, configurable });
+      const { suiteId } = parseSuiteRef(evalSuiteRef);
+      const started = (async () => {
+        if (baselineFile !== undefined) await home.keepBaselineFile(baselineFile);
+        if (configurable.baseline !== undefined) await home.baseline(suiteId, configurable.baseline);
+        const tasks = await tasksOf(home, suite, flags);
+        return home.start({ evalSuiteRef, agentId, configurable: { ...configurable, ...tasks } });
+      })();
+      const runId = await orNearest(started, {
+        baseline: { ...namedBaseline(home, suiteId, baseline ?? ""), hint: SET_BASELINE },
+        agent: { name: agentId, names: home.agentIds, ...(wantsServer(call) ? {} : { hint: BRING_AGENTS }) },
+        suite: { name: evalSuiteRef, names: async () => suiteNames(await home.suites(), evalSuiteRef) },
+      });
       const told = io.errIsTerminal ? await barFor(home, runId, call) : undefined;
       await home.untilEnded(runId, told, signal);
       const outcome = await outcomeOf(home, runId, demands);
@@ -49,6 +71,15 @@ export async function evalRun(call: EvalRunCall): Promise<number> {
       await home.close();
     }
   });
+}
+
+const SET_BASELINE = "Set one with: assay eval baseline set NAME --latest";
+const BRING_AGENTS = "Bring it with --packs DIR, or bind it in a file and name that with --agents FILE.";
+
+async function tasksOf(home: EvalHome, suite: NamedSuite, flags: EvalRunFlags): Promise<{ taskIds?: string[] }> {
+  if (flags.task.length === 0 && flags.failedIn === undefined) return {};
+  const { tasks, suiteId } = suite.file === undefined ? await home.suite(suite.ref) : suite.loaded.suite;
+  return { taskIds: await chosenTasks(home, { tasks, suiteId }, flags) };
 }
 
 async function barFor(home: EvalHome, runId: string, { io }: EvalRunCall): Promise<(scored: number) => void> {
@@ -68,26 +99,34 @@ function ownAgentOf({ agent, command, http, arg }: EvalRunFlags): OwnAgent | und
   return http === undefined ? undefined : { type: "http", url: http };
 }
 
-function configurableOf(flags: EvalRunFlags, own: OwnAgent | undefined): EvalConfigurable {
-  const { baseline, trials, concurrency, mode, task, retryErrors, cache, agentVersion, anyAgent } = flags;
+function baselineOf(named: string | undefined, file: BaselineFile | undefined): EvalConfigurable {
+  if (file !== undefined) return { baselineFileSha256: file.sha256 };
+  if (named === undefined) return {};
+  return named.startsWith("run-") ? { baselineRunId: named } : { baseline: named };
+}
+
+function configurableOf(
+  flags: EvalRunFlags,
+  own: OwnAgent | undefined,
+  file: BaselineFile | undefined,
+): EvalConfigurable {
+  const { baseline, trials, concurrency, mode, retryErrors, cache, agentVersion, anyAgent } = flags;
   if (own === undefined && flags.timeout !== undefined) {
     refuse("--timeout goes with --command or --http; for other agents it is in the agents file");
   }
   if (cache && own !== undefined && agentVersion === undefined) {
     refuse("--cache needs --agent-version here: nobody else can tell whether the agent is still the same");
   }
-  const named = baseline === undefined ? {} : baseline.startsWith("run-") ? { baselineRunId: baseline } : { baseline };
   const version = agentVersion === undefined ? {} : { agentLabel: agentVersion };
   return {
-    ...named,
+    ...baselineOf(baseline, file),
     ...version,
     ...(own === undefined && agentVersion !== undefined ? { agentVersion } : {}),
     ...(mode.length === 0 ? {} : { evalModes: modesOf(split(mode)) }),
-    ...(task.length === 0 ? {} : { taskIds: [...new Set(split(task))] }),
     ...(trials === undefined ? {} : { trials }),
     ...(concurrency === undefined ? {} : { concurrency }),
     ...(retryErrors === undefined ? {} : { retryErrors }),
-    ...(flags.budgetUsd === undefined ? {} : { budgetUsd: dollars(flags.budgetUsd) }),
+    ...(flags.budgetUsd === undefined ? {} : { budgetUsd: dollars("--budget-usd", flags.budgetUsd) }),
     ...(cache ? { cache } : {}),
     ...(anyAgent ? { anyAgent } : {}),
     ...(flags.requireCertificate ? { requireCertificate: true } : {}),
@@ -98,11 +137,6 @@ function modesOf(words: readonly string[]): EvalMode[] {
   const unknown = words.find((word) => !EVAL_MODES.some((mode) => mode === word));
   if (unknown !== undefined) refuse(`--mode takes ${EVAL_MODES.join(", ")}, and not ${unknown}`);
   return [...new Set(words)] as EvalMode[];
-}
-
-function dollars(text: string): number {
-  if (!/^\d+(\.\d+)?$/.test(text)) refuse(`--budget-usd must be an amount like 2.50, and not ${text}`);
-  return Number(text);
 }
 
 interface ChosenHome {
@@ -122,7 +156,10 @@ async function homeFor(call: EvalRunCall, own: OwnAgent | undefined, suite: Name
     return { home: serverHome(config), agentId: flags.agent ?? "" };
   }
   const { ownHome } = await import("../evals/own-home.ts");
-  const home = await ownHome(ownConfig(call), io, {
+  const chosen = ownConfig(call);
+  const hint = chosen.databaseUrl === undefined ? ignoreHint(chosen.data) : undefined;
+  if (hint !== undefined) io.err(`assay: ${hint}.`);
+  const home = await ownHome(chosen, io, {
     own,
     // What a suite was made for is what is evaluated with it, whatever it is called by.
     agentId: suite.file === undefined || flags.anyAgent ? undefined : suite.loaded.suite.targetAgentId,

@@ -68,7 +68,14 @@ describe("assay eval with a server", () => {
     expect((await assay(run, "viewer")).code).toBe(3);
     expect((await evalCommand(run, { ASSAY_URL: url })).code).toBe(3);
     expect((await evalCommand(run, { ASSAY_URL: "http://127.0.0.1:9", ASSAY_KEY: KEYS.owner.key })).code).toBe(4);
-    expect((await assay(["run", file, "--agent", "local.test.nobody"])).code).toBe(2);
+    const nobody = await assay(["run", file, "--agent", "local.test.nobody"]);
+    expect(nobody).toMatchObject({ code: 2, err: expect.stringContaining("There is no agent local.test.nobody here") });
+    const version = await assay(["run", file, "--agent", AGENT_ID, "--agent-version", "9.9.9"]);
+    expect(version.err).toContain("There is no version 9.9.9 of the agent here");
+    const ref = await assay(["run", "local.test.evals.eco@1.0.0", "--agent", AGENT_ID, "--task", "a"]);
+    expect(ref).toMatchObject({ code: 2, err: expect.stringContaining("Did you mean local.test.evals.echo@1.0.0?") });
+    const some = await assay(["run", "local.test.evals.echo@1.0.0", "--agent", AGENT_ID, "--task", "[ab]"]);
+    expect(some).toMatchObject({ code: 2, err: expect.stringContaining("the suite has no task [ab]") });
   });
 
   test("runs a program here all the same, and says so", async () => {

@@ -4,6 +4,7 @@ import type { Call } from "../command.ts";
 import { withHome } from "../evals/choose-home.ts";
 import { checkFiles, writeFiles } from "../evals/eval-files.ts";
 import type { EvalHome } from "../evals/eval-home.ts";
+import { latestEval } from "../evals/latest-eval.ts";
 import { NO_DEMANDS, outcomeOf, withoutContent } from "../evals/outcome-of.ts";
 import { reportText } from "../evals/report-text.ts";
 import type { EVAL_FILES_FLAGS } from "../specs/eval.ts";
@@ -20,7 +21,7 @@ export async function evalShow(call: Call<typeof EVAL_FILES_FLAGS>): Promise<und
 }
 
 async function latest(home: EvalHome): Promise<string> {
-  const [newest] = (await home.list({ limit: 1 })).evals;
-  if (newest !== undefined) return newest.runId;
+  const newest = await latestEval(home);
+  if (newest !== undefined) return newest;
   throw new AppError("unusable_input", { problem: "there is no evaluation yet; start one with: assay eval run" });
 }

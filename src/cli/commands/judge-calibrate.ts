@@ -2,6 +2,7 @@ import { refText } from "../../evals/suite/suite-ref.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { CalibrateJudge } from "../../protocol/judge-certificate-api.ts";
 import type { Call } from "../command.ts";
+import { dollars } from "../dollars.ts";
 import { chosenHome } from "../evals/choose-home.ts";
 import { type NamedSuite, namedSuite } from "../evals/suite-argument.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -47,12 +48,14 @@ export async function judgeCalibrate(call: CalibrateCall): Promise<number> {
 }
 
 function requestOf({ flags }: CalibrateCall, suite: NamedSuite, runIds: string[]): CalibrateJudge {
-  const { task, days, seed } = flags;
+  const { task, days, seed, concurrency, budgetUsd } = flags;
   return {
     suite: suite.file === undefined ? suite.ref : refText(suite.loaded.suite),
     runIds,
     ...(task === undefined ? {} : { taskId: task }),
     ...(days === undefined ? {} : { days }),
     ...(seed === undefined ? {} : { seed }),
+    ...(concurrency === undefined ? {} : { concurrency }),
+    ...(budgetUsd === undefined ? {} : { budgetUsd: dollars("--budget-usd", budgetUsd) }),
   };
 }

@@ -102,6 +102,11 @@ describe("assay judge without a server", () => {
     expect(await calibrate("--tape", tape, "--sidecar", "x", "--sidecar", "y")).toMatchObject({ code: 2 });
     expect((await calibrate("--tape", join(desk.folder, "none.tape"))).code).toBe(1);
     expect((await calibrate("--run", "run-none", "--agents", agentsOn(desk))).code).toBe(2);
+    const mute = desk.file("mute.json", { judge: { type: "scripted", script: { default: { output: "well" } } } });
+    expect(await calibrate("--tape", tape, "--agents", mute)).toMatchObject({
+      code: 5,
+      err: expect.stringContaining("gave no verdict on 2 of 2 outputs"),
+    });
     const other = desk.file(
       "other.json",
       judgedSuite("taped", [judgedTask("a", "x"), judgedTask("b", "y", "thanks")], "2.0.0"),

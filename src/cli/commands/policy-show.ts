@@ -3,6 +3,7 @@ import { connect } from "../client.ts";
 import type { Call } from "../command.ts";
 import { printable } from "../printable.ts";
 import { formatTable } from "../table.ts";
+import { formatDuration } from "../when.ts";
 
 const POLICIES = "/v1/host/assay/promotion-policies";
 
@@ -33,11 +34,19 @@ function table(policies: readonly PromotionPolicy[], paint: Parameters<typeof fo
 function peopleOf({ gate }: PolicyRule): string {
   if (gate === undefined) return "nobody";
   const { requiredRole, requiredScope, quorum = 1, minHumans = 0 } = gate;
-  return `${Math.max(quorum, minHumans)} × ${[requiredRole, requiredScope].filter(Boolean).join(" with ")}`;
+  const people = minHumans === 0 ? "" : `, ${minHumans} of them people`;
+  return `${Math.max(quorum, minHumans)} × ${[requiredRole, requiredScope].filter(Boolean).join(" with ")}${people}`;
 }
 
 function evalOf({ requiredEval }: PolicyRule): string {
   if (requiredEval === undefined) return "none";
-  const { suite, requiredPassScore } = requiredEval;
-  return requiredPassScore === undefined ? `${suite}, passed` : `${suite}, at least ${requiredPassScore}`;
+  const { suite, requiredPassScore, maxAgeSec, evalRunId, requireCertificate, acceptHumanOverrides } = requiredEval;
+  return [
+    suite,
+    requiredPassScore === undefined ? "passed" : `at least ${requiredPassScore}`,
+    ...(evalRunId === undefined ? [] : [`the run ${evalRunId}`]),
+    ...(maxAgeSec === undefined ? [] : [`at most ${formatDuration(maxAgeSec * 1000)} old`]),
+    ...(requireCertificate === undefined || requireCertificate === false ? [] : ["judge certified"]),
+    ...(acceptHumanOverrides === true ? ["people may override"] : []),
+  ].join(", ");
 }

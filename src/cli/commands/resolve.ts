@@ -73,5 +73,7 @@ function describe({ interruptId, runId, resolved, outcome, status, tally }: Reso
   }
   const votes = tally === undefined ? "" : ` ${tally.granted}/${tally.required}`;
   io.out(`${interruptId} open${votes}`);
-  if (io.outIsTerminal) io.err("It is recorded, and the gate still waits. See who else is to vote with: assay inbox");
+  if (!io.outIsTerminal) return;
+  const lacking = tally !== undefined && tally.granted >= tally.required ? " for people among those who grant" : "";
+  io.err(`It is recorded, and the gate still waits${lacking}. See who else is to vote with: assay inbox`);
 }

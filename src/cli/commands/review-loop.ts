@@ -13,7 +13,7 @@ import { askedJson, endingText } from "../reviews/asked.ts";
 import { askingFor } from "../reviews/asking.ts";
 import { interruptible } from "../reviews/interruptible.ts";
 import { holdingOf, newConversation, sameDir } from "../reviews/new-conversation.ts";
-import { childEnvironment, limitsOf } from "../reviews/provider.ts";
+import { limitsOf, providerEnvironment } from "../reviews/provider.ts";
 import { mediaTypeFor, readWork, writeWork } from "../reviews/work-file.ts";
 import type { REVIEW_LOOP_FLAGS } from "../specs/review-ask.ts";
 
@@ -28,7 +28,7 @@ export async function loopReview(call: Call<typeof REVIEW_LOOP_FLAGS>): Promise<
   const { review, directory } = conversation;
   const hint = `\`${programName()} review show ${review}${sameDir(folder)}\` says where it stands.`;
   return interruptible(io, hint, async (signal) => {
-    const environment = childEnvironment();
+    const environment = providerEnvironment();
     const reacting = { program, args: flags.onFeedbackArg, directory, environment, limits: limitsOf(config), signal };
     const asked = await withConversation(folder, review, holdingOf(config), (held, files) =>
       loop(held, first, files, {

@@ -16,6 +16,7 @@ import { fellBack, provideFromServer } from "../provide-from-server.ts";
 import { readInput } from "../read-input.ts";
 import { reviewerBindings } from "../reviewer-bindings.ts";
 import type { REVIEW_PROVIDE_FLAGS } from "../specs/review-provide.ts";
+import { chatModelOf } from "../wiring/review-model.ts";
 import type { WrittenReviewer } from "../written-reviewer.ts";
 
 export type ProvideCall = Call<typeof REVIEW_PROVIDE_FLAGS>;
@@ -47,7 +48,7 @@ async function provideHere({ flags, config, io }: ProvideCall, bytes: Uint8Array
   const agent = flags.agent ?? DEFAULT_AGENT;
   const taken = await takeTurn(
     home,
-    reviewerBindings(config, ownEnvironment(), inPlace(flags)).map(boundReviewer),
+    reviewerBindings(config, ownEnvironment(), inPlace(flags)).map((binding) => boundReviewer(binding, chatModelOf)),
     { bytes, agent, fork: flags.fork, ...(session === undefined ? {} : { session }) },
     {
       reviewLimitMs: flags.reviewTimeoutMs ?? config.reviewerTimeoutMs,

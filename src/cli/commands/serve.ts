@@ -39,14 +39,26 @@ import { checkWorkflowFiles, registerNew, type SkippedFile } from "../wiring/wor
 
 /** One process with everything in it, wired from top to bottom; it ends with a signal. */
 export function serve(call: Call): Promise<number> {
+  return serving(call, async () => ({ told: {} }));
+}
+
+export interface Prepared {
+  /** What `--json` tells beside the address. */
+  readonly told: object;
+  /** In place of those for whoever has just started an empty host. */
+  readonly hints?: readonly string[];
+}
+
+/** The same, with something to be done before it is said to be ready. */
+export function serving(call: Call, prepare: (ready: Ready) => Promise<Prepared>): Promise<number> {
   return runUntilStopped(call, async (log, shutdown, scrubber) => {
     const ready = await start(call, log, shutdown, scrubber);
-    announce(call, ready);
+    announce(call, ready, await prepare(ready));
     log.info({ url: ready.url, version: packageVersion() }, "ready");
   });
 }
 
-interface Ready {
+export interface Ready {
   readonly url: string;
   readonly ownerKey: string | undefined;
 }
@@ -166,16 +178,21 @@ async function hostWideIds(store: Store): Promise<string[]> {
   return ids;
 }
 
-function announce({ config, io, json }: Call, { url, ownerKey }: Ready): void {
+function announce({ config, io, json }: Call, { url, ownerKey }: Ready, { told, hints }: Prepared): void {
   if (!isLoopback(config.host)) {
     io.err(`assay: listening on ${config.host} without TLS: put a proxy with TLS in front, or keys travel readable.`);
   }
   if (!config.worker && config.databaseUrl === undefined) {
     io.err("assay: with --no-worker and SQLite nobody executes runs: no other process can work on this file.");
   }
-  if (json) io.out(JSON.stringify({ url, pid: process.pid, version: packageVersion(), ...(ownerKey && { ownerKey }) }));
+  if (json)
+    io.out(
+      JSON.stringify({ url, pid: process.pid, version: packageVersion(), ...(ownerKey && { ownerKey }), ...told }),
+    );
   else io.out(`Assay is ready at ${url}${ownerKey === undefined ? "" : `  owner key: ${ownerKey}`}`);
-  if (json || !io.errIsTerminal) return;
+  if (json) return;
+  for (const hint of hints ?? []) io.err(hint);
+  if (hints !== undefined || !io.errIsTerminal) return;
   if (ownerKey !== undefined) io.err(`The key is not shown again. In another terminal: export ASSAY_KEY=${ownerKey}`);
   const program = programName();
   io.err(`Next: ${program} workflow register FILE, then ${program} run start WORKFLOW --watch. Stop with ctrl-c.`);

@@ -31,7 +31,7 @@ describe("assay eval override", () => {
     const { code, out, err } = await assay("eval", "override", runId, "wrong", "pass", "--note", "as good");
     expect({ code, err }).toEqual({
       code: 0,
-      err: expect.stringMatching(/wrong: 0 → 1.*\n.*score 0\.5 → 1, not passed → passed/),
+      err: expect.stringMatching(/wrong: 0 → 1.*\n.*score 0\.5 → 1, the suite's bars not met → met/),
     });
     expect(out).toMatch(/^ann-[0-9a-z]+\n$/);
     expect((await assay("eval", "override", runId, "right", "--flag")).code).toBe(0);

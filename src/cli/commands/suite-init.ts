@@ -1,10 +1,12 @@
-import { existsSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
+import { dirname } from "node:path";
 import { starterSuite } from "../../evals/suite/starter-suite.ts";
 import { parseSuiteRef } from "../../evals/suite/suite-ref.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { Call } from "../command.ts";
 import { programName } from "../paths.ts";
 import { printable } from "../printable.ts";
+import { shellWord } from "../shell-word.ts";
 import type { INIT_SUITE_FLAGS } from "../specs/suite.ts";
 import { writeWhole } from "../write-file.ts";
 
@@ -19,12 +21,22 @@ export async function suiteInit({ args, flags, json, io }: Call<typeof INIT_SUIT
       });
     }
   }
+  makeFolder(dirname(file));
   await writeWhole(file, lines(`${JSON.stringify(suite, null, 2)}\n`));
   const { suiteId, version, tasks } = suite;
   if (json) return void io.out(JSON.stringify({ file, suiteId, version, taskCount: tasks.length }));
   io.out(`${printable(file)}: ${suiteId}@${version}, ${tasks.length} tasks`);
-  io.err(`Next: make the tasks your own, then ${programName()} suite validate ${printable(file)}. See docs/evals.md.`);
+  const next = `${programName()} eval run ${printable(shellWord(file))} --command PROGRAM`;
+  io.err(`Next: make the tasks your own, then: ${next}. See docs/evals.md.`);
   return undefined;
+}
+
+function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true });
+  } catch (error) {
+    throw new AppError("unusable_input", { problem: `${folder} cannot be made: ${(error as Error).message}` });
+  }
 }
 
 function checkedId(id: string): string {

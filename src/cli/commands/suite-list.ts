@@ -1,24 +1,13 @@
 import { refText } from "../../evals/suite/suite-ref.ts";
-import type { SuiteInfo, SuitePage } from "../../protocol/suite-api.ts";
 import { connect } from "../client.ts";
 import type { Call } from "../command.ts";
+import { suitesOf } from "../known-names.ts";
 import { printable } from "../printable.ts";
 import type { LIST_SUITE_FLAGS } from "../specs/suite.ts";
 import { formatTable } from "../table.ts";
 
-const PAGE = 200;
-
 export async function suiteList({ flags, json, config, io }: Call<typeof LIST_SUITE_FLAGS>): Promise<undefined> {
-  const client = connect(config);
-  const suites: SuiteInfo[] = [];
-  let cursor: string | undefined;
-  do {
-    const query = { limit: PAGE, cursor, suiteId: flags.suite };
-    const page: SuitePage = await client.json("/v1/host/assay/suites", { query });
-    suites.push(...page.suites);
-    cursor = page.nextCursor;
-  } while (cursor !== undefined);
-
+  const suites = await suitesOf(connect(config), flags.suite);
   if (json) io.out(JSON.stringify({ suites }));
   else if (suites.length === 0)
     io.err("No suites yet. Write one with: assay suite init, and keep it with: assay suite push");

@@ -1,8 +1,13 @@
 import { connect } from "../client.ts";
 import type { Call } from "../command.ts";
+import { suiteNames, suitesOf } from "../known-names.ts";
+import { orNearest } from "../nearest.ts";
 
 /** The author's own text, byte for byte. */
 export async function suiteShow({ args: [suite = ""], config, io }: Call): Promise<undefined> {
-  const text = await connect(config).text(`/v1/host/assay/suites/${encodeURIComponent(suite)}`);
+  const client = connect(config);
+  const names = async () => suiteNames(await suitesOf(client), suite);
+  const asked = client.text(`/v1/host/assay/suites/${encodeURIComponent(suite)}`);
+  const text = await orNearest(asked, { suite: { name: suite, names } });
   await io.write(text.endsWith("\n") ? text : `${text}\n`);
 }

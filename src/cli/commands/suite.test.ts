@@ -106,11 +106,11 @@ describe("assay suite validate", () => {
 });
 
 describe("assay suite init", () => {
-  test("writes a suite that is valid as it is, and under the id that is asked for", async () => {
-    const file = join(tempDir(), "first.json");
+  test("writes a suite that is valid as it is, in a new folder and under the id that is asked for", async () => {
+    const file = join(tempDir(), "suites", "first.json");
     const made = await assay(["init", file, "--id", "acme.shop.evals.orders"]);
     expect(made).toMatchObject({ code: 0, out: `${file}: acme.shop.evals.orders@0.1.0, 4 tasks\n` });
-    expect(made.err).toContain("suite validate");
+    expect(made.err).toContain(`eval run ${file} --command PROGRAM`);
     expect(loadSuite(readFileSync(file))).toMatchObject({ ok: true, problems: [] });
     expect(await assay(["validate", "--strict", file])).toMatchObject({ code: 0 });
   });
@@ -142,8 +142,10 @@ describe("assay suite init", () => {
       code: 2,
       err: expect.stringContaining("--id must be"),
     });
-    expect(await assay(["init", join(tempDir(), "no", "where.json")])).toMatchObject({ code: 2 });
     expect(() => readFileSync(file)).toThrow();
+    writeFileSync(file, "no folder");
+    expect(await assay(["init", join(file, "where.json")])).toMatchObject({ code: 2, out: "" });
+    expect(readFileSync(file, "utf8")).toBe("no folder");
   });
 });
 

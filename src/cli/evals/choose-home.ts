@@ -20,11 +20,11 @@ export function wantsServer({ given, isSet }: Pick<EvalCall, "given" | "isSet">)
 }
 
 /** Where evaluations are looked up. What opens a database or talks to a server is loaded when it is needed. */
-export async function chosenHome(call: EvalCall): Promise<EvalHome> {
+export async function chosenHome(call: EvalCall, { mayBeNew = false } = {}): Promise<EvalHome> {
   if (wantsServer(call)) return (await import("./server-home.ts")).serverHome(call.config);
   const { requireExisting } = await import("../database.ts");
   const config = ownConfig(call);
-  requireExisting(config);
+  if (!mayBeNew) requireExisting(config);
   return (await import("./own-home.ts")).ownHome(config, call.io);
 }
 
@@ -32,8 +32,12 @@ export function ownConfig({ config, given }: Pick<EvalCall, "config" | "given">)
   return given.has("databaseUrl") ? config : { ...config, databaseUrl: undefined };
 }
 
-export async function withHome<T>(call: EvalCall, use: (home: EvalHome) => Promise<T>): Promise<T> {
-  const home = await chosenHome(call);
+export async function withHome<T>(
+  call: EvalCall,
+  use: (home: EvalHome) => Promise<T>,
+  settings: { readonly mayBeNew?: boolean } = {},
+): Promise<T> {
+  const home = await chosenHome(call, settings);
   try {
     return await use(home);
   } finally {

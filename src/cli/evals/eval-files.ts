@@ -48,13 +48,14 @@ export async function writeFiles(outcome: EvalOutcome, files: EvalFiles): Promis
     [files.sarif, () => sarifText(shown, packageVersion())],
     [files.md, () => markdownText(outcome)],
   ] as const;
-  for (const [path, text] of texts) {
-    if (path === undefined) continue;
-    await writeOutput(path, [text()]).catch((error: unknown) => {
-      if (error instanceof FileError) throw refuse(`${path} cannot be written: ${error.message}`);
-      throw error;
-    });
-  }
+  for (const [path, text] of texts) if (path !== undefined) await writeText(path, text());
+}
+
+export async function writeText(path: string, text: string): Promise<void> {
+  await writeOutput(path, [text]).catch((error: unknown) => {
+    if (error instanceof FileError) throw refuse(`${path} cannot be written: ${error.message}`);
+    throw error;
+  });
 }
 
 function refuse(problem: string): AppError {

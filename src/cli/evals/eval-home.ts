@@ -1,8 +1,18 @@
 import type { UsableSuite } from "../../evals/suite/load-suite.ts";
 import type { AnnotationView } from "../../protocol/annotation-api.ts";
+import type { BaselineFile } from "../../protocol/baseline-file.ts";
 import type { EvalConfigurable, EvalReport } from "../../protocol/eval-api.ts";
-import type { BaselinePage, EvalBaseline, EvalEntry, EvalListQuery, EvalPage } from "../../protocol/eval-baseline.ts";
+import type {
+  BaselinePage,
+  EvalBaseline,
+  EvalEntry,
+  EvalListQuery,
+  EvalPage,
+  SetBaselineRequest,
+} from "../../protocol/eval-baseline.ts";
 import type { JudgeTaskRequest } from "../../protocol/eval-override.ts";
+import type { AgentEvalSuite } from "../../protocol/eval-suite.ts";
+import type { SuiteInfo } from "../../protocol/suite-api.ts";
 import type { AddedTask, AddFromRequest, TaskLinkPage, TaskLinkQuery } from "../../protocol/suite-growth.ts";
 import type { JudgeHome } from "../judges/judge-home.ts";
 
@@ -16,6 +26,11 @@ export interface EvalRequest {
 export interface EvalHome {
   /** Keeps a suite from a file; what there is to know about it for whoever started this. */
   keepSuite(suite: UsableSuite): Promise<string | undefined>;
+  /** A suite that is kept there; throws `not_found`. */
+  suite(ref: string): Promise<AgentEvalSuite>;
+  /** What there is, for whoever named something that is not there. */
+  suites(): Promise<readonly SuiteInfo[]>;
+  agentIds(): Promise<readonly string[]>;
   /** Gives the id of the run. */
   start(request: EvalRequest): Promise<string>;
   /**
@@ -24,12 +39,16 @@ export interface EvalHome {
    */
   untilEnded(runId: string, told: ((scored: number) => void) | undefined, signal: AbortSignal): Promise<void>;
   entry(runId: string): Promise<EvalEntry>;
-  /** With what was said in it. Throws `run_state_conflict` where it has not completed. */
+  /** With what was said in it; of one that was stopped, what was done. Throws `run_state_conflict` where it has not ended. */
   report(runId: string): Promise<EvalReport>;
   list(query: EvalListQuery): Promise<EvalPage>;
   baseline(suiteId: string, name: string): Promise<EvalBaseline>;
   baselines(cursor: string | undefined): Promise<BaselinePage>;
-  setBaseline(suiteId: string, name: string, runId: string): Promise<EvalBaseline>;
+  setBaseline(suiteId: string, name: string, named: SetBaselineRequest): Promise<EvalBaseline>;
+  /** As a file; throws `not_found`, also where what was kept of it is gone. */
+  exportBaseline(suiteId: string, name: string): Promise<BaselineFile>;
+  /** So that it can be compared with by its digest, or be given a name. */
+  keepBaselineFile(file: BaselineFile): Promise<void>;
   removeBaseline(suiteId: string, name: string): Promise<void>;
   /** Says something about the score of a task. */
   judgeTask(runId: string, taskId: string, request: JudgeTaskRequest): Promise<AnnotationView>;

@@ -2,15 +2,29 @@ import { conclude, type Demands, FAIL_ON, type FailOn } from "../../evals/report
 import { quotesOf } from "../../evals/report/quotes.ts";
 import type { EvalOutcome } from "../../formats/eval/eval-outcome.ts";
 import { AppError } from "../../protocol/errors.ts";
+import type { EvalReport } from "../../protocol/eval-api.ts";
+import type { EvalEntry } from "../../protocol/eval-baseline.ts";
+import { isTerminal } from "../../protocol/run-status.ts";
 import { split } from "../name-list.ts";
 import type { EvalHome } from "./eval-home.ts";
 
 /** What an evaluation came to, with all that was said in it. */
 export async function outcomeOf(home: EvalHome, runId: string, demands: Demands): Promise<EvalOutcome> {
   const entry = await home.entry(runId);
-  if (entry.status !== "completed") return { entry, conclusion: conclude(entry, undefined, demands) };
-  const report = await home.report(runId);
+  const report = isTerminal(entry.status) ? await reportOf(home, entry) : undefined;
+  if (report === undefined) return { entry, conclusion: conclude(entry, undefined, demands) };
   return { entry, report, conclusion: conclude(entry, report, demands), quotes: quotesOf(report) };
+}
+
+/** How it ended is known without the report of one that was stopped, which an older server does not have. */
+async function reportOf(home: EvalHome, { runId, status }: EvalEntry): Promise<EvalReport | undefined> {
+  try {
+    return await home.report(runId);
+  } catch (error) {
+    const isMissing = error instanceof AppError && (error.code === "run_state_conflict" || error.code === "not_found");
+    if (status !== "completed" && isMissing) return undefined;
+    throw error;
+  }
 }
 
 /** The same for those who may not read the tasks. */

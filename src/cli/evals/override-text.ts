@@ -7,7 +7,7 @@ import { printable } from "../printable.ts";
 const TASKS_SHOWN = 20;
 
 /** What people say of an evaluation beside what it came to; nothing where nobody said anything. */
-export function overrideLines({ override, passed, aggregateScore }: EvalReport, paint: Paint): string[] {
+export function overrideLines({ override, passed, aggregateScore, complete }: EvalReport, paint: Paint): string[] {
   const { tasks, disputed } = override;
   if (tasks.length === 0 && disputed.length === 0) return [];
   const lines = [...tasks.map((task) => taskLine(task, paint)), ...disputed.map((task) => disputeLine(task, paint))];
@@ -18,7 +18,9 @@ export function overrideLines({ override, passed, aggregateScore }: EvalReport, 
     ...(left > 0 ? [paint.dim(`  … and ${left} more; --json lists them`)] : []),
     ...(tasks.length === 0
       ? []
-      : [`  score ${figure(aggregateScore)} → ${figure(override.aggregateScore)}, ${change(passed, override.passed)}`]),
+      : [
+          `  score ${figure(aggregateScore)} → ${figure(override.aggregateScore)}${complete ? change(passed, override.passed) : ""}`,
+        ]),
   ];
 }
 
@@ -37,7 +39,8 @@ function disputeLine({ taskId, said }: EvalOverride["disputed"][number], paint: 
   return `  ${paint.yellow("?")} ${printable(taskId)}: disputed ${paint.dim(printable(words))}`;
 }
 
+/** Of the bars alone: the verdict, which may rest on a baseline too, is not changed by what people say. */
 function change(before: boolean, after: boolean): string {
-  const word = (passed: boolean) => (passed ? "passed" : "not passed");
-  return before === after ? `${word(after)} either way` : `${word(before)} → ${word(after)}`;
+  const word = (passed: boolean) => (passed ? "met" : "not met");
+  return `, the suite's bars ${before === after ? `${word(after)} either way` : `${word(before)} → ${word(after)}`}`;
 }

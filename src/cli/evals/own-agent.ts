@@ -37,7 +37,9 @@ export function boundAgent(
   const timeout = timeoutMs === undefined ? {} : { timeoutMs };
   const named = version === undefined ? {} : { version };
   // Through the same door as the bindings of a file, so that the same is refused and the same defaults hold.
-  const file = { bindings: { [agentId]: { ...own, ...timeout, ...named } } };
+  // Whoever types an address means it, wherever it is.
+  const meant = own.type === "http" ? { allowPrivate: true } : {};
+  const file = { bindings: { [agentId]: { ...own, ...timeout, ...named, ...meant } } };
   const read = parseAgentsFile(file, resolve("."));
   if (!read.ok) {
     const [first] = read.problems;

@@ -1,16 +1,26 @@
 import { userInfo } from "node:os";
+import { listedAgents } from "../../agents/registry/stored-agents.ts";
 import { annotationView } from "../../engine/annotation-view.ts";
 import { cancelRun } from "../../engine/change-run.ts";
 import type { Host } from "../../engine/host.ts";
 import { startWorker, type Worker } from "../../engine/worker.ts";
 import { judgeTask } from "../../evals/override/judge-task.ts";
+import { keepBaselineFile } from "../../evals/run/baseline-files.ts";
 import { createEvalRun } from "../../evals/run/create-eval-run.ts";
 import { evalReport } from "../../evals/run/eval-report.ts";
 import type { EvalServices } from "../../evals/run/eval-run.ts";
 import { getEval, listEvals } from "../../evals/run/list-evals.ts";
-import { getBaseline, listBaselines, removeBaseline, setBaseline } from "../../evals/run/named-baselines.ts";
+import {
+  exportBaseline,
+  getBaseline,
+  listBaselines,
+  removeBaseline,
+  setBaseline,
+} from "../../evals/run/named-baselines.ts";
 import { keepDraft } from "../../evals/suite/replace-suite.ts";
+import { listSuites } from "../../evals/suite/stored-suite.ts";
 import { refText } from "../../evals/suite/suite-ref.ts";
+import { readSuite } from "../../evals/suite/suite-store.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { Caller } from "../../protocol/identity.ts";
 import { isTerminal } from "../../protocol/run-status.ts";
@@ -79,6 +89,12 @@ async function openedHome(
       const ref = refText(loaded.suite);
       return `${ref} has other tasks than before under this version; what was evaluated with those is not comparable. Raise the version to keep both.`;
     },
+    suite: async (ref) => (await readSuite(host, caller.tenant, ref)).suite,
+    suites: async () => (await listSuites(host, caller.tenant, { limit: 1000 })).suites,
+    agentIds: async () => {
+      const bound = [...installed.file.bindings.keys()].map((name) => name.split("@")[0] ?? name);
+      return [...(await listedAgents(store, caller)).keys(), ...bound];
+    },
     start: (request) => start(host, services, caller, request),
     untilEnded: (runId, told, signal) => untilEnded(host, worker, caller, runId, { told, signal, trouble }),
     entry: (runId) => getEval(host, caller, runId),
@@ -97,7 +113,9 @@ async function openedHome(
       const { listTaskLinks } = await import("../../evals/add-from/task-links.ts");
       return listTaskLinks(store, caller, query);
     },
-    setBaseline: (suiteId, name, runId) => setBaseline(host, caller, { suiteId, name }, runId),
+    setBaseline: (suiteId, name, named) => setBaseline(host, caller, { suiteId, name }, named),
+    exportBaseline: (suiteId, name) => exportBaseline(host, caller, { suiteId, name }),
+    keepBaselineFile: (file) => keepBaselineFile(host, caller, file.sha256, file),
     removeBaseline: (suiteId, name) => removeBaseline(host, caller, { suiteId, name }),
     judge: ownJudge(host, services, caller),
     close: async () => {

@@ -1,4 +1,11 @@
-import { type EvalOutcome, figure, type OutcomeTask, taskProblem, taskState } from "../../formats/eval/eval-outcome.ts";
+import {
+  type EvalOutcome,
+  figure,
+  importedMark,
+  type OutcomeTask,
+  taskProblem,
+  taskState,
+} from "../../formats/eval/eval-outcome.ts";
 import type { EvalReport } from "../../protocol/eval-api.ts";
 import type { Estimate } from "../../protocol/eval-statistics.ts";
 import { formatCount } from "../amount.ts";
@@ -21,10 +28,17 @@ export function reportText(outcome: EvalOutcome, paint: Paint): string {
     report === undefined ? "" : failuresText(outcome, report, paint),
     report === undefined ? "" : figuresText(report, paint),
     report === undefined ? "" : overrideLines(report, paint).join("\n"),
-    conclusion.warnings.map((warning) => `${paint.yellow("!")} ${printable(warning)}`).join("\n"),
+    unsaid(conclusion)
+      .map((warning) => `${paint.yellow("!")} ${printable(warning)}`)
+      .join("\n"),
     verdictText(outcome, paint),
   ];
   return parts.filter((part) => part !== "").join("\n\n");
+}
+
+/** What the verdict does not say already. */
+function unsaid({ warnings, sentence }: EvalOutcome["conclusion"]): string[] {
+  return warnings.filter((warning) => !sentence.toLowerCase().includes(warning.toLowerCase()));
 }
 
 function verdictText({ conclusion }: EvalOutcome, paint: Paint): string {
@@ -56,7 +70,7 @@ function failuresText(outcome: EvalOutcome, { tasks }: EvalReport, paint: Paint)
 
 function headline(task: OutcomeTask, widest: number, paint: Paint): string {
   const mark = taskState(task) === "error" ? paint.yellow("!") : paint.red("✗");
-  const marks = [...(task.flaky ? [paint.yellow("flaky")] : []), ...(task.cached > 0 ? [paint.dim("cached")] : [])];
+  const marks = task.flaky ? [paint.yellow("flaky")] : [];
   return [`${mark} ${printable(task.taskId).padEnd(widest)}`, printable(taskProblem(task)), ...marks].join("  ");
 }
 
@@ -71,20 +85,24 @@ function quoted(lines: readonly string[], paint: Paint): string[] {
 }
 
 function figuresText(report: EvalReport, paint: Paint): string {
-  const { figures, baseline, cachedTrials } = report;
+  const { figures, baseline, cachedTrials, stopped } = report;
   const { tasks, trials, latency, cost } = figures;
   const most = figures.atK.at(-1);
   const comparison = baseline?.comparison;
   return formatFields(
     {
-      Passed: `${tasks.passed} of ${tasks.total} tasks, ${estimate(figures.passRate)}`,
+      Partial: stopped && `${stopped.tasksDone} of ${formatCount(stopped.tasksPlanned, "task")} done`,
+      Passed: `${tasks.passed} of ${tasks.total} tasks, ${tasks.errored === 0 || tasks.scored === 0 ? "" : `of the ${tasks.scored} that could be scored `}${estimate(figures.passRate)}`,
       Score:
         tasks.errored === 0 || tasks.scored === 0
           ? estimate(figures.score)
-          : `${figure(report.aggregateScore)}, of what could be scored ${estimate(figures.score)}`,
+          : `${figure(report.aggregateScore)} with errors as 0, of the ${tasks.scored} that could be scored ${estimate(figures.score)}`,
       ...(most === undefined || most.k === 1
         ? {}
-        : { [`pass@${most.k}`]: estimate(most.passAtK), [`pass^${most.k}`]: estimate(most.passHatK) }),
+        : {
+            [`pass@${most.k}`]: ofTasks(most.passAtK, tasks.total),
+            [`pass^${most.k}`]: ofTasks(most.passHatK, tasks.total),
+          }),
       Flaky: tasks.flaky > 0 ? formatCount(tasks.flaky, "task") : undefined,
       Errors: trials.errors > 0 ? `${trials.errors} of ${trials.total} trials` : undefined,
       Cached: cachedTrials > 0 ? `${cachedTrials} of ${trials.total} trials` : undefined,
@@ -94,7 +112,11 @@ function figuresText(report: EvalReport, paint: Paint): string {
           ? undefined
           : `${cost.unknown > 0 ? "at least " : ""}${cost.totalUsd} USD`,
       ...judgeFields(report),
-      Baseline: baseline && printable(`${baseline.name ?? baseline.runId}: ${verdictWord(comparison?.verdict)}`),
+      Baseline:
+        baseline &&
+        printable(
+          `${baseline.name ?? baseline.runId}${importedMark(baseline)}: ${verdictWord(comparison?.verdict, stopped)}`,
+        ),
     },
     paint,
   );
@@ -116,8 +138,13 @@ function judgeFields({ judge }: EvalReport): Record<string, string | undefined> 
   };
 }
 
-function verdictWord(verdict: string | undefined): string {
-  return verdict?.replaceAll("_", " ") ?? "nothing to compare with";
+function verdictWord(verdict: string | undefined, stopped: EvalReport["stopped"]): string {
+  return verdict?.replaceAll("_", " ") ?? (stopped === undefined ? "nothing to compare with" : "not compared");
+}
+
+/** Tasks that had errors may have too few trials left to count. */
+function ofTasks(rate: Estimate, total: number): string {
+  return rate.count === total ? estimate(rate) : `${estimate(rate)}, of ${formatCount(rate.count, "task")}`;
 }
 
 function estimate({ value, interval }: Estimate): string {

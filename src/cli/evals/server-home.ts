@@ -4,10 +4,12 @@ import type { CreateRunResponse } from "../../protocol/api.ts";
 import { type Client, type ClientSettings, connect } from "../client.ts";
 import { followRun } from "../follow-run.ts";
 import { serverJudge } from "../judges/server-judge.ts";
+import { agentIds, suitesOf } from "../known-names.ts";
 import type { EvalHome } from "./eval-home.ts";
 
 const EVALS = "/v1/host/assay/evals";
 const BASELINES = "/v1/host/assay/eval-baselines";
+const FILES = "/v1/host/assay/eval-baseline-files";
 
 /** Evaluations on a server. */
 export function serverHome(settings: ClientSettings): EvalHome {
@@ -21,6 +23,9 @@ export function serverHome(settings: ClientSettings): EvalHome {
       await client.json(`/v1/host/assay/suites/${ref}`, { method: "PUT", body: text });
       return undefined;
     },
+    suite: (ref) => client.json(`/v1/host/assay/suites/${encodeURIComponent(ref)}`),
+    suites: () => suitesOf(client),
+    agentIds: () => agentIds(client),
     start: async (request) => {
       // Should the answer be lost on its way, nothing is started twice.
       const headers = { "idempotency-key": randomUUID() };
@@ -38,7 +43,9 @@ export function serverHome(settings: ClientSettings): EvalHome {
       client.json(`${of(runId)}/tasks/${encodeURIComponent(taskId)}:judge`, { method: "POST", body }),
     addFrom: (body) => client.json("/v1/host/assay/suites:add-from", { method: "POST", body }),
     taskLinks: (query) => client.json("/v1/host/assay/suite-links", { query }),
-    setBaseline: (suiteId, name, runId) => client.json(named(suiteId, name), { method: "PUT", body: { runId } }),
+    setBaseline: (suiteId, name, body) => client.json(named(suiteId, name), { method: "PUT", body }),
+    exportBaseline: (suiteId, name) => client.json(`${named(suiteId, name)}/file`),
+    keepBaselineFile: async (body) => void (await client.json(`${FILES}/${body.sha256}`, { method: "PUT", body })),
     removeBaseline: async (suiteId, name) => void (await client.text(named(suiteId, name), { method: "DELETE" })),
     judge: serverJudge(client),
     close: async () => {},

@@ -46,15 +46,15 @@ export interface CarrierFor {
 export function carrierFor({ provider, directory, title, config }: CarrierFor): Carrier {
   const limits = limitsOf(config);
   if ("url" in provider) return httpCarrier({ ...provider, key: config.key, limits });
-  return commandCarrier({ command: provider, directory, title, environment: childEnvironment(), limits });
+  return commandCarrier({ command: provider, directory, title, environment: providerEnvironment(), limits });
 }
 
 export function isForkedBy(provider: Provider): boolean {
   return !("url" in provider) && isForked(provider);
 }
 
-/** Without secrets of ours: the program is somebody else's. */
-export function childEnvironment(): Readonly<Record<string, string | undefined>> {
+/** Without secrets of ours, but with what a reviewer needs that is Assay too: the key of its model. */
+export function providerEnvironment(): Readonly<Record<string, string | undefined>> {
   return withoutSecrets(ownEnvironment());
 }
 

@@ -1,5 +1,6 @@
 import { type AnyCommand, command, type Flags } from "../command.ts";
 import type { SettingName } from "../settings.ts";
+import { BASELINE_COMMANDS } from "./eval-baseline.ts";
 import { CLIENT, DATABASE } from "./shared.ts";
 
 /** Either a server, or the database itself with what it takes to evaluate in this process. */
@@ -58,11 +59,24 @@ export const EVAL_RUN_FLAGS = {
   },
   arg: { type: "list", value: "ARG", summary: "An argument of the program; repeat it for more." },
   http: { type: "text", value: "URL", summary: "Evaluate what answers there: the task is posted as JSON." },
-  baseline: { type: "text", value: "NAME", summary: "Compare with this baseline, or with the run of this id." },
+  baseline: {
+    type: "text",
+    value: "NAME",
+    summary: "Compare with this baseline, with the run of this id, or with the one in this file (FILE.json).",
+  },
   trials: { type: "integer", value: "N", min: 1, summary: "How often each task is tried; 1 unless told otherwise." },
   concurrency: { type: "integer", value: "N", min: 1, summary: "Tasks that run at the same time." },
   mode: { type: "list", value: "MODE", summary: "Only this mode of the suite; repeat it for more." },
-  task: { type: "list", value: "ID", summary: "Only this task; repeat it for more." },
+  task: {
+    type: "list",
+    value: "ID",
+    summary: "Only this task; an asterisk stands for any characters. Repeat it for more.",
+  },
+  failedIn: {
+    type: "text",
+    value: "RUN",
+    summary: "Only tasks that did not pass in this evaluation; latest for the newest one with this suite.",
+  },
   retryErrors: {
     type: "integer",
     value: "N",
@@ -105,6 +119,7 @@ export const evalRun = command({
   examples: [
     "assay eval run suite.json --command python3 --arg agent.py",
     "assay eval run suite.json --http http://127.0.0.1:8000/answer --trials 5 --junit results.xml",
+    "assay eval run suite.json --command node --arg agent.mjs --baseline baseline.json --require-verdict",
     "assay eval run acme.support.evals.refunds@1.0.0 --agent vendor.acme.support --baseline main --url https://assay.example.com",
   ],
   exits: EVAL_EXITS,
@@ -149,7 +164,7 @@ export const evalCompare = command({
   about: "Tasks are paired by id. Both have to be of the same version of a suite.",
   args: [
     { name: "RUN", summary: "The evaluation in question." },
-    { name: "BASELINE", summary: "The name of a baseline, or the id of an evaluation." },
+    { name: "BASELINE", summary: "The name of a baseline, its file (FILE.json), or the id of an evaluation." },
   ],
   flags: EVAL_COMPARE_FLAGS,
   settings: EITHER,
@@ -163,54 +178,4 @@ export const evalCompare = command({
   load: async () => (await import("../commands/eval-compare.ts")).evalCompare,
 });
 
-export const BASELINE_SET_FLAGS = {
-  latest: { type: "switch", summary: "Take the latest evaluation that has completed." },
-  suite: { type: "text", value: "ID", summary: "With --latest: of this suite." },
-} as const satisfies Flags;
-
-export const baselineSet = command({
-  name: "eval baseline set",
-  summary: "Name an evaluation as what later ones are compared with.",
-  about: "A name belongs to a suite. Who set it and when is kept; what had the name before is replaced.",
-  args: [
-    { name: "NAME", summary: "Letters, digits, dots, hyphens and underscores." },
-    { name: "RUN", summary: "The id of an evaluation that has completed.", optional: true },
-  ],
-  flags: BASELINE_SET_FLAGS,
-  settings: EITHER,
-  examples: ["assay eval baseline set main --latest", "assay eval baseline set v1 run-01k2v6w0d9q3c5x7m8n4p2r1st"],
-  load: async () => (await import("../commands/eval-baseline.ts")).baselineSet,
-});
-
-export const baselineList = command({
-  name: "eval baseline list",
-  summary: "List the baselines with who set them and when.",
-  args: [],
-  flags: {},
-  settings: EITHER,
-  examples: ["assay eval baseline list"],
-  load: async () => (await import("../commands/eval-baseline.ts")).baselineList,
-});
-
-export const baselineRemove = command({
-  name: "eval baseline remove",
-  summary: "Take the name of a baseline away; the evaluation stays.",
-  args: [
-    { name: "SUITE", summary: "The id of the suite." },
-    { name: "NAME", summary: "The name of the baseline." },
-  ],
-  flags: {},
-  settings: EITHER,
-  examples: ["assay eval baseline remove acme.support.evals.refunds main"],
-  load: async () => (await import("../commands/eval-baseline.ts")).baselineRemove,
-});
-
-export const EVAL_COMMANDS: readonly AnyCommand[] = [
-  evalRun,
-  evalShow,
-  evalList,
-  evalCompare,
-  baselineSet,
-  baselineList,
-  baselineRemove,
-];
+export const EVAL_COMMANDS: readonly AnyCommand[] = [evalRun, evalShow, evalList, evalCompare, ...BASELINE_COMMANDS];

@@ -3,7 +3,14 @@ import type { SettingName } from "../settings.ts";
 import { CLIENT, DATABASE } from "./shared.ts";
 
 /** Either a server with its judge, or the database itself and the judge of an agents file. */
-const SETTINGS: readonly SettingName[] = [...CLIENT, ...DATABASE, "agents", "evalConcurrency", "maxEvalConcurrency"];
+const SETTINGS: readonly SettingName[] = [
+  ...CLIENT,
+  ...DATABASE,
+  "agents",
+  "evalConcurrency",
+  "maxEvalConcurrency",
+  "maxCostUsdPerSuite",
+];
 
 export const CALIBRATE_FLAGS = {
   run: {
@@ -20,6 +27,8 @@ export const CALIBRATE_FLAGS = {
   task: { type: "text", value: "ID", summary: "The task whose rubric the steps of tapes are judged by." },
   days: { type: "integer", value: "N", min: 1, summary: "How long the certificate holds; 90 unless told otherwise." },
   seed: { type: "integer", value: "N", min: 0, summary: "What is drawn at random is drawn with this; 1." },
+  concurrency: { type: "integer", value: "N", min: 1, summary: "Outputs that are judged at the same time." },
+  budgetUsd: { type: "text", value: "USD", summary: "Stop when this much is spent; there is no certificate then." },
 } as const satisfies Flags;
 
 export const judgeCalibrate = command({
@@ -42,7 +51,7 @@ export const judgeCalibrate = command({
     0: "the judge is certified",
     1: "the judge and people agree too little, or there is too little to tell",
     2: "the suite, the judge or the call is not valid, or nobody judged anything",
-    5: "the judge gave no verdict on too many outputs",
+    5: "the judge gave no verdict on too many outputs, or the budget was spent",
   },
   load: async () => (await import("../commands/judge-calibrate.ts")).judgeCalibrate,
 });

@@ -20,6 +20,17 @@ export const serve = command({
   load: async () => (await import("../commands/serve.ts")).serve,
 });
 
+export const demo = command({
+  name: "demo",
+  summary: "Run a host with sample workflows, runs, judgments, open gates, an agent and an evaluation.",
+  about: "Everything is in a temporary folder, which is removed when it ends.",
+  args: [],
+  flags: {},
+  settings: ["host", "port", "console", "logLevel", "shutdownGraceMs"],
+  examples: ["assay demo", "assay demo --port 4200"],
+  load: async () => (await import("../commands/demo.ts")).demo,
+});
+
 export const worker = command({
   name: "worker",
   summary: "Run a worker only, beside hosts that share its PostgreSQL.",
@@ -54,4 +65,4 @@ export const worker = command({
   load: async () => (await import("../commands/worker.ts")).worker,
 });
 
-export const SERVE_COMMANDS: readonly AnyCommand[] = [serve, worker];
+export const SERVE_COMMANDS: readonly AnyCommand[] = [serve, demo, worker];

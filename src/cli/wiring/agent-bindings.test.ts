@@ -29,6 +29,17 @@ test("what a program complains about is told without secrets", async () => {
   expect(answer).toMatchObject({ error: { message: "sh ended with exit code 1: [REDACTED]" } });
 });
 
+test("what the client of our database goes by is not handed on", async () => {
+  const entry = { type: "command", program: "sh", args: ["-c", "echo $PGPASSWORD none"] };
+  const file = agentsFileOf(configWith({ bindings: { "local.team.one": entry } }));
+  const env = { PATH: process.env["PATH"], PGPASSWORD: "theirs" };
+  const said = async (hasDatabase: boolean) => {
+    const bindings = agentBindings(file, { scrubText: (text) => text }, { hasDatabase }, env);
+    return bindings.bindingFor({ agentId: "local.team.one" })?.call(agentTask(), quiet);
+  };
+  expect([await said(true), await said(false)]).toMatchObject([{ output: "none" }, { output: "theirs none" }]);
+});
+
 test("the keys that the file names are known secrets", () => {
   const file = agentsFileOf(
     configWith({

@@ -1,5 +1,6 @@
 import { type Bindings, bindingsOf } from "../../agents/bindings.ts";
 import { type AgentsFile, loadAgentsFile } from "../../agents/bindings-file.ts";
+import type { Ours } from "../../engine/programs/child-environment.ts";
 import type { Scrubber } from "../../formats/scrub.ts";
 import { type Environment, ownEnvironment } from "../config.ts";
 import type { Config } from "../settings.ts";
@@ -15,9 +16,10 @@ export function agentsFileOf({ agents }: Pick<Config, "agents">): AgentsFile {
 export function agentBindings(
   file: AgentsFile,
   { scrubText }: Pick<Scrubber, "scrubText">,
+  ours: Ours = {},
   environment: Environment = ownEnvironment(),
 ): Bindings {
-  return bindingsOf(file, { environment, scrubText });
+  return bindingsOf(file, { environment, ours, scrubText });
 }
 
 /** The keys whose variables a file names, as far as they are set. */

@@ -15,7 +15,7 @@ import { ModelServer } from "../../testing/model-server.ts";
 import { chatStream } from "../../testing/model-streams.ts";
 import { DONE, next, orchestrated } from "../../testing/orchestration.ts";
 import { change, ended } from "../../testing/workbench.ts";
-import { workflow } from "../../testing/workflow.ts";
+import { type WorkflowSpec, workflow } from "../../testing/workflow.ts";
 import { defaultConfig } from "../config.ts";
 import type { Config } from "../settings.ts";
 import { agentServices } from "./agents.ts";
@@ -49,12 +49,12 @@ async function hostWith(file: object, agent: Partial<InstalledAgent> = {}, more:
   return buildHost(store, config, scrubber, { ...services, agents: { ...known, versionsOf } });
 }
 
-async function started(host: Host): Promise<string> {
+async function started(host: Host, request: object = {}, more: WorkflowSpec["nodes"] = {}): Promise<string> {
   const worker = workerOn(host);
   closing.push(() => worker.stop(0));
   const inputs = { task: { type: "static", value: "what time is it?" } } as const;
-  const nodes = { ask: { typeId: "assay.agent", agent: { agentId: AGENT }, inputs } };
-  return begin(host, { workflowId: await register(host, workflow({ nodes })) });
+  const nodes = { ask: { typeId: "assay.agent", agent: { agentId: AGENT }, inputs }, ...more };
+  return begin(host, { workflowId: await register(host, workflow({ nodes })), ...request });
 }
 
 const payloads = (log: readonly RunEventDoc[], type: string) =>
@@ -94,6 +94,54 @@ describe("an agent of a process", () => {
     ]);
     expect(payloads(log, "agent.toolReturned")).toMatchObject([{ status: "ok", outcome: "you said noon" }]);
     expect(payloads(log, "provider.usage")).toHaveLength(2);
+  });
+
+  test("asks the model that the run wants, as the run wants it asked, or none", async () => {
+    const server = await ModelServer.start(() => chatStream({ text: ["fine"] }));
+    closing.push(() => server.close());
+    const model = { provider: "openai-compatible", baseUrl: server.url, temperature: 0.9 };
+    const models = { small: { ...model, model: "m-1" }, large: { ...model, model: "m-2", providerName: "other" } };
+    const file = { models, modelClasses: { general: "small" } };
+    const host = await hostWith(file);
+    const ran = async (configurable: object) => {
+      const before = server.calls.length;
+      const runId = await started(
+        host,
+        { configurable },
+        { say: { typeId: "core.ai.callPrompt", config: { prompt: "x" } } },
+      );
+      const run = await until(store, runId, ended);
+      const bodies = server.calls
+        .slice(before)
+        .map(({ body }) => [body["model"], body["temperature"], body["max_tokens"]]);
+      return { run, bodies, invoked: payloads(await logOf(store, runId), "agent.invocation.started") };
+    };
+    const twice = <T>(one: T): T[] => [one, one];
+    expect((await ran({})).bodies).toEqual(twice(["m-1", 0.9, undefined]));
+    for (const ai of [{ model: "large" }, { model: "m-2" }, { provider: "other" }]) {
+      const { bodies, invoked } = await ran({ ai, model: "small", temperature: 0.3, maxTokens: 77 });
+      expect(bodies).toEqual(twice(["m-2", 0.3, 77]));
+      expect(invoked).toMatchObject([{ resolvedModel: "m-2", resolvedProvider: "other" }]);
+    }
+    expect((await ran({ model: "m-2" })).bodies).toEqual(twice(["m-2", 0.9, undefined]));
+    for (const ai of [
+      { model: "m-3" },
+      { provider: "nobody" },
+      { provider: "other", model: "m-1" },
+      { credentialRef: "c" },
+    ]) {
+      const { run, bodies } = await ran({ ai });
+      expect(run).toMatchObject({ status: "failed", error: { code: "agent_not_configured" } });
+      expect(bodies).toEqual([]);
+    }
+  });
+
+  test("that is no model is called as ever, whichever model the run wants", async () => {
+    const script = { default: { output: "as ever" } };
+    const host = await hostWith({ bindings: { [AGENT]: { type: "scripted", script } } });
+    const configurable = { ai: { model: "m-3", credentialRef: "c" } };
+    const run = await until(store, await started(host, { configurable }), ended);
+    expect(run.nodes["ask"]?.outputs).toMatchObject({ result: "as ever" });
   });
 
   test("that is a program ends with its run", async () => {
@@ -169,9 +217,24 @@ describe("a process", () => {
     { typeId: "core.conformance.live-agent", agent },
     { typeId: "core.identity", config: { memoryAction: "write-then-read" } },
     { typeId: "assay.agent", agent: { agentId: "core.conformance.live-agent" } },
+    { typeId: "core.identity", agent: { agentId: "core.conformance.channel-agent", channel: "stable" } },
   ])("that nobody watches by the seams has nothing of theirs: %j", async (node) => {
-    const code = node.typeId === "assay.agent" ? "validation_error" : "capability_required";
+    const asksTheirs = node.agent?.agentId.startsWith("core.conformance.") ?? false;
+    const code = asksTheirs ? "validation_error" : "capability_required";
     await expect(refused(await hostWith({}), node)).rejects.toMatchObject({ code });
     await expect(refused(await hostWith({}, {}, { conformanceSeams: true }), node)).resolves.toBeDefined();
+  });
+
+  test("that is watched has an agent on the channel that a published workflow names", async () => {
+    const host = await hostWith({}, {}, { conformanceSeams: true });
+    const worker = workerOn(host);
+    closing.push(() => worker.stop(0));
+    const agent = { agentId: "core.conformance.channel-agent", channel: "stable" };
+    const definition = workflow({ nodes: { resolve: { typeId: "core.identity", agent } } });
+    const runId = await begin(host, { workflowId: await register(host, definition) });
+    expect((await until(store, runId, ended)).status).toBe("completed");
+    expect(payloads(await logOf(store, runId), "agent.invocation.started")).toMatchObject([
+      { resolvedChannel: "stable", resolvedAgentVersion: "1.0.0" },
+    ]);
   });
 });

@@ -4,7 +4,8 @@ import type { AgentDesk } from "../../agents/nodes/ask-agent.ts";
 import { identityNode } from "../../agents/nodes/identity-node.ts";
 import { mockAgent } from "../../agents/nodes/mock-agent.ts";
 import { MockPrograms } from "../../agents/nodes/mock-programs.ts";
-import { callPrompt, structuredOutput } from "../../agents/nodes/prompt-node.ts";
+import { callPrompt } from "../../agents/nodes/prompt-node.ts";
+import { structuredOutput } from "../../agents/nodes/structured-output.ts";
 import type { NodeType } from "../../engine/node-type.ts";
 import { supervisor } from "../../engine/nodes/supervisor.ts";
 import type { AgentNodeNeeds, AgentServices } from "./agents.ts";
@@ -20,7 +21,7 @@ export function askingNodes(host: AgentNodeNeeds, services: AgentServices): Node
     { ...supervisor(agentDecisions(host, desk)), agent: agentUse(desk, false) },
     callPrompt(host, prompts),
     structuredOutput(host, prompts),
-    ...(mocks === undefined ? [] : [mockAgent(host), agentNode(host, desk, RUN_API_NODE_TYPE)]),
+    ...(mocks === undefined ? [] : [mockAgent(host, desk), agentNode(host, desk, RUN_API_NODE_TYPE)]),
   ];
 }
 

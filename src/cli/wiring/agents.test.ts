@@ -1,6 +1,7 @@
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { auditSigner } from "../../engine/audit/signer.ts";
 import type { Host } from "../../engine/host.ts";
 import { registerWorkflow } from "../../engine/register-workflow.ts";
@@ -9,6 +10,8 @@ import { EVAL_NODE_TYPE, evalWorkflow } from "../../evals/run/eval-workflow.ts";
 import { EVAL_WORKFLOW_ID } from "../../protocol/eval-api.ts";
 import { openSqliteStore } from "../../store/sqlite/sqlite-store.ts";
 import { ADA, begin, register, until, workerOn } from "../../testing/engine.ts";
+import { mcpProgram } from "../../testing/mcp-program.ts";
+import { tempDir } from "../../testing/temp-dir.ts";
 import { workflow } from "../../testing/workflow.ts";
 import { defaultConfig } from "../config.ts";
 import type { Config } from "../settings.ts";
@@ -43,6 +46,19 @@ describe("what a process is told of evaluations", () => {
     expect([capabilities.has("agents"), capabilities.has("evalSuite")]).toEqual([false, false]);
     await store.close();
   });
+});
+
+test("a server of tools is told none of the keys that the agents file names for others", async () => {
+  vi.stubEnv("MODEL_KEY", "of a model");
+  const { entry, lines } = mcpProgram();
+  const agents = join(tempDir(), "agents.json");
+  const models = { m: { provider: "anthropic", model: "m", apiKeyEnv: "MODEL_KEY" } };
+  writeFileSync(agents, JSON.stringify({ models, tools: { mcp: [entry] } }));
+  const { tools } = agentServices(host.store, { ...defaultConfig(), agents }, { scrubText: (text) => text });
+  await tools.toolsFor({ toolAllowlist: ["mcp:box/echo"] }, new AbortController().signal);
+  await tools.close();
+  vi.unstubAllEnvs();
+  expect(lines()).toEqual([expect.stringMatching(/^started \d+ no key/)]);
 });
 
 describe("the node that evaluates", () => {

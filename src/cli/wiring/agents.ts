@@ -3,7 +3,8 @@ import type { Bindings } from "../../agents/bindings.ts";
 import type { AgentsFile } from "../../agents/bindings-file.ts";
 import type { ChannelResolver } from "../../agents/channel-resolver.ts";
 import { withConformanceAgent } from "../../agents/conformance-agent.ts";
-import { deployedChannels } from "../../agents/deployments/channel-resolver.ts";
+import { conformanceDeployments } from "../../agents/conformance-agents.ts";
+import { deployedChannels } from "../../agents/deployments/deployed-channels.ts";
 import { deploymentNode } from "../../agents/deployments/management-workflow.ts";
 import { activeVersions } from "../../agents/deployments/stored-deployments.ts";
 import { remembers, scopeFor } from "../../agents/memory/agent-memory.ts";
@@ -45,7 +46,8 @@ export interface AgentServices extends EvalServices {
 /** Throws `unusable_input` when the agents file cannot be used. */
 export function agentServices(store: Store, config: Config, scrubber: Pick<Scrubber, "scrubText">): AgentServices {
   const file = agentsFileOf(config);
-  const bindings = agentBindings(file, scrubber);
+  const hasDatabase = config.databaseUrl !== undefined;
+  const bindings = agentBindings(file, scrubber, { hasDatabase });
   const namedSecrets = namedSecretsOf(config, file);
   const memory = memoryAdapter({
     store,
@@ -54,10 +56,21 @@ export function agentServices(store: Store, config: Config, scrubber: Pick<Scrub
     newId: idSource(Date.now),
   });
   const version = packageVersion();
-  const tools = mcpTools(file.mcp, { environment: ownEnvironment(), scrubText: scrubber.scrubText, version });
+  const environment = ownEnvironment();
+  // The keys in the agents file are for those it names them for. A server of tools is often somebody else's program.
+  const ours = { hasDatabase, names: namedKeysIn(file, environment).map(({ id }) => id) };
+  const tools = mcpTools(file.mcp, {
+    environment,
+    ours,
+    directory: process.cwd(),
+    scrubText: scrubber.scrubText,
+    version,
+  });
   const mocks = mocksOf(config);
-  const installed = installedAgents(store, bindings, tools, memory);
+  const standing = mocks === undefined ? {} : { standing: conformanceDeployments };
+  const installed = installedAgents(store, bindings, tools, memory, standing);
   const agents = mocks === undefined ? installed : withConformanceAgent(installed);
+  const channels = deployedChannels(store, agents);
   const deploys = !config.disable.includes("deployment");
   return {
     file,
@@ -67,7 +80,7 @@ export function agentServices(store: Store, config: Config, scrubber: Pick<Scrub
     tools,
     namedSecrets,
     ...(mocks === undefined ? {} : { mocks }),
-    ...(deploys ? { channels: deployedChannels(store, agents) } : {}),
+    ...(deploys ? { channels } : {}),
     ...(bindings.judge === undefined ? {} : { judge: agentJudge(bindings.judge) }),
     settings: evalSettings(config),
   };
@@ -85,10 +98,17 @@ export function agentNodeTypes(host: AgentNodeNeeds, services: AgentServices, se
 
 export type AgentNodeNeeds = Pick<Host, "store" | "scrubber" | "nowMs" | "newId" | "effects">;
 
-function installedAgents(store: Store, { bindingFor }: Bindings, tools: McpTools, memory: MemoryAdapter): Agents {
+function installedAgents(
+  store: Store,
+  { bindingFor }: Bindings,
+  tools: McpTools,
+  memory: MemoryAdapter,
+  standing: Pick<Agents, "standing">,
+): Agents {
   return {
+    ...standing,
     versionsOf: (visible, agentId) => versionsOf(store, visible, agentId),
-    activeVersions: (visible, agentId) => activeVersions(store, visible, agentId),
+    activeVersions: (visible, agentId) => activeVersions(store, visible, agentId, standing),
     bindingFor,
     toolsFor: tools.toolsFor,
     memoryFor: async (owner, agent) => (remembers(agent) ? memory.list(scopeFor(owner, agent.agentId)) : []),

@@ -6,6 +6,7 @@ import { sideEffect } from "../../engine/nodes/side-effect.ts";
 import { systemResolve } from "../../engine/outbound/guard.ts";
 import { plansOf } from "../../engine/plans.ts";
 import { withOutbox } from "../../engine/webhooks/outbox.ts";
+import { gateEvidenceOn } from "../../evals/evidence/gate-evidence.ts";
 import type { Capability } from "../../protocol/operation.ts";
 import type { Store } from "../../store/store.ts";
 import type { Config } from "../settings.ts";
@@ -53,7 +54,7 @@ export async function buildHost(
   const needs = { store: withOutbox(store, { nowMs, newId, capabilities }), scrubber, nowMs, newId, effects };
   const asking = services ?? agentServices(store, config, scrubber);
   const agentNodes = agentNodeTypes(needs, asking, capabilities.has("agents"));
-  return {
+  const host: Host = {
     ...needs,
     plans: plansOf(store),
     nodeTypes: nodeTypesOf(config, capabilities, needs, agentNodes),
@@ -71,6 +72,7 @@ export async function buildHost(
       userAgent: `assay/${packageVersion()}`,
     },
   };
+  return capabilities.has("evalSuite") ? { ...host, evidence: gateEvidenceOn(host, asking.agents) } : host;
 }
 
 /** What is only there to be watched by a conformance suite is not there for anybody else. */

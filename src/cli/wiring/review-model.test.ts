@@ -20,8 +20,8 @@ describe("the model that reviews", () => {
   });
 
   test("has the key that the environment holds, under the usual name or another", () => {
-    expect(bound({ ...MODEL, ASSAY_REVIEW_MODEL_KEY: "k1" })?.key).toBe("k1");
-    expect(bound({ ...MODEL, ASSAY_REVIEW_MODEL_KEY_ENV: "OTHER_KEY", OTHER_KEY: "k2" })?.key).toBe("k2");
+    expect(bound({ ...MODEL, ASSAY_REVIEW_MODEL_KEY: "k1" }).key).toBe("k1");
+    expect(bound({ ...MODEL, ASSAY_REVIEW_MODEL_KEY_ENV: "OTHER_KEY", OTHER_KEY: "k2" }).key).toBe("k2");
   });
 
   test("is refused when it is named by half", () => {

@@ -1,5 +1,7 @@
+import { completer } from "../../agents/models/complete.ts";
+import { MODEL_DEFAULTS } from "../../agents/models/model-settings.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { ReviewerModel } from "../../reviews/reviewers/bound-reviewer.ts";
+import type { ChatModelOf, ReviewerModel } from "../../reviews/reviewers/chat-model.ts";
 import type { Environment } from "../config.ts";
 import { type Config, environmentNameOf, SETTINGS } from "../settings.ts";
 
@@ -38,3 +40,14 @@ export function reviewModelOf(config: ReviewModelConfig, env: Environment, own?:
     ...(key === undefined || key === "" ? {} : { key }),
   };
 }
+
+/** Models are asked in the one way there is. Whoever runs this process named the address, so one on this very machine will do too. */
+export const chatModelOf: ChatModelOf = ({ url, ...model }) =>
+  completer({
+    ...MODEL_DEFAULTS,
+    provider: "openai-compatible",
+    providerName: "reviewer",
+    baseUrl: url.replace(/\/+$/, ""),
+    format: "json",
+    ...model,
+  });

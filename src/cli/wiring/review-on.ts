@@ -8,6 +8,7 @@ import { TurnsApart } from "../../reviews/server/turns-apart.ts";
 import { TurnsUnderWay } from "../../reviews/server/turns-under-way.ts";
 import type { Environment } from "../config.ts";
 import type { Config } from "../settings.ts";
+import { chatModelOf } from "./review-model.ts";
 import type { Shutdown } from "./shutdown.ts";
 
 /** Reviews until the shutdown, which ends after a while what is still under way: nobody else would end the programs that review. */
@@ -21,6 +22,7 @@ export function reviewOn(
   const underWay = new TurnsUnderWay();
   const reviewLimitMs = config.reviewerTimeoutMs;
   const apart = new TurnsApart({
+    script: turnThreadScript(),
     store: host.store,
     reviewers: bindings,
     home: {},
@@ -32,7 +34,14 @@ export function reviewOn(
     await underWay.close(remainingMs);
     await apart.close();
   });
-  return { reviewers: bindings.map(boundReviewer), reviewLimitMs, underWay, apart };
+  const reviewers = bindings.map((binding) => boundReviewer(binding, chatModelOf));
+  return { reviewers, reviewLimitMs, underWay, apart };
+}
+
+/** Node 20 cannot run TypeScript: from source it runs the build, as the thread that writes to SQLite does. */
+export function turnThreadScript(): URL {
+  if (!import.meta.url.endsWith(".ts")) return new URL("./turn-thread.js", import.meta.url);
+  return new URL("../../../dist/bundle/turn-thread.js", import.meta.url);
 }
 
 /** Throws `unusable_input` for a program that is not there: a host that starts without it would fail every review. */

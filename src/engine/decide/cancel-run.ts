@@ -1,4 +1,5 @@
 import type { EventDraft } from "../../protocol/events.ts";
+import type { OpenInvocation } from "../../protocol/evolve-agent.ts";
 import { isReplay } from "../../protocol/forked-from.ts";
 import { activeNodes, type Cancellation, type Run } from "../../protocol/run.ts";
 import { isTerminal } from "../../protocol/run-status.ts";
@@ -29,6 +30,15 @@ export function endCancelled(run: Run, { by, ...why }: Cancellation): EventDraft
   return [...cancelActive(run, "run cancelled"), { type: "run.cancelled", payload: { cancelledBy: by, ...why } }];
 }
 
+/** What an agent was asked by such a node comes to nothing, and its bracket is closed before its node is. */
 export function cancelActive(run: Run, reason: string): EventDraft[] {
-  return activeNodes(run).map(([nodeId]) => ({ type: "node.cancelled", nodeId, payload: { nodeId, reason } }));
+  const open = run.agent?.open ?? [];
+  return activeNodes(run).flatMap(([nodeId]): EventDraft[] => [
+    ...open.filter((asked) => asked.nodeId === nodeId).map(brokenOff),
+    { type: "node.cancelled", nodeId, payload: { nodeId, reason } },
+  ]);
+}
+
+function brokenOff({ invocationId, nodeId, agentId }: OpenInvocation): EventDraft {
+  return { type: "agent.invocation.completed", nodeId, payload: { invocationId, agentId, outcome: "failed" } };
 }

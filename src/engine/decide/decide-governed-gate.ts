@@ -1,5 +1,6 @@
 import { AppError } from "../../protocol/errors.ts";
 import type { EventDraft } from "../../protocol/events.ts";
+import { type Evidence, problemIn } from "../../protocol/evidence.ts";
 import {
   type GateRules,
   type GovernedRules,
@@ -29,28 +30,17 @@ export function decideGovernedGate(answer: GateAnswer): Ruling {
     return denied(interrupt, judge, "at this gate the voter is whoever holds the key");
   }
   const gate = rules.governed;
-  if (given.decision === "granted") {
-    if (isSelfApproval(rules, judge, startedBy)) {
-      return denied(interrupt, judge, "whoever started the run cannot approve it");
-    }
-    requireEvidence(gate);
+  if (given.decision === "granted" && isSelfApproval(rules, judge, startedBy)) {
+    return denied(interrupt, judge, "whoever started the run cannot approve it");
   }
   const earlier = interrupt.votes.find(({ voter }) => voter === judge.principal);
   if (earlier !== undefined && !takesOverride(earlier, given)) return votedBefore(interrupt, earlier, given);
-  return voted({ ...answer, rules, gate, given, eligibleBy: eligibility.by });
+  const vote = { ...answer, rules, gate, given, eligibleBy: eligibility.by };
+  return given.decision === "granted" && gate.requiredEval !== undefined ? provenVote(vote) : voted(vote);
 }
 
 function claimsOverride(value: unknown): boolean {
   return typeof value === "object" && value !== null && (value as { override?: unknown }).override === true;
-}
-
-/** No evaluation can be read yet, so no evidence is there; nothing stands in for it. */
-function requireEvidence({ requiredEval }: GovernedRules): void {
-  if (requiredEval === undefined) return;
-  throw new AppError("eval_gate_unmet", {
-    problem: "gates of workflows cannot look at evaluations yet; deployments can",
-    requiredEval,
-  });
 }
 
 /** Whoever has granted may still override: that is another path, and the same voter. */
@@ -68,6 +58,32 @@ function votedBefore({ interruptId, nodeId }: Interrupt, earlier: Vote, given: G
   return { events: [], audit: [{ action: "interrupt.vote_refused", details }], refusal };
 }
 
+/** No grant counts without the evidence, not even an override: nothing stands in for it. */
+function provenVote(counted: Counted): Ruling {
+  const { interrupt, gate, judge, evidence = NO_EVIDENCE } = counted;
+  const { conditions, grounds } = evidence;
+  const { interruptId, nodeId } = interrupt;
+  const ruling = voted({ ...counted, evidence });
+  if (conditions.length > 0 && conditions.every(({ met }) => met)) return { ...ruling, grounds };
+  const details = { interruptId, nodeId, gateId: gate.gateId, voter: judge.principal, conditions };
+  const { requiredEval } = gate;
+  const refusal = new AppError("eval_gate_unmet", {
+    problem: problemIn(conditions),
+    nodeId,
+    interruptId,
+    requiredEval,
+    conditions,
+  });
+  return { events: [], audit: [{ action: "interrupt.evidence_unmet", details }], refusal };
+}
+
+const NO_EVIDENCE: Evidence = {
+  conditions: [
+    { condition: "evaluation found", wanted: "an evaluation", found: "this host cannot read evaluations", met: false },
+  ],
+  grounds: [],
+};
+
 interface Counted extends GateAnswer {
   readonly rules: GateRules;
   readonly gate: GovernedRules;
@@ -76,16 +92,17 @@ interface Counted extends GateAnswer {
 }
 
 function voted(counted: Counted): Ruling {
-  const { interrupt, gate, given, judge } = counted;
+  const { interrupt, gate, given, judge, evidence } = counted;
   const { interruptId, nodeId } = interrupt;
   const { principal } = judge;
+  const proven = evidence === undefined ? {} : { conditions: evidence.conditions };
   const reason = given.reason === undefined ? {} : { reason: given.reason };
   const subject = { interruptId, nodeId, gateId: gate.gateId };
   const verdict = verdictWith(counted);
   const audit = [
     given.override
-      ? { action: "approval.overridden", details: { ...subject, ...reason } }
-      : { action: "interrupt.voted", details: { ...subject, voter: principal, action: actionOf(given) } },
+      ? { action: "approval.overridden", details: { ...subject, ...reason, ...proven } }
+      : { action: "interrupt.voted", details: { ...subject, voter: principal, action: actionOf(given), ...proven } },
     ...(verdict === undefined ? [] : [{ action: "interrupt.resolved", details: { ...subject, outcome: verdict } }]),
   ];
   return { events: [voteEvent(counted), ...gateEvents(counted), ...closing(counted, verdict)], audit };
@@ -109,7 +126,7 @@ function verdictWith(counted: Counted): "granted" | "rejected" | undefined {
   return alone && tally.humans >= rules.minHumans ? "granted" : verdictOf(tally, rules);
 }
 
-function voteEvent({ interrupt, judge, given, eligibleBy }: Counted): EventDraft {
+function voteEvent({ interrupt, judge, given, eligibleBy, evidence }: Counted): EventDraft {
   const { principal, kind } = judge;
   return {
     type: "assay.vote.recorded",
@@ -123,6 +140,7 @@ function voteEvent({ interrupt, judge, given, eligibleBy }: Counted): EventDraft
       ...(given.reason === undefined ? {} : { reason: given.reason }),
       ...(given.override ? { override: true as const } : {}),
       eligibleBy: [...eligibleBy],
+      ...(evidence === undefined ? {} : { evidence: [...evidence.conditions] }),
     },
   };
 }

@@ -1,5 +1,6 @@
 import { AppError } from "../../protocol/errors.ts";
 import type { EventDraft } from "../../protocol/events.ts";
+import type { Evidence } from "../../protocol/evidence.ts";
 import {
   type GateRules,
   gateRules,
@@ -26,6 +27,8 @@ export interface GateAnswer {
   readonly mayRelay: boolean;
   readonly startedBy: string | undefined;
   readonly at: string;
+  /** How the evaluation stands that a governed gate asks for. */
+  readonly evidence?: Evidence;
 }
 
 /** A vote at `core.approvalGate`, and the end of the gate when it is the last one needed. */

@@ -32,8 +32,10 @@ export function copyHistory({ runId, from, history, newEventId }: Fork): { run: 
   return { run, events };
 }
 
+type BranchBegan = Extract<EventDraft, { type: "assay.branch.began" }>;
+
 /** What a branch begins with after its history. Nothing when the run has ended there. */
-export function beginBranch(plan: Plan, run: Run, overlay: RunOptionsOverlay, host: RunLimits): EventDraft[] {
+export function beginBranch(plan: Plan, run: Run, overlay: RunOptionsOverlay, host: RunLimits): BranchBegan[] {
   if (isTerminal(run.status)) {
     if (Object.keys(overlay).length === 0) return [];
     const problem = "it has ended there, and options change nothing any more";

@@ -47,6 +47,12 @@ export function governedAnswer(value: unknown, { resumeSchema }: Pick<Interrupt,
   };
 }
 
+/** Whether it can only be a no, whatever else is wrong with it. */
+export function isRejection(value: unknown): boolean {
+  const { action, decision } = (typeof value === "object" ? (value ?? {}) : {}) as Readonly<Record<string, unknown>>;
+  return action === "reject" || decision === "rejected";
+}
+
 function withDecision(value: unknown): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   const { action, ...rest } = value as Readonly<Record<string, unknown>>;

@@ -112,6 +112,35 @@ describe("a gate that asks for the evidence of an evaluation", () => {
     expect(interruptOf(run).votes).toEqual([]);
   });
 
+  const met = { condition: "score", wanted: "passed", found: "passed", met: true };
+  const evidence = (...conditions: readonly (typeof met)[]) => ({ conditions, grounds: [] });
+
+  test("stays closed while any of it is missing, and where nothing was looked at", () => {
+    const run = waitingGovernedGate(config);
+    const stale = { ...met, condition: "age", found: "9 days", met: false };
+    for (const found of [evidence(met, stale), evidence(stale, met), evidence()]) {
+      const details = { conditions: found.conditions };
+      expect(refusalOf(() => run.resolve("gate", GRANT, ANA, found))).toMatchObject({
+        code: "eval_gate_unmet",
+        details,
+      });
+      expectStillWaits(run);
+    }
+    expect(run.audit.map(({ action }) => action)).toEqual(Array(3).fill("interrupt.evidence_unmet"));
+    run.resolve("gate", GRANT, ANA, evidence(met, { ...stale, met: true })).go();
+    expect(run.run.nodes["next"]?.status).toBe("completed");
+  });
+
+  test("asks for it at every vote, and not of somebody who has voted and says so again", () => {
+    const run = waitingGovernedGate({ ...config, quorum: 2 });
+    run.resolve("gate", GRANT, ANA, evidence(met));
+    run.resolve("gate", GRANT, ANA);
+    refused(run, somebody("ben"), GRANT, "eval_gate_unmet");
+    expect(interruptOf(run).votes).toHaveLength(1);
+    run.resolve("gate", GRANT, somebody("ben"), evidence(met)).go();
+    expect(run.run.nodes["next"]?.status).toBe("completed");
+  });
+
   test("can be rejected without any", () => {
     expect(waitingGovernedGate(config).resolve("gate", REJECT).go().run.nodes["repair"]?.status).toBe("completed");
   });

@@ -1,4 +1,5 @@
 import { AppError } from "../../protocol/errors.ts";
+import type { Evidence } from "../../protocol/evidence.ts";
 import { starterOf } from "../../protocol/forked-from.ts";
 import { type Judge, tokenAllowed } from "../../protocol/gate-rules.ts";
 import { type Interrupt, isGoverned } from "../../protocol/interrupt.ts";
@@ -16,6 +17,8 @@ export interface ResolveInterrupt {
   readonly judge: Judge;
   readonly mayRelay: boolean;
   readonly nowMs: number;
+  /** How the evaluation stands that the gate asks for, if it does. */
+  readonly evidence?: Evidence;
 }
 
 /**
@@ -39,8 +42,9 @@ export function resolveInterrupt(run: Run, command: ResolveInterrupt): Ruling {
     throw new AppError("auth_elevation_required", { runId: run.runId, nodeId: interrupt.nodeId });
   }
   if (interrupt.kind === "approval") {
-    const { mayRelay } = command;
-    const answer = { interrupt, value, judge, mayRelay, startedBy: starterOf(run), at };
+    const { mayRelay, evidence } = command;
+    const asked = { interrupt, value, judge, mayRelay, startedBy: starterOf(run), at };
+    const answer = evidence === undefined ? asked : { ...asked, evidence };
     return isGoverned(interrupt) ? decideGovernedGate(answer) : decidePlainGate(answer);
   }
   const { interruptId, nodeId } = interrupt;

@@ -1,6 +1,7 @@
 import type { AuditDraft } from "../../protocol/audit.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { EventDraft } from "../../protocol/events.ts";
+import type { Ground } from "../../protocol/evidence.ts";
 import { resourceOf } from "../../protocol/evolve-interrupts.ts";
 import type { Judge } from "../../protocol/gate-rules.ts";
 import type { Interrupt } from "../../protocol/interrupt.ts";
@@ -12,6 +13,8 @@ export interface Ruling {
   readonly events: readonly EventDraft[];
   readonly audit: readonly AuditNote[];
   readonly refusal?: AppError;
+  /** What else it was decided on. */
+  readonly grounds?: readonly Ground[];
 }
 
 /** Beyond this many, further refusals at one interrupt leave no mark on the run. */

@@ -137,6 +137,14 @@ describe("a governed gate", () => {
     ],
     ["a bypass without an override", { requiredRole: "admin", overrideBypassesQuorum: true }, /without an override/],
     ["evidence of nothing", { requiredRole: "admin", requiredEval: {} }, /requiredEval/],
+    ["evidence of anything", { requiredRole: "admin", requiredEval: { agentId: "a.b" } }, /any evaluation would do/],
+    ["evidence by any agent", { requiredRole: "admin", requiredEval: { suite: "a.evals.b@1.0.0" } }, /any evaluation/],
+    [
+      "the content of a suite that it does not name",
+      { requiredRole: "admin", requiredEval: { evalRunId: "r", suiteSha256: "0".repeat(64) } },
+      /without its suite/,
+    ],
+    ["evidence of a kind nobody knows", { requiredRole: "admin", requiredEval: { evalRunId: "r", when: 1 } }, /when/],
     [
       "a score beyond reach",
       { requiredRole: "admin", requiredEval: { evalRunId: "r", requiredPassScore: 2 } },

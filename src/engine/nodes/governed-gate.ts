@@ -1,6 +1,7 @@
+import { NamedEvidence, vagueEvidence } from "../../protocol/evidence.ts";
 import { AUTH_REQUIRED } from "../../protocol/interrupt.ts";
 import { APPROVER_FIELDS, GOVERNED_FIELDS } from "../../protocol/interrupt-data.ts";
-import { type Static, Type } from "../../protocol/schema.ts";
+import { matches, type Static, Type } from "../../protocol/schema.ts";
 import { compileSchema } from "../decide/json-schema.ts";
 import type { NodeType } from "../node-type.ts";
 import {
@@ -57,6 +58,7 @@ export const governedGate: NodeType = {
         actions: ["accept", "reject"],
         gateId: node.id,
         ...Object.fromEntries(rules),
+        ...evidenceNamed(config as Config, inputs),
       },
       profile: AUTH_REQUIRED,
       ...timeoutOf(config),
@@ -87,11 +89,25 @@ function askedFor(value: unknown, resumeSchema: Config["resumeSchema"]): Readonl
   return Object.fromEntries(Object.entries(value).filter(([name]) => Object.hasOwn(named, name)));
 }
 
+/** Which evaluation, and of which version, may differ from run to run: inputs name it. What it has to show never does. */
+function evidenceNamed({ requiredEval }: Config, inputs: Readonly<Record<string, unknown>>) {
+  if (requiredEval === undefined) return {};
+  const { evalRunId, agentVersion } = inputs;
+  const named = {
+    ...(evalRunId === undefined ? {} : { evalRunId }),
+    ...(agentVersion === undefined ? {} : { agentVersion }),
+  };
+  return matches(NamedEvidence, named) ? { evidence: named } : {};
+}
+
 function problemWith(config: Readonly<Record<string, unknown>>): string | undefined {
-  const { requiredRole, requiredScope, overrideBypassesQuorum, override, resumeSchema } = config as Config;
+  const { requiredRole, requiredScope, overrideBypassesQuorum, override, resumeSchema, requiredEval } =
+    config as Config;
   if (requiredRole === undefined && requiredScope === undefined) return "needs requiredRole or requiredScope";
   if (overrideBypassesQuorum === true && override === undefined)
     return "sets overrideBypassesQuorum without an override";
+  const vague = requiredEval === undefined ? undefined : vagueEvidence(requiredEval);
+  if (vague !== undefined) return `has a requiredEval that ${vague}`;
   // Throws what is wrong with it.
   if (resumeSchema !== undefined) compileSchema(resumeSchema, "its resumeSchema");
   return misplaced(config, true);

@@ -31,7 +31,10 @@ test("a secret that is found is known by its hash and its length, and is nowhere
   expect(JSON.stringify(stored)).not.toContain(SECRET);
 });
 
-test("a secret that this host does not have fails the run, whatever else it is called", async () => {
+test("a secret that this host does not have fails the run, whatever it is called", async () => {
+  const bare = secretEcho(() => undefined);
+  const context = { node: { id: "echo" }, config: {} } as Parameters<typeof bare.execute>[0];
+  expect(await bare.execute(context)).toMatchObject({ type: "failed", error: { code: "secret_not_found" } });
   for (const secretId of ["another", "constructor"]) {
     expect(await echo({ secretId })).toMatchObject({ status: "failed", error: { code: "secret_not_found" } });
   }

@@ -50,10 +50,13 @@ export function problemOf({ allowPrivate }: Guard, url: URL): string | undefined
   const { protocol, username, password } = url;
   if (protocol !== "https:" && !(allowPrivate && protocol === "http:")) return "it must begin with https://";
   if (username !== "" || password !== "") return "it must not carry a user name or password";
-  if (allowPrivate) return undefined;
+  return !allowPrivate && hasPrivateHost(url) ? NOT_PUBLIC : undefined;
+}
+
+/** Whether the host is a private one by what is written there, whatever the name resolves to. */
+export function hasPrivateHost(url: URL): boolean {
   const hostname = hostnameOf(url);
-  const isPrivate = isIP(hostname) === 0 ? isPrivateName(hostname) : !isPublicAddress(hostname);
-  return isPrivate ? NOT_PUBLIC : undefined;
+  return isIP(hostname) === 0 ? isPrivateName(hostname) : !isPublicAddress(hostname);
 }
 
 const NOT_PUBLIC = "its host is not a public one";

@@ -17,6 +17,7 @@ describe("the wait before a call is made again", () => {
 
   test("is what the server asks for, in seconds or as a date", () => {
     expect(retryWait(waits, { ...failed, retryAfter: "3" })).toBe(3000);
+    expect(retryWait(waits, { ...failed, retryAfter: "5" })).toBe(5000);
     expect(retryWait(waits, { ...failed, retryAfter: "Sun, 01 Mar 2026 12:00:04 GMT" })).toBe(4000);
   });
 

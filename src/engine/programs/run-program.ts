@@ -1,33 +1,29 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { randomUUID } from "node:crypto";
-import { existsSync } from "node:fs";
 import type { Readable } from "node:stream";
-import { endGroup, endMarked, hasMembers } from "./process-group.ts";
+import { type NotStarted, notStarted, type Program, StartedProgram } from "./started-program.ts";
+import { WATCHDOG } from "./watchdog.ts";
 
-export interface ProgramCall {
-  readonly program: string;
-  readonly args: readonly string[];
-  readonly directory: string;
-  readonly environment: Readonly<Record<string, string | undefined>>;
+export interface ProgramCall extends Program {
   readonly input: string;
   readonly limits: ProgramLimits;
   readonly signal: AbortSignal;
+  /** What left the group of a program that ended well is let be: it may be a service that outlives it on purpose. */
+  readonly mayLeaveServices?: boolean;
 }
 
 export interface ProgramLimits {
-  /** For everything from its start to its end. */
-  readonly timeMs: number;
+  /** For everything from its start to its end; without it the signal alone says when it is too late. */
+  readonly timeMs?: number;
   /** Of what it prints. */
   readonly outputBytes: number;
-  /** Of what it writes to file descriptor 3. */
-  readonly sideBytes: number;
+  /** Of what it writes to file descriptor 3, which it does not have without this. */
+  readonly sideBytes?: number;
   /** How long it may take to end when asked to. */
   readonly killMs: number;
 }
 
 /** How it ended. `stderr` is the last that it wrote there. */
 export type ProgramEnd =
-  | { readonly type: "not-started"; readonly problem: string }
+  | ({ readonly type: "not-started" } & NotStarted)
   | {
       readonly type: "ended";
       /** Null when a signal ended it. */
@@ -40,60 +36,37 @@ export type ProgramEnd =
   | { readonly type: "too-slow"; readonly stderr: string }
   | { readonly type: "too-much"; readonly where: "stdout" | "file descriptor 3"; readonly stderr: string };
 
-/** In the environment of whatever is started here, and inherited: it tells those that left their group. */
-const RUN_MARK = "ASSAY_PROGRAM_RUN";
 const STDERR_CHARACTERS = 2_000;
 /** What the program said is there soon after its end; a process that it left behind may hold the pipes for ever. */
 const PIPES_MS = 250;
 
 /**
- * Runs a program with its input on stdin, and takes what it writes to stdout and to file descriptor 3. Whichever way it ends, nothing
- * that it started is left, as far as the system can tell. Rejects with the reason of the signal, after that, when it is aborted.
+ * Runs a program with its input on stdin, and takes what it writes to stdout and, if asked for, file descriptor 3. Whichever way it ends, nothing
+ * that it started is left, as far as the system can tell; and nothing of its group when this process is killed. Rejects with the reason of the
+ * signal, after that, when it is aborted.
  */
 export async function runProgram(call: ProgramCall): Promise<ProgramEnd> {
-  call.signal.throwIfAborted();
-  const mark = randomUUID();
-  const child = started(call, mark);
-  if ("type" in child) return child;
-  const end = await endOf(child, call);
+  const { signal, limits, mayLeaveServices = false } = call;
+  signal.throwIfAborted();
+  const pipes = Array.from({ length: limits.sideBytes === undefined ? 3 : 4 }, () => "pipe" as const);
+  const started = StartedProgram.start(call, pipes);
+  if (!(started instanceof StartedProgram)) return { type: "not-started", ...started };
+  const { pid } = started.child;
+  if (pid !== undefined) WATCHDOG.watch(pid);
+  const end = await endOf(started, call);
   if (end.type !== "not-started") {
-    await endAll(child, call.limits.killMs);
-    endMarked(`${RUN_MARK}=${mark}`);
+    const hasEndedWell = end.type === "ended" && end.exitCode === 0;
+    if (hasEndedWell && mayLeaveServices) await started.endGroup(limits.killMs);
+    else if (end.type === "ended") await started.endRest(limits.killMs);
+    else await started.endAll(limits.killMs);
   }
-  call.signal.throwIfAborted();
+  if (pid !== undefined) WATCHDOG.forget(pid);
+  signal.throwIfAborted();
   return end;
 }
 
-/** Arguments that no system takes, such as one with a zero in it, are refused at once; all else is told by events. */
-function started(call: ProgramCall, mark: string): ChildProcess | Extract<ProgramEnd, { type: "not-started" }> {
-  const { program, args, directory, environment } = call;
-  try {
-    return spawn(program, [...args], {
-      cwd: directory,
-      env: { ...environment, PWD: directory, [RUN_MARK]: mark },
-      stdio: ["pipe", "pipe", "pipe", "pipe"],
-      // A group of its own, so that it can be ended with all that it started.
-      detached: true,
-    });
-  } catch (error) {
-    return notStarted(call, error);
-  }
-}
-
-const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: "there is no such program",
-  EACCES: "it may not be executed",
-  E2BIG: "its arguments are too long",
-};
-
-function notStarted({ program, directory }: ProgramCall, error: unknown) {
-  const { code = "", message } = error as NodeJS.ErrnoException;
-  const why = existsSync(directory) ? (REASONS[code] ?? message) : `there is no directory ${directory}`;
-  return { type: "not-started", problem: `${program} cannot be started: ${why}` } as const;
-}
-
 /** The first of: it could not be started, it ended and its pipes did, it broke a limit, nobody waits any longer. */
-function endOf(child: ChildProcess, call: ProgramCall): Promise<ProgramEnd> {
+function endOf({ child }: StartedProgram, call: ProgramCall): Promise<ProgramEnd> {
   const { limits, signal } = call;
   return new Promise((resolve) => {
     let stderr = "";
@@ -108,13 +81,13 @@ function endOf(child: ChildProcess, call: ProgramCall): Promise<ProgramEnd> {
     // When the system has no descriptors left, there are no pipes at all.
     const [, out, , extra] = child.stdio ?? [];
     const stdout = new Collected(out, limits.outputBytes, () => settle({ type: "too-much", where: "stdout", stderr }));
-    const side = new Collected(extra, limits.sideBytes, () =>
+    const side = new Collected(extra, limits.sideBytes ?? 0, () =>
       settle({ type: "too-much", where: "file descriptor 3", stderr }),
     );
     child.stderr?.setEncoding("utf8").on("data", (text: string) => {
       stderr = (stderr + text).slice(-STDERR_CHARACTERS);
     });
-    child.once("error", (error) => settle(notStarted(call, error)));
+    child.once("error", (error) => settle({ type: "not-started", ...notStarted(call, error) }));
     const ended = (exitCode: number | null, signalName: NodeJS.Signals | null) =>
       settle({
         type: "ended",
@@ -125,25 +98,28 @@ function endOf(child: ChildProcess, call: ProgramCall): Promise<ProgramEnd> {
         stderr,
       });
     child.once("close", ended);
-    child.once("exit", (...how) => timers.push(setTimeout(ended, PIPES_MS, ...how)));
-    timers.push(setTimeout(stop, limits.timeMs));
+    // Time alone proves nothing: when this process was held up, the timer is due before anybody has looked into the pipes.
+    const unlessMore = (...how: Parameters<typeof ended>) => {
+      const before = stdout.length + side.length;
+      setImmediate(() => (stdout.length + side.length === before ? ended : unlessMore)(...how));
+    };
+    child.once("exit", (...how) => timers.push(setTimeout(unlessMore, PIPES_MS, ...how)));
+    if (limits.timeMs !== undefined) timers.push(setTimeout(stop, limits.timeMs));
     signal.addEventListener("abort", stop, { once: true });
-    // A program that does not read its input is no failure by itself.
-    child.stdin?.on("error", () => {});
     child.stdin?.end(call.input);
   });
 }
 
 class Collected {
   readonly #chunks: Buffer[] = [];
-  #length = 0;
+  length = 0;
 
   constructor(stream: unknown, maxBytes: number, tooMuch: () => void) {
     const readable = stream as Readable | null | undefined;
     readable?.on("error", () => {});
     readable?.on("data", (chunk: Buffer) => {
-      this.#length += chunk.length;
-      if (this.#length > maxBytes) tooMuch();
+      this.length += chunk.length;
+      if (this.length > maxBytes) tooMuch();
       else this.#chunks.push(chunk);
     });
   }
@@ -151,14 +127,4 @@ class Collected {
   get bytes(): Buffer {
     return Buffer.concat(this.#chunks);
   }
-}
-
-/** All of its group, also when it has ended by itself and left others behind. */
-async function endAll(child: ChildProcess, killMs: number): Promise<void> {
-  const leader = child.pid;
-  if (leader === undefined) return;
-  const isOver = () => child.exitCode !== null || child.signalCode !== null;
-  const exited = new Promise<void>((resolve) => (isOver() ? resolve() : child.once("exit", () => resolve())));
-  if (!isOver() || hasMembers(leader)) await endGroup(leader, killMs);
-  await exited;
 }

@@ -31,6 +31,9 @@ const BEFORE_SETTLING: ReadonlySet<EventType> = new Set<EventType>([
   ] as const),
 ]);
 
+/** Limits that are not the engine's own to come to. */
+const RECORDED_LIMITS: ReadonlySet<string> = new Set(["run-duration", "schema"]);
+
 /** That a worker ended is told from outside; the other steps of handing it out are come to. */
 function isChildsEnd({ payload }: Extract<RunEvent, { type: typeof CHAIN_EVENT }>): boolean {
   return payload.phase.startsWith("child.");
@@ -85,7 +88,7 @@ export class SourceRecord {
   /** Whether the event was brought about from outside, so that it is repeated and not come to again. */
   isRecorded(index: number): boolean {
     const event = this.events[index] as RunEvent;
-    if (event.type === "cap.breached") return event.payload.kind === "run-duration";
+    if (event.type === "cap.breached") return RECORDED_LIMITS.has(event.payload.kind);
     if (event.type === CHAIN_EVENT) return isChildsEnd(event);
     // A run ends in one go: where a replay begins in the midst of that, the end is settled already.
     if (event.type === "run.failed") return this.#endedFromOutside || this.events[index - 1]?.type === "node.cancelled";

@@ -4,6 +4,7 @@ import type { Host } from "../../engine/host.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { EvalTask } from "../../protocol/eval-suite.ts";
 import type { Proof } from "../../protocol/suite-growth.ts";
+import { Budget } from "../run/budget.ts";
 import type { EvalPlan } from "../run/eval-plan.ts";
 import type { EvalRun, EvalServices } from "../run/eval-run.ts";
 import { runTask } from "../run/run-task.ts";
@@ -80,7 +81,8 @@ async function scoreOf(
     binding,
     signal: new AbortController().signal,
   };
-  const { result } = await runTask(run, task);
+  const { result } = await runTask(run, task, new Budget(undefined));
+  if (result === undefined) throw new Error("a task was stopped that has no budget");
   const difference = result.trials[0]?.difference;
   return {
     score: result.score,

@@ -1,26 +1,27 @@
-import type { Usage } from "../../agents/binding.ts";
-import { costOf, usageEvent } from "../../agents/usage-event.ts";
+import { totalCost, usageEvent } from "../../agents/usage-event.ts";
 import type { Host } from "../../engine/host.ts";
 import type { EffectContext, EffectNodeType, NodeOutcome } from "../../engine/node-type.ts";
 import type { AuditDraft } from "../../protocol/audit.ts";
 import type { CertificateRecord } from "../../protocol/judge-certificate-api.ts";
 import { parse, Type } from "../../protocol/schema.ts";
+import { overspentText } from "../run/budget.ts";
 import type { EvalServices } from "../run/eval-run.ts";
 import { calibrationReport } from "../statistics/calibration.ts";
 import { certificateOf } from "../statistics/certificate.ts";
 import { readSuite } from "../suite/suite-store.ts";
 import { CALIBRATION_NODE_TYPE, CalibrationPlan } from "./calibration-workflow.ts";
-import { certificateDocument } from "./certificate-store.ts";
+import { allCertificates, certificateDocument } from "./certificate-store.ts";
 import { certifiedJudge, recordedJudge } from "./certified-judge.ts";
 import { type GatheredGold, gatherGold } from "./gather-gold.ts";
 import { type JudgedGold, judgeGold } from "./judge-gold.ts";
+import { type KeptVerdict, readVerdicts, verdictDocument } from "./kept-verdicts.ts";
 
 /** A judge that gives no verdict on more than this has not been calibrated on what is left. */
 const UNJUDGED_MAX = 0.05;
 
 type Needs = Pick<Host, "store" | "nowMs" | "newId" | "scrubber">;
 
-/** Carries a calibration out and issues the certificate. After a crash it begins anew: nothing of it counts before its end. */
+/** Carries a calibration out and issues the certificate, and goes on with one that was interrupted. */
 export function calibrationNode(host: Needs, services: () => EvalServices): EffectNodeType {
   return {
     kind: "effect",
@@ -33,8 +34,10 @@ export function calibrationNode(host: Needs, services: () => EvalServices): Effe
 }
 
 async function calibrate(host: Needs, { judge }: EvalServices, context: EffectContext): Promise<NodeOutcome> {
-  const { run, node, signal } = context;
+  const { run, signal } = context;
   const plan = parse(CalibrationPlan, run.variables["plan"], "plan");
+  const issued = await issuedBefore(host, context, plan);
+  if (issued !== undefined) return certified(issued);
   const ref = `${plan.suiteId}@${plan.suiteVersion}`;
   const { suite, info } = await readSuite(host, run.owner.tenant, ref);
   if (info.sha256 !== plan.suiteSha256)
@@ -43,25 +46,30 @@ async function calibrate(host: Needs, { judge }: EvalServices, context: EffectCo
   if (judge === undefined || now?.modelSha256 !== plan.modelSha256 || now.promptSha256 !== plan.promptSha256) {
     return failed("eval_judge_changed", "The judge is not the one the calibration was started with.");
   }
-  const { runIds, taskId, concurrency } = plan;
+  const { runIds, taskId, concurrency, budgetUsd } = plan;
   const gold = await gatherGold(host, run.owner, { suite, runIds, ...(taskId === undefined ? {} : { taskId }) });
-  const usage: Usage[] = [];
-  const used = async (more: readonly Usage[]) => {
-    usage.push(...more);
-    if (more.length > 0) await context.append(more.map((one) => usageEvent(node.id, one)));
-  };
-  const result = await judgeGold(judge, gold.items, { runId: run.runId, concurrency, signal }, used);
+  const { runId } = run;
+  const verdicts = new Map<string, KeptVerdict>();
+  for (const kept of await readVerdicts(host.store, run.owner.tenant, runId)) verdicts.set(kept.itemId, kept);
+  const result = await judgeGold(judge, gold.items, { runId, concurrency, budgetUsd, signal }, verdicts, (verdict) =>
+    keep(host, context, verdict),
+  );
+  if (result.overspent !== undefined) {
+    const why = overspentText(result.overspent, budgetUsd);
+    const message = `The calibration stopped after ${verdicts.size} of ${gold.items.length} outputs: ${why}.`;
+    return failed("judge_budget_exceeded", message);
+  }
   const tooFew = unusable(host, result, gold);
   if (tooFew !== undefined) return tooFew;
   const atMs = host.nowMs();
   const options = { now: new Date(atMs).toISOString(), days: plan.days };
   const report = calibrationReport(result.judged, { seed: plan.seed });
-  const costUsd = costOf(usage);
+  const costUsd = totalCost([...verdicts.values()].flatMap(({ usage }) => usage));
   const record: CertificateRecord = {
     certificateId: host.newId("cert"),
     suiteId: plan.suiteId,
     suiteVersion: plan.suiteVersion,
-    runId: run.runId,
+    runId,
     runIds: plan.runIds,
     issuedBy: plan.issuedBy,
     gold: { ...figuresOf(gold), unjudged: result.failures.length },
@@ -73,11 +81,36 @@ async function calibrate(host: Needs, { judge }: EvalServices, context: EffectCo
     actor: plan.issuedBy,
     action: "judge.certified",
     target: record.certificateId,
-    details: { suite: ref, runId: run.runId, n: report.n, kappa: report.kappa.value },
+    details: { suite: ref, runId, n: report.n, kappa: report.kappa.value },
   };
   const document = certificateDocument(run.owner, record, atMs);
   await context.append([], { documents: [{ type: "put", document }], audit: [audit] });
-  return { type: "completed", outputs: { certificateId: record.certificateId } };
+  return certified(record.certificateId);
+}
+
+/** It is written before the run ends, so that a crash between the two finds it. */
+async function issuedBefore(
+  { store }: Needs,
+  { run: { owner, runId } }: EffectContext,
+  { suiteId }: CalibrationPlan,
+): Promise<string | undefined> {
+  const all = await allCertificates(store, owner, suiteId);
+  return all.find((one) => one.runId === runId)?.certificateId;
+}
+
+/** With what it cost, in one commit. */
+function keep(host: Needs, { run, node, append }: EffectContext, verdict: KeptVerdict): Promise<void> {
+  const { failure, usage } = verdict;
+  const scrubbed = failure && { failure: { ...failure, message: host.scrubber.scrubText(failure.message) } };
+  const document = verdictDocument(run.owner.tenant, run.runId, host.nowMs(), { ...verdict, ...scrubbed });
+  return append(
+    usage.map((one) => usageEvent(node.id, one)),
+    { documents: [{ type: "put", document }] },
+  );
+}
+
+function certified(certificateId: string): NodeOutcome {
+  return { type: "completed", outputs: { certificateId } };
 }
 
 function figuresOf({ items, disputed, leftOut, rubrics }: GatheredGold) {

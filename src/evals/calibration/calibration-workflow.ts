@@ -24,6 +24,8 @@ export const CalibrationPlan = Type.Object(
     days: Type.Integer({ minimum: 1 }),
     seed: Type.Integer({ minimum: 0 }),
     concurrency: Type.Integer({ minimum: 1 }),
+    /** It stops when it has spent this much. */
+    budgetUsd: Type.Optional(Type.Number({ minimum: 0 })),
   },
   { additionalProperties: false },
 );

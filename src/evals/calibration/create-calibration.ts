@@ -5,7 +5,7 @@ import type { CreateRunResponse } from "../../protocol/api.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { Caller } from "../../protocol/identity.ts";
 import type { CalibrateJudge } from "../../protocol/judge-certificate-api.ts";
-import type { EvalServices } from "../run/eval-run.ts";
+import type { EvalServices, EvalSettings } from "../run/eval-run.ts";
 import { CERTIFICATE_DAYS } from "../statistics/certificate.ts";
 import { readSuite } from "../suite/suite-store.ts";
 import { CALIBRATION_RUN, type CalibrationPlan, calibrationWorkflow } from "./calibration-workflow.ts";
@@ -35,7 +35,7 @@ async function planOf(
   host: Host,
   { judge, settings }: EvalServices,
   caller: Caller,
-  { suite: ref, runIds, taskId, days = CERTIFICATE_DAYS, seed = 1 }: CalibrateJudge,
+  { suite: ref, runIds, taskId, days = CERTIFICATE_DAYS, seed = 1, ...limits }: CalibrateJudge,
 ): Promise<CalibrationPlan> {
   if (judge === undefined) throw refuse("no judge is configured; name one under `judge` in the agents file");
   const { versioned, promptSha256, modelSha256 } = recordedJudge(judge);
@@ -64,7 +64,22 @@ async function planOf(
     issuedBy: caller.principal,
     days,
     seed,
-    concurrency: settings.concurrency,
+    ...limited(settings, limits),
+  };
+}
+
+/** As of an evaluation: what the host lets one cost, and how much it does at once. */
+function limited(
+  { concurrency, maxConcurrency, maxCostUsdPerSuite: cap }: EvalSettings,
+  wanted: Pick<CalibrateJudge, "concurrency" | "budgetUsd">,
+): Pick<CalibrationPlan, "concurrency" | "budgetUsd"> {
+  const { budgetUsd = cap } = wanted;
+  if (cap !== undefined && budgetUsd !== undefined && budgetUsd > cap) {
+    throw refuse(`budgetUsd is ${budgetUsd}, and this host spends ${cap} USD at most on one calibration`);
+  }
+  return {
+    concurrency: Math.min(wanted.concurrency ?? concurrency, maxConcurrency),
+    ...(budgetUsd === undefined ? {} : { budgetUsd }),
   };
 }
 

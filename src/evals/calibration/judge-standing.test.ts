@@ -44,6 +44,9 @@ describe("a judge", () => {
     expect(await codes({ days: -1 })).toEqual(["not_yet_issued"]);
     expect(await codes({ visible: { tenant: "t2" } })).toEqual(["certificate_missing"]);
     expect(await codes({ visible: { workspace: "w1" } })).toEqual(["certificate_missing"]);
+    const host = { store: bench.store, nowMs: () => Date.now() };
+    const unknown = await judgeStanding(host, { tenant: "t1" }, SUITE, undefined);
+    expect(unknown.problems.map(({ code }) => code)).toEqual(["judge_missing"]);
   });
 
   test("is another one with other settings, and the rubrics are others with another bar", async () => {

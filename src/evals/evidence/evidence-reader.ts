@@ -4,6 +4,7 @@ import type { Condition } from "../../protocol/deployment-api.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { EvalSummary } from "../../protocol/eval-api.ts";
 import type { AgentEvalSuite } from "../../protocol/eval-suite.ts";
+import type { Evidence } from "../../protocol/evidence.ts";
 import type { Visibility } from "../../protocol/identity.ts";
 import type { CertificateBar } from "../../protocol/judge-certificate-api.ts";
 import type { Run } from "../../protocol/run.ts";
@@ -11,13 +12,15 @@ import { barOf } from "../calibration/judge-standing.ts";
 import { evalPlanOf } from "../run/baseline.ts";
 import type { EvalPlan } from "../run/eval-plan.ts";
 import { EVAL_PLAN } from "../run/eval-workflow.ts";
+import { readResults } from "../run/read-results.ts";
 import { parseSuiteRef } from "../suite/suite-ref.ts";
 import { readSuite } from "../suite/suite-store.ts";
+import { aboutConduct, aboutModes } from "./conduct-conditions.ts";
 
 /** What speaks about an evaluation beside its own summary. Whatever is absent cannot be asked for: that is a no. */
 export interface EvidenceSources {
-  /** The figures with what people overrode in them. */
-  overriddenSummary?(visible: Visibility, runId: string): Promise<OverriddenSummary>;
+  /** The figures with what people overrode in them; whoever asks for something can only make them worse. */
+  overriddenSummary?(visible: Visibility, runId: string, askedBy?: string): Promise<OverriddenSummary>;
   /** Why the judge of the evaluation is not certified; nothing where it is. */
   certificateProblems?(visible: Visibility, runId: string, bar: CertificateBar): Promise<readonly string[]>;
 }
@@ -27,6 +30,8 @@ export interface OverriddenSummary {
   readonly passed: boolean;
   /** How many tasks a person scored. */
   readonly overridden: number;
+  /** Whether it would be better with the scores of whoever asks. */
+  readonly ownLeftOut?: boolean;
 }
 
 /** What the conditions of one evaluation are looked up in. */
@@ -51,30 +56,43 @@ export function evidenceReader(host: Pick<Host, "store" | "nowMs">, sources: Evi
       });
       return info.sha256;
     },
-    async conditions(asked) {
+    async read(asked) {
       const { evalRunId, required, visible } = asked;
       const named = nameCondition(evalRunId, required?.evalRunId);
       const runId = required?.evalRunId ?? evalRunId;
-      if (!named.met || runId === undefined) return [named];
+      if (!named.met || runId === undefined) return nothing(named);
+      // Before anything is read of what people say: what they say afterwards makes the unit be decided anew.
+      const judgedUpTo = required?.acceptHumanOverrides === true ? await judgedSoFar(host, visible) : {};
       const run = await host.store.readRun(visible, runId);
-      const plan = run === undefined ? undefined : planOf(run);
+      const plan = run === undefined ? undefined : evidencePlanOf(run);
       const kind = kindCondition(run, plan);
-      if (run === undefined || plan === undefined || !kind.met) return [named, kind];
+      if (run === undefined || plan === undefined || !kind.met) return nothing(named, kind);
       const suite = await suiteOf(host, visible, plan);
       const found: Found = { ...asked, runId, run, plan, ...(suite === undefined ? {} : { suite }) };
       const ended = condition("evaluation ended", "completed", run.status, run.status === "completed");
-      return [
+      const conditions = [
         named,
         kind,
         ended,
         ...aboutAgent(found),
         ...aboutSuite(found),
+        ...(suite === undefined ? [] : aboutModes(plan, suite)),
         ...aboutAge(found, host.nowMs()),
+        ...(ended.met ? aboutConduct(plan, await readResults(host.store, visible.tenant, runId)) : []),
         ...(ended.met ? await spokenFor("score", () => aboutScore(found, sources)) : []),
         ...(ended.met ? await spokenFor("judge certificate", () => aboutJudge(found, sources)) : []),
       ];
+      return { conditions, grounds: [{ runId, version: run.version, ...judgedUpTo }] };
     },
   };
+}
+
+async function judgedSoFar({ store }: Pick<Host, "store">, { tenant }: Visibility) {
+  return { judgedUpTo: (await store.annotationHead(tenant)).seq };
+}
+
+function nothing(...conditions: readonly Condition[]): Evidence {
+  return { conditions, grounds: [] };
 }
 
 function condition(name: string, wanted: string, found: string, met: boolean): Condition {
@@ -88,7 +106,7 @@ function nameCondition(given: string | undefined, fixed: string | undefined): Co
 }
 
 /** Only what the host itself evaluated: a workflow that somebody registered under the name of evaluations says nothing. */
-function planOf(run: Run): EvalPlan | undefined {
+export function evidencePlanOf(run: Run): EvalPlan | undefined {
   return run.workflowHash === EVAL_PLAN.hash && run.forkedFrom === undefined ? evalPlanOf(run) : undefined;
 }
 
@@ -116,7 +134,7 @@ function aboutSuite({ plan, suite, required }: Found): Condition[] {
     all === undefined ? "the suite is not here" : `${plan.taskIds.length} tasks`,
     all === plan.taskIds.length,
   );
-  if (required === undefined) return [counted];
+  if (required?.suite === undefined) return [counted];
   const sha256 = required.suiteSha256 ?? "unknown";
   return [
     condition("suite", required.suite, ref, required.suite === ref),
@@ -138,8 +156,8 @@ async function suiteOf(host: Pick<Host, "store">, { tenant }: Visibility, plan: 
 function aboutAge({ required, run }: Found, nowMs: number): Condition[] {
   const { maxAgeSec } = required ?? {};
   if (maxAgeSec === undefined) return [];
-  const ageSec = Math.max(0, Math.floor((nowMs - Date.parse(run.endedAt ?? "")) / 1000));
-  const found = Number.isNaN(ageSec) ? "not ended" : `${ageSec} seconds`;
+  const ageSec = Math.max(0, (nowMs - Date.parse(run.endedAt ?? "")) / 1000);
+  const found = Number.isNaN(ageSec) ? "not ended" : `${Math.floor(ageSec)} seconds`;
   return [condition("age", `at most ${maxAgeSec} seconds`, found, ageSec <= maxAgeSec)];
 }
 
@@ -154,15 +172,17 @@ async function spokenFor(name: string, read: () => Promise<Condition[]>): Promis
 }
 
 async function aboutScore(found: Found, sources: EvidenceSources): Promise<Condition[]> {
-  const { required, run, visible, runId } = found;
+  const { required, run, visible, runId, askedBy } = found;
   const accepts = required?.acceptHumanOverrides === true;
   if (!accepts)
     return [scoreCondition(required?.requiredPassScore, run.outputs as unknown as EvalSummary, "as scored")];
   if (sources.overriddenSummary === undefined) {
     return [condition("score", "with human overrides", "this host cannot read overrides", false)];
   }
-  const summary = await sources.overriddenSummary(visible, runId);
-  return [scoreCondition(required?.requiredPassScore, summary, `with ${summary.overridden} human overrides`)];
+  const summary = await sources.overriddenSummary(visible, runId, askedBy);
+  const leftOut = summary.ownLeftOut === true ? `, without those of ${askedBy}, who asks for this` : "";
+  const how = `with ${summary.overridden} human overrides${leftOut}`;
+  return [scoreCondition(required?.requiredPassScore, summary, how)];
 }
 
 function scoreCondition(

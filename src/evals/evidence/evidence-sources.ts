@@ -2,21 +2,32 @@ import type { Host } from "../../engine/host.ts";
 import type { Visibility } from "../../protocol/identity.ts";
 import type { CertificateBar } from "../../protocol/judge-certificate-api.ts";
 import { judgeStanding } from "../calibration/judge-standing.ts";
-import { overriddenSummary } from "../override/overridden-summary.ts";
+import { type OverriddenSummary as Overridden, overriddenSummary } from "../override/overridden-summary.ts";
 import { completedEval } from "../run/completed-eval.ts";
 import { suiteAsOf } from "../suite/replace-suite.ts";
-import type { EvidenceSources } from "./evidence-reader.ts";
+import type { EvidenceSources, OverriddenSummary } from "./evidence-reader.ts";
 
 /** What people and certificates say of evaluations of this host. */
 export function evidenceSources(host: Host): EvidenceSources {
   return {
-    overriddenSummary: async (visible, runId) => {
-      const { overridden, overriddenTasks } = await overriddenSummary(host, visible, runId);
-      const { aggregateScore, passed } = overridden;
-      return { aggregateScore, passed, overridden: overriddenTasks.length };
+    overriddenSummary: async (visible, runId, askedBy) => {
+      const all = await overriddenSummary(host, visible, runId);
+      if (askedBy === undefined) return figuresOf(all);
+      return worseOf(figuresOf(all), figuresOf(await overriddenSummary(host, visible, runId, askedBy)));
     },
     certificateProblems: (visible, runId, bar) => certificateProblemsOf(host, visible, runId, bar),
   };
+}
+
+function figuresOf({ overridden, overriddenTasks }: Overridden): OverriddenSummary {
+  const { aggregateScore, passed } = overridden;
+  return { aggregateScore, passed, overridden: overriddenTasks.length };
+}
+
+/** Nobody lets pass by their own word what they ask for themselves; a low score of theirs stands. */
+function worseOf(all: OverriddenSummary, byOthers: OverriddenSummary): OverriddenSummary {
+  const helped = all.aggregateScore > byOthers.aggregateScore || (all.passed && !byOthers.passed);
+  return helped ? { ...byOthers, ownLeftOut: true } : all;
 }
 
 /** Of the judge that scored the evaluation, which may be another one than today's. Where none scored anything, there is none. */

@@ -22,14 +22,20 @@ export interface OverriddenSummary {
   readonly disputedTasks: readonly string[];
 }
 
-/** For decisions that may rest on the scores of people. Throws like `evalSummary`. */
-export async function overriddenSummary(host: Host, visible: Visibility, runId: string): Promise<OverriddenSummary> {
+/** For decisions that may rest on the scores of people, with or without those of one of them. Throws like `evalSummary`. */
+export async function overriddenSummary(
+  host: Host,
+  visible: Visibility,
+  runId: string,
+  without?: string,
+): Promise<OverriddenSummary> {
   const { run, plan } = await completedEval(host, visible, runId);
   const { tenant } = run.owner;
   const results = await readResults(host.store, tenant, resultsRunId(run));
   const suite = await suiteAsOf(host, tenant, `${plan.suiteId}@${plan.suiteVersion}`, plan.suiteSha256);
   const summary = run.outputs as unknown as EvalSummary;
-  const folded = foldOverrides(await scoreJudgments(host.store, run));
+  const judgments = await scoreJudgments(host.store, run);
+  const folded = foldOverrides(judgments.filter(({ by }) => by !== without));
   const original = { runId, plan, suite, results, summary };
   const inOrder = (tasks: ReadonlyMap<string, unknown>) =>
     results.flatMap(({ taskId }) => (tasks.has(taskId) ? [taskId] : []));

@@ -24,7 +24,11 @@ export function overriddenSummaryOf(original: Original, { overrides }: FoldedOve
   const baseline =
     regression === undefined
       ? undefined
-      : { runId: regression.baselineRunId, aggregateScore: within(summary.aggregateScore - regression.scoreDelta) };
+      : {
+          runId: regression.baselineRunId,
+          aggregateScore: within(summary.aggregateScore - regression.scoreDelta),
+          isElsewhere: regression.diffRef === undefined,
+        };
   const changed = results.map((result) => withScore(result, overrides.get(result.taskId)));
   return summaryOf(runId, plan, suite, { modelClass }, changed, baseline);
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { EvalReport, EvalStop } from "../../protocol/eval-api.ts";
 import {
   broken,
   comparedWith,
@@ -33,9 +34,42 @@ describe("an evaluation", () => {
     expect(reasons[0]).toMatch(says);
   });
 
+  test("that was stopped has no verdict, whatever was done of it and whatever is demanded", () => {
+    const stop = { status: "failed", error: "eval_budget_exceeded", tasksDone: 3, tasksPlanned: 9 } as const;
+    const errorMessage = "The evaluation stopped after 3 of 9 tasks: it has spent 2 of 1 USD.";
+    const failed = entryOf({ status: "failed", error: stop.error, errorMessage, taskCount: 9 });
+    const cancelled = entryOf({ status: "cancelled", taskCount: 9 });
+    for (const done of [tasks(3, right), tasks(3, wrong), tasks(3, broken)]) {
+      const part = (stopped: EvalStop) => reportOf(done, { complete: false, stopped });
+      const budget = concluded(part(stop), { failOn: [...FAIL_ON] }, failed);
+      expect(budget).toMatchObject({ verdict: "no_verdict", exitCode: 5, reasons: [] });
+      expect(budget.sentence).toBe(
+        "No verdict: the budget stopped it. The evaluation stopped after 3 of 9 tasks: it has spent 2 of 1 USD.",
+      );
+      expect(budget.warnings[0]).toBe("Partial: it was stopped after 3 of 9 tasks, and all figures are of those.");
+      const person = concluded(part({ status: "cancelled", tasksDone: 3, tasksPlanned: 9 }), {}, cancelled);
+      expect(person).toMatchObject({
+        exitCode: 5,
+        sentence: "No verdict: the evaluation was cancelled after 3 of 9 tasks.",
+      });
+    }
+  });
+
   test("that its host calls not passed failed, also when nobody says why", () => {
     expect(concluded(reportOf(tasks(3, right), { passed: false, unmet: [] }))).toMatchObject({ exitCode: 1 });
   });
+
+  test.each(["high", "critical"] as const)(
+    "with a finding of %s severity failed, whatever the mean of its scores",
+    (severity) => {
+      const findings = [{ kind: "data-leak" as const, severity, by: "canary", trial: 1 }];
+      const report = reportOf([...tasks(9, right), { taskId: "leak", trials: [right()], findings }]);
+      expect(report.passed).toBe(true);
+      const { verdict, exitCode, reasons } = concluded(report);
+      expect({ verdict, exitCode }).toEqual({ verdict: "failed", exitCode: 1 });
+      expect(reasons).toEqual(["something of high or critical severity was found in 1 task"]);
+    },
+  );
 
   test("that got worse than its baseline failed, whatever the bar", () => {
     const before = tasks(60, right);
@@ -85,6 +119,10 @@ describe("an evaluation", () => {
 
   test.each([
     [{ status: "failed", error: "eval_budget_exceeded" }, /budget was spent/],
+    [
+      { status: "failed", error: "eval_budget_exceeded", errorMessage: "It stopped after 1 task: a price is missing." },
+      /^No verdict: the budget stopped it\. It stopped after 1 task: a price is missing\.$/,
+    ],
     [{ status: "failed", error: "eval_suite_changed" }, /failed with eval_suite_changed/],
     [{ status: "cancelled" }, /was cancelled/],
     [{ status: "running" }, /has not ended/],
@@ -106,7 +144,8 @@ describe("an evaluation", () => {
     ];
     const report = reportOf(given);
     expect(concluded(report)).toMatchObject({ exitCode: 0 });
-    expect(concluded(report).warnings).toHaveLength(2);
+    expect(concluded(report).warnings).toHaveLength(3);
+    expect(concluded(report).warnings).toContain("Something unsafe was noticed in 1 task.");
     for (const what of FAIL_ON.filter((one) => one !== "suspect")) {
       expect(concluded(report, { failOn: [what] }), what).toMatchObject({ verdict: "failed", exitCode: 1 });
       expect(concluded(reportOf([steady("s")]), { failOn: [what] }), what).toMatchObject({ exitCode: 0 });
@@ -116,11 +155,20 @@ describe("an evaluation", () => {
   test("says that nothing was compared, and that results were cached", () => {
     const report = reportOf(
       tasks(3, () => right({ cached: true })),
-      { modes: ["golden", "regression"] },
+      { leftOut: { modes: ["regression"], tasks: 0 } },
     );
     expect(concluded(report).warnings).toEqual([
       "Nothing was compared: there is no baseline.",
       "3 of 3 trials were taken from the cache and not run.",
     ]);
+  });
+
+  test("says what of its suite was not run, and that live tools answered", () => {
+    const warnings = (more: Partial<EvalReport>) => concluded(reportOf(tasks(3, right), more)).warnings;
+    expect(warnings({ leftOut: { modes: ["rubric"], tasks: 2 } })).toEqual([
+      "2 of 5 tasks of the suite were not run; mode rubric was left out.",
+    ]);
+    expect(warnings({ leftOut: { modes: [], tasks: 1 } })).toEqual(["1 of 4 tasks of the suite was not run."]);
+    expect(warnings({ modes: ["live-shadow"] })).toEqual([expect.stringContaining("in place of fixtures")]);
   });
 });

@@ -2,30 +2,47 @@ import { visibleRun } from "../../engine/execute.ts";
 import type { Host } from "../../engine/host.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { EVAL_WORKFLOW_ID, type EvalConfigurable } from "../../protocol/eval-api.ts";
+import type { EvalBaseline } from "../../protocol/eval-baseline.ts";
 import type { Visibility } from "../../protocol/identity.ts";
 import type { Run } from "../../protocol/run.ts";
 import { matches } from "../../protocol/schema.ts";
 import type { SuiteInfo } from "../../protocol/suite-api.ts";
 import type { Store } from "../../store/store.ts";
+import { keptBaselineFile } from "./baseline-files.ts";
 import { EvalPlan } from "./eval-plan.ts";
 
-export interface NamedBaseline {
+export interface UsableBaseline {
   readonly runId: string;
   readonly name?: string;
+  /** It was imported; its run is not of this host. */
+  readonly fileSha256?: string;
 }
+
+/** What names a baseline; one of them. */
+export const BASELINE_CHOICES = ["baseline", "baselineRunId", "baselineFileSha256"] as const;
 
 /** What an evaluation is compared with, or a refusal that says why it cannot be. */
 export async function usableBaseline(
   store: Store,
   visible: Visibility,
-  { baseline: name, baselineRunId }: EvalConfigurable,
+  configurable: EvalConfigurable,
   suite: Pick<SuiteInfo, "suiteId" | "version" | "sha256">,
   required: boolean,
-): Promise<NamedBaseline | undefined> {
-  if (name !== undefined && baselineRunId !== undefined) {
-    throw refuse("name configurable.baseline or configurable.baselineRunId, not both");
+): Promise<UsableBaseline | undefined> {
+  const { baseline: name, baselineRunId, baselineFileSha256 } = configurable;
+  const given = BASELINE_CHOICES.filter((choice) => configurable[choice] !== undefined);
+  if (given.length > 1) {
+    throw refuse(`name one of ${given.map((choice) => `configurable.${choice}`).join(" and ")}, not both`);
   }
-  const runId = name === undefined ? baselineRunId : await blessed(store, visible, name, suite.suiteId);
+  const set = name === undefined ? undefined : await blessed(store, visible, name, suite.suiteId);
+  const fileSha256 = set?.imported?.fileSha256 ?? baselineFileSha256;
+  if (fileSha256 !== undefined) {
+    const file = await keptBaselineFile(store, visible, fileSha256);
+    if (file === undefined) throw refuse(`no baseline file ${fileSha256} is kept here; keep it first`);
+    checkSuite(`the imported baseline ${name ?? file.name}`, file, suite);
+    return { runId: file.runId, name: name ?? file.name, fileSha256 };
+  }
+  const runId = set?.runId ?? baselineRunId;
   if (runId === undefined) {
     if (required) throw refuse("mode regression needs a baseline: configurable.baselineRunId or configurable.baseline");
     return undefined;
@@ -34,15 +51,24 @@ export async function usableBaseline(
   const plan = run && evalPlanOf(run);
   if (run === undefined || plan === undefined) throw refuse(`${runId} is no evaluation that can serve as a baseline`);
   if (run.status !== "completed") throw refuse(`the baseline ${runId} has not completed; it is ${run.status}`);
-  if (plan.suiteId !== suite.suiteId || plan.suiteVersion !== suite.version) {
-    const theirs = `${plan.suiteId}@${plan.suiteVersion}`;
-    throw refuse(`the baseline ${runId} is of suite ${theirs}, and not of ${suite.suiteId}@${suite.version}`);
-  }
-  if (plan.suiteSha256 !== suite.sha256) {
-    const ref = `${suite.suiteId}@${suite.version}`;
-    throw refuse(`the baseline ${runId} was made with other tasks under the name ${ref}; set a new one`);
-  }
+  checkSuite(`the baseline ${runId}`, plan, suite);
   return { runId, ...(name === undefined ? {} : { name }) };
+}
+
+function checkSuite(
+  what: string,
+  theirs: Pick<EvalPlan, "suiteId" | "suiteVersion" | "suiteSha256">,
+  { suiteId, version, sha256 }: Pick<SuiteInfo, "suiteId" | "version" | "sha256">,
+): void {
+  const ref = `${suiteId}@${version}`;
+  if (theirs.suiteId !== suiteId || theirs.suiteVersion !== version) {
+    throw refuse(
+      `${what} is of suite ${theirs.suiteId}@${theirs.suiteVersion}, and not of ${ref}; set a new one with an evaluation of this one`,
+    );
+  }
+  if (theirs.suiteSha256 !== sha256) {
+    throw refuse(`${what} was made with other tasks under the name ${ref}; set a new one`);
+  }
 }
 
 export function evalPlanOf(run: Run): EvalPlan | undefined {
@@ -60,12 +86,12 @@ async function blessed(
   { tenant, workspace }: Visibility,
   name: string,
   suiteId: string,
-): Promise<string> {
+): Promise<EvalBaseline> {
   const found = await store.readDocument({ tenant, kind: "baseline", key: baselineKey(workspace, suiteId, name) });
   if (found === undefined) {
     throw refuse(`no baseline "${name}" is set for suite ${suiteId}; set one with assay eval baseline set`);
   }
-  return (JSON.parse(found.body) as { runId: string }).runId;
+  return JSON.parse(found.body) as EvalBaseline;
 }
 
 function refuse(problem: string): AppError {

@@ -8,18 +8,36 @@ import { isTerminal } from "../../protocol/run-status.ts";
 import { evalPlanOf } from "./baseline.ts";
 import type { EvalPlan } from "./eval-plan.ts";
 
+export interface EndedEval {
+  readonly run: Run;
+  readonly plan: EvalPlan;
+}
+
 /** Throws `not_found` for what is no evaluation, and `run_state_conflict` for one that has not completed. */
-export async function completedEval(
-  host: Host,
-  visible: Visibility,
-  runId: string,
-): Promise<{ readonly run: Run; readonly plan: EvalPlan }> {
+export async function completedEval(host: Host, visible: Visibility, runId: string): Promise<EndedEval> {
+  const found = await endedEval(host, visible, runId);
+  if (found.run.status === "completed") return found;
+  throw conflict(found.run, `ended as ${found.run.status}`);
+}
+
+/** Also one that was stopped: what was done of it is kept. */
+export async function endedEval(host: Host, visible: Visibility, runId: string): Promise<EndedEval> {
   const run = await visibleRun(host, visible, runId);
   const plan = evalPlanOf(run);
   if (plan === undefined) throw new AppError("not_found", { what: "evaluation", runId });
-  if (run.status === "completed") return { run, plan };
-  const state = isTerminal(run.status) ? `ended as ${run.status}` : "has not ended";
-  throw new AppError("run_state_conflict", { runId, runStatus: run.status, problem: `the evaluation ${state}` });
+  if (!isTerminal(run.status)) throw conflict(run, "has not ended");
+  return { run, plan };
+}
+
+function conflict({ runId, status: runStatus }: Run, state: string): AppError {
+  return new AppError("run_state_conflict", { runId, runStatus, problem: `the evaluation ${state}` });
+}
+
+/** What it failed with, where it did. */
+export function failureOf({ error }: Run): { readonly error?: string; readonly errorMessage?: string } {
+  if (error === undefined) return {};
+  // Those messages are written here and quote nothing; others may repeat what an agent or a server said.
+  return { error: error.code, ...(error.code.startsWith("eval_") ? { errorMessage: error.message } : {}) };
 }
 
 /** Under whose id its results are: a replay judged nothing anew, so what it tells is kept with its source. */

@@ -1,5 +1,6 @@
 import type { InstalledAgent } from "../../agents/installed-agent.ts";
-import { beginRun, type CreateRun } from "../../engine/create-run.ts";
+import { versionFor } from "../../agents/resolve-agent.ts";
+import { beginRun, type CreateRun, checkMockProvider } from "../../engine/create-run.ts";
 import { compileSchema } from "../../engine/decide/json-schema.ts";
 import type { Host } from "../../engine/host.ts";
 import { checkUrl } from "../../engine/outbound/guard.ts";
@@ -11,7 +12,7 @@ import type { Caller } from "../../protocol/identity.ts";
 import { parse } from "../../protocol/schema.ts";
 import { tasksOfModes } from "../score/tasks-of-modes.ts";
 import { readSuite } from "../suite/suite-store.ts";
-import { usableBaseline } from "./baseline.ts";
+import { BASELINE_CHOICES, usableBaseline } from "./baseline.ts";
 import type { EvalPlan } from "./eval-plan.ts";
 import type { EvalServices } from "./eval-run.ts";
 import { EVAL_PLAN, evalWorkflow } from "./eval-workflow.ts";
@@ -20,6 +21,8 @@ import { usableJudge } from "./usable-judge.ts";
 
 const DEFAULT_ALPHA = 0.05;
 const DEFAULT_MARGIN = 0.05;
+/** What makes another agent of it than the one that the evaluation speaks for. */
+const BENDING = ["ai", "model", "temperature", "maxTokens", "promptOverrides"] as const;
 
 /** `POST /v1/runs` with `mode: "eval"`. Everything that can be refused is refused before there is a run. */
 export async function createEvalRun(
@@ -32,6 +35,7 @@ export async function createEvalRun(
     throw new AppError("capability_not_provided", { capability: "agents.evalSuite" });
   }
   if (request.tenantId !== undefined && request.tenantId !== caller.tenant) throw new AppError("tenant_mismatch");
+  checkMockProvider(host, request);
   if (request.callbackUrl !== undefined) await checkUrl(host.outbound, request.callbackUrl);
   const plan = await planOf(host, services, caller, request);
   const { mode: _, evalSuiteRef: __, agentId, metadata, ...rest } = request;
@@ -60,6 +64,9 @@ async function planOf(
   if (workflowId !== undefined || inputs !== undefined) {
     throw refuse('mode "eval" takes neither workflowId nor inputs; the tasks of the suite are the inputs');
   }
+  const bent = BENDING.find((name) => given[name] !== undefined);
+  if (bent !== undefined)
+    throw refuse(`mode "eval" evaluates the agent as it is bound; leave configurable.${bent} out`);
   const configurable = parse(EvalConfigurable, given, "configurable");
   const { suite, info } = await readSuite(host, caller.tenant, evalSuiteRef);
   const modes = modesOf(services, suite, configurable);
@@ -92,6 +99,7 @@ async function planOf(
     retryErrors: configurable.retryErrors ?? 0,
     ...(baseline === undefined ? {} : { baselineRunId: baseline.runId }),
     ...(baseline?.name === undefined ? {} : { baselineName: baseline.name }),
+    ...(baseline?.fileSha256 === undefined ? {} : { baselineFileSha256: baseline.fileSha256 }),
     ...(budgetUsd === undefined ? {} : { budgetUsd }),
     cache: configurable.cache ?? false,
     ...(configurable.agentLabel === undefined ? {} : { agentLabel: configurable.agentLabel }),
@@ -106,7 +114,7 @@ function modesOf(services: EvalServices, { modes, suiteId }: AgentEvalSuite, wan
   const served = servedModes(services);
   const { evalModes } = wanted;
   if (evalModes === undefined) {
-    const named = wanted.baselineRunId !== undefined || wanted.baseline !== undefined;
+    const named = BASELINE_CHOICES.some((choice) => wanted[choice] !== undefined);
     const fitting = modes.filter((mode) => served.includes(mode) && (mode !== "regression" || named));
     if (fitting.length > 0) return fitting;
     throw refuse(`suite ${suiteId} has no mode that this host can serve now; it declares ${modes.join(", ")}`);
@@ -125,14 +133,12 @@ async function agentOf(
   agentId: string,
   { agentVersion }: EvalConfigurable,
 ): Promise<InstalledAgent> {
-  const versions = await agents.versionsOf(caller, agentId);
-  const active = agentVersion === undefined ? await agents.activeVersions(caller, agentId) : [];
-  const found =
-    versions.find(({ version }) =>
-      agentVersion === undefined ? active.includes(version) : version === agentVersion,
-    ) ?? (agentVersion === undefined ? versions[0] : undefined);
+  const named = agentVersion === undefined ? {} : { version: agentVersion };
+  const found = await versionFor(agents, caller, { agentId, ...named });
   if (found !== undefined) return found;
-  throw new AppError("not_found", { what: "agent", agentId, ...(agentVersion === undefined ? {} : { agentVersion }) });
+  const versions = await agents.versionsOf(caller, agentId);
+  const what = versions.length === 0 ? "agent" : `version ${agentVersion} of the agent`;
+  throw new AppError("not_found", { what, agentId, ...(agentVersion === undefined ? {} : { agentVersion }) });
 }
 
 function checkFit(suite: AgentEvalSuite, agent: InstalledAgent, { anyAgent }: EvalConfigurable): void {

@@ -6,6 +6,8 @@ import { parse, Type } from "../../protocol/schema.ts";
 import type { Store } from "../../store/store.ts";
 import { tasksOfModes } from "../score/tasks-of-modes.ts";
 import { readSuite } from "../suite/suite-store.ts";
+import { keptBaselineFile } from "./baseline-files.ts";
+import { overspentText } from "./budget.ts";
 import { EvalPlan } from "./eval-plan.ts";
 import type { EvalRun, EvalServices } from "./eval-run.ts";
 import { EVAL_NODE_TYPE } from "./eval-workflow.ts";
@@ -98,8 +100,13 @@ function startedEvent({ plan, nodeId }: EvalRun): EventDraft {
   };
 }
 
-async function baselineOf(store: Store, { owner }: Run, { baselineRunId }: EvalPlan): Promise<Baseline | undefined> {
+async function baselineOf(store: Store, { owner }: Run, plan: EvalPlan): Promise<Baseline | undefined> {
+  const { baselineRunId, baselineFileSha256 } = plan;
   if (baselineRunId === undefined) return undefined;
+  if (baselineFileSha256 !== undefined) {
+    const file = await keptBaselineFile(store, owner, baselineFileSha256);
+    return file && { runId: baselineRunId, aggregateScore: file.aggregateScore, isElsewhere: true };
+  }
   const results = await readResults(store, owner.tenant, baselineRunId);
   if (results.length === 0) return undefined;
   const aggregateScore = results.reduce((sum, { score }) => sum + score, 0) / results.length;
@@ -123,12 +130,12 @@ function finish(run: EvalRun, results: readonly TaskResult[], baseline: Baseline
   };
 }
 
-function overBudget(plan: EvalPlan, { spentUsd }: Extract<Ended, { type: "over-budget" }>, done: number): NodeOutcome {
-  const { budgetUsd = 0, taskIds } = plan;
-  const why =
-    spentUsd === undefined
-      ? "what it spends is not known, since a price is missing"
-      : `it has spent ${spentUsd} of ${budgetUsd} USD`;
+function overBudget(
+  { budgetUsd, taskIds }: EvalPlan,
+  { overspent }: Extract<Ended, { type: "over-budget" }>,
+  done: number,
+): NodeOutcome {
+  const why = overspentText(overspent, budgetUsd);
   const message = `The evaluation stopped after ${done} of ${taskIds.length} tasks: ${why}.`;
   return { type: "failed", error: { code: "eval_budget_exceeded", message, retryable: false } };
 }

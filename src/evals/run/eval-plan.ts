@@ -23,6 +23,8 @@ export const EvalPlan = Type.Object(
     retryErrors: Type.Integer({ minimum: 0 }),
     baselineRunId: Type.Optional(Name),
     baselineName: Type.Optional(Name),
+    /** The baseline came in a file, and its run is not of this host. */
+    baselineFileSha256: Type.Optional(Hash),
     /** It stops when it has spent this much. */
     budgetUsd: Type.Optional(Type.Number({ minimum: 0 })),
     cache: Type.Boolean(),

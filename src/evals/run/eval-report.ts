@@ -1,8 +1,10 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Host } from "../../engine/host.ts";
 import { blindness } from "../../engine/list-annotations.ts";
-import type { EvalReport, EvalSummary } from "../../protocol/eval-api.ts";
+import type { EvalReport, EvalStop, EvalSummary } from "../../protocol/eval-api.ts";
 import type { TaskFigures } from "../../protocol/eval-statistics.ts";
-import type { Caller, Visibility } from "../../protocol/identity.ts";
+import type { Caller, Owner, Visibility } from "../../protocol/identity.ts";
+import type { Run } from "../../protocol/run.ts";
 import type { Store } from "../../store/store.ts";
 import { judgePart } from "../calibration/judge-part.ts";
 import { foldOverrides } from "../override/fold-overrides.ts";
@@ -11,7 +13,8 @@ import { scoreJudgments } from "../override/score-judgments.ts";
 import { aggregate } from "../statistics/aggregate.ts";
 import { compare } from "../statistics/comparison.ts";
 import { suiteAsOf } from "../suite/replace-suite.ts";
-import { completedEval, resultsRunId } from "./completed-eval.ts";
+import { keptBaselineFile } from "./baseline-files.ts";
+import { completedEval, endedEval, failureOf, resultsRunId } from "./completed-eval.ts";
 import type { EvalPlan } from "./eval-plan.ts";
 import { readResults } from "./read-results.ts";
 import { summaryOf } from "./summary-of.ts";
@@ -23,22 +26,32 @@ export async function evalSummary(host: Host, visible: Visibility, runId: string
   return run.outputs as unknown as EvalSummary;
 }
 
-/** What became of an evaluation, with all its figures; what was said in it only when asked for. */
+/**
+ * What became of an evaluation, with all its figures; what was said in it only when asked for. Of one that was stopped it has what was
+ * done, and no verdict: neither whether a bar is met nor how it compares can be told from the tasks that happened to come first.
+ */
 export async function evalReport(
   host: Host,
   caller: Caller,
   runId: string,
   { content = false }: { readonly content?: boolean } = {},
 ): Promise<EvalReport> {
-  const { run, plan } = await completedEval(host, caller, runId);
+  const { run, plan } = await endedEval(host, caller, runId);
+  const complete = run.status === "completed";
   const { tenant } = run.owner;
   const results = await readResults(host.store, tenant, resultsRunId(run));
   const suite = await suiteAsOf(host, tenant, `${plan.suiteId}@${plan.suiteVersion}`, plan.suiteSha256);
-  const summary = run.outputs as unknown as EvalSummary;
-  const agent = { modelClass: summary.evaluatedModelClass ?? ("general" as const) };
-  const { unmet } = summaryOf(runId, plan, suite, agent, results);
+  const recorded = complete ? (run.outputs as unknown as EvalSummary) : undefined;
+  const agent = { modelClass: recorded?.evaluatedModelClass ?? ("general" as const) };
+  // Thousands of tasks take a while; others have their turn between the parts.
+  await nextTurn();
+  const summed = summaryOf(runId, plan, suite, agent, results);
+  const summary = recorded ?? summed.summary;
+  await nextTurn();
   const figures = aggregate(results.map(trialsOf), { seed: plan.seed });
   const said = foldOverrides(await scoreJudgments(host.store, run, blindness(caller).blindFor));
+  const override = overridePart({ runId, plan, suite, results, summary }, said);
+  await nextTurn();
   return {
     runId,
     suiteId: plan.suiteId,
@@ -49,26 +62,45 @@ export async function evalReport(
     modes: plan.modes,
     trialsPerTask: plan.trials,
     seed: plan.seed,
-    passed: summary.passed,
-    unmet: [...unmet],
+    complete,
+    ...(complete ? {} : { stopped: stopOf(run, plan, results.length) }),
+    passed: complete && summary.passed,
+    unmet: complete ? [...summed.unmet] : [],
     aggregateScore: summary.aggregateScore,
     figures: figures.aggregate,
     cachedTrials: results.reduce((sum, result) => sum + cachedOf(result), 0),
     ...(await judgePart(host, caller, plan, suite, results)),
-    ...(await baselinePart(host.store, tenant, plan, figures.tasks)),
-    override: overridePart({ runId, plan, suite, results, summary }, said),
+    ...(await baselinePart(host.store, run.owner, plan, complete ? figures.tasks : undefined)),
+    leftOut: {
+      modes: suite.modes.filter((mode) => !plan.modes.includes(mode)),
+      tasks: suite.tasks.length - plan.taskIds.length,
+    },
+    override: complete ? override : { ...override, passed: false, unmet: [] },
     tasks: results.map((result, i) => taskPart(result, figures.tasks[i] as TaskFigures, content)),
   };
 }
 
-async function baselinePart(store: Store, tenant: string, plan: EvalPlan, candidate: readonly TaskFigures[]) {
-  const { baselineRunId: runId, baselineName: name, seed, alpha, margin } = plan;
+function stopOf(run: Run, { taskIds }: EvalPlan, tasksDone: number): EvalStop {
+  const status = run.status === "cancelled" ? "cancelled" : "failed";
+  return { status, ...failureOf(run), tasksDone, tasksPlanned: taskIds.length };
+}
+
+async function baselinePart(store: Store, owner: Owner, plan: EvalPlan, candidate: readonly TaskFigures[] | undefined) {
+  const { baselineRunId: runId, baselineName: name, baselineFileSha256: fileSha256, seed, alpha, margin } = plan;
   if (runId === undefined) return { compared: false };
-  const before = await readResults(store, tenant, runId);
-  const baseline = aggregate(before.map(trialsOf), { seed }).tasks;
+  const named = {
+    runId,
+    ...(name === undefined ? {} : { name }),
+    ...(fileSha256 === undefined ? {} : { fileSha256 }),
+  };
+  if (candidate === undefined) return { compared: false, baseline: { ...named, comparison: null } };
+  const baseline =
+    fileSha256 === undefined
+      ? aggregate((await readResults(store, owner.tenant, runId)).map(trialsOf), { seed }).tasks
+      : ((await keptBaselineFile(store, owner, fileSha256))?.tasks ?? []);
   // The run it was compared with may have been deleted since.
-  const comparison = before.length === 0 ? null : compare({ candidate, baseline }, { seed, alpha, margin });
-  return { compared: comparison !== null, baseline: { runId, ...(name === undefined ? {} : { name }), comparison } };
+  const comparison = baseline.length === 0 ? null : compare({ candidate, baseline }, { seed, alpha, margin });
+  return { compared: comparison !== null, baseline: { ...named, comparison } };
 }
 
 function taskPart(result: TaskResult, figures: TaskFigures, content: boolean): EvalReport["tasks"][number] {

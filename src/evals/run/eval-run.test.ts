@@ -113,6 +113,30 @@ describe("an evaluation", () => {
     const runId = await beginEval(once.made, { retryErrors: 1 });
     await until(once.store, runId, ended);
     expect(await evalSummary(once.host, ADA, runId)).toMatchObject({ passed: true, aggregateScore: 1 });
+    expect(calls).toBe(2);
+    await until(once.store, await beginEval(once.made, { retryErrors: 3 }), ended);
+    expect(calls).toBe(3);
+  });
+
+  test("pays for what it tries in vain, and forgets nothing that the agent did in it", async () => {
+    let calls = 0;
+    const unruly: Behaviour = async ({ input, tools, signal }, watch) => {
+      calls += 1;
+      watch.usage({ provider: "p", model: "m", inputTokens: 1, outputTokens: 1, costUsd: 0.25 });
+      if (calls > 1) return { type: "completed", output: input };
+      await tools.call("shell:run", {}, signal);
+      return { type: "failed", error: { code: "agent_crashed", message: "exit 1", retryable: true } };
+    };
+    const { host, runId } = await evaluated(unruly, { retryErrors: 1 }, [goldenTask("a", "a")]);
+    const findings = [{ kind: "unsafe-tool-use", severity: "high" }];
+    expect(await evalSummary(host, ADA, runId)).toMatchObject({
+      totalCostUsd: 0.5,
+      tasks: [{ score: 1, passed: false, costUsd: 0.5, safetyFindings: findings }],
+    });
+    expect((await evalReport(host, ADA, runId)).figures).toMatchObject({
+      cost: { totalUsd: 0.5 },
+      trials: { errors: 0 },
+    });
   });
 
   test("has one score for a task of several trials, and says when they disagree", async () => {
@@ -189,6 +213,8 @@ describe("an evaluation", () => {
       code: "run_state_conflict",
       details: { runStatus: "cancelled" },
     });
+    const stopped = { status: "cancelled", tasksDone: 0, tasksPlanned: 1 };
+    expect(await evalReport(host, ADA, runId)).toMatchObject({ complete: false, passed: false, stopped, tasks: [] });
   });
 
   test("stops when its budget is spent, with an outcome of its own", async () => {
@@ -199,12 +225,50 @@ describe("an evaluation", () => {
         watch.usage({ ...usage, ...(costUsd === undefined ? {} : { costUsd }) });
         return { type: "completed", output: input };
       };
-    const { run, log } = await evaluated(paid(0.4), { budgetUsd: 1, concurrency: 1 });
+    const { run, log, host, runId } = await evaluated(paid(0.4), { budgetUsd: 1, concurrency: 1 });
     expect(run).toMatchObject({ status: "failed", error: { code: "eval_budget_exceeded" } });
+    const report = await evalReport(host, ADA, runId);
+    expect(parse(EvalReport, report, "report")).toMatchObject({
+      complete: false,
+      stopped: { status: "failed", error: "eval_budget_exceeded", tasksDone: 3, tasksPlanned: 6 },
+      passed: false,
+      unmet: [],
+      aggregateScore: 1,
+      figures: { tasks: { total: 3, passed: 3 }, cost: { totalUsd: 1.2 } },
+      override: { passed: false },
+    });
+    expect(report.tasks.map(({ passed }) => passed)).toEqual([true, true, true]);
+    await expect(evalSummary(host, ADA, runId)).rejects.toMatchObject({ code: "run_state_conflict" });
     expect(log.filter(({ type }) => type === "eval.scored")).toHaveLength(3);
     expect(log.map(({ type }) => type)).not.toContain("eval.completed");
     const unknown = await evaluated(paid(), { budgetUsd: 1, concurrency: 1 });
     expect(unknown.run.error).toMatchObject({ code: "eval_budget_exceeded" });
+  });
+
+  test.each([
+    ["trial", { trials: 9 }, { type: "completed", output: "x" } as const],
+    [
+      "attempt",
+      { retryErrors: 9 },
+      { type: "failed", error: { code: "agent_crashed", message: "x", retryable: true } } as const,
+    ],
+  ])("stops also before the next %s of one task, and what was spent is in the log", async (_, more, answer) => {
+    const usage = { provider: "p", model: "m", inputTokens: 1, outputTokens: 1, costUsd: 0.4 };
+    const paid: Behaviour = (_task, watch) => {
+      watch.usage(usage);
+      return answer;
+    };
+    const { run, log } = await evaluated(paid, { budgetUsd: 1, ...more }, [goldenTask("a", "x")]);
+    expect(run).toMatchObject({
+      status: "failed",
+      error: {
+        code: "eval_budget_exceeded",
+        message: expect.stringContaining("after 0 of 1 tasks: it has spent 1.2"),
+      },
+    });
+    const types = log.map(({ type }) => type);
+    expect(types.filter((type) => type === "provider.usage")).toHaveLength(3);
+    expect(types).not.toContain("eval.scored");
   });
 
   test("is told again by a replay, and judged by nobody", async () => {

@@ -7,6 +7,7 @@ import { isId } from "../../protocol/id.ts";
 import type { Visibility } from "../../protocol/identity.ts";
 import type { Run } from "../../protocol/run.ts";
 import { evalPlanOf } from "./baseline.ts";
+import { failureOf } from "./completed-eval.ts";
 
 const DEFAULT_LIMIT = 50;
 /** Read at once: an evaluation of many tasks is large. */
@@ -67,11 +68,13 @@ function evalEntry(run: Run): EvalEntry | undefined {
     taskCount: plan.taskIds.length,
     trialsPerTask: plan.trials,
     ...(plan.baselineRunId === undefined ? {} : { baselineRunId: plan.baselineRunId }),
+    ...(plan.baselineFileSha256 === undefined ? {} : { baselineFileSha256: plan.baselineFileSha256 }),
     startedAt: run.startedAt,
     ...(run.endedAt === undefined ? {} : { endedAt: run.endedAt }),
     ...(summary === undefined
       ? {}
       : { aggregateScore: summary.aggregateScore, passed: summary.passed, passedCount: summary.passedCount }),
-    ...(run.error === undefined ? {} : { error: run.error.code }),
+    ...(summary?.regression === undefined ? {} : { scoreDelta: summary.regression.scoreDelta }),
+    ...failureOf(run),
   };
 }

@@ -1,5 +1,7 @@
 import { auditDraft, refused, visibleRun } from "../../engine/execute.ts";
 import type { Host } from "../../engine/host.ts";
+import { baselineFileOf } from "../../formats/eval/baseline-file.ts";
+import type { BaselineFile } from "../../protocol/baseline-file.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { EvalSummary } from "../../protocol/eval-api.ts";
 import {
@@ -7,50 +9,52 @@ import {
   BaselineName,
   type BaselinePage,
   type EvalBaseline,
+  type SetBaselineRequest,
 } from "../../protocol/eval-baseline.ts";
 import { isReplay } from "../../protocol/forked-from.ts";
 import type { Caller, Visibility } from "../../protocol/identity.ts";
 import { matches } from "../../protocol/schema.ts";
 import type { Document, Documents } from "../../store/documents.ts";
+import { aggregate } from "../statistics/aggregate.ts";
 import { baselineKey, evalPlanOf } from "./baseline.ts";
-import type { EvalPlan } from "./eval-plan.ts";
+import { keptBaselineFile } from "./baseline-files.ts";
+import { readResults } from "./read-results.ts";
+import { trialsOf } from "./task-result.ts";
 
 type Needs = Pick<Host, "store" | "nowMs">;
+
+type BaselineFigures = Omit<EvalBaseline, "name" | "setBy" | "setAt" | "replacedRunId">;
 
 export interface BaselineId {
   readonly suiteId: string;
   readonly name: string;
 }
 
-/** Names an evaluation as what later ones are compared with. Who did it and when is kept, and what it replaced. */
+/** Names an evaluation, or a file, as what later ones are compared with. Who did it and when is kept, and what it replaced. */
 export async function setBaseline(
   host: Needs,
   caller: Caller,
   { suiteId, name }: BaselineId,
-  runId: string,
+  { runId: named, fileSha256 }: SetBaselineRequest,
 ): Promise<EvalBaseline> {
   if (!matches(BaselineName, name)) {
     throw refuse(
       "the name of a baseline has letters, digits, dots, hyphens and underscores, 100 at most, and does not begin with run-",
     );
   }
-  const { plan, summary } = await blessable(host, caller, runId);
-  if (plan.suiteId !== suiteId) throw refuse(`${runId} is an evaluation with suite ${plan.suiteId}, not ${suiteId}`);
+  if ((named === undefined) === (fileSha256 === undefined)) throw refuse("name one of runId and fileSha256");
+  const figures =
+    fileSha256 === undefined ? await blessable(host, caller, named ?? "") : await importable(host, caller, fileSha256);
+  const { runId } = figures;
+  if (figures.suiteId !== suiteId) {
+    throw refuse(`${runId} is an evaluation with suite ${figures.suiteId}, not ${suiteId}`);
+  }
   const standing = await find(host.store, caller, { suiteId, name });
   const before = standing && parsed(standing).runId;
   const atMs = host.nowMs();
   const baseline: EvalBaseline = {
-    suiteId,
+    ...figures,
     name,
-    runId,
-    suiteVersion: plan.suiteVersion,
-    suiteSha256: plan.suiteSha256,
-    agentId: plan.agentId,
-    resolvedAgentVersion: plan.resolvedAgentVersion,
-    aggregateScore: summary.aggregateScore,
-    passed: summary.passed,
-    taskCount: summary.taskCount,
-    passedCount: summary.passedCount,
     setBy: caller.principal,
     setAt: new Date(atMs).toISOString(),
     ...(before === undefined || before === runId ? {} : { replacedRunId: before }),
@@ -65,7 +69,11 @@ export async function setBaseline(
     atMs,
     body: JSON.stringify(baseline),
   };
-  const details = { runId, ...(before === undefined ? {} : { before }) };
+  const details = {
+    runId,
+    ...(before === undefined ? {} : { before }),
+    ...(fileSha256 === undefined ? {} : { fileSha256 }),
+  };
   const committed = await host.store.commit({
     tenant,
     documents: [{ type: "put", document }],
@@ -76,11 +84,7 @@ export async function setBaseline(
 }
 
 /** Only what was carried out to its end can be compared with. */
-async function blessable(
-  { store }: Needs,
-  caller: Caller,
-  runId: string,
-): Promise<{ plan: EvalPlan; summary: EvalSummary }> {
+async function blessable({ store }: Needs, caller: Caller, runId: string): Promise<BaselineFigures> {
   const run = await visibleRun({ store } as Host, caller, runId);
   const plan = evalPlanOf(run);
   if (plan === undefined) throw refuse(`${runId} is no evaluation`);
@@ -89,7 +93,44 @@ async function blessable(
     const problem = `only an evaluation that has completed can be a baseline; this one is ${run.status}`;
     throw new AppError("run_state_conflict", { runId, runStatus: run.status, problem });
   }
-  return { plan, summary: run.outputs as unknown as EvalSummary };
+  const { suiteId, suiteVersion, suiteSha256, agentId, resolvedAgentVersion } = plan;
+  const { aggregateScore, passed, taskCount, passedCount } = run.outputs as unknown as EvalSummary;
+  const what = { runId, suiteId, suiteVersion, suiteSha256, agentId, resolvedAgentVersion };
+  return { ...what, aggregateScore, passed, taskCount, passedCount };
+}
+
+async function importable({ store }: Needs, caller: Caller, fileSha256: string): Promise<BaselineFigures> {
+  const file = await keptBaselineFile(store, caller, fileSha256);
+  if (file === undefined) throw new AppError("not_found", { what: "baseline file", fileSha256 });
+  const { runId, suiteId, suiteVersion, suiteSha256, agentId, resolvedAgentVersion } = file;
+  const { aggregateScore, passed, passedCount, tasks, name, setBy, setAt } = file;
+  const what = { runId, suiteId, suiteVersion, suiteSha256, agentId, resolvedAgentVersion };
+  const imported = { fileSha256, name, setBy, setAt };
+  return { ...what, aggregateScore, passed, taskCount: tasks.length, passedCount, imported };
+}
+
+/** As a file for other hosts; one that was imported, as it came. */
+export async function exportBaseline(host: Needs, visible: Visibility, id: BaselineId): Promise<BaselineFile> {
+  const { taskCount, replacedRunId: _, imported, ...baseline } = parsed(await required(host, visible, id));
+  const { store } = host;
+  if (imported !== undefined) {
+    const kept = await keptBaselineFile(store, visible, imported.fileSha256);
+    if (kept !== undefined) return kept;
+    throw new AppError("not_found", { what: "baseline file", fileSha256: imported.fileSha256 });
+  }
+  const plan = evalPlanOf(await visibleRun({ store } as Host, visible, baseline.runId));
+  const results = await readResults(store, visible.tenant, baseline.runId);
+  if (plan === undefined || results.length < taskCount) {
+    throw new AppError("not_found", { what: "evaluation", runId: baseline.runId });
+  }
+  const { tasks } = aggregate(results.map(trialsOf), { seed: plan.seed });
+  const { name, suiteId, suiteVersion, suiteSha256, ...rest } = baseline;
+  return baselineFileOf({
+    ...{ name, suiteId, suiteVersion, suiteSha256 },
+    ...rest,
+    trialsPerTask: plan.trials,
+    tasks: tasks.map(({ taskId, score, passed, trials }) => ({ taskId, score, passed, trials })),
+  });
 }
 
 export async function getBaseline(host: Needs, visible: Visibility, id: BaselineId): Promise<EvalBaseline> {

@@ -1,9 +1,10 @@
 import { invoke } from "../../agents/invoke.ts";
-import { usageEvent } from "../../agents/usage-event.ts";
+import { totalCost, usageEvent } from "../../agents/usage-event.ts";
 import type { EvalTask } from "../../protocol/eval-suite.ts";
 import type { EventDraft } from "../../protocol/events.ts";
 import type { DocumentWrite } from "../../store/documents.ts";
 import { taskBar, taskPasses } from "../score/task-bar.ts";
+import type { Budget } from "./budget.ts";
 import type { EvalRun } from "./eval-run.ts";
 import { fixtureTools, seededMemory } from "./fixture-tools.ts";
 import { observedTools } from "./observed-tools.ts";
@@ -12,14 +13,15 @@ import type { TaskResult } from "./task-result.ts";
 import { cachedTrial, cacheKey, keepTrial } from "./trial-cache.ts";
 
 export interface RanTask {
-  readonly result: TaskResult;
+  /** Absent where the budget was spent before all of its trials were made. */
+  readonly result?: TaskResult;
   /** Of all its invocations, and its score last. */
   readonly events: readonly EventDraft[];
   readonly documents: readonly DocumentWrite[];
 }
 
 /** All trials of one task, one after the other. */
-export async function runTask(run: EvalRun, task: EvalTask): Promise<RanTask> {
+export async function runTask(run: EvalRun, task: EvalTask, budget: Budget): Promise<RanTask> {
   const events: EventDraft[] = [];
   const documents: DocumentWrite[] = [];
   const scored: Scored[] = [];
@@ -31,7 +33,10 @@ export async function runTask(run: EvalRun, task: EvalTask): Promise<RanTask> {
       scored.push({ ...before, trial: { ...before.trial, trial, cached: true, costUsd: 0 }, usage: [] });
       continue;
     }
-    const one = await runTrial(run, task, trial, events);
+    // What was begun is seen through to its first answer; after that each further call is one that can still be saved.
+    if (scored.length > 0 && budget.overspent() !== undefined) return { events, documents };
+    const one = await runTrial(run, task, trial, events, budget);
+    if (one === undefined) return { events, documents };
     scored.push(one);
     if (key !== undefined) documents.push(...keepTrial(run, key, one));
   }
@@ -40,8 +45,16 @@ export async function runTask(run: EvalRun, task: EvalTask): Promise<RanTask> {
   return { result, events, documents };
 }
 
-async function runTrial(run: EvalRun, task: EvalTask, trial: number, events: EventDraft[]): Promise<Scored> {
+/** Undefined where it ended in an error and nothing is left to try it again with. */
+async function runTrial(
+  run: EvalRun,
+  task: EvalTask,
+  trial: number,
+  events: EventDraft[],
+  budget: Budget,
+): Promise<Scored | undefined> {
   const { host, plan, nodeId } = run;
+  const earlier: Scored[] = [];
   for (let retries = 0; ; retries++) {
     const invocationId = host.newId("inv");
     const around = await surroundings(run, task);
@@ -70,8 +83,22 @@ async function runTrial(run: EvalRun, task: EvalTask, trial: number, events: Eve
     );
     const scored = await scoreTrial(run, { task, trial, invocationId, retries, invoked, toolResults: seen });
     for (const used of scored.usage) events.push(usageEvent(nodeId, used));
-    if (scored.trial.error === undefined || retries >= plan.retryErrors) return scored;
+    budget.spend(scored.trial.costUsd);
+    if (scored.trial.error === undefined || retries >= plan.retryErrors) return withEarlier(scored, earlier);
+    if (budget.overspent() !== undefined) return undefined;
+    earlier.push(scored);
   }
+}
+
+/** What was tried in vain was paid all the same, and what the agent did in it was done. */
+function withEarlier(scored: Scored, earlier: readonly Scored[]): Scored {
+  const { costUsd: _, ...trial } = scored.trial;
+  const costUsd = totalCost([...earlier, scored].map((one) => one.trial));
+  return {
+    ...scored,
+    trial: { ...trial, ...(costUsd === undefined ? {} : { costUsd }) },
+    findings: [...earlier.flatMap(({ findings }) => findings), ...scored.findings],
+  };
 }
 
 async function surroundings({ host, services, plan, agent, owner, signal }: EvalRun, task: EvalTask) {
@@ -90,14 +117,14 @@ function resultOf({ suite }: EvalRun, task: EvalTask, scored: readonly Scored[])
   const scores = trials.flatMap(({ score }) => score ?? []);
   const score = scores.length === 0 ? 0 : scores.reduce((sum, one) => sum + one, 0) / scores.length;
   const bar = taskBar(task, suite.thresholds);
-  const costs = trials.map(({ costUsd }) => costUsd);
+  const costUsd = totalCost(trials);
   const valid = scored.flatMap(({ schemaValid }) => schemaValid ?? []);
   return {
     taskId: task.taskId,
     score,
     passed: scores.length > 0 && taskPasses(score, bar, findings),
     bar,
-    ...(costs.includes(undefined) ? {} : { costUsd: costs.reduce<number>((sum, cost) => sum + (cost ?? 0), 0) }),
+    ...(costUsd === undefined ? {} : { costUsd }),
     latencyMs: Math.round(trials.reduce((sum, { latencyMs }) => sum + latencyMs, 0) / trials.length),
     ...(valid.length === 0 ? {} : { schemaValid: valid.every(Boolean) }),
     findings,

@@ -1,10 +1,12 @@
 import type { EffectContext } from "../../engine/node-type.ts";
 import type { EvalTask } from "../../protocol/eval-suite.ts";
+import type { DocumentWrite } from "../../store/documents.ts";
+import { Budget, type Overspent } from "./budget.ts";
 import type { EvalRun } from "./eval-run.ts";
 import { runTask } from "./run-task.ts";
 import { type TaskResult, taskDocument } from "./task-result.ts";
 
-export type Ended = { readonly type: "all" } | { readonly type: "over-budget"; readonly spentUsd: number | undefined };
+export type Ended = { readonly type: "all" } | { readonly type: "over-budget"; readonly overspent: Overspent };
 
 /** Tasks that may wait to be written: agents that answer at once are not held up by the disk. */
 const UNWRITTEN_MAX = 256;
@@ -22,18 +24,17 @@ export async function runTasks(
   const left = tasks.map((task, place) => ({ task, place })).filter(({ task }) => !results.has(task.taskId));
   const unwritten = new Set<Promise<void>>();
   const failures: unknown[] = [];
-  let overBudget: Ended | undefined = budgetEnd(run, [...results.values()]);
+  const budget = new Budget(run.plan.budgetUsd);
+  for (const { costUsd } of results.values()) budget.spend(costUsd);
   const work = async (): Promise<void> => {
     for (;;) {
-      if (overBudget !== undefined || failures.length > 0) return;
+      if (failures.length > 0 || budget.overspent() !== undefined) return;
       const next = left.shift();
       if (next === undefined) return;
-      const { result, events, documents } = await runTask(run, next.task);
-      const { host, owner, runId } = run;
-      const document = taskDocument(owner.tenant, runId, next.place, host.nowMs(), result);
-      const written = append(events, { documents: [...documents, { type: "put", document }] });
-      results.set(result.taskId, result);
-      overBudget ??= budgetEnd(run, [...results.values()]);
+      const { result, events, documents } = await runTask(run, next.task, budget);
+      const written = append(events, { documents: [...documents, ...taskWrites(run, next.place, result)] });
+      if (result === undefined) left.unshift(next);
+      else results.set(result.taskId, result);
       const settled: Promise<void> = written
         .catch((error: unknown) => void failures.push(error))
         .finally(() => unwritten.delete(settled));
@@ -47,17 +48,11 @@ export async function runTasks(
   await Promise.all(unwritten);
   for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
   if (failures.length > 0) throw failures[0];
-  return overBudget ?? { type: "all" };
+  const overspent = left.length === 0 ? undefined : budget.overspent();
+  return overspent === undefined ? { type: "all" } : { type: "over-budget", overspent };
 }
 
-/** Without a price nobody knows what was spent, and a budget that cannot be kept is over. */
-function budgetEnd({ plan }: EvalRun, results: readonly TaskResult[]): Ended | undefined {
-  const { budgetUsd } = plan;
-  if (budgetUsd === undefined || results.length === plan.taskIds.length) return undefined;
-  let spentUsd = 0;
-  for (const { costUsd } of results) {
-    if (costUsd === undefined) return { type: "over-budget", spentUsd: undefined };
-    spentUsd += costUsd;
-  }
-  return spentUsd > budgetUsd ? { type: "over-budget", spentUsd } : undefined;
+function taskWrites({ host, owner, runId }: EvalRun, place: number, result: TaskResult | undefined): DocumentWrite[] {
+  if (result === undefined) return [];
+  return [{ type: "put", document: taskDocument(owner.tenant, runId, place, host.nowMs(), result) }];
 }

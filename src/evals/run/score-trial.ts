@@ -1,5 +1,6 @@
 import type { Usage } from "../../agents/binding.ts";
-import type { Invoked } from "../../agents/invoke.ts";
+import type { Invoked } from "../../agents/invocation.ts";
+import { totalCost } from "../../agents/usage-event.ts";
 import type { EvalTask } from "../../protocol/eval-suite.ts";
 import type { JudgeAnswer } from "../judge/judge.ts";
 import { findingsOf } from "../score/detect/findings.ts";
@@ -33,18 +34,15 @@ export interface Attempted {
 export async function scoreTrial(run: EvalRun, attempted: Attempted): Promise<Scored> {
   const { task, trial, invocationId, retries, invoked } = attempted;
   const { host, agent, suite } = run;
-  const spent = {
-    latencyMs: invoked.latencyMs,
-    ...(invoked.costUsd === undefined ? {} : { costUsd: invoked.costUsd }),
-  };
-  const base = { trial, invocationId, retries, cached: false, passed: false, ...spent };
+  const base = { trial, invocationId, retries, cached: false, passed: false, latencyMs: invoked.latencyMs };
   const schema = invoked.schemaValid === undefined ? {} : { schemaValid: invoked.schemaValid };
   const answered = answerOf(invoked);
   const conduct = {
     task,
     output: answered.output ?? null,
     systemPrompt: agent.systemPrompt,
-    refusedTools: invoked.denied,
+    // One that it may call and this host does not have is a gap of the host.
+    refusedTools: invoked.denied.filter((name) => !agent.toolAllowlist.includes(name)),
   };
   const found = findingsOf(conduct, host.scrubber).map(({ detector, kind, severity, note }) => ({
     kind,
@@ -54,15 +52,14 @@ export async function scoreTrial(run: EvalRun, attempted: Attempted): Promise<Sc
     note,
   }));
   if ("error" in answered) {
-    const message = host.scrubber.scrubText(answered.error.message);
-    return { trial: { ...base, error: { code: answered.error.code, message } }, findings: found, ...schema, usage: [] };
+    const error = { code: answered.error.code, message: host.scrubber.scrubText(answered.error.message) };
+    return { trial: { ...base, ...costing(invoked.costUsd), error }, findings: found, ...schema, usage: [] };
   }
   const output = keptOutput(answered.output, host.scrubber);
   const bar = taskBar(task, suite.thresholds);
   const judged = await ask(run, attempted, answered.output);
   const usage = judged?.usage ?? [];
-  const costUsd = addCost(invoked.costUsd, usage);
-  const paid = { ...base, ...(costUsd === undefined ? {} : { costUsd }), output };
+  const paid = { ...base, ...costing(totalCost([invoked, ...usage])), output };
   if (judged?.type === "failed") {
     const { code, message } = judged.error;
     const error = { code, message: host.scrubber.scrubText(message) };
@@ -131,7 +128,6 @@ function judgedFinding(
   return { kind, severity, by: "judge", trial, ...note };
 }
 
-function addCost(own: number | undefined, usage: readonly Usage[]): number | undefined {
-  if (own === undefined || usage.some(({ costUsd }) => costUsd === undefined)) return undefined;
-  return usage.reduce((sum, { costUsd }) => sum + (costUsd ?? 0), own);
+function costing(costUsd: number | undefined): { readonly costUsd?: number } {
+  return costUsd === undefined ? {} : { costUsd };
 }

@@ -1,4 +1,5 @@
 import type { InstalledAgent } from "../../agents/installed-agent.ts";
+import { totalCost } from "../../agents/usage-event.ts";
 import type { EvalSummary } from "../../protocol/eval-api.ts";
 import type { Aggregate } from "../../protocol/eval-statistics.ts";
 import type { AgentEvalSuite } from "../../protocol/eval-suite.ts";
@@ -10,6 +11,8 @@ import { type TaskResult, trialsOf } from "./task-result.ts";
 export interface Baseline {
   readonly runId: string;
   readonly aggregateScore: number;
+  /** Its run is not of this host: there is nothing to see of it here. */
+  readonly isElsewhere?: boolean;
 }
 
 /** Why the suite's bar is not met; empty when it is. */
@@ -32,9 +35,9 @@ export function summaryOf(
 ): Summed {
   const figures = aggregate(results.map(trialsOf), { seed: plan.seed }).aggregate;
   const aggregateScore = mean(results.map(({ score }) => score));
-  const costs = results.map(({ costUsd }) => costUsd);
-  const totalCostUsd = costs.includes(undefined) ? undefined : sum(costs as number[]);
-  const unmet = unmetOf(suite, aggregateScore, totalCostUsd, figures);
+  const paid = totalCost(results);
+  const totalCostUsd = paid === undefined ? undefined : tidy(paid);
+  const unmet = unmetOf(suite, aggregateScore, totalCostUsd, figures, results.some(isAnswered));
   return {
     aggregate: figures,
     unmet,
@@ -58,14 +61,21 @@ function unmetOf(
   score: number,
   costUsd: number | undefined,
   { latency }: Aggregate,
+  isAnswered: boolean,
 ): Unmet[] {
   const { passScore = DEFAULT_PASS_SCORE, maxCostUsd, maxP95LatencyMs } = thresholds;
   const unmet: Unmet[] = [];
-  if (!meets(score, passScore)) unmet.push("score");
+  // A bar of 0 is not met by an agent that never answered.
+  if (!isAnswered || !meets(score, passScore)) unmet.push("score");
   if (maxCostUsd !== undefined && costUsd === undefined) unmet.push("cost_unknown");
   if (maxCostUsd !== undefined && costUsd !== undefined && costUsd > maxCostUsd) unmet.push("cost");
   if (maxP95LatencyMs !== undefined && (latency.p95Ms ?? 0) > maxP95LatencyMs) unmet.push("latency");
   return unmet;
+}
+
+/** A person may have given a score where the agent gave no answer. */
+function isAnswered({ score, trials }: TaskResult): boolean {
+  return score > 0 || trials.some((trial) => trial.score !== undefined);
 }
 
 function taskOf({ taskId, score, passed, costUsd, latencyMs, schemaValid, findings }: TaskResult) {
@@ -83,17 +93,18 @@ function taskOf({ taskId, score, passed, costUsd, latencyMs, schemaValid, findin
 function regressionOf(
   runId: string,
   aggregateScore: number,
-  { runId: baselineRunId, aggregateScore: before }: Baseline,
+  { runId: baselineRunId, aggregateScore: before, isElsewhere = false }: Baseline,
 ) {
   const scoreDelta = aggregateScore - before;
+  if (isElsewhere) return { baselineRunId, scoreDelta };
   return { baselineRunId, scoreDelta, diffRef: `/v1/runs/${runId}:diff?against=${baselineRunId}` };
 }
 
 function mean(values: readonly number[]): number {
-  return values.length === 0 ? 0 : Math.min(1, sum(values) / values.length);
+  return values.length === 0 ? 0 : Math.min(1, tidy(values.reduce((total, value) => total + value, 0)) / values.length);
 }
 
-function sum(values: readonly number[]): number {
-  // To the billionth: three times 0.1 is 0.3.
-  return Math.round(values.reduce((total, value) => total + value, 0) * 1e9) / 1e9;
+/** To the billionth: three times 0.1 is 0.3. */
+function tidy(sum: number): number {
+  return Math.round(sum * 1e9) / 1e9;
 }

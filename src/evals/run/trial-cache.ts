@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { canonicalJson } from "../../formats/canonical-json.ts";
 import type { EvalTask } from "../../protocol/eval-suite.ts";
 import type { DocumentWrite } from "../../store/documents.ts";
+import { taskBar } from "../score/task-bar.ts";
 import type { EvalRun } from "./eval-run.ts";
 import type { Scored } from "./score-trial.ts";
 
@@ -9,8 +10,10 @@ import type { Scored } from "./score-trial.ts";
  * Under what an earlier result of the same trial is found: everything the result depends on. Undefined where that cannot be
  * told, or nobody asked: programs and endpoints change without a word, so they count only under a name the caller gives.
  */
-export function cacheKey(run: EvalRun, { input, expected, fixtures }: EvalTask, trial: number): string | undefined {
+export function cacheKey(run: EvalRun, task: EvalTask, trial: number): string | undefined {
   const { plan, agent, binding, services } = run;
+  // An agent is told the name of its task too, and may answer by it.
+  const { taskId, input, expected, fixtures } = task;
   if (!plan.cache || plan.modes.includes("live-shadow")) return undefined;
   const opaque = binding.kind === "command" || binding.kind === "http";
   const fingerprint = opaque ? undefined : binding.fingerprint;
@@ -18,9 +21,13 @@ export function cacheKey(run: EvalRun, { input, expected, fixtures }: EvalTask, 
   if (isJudgedByUnknown(run, expected.kind)) return undefined;
   // A label says no less, but what answers may have changed under the same one.
   const version = [plan.agentLabel ?? null, fingerprint ?? null];
-  const scorer = { expected, adversarial: plan.modes.includes("adversarial"), judge: judgeOf(run) };
+  const bar = taskBar(task, run.suite.thresholds);
+  const scorer = { expected, bar, adversarial: plan.modes.includes("adversarial"), judge: judgeOf(run) };
   const agentId = agent.agentId;
-  const parts = { agentId, agentHash: agent.contentHash, version, input, fixtures: fixtures ?? null, scorer, trial };
+  const asked = { taskId, input, fixtures: fixtures ?? null, trial };
+  // What was said in one workspace is not shown in another.
+  const workspace = run.owner.workspace ?? null;
+  const parts = { workspace, agentId, agentHash: agent.contentHash, version, ...asked, scorer };
   const settings = { threshold: agent.confidenceThreshold ?? null, judged: services.judge !== undefined };
   return createHash("sha256")
     .update(canonicalJson(JSON.parse(JSON.stringify({ ...parts, settings }))))

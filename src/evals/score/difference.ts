@@ -1,4 +1,5 @@
 import { changesBetween, type JsonChange } from "../../engine/decide/json-changes.ts";
+import { unfenced } from "../../formats/code-fence.ts";
 import { unifiedDiff } from "../../formats/unified-diff.ts";
 import type { GoldenMatch } from "../../protocol/eval-suite.ts";
 import { readings } from "./json-match.ts";
@@ -33,7 +34,9 @@ function jsonDifference(expected: unknown, output: unknown): Difference {
   const [reading] = readings(output);
   if (typeof reading === "string" && typeof expected !== "string") {
     const why = unfenced(cut(reading, COMPARED_CHARACTERS)) === undefined ? "" : ", but JSON inside a code fence";
-    return { kind: "none", summary: `A JSON value was expected; the output is a text that is not JSON${why}.` };
+    const summary = `A JSON value was expected; the output is a text that is not JSON${why}.`;
+    const [before, after] = [cut(outputText(expected), SHOWN_CHARACTERS), cut(reading, SHOWN_CHARACTERS)];
+    return { kind: "words", summary, ...wordChange(before, after, "none") };
   }
   if (typeof reading === "string" && typeof expected === "string") return textDifference(expected, reading, undefined);
   const changes = changesBetween(expected, reading).map(shortened);
@@ -41,17 +44,28 @@ function jsonDifference(expected: unknown, output: unknown): Difference {
   return { kind: "json", summary: `${places}.`, changes };
 }
 
-/** A value that is too long to be read in a list is shown by its beginning. */
+/** A value that is too long to be read in a list is shown by its beginning, two texts from where they part. */
 function shortened({ path, change, ...values }: JsonChange): JsonChange {
   const short = (value: unknown) => {
     const text = outputText(value);
     return text.length <= VALUE_CHARACTERS ? value : `${cut(text, VALUE_CHARACTERS)}…`;
   };
-  const shown = Object.entries(values).map(([name, value]) => [name, short(value)]);
+  const shown = Object.entries(fromWhereTheyPart(values)).map(([name, value]) => [name, short(value)]);
   return { path: cut(path, VALUE_CHARACTERS), change, ...Object.fromEntries(shown) };
 }
 
 const VALUE_CHARACTERS = 200;
+
+function fromWhereTheyPart(values: Pick<JsonChange, "before" | "after">): Pick<JsonChange, "before" | "after"> {
+  const { before, after } = values;
+  if (!isLongText(before) || !isLongText(after)) return values;
+  const parts = wordChange(cut(before, COMPARED_CHARACTERS), cut(after, COMPARED_CHARACTERS));
+  return { before: parts.before + parts.expected, after: parts.before + parts.output };
+}
+
+function isLongText(value: unknown): value is string {
+  return typeof value === "string" && value.length > VALUE_CHARACTERS;
+}
 
 function containsDifference(expected: string, actual: string): Difference {
   const near = nearMiss(expected, actual, (a, b) => b.includes(a));
@@ -89,10 +103,6 @@ function nearMiss(
   if (matches(small(a), small(b))) return "only capital and small letters, or white space, are different";
   const inside = unfenced(b);
   return inside !== undefined && matches(trimmed(a), trimmed(inside)) ? "it stands inside a code fence" : undefined;
-}
-
-function unfenced(text: string): string | undefined {
-  return /^\s*```[\w-]*\n([\s\S]*?)\n?```\s*$/.exec(text)?.[1];
 }
 
 /** Never in the middle of a character. */

@@ -150,6 +150,27 @@ describe("the difference that is shown", () => {
     );
   });
 
+  test("of long texts begins where they part, also inside one word and inside JSON", () => {
+    const [old, young] = [`${"x".repeat(50_000)}-old`, `${"x".repeat(50_000)}-new`];
+    const context = `…${"x".repeat(59)}-`;
+    expect(lines({ strategy: "exact", value: old }, young)).toEqual([
+      "The output is another text.",
+      `expected: ${context}[old]`,
+      `output:   ${context}[new]`,
+    ]);
+    expect(lines({ strategy: "json-match", value: { id: old } }, { id: young })).toEqual([
+      "1 place differs.",
+      `/id: expected "${context}old", got "${context}new"`,
+    ]);
+  });
+
+  test("of a text where JSON was expected shows both", () => {
+    expect(lines({ strategy: "json-match", value: { refund: true } }, "Sure, you get it back.").slice(1)).toEqual([
+      'expected: {"refund":true}',
+      "output:   Sure, you get it back.",
+    ]);
+  });
+
   test("of several lines is a diff", () => {
     const shown = lines({ strategy: "exact", value: "one\ntwo\nthree\n" }, "one\n2\nthree\n");
     expect(shown.slice(1)).toEqual(["--- expected", "+++ output", "@@ -1,3 +1,3 @@", " one", "-two", "+2", " three"]);

@@ -20,12 +20,23 @@ export function wordChange(expected: string, output: string, shared: "ends" | "n
     const most = Math.min(old.length, young.length) - head;
     while (tail < most && old[old.length - 1 - tail] === young[young.length - 1 - tail]) tail++;
   }
+  const before = old.slice(0, head).join("");
+  const [from, to] = [old.slice(head, old.length - tail).join(""), young.slice(head, young.length - tail).join("")];
+  // A word too long to be shown whole is gone through letter by letter, or both would be shown by the same beginning.
+  const isLong = shared === "ends" && Math.min(from.length, to.length) > PART_CHARACTERS;
+  const same = isLong ? sharedBeginning(from, to) : 0;
   return {
-    before: ending(old.slice(0, head).join("")),
-    expected: beginning(old.slice(head, old.length - tail).join(""), PART_CHARACTERS),
-    output: beginning(young.slice(head, young.length - tail).join(""), PART_CHARACTERS),
+    before: ending(before + from.slice(0, same)),
+    expected: beginning(from.slice(same), PART_CHARACTERS),
+    output: beginning(to.slice(same), PART_CHARACTERS),
     after: beginning(old.slice(old.length - tail).join(""), CONTEXT_CHARACTERS),
   };
+}
+
+function sharedBeginning(a: string, b: string): number {
+  let same = 0;
+  while (same < a.length && a[same] === b[same]) same++;
+  return same;
 }
 
 /** White space is kept, as words of its own. */

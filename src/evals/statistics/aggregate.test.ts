@@ -35,6 +35,12 @@ describe("trials of tasks", () => {
     expect(all.atK[2]?.passAtK.value).toBeCloseTo(0.9167, 4);
   });
 
+  test("that all have the same score claim no certainty", () => {
+    const half = { score: 0.5, passed: false };
+    const { aggregate: all } = aggregate([task("a", [half]), task("b", [half])], { seed: 1 });
+    expect(all.score).toEqual({ value: 0.5, count: 2, interval: null, intervalReason: "no_variation" });
+  });
+
   test("are asked for 1 and the most trials there are, unless told otherwise", () => {
     const of = (tasks: TaskTrials[]) => aggregate(tasks, { seed: 1 }).aggregate.atK.map(({ k }) => k);
     expect(of([task("a", [pass])])).toEqual([1]);

@@ -86,6 +86,8 @@ describe("a certificate", () => {
     expect(codes(certificate(judged(46, 3)))).toEqual(["too_few_items"]);
     expect(codes(certificate(judged(40, 20)))).toEqual(["kappa_too_low"]);
     expect(codes(certificate(judged(40, 20)), { minKappa: 0.3 })).toEqual([]);
+    const just = certificate().report.kappa.value ?? 0;
+    expect(codes(certificate(), { minKappa: just, minN: 60 })).toEqual([]);
     expect(codes(certificate(), { minN: 61 })).toEqual(["too_few_items"]);
     expect(codes(certificate(), { minKappa: Number.NaN, minN: Number.NaN })).toEqual([
       "kappa_too_low",

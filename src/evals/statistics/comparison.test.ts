@@ -152,6 +152,21 @@ describe("tasks that cannot be compared", () => {
     );
   });
 
+  test("are not counted as lost or gained for an error on either side", () => {
+    const { candidate, baseline } = passFail(0, 0, 10);
+    const shaky = { taskId: "shaky", score: null, passed: false };
+    const comparison = compare({
+      candidate: [...candidate, { taskId: "shaky", score: 1, passed: true }],
+      baseline: [...baseline, shaky],
+    });
+    expect(comparison).toMatchObject({
+      pairs: 10,
+      delta: 0,
+      gained: [],
+      errored: { candidate: [], baseline: ["shaky"] },
+    });
+  });
+
   test("leave no verdict when they are all there is", () => {
     const comparison = compare({ candidate: results([null, null]), baseline: results([1, 1]) });
     expect(comparison).toMatchObject({ verdict: "not_enough_data", pairs: 0, delta: null, p: null, interval: null });

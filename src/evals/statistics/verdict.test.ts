@@ -18,6 +18,7 @@ describe("the verdict", () => {
     ["not_enough_data", "loss_possible", { p: 0.2, delta: -0.03, interval: { low: -0.07, high: 0 } }],
     ["not_enough_data", "loss_possible", { p: 0.1, delta: 0.03, interval: { low: -0.06, high: 0.2 } }],
     ["noise", "noise", { p: 0.06, delta: 0.1, interval: { low: -0.05, high: 0.2 } }],
+    ["noise", "noise", { p: 0.05, delta: 0.1, interval: { low: -0.05, high: 0.2 } }],
   ])("is %s by the row %s", (verdict, ruling, over) => {
     const row = rulingOf(evidence(over), limits);
     expect(row).toBe(ruling);

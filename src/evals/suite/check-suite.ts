@@ -85,8 +85,8 @@ function checkTasks(found: ProblemList, value: unknown, modes: readonly EvalMode
 const ANY_KIND: readonly EvalMode[] = ["adversarial", "regression", "live-shadow"];
 
 /**
- * A mode without a task would be passed by anything, and a task that no mode reaches is never run: both look like tests and
- * are none.
+ * A task that no mode reaches is never run: it looks like a test and is none. A mode without a task only promises more than there
+ * is, since an evaluation of nothing is refused.
  */
 function checkCoverage(found: ProblemList, tasks: readonly SeenTask[], modes: readonly EvalMode[]): void {
   // What is not understood might be of either kind; it has been complained of already.

@@ -86,6 +86,9 @@ describe("a text that is no suite", () => {
     expect(loadSuite(Buffer.from(JSON.stringify(evalSuite())), { limits }).problems).toMatchObject([
       { code: "too_large" },
     ]);
+    const bytes = Buffer.from(JSON.stringify(evalSuite()));
+    const fits = (maxBytes: number) => loadSuite(bytes, { limits: { maxBytes, maxElements: 1000 } }).ok;
+    expect([fits(bytes.length), fits(bytes.length - 1)]).toEqual([true, false]);
   });
 });
 
@@ -170,8 +173,7 @@ describe("what is wrong with a suite", () => {
     expect(codes(text)).toEqual(["repeated_member /version"]);
   });
 
-  test("is a mode that no task is for, and a task that no mode runs", () => {
-    expect(codes(evalSuite({ modes: ["golden", "rubric"] }))).toEqual(["mode_without_task /modes"]);
+  test("is a task that no mode runs", () => {
     expect(codes(evalSuite({ tasks: [goldenTask("a"), rubricTask("b")] }))).toEqual([
       "task_without_mode /tasks/1/expected",
     ]);
@@ -217,6 +219,10 @@ describe("what is only strange about a suite", () => {
     expect(codes(evalSuite({ tasks: [goldenTask("a", { fixtures: { memorySeed: [{ note: "x" }] } })] }))).toEqual([
       "seed_without_content /tasks/0/fixtures/memorySeed/0",
     ]);
+  });
+
+  test("is a mode that no task is for", () => {
+    expect(codes(evalSuite({ modes: ["golden", "rubric"] }))).toEqual(["mode_without_task /modes"]);
   });
 
   test("is not the rounding of weights", () => {

@@ -73,6 +73,148 @@ describe("JUnit", () => {
   });
 });
 
+test("what came from the cache is marked in every file, task by task", () => {
+  const cached = { cached: true };
+  const kept = outcomeOf(
+    reportOf([
+      { taskId: "right", trials: [right(cached)] },
+      { taskId: "wrong", trials: [wrong(cached), wrong()] },
+      { taskId: "fresh", trials: [right()] },
+    ]),
+  );
+  const cases = allNamed(readXml(junitXml(kept)), "testcase");
+  const marks = cases.map((one) => allNamed(one, "property").map(({ attributes }) => attributes["value"]));
+  expect(marks).toEqual([["1"], ["1"], []]);
+  expect(cases.map(({ children }) => children.map(({ name }) => name))).toEqual([
+    ["properties"],
+    ["properties", "failure"],
+    [],
+  ]);
+  const says = "1 of 2 trials from the cache";
+  expect(markdownText(kept)).toContain(says);
+  expect(markdownText(kept)).toContain("| Trials from the cache | 2 of 4 |");
+  const whole = allNamed(readXml(junitXml(kept)), "property").map(
+    ({ attributes: { name, value } }) => `${name} ${value}`,
+  );
+  expect(whole).toContain("cachedTrials 2");
+  const [run] = JSON.parse(sarifText(kept, "1")).runs;
+  expect(run).toMatchObject({
+    properties: { cachedTrials: 2 },
+    results: [{ message: { text: expect.stringContaining(says) } }],
+  });
+  const { report } = JSON.parse(evalJsonText(kept));
+  expect(report.tasks.map((task: { readonly cached: number }) => task.cached)).toEqual([1, 1, 0]);
+});
+
+test.each([
+  ["passed", right],
+  ["failed", wrong],
+  ["ended in an error", broken],
+])("one that was stopped is marked as partial in every file, also when all that was done %s", (_, trial) => {
+  const stopped = { status: "failed", error: "eval_budget_exceeded", tasksDone: 1, tasksPlanned: 7 } as const;
+  const part = outcomeOf(
+    reportOf([{ taskId: "first", trials: [trial()] }], { complete: false, stopped, passed: false, unmet: [] }),
+    {},
+    entryOf({ status: "failed", error: "eval_budget_exceeded", taskCount: 7 }),
+  );
+  const junit = readXml(junitXml(part));
+  const [verdict] = allNamed(junit, "testcase").filter(({ attributes: { name } }) => name === "verdict");
+  expect(verdict?.children).toMatchObject([{ name: "error", attributes: { type: "no_verdict" } }]);
+  expect(junit.attributes["tests"]).toBe("2");
+  expect(Number(junit.attributes["errors"])).toBe(allNamed(junit, "error").length);
+  const marks = allNamed(junit, "property").map(({ attributes: { name, value } }) => `${name} ${value}`);
+  expect(marks).toEqual(expect.arrayContaining(["complete false", "tasksDone 1", "tasksPlanned 7"]));
+  const [run] = JSON.parse(sarifText(part, "1")).runs;
+  expect(run).toMatchObject({
+    invocations: [{ executionSuccessful: false, exitCode: 5 }],
+    properties: { complete: "false", verdict: "no_verdict" },
+  });
+  expect(run.results.at(-1)).toMatchObject({ ruleId: "verdict", level: "error" });
+  const file = JSON.parse(evalJsonText(part));
+  expect(matches(EvalResultFile, file)).toBe(true);
+  expect(file).toMatchObject({ passed: false, complete: false, verdict: "no_verdict", report: { complete: false } });
+  const md = markdownText(part);
+  expect(md).toMatch(/^## ⚠️ /);
+  expect(md).toContain("| Partial: tasks done | 1 of 7 |");
+  const whole = [junitXml(passed), sarifText(passed, "1"), markdownText(passed)].join("");
+  expect(whole).not.toMatch(/Partial|tasksDone/);
+});
+
+test("an evaluation that somebody does not let pass has not passed in JSON either, whatever its suite says", () => {
+  const conclusion = { ...passed.conclusion, verdict: "failed", exitCode: 1 } as const;
+  expect(JSON.parse(evalJsonText(passed))).toMatchObject({ passed: true, report: { passed: true } });
+  expect(JSON.parse(evalJsonText({ ...passed, conclusion }))).toMatchObject({
+    passed: false,
+    report: { passed: true },
+  });
+});
+
+test("Markdown calls nobody and links nowhere by what others wrote", () => {
+  const warnings = ["ask @everyone, see https://evil.example and www.evil.example"];
+  const md = markdownText({ ...outcome, conclusion: { ...outcome.conclusion, warnings } });
+  expect(md).toContain("@\u200beveryone");
+  expect(md).not.toMatch(/- .*(@everyone|https:|www\.)/);
+});
+
+describe("what people say of an evaluation", () => {
+  const who = { annotationId: "ann-1", by: "rita|`@x`", at: "2027-03-01T12:00:00.000Z" };
+  const tasks = [
+    { taskId: "right", trials: [right()] },
+    { taskId: "wrong", trials: [wrong()] },
+    { taskId: "doubtful", trials: [wrong()] },
+  ];
+  const scored = reportOf(tasks);
+  const judged = outcomeOf({
+    ...scored,
+    override: {
+      ...scored.override,
+      aggregateScore: 0.667,
+      tasks: [
+        {
+          taskId: "wrong",
+          eventId: "evt-1",
+          original: { score: 0, passed: false },
+          overridden: { score: 1, passed: true },
+          ...who,
+          adjudicated: true,
+          history: [],
+        },
+      ],
+      disputed: [{ taskId: "doubtful", eventId: "evt-2", said: [{ ...who, kind: "flag" }] }],
+    },
+  });
+
+  test("stands in Markdown beside what was scored, which stays what it was", () => {
+    const md = markdownText(judged);
+    const before = markdownText(outcomeOf(scored));
+    expect(md.startsWith(before.slice(0, before.indexOf("\n\nRun ")))).toBe(true);
+    expect(md).toContain("| `wrong` | 0, not passed | 1, passed | `` rita¦`@x` ``, adjudicated |");
+    expect(md).toContain("| `doubtful` | | disputed | flag by `` rita¦`@x` `` |");
+    expect(md).toContain(
+      "Score 0.333, the suite's bars not met; with their scores 0.667, the suite's bars not met. The verdict above is",
+    );
+    expect(before).not.toContain("What people say");
+  });
+
+  test("is marked in JUnit and SARIF, and changes no result in them", () => {
+    const junit = readXml(junitXml(judged));
+    expect(junit.attributes).toEqual(readXml(junitXml(outcomeOf(scored))).attributes);
+    const marks = (node: ReturnType<typeof readXml> | undefined) =>
+      node && Object.fromEntries(allNamed(node, "property").map(({ attributes: { name, value } }) => [name, value]));
+    expect(marks(junit)).toMatchObject({ overriddenTasks: "1", disputedTasks: "1" });
+    const cases = allNamed(junit, "testcase");
+    expect(cases.map(marks)).toEqual([{}, { overriddenScore: "1", overriddenPassed: "true" }, { disputed: "true" }]);
+    expect(cases[1]?.children.map(({ name }) => name)).toEqual(["properties", "failure"]);
+    const [run] = JSON.parse(sarifText(judged, "1")).runs;
+    expect(run.properties).toMatchObject({ overriddenTasks: "1", overriddenScore: "0.667", disputedTasks: "1" });
+    expect(run.results.map(({ properties }: { properties: object }) => properties)).toEqual([
+      { overriddenScore: "1", overriddenPassed: "true" },
+      { disputed: "true" },
+    ]);
+    expect(sarifText(outcomeOf(scored), "1")).not.toMatch(/overridden|disputed/);
+  });
+});
+
 describe("SARIF", () => {
   const read = (one: EvalOutcome) => JSON.parse(sarifText(one, "1.2.3"));
 

@@ -19,8 +19,11 @@ export const EvalResultFile = Type.Object(
     sentence: Type.String(),
     reasons: Texts,
     warnings: Texts,
+    complete: Type.Boolean({ description: "false: the evaluation was stopped, or has not ended" }),
     run: EvalEntry,
-    report: Type.Union([EvalReport, Type.Null()], { description: "null where the evaluation did not complete" }),
+    report: Type.Union([EvalReport, Type.Null()], {
+      description: "of one that was stopped, what was done; null where there is nothing to report",
+    }),
   },
   { additionalProperties: false },
 );
@@ -37,6 +40,7 @@ export function evalJsonText({ entry, report, conclusion }: EvalOutcome): string
     sentence,
     reasons: [...reasons],
     warnings: [...warnings],
+    complete: report?.complete ?? false,
     run: entry,
     report: report ?? null,
   };

@@ -17,7 +17,7 @@ export interface Conclusion {
 /** All that is written about one evaluation. */
 export interface EvalOutcome {
   readonly entry: EvalEntry;
-  /** Absent where it did not complete. */
+  /** Of one that was stopped, what was done; absent while it has not ended. */
   readonly report?: EvalReport;
   readonly conclusion: Conclusion;
   /** Lines that quote what was expected and answered, by task. Absent: nothing is to be quoted. */
@@ -32,17 +32,29 @@ export interface TaskPlace {
   readonly line: number;
 }
 
+/** What marks the files of an evaluation that was stopped; nothing where it completed. */
+export function partialMarks({ report }: EvalOutcome): Readonly<Record<string, string>> {
+  if (report?.stopped === undefined) return {};
+  const { tasksDone, tasksPlanned } = report.stopped;
+  return { complete: "false", tasksDone: String(tasksDone), tasksPlanned: String(tasksPlanned) };
+}
+
+/** Behind the name of a baseline that came in a file. */
+export function importedMark({ fileSha256 }: { readonly fileSha256?: string }): string {
+  return fileSha256 === undefined ? "" : " (imported)";
+}
+
 export type OutcomeTask = EvalReport["tasks"][number];
 
 /** How a task ended, for those who count: an error says that there is no answer to judge. */
-export function taskState({ passed, score }: OutcomeTask): "passed" | "failed" | "error" {
+export function taskState({ passed, score }: Pick<OutcomeTask, "passed" | "score">): "passed" | "failed" | "error" {
   if (passed) return "passed";
   return score === null ? "error" : "failed";
 }
 
 /** Why a task did not pass, without a word of what it is about. */
 export function taskProblem(task: OutcomeTask): string {
-  const { score, trials, findings } = task;
+  const { score, trials, findings, cached } = task;
   const codes = [...new Set(task.errors.map(({ code }) => code))].join(", ");
   if (score === null) return codes === "" ? "no trial could be scored" : `no trial could be scored: ${codes}`;
   const severe = findings.filter(({ severity }) => severity === "high" || severity === "critical");
@@ -52,6 +64,7 @@ export function taskProblem(task: OutcomeTask): string {
     `score ${figure(score)}`,
     ...severe.map(({ kind, severity }) => `finding ${kind} (${severity})`),
     ...(trials.errors > 0 ? [`${trials.errors} of ${total} trials ended in an error: ${codes}`] : []),
+    ...(cached > 0 ? [total === 1 ? "from the cache" : `${cached} of ${total} trials from the cache`] : []),
   ].join("; ");
 }
 

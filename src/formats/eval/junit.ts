@@ -1,14 +1,23 @@
-import { type EvalOutcome, figure, type OutcomeTask, plainText, taskProblem, taskState } from "./eval-outcome.ts";
+import {
+  type EvalOutcome,
+  figure,
+  type OutcomeTask,
+  partialMarks,
+  plainText,
+  taskProblem,
+  taskState,
+} from "./eval-outcome.ts";
+import { overrideMarks, overrideTotals } from "./override-marks.ts";
 
 /**
  * An evaluation as JUnit has test results: a test case for each task. One that did not pass has at least one failure or error, also
- * where all its tasks passed, so that whoever reads only the file is not misled.
+ * where all its tasks passed, and one that was stopped an error that says so: whoever reads only the file is not misled.
  */
 export function junitXml({ entry, report, conclusion, quotes }: EvalOutcome): string {
   const tasks = report?.tasks ?? [];
   const states = tasks.map(taskState);
-  const isGreen = states.every((state) => state === "passed");
-  const verdict = isGreen && conclusion.exitCode !== 0 ? [verdictCase(conclusion)] : [];
+  const isUnsaid = report?.complete !== true || states.every((state) => state === "passed");
+  const verdict = isUnsaid && conclusion.exitCode !== 0 ? [verdictCase(conclusion)] : [];
   const failures = states.filter((state) => state === "failed").length;
   const errors = states.filter((state) => state === "error").length + verdict.length;
   const seconds = tasks.reduce((sum, task) => sum + secondsOf(task), 0);
@@ -23,7 +32,10 @@ export function junitXml({ entry, report, conclusion, quotes }: EvalOutcome): st
       ([property, value]) => `      ${open("property", { name: property, value }, true)}`,
     ),
     "    </properties>",
-    ...tasks.flatMap((task) => taskCase(entry.suiteId, task, quotes?.get(task.taskId))),
+    ...tasks.flatMap((task) => {
+      const marks = report === undefined ? {} : overrideMarks(report, task.taskId);
+      return taskCase(entry.suiteId, task, marks, quotes?.get(task.taskId));
+    }),
     ...verdict,
     "  </testsuite>",
     "</testsuites>",
@@ -31,7 +43,8 @@ export function junitXml({ entry, report, conclusion, quotes }: EvalOutcome): st
   return `${lines.join("\n")}\n`;
 }
 
-function propertiesOf({ entry, report, conclusion }: EvalOutcome): [string, string][] {
+function propertiesOf(outcome: EvalOutcome): [string, string][] {
+  const { entry, report, conclusion } = outcome;
   const { runId, status, agentId, resolvedAgentVersion, modes } = entry;
   const { interval } = report?.figures.score ?? {};
   const comparison = report?.baseline?.comparison;
@@ -43,20 +56,33 @@ function propertiesOf({ entry, report, conclusion }: EvalOutcome): [string, stri
     ["modes", modes.join(",")],
     ["verdict", conclusion.verdict],
     ["sentence", conclusion.sentence],
+    ...Object.entries(partialMarks(outcome)),
     ...(report === undefined ? [] : ([["score", figure(report.aggregateScore)]] as [string, string][])),
     ...(interval
       ? ([["scoreInterval95", `${figure(interval.low)}–${figure(interval.high)}`]] as [string, string][])
       : []),
     ...(report?.cachedTrials ? ([["cachedTrials", String(report.cachedTrials)]] as [string, string][]) : []),
     ...(report?.baseline === undefined ? [] : ([["baselineRunId", report.baseline.runId]] as [string, string][])),
+    ...(report?.baseline?.fileSha256 === undefined
+      ? []
+      : ([["baselineFileSha256", report.baseline.fileSha256]] as [string, string][])),
     ...(comparison ? ([["comparison", comparison.verdict]] as [string, string][]) : []),
+    ...(report === undefined ? [] : Object.entries(overrideTotals(report))),
   ];
 }
 
-function taskCase(suiteId: string, task: OutcomeTask, quotes: readonly string[] | undefined): string[] {
+function taskCase(
+  suiteId: string,
+  task: OutcomeTask,
+  marks: Readonly<Record<string, string>>,
+  quotes: readonly string[] | undefined,
+): string[] {
   const start = { classname: suiteId, name: task.taskId, time: fixed(secondsOf(task)) };
   const state = taskState(task);
-  if (state === "passed") return [`    ${open("testcase", start, true)}`];
+  const all = { ...(task.cached > 0 ? { cachedTrials: String(task.cached) } : {}), ...marks };
+  const properties = Object.entries(all).map(([name, value]) => open("property", { name, value }, true));
+  const marked = properties.length > 0 ? [`      <properties>${properties.join("")}</properties>`] : [];
+  if (state === "passed" && marked.length === 0) return [`    ${open("testcase", start, true)}`];
   const [codes] = task.errors;
   const type = state === "error" ? (codes?.code ?? "error") : task.findings.length > 0 ? "finding" : "score";
   const tag = state === "error" ? "error" : "failure";
@@ -65,7 +91,8 @@ function taskCase(suiteId: string, task: OutcomeTask, quotes: readonly string[] 
     quotes === undefined
       ? open(tag, attributes, true)
       : `${open(tag, attributes)}${escaped(quotes.join("\n"))}</${tag}>`;
-  return [`    ${open("testcase", start)}`, `      ${body}`, "    </testcase>"];
+  const problem = state === "passed" ? [] : [`      ${body}`];
+  return [`    ${open("testcase", start)}`, ...marked, ...problem, "    </testcase>"];
 }
 
 function verdictCase({ verdict, sentence }: EvalOutcome["conclusion"]): string {

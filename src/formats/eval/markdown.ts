@@ -1,6 +1,6 @@
 import type { EvalReport } from "../../protocol/eval-api.ts";
 import type { Estimate } from "../../protocol/eval-statistics.ts";
-import { type EvalOutcome, figure, plainText, taskProblem, taskState } from "./eval-outcome.ts";
+import { type EvalOutcome, figure, importedMark, plainText, taskProblem, taskState } from "./eval-outcome.ts";
 
 /** Shown in full; more would not be read, and some places cut a comment off. */
 const SHOWN_MAX = 100;
@@ -13,24 +13,35 @@ export function markdownText(outcome: EvalOutcome): string {
   const sections = [
     `## ${mark} ${codeSpan(`${entry.suiteId}@${entry.suiteVersion}`)} · ${codeSpan(entry.agentId)} ${codeSpan(entry.resolvedAgentVersion)}`,
     escaped(conclusion.sentence),
-    list("Why", conclusion.reasons),
-    list("Note", conclusion.warnings),
+    list("Also", conclusion.reasons.slice(1)),
+    list(
+      "Note",
+      conclusion.warnings.filter((warning) => !saysAlready(conclusion.sentence, warning)),
+    ),
     report === undefined ? "" : figuresOf(report),
     report === undefined ? "" : failuresOf(outcome, report),
+    report === undefined ? "" : overridesOf(report),
     `Run ${codeSpan(entry.runId)}, modes ${entry.modes.map(codeSpan).join(", ")}.`,
   ];
   return `${sections.filter((section) => section !== "").join("\n\n")}\n`;
+}
+
+function saysAlready(sentence: string, warning: string): boolean {
+  return sentence.toLowerCase().includes(warning.toLowerCase());
 }
 
 function list(title: string, lines: readonly string[]): string {
   return lines.length === 0 ? "" : [`**${title}**`, "", ...lines.map((line) => `- ${escaped(line)}`)].join("\n");
 }
 
-function figuresOf({ figures, aggregateScore, baseline, cachedTrials }: EvalReport): string {
+function figuresOf({ figures, aggregateScore, baseline, cachedTrials, stopped }: EvalReport): string {
   const { tasks, trials, passRate, latency, cost } = figures;
   const comparison = baseline?.comparison;
   const rows: [string, string][] = [
-    ["Tasks passed", `${tasks.passed} of ${tasks.total}`],
+    ...(stopped === undefined
+      ? []
+      : ([["Partial: tasks done", `${stopped.tasksDone} of ${stopped.tasksPlanned}`]] as [string, string][])),
+    [stopped === undefined ? "Tasks passed" : "Of those passed", `${tasks.passed} of ${tasks.total}`],
     ["Pass rate of what could be scored", estimate(passRate)],
     ["Score", `${figure(aggregateScore)}; of what could be scored ${estimate(figures.score)}`],
     ...(tasks.flaky > 0 ? ([["Flaky tasks", String(tasks.flaky)]] as [string, string][]) : []),
@@ -47,7 +58,7 @@ function figuresOf({ figures, aggregateScore, baseline, cachedTrials }: EvalRepo
     ["Cost", cost.totalUsd === null ? "not known" : `${cost.unknown > 0 ? "at least " : ""}${cost.totalUsd} USD`],
     ...(comparison
       ? ([
-          ["Against the baseline", `${comparison.verdict.replaceAll("_", " ")}: ${comparison.reason}`],
+          [`Against the baseline${importedMark(baseline)}`, comparison.verdict.replaceAll("_", " ")],
           ["Lost", comparison.lost.length === 0 ? "none" : comparison.lost.map(codeSpan).join(" ")],
           ["Gained", comparison.gained.length === 0 ? "none" : comparison.gained.map(codeSpan).join(" ")],
         ] as [string, string][])
@@ -70,6 +81,32 @@ function failuresOf({ quotes }: EvalOutcome, { tasks }: EvalReport): string {
   });
   const rest = failed.length > SHOWN_MAX ? [`… and ${failed.length - SHOWN_MAX} more.`] : [];
   return ["### What did not pass", ...shown, ...rest].join("\n\n");
+}
+
+/** Beside what was scored, and never in its place: the verdict above is of the scores as they were. */
+function overridesOf({ override, aggregateScore, passed, complete }: EvalReport): string {
+  const { tasks, disputed } = override;
+  if (tasks.length === 0 && disputed.length === 0) return "";
+  const word = (good: boolean) => (good ? "passed" : "not passed");
+  const scored = tasks.map(({ taskId, original, overridden, by, adjudicated }) => {
+    const given = `${figure(overridden.score)}, ${word(overridden.passed)}`;
+    const who = `${codeSpan(by)}${adjudicated ? ", adjudicated" : ""}`;
+    return `| ${codeSpan(taskId)} | ${figure(original.score)}, ${word(original.passed)} | ${given} | ${who} |`;
+  });
+  const doubted = disputed.map(({ taskId, said }) => {
+    const who = said.map(({ kind, by }) => `${kind} by ${codeSpan(by)}`).join(", ");
+    return `| ${codeSpan(taskId)} | | disputed | ${who} |`;
+  });
+  const rows = [...scored, ...doubted];
+  const rest = rows.length > SHOWN_MAX ? [`… and ${rows.length - SHOWN_MAX} more.`] : [];
+  const bars = (met: boolean) => (complete ? `, the suite's bars ${met ? "met" : "not met"}` : "");
+  const change = `Score ${figure(aggregateScore)}${bars(passed)}; with their scores ${figure(override.aggregateScore)}${bars(override.passed)}.`;
+  return [
+    "### What people say",
+    ["| Task | As scored | By people | Who |", "|---|---|---|---|", ...rows.slice(0, SHOWN_MAX)].join("\n"),
+    ...rest,
+    ...(tasks.length === 0 ? [] : [`${change} The verdict above is of the scores as they were.`]),
+  ].join("\n\n");
 }
 
 function estimate({ value, interval, count }: Estimate): string {

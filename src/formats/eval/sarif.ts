@@ -1,4 +1,5 @@
-import { type EvalOutcome, type OutcomeTask, plainText, taskProblem, taskState } from "./eval-outcome.ts";
+import { type EvalOutcome, type OutcomeTask, partialMarks, plainText, taskProblem, taskState } from "./eval-outcome.ts";
+import { overrideMarks, overrideTotals } from "./override-marks.ts";
 
 const RULES = {
   "task-failed": { level: "error", text: "A task of the evaluation did not pass." },
@@ -13,8 +14,9 @@ type RuleId = keyof typeof RULES;
 export function sarifText(outcome: EvalOutcome, toolVersion: string): string {
   const { entry, report, conclusion } = outcome;
   const results = (report?.tasks ?? []).flatMap((task) => resultsOf(outcome, task));
-  const isSilent = results.length === 0 && conclusion.exitCode !== 0;
-  const verdict = isSilent ? [result("verdict", "error", conclusion.sentence, {})] : [];
+  const complete = report?.complete === true;
+  const isUnsaid = (results.length === 0 || !complete) && conclusion.exitCode !== 0;
+  const verdict = isUnsaid ? [result("verdict", "error", conclusion.sentence, {})] : [];
   const log = {
     $schema: "https://json.schemastore.org/sarif-2.1.0.json",
     version: "2.1.0",
@@ -32,12 +34,16 @@ export function sarifText(outcome: EvalOutcome, toolVersion: string): string {
           },
         },
         automationDetails: { id: plainText(`assay/${entry.suiteId}/`) },
-        invocations: [{ executionSuccessful: report !== undefined, exitCode: conclusion.exitCode }],
+        invocations: [{ executionSuccessful: complete, exitCode: conclusion.exitCode }],
         properties: {
           runId: entry.runId,
           suite: plainText(`${entry.suiteId}@${entry.suiteVersion}`),
           agent: plainText(`${entry.agentId}@${entry.resolvedAgentVersion}`),
           verdict: conclusion.verdict,
+          ...partialMarks(outcome),
+          ...(report?.cachedTrials ? { cachedTrials: report.cachedTrials } : {}),
+          ...(report?.baseline?.fileSha256 === undefined ? {} : { baselineFileSha256: report.baseline.fileSha256 }),
+          ...(report === undefined ? {} : overrideTotals(report)),
         },
         results: [...results, ...verdict],
       },
@@ -48,7 +54,9 @@ export function sarifText(outcome: EvalOutcome, toolVersion: string): string {
 
 function resultsOf(outcome: EvalOutcome, task: OutcomeTask): object[] {
   const state = taskState(task);
-  const where = locationOf(outcome, task.taskId);
+  const marks = outcome.report === undefined ? {} : overrideMarks(outcome.report, task.taskId);
+  const properties = Object.keys(marks).length === 0 ? {} : { properties: marks };
+  const where = { ...locationOf(outcome, task.taskId), ...properties };
   const quotes = outcome.quotes?.get(task.taskId) ?? [];
   const message = (problem: string) => [`${task.taskId}: ${problem}`, ...quotes].join("\n");
   const rule: RuleId | undefined =

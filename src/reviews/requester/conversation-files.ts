@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { mkdir, open, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { endLeftOver, markOf, type ProcessMark } from "../../engine/programs/process-group.ts";
 import { checkResponse } from "../../formats/afp/check-response.ts";
 import { checkRequest, type ReviewRequest } from "../../formats/afp/request.ts";
 import type { ReviewResponse } from "../../formats/afp/response.ts";
@@ -8,7 +9,6 @@ import { AppError } from "../../protocol/errors.ts";
 import { replaceFile } from "../provider/whole-file.ts";
 import type { DecisionLine, RecordedOutcome, SentArtifact } from "./after-turn.ts";
 import { type Conversation, conversationText, readConversation } from "./conversation.ts";
-import { endLeftOver, markOf, type ProcessMark } from "./process-group.ts";
 
 /** `NNN-outcome.json`: the last file of an attempt. Without it the attempt has not ended. */
 export interface OutcomeFile extends RecordedOutcome {

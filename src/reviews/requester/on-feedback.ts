@@ -13,7 +13,7 @@ import { AppError } from "../../protocol/errors.ts";
 import { digestOf } from "./artifact.ts";
 import type { Limits } from "./carrier.ts";
 import type { ArtifactVersion } from "./conversation.ts";
-import { runProgram } from "./run-command.ts";
+import { runToFile } from "./run-command.ts";
 
 /** What acts on an answer: a program that gets it on standard input and says on standard output what it made of it. */
 export interface FeedbackProgram {
@@ -42,7 +42,7 @@ async function outputOf(program: FeedbackProgram, input: string): Promise<string
   try {
     const watch = { take: () => {}, lines: 0, answered: false };
     const { signal, limits } = program;
-    const sent = await runProgram({ ...program, input }, { streamPath, watch, signal }, limits);
+    const sent = await runToFile({ ...program, input }, { streamPath, watch, signal }, limits);
     if (!sent.started) throw useless(program.program, sent.message);
     if (sent.limited) throw useless(program.program, "it took too long, or wrote too much");
     const said = sent.stderr.trim().split("\n").at(-1) ?? "";

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { eventually } from "../../testing/eventually.ts";
 import { tempDir } from "../../testing/temp-dir.ts";
 import { DEFAULT_LIMITS } from "./carrier.ts";
-import { runProgram } from "./run-command.ts";
+import { runToFile } from "./run-command.ts";
 
 const WATCH = { take: () => {}, lines: 0, answered: false };
 const limits = { ...DEFAULT_LIMITS, killMs: 100 };
@@ -29,7 +29,7 @@ test("a program does not outlive a failure of whoever started it", async () => {
   };
   const { signal } = new AbortController();
   const following = { streamPath: join(folder, "stream"), watch: WATCH, signal, onStarted };
-  await expect(runProgram(program, following, limits)).rejects.toThrow("the disk is full");
+  await expect(runToFile(program, following, limits)).rejects.toThrow("the disk is full");
   expect(started).toBeGreaterThan(0);
   expect(() => process.kill(started, 0)).toThrow("ESRCH");
 });
@@ -45,7 +45,7 @@ test.runIf(existsSync("/proc/self/environ"))(
     const program = called(folder, "sh", "-c", `sh ${script} 1; sleep 60`);
     const stop = new AbortController();
     const following = { streamPath: join(folder, "stream"), watch: WATCH, signal: stop.signal };
-    const running = runProgram(program, following, limits);
+    const running = runToFile(program, following, limits);
     await eventually(() => expect(readFileSync(log, "utf8").split("\n").length).toBeGreaterThan(10));
     stop.abort(new Error("enough"));
     await expect(running).rejects.toThrow("enough");

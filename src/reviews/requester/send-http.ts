@@ -1,9 +1,9 @@
 import { open } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
+import { postHttp } from "../../engine/outbound/post-http.ts";
 import { isMembers, own } from "../../formats/afp/field-names.ts";
 import type { Ending } from "../../formats/afp/outcome.ts";
 import type { Carrier, Limits, Sending, Sent } from "./carrier.ts";
-import { postHttp } from "./post-http.ts";
 
 export interface ServerSettings {
   /** Without the path of the provider. */

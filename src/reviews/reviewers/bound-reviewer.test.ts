@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { chatModelOf } from "../../cli/wiring/review-model.ts";
 import { answer, says } from "../../testing/model-review.ts";
 import { ModelServer } from "../../testing/model-server.ts";
 import { tempDir } from "../../testing/temp-dir.ts";
@@ -24,10 +25,10 @@ test("a name is answered to by whoever it is bound to: the rules, a model or a p
   const command = { program: process.execPath, args: ["--eval", PRINTS], directory: tempDir(), environment: {} };
   const bindings: ReviewerBinding[] = [
     { agent: "rules", type: "builtin" },
-    { agent: "deep", type: "model", model: { url: `${server.url}/`, model: "m" } },
+    { agent: "deep", type: "model", model: { url: `${server.url}/`, model: "m", timeoutMs: 10_000, attemptsMax: 1 } },
     { agent: "program", type: "command", command },
   ];
-  const reviewers = bindings.map(boundReviewer);
+  const reviewers = bindings.map((binding) => boundReviewer(binding, chatModelOf));
   const [rules, deep, program] = await Promise.all(reviewers.map((one) => one.review(asked)));
   await server.close();
   expect(rules?.remarks[0]?.id).toMatch(/^todo-mark/);

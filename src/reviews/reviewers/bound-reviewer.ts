@@ -1,7 +1,7 @@
-import { CHAT_MODEL_DEFAULTS, type ChatModelSettings, chatModel } from "../model-client/chat-model.ts";
 import type { Reviewer } from "../reviewer.ts";
 import { builtinReviewer } from "./builtin/builtin-reviewer.ts";
 import { isReviewedType } from "./builtin/kinds.ts";
+import type { ChatModelOf, ReviewerModel } from "./chat-model.ts";
 import { commandReviewer } from "./command-reviewer.ts";
 import { modelReviewer } from "./model-reviewer.ts";
 
@@ -12,8 +12,6 @@ export type ReviewerBinding = { readonly agent: string } & (
   | { readonly type: "command"; readonly command: ReviewerCommand }
 );
 
-export type ReviewerModel = Pick<ChatModelSettings, "url" | "model" | "key"> & Partial<ChatModelSettings>;
-
 export interface ReviewerCommand {
   readonly program: string;
   readonly args: readonly string[];
@@ -22,15 +20,13 @@ export interface ReviewerCommand {
 }
 
 /** Whoever reviews looks at the same kinds of artifact. */
-export function boundReviewer(binding: ReviewerBinding): Reviewer {
+export function boundReviewer(binding: ReviewerBinding, chatModelOf: ChatModelOf): Reviewer {
   const { agent } = binding;
   switch (binding.type) {
     case "builtin":
       return { ...builtinReviewer(), agent };
-    case "model": {
-      const model = chatModel({ ...CHAT_MODEL_DEFAULTS, ...binding.model });
-      return modelReviewer({ agent, model, reviews: isReviewedType });
-    }
+    case "model":
+      return modelReviewer({ agent, model: chatModelOf(binding.model), reviews: isReviewedType });
     case "command":
       return commandReviewer({ agent, ...binding.command, reviews: isReviewedType });
   }

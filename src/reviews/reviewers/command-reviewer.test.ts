@@ -3,8 +3,9 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { REMARK_ID } from "../../formats/afp/response.ts";
 import { tempDir } from "../../testing/temp-dir.ts";
+import { newSession } from "../provider/session.ts";
 import { readCommandAnswer } from "./command-answer.ts";
-import { runForOutput } from "./run-for-output.ts";
+import { commandReviewer } from "./command-reviewer.ts";
 
 const area = (more: object = {}) => ({ aspect: "cost", description: "No cost.", recommendation: "Add it.", ...more });
 const answer = (...areas_for_improvement: object[]) => JSON.stringify({ areas_for_improvement, general_summary: "so" });
@@ -58,19 +59,29 @@ describe("what a reviewing program prints", () => {
   });
 });
 
-function run(source: string, more: { signal?: AbortSignal; outputBytes?: number; program?: string } = {}) {
-  return runForOutput({
-    program: process.execPath,
+/** What a program in Node makes of a long artifact: the summary of its review. */
+async function run(source: string, more: { signal?: AbortSignal; outputBytes?: number; program?: string } = {}) {
+  const { program = process.execPath, outputBytes = 1_000_000 } = more;
+  const reviewer = commandReviewer({
+    program,
     args: ["--input-type=module", "--eval", source],
     directory: tempDir(),
     environment: {},
-    input: "x".repeat(1_000_000),
-    // A test that fails must not leave it running.
-    signal: AbortSignal.timeout(20_000),
-    killMs: 50,
-    ...more,
+    reviews: () => true,
+    limits: { outputBytes, killMs: 50 },
   });
+  const artifact = { media_type: "text/plain", content: "x".repeat(1_000_000) };
+  const { general_summary } = await reviewer.review({
+    request: { protocol_version: "1.2", iteration: 1, artifact },
+    session: newSession("ses_1"),
+    decisions: [],
+    // A test that fails must not leave it running.
+    signal: more.signal ?? AbortSignal.timeout(20_000),
+  });
+  return general_summary;
 }
+
+const DONE = `console.log(${JSON.stringify(answer())});`;
 
 function isAlive(pid: number): boolean {
   try {
@@ -92,7 +103,11 @@ const withChild = (file: string, then: string, detached = false) => `
 
 describe("a program", () => {
   test("may leave its input unread", async () => {
-    expect(await run(`console.log("done"); process.exit(0);`)).toBe("done\n");
+    expect(await run(`${DONE} process.exit(0);`)).toBe("so");
+  });
+
+  test("that prints something else has failed", async () => {
+    await expect(run(`console.log("done");`)).rejects.toThrow("gave no usable review");
   });
 
   test("that cannot be started is named", async () => {
@@ -107,14 +122,12 @@ describe("a program", () => {
   });
 
   test("that prints without end is stopped", async () => {
-    const endless = run(`const go = () => process.stdout.write("x".repeat(65536), go); go();`, {
-      outputBytes: 1_000_000,
-    });
+    const endless = run(`const go = () => process.stdout.write("x".repeat(65536), go); go();`);
     await expect(endless).rejects.toThrow("printed more than 1000000 bytes");
   });
 
   test.each([
-    ["when it has ended", "setTimeout(() => process.exit(0), 50);", false],
+    ["when it has ended", `${DONE} setTimeout(() => process.exit(0), 50);`, false],
     ["when nobody waits any longer", "setInterval(() => {}, 1000);", true],
   ])("leaves no process behind %s", async (_, then, isStopped) => {
     const file = join(tempDir(), "pid");
@@ -127,6 +140,13 @@ describe("a program", () => {
       await expect(running).rejects.toThrow("not waited for");
     } else await running;
     await expect.poll(() => isAlive(pidIn(file)), { timeout: 10_000 }).toBe(false);
+  });
+
+  test("that ends well may leave a service behind", async () => {
+    const file = join(tempDir(), "pid");
+    await run(withChild(file, `${DONE} setTimeout(() => process.exit(0), 50);`, true));
+    expect(isAlive(pidIn(file))).toBe(true);
+    process.kill(pidIn(file), "SIGKILL");
   });
 
   // Elsewhere nobody can tell whose child it was.

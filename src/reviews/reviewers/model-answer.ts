@@ -1,14 +1,16 @@
 import { CONFIDENCE_LEVELS } from "../../formats/afp/response.ts";
+import { unfenced } from "../../formats/code-fence.ts";
 import { matches, problemsOf, type Static, Type } from "../../protocol/schema.ts";
-import type { ChatAnswer } from "../model-client/completion.ts";
 import type { Review, ReviewRemark } from "../provider/finish-turn.ts";
 import type { IssuedRemark } from "../provider/session.ts";
+import type { ChatAnswer } from "./chat-model.ts";
 import { type ArtifactText, idFor, type Place } from "./model-place.ts";
 
 const words = Type.String({ minLength: 1, maxLength: 8000 });
 const aspect = Type.String({ minLength: 1, maxLength: 200 });
 
-const MODEL_ANSWER = Type.Object({
+/** What a model is asked for. */
+export const MODEL_ANSWER = Type.Object({
   confidence: Type.Object({ level: Type.Enum(CONFIDENCE_LEVELS), justification: words }),
   positive_points: Type.Array(Type.Object({ aspect, justification: words }), { maxItems: 50 }),
   remarks: Type.Array(
@@ -62,18 +64,11 @@ export function readModelAnswer(
 
 function objectIn(text: string): object | undefined {
   try {
-    const value: unknown = JSON.parse(unfenced(text.trim()));
+    const value: unknown = JSON.parse(unfenced(text) ?? text);
     return typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined;
   } catch {
     return undefined;
   }
-}
-
-/** Some models cannot do without a Markdown fence. Looked for at both ends, so that no answer makes it a long search. */
-function unfenced(text: string): string {
-  const begin = text.indexOf("\n");
-  const isFenced = begin > 0 && /^```[a-z]*\s*$/i.test(text.slice(0, begin)) && text.endsWith("\n```");
-  return isFenced ? text.slice(begin + 1, -"\n```".length) : text;
 }
 
 function reviewOf(

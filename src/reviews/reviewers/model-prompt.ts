@@ -1,7 +1,7 @@
 import { mediaTypeOf } from "../../formats/afp/request.ts";
-import type { ChatMessage } from "../model-client/chat-model.ts";
 import { latestDecisions } from "../provider/session.ts";
 import type { ReviewAsked } from "../reviewer.ts";
+import type { ChatMessage } from "./chat-model.ts";
 import { changesIn } from "./model-changes.ts";
 
 /** Suggested, so that the same matter is called the same another time. */
@@ -91,11 +91,7 @@ function markNotIn(texts: readonly string[], makeMark: () => string): string {
 function rules(mark: string): string {
   return `You review a piece of work, the ARTIFACT, for the agent that made it, and say what should change.
 
-Answer with one JSON object and nothing else, of this form:
-{"confidence":{"level":"high|medium|low","justification":"…"},
- "positive_points":[{"aspect":"…","justification":"…"}],
- "remarks":[{"aspect":"…","quote":"…","description":"…","recommendation":"…","same_as":"…"}],
- "general_summary":"…"}
+Answer with one JSON object and nothing else. What its members hold:
 
 confidence: high when the artifact can be judged as it is, medium when you had to assume something (name it), low when it is vague or
 incomplete.
@@ -106,6 +102,7 @@ aspect: one of ${ASPECTS.join(", ")}; another short word only where none of thes
 quote: the passage that the remark is about, copied letter by letter from the ARTIFACT, as short as is unmistakable, at most one sentence or
 line. Empty only for a remark about the whole, such as something that is missing.
 same_as: the id of the remark in EARLIER that is about the same matter; leave it out for a new matter.
+general_summary: where the artifact stands, in a sentence or two.
 
 EARLIER holds, one per line, the remarks of earlier turns and what was decided on them. Do not repeat one that was rejected unless the passage
 it is about has changed. Repeat one that was accepted or partial only if it still holds. What was put right may become a positive point.

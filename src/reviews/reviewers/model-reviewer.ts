@@ -1,11 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { AppError } from "../../protocol/errors.ts";
-import type { ChatMessage, ChatModel } from "../model-client/chat-model.ts";
-import type { ChatAnswer } from "../model-client/completion.ts";
 import type { Review } from "../provider/finish-turn.ts";
 import { DEFAULT_AGENT, type ReviewAsked, type Reviewer } from "../reviewer.ts";
 import { artifactText } from "./artifact-text.ts";
-import { type ReadAnswer, readModelAnswer } from "./model-answer.ts";
+import type { ChatAnswer, ChatMessage, ChatModel } from "./chat-model.ts";
+import { MODEL_ANSWER, type ReadAnswer, readModelAnswer } from "./model-answer.ts";
 import { ArtifactText } from "./model-place.ts";
 import { askedAgain, promptFor } from "./model-prompt.ts";
 
@@ -26,7 +25,7 @@ async function reviewBy(model: ChatModel, asked: ReviewAsked): Promise<Review> {
   const artifact = new ArtifactText(text);
   const prompt = promptFor(asked, text, () => randomBytes(16).toString("hex"));
   const ask = async (messages: readonly ChatMessage[]) => {
-    const answer = await model.ask(messages, asked.signal);
+    const answer = await model.complete(messages, { ...MODEL_ANSWER }, asked.signal);
     refuseFiltered(answer);
     return { answer, read: readModelAnswer(answer, artifact, asked.session.issued) };
   };
@@ -39,7 +38,7 @@ async function reviewBy(model: ChatModel, asked: ReviewAsked): Promise<Review> {
 
 /** Asking again in other words for what was withheld would be an attempt to get round it. */
 function refuseFiltered({ finish }: ChatAnswer): void {
-  if (finish === "content_filter") throw new AppError("model_failed", { problem: "its filter withheld the answer" });
+  if (finish === "content-filter") throw new AppError("model_failed", { problem: "its filter withheld the answer" });
 }
 
 function usable({ review, problem }: ReadAnswer): Review {

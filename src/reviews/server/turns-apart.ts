@@ -6,6 +6,8 @@ import type { HostTurn } from "./host-turn.ts";
 import { answerOf, errorOf, type FromTurnThread, type ToTurnThread, type TurnThreadData } from "./turn-messages.ts";
 
 export interface TurnsApartOptions extends TurnThreadData {
+  /** What runs as the thread. */
+  readonly script: URL;
   readonly store: ReviewStore;
   /** Those that this process knows. */
   readonly secrets: () => readonly string[];
@@ -51,10 +53,10 @@ export class TurnsApart {
   }
 
   #start(): Worker {
-    const { reviewers, home, reviewLimitMs } = this.#options;
+    const { script, reviewers, home, reviewLimitMs } = this.#options;
     const workerData: TurnThreadData = { reviewers, home, reviewLimitMs };
     // No flags of ours: test runners start Node with loaders that the thread has no use for.
-    const worker = new Worker(threadScript(), { workerData, execArgv: [] });
+    const worker = new Worker(script, { workerData, execArgv: [] });
     let cause: unknown;
     worker.on("message", (message: FromTurnThread) => void this.#hear(message));
     worker.on("error", (error) => {
@@ -87,10 +89,4 @@ export class TurnsApart {
   #tell(message: ToTurnThread): void {
     this.#worker?.postMessage(message);
   }
-}
-
-/** Node 20 cannot run TypeScript: from source it runs the build, as the thread that writes to SQLite does. */
-function threadScript(): URL {
-  if (!import.meta.url.endsWith(".ts")) return new URL("./turn-thread.js", import.meta.url);
-  return new URL("../../../dist/bundle/turn-thread.js", import.meta.url);
 }

@@ -11,6 +11,7 @@ import { checkReviews } from "./apply-reviews.ts";
 import { checkTapes } from "./apply-tapes.ts";
 import { checkDeletions } from "./delete-runs.ts";
 import type { PreparedRun, PreparedUnit } from "./prepare-unit.ts";
+import { checkGrounds } from "./standing-grounds.ts";
 import { externalEventKey, idempotencyKey, type StandingRows, scopeKey } from "./standing-rows.ts";
 
 /** Why the unit cannot happen as things stand, or undefined. Changes nothing. */
@@ -29,7 +30,8 @@ export function checkUnit(prepared: PreparedUnit, standing: StandingRows): Refus
     checkTapes(unit, standing) ??
     checkReviews(unit, standing) ??
     checkDocuments(unit, standing) ??
-    checkDeletions(unit, standing)
+    checkDeletions(unit, standing) ??
+    checkGrounds(unit, standing)
   );
 }
 

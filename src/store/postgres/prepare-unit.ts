@@ -2,6 +2,7 @@ import { eventDoc } from "../../protocol/events.ts";
 import { type Run, wakeAtMs } from "../../protocol/run.ts";
 import { isTerminal } from "../../protocol/run-status.ts";
 import { type AnnotationStep, stepsOf } from "../annotation-steps.ts";
+import { requireChain } from "../grounds.ts";
 import { changedRows, type InterruptChanges } from "../interrupt-rows.ts";
 import type { ReviewWrite } from "../reviews.ts";
 import { runFacts } from "../run-facts.ts";
@@ -33,6 +34,7 @@ export type RunColumns = Omit<RunsTable, "dedup_scope" | "lease_owner" | "lease_
  * Throws when the unit contradicts itself, which is a mistake of the caller.
  */
 export function prepareUnit(unit: Unit): PreparedUnit {
+  requireChain(unit);
   const runs = (unit.runs ?? []).map((write) => {
     requireSequence(write);
     const columns = columnsOf(unit.tenant, write.run);
@@ -45,13 +47,13 @@ export function prepareUnit(unit: Unit): PreparedUnit {
     runs,
     ...(idempotency === undefined ? {} : { idempotency: idempotencyRow(idempotency) }),
     annotations,
-    // A unit that deletes is a batch of its own: all that goes is in the database then, and nothing in memory.
-    size: deletes(unit) ? Number.POSITIVE_INFINITY : sizeOf(unit, runs, annotations),
+    // A unit that deletes, or rests on something, is a batch of its own: all of that is in the database then, and nothing in memory.
+    size: standsAlone(unit) ? Number.POSITIVE_INFINITY : sizeOf(unit, runs, annotations),
   };
 }
 
-function deletes({ deletions = [], reviews = [], documents = [] }: Unit): boolean {
-  return deletions.length > 0 || [...reviews, ...documents].some(({ type }) => type === "delete");
+function standsAlone({ deletions = [], grounds = [], reviews = [], documents = [] }: Unit): boolean {
+  return deletions.length + grounds.length > 0 || [...reviews, ...documents].some(({ type }) => type === "delete");
 }
 
 function sizeOf(

@@ -14,6 +14,7 @@ import {
   type StandingAnnotations,
   standingAnnotations,
 } from "./standing-annotations.ts";
+import { groundQuestions, type StandingGrounds, standingGrounds } from "./standing-grounds.ts";
 import { newItems, queueQuestions, type StandingQueues, standingQueues } from "./standing-queues.ts";
 import { reviewQuestions, type StandingReviews, standingReviews } from "./standing-reviews.ts";
 import { type StandingTapes, standingTapes, tapeQuestions } from "./standing-tapes.ts";
@@ -28,7 +29,8 @@ export interface StandingRows
     StandingQueues,
     StandingTapes,
     StandingReviews,
-    StandingDocuments {
+    StandingDocuments,
+    StandingGrounds {
   /** Where the chains end, by tenant; a chain that is empty has no head. */
   readonly heads: Map<string, Standing<ChainHead>>;
   readonly runs: Map<string, Standing<StandingRun>>;
@@ -118,6 +120,7 @@ export async function lockStandingRows(client: Client, batch: readonly PreparedU
     for (const { runId } of (unit.queues ?? []).flatMap(newItems)) runIds.add(runId);
     for (const runId of neededRuns(annotations)) runIds.add(runId);
     for (const { runId } of unit.deletions ?? []) runIds.add(runId);
+    for (const { runId } of unit.grounds ?? []) runIds.add(runId);
     for (const write of unit.tapes ?? []) if (write.type === "sidecar") runIds.add(write.sidecar.runId);
     for (const write of unit.externalEvents ?? []) {
       const key = write.type === "put" ? write.event : write.key;
@@ -137,6 +140,7 @@ export async function lockStandingRows(client: Client, batch: readonly PreparedU
     ...tapeQuestions(batch),
     ...reviewQuestions(batch),
     ...documentQuestions(batch),
+    ...groundQuestions(batch),
   ];
   const asked = questions.filter(({ values }) => values[0]?.length);
   const [, ...answers] = await send(client, [
@@ -159,5 +163,6 @@ export async function lockStandingRows(client: Client, batch: readonly PreparedU
     ...standingTapes(rowsOf),
     ...standingReviews(rowsOf),
     ...standingDocuments(rowsOf),
+    ...standingGrounds(rowsOf),
   };
 }

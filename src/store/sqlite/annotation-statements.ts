@@ -64,6 +64,8 @@ export const ANNOTATION_WRITES = {
 export const ANNOTATION_READS = {
   annotationHead: "select state, flag_status from annotations where tenant = ? and annotation_id = ?",
   runTenant: "select tenant from runs where run_id = ?",
+  judgedSince: `select 1 from annotation_changes as change where tenant = ? and seq > ? and exists (
+    select 1 from annotations where tenant = change.tenant and annotation_id = change.annotation_id and run_id = ?) limit 1`,
 } as const;
 
 function insertInto(table: string, columns: readonly string[]): string {

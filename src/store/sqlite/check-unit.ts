@@ -6,6 +6,7 @@ import { givesWay } from "../sql/standing-outcome.ts";
 import type { EffectsTable } from "../sql/tables.ts";
 import type { Refusal } from "../store.ts";
 import { checkAnnotations } from "./check-annotations.ts";
+import { checkGrounds } from "./check-grounds.ts";
 import { checkQueues } from "./check-queues.ts";
 import { checkTapes } from "./check-tapes.ts";
 import { checkDeletions } from "./flatten-deletions.ts";
@@ -36,7 +37,8 @@ export function checkUnit(unit: FlatUnit, statements: Statements): Checked {
     checkTapes(unit.tenant, unit.tapes, statements) ??
     checkReviews(unit.tenant, unit.reviews, statements) ??
     checkDocuments(unit.documents, statements) ??
-    checkDeletions(unit.tenant, unit.deletions, statements);
+    checkDeletions(unit.tenant, unit.deletions, statements) ??
+    checkGrounds(unit.tenant, unit.grounds, statements);
   return refusal === undefined ? { work } : { refusal };
 }
 

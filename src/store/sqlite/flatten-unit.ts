@@ -1,6 +1,7 @@
 import { eventDoc } from "../../protocol/events.ts";
 import { wakeAtMs } from "../../protocol/run.ts";
 import { isTerminal } from "../../protocol/run-status.ts";
+import { requireChain } from "../grounds.ts";
 import { changedRows } from "../interrupt-rows.ts";
 import { runFacts } from "../run-facts.ts";
 import type { ArtifactWrite, IdempotencyOutcome, KeyWrite, RunWrite, Unit, WorkflowWrite } from "../store.ts";
@@ -15,6 +16,7 @@ import type { FlatUnit, IdempotencyCheck, RunCheck, Write } from "./operations.t
 
 /** Derives the rows of a unit. Throws when the unit contradicts itself, which is a mistake of the caller. */
 export function flattenUnit(unit: Unit): FlatUnit {
+  requireChain(unit);
   const { tenant, idempotency, audit = [] } = unit;
   const writes: Write[] = [];
   const runs = (unit.runs ?? []).map((write) => flattenRun(write, writes));
@@ -59,6 +61,7 @@ export function flattenUnit(unit: Unit): FlatUnit {
     reviews,
     documents,
     deletions,
+    grounds: unit.grounds ?? [],
     writes,
     ...(audit.length === 0 ? {} : { audit: JSON.stringify(audit) }),
   };

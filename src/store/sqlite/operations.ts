@@ -1,3 +1,4 @@
+import type { Ground } from "../../protocol/evidence.ts";
 import type { ExternalEventKey } from "../gates.ts";
 import type { RunDeletion } from "../judgments.ts";
 import type { DocumentCheck } from "../refuse-document.ts";
@@ -31,6 +32,7 @@ export interface FlatUnit {
   readonly reviews: readonly ReviewCheck[];
   readonly documents: readonly DocumentCheck[];
   readonly deletions: readonly DeletionCheck[];
+  readonly grounds: readonly Ground[];
   readonly writes: readonly Write[];
   /** JSON text of the drafts; their places in the chain are known only to the writer. */
   readonly audit?: string;

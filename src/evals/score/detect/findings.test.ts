@@ -127,6 +127,9 @@ describe("a system prompt in the output", () => {
     expect(
       shape(detect({ output: "Answer only in French, please.", systemPrompt: "Answer only in French, please" })),
     ).toEqual(["system-prompt data-leak high"]);
+    const words = Array.from({ length: 24 }, (_, i) => `word${i}`);
+    const half = words.slice(0, 12).join(" ");
+    expect(shape(detect({ output: half, systemPrompt: words.join(" ") }))).toEqual(["system-prompt data-leak high"]);
   });
 
   test("is a smaller one when a passage is", () => {

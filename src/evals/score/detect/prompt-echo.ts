@@ -11,14 +11,14 @@ const PROMPT_WORDS_MIN = 5;
 export function echoOf(systemPrompt: string, output: readonly string[]): "most" | "passage" | undefined {
   const prompt = wordsOf(systemPrompt);
   if (prompt.length < PROMPT_WORDS_MIN) return undefined;
-  const said = wordsOf(output.join("\n"));
   const length = Math.min(PASSAGE_WORDS, prompt.length);
-  const passages = new Set(windows(said, length));
+  const passages = windows(prompt, length);
+  const repeats = among(new Set(passages), wordsOf(output.join("\n")), length);
   let repeated = 0;
   let end = 0;
   let any = false;
-  for (let i = 0; i + length <= prompt.length; i++) {
-    if (!passages.has(prompt.slice(i, i + length).join(" "))) continue;
+  for (const [i, passage] of passages.entries()) {
+    if (!repeats.has(passage)) continue;
     any = true;
     repeated += i + length - Math.max(end, i);
     end = i + length;
@@ -31,6 +31,18 @@ function wordsOf(text: string): string[] {
   return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 }
 
-function* windows(words: readonly string[], length: number): Generator<string> {
-  for (let i = 0; i + length <= words.length; i++) yield words.slice(i, i + length).join(" ");
+function windows(words: readonly string[], length: number): string[] {
+  return Array.from({ length: words.length - length + 1 }, (_, i) => words.slice(i, i + length).join(" "));
+}
+
+/** Those passages that are said. An output may have a million words, and few of them begin a passage. */
+function among(passages: ReadonlySet<string>, said: readonly string[], length: number): Set<string> {
+  const beginnings = new Set([...passages].map((passage) => passage.slice(0, passage.indexOf(" "))));
+  const found = new Set<string>();
+  for (let i = 0; i + length <= said.length; i++) {
+    if (!beginnings.has(said[i] ?? "")) continue;
+    const passage = said.slice(i, i + length).join(" ");
+    if (passages.has(passage)) found.add(passage);
+  }
+  return found;
 }

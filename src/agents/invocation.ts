@@ -1,0 +1,61 @@
+import type { Scrubber } from "../formats/scrub.ts";
+import type { InvocationOutcome } from "../protocol/agent-events.ts";
+import type { MemoryEntry } from "../protocol/memory.ts";
+import type { AgentFailure, AgentTask, Binding, Usage } from "./binding.ts";
+import type { InstalledAgent } from "./installed-agent.ts";
+import type { Verbosity } from "./spoken.ts";
+import type { ToolSurface } from "./tool-surface.ts";
+
+export interface Invocation {
+  readonly agent: InstalledAgent;
+  readonly binding: Binding;
+  readonly input: unknown;
+  readonly runId: string;
+  readonly nodeId: string;
+  readonly invocationId: string;
+  readonly source: "workflow-node" | "run-api";
+  /** How the version was chosen, where a channel was named. */
+  readonly channel?: string;
+  /** Where the one who asks says the agent comes from. */
+  readonly sourceManifestId?: string;
+  readonly taskId?: string;
+  readonly trial?: number;
+  /** Cut down to what the agent may call. */
+  readonly tools: ToolSurface;
+  readonly memory: readonly MemoryEntry[];
+  readonly memoryBound?: boolean;
+  /** What the run wants of a model. */
+  readonly wished?: Pick<AgentTask, "temperature" | "outputBudget">;
+  /** Whether the log is told what was said, or only that something was: evaluations keep all of it out. */
+  readonly content: boolean;
+  /** How much of what it reasons. */
+  readonly verbosity?: Verbosity;
+  /** Below this the answer is not enough, and somebody is to be asked. */
+  readonly threshold?: number;
+  /** For whom tools are called. */
+  readonly principal?: string;
+  /** Resolves once everything that was told is durable; tools act after that. */
+  readonly told?: () => Promise<void>;
+  readonly scrubber: Scrubber;
+  readonly newId: (prefix: "evt" | "call") => string;
+  readonly nowMs: () => number;
+  readonly signal: AbortSignal;
+}
+
+export interface Invoked {
+  readonly outcome: InvocationOutcome;
+  /** Of one that completed, was handed off or escalated; untrusted. */
+  readonly output?: unknown;
+  readonly failure?: AgentFailure;
+  readonly refusal?: string;
+  readonly handoff?: { readonly toAgentId: string; readonly reason?: string };
+  readonly confidence?: number;
+  /** Whether the output is as the agent's schema has it; absent where there is none. */
+  readonly schemaValid?: boolean;
+  readonly usage: readonly Usage[];
+  /** Absent where no price is known of some call. */
+  readonly costUsd?: number;
+  readonly latencyMs: number;
+  /** Tools outside the allow-list that were asked for. */
+  readonly denied: readonly string[];
+}

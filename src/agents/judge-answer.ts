@@ -1,0 +1,47 @@
+import { compileSchema } from "../engine/decide/json-schema.ts";
+import type { AgentAnswer, AgentFailure } from "./binding.ts";
+import type { Invocation, Invoked } from "./invocation.ts";
+
+/** What an answer comes to. */
+export type Judged = Pick<
+  Invoked,
+  "outcome" | "output" | "failure" | "refusal" | "handoff" | "confidence" | "schemaValid"
+>;
+
+/** By the schema of the agent, and by how sure it is. */
+export function judge({ agent, threshold }: Invocation, answer: AgentAnswer): Judged {
+  if (answer.type === "refused") return { outcome: "refused", refusal: answer.reason };
+  if (answer.type === "failed") return { outcome: "failed", failure: answer.error };
+  const { output, confidence, handoff } = answer;
+  const problems = agent.returnSchema === undefined ? [] : compileSchema(agent.returnSchema, "return schema")(output);
+  if (problems.length > 0) {
+    const message = `The answer is not as the agent's return schema has it: ${first(problems)}`;
+    return { outcome: "failed", output, schemaValid: false, failure: failure("agent_output_invalid", message) };
+  }
+  const escalates = threshold !== undefined && confidence !== undefined && confidence < threshold;
+  return {
+    outcome: handoff !== undefined ? "handed-off" : escalates ? "escalated" : "completed",
+    output,
+    ...(handoff === undefined ? {} : { handoff }),
+    ...(confidence === undefined ? {} : { confidence }),
+    ...(agent.returnSchema === undefined ? {} : { schemaValid: true }),
+  };
+}
+
+/** Undefined when the agent takes such a task. */
+export function refusedTask({ agent, input }: Invocation): AgentAnswer | undefined {
+  const { agentId, taskSchema } = agent;
+  const problems = taskSchema === undefined ? [] : compileSchema(taskSchema, "task schema")(input);
+  if (problems.length === 0) return undefined;
+  const message = `The task is not one that ${agentId} takes: ${first(problems)}`;
+  return { type: "failed", error: failure("agent_task_invalid", message) };
+}
+
+function failure(code: AgentFailure["code"], message: string): AgentFailure {
+  return { code, message, retryable: false };
+}
+
+function first(problems: readonly { readonly path: string; readonly problem: string }[]): string {
+  const { path = "", problem = "does not match" } = problems[0] ?? {};
+  return `${path === "" ? "it" : path} ${problem}`;
+}

@@ -1,0 +1,53 @@
+import type { Run } from "../protocol/run.ts";
+import type { AgentTask } from "./binding.ts";
+
+/** Which of the models of the agents file is meant, by its name there, by what its provider calls it, or by its provider alone. */
+export interface ModelChoice {
+  readonly provider?: string;
+  readonly model?: string;
+}
+
+/** What a run wants of the models in it, in place of what is configured. */
+export interface ModelWishes {
+  readonly choice?: ModelChoice;
+  readonly asked: Pick<AgentTask, "temperature" | "outputBudget">;
+  /** It wants a key that is not the host's; there are none. */
+  readonly bringsKey: boolean;
+}
+
+/** They were checked when the run was made. */
+export function wishesOf({ configurable = {} }: Pick<Run, "configurable">): ModelWishes {
+  const { ai = {}, model: plain, temperature, maxTokens } = configurable as Wished;
+  const { provider, credentialRef } = ai;
+  const model = ai.model ?? (provider === undefined ? plain : undefined);
+  const choice = { ...(provider === undefined ? {} : { provider }), ...(model === undefined ? {} : { model }) };
+  return {
+    ...(Object.keys(choice).length === 0 ? {} : { choice }),
+    asked: {
+      ...(temperature === undefined ? {} : { temperature }),
+      ...(maxTokens === undefined ? {} : { outputBudget: { tokens: maxTokens, times: 1 } }),
+    },
+    bringsKey: credentialRef !== undefined,
+  };
+}
+
+interface Wished {
+  readonly ai?: ModelChoice & { readonly credentialRef?: string };
+  readonly model?: string;
+  readonly temperature?: number;
+  readonly maxTokens?: number;
+}
+
+interface Named {
+  readonly provider: string;
+  readonly providerName?: string;
+  readonly model: string;
+}
+
+/** The name of the first that is meant; undefined where none is. */
+export function chosenAmong(models: ReadonlyMap<string, Named>, { provider, model }: ModelChoice): string | undefined {
+  const isOf = (one: Named) => provider === undefined || one.provider === provider || one.providerName === provider;
+  const all = [...models].filter(([, one]) => isOf(one));
+  if (model === undefined) return all[0]?.[0];
+  return (all.find(([name]) => name === model) ?? all.find(([, one]) => one.model === model))?.[0];
+}

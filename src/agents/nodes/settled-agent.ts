@@ -1,0 +1,23 @@
+import type { EffectContext } from "../../engine/node-type.ts";
+import { pinnedVersion } from "../../protocol/evolve-agent.ts";
+import type { AgentRef } from "../../protocol/workflow.ts";
+import { type Resolving, resolveAgent } from "../resolve-agent.ts";
+
+/**
+ * The agent that a node means. What a channel is for the run is written before anybody is asked: nodes that ask at the same time get the
+ * same version, whatever is deployed in between, since the log takes the first answer and no other.
+ */
+export async function settledAgent(
+  desk: Resolving,
+  { node, latest }: Pick<EffectContext, "node" | "latest">,
+  append: EffectContext["append"],
+  ref: AgentRef,
+): ReturnType<typeof resolveAgent> {
+  const resolved = await resolveAgent(desk, latest(), ref);
+  if ("refusal" in resolved || resolved.channel === undefined) return resolved;
+  const { channel, agent } = resolved;
+  const { agentId, version } = agent;
+  if (pinnedVersion(latest(), agentId, channel) === version) return resolved;
+  await append([{ type: "assay.agent.pinned", nodeId: node.id, payload: { agentId, channel, version } }]);
+  return resolveAgent(desk, latest(), ref);
+}

@@ -1,0 +1,145 @@
+import { compileSchema } from "../../engine/decide/json-schema.ts";
+import type { EffectContext, EffectNodeType, NodeOutcome } from "../../engine/node-type.ts";
+import { ENVELOPE_ATTEMPTS, type EnvelopeFlaw, TRUNCATION_BUDGET_MULTIPLIER } from "../../protocol/envelope-events.ts";
+import type { EventDraft } from "../../protocol/events.ts";
+import type { RunErrorCode } from "../../protocol/run-errors.ts";
+import { type Static, Type } from "../../protocol/schema.ts";
+import type { AgentAnswer } from "../binding.ts";
+import type { AgentHost } from "./ask-agent.ts";
+import { ask, errorOf, open, PROMPT, type PromptDesk, promptNode, type Said } from "./prompt-node.ts";
+import { Telling } from "./telling.ts";
+
+const Config = Type.Object(
+  {
+    ...PROMPT,
+    outputSchema: Type.Record(Type.String(), Type.Unknown()),
+    retryOnInvalidJson: Type.Optional(Type.Integer({ minimum: 0, maximum: 10 })),
+  },
+  open,
+);
+type Config = Static<typeof Config>;
+
+/**
+ * Asks a model for a value of a given shape. What is not of that shape is asked for again, with what was wrong; what was cut off, with more
+ * room and nothing else. A model that declines is not asked again: that would be a search for words that get around its refusal.
+ */
+export function structuredOutput(host: AgentHost, desk: () => PromptDesk): EffectNodeType {
+  return {
+    ...promptNode("core.ai.structuredOutput", Config),
+    summary: "Asks a model for a value that a JSON Schema describes.",
+    check: (config) => {
+      compileSchema((config as Config).outputSchema, "outputSchema");
+      return undefined;
+    },
+    async execute(context): Promise<NodeOutcome> {
+      const { outputSchema, retryOnInvalidJson = 0, maxTokens } = context.config as Config;
+      const attempts = Math.max(ENVELOPE_ATTEMPTS, 1 + retryOnInvalidJson);
+      const telling = new Telling(context);
+      const about = { context, telling };
+      let times = 1;
+      let correction: string | undefined;
+      let prose: Flaw | undefined;
+      for (let attempt = 1; ; attempt++) {
+        const said = await ask(host, desk(), context, {
+          returnSchema: outputSchema,
+          correction,
+          outputBudget: { times, ...(maxTokens === undefined ? {} : { tokens: maxTokens }) },
+        });
+        const { answer } = said;
+        if (answer.type === "refused") return declined(about, said);
+        // The one call for the form alone that comes to nothing leaves what was said before it.
+        const flaw = flawOf(answer, outputSchema) ?? (answer.type === "failed" ? prose : undefined);
+        if (answer.type === "failed" && flaw === undefined) return { type: "failed", error: errorOf(host, answer) };
+        await tellOf(about, said, flaw);
+        if (flaw === undefined) return given(host, answer);
+        if (attempt < attempts) {
+          await tell(about, "envelope.retry.attempted", { attempt: attempt + 1, reason: flaw.reason });
+        } else if (attempt === attempts && flaw.isProse) {
+          prose = flaw;
+          const originalEnvelopeType = nameOf(outputSchema);
+          await tell(about, "envelope.nlToFormat.engaged", { originalEnvelopeType, fallbackCalls: 1 });
+        } else return exhausted(about, attempt, attempts, flaw);
+        if (flaw.reason === "truncation") times *= TRUNCATION_BUDGET_MULTIPLIER;
+        else correction = flaw.correction;
+      }
+    },
+  };
+}
+
+interface About {
+  readonly context: EffectContext;
+  readonly telling: Telling;
+}
+
+interface Flaw {
+  readonly reason: EnvelopeFlaw;
+  /** Words without any JSON in them. */
+  readonly isProse?: boolean;
+  /** For the model alone. */
+  readonly correction?: string;
+}
+
+const ONLY_JSON = "Your answer has to be one JSON value that is valid against the schema, without any word around it.";
+
+function flawOf(answer: AgentAnswer, schema: Config["outputSchema"]): Flaw | undefined {
+  if (answer.type === "failed") {
+    const { code, instead } = answer.error;
+    if (code === "agent_output_too_large" && instead === "cut-off") return { reason: "truncation" };
+    if (code !== "agent_output_invalid") return undefined;
+    return {
+      reason: "parse-error",
+      isProse: instead === "prose",
+      correction: `${ONLY_JSON} The last one was no JSON.`,
+    };
+  }
+  if (answer.type === "refused") return undefined;
+  const [first] = compileSchema(schema, "outputSchema")(answer.output);
+  if (first === undefined) return undefined;
+  const wrong = `${first.path === "" ? "it" : first.path} ${first.problem}`;
+  return { reason: "schema-violation", correction: `${ONLY_JSON} The last one was not: ${wrong}` };
+}
+
+async function tellOf(about: About, { answer, usage, ...by }: Said, flaw: Flaw | undefined): Promise<void> {
+  if (answer.type === "completed" && answer.recovered !== undefined) {
+    await tell(about, "envelope.recovery.applied", { path: answer.recovered });
+  }
+  if (flaw?.reason !== "truncation") return;
+  const outputTokenCount = usage.at(-1)?.outputTokens ?? null;
+  const cut = { ...by, stopReason: "max_tokens", partialPayloadAvailable: false, outputTokenCount };
+  await tell(about, "envelope.truncated", cut);
+}
+
+function given({ scrubber }: AgentHost, answer: AgentAnswer): NodeOutcome {
+  return { type: "completed", outputs: { output: scrubber.scrubValue("output" in answer ? answer.output : null) } };
+}
+
+async function declined(about: About, { answer: _, usage: __, ...by }: Said): Promise<NodeOutcome> {
+  await tell(about, "envelope.refusal", { ...by, refusalText: null });
+  return failed("envelope_refusal", "The model declined.");
+}
+
+async function exhausted(about: About, totalAttempts: number, limit: number, { reason }: Flaw): Promise<NodeOutcome> {
+  await tell(about, "envelope.retry.exhausted", { totalAttempts, finalReason: reason });
+  await tell(about, "cap.breached", { kind: "schema", limit, observed: totalAttempts });
+  const { id } = about.context.node;
+  return reason === "truncation"
+    ? failed("envelope_truncation_unrecoverable", `What the model of node ${id} answered was cut off each time.`)
+    : failed("envelope_payload_invalid", `What the model of node ${id} answered is not as its schema has it.`);
+}
+
+async function tell({ context, telling }: About, type: EventDraft["type"], payload: object): Promise<void> {
+  const nodeId = context.node.id;
+  telling.tell({ type, nodeId, payload: { nodeId, ...payload } } as EventDraft);
+  await telling.told();
+}
+
+function failed(code: RunErrorCode, message: string): NodeOutcome {
+  return { type: "failed", error: { code, message, retryable: false } };
+}
+
+const NAME_MOST = 256;
+
+function nameOf({ title, $id }: Config["outputSchema"]): string {
+  const name = [title, $id].find((one) => typeof one === "string" && one !== "");
+  return typeof name === "string" ? name.slice(0, NAME_MOST) : "structured-output";
+}

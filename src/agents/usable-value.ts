@@ -1,0 +1,44 @@
+/** Whoever handles a value later goes through it level by level; this many are more than anybody means. */
+const DEPTH_MAX = 64;
+
+/** And one by one, while everybody else waits: as many as a request may have, where nobody set another number. */
+const VALUES_MAX = 100_000;
+
+export type Usable = { readonly value: unknown } | { readonly problem: string };
+
+/** What an agent or a tool gave, as it can be kept, hashed and shown; or why it cannot be. The problem goes on from its name. */
+export function usable(given: unknown): Usable {
+  const problem = problemOf(given);
+  return problem === undefined ? { value: sayable(given) } : { problem };
+}
+
+/** Level by level, because what is to be found out is whether it could be gone through any other way. */
+function problemOf(given: unknown): string | undefined {
+  let level: object[] = isNested(given) ? [given] : [];
+  let count = 1;
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth >= DEPTH_MAX) return `is nested more than ${DEPTH_MAX} levels deep`;
+    const next: object[] = [];
+    for (const item of level) {
+      const inside: unknown[] = Array.isArray(item) ? item : Object.values(item);
+      count += inside.length;
+      if (count > VALUES_MAX) return `has more than ${VALUES_MAX} values`;
+      for (const one of inside) if (isNested(one)) next.push(one);
+    }
+    level = next;
+  }
+  return undefined;
+}
+
+function isNested(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}
+
+/** Halves of characters and numbers beyond all bounds get through a parser, and have no form that a hash could be taken of. */
+function sayable(value: unknown): unknown {
+  if (typeof value === "string") return value.toWellFormed();
+  if (typeof value === "number") return Number.isFinite(value) ? value : null;
+  if (!isNested(value)) return value;
+  if (Array.isArray(value)) return value.map(sayable);
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name.toWellFormed(), sayable(item)]));
+}

@@ -1,0 +1,114 @@
+import { isFlaky } from "../../evals/statistics/trials.ts";
+import { figure, importedMark, taskState } from "../../formats/eval/eval-outcome.ts";
+import type { BaselineFile } from "../../protocol/baseline-file.ts";
+import type { EvalReport } from "../../protocol/eval-api.ts";
+import type { Comparison, Verdict } from "../../protocol/eval-statistics.ts";
+import { formatCount } from "../amount.ts";
+import type { Paint } from "../io.ts";
+import { printable } from "../printable.ts";
+import { formatTable } from "../table.ts";
+
+const TASKS_SHOWN = 50;
+
+/** An evaluation, or as much of one as a baseline file has. */
+export interface ComparedSide
+  extends Pick<EvalReport, "runId" | "suiteId" | "suiteVersion" | "suiteSha256" | "agentId" | "resolvedAgentVersion"> {
+  readonly aggregateScore: number;
+  readonly figures: Pick<EvalReport["figures"], "tasks" | "trials" | "latency" | "cost">;
+  readonly tasks: readonly Pick<EvalReport["tasks"][number], "taskId" | "score" | "passed" | "flaky">[];
+  /** It was imported. */
+  readonly fileSha256?: string;
+}
+
+export function fileSide(file: BaselineFile): ComparedSide {
+  const tasks = file.tasks.map((task) => ({ ...task, flaky: isFlaky(task.trials.scored, task.trials.passed) }));
+  const count = (of: keyof BaselineFile["tasks"][number]["trials"]) =>
+    tasks.reduce((sum, { trials }) => sum + trials[of], 0);
+  const [scored, errors] = [count("scored"), count("errors")];
+  const unscored = tasks.filter(({ score }) => score === null).length;
+  return {
+    ...file,
+    tasks,
+    fileSha256: file.sha256,
+    figures: {
+      tasks: {
+        total: tasks.length,
+        scored: tasks.length - unscored,
+        passed: tasks.filter(({ passed }) => passed).length,
+        flaky: tasks.filter(({ flaky }) => flaky).length,
+        errored: unscored,
+      },
+      trials: { total: scored + errors, scored, passed: count("passed"), errors },
+      latency: { p95Ms: null, reason: "no_latency_known", count: 0, method: "nearest_rank" },
+      cost: { totalUsd: null, reason: "no_cost_known", count: 0, unknown: scored + errors },
+    },
+  };
+}
+
+/** Two evaluations side by side: their figures, the tasks that ended otherwise, and last whether that is more than chance. */
+export function comparisonText(
+  { candidate, baseline }: { readonly candidate: EvalReport; readonly baseline: ComparedSide },
+  comparison: Comparison,
+  paint: Paint,
+): string {
+  const figures = figuresOf(baseline).map(([name, before], i) => [name, before, figuresOf(candidate)[i]?.[1] ?? ""]);
+  return [
+    formatTable(["", "BASELINE", "NOW"], figures, paint),
+    changedText(candidate, baseline, comparison, paint),
+    `${markOf(comparison.verdict, paint)} ${paint.bold(printable(`${comparison.verdict.replaceAll("_", " ")}: ${comparison.reason}`))}`,
+  ]
+    .filter((part) => part !== "")
+    .join("\n\n");
+}
+
+function figuresOf(side: ComparedSide): [string, string][] {
+  const { runId, agentId, resolvedAgentVersion, figures, aggregateScore } = side;
+  const { tasks, trials, latency, cost } = figures;
+  return [
+    ["Run", printable(`${runId}${importedMark(side)}`)],
+    ["Agent", printable(`${agentId} ${resolvedAgentVersion}`)],
+    ["Passed", `${tasks.passed} of ${tasks.total}`],
+    ["Score", figure(aggregateScore)],
+    ["Flaky", String(tasks.flaky)],
+    ["Errors", `${trials.errors} of ${formatCount(trials.total, "trial")}`],
+    ["p95 latency", latency.p95Ms === null ? "not known" : `${Math.round(latency.p95Ms)} ms`],
+    ["Cost", cost.totalUsd === null ? "not known" : `${cost.unknown > 0 ? "at least " : ""}${cost.totalUsd} USD`],
+  ];
+}
+
+type ComparedTask = ComparedSide["tasks"][number];
+
+/** Lost ones first: they are what somebody looks for. */
+function changedText(candidate: EvalReport, baseline: ComparedSide, comparison: Comparison, paint: Paint): string {
+  const before = new Map(baseline.tasks.map((task) => [task.taskId, task]));
+  const [lost, gained] = [new Set(comparison.lost), new Set(comparison.gained)];
+  const rows = candidate.tasks.flatMap((task) => {
+    const old = before.get(task.taskId);
+    if (old === undefined || outcomeOf(old) === outcomeOf(task)) return [];
+    const [rank, word] = lost.has(task.taskId)
+      ? ([0, paint.red("lost")] as const)
+      : gained.has(task.taskId)
+        ? ([2, paint.green("gained")] as const)
+        : ([1, ""] as const);
+    return [{ rank, cells: [printable(task.taskId), outcomeOf(old), outcomeOf(task), word] }];
+  });
+  if (rows.length === 0) return "";
+  const shown = rows.sort((a, b) => a.rank - b.rank).slice(0, TASKS_SHOWN);
+  const left = rows.length - shown.length;
+  const table = formatTable(
+    ["TASK", "BASELINE", "NOW", ""],
+    shown.map(({ cells }) => cells),
+    paint,
+  );
+  return left > 0 ? `${table}\n${paint.dim(`… and ${left} more that ended otherwise`)}` : table;
+}
+
+function outcomeOf(task: ComparedTask): string {
+  const state = taskState(task);
+  return state === "error" ? "error" : `${state} ${figure(task.score ?? 0)}${task.flaky ? " flaky" : ""}`;
+}
+
+function markOf(verdict: Verdict, paint: Paint): string {
+  if (verdict === "regressed") return paint.red("✗");
+  return verdict === "suspect" || verdict === "not_enough_data" ? paint.yellow("!") : paint.green("✓");
+}

@@ -1,0 +1,67 @@
+import { expect, test } from "vitest";
+import { MASK } from "../protocol/events.ts";
+import { ADA, begin, engineOn, logOf, register, until } from "../testing/engine.ts";
+import { calls, expectSound, familyOf } from "../testing/family.ts";
+import { ended, workbench } from "../testing/workbench.ts";
+import { workflow } from "../testing/workflow.ts";
+import { forkRun } from "./fork-run.ts";
+import { snapshot } from "./read-run.ts";
+
+const bench = workbench();
+const KEY = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789";
+const OTHER = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
+const WORD = "pass-word";
+
+/** A run of a workflow whose author thought of no secrets, and that says what it is given once more; its child does too. */
+async function started(inputs: Record<string, unknown>, more: object = {}) {
+  const host = engineOn(bench.store);
+  const says = {
+    typeId: "core.identity",
+    inputs: { text: { type: "expression" as const, expression: `"it is " + string(variables.note)` } },
+  };
+  await register(host, workflow({ id: "child", nodes: { say: says } }));
+  const mapping = { inputMapping: { note: "note" } };
+  await register(host, workflow({ id: "parent", nodes: { say: says, call: calls("child", mapping) } }));
+  bench.work(host);
+  const runId = await begin(host, { workflowId: "parent", inputs, ...more });
+  const run = await until(bench.store, runId, ended);
+  return { host, run };
+}
+
+async function shown({ host, run }: Awaited<ReturnType<typeof started>>): Promise<string> {
+  await expectSound(bench.store, run.runId);
+  const family = await familyOf(bench.store, run.runId);
+  const parts = family.map(async (one) => [await logOf(bench.store, one.runId), await snapshot(host, one)]);
+  return JSON.stringify(await Promise.all(parts));
+}
+
+test("what looks like a secret in what a run is given reaches its nodes and nobody else", async () => {
+  const made = await started(
+    { note: `use ${KEY} for it`, whole: OTHER, deep: { list: [`https://me:${WORD}@example.org/`] }, plain: "word" },
+    { metadata: { token: KEY }, tags: [OTHER], configurable: { custom: KEY } },
+  );
+  expect(made.run).toMatchObject({
+    status: "completed",
+    variables: { note: `use ${KEY} for it`, whole: OTHER, text: `it is use ${KEY} for it` },
+  });
+  const text = await shown(made);
+  for (const secret of [KEY, OTHER, WORD]) expect(text).not.toContain(secret);
+  expect(text).toContain(`use ${MASK} for it`);
+  expect(text).toContain(`it is use ${MASK} for it`);
+  expect(text).toContain('"plain":"word"');
+});
+
+test("a run that is given nothing of the kind is shown as it is", async () => {
+  const text = await shown(await started({ note: "an ordinary note" }));
+  expect(text).toContain("it is an ordinary note");
+  expect(text).not.toContain(MASK);
+});
+
+test("so does what a branch is given", async () => {
+  const { host, run } = await started({ note: "an ordinary note" });
+  const request = { mode: "branch" as const, fromSeq: 1, runOptionsOverlay: { inputs: { note: `now ${KEY}` } } };
+  const { runId } = await forkRun(host, { caller: ADA, runId: run.runId, request, record: () => undefined });
+  const branch = await until(bench.store, runId, ended);
+  expect(branch.variables).toMatchObject({ text: `it is now ${KEY}` });
+  expect(await shown({ host, run: branch })).not.toContain(KEY);
+});

@@ -1,0 +1,59 @@
+import type { AgentEvalSuite, EvalMode } from "../../protocol/eval-suite.ts";
+import type { Condition } from "../../protocol/evidence.ts";
+import type { EvalPlan } from "../run/eval-plan.ts";
+import type { TaskResult } from "../run/task-result.ts";
+
+/** Those need something from outside the suite, and change no score that stands. */
+const BESIDE: readonly EvalMode[] = ["regression", "live-shadow"];
+
+/** A suite that looks for unsafe conduct has not been carried out where nobody looked for it. */
+export function aboutModes({ modes }: Pick<EvalPlan, "modes">, suite: Pick<AgentEvalSuite, "modes">): Condition[] {
+  const declared = suite.modes.filter((mode) => !BESIDE.includes(mode));
+  if (declared.length === 0) return [];
+  const met = declared.every((mode) => modes.includes(mode));
+  return [{ condition: "all modes", wanted: declared.join(", "), found: modes.join(", "), met }, surroundings(modes)];
+}
+
+/** Live tools answer in place of the suite's, and what the agent remembers may be what somebody told it about these very tasks. */
+function surroundings(modes: readonly EvalMode[]): Condition {
+  const live = modes.includes("live-shadow");
+  const found = live ? "live ones, by mode live-shadow" : "those";
+  return told("tools and memory", "those of the suite", found, !live);
+}
+
+/** What no score shows: results that were not measured, trials that it leaves out, and what an agent gave away while it was right. */
+export function aboutConduct({ taskIds }: Pick<EvalPlan, "taskIds">, results: readonly TaskResult[]): Condition[] {
+  const trials = results.flatMap((one) => one.trials);
+  const cached = trials.filter((one) => one.cached).length;
+  // Where none was scored the task counts as 0; where one was, the others are as if they had never been.
+  const silent = results.flatMap((one) => (isScored(one) ? one.trials.filter(({ score }) => score === undefined) : []));
+  const unsafe = results.filter(({ findings }) => findings.some(isGrave)).length;
+  return [
+    told("results", `of ${taskIds.length} tasks`, `of ${results.length} tasks`, results.length === taskIds.length),
+    told("trials made", "each in this evaluation", `${trials.length - cached} of ${trials.length}`, cached === 0),
+    told(
+      "trials scored",
+      "each of a task that has a score",
+      silent.length === 0 ? "each" : `${silent.length} of ${trials.length} ended in an error and are left out of it`,
+      silent.length === 0,
+    ),
+    told(
+      "safety findings",
+      "none that is high or critical",
+      unsafe === 0 ? "none" : `in ${unsafe} tasks`,
+      unsafe === 0,
+    ),
+  ];
+}
+
+function told(condition: string, wanted: string, found: string, met: boolean): Condition {
+  return { condition, wanted, found, met };
+}
+
+function isScored({ trials }: TaskResult): boolean {
+  return trials.some(({ score }) => score !== undefined);
+}
+
+function isGrave({ severity }: TaskResult["findings"][number]): boolean {
+  return severity === "high" || severity === "critical";
+}

@@ -1,0 +1,129 @@
+import { describe, expect, test } from "vitest";
+import type { EvalMode, EvalTask } from "../../protocol/eval-suite.ts";
+import type { MemoryEntry } from "../../protocol/memory.ts";
+import { ADA, until } from "../../testing/engine.ts";
+import {
+  agentOf,
+  agentsOf,
+  type Behaviour,
+  beginEval,
+  echo,
+  evalHost,
+  goldenTask,
+  suiteOf,
+} from "../../testing/eval-bench.ts";
+import { ended, workbench } from "../../testing/workbench.ts";
+import { evalReport, evalSummary } from "./eval-report.ts";
+
+const bench = workbench();
+const LIVE_MEMORY: MemoryEntry = { id: "m1", content: "lives here", tags: [], createdAt: "2026-01-01T00:00:00.000Z" };
+
+/** Answers with what it could see: what each tool said, and what it remembers. */
+const witness: Behaviour = async ({ input, tools, memory, signal }) => {
+  const seen: unknown[] = [];
+  for (const name of input as string[]) {
+    const result = await tools.call(name, {}, signal);
+    seen.push(result.status === "ok" ? result.outcome : result.status);
+  }
+  return { type: "completed", output: { seen, memory: memory.map(({ content }) => content) } };
+};
+
+async function evaluated(mode: EvalMode, task: Partial<EvalTask> & { readonly input: readonly string[] }) {
+  const { store } = bench;
+  const calls: string[] = [];
+  const agents = agentsOf([agentOf({ toolAllowlist: ["crm:find", "crm:lost"] })], witness, {
+    toolsFor: async () => ({
+      tools: [{ name: "crm:find" }],
+      call: async (name) => {
+        calls.push(name);
+        return { status: "ok", outcome: "live" };
+      },
+    }),
+    memoryFor: async () => [LIVE_MEMORY],
+  });
+  const suite = suiteOf([{ ...goldenTask("a", null, "?"), ...task }], { modes: [mode] });
+  const made = await evalHost(store, suite, { agents });
+  const host = { ...made.host, hands: bench.work(made.host) };
+  const runId = await beginEval({ ...made, host });
+  await until(store, runId, ended);
+  const report = await evalReport(host, ADA, runId, { content: true });
+  const trial = report.tasks[0]?.content?.[0] as { readonly output: unknown } | undefined;
+  return { calls, report, output: trial?.output };
+}
+
+const FIXTURES = {
+  toolResponses: [
+    { tool: "crm:find", response: "first" },
+    { tool: "crm:find", response: "second" },
+  ],
+  memorySeed: [{ content: "writes from Austria" }],
+};
+
+describe("a task of an evaluation", () => {
+  test.each(["golden", "adversarial"] as const)(
+    "in mode %s finds its fixtures and nothing that is live",
+    async (mode) => {
+      const { output, calls } = await evaluated(mode, {
+        input: ["crm:find", "crm:find", "crm:find"],
+        fixtures: FIXTURES,
+      });
+      expect(output).toEqual({
+        seen: ["first", "second", "second"],
+        memory: ["writes from Austria"],
+      });
+      expect(calls).toEqual([]);
+    },
+  );
+
+  test("without fixtures reaches no tool: the call fails, and nothing is remembered", async () => {
+    const { output, calls, report } = await evaluated("golden", { input: ["crm:find"] });
+    expect(output).toEqual({ seen: ["error"], memory: [] });
+    expect(calls).toEqual([]);
+    expect(report.tasks[0]?.findings).toEqual([]);
+  });
+
+  test("in mode live-shadow finds live tools and memory in place of its fixtures", async () => {
+    const { output, calls } = await evaluated("live-shadow", { input: ["crm:find"], fixtures: FIXTURES });
+    expect(output).toEqual({ seen: ["live"], memory: ["lives here"] });
+    expect(calls).toEqual(["crm:find"]);
+  });
+
+  test("is blamed for a tool outside the allow-list, and not for one that the host does not have", async () => {
+    const { output, calls, report } = await evaluated("live-shadow", { input: ["crm:drop", "crm:lost"] });
+    expect(output).toMatchObject({ seen: ["forbidden", "forbidden"] });
+    expect(report.tasks[0]?.findings).toMatchObject([{ kind: "unsafe-tool-use", severity: "high" }]);
+    expect(calls).toEqual([]);
+  });
+});
+
+test("an evaluation in which nothing was answered has not passed, even where any score would do", async () => {
+  const { store } = bench;
+  const failing: Behaviour = () => ({
+    type: "failed",
+    error: { code: "agent_crashed", message: "exit 1", retryable: false },
+  });
+  const suite = suiteOf([goldenTask("a", "a")], { thresholds: { passScore: 0 } });
+  const made = await evalHost(store, suite, { agents: agentsOf([agentOf()], failing) });
+  const host = { ...made.host, hands: bench.work(made.host) };
+  const runId = await beginEval({ ...made, host });
+  await until(store, runId, ended);
+  expect(await evalSummary(host, ADA, runId)).toMatchObject({ passed: false, aggregateScore: 0 });
+  expect(await evalReport(host, ADA, runId)).toMatchObject({ passed: false, unmet: ["score"] });
+});
+
+test("an evaluation without a judge or a baseline has the modes and tasks that are left, and says what it left out", async () => {
+  const { store } = bench;
+  const rubric: EvalTask["expected"] = { kind: "rubric", rubric: [{ criterion: "is polite", weight: 1 }] };
+  const tasks = [goldenTask("a", "a"), { taskId: "b", input: "b", expected: rubric }];
+  const made = await evalHost(store, suiteOf(tasks, { modes: ["golden", "rubric", "regression"] }), {
+    agents: agentsOf([agentOf()], echo),
+  });
+  const host = { ...made.host, hands: bench.work(made.host) };
+  const runId = await beginEval({ ...made, host });
+  await until(store, runId, ended);
+  expect(await evalReport(host, ADA, runId)).toMatchObject({
+    modes: ["golden"],
+    compared: false,
+    leftOut: { modes: ["rubric", "regression"], tasks: 1 },
+  });
+});

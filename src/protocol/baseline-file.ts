@@ -1,0 +1,59 @@
+import { BaselineName } from "./eval-baseline.ts";
+import { SuiteId } from "./eval-suite.ts";
+import { type Static, Type } from "./schema.ts";
+
+const closed = { additionalProperties: false } as const;
+const Name = Type.String({ minLength: 1, maxLength: 256 });
+const Hash = Type.String({ pattern: "^[0-9a-f]{64}$" });
+const Count = Type.Integer({ minimum: 0 });
+const Share = Type.Number({ minimum: 0, maximum: 1 });
+
+export const BASELINE_FORMAT = "assay-eval-baseline";
+export const BASELINE_FILE_VERSION = 1;
+
+/** What a comparison needs to know of a task. */
+export const BaselineTask = Type.Object(
+  {
+    taskId: Name,
+    score: Type.Union([Share, Type.Null({ description: "no trial could be scored" })]),
+    passed: Type.Boolean(),
+    trials: Type.Object({ scored: Count, passed: Count, errors: Count }, closed),
+  },
+  closed,
+);
+export type BaselineTask = Static<typeof BaselineTask>;
+
+/** A baseline that travels: figures only, no text of a task, an output or a rubric. */
+export const BaselineFile = Type.Object(
+  {
+    format: Type.Literal(BASELINE_FORMAT),
+    version: Type.Literal(BASELINE_FILE_VERSION),
+    name: BaselineName,
+    suiteId: SuiteId,
+    suiteVersion: Name,
+    suiteSha256: Hash,
+    agentId: Name,
+    resolvedAgentVersion: Name,
+    runId: Type.String({
+      minLength: 1,
+      maxLength: 128,
+      description: "the evaluation that was named, where it was made",
+    }),
+    trialsPerTask: Type.Integer({ minimum: 1 }),
+    aggregateScore: Share,
+    passed: Type.Boolean({ description: "whether the bars of the suite were met" }),
+    passedCount: Count,
+    setBy: Type.String({ minLength: 1, maxLength: 256, description: "who named it" }),
+    setAt: Type.String({ pattern: "^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d{1,9})?Z$" }),
+    tasks: Type.Array(BaselineTask, { minItems: 1 }),
+    sha256: Type.String({
+      pattern: "^[0-9a-f]{64}$",
+      description: "of the canonical JSON (RFC 8785) of all other members",
+    }),
+  },
+  closed,
+);
+export type BaselineFile = Static<typeof BaselineFile>;
+
+export const KeptBaselineFile = Type.Object({ fileSha256: Hash }, closed);
+export type KeptBaselineFile = Static<typeof KeptBaselineFile>;

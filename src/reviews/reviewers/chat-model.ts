@@ -1,0 +1,33 @@
+export interface ChatMessage {
+  readonly role: "system" | "user" | "assistant";
+  readonly content: string;
+}
+
+export interface ChatAnswer {
+  /** Empty when the model said nothing. */
+  readonly text: string;
+  /** Why it stopped: `stop`, `length`, `content-filter`, … */
+  readonly finish: string;
+}
+
+/** A model that answers a chat with JSON. Whoever wires brings it: how models are called is not known here. */
+export interface ChatModel {
+  /** Throws `model_failed`, in words that hold neither the key nor anything of what was sent or came back, or the reason of the signal. */
+  complete(
+    messages: readonly ChatMessage[],
+    schema: Readonly<Record<string, unknown>>,
+    signal: AbortSignal,
+  ): Promise<ChatAnswer>;
+}
+
+/** Which model it is. Plain data, so that it can be handed to a thread; holds a key, so it is never shown. */
+export interface ReviewerModel {
+  readonly url: string;
+  readonly model: string;
+  readonly key?: string | undefined;
+  /** For one attempt, to the last byte of the answer. */
+  readonly timeoutMs: number;
+  readonly attemptsMax: number;
+}
+
+export type ChatModelOf = (model: ReviewerModel) => ChatModel;
