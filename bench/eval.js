@@ -1,6 +1,6 @@
 // @ts-check
 // Evaluations with a cold command line, kept in a database. promptfoo is measured beside it where it is installed:
-// ASSAY_BENCH_PROMPTFOO=/path/to/node_modules/promptfoo/dist/src/main.js npm run bench -- --only eval
+// ASSAY_BENCH_PROMPTFOO=/path/to/node_modules/promptfoo/dist/src/entrypoint.js npm run bench -- --only eval
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
