@@ -21,6 +21,7 @@ describe("a demo", () => {
     expect((await told("eval", "show")).run).toMatchObject({ passed: true, passedCount: 3 });
     expect((await told("suite", "list")).suites).toHaveLength(2);
     expect(await told("agent", "deployments", "local.acme.support.refunds")).toMatchObject([{ state: "test" }]);
+    expect(running.stderr()).not.toContain('"msg":"request"');
     const [, reviewer = ""] = /--key (\S+)/.exec(running.stderr()) ?? [];
     expect((await told("inbox", "--key", reviewer)).items).toHaveLength(2);
     running.child.kill("SIGTERM");

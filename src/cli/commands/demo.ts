@@ -24,9 +24,12 @@ export async function demo(call: Call): Promise<number> {
 /** Whatever is set for a real host, its database and its keys above all, is left out of it. */
 function demoConfig({ host, port, console, logLevel, shutdownGraceMs }: Config, folder: string): Config {
   const examples = examplesFolder();
+  const usual = defaultConfig();
   return {
-    ...defaultConfig(),
-    ...{ host, port, console, logLevel, shutdownGraceMs },
+    ...usual,
+    ...{ host, port, console, shutdownGraceMs },
+    // Who looks at it for the first time wants to read the address, and not each request that filled it.
+    logLevel: logLevel === usual.logLevel ? "warn" : logLevel,
     data: folder,
     workflows: [join(examples, "workflows")],
     packs: [join(examples, "agents", "packs")],
