@@ -71,3 +71,59 @@ test("an evaluation that is killed leaves no program and no half a file behind, 
   expect(code).toBe(0);
   expect(JSON.parse(readFileSync(at("out.json"), "utf8"))).toMatchObject({ verdict: "passed" });
 });
+
+test("an evaluation that was killed goes on where it was, and what has its score is not run again", async () => {
+  const folder = tempDir();
+  const at = (name: string) => join(folder, name);
+  const tasks = ["a", "b", "c"].map((taskId) => ({
+    taskId,
+    input: taskId,
+    expected: { kind: "golden", match: { strategy: "exact", value: taskId } },
+  }));
+  const suite = { suiteId: "acme.evals.resumed", version: "1.0.0", modes: ["golden"], tasks };
+  writeFileSync(at("suite.json"), JSON.stringify(suite));
+  // Says each time what it was asked, and does not answer the second question until there is a file `go`.
+  writeFileSync(
+    at("agent.mjs"),
+    `import { appendFileSync, existsSync, readFileSync } from "node:fs";
+    const asked = JSON.parse(readFileSync(0, "utf8"));
+    appendFileSync("asked", asked);
+    while (asked === "b" && !existsSync("go")) await new Promise((resolve) => setTimeout(resolve, 10));
+    console.log(asked);`,
+  );
+  const run = (...more: string[]) => {
+    const args = ["eval", "run", "suite.json", "--command", "node", "--arg", "agent.mjs", ...more];
+    const env = { ...process.env, ASSAY_URL: "" };
+    return spawn(process.execPath, [BIN, ...args], { cwd: folder, stdio: ["ignore", "ignore", "pipe"], env });
+  };
+  const ended = async (child: ReturnType<typeof run>) => {
+    let err = "";
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      err += text;
+    });
+    const [code] = await once(child, "exit");
+    return { code, err };
+  };
+  const first = run("--concurrency", "1");
+  await eventually(() => expect(readFileSync(at("asked"), "utf8")).toBe("ab"));
+  first.kill("SIGKILL");
+  await once(first, "exit");
+  writeFileSync(at("go"), "");
+  expect(await ended(run("--resume", "latest", "--trials", "2"))).toMatchObject({
+    code: 2,
+    err: expect.stringContaining("leave --trials out"),
+  });
+  writeFileSync(at("suite.json"), JSON.stringify({ ...suite, tasks: tasks.slice(1) }));
+  expect(await ended(run("--resume", "latest"))).toMatchObject({
+    code: 2,
+    err: expect.stringContaining("other tasks"),
+  });
+  writeFileSync(at("suite.json"), JSON.stringify(suite));
+  expect(await ended(run("--resume", "latest", "--json", "out.json"))).toMatchObject({ code: 0 });
+  expect(readFileSync(at("asked"), "utf8")).toBe("abbc");
+  expect(JSON.parse(readFileSync(at("out.json"), "utf8"))).toMatchObject({ verdict: "passed" });
+  expect(await ended(run("--resume", "latest"))).toMatchObject({
+    code: 2,
+    err: expect.stringContaining("left unfinished"),
+  });
+});

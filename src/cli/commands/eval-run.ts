@@ -16,6 +16,7 @@ import { demandsOf, outcomeOf } from "../evals/outcome-of.ts";
 import type { OwnAgent } from "../evals/own-agent.ts";
 import { progressBar } from "../evals/progress-bar.ts";
 import { reportText } from "../evals/report-text.ts";
+import { checkResuming, resumeEval } from "../evals/resume-eval.ts";
 import { type NamedSuite, namedSuite, placesOf } from "../evals/suite-argument.ts";
 import { suiteNames } from "../known-names.ts";
 import { split } from "../name-list.ts";
@@ -30,7 +31,10 @@ type EvalRunFlags = FlagValues<typeof EVAL_RUN_FLAGS>;
 export async function evalRun(call: EvalRunCall): Promise<number> {
   const { args, flags, io } = call;
   const demands = demandsOf(flags);
-  if (demands.requireVerdict && flags.baseline === undefined) refuse("--require-verdict needs --baseline");
+  checkResuming(flags);
+  if (demands.requireVerdict && flags.baseline === undefined && flags.resume === undefined) {
+    refuse("--require-verdict needs --baseline");
+  }
   checkFiles(flags);
   const own = ownAgentOf(flags);
   const suite = namedSuite(args[0] ?? "", io);
@@ -42,11 +46,13 @@ export async function evalRun(call: EvalRunCall): Promise<number> {
   return interruptible(io, hint, async (signal) => {
     const { home, agentId } = await homeFor(call, own, suite);
     try {
-      const note = suite.file === undefined ? undefined : await home.keepSuite(suite.loaded);
+      const isKept = suite.file === undefined || flags.resume !== undefined;
+      const note = isKept ? undefined : await home.keepSuite(suite.loaded);
       if (note !== undefined) io.err(`assay: ${note}`);
       const evalSuiteRef = suite.file === undefined ? suite.ref : refText(suite.loaded.suite);
       const { suiteId } = parseSuiteRef(evalSuiteRef);
       const started = (async () => {
+        if (flags.resume !== undefined) return resumeEval(home, flags.resume, { suite, suiteId, agentId });
         if (baselineFile !== undefined) await home.keepBaselineFile(baselineFile);
         if (configurable.baseline !== undefined) await home.baseline(suiteId, configurable.baseline);
         const tasks = await tasksOf(home, suite, flags);

@@ -33,6 +33,8 @@ export interface EvalHome {
   agentIds(): Promise<readonly string[]>;
   /** Gives the id of the run. */
   start(request: EvalRequest): Promise<string>;
+  /** Goes on with one that was interrupted, where nobody else would. */
+  goOn(runId: string): Promise<void>;
   /**
    * Waits for the end. `told` hears how many tasks have their score, when somebody is looking. When the signal is aborted the
    * evaluation is cancelled and everything that it started has ended before this rejects.

@@ -1,5 +1,6 @@
 import { userInfo } from "node:os";
 import { listedAgents } from "../../agents/registry/stored-agents.ts";
+import { adoptRun } from "../../engine/adopt-run.ts";
 import { annotationView } from "../../engine/annotation-view.ts";
 import { cancelRun } from "../../engine/change-run.ts";
 import type { Host } from "../../engine/host.ts";
@@ -96,6 +97,7 @@ async function openedHome(
       return [...(await listedAgents(store, caller)).keys(), ...bound];
     },
     start: (request) => start(host, services, caller, request),
+    goOn: (runId) => goOn(host, config, caller, runId),
     untilEnded: (runId, told, signal) => untilEnded(host, worker, caller, runId, { told, signal, trouble }),
     entry: (runId) => getEval(host, caller, runId),
     report: (runId) => evalReport(host, caller, runId, { content: true }),
@@ -159,6 +161,18 @@ async function start(
   const asked = { mode: "eval", evalSuiteRef, agentId, configurable } as const;
   const command = { caller, request: asked, dedup: false, record: () => undefined };
   return (await createEvalRun(host, services, command)).runId;
+}
+
+/** This process has the file for itself, so whoever began the evaluation is gone. Other databases are shared. */
+async function goOn(host: Host, { databaseUrl }: Config, caller: Caller, runId: string): Promise<void> {
+  if (databaseUrl !== undefined) {
+    const problem =
+      "--resume needs a data folder; what was interrupted in a PostgreSQL database a server on it takes over";
+    throw new AppError("unusable_input", { problem });
+  }
+  const run = await host.store.readRun(caller, runId);
+  if (run === undefined) throw new AppError("not_found", { what: "evaluation", runId });
+  await adoptRun(host, run);
 }
 
 interface Waiting {

@@ -26,6 +26,8 @@ export function serverHome(settings: ClientSettings): EvalHome {
     suite: (ref) => client.json(`/v1/host/assay/suites/${encodeURIComponent(ref)}`),
     suites: () => suitesOf(client),
     agentIds: () => agentIds(client),
+    // A server goes on by itself with what was interrupted.
+    goOn: async () => {},
     start: async (request) => {
       // Should the answer be lost on its way, nothing is started twice.
       const headers = { "idempotency-key": randomUUID() };

@@ -77,6 +77,12 @@ export const EVAL_RUN_FLAGS = {
     value: "RUN",
     summary: "Only tasks that did not pass in this evaluation; latest for the newest one with this suite.",
   },
+  resume: {
+    type: "text",
+    value: "RUN",
+    summary:
+      "Go on with this evaluation, which was interrupted; latest for the newest one. Tasks that have their score are not run again.",
+  },
   retryErrors: {
     type: "integer",
     value: "N",
