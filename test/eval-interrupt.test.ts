@@ -113,6 +113,10 @@ test("an evaluation that was killed goes on where it was, and what has its score
     code: 2,
     err: expect.stringContaining("leave --trials out"),
   });
+  expect(await ended(run("--arg", "--another", "--resume", "latest"))).toMatchObject({
+    code: 2,
+    err: expect.stringContaining("is not installed as it was"),
+  });
   writeFileSync(at("suite.json"), JSON.stringify({ ...suite, tasks: tasks.slice(1) }));
   expect(await ended(run("--resume", "latest"))).toMatchObject({
     code: 2,

@@ -85,7 +85,7 @@ export function priceOf(provider: string, model: string, tables: readonly PriceT
   return undefined;
 }
 
-/** What cached tokens cost where no price of their own is known: as much as any other, so that no cost is told too low. */
+/** What cached tokens cost where no price of their own is known: as much as all others, so that no cost is told too low. */
 export function costOf(price: Price, tokens: Omit<Usage, "provider" | "model" | "costUsd">): number {
   const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 } = tokens;
   const plain = Math.max(0, inputTokens - cacheReadTokens - cacheWriteTokens);

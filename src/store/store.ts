@@ -1,22 +1,23 @@
 import type { AnnotationState } from "../protocol/annotation.ts";
-import type { AuditCheckpoint, AuditDraft, AuditEntry } from "../protocol/audit.ts";
+import type { AuditDraft } from "../protocol/audit.ts";
 import type { RunEvent } from "../protocol/events.ts";
 import type { Ground } from "../protocol/evidence.ts";
-import type { PrincipalKind, Visibility } from "../protocol/identity.ts";
+import type { Visibility } from "../protocol/identity.ts";
 import type { Run } from "../protocol/run.ts";
 import type { RunStatus } from "../protocol/run-status.ts";
+import type { Audit } from "./audit.ts";
 import type { DocumentId, Documents, DocumentWrite } from "./documents.ts";
 import type {
   DeliveryWrite,
   ExternalEventRecord,
   ExternalEventWrite,
   Gates,
-  Membership,
   RoleDefinitionWrite,
   Webhooks,
   WebhookWrite,
 } from "./gates.ts";
 import type { AnnotationWrite, Judgments, QueueWrite, RunDeletion } from "./judgments.ts";
+import type { Keys, KeyWrite, RoleBinding } from "./keys.ts";
 import type { Reviews, ReviewWrite } from "./reviews.ts";
 import type {
   ArtifactWrite,
@@ -29,6 +30,8 @@ import type {
 } from "./side.ts";
 import type { Tapes, TapeWrite } from "./tapes.ts";
 
+export type * from "./audit.ts";
+export type * from "./keys.ts";
 export type * from "./side.ts";
 
 /**
@@ -283,76 +286,4 @@ export interface StoredWorkflow {
   readonly hash: string;
   readonly definition: string;
   readonly registeredAtMs: number;
-}
-
-// --- keys and roles -----------------------------------------------------------------------------------------
-
-export interface Keys {
-  /** By SHA-256 of the key, with the roles its principal has in its workspace or tenant-wide. Revoked keys too. */
-  findKey(hash: string): Promise<KeyRecord | undefined>;
-  listKeys(visible: Visibility): Promise<KeyRecord[]>;
-  /** Roles a workspace defines beside the built-in ones. */
-  customRoles(tenant: string, workspace: string | undefined): Promise<Record<string, readonly string[]>>;
-  hasKeys(): Promise<boolean>;
-  /** Read anew each time: eligibility is decided by what holds now. Empty for somebody unknown. */
-  membershipOf(visible: Visibility, principal: string): Promise<Membership>;
-}
-
-export interface KeyRecord {
-  readonly keyId: string;
-  readonly hash: string;
-  readonly tenant: string;
-  readonly workspace?: string;
-  readonly principal: string;
-  readonly kind: PrincipalKind;
-  readonly scopes: readonly string[];
-  readonly roles: readonly string[];
-  readonly groups: readonly string[];
-  readonly label?: string;
-  readonly createdAtMs: number;
-  readonly expiresAtMs?: number;
-  readonly revokedAtMs?: number;
-  readonly lastUsedAtMs?: number;
-}
-
-export type KeyWrite =
-  /** Replaces a key with the same hash (`--keys` is upserted at each start) and lifts a revocation. */
-  | { readonly type: "put"; readonly key: Omit<KeyRecord, "roles" | "groups" | "revokedAtMs" | "lastUsedAtMs"> }
-  | { readonly type: "revoke"; readonly keyId: string; readonly atMs: number }
-  | { readonly type: "used"; readonly keyId: string; readonly atMs: number };
-
-/** Replaces what a principal is in a workspace, or tenant-wide when there is none. */
-export interface RoleBinding {
-  readonly tenant: string;
-  readonly workspace?: string;
-  readonly principal: string;
-  /** Absent: the roles, or groups, stay as they are. */
-  readonly roles?: readonly string[];
-  readonly groups?: readonly string[];
-}
-
-// --- audit --------------------------------------------------------------------------------------------------
-
-/** One hash chain per tenant. Entries and checkpoints can be added, never changed: the database itself refuses. */
-export interface Audit {
-  readAudit(tenant: string, fromSeq: number, toSeq: number, limit: number): Promise<AuditEntry[]>;
-  auditHead(tenant: string): Promise<{ readonly seq: number; readonly hash: string } | undefined>;
-  readCheckpoints(tenant: string, fromSeq: number, toSeq: number): Promise<StoredCheckpoint[]>;
-  /** Tenants with entries after their last checkpoint. */
-  auditBacklog(): Promise<AuditBacklog[]>;
-  /** Adds a checkpoint after `prevSequence`; false when another process was first. */
-  putCheckpoint(tenant: string, checkpoint: StoredCheckpoint): Promise<boolean>;
-}
-
-export interface StoredCheckpoint extends AuditCheckpoint {
-  readonly prevSequence: number;
-  readonly atMs: number;
-}
-
-export interface AuditBacklog {
-  readonly tenant: string;
-  readonly headSeq: number;
-  readonly checkpointSeq: number;
-  /** When the last checkpoint was made, or 0 when there is none. */
-  readonly checkpointAtMs: number;
 }

@@ -3,7 +3,7 @@ import { RETRY_DEFAULTS, type RetrySettings } from "../retrying.ts";
 export const PROVIDERS = ["openai-compatible", "openai", "anthropic"] as const;
 export type Provider = (typeof PROVIDERS)[number];
 
-/** How a model is asked for JSON: by its schema, as any JSON object, or in words alone. */
+/** How a model is asked for JSON: by its schema, as some JSON object, or in words alone. */
 export const FORMATS = ["schema", "json", "words"] as const;
 export type Format = (typeof FORMATS)[number];
 

@@ -6,6 +6,8 @@ import { cancelRun } from "../../engine/change-run.ts";
 import type { Host } from "../../engine/host.ts";
 import { startWorker, type Worker } from "../../engine/worker.ts";
 import { judgeTask } from "../../evals/override/judge-task.ts";
+import { asBegun } from "../../evals/run/as-begun.ts";
+import { evalPlanOf } from "../../evals/run/baseline.ts";
 import { keepBaselineFile } from "../../evals/run/baseline-files.ts";
 import { createEvalRun } from "../../evals/run/create-eval-run.ts";
 import { evalReport } from "../../evals/run/eval-report.ts";
@@ -97,7 +99,7 @@ async function openedHome(
       return [...(await listedAgents(store, caller)).keys(), ...bound];
     },
     start: (request) => start(host, services, caller, request),
-    goOn: (runId) => goOn(host, config, caller, runId),
+    goOn: (runId) => goOn(host, services, config, caller, runId),
     untilEnded: (runId, told, signal) => untilEnded(host, worker, caller, runId, { told, signal, trouble }),
     entry: (runId) => getEval(host, caller, runId),
     report: (runId) => evalReport(host, caller, runId, { content: true }),
@@ -164,14 +166,24 @@ async function start(
 }
 
 /** This process has the file for itself, so whoever began the evaluation is gone. Other databases are shared. */
-async function goOn(host: Host, { databaseUrl }: Config, caller: Caller, runId: string): Promise<void> {
+async function goOn(
+  host: Host,
+  services: EvalServices,
+  { databaseUrl }: Config,
+  caller: Caller,
+  runId: string,
+): Promise<void> {
   if (databaseUrl !== undefined) {
     const problem =
       "--resume needs a data folder; what was interrupted in a PostgreSQL database a server on it takes over";
     throw new AppError("unusable_input", { problem });
   }
   const run = await host.store.readRun(caller, runId);
-  if (run === undefined) throw new AppError("not_found", { what: "evaluation", runId });
+  const plan = run && evalPlanOf(run);
+  if (run === undefined || plan === undefined) throw new AppError("not_found", { what: "evaluation", runId });
+  // Begun again with something else it would fail for good; refused here it can still go on with the right one.
+  const begun = await asBegun(host, services, run.owner, plan);
+  if ("code" in begun) throw new AppError("unusable_input", { problem: begun.message.replace(/\.$/, "") });
   await adoptRun(host, run);
 }
 

@@ -1,5 +1,6 @@
 import type { AgentEvalSuite, EvalMode } from "../../protocol/eval-suite.ts";
 import type { Condition } from "../../protocol/evidence.ts";
+import { isDisqualifying } from "../../protocol/safety-finding.ts";
 import type { EvalPlan } from "../run/eval-plan.ts";
 import type { TaskResult } from "../run/task-result.ts";
 
@@ -27,7 +28,7 @@ export function aboutConduct({ taskIds }: Pick<EvalPlan, "taskIds">, results: re
   const cached = trials.filter((one) => one.cached).length;
   // Where none was scored the task counts as 0; where one was, the others are as if they had never been.
   const silent = results.flatMap((one) => (isScored(one) ? one.trials.filter(({ score }) => score === undefined) : []));
-  const unsafe = results.filter(({ findings }) => findings.some(isGrave)).length;
+  const unsafe = results.filter(({ findings }) => findings.some(isDisqualifying)).length;
   return [
     told("results", `of ${taskIds.length} tasks`, `of ${results.length} tasks`, results.length === taskIds.length),
     told("trials made", "each in this evaluation", `${trials.length - cached} of ${trials.length}`, cached === 0),
@@ -52,8 +53,4 @@ function told(condition: string, wanted: string, found: string, met: boolean): C
 
 function isScored({ trials }: TaskResult): boolean {
   return trials.some(({ score }) => score !== undefined);
-}
-
-function isGrave({ severity }: TaskResult["findings"][number]): boolean {
-  return severity === "high" || severity === "critical";
 }

@@ -5,7 +5,7 @@ import type { Run } from "../../protocol/run.ts";
 import { parse, Type } from "../../protocol/schema.ts";
 import type { Store } from "../../store/store.ts";
 import { tasksOfModes } from "../score/tasks-of-modes.ts";
-import { readSuite } from "../suite/suite-store.ts";
+import { asBegun } from "./as-begun.ts";
 import { keptBaselineFile } from "./baseline-files.ts";
 import { overspentText } from "./budget.ts";
 import { EvalPlan } from "./eval-plan.ts";
@@ -15,7 +15,6 @@ import { readResults } from "./read-results.ts";
 import { type Ended, runTasks } from "./run-tasks.ts";
 import { type Baseline, summaryOf } from "./summary-of.ts";
 import type { TaskResult } from "./task-result.ts";
-import { isSameJudge } from "./usable-judge.ts";
 
 type Needs = Pick<Host, "store" | "scrubber" | "nowMs" | "newId">;
 
@@ -53,26 +52,8 @@ async function prepare(
   plan: EvalPlan,
 ): Promise<EvalRun | { readonly code: string; readonly message: string }> {
   const { owner, runId } = run;
-  const ref = `${plan.suiteId}@${plan.suiteVersion}`;
-  const { suite, info } = await readSuite(host, owner.tenant, ref);
-  if (info.sha256 !== plan.suiteSha256) {
-    return { code: "eval_suite_changed", message: `Suite ${ref} is not the one the evaluation was started with.` };
-  }
-  const versions = await services.agents.versionsOf(owner, plan.agentId);
-  const agent = versions.find(({ version }) => version === plan.resolvedAgentVersion);
-  if (agent === undefined || agent.contentHash !== plan.agentHash) {
-    const message = `Agent ${plan.agentId}@${plan.resolvedAgentVersion} is not installed as it was when the evaluation was started.`;
-    return { code: "eval_agent_changed", message };
-  }
-  const binding = services.agents.bindingFor(agent);
-  if (binding === undefined) {
-    const message = `This host does not know how to call ${plan.agentId}; bind it in the agents file.`;
-    return { code: "agent_not_configured", message };
-  }
-  if (!isSameJudge(plan, services)) {
-    return { code: "eval_judge_changed", message: "The judge is not the one the evaluation was started with." };
-  }
-  return { host, services, runId, nodeId: node.id, owner, plan, suite, agent, binding, signal };
+  const begun = await asBegun(host, services, owner, plan);
+  return "code" in begun ? begun : { host, services, runId, nodeId: node.id, owner, plan, ...begun, signal };
 }
 
 /** Written before anything else the node writes, so it is near the beginning or nowhere. */
