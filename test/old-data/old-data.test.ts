@@ -1,0 +1,103 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
+import { Client } from "pg";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { eventually } from "../../src/testing/eventually.ts";
+import { createDatabase, type TestDatabase } from "../../src/testing/postgres.ts";
+import { type AssayProcess, startAssay } from "../assay-process.js";
+import { answers } from "./answers.js";
+import { get, KEYS, SERVE } from "./fill.js";
+
+interface Fixture {
+  readonly ids: Record<string, string>;
+  readonly answers: Record<string, unknown>;
+}
+
+const [owner = "", vera = "", otto = ""] = KEYS.map(({ key }) => key);
+
+function fixture(name: string): Buffer {
+  return readFileSync(new URL(`./fixtures/0.1.0.${name}`, import.meta.url));
+}
+
+async function openSqlite(folder: string): Promise<string[]> {
+  const data = join(folder, "data");
+  mkdirSync(data);
+  writeFileSync(join(data, "assay.db"), gunzipSync(fixture("sqlite.gz")));
+  return ["--data", data];
+}
+
+async function openPostgres({ url }: TestDatabase): Promise<string[]> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  await client.query(gunzipSync(fixture("postgres.sql.gz")).toString());
+  await client.end();
+  return ["--database-url", url];
+}
+
+describe.each(["sqlite", "postgres"] as const)("a database of version 0.1.0 on %s", (kind) => {
+  const recorded: Fixture = JSON.parse(fixture(`${kind}.json`).toString());
+  const { ids } = recorded;
+  let folder: string;
+  let database: TestDatabase | undefined;
+  let server: AssayProcess;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "assay-old-data-"));
+    database = kind === "postgres" ? await createDatabase() : undefined;
+    const storage = database === undefined ? await openSqlite(folder) : await openPostgres(database);
+    server = await startAssay({ args: [...SERVE, ...storage], logFile: join(folder, "server.log") });
+  });
+  afterAll(async () => {
+    await server?.stop();
+    await database?.drop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const decide = (runId: string, key: string) =>
+    fetch(`${server.url}/v1/runs/${runId}/interrupts/approve`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      body: JSON.stringify({ resumeValue: { action: "granted" } }),
+    });
+
+  test("answers as version 0.1.0 did, perhaps with more members", async () => {
+    const now = await answers(server.url, ids);
+    for (const [path, before] of Object.entries(recorded.answers)) {
+      expect({ path, answer: now[path] }).toMatchObject({ path, answer: before });
+    }
+  });
+
+  test("has an audit chain that verifies", async () => {
+    expect(await get(server.url, "/v1/audit/verify?fromSeq=0&toSeq=40", owner)).toMatchObject({
+      chainValid: true,
+      anomalies: [],
+    });
+  });
+
+  test("goes on with the run that was asleep", async () => {
+    await eventually(async () => {
+      expect(await get(server.url, `/v1/runs/${ids["sleeping"]}`, owner)).toMatchObject({ status: "completed" });
+    });
+  });
+
+  test("keeps the votes of its open gates: one more is enough where one was given, and one is not where none was", async () => {
+    expect((await decide(ids["halfApproved"] ?? "", vera)).status).toBe(200);
+    expect(await get(server.url, `/v1/runs/${ids["halfApproved"]}`, owner)).toMatchObject({
+      status: "waiting-approval",
+    });
+    expect((await decide(ids["halfApproved"] ?? "", otto)).status).toBe(200);
+    expect((await decide(ids["waiting"] ?? "", otto)).status).toBe(200);
+    await eventually(async () => {
+      expect(await get(server.url, `/v1/runs/${ids["halfApproved"]}`, owner)).toMatchObject({ status: "completed" });
+    });
+    expect(await get(server.url, `/v1/runs/${ids["waiting"]}`, owner)).toMatchObject({ status: "waiting-approval" });
+  });
+
+  test("shows a tenant nothing of another", async () => {
+    const headers = { authorization: `Bearer ${KEYS[4]?.key}` };
+    expect((await fetch(`${server.url}/v1/runs/${ids["hello"]}`, { headers })).status).toBe(404);
+    expect((await fetch(`${server.url}/v1/runs/${ids["foreign"]}`, { headers })).status).toBe(200);
+  });
+});
