@@ -106,6 +106,9 @@ describe("the tool gateway", () => {
     expect(await answerTo(post(tools, {}, "/tools"))).toEqual(refused(405, "method_not_allowed"));
     const large = { tool: "crm:find", arguments: "x".repeat(2000) };
     expect(await answerTo(post(tools, large))).toEqual(refused(413, "payload_too_large"));
+    const huge = "x".repeat(8 * 1024 * 1024);
+    expect(await answerTo(post(tools, huge))).toEqual(refused(413, "payload_too_large"));
+    expect(await answerTo(post({ ...tools, token: "guessed" }, huge))).toEqual(refused(401, "unauthenticated"));
     // A proxy may put parts of a path before its own.
     expect((await send(tools, "/assay/tools")).status).toBe(200);
   });

@@ -115,7 +115,7 @@ async function serve(
   } catch {
     answer = refusal(500, "internal_error", "The request could not be answered; try again.");
   }
-  write(response, answer, request.complete);
+  write(response, answer);
 }
 
 const UNAUTHENTICATED: GatewayAnswer = {
@@ -147,22 +147,20 @@ function requestOf(request: IncomingMessage, settings: GatewaySettings, signal: 
   };
 }
 
+/** A body that is too large is read to its end and dropped: a caller that is still sending would not see the answer. */
 async function readBody(request: IncomingMessage, maxBytes: number): Promise<string | undefined> {
   const pieces: Buffer[] = [];
   let bytes = 0;
   for await (const piece of request as AsyncIterable<Buffer>) {
     bytes += piece.length;
-    if (bytes > maxBytes) return undefined;
-    pieces.push(piece);
+    if (bytes <= maxBytes) pieces.push(piece);
   }
-  return Buffer.concat(pieces).toString("utf8");
+  return bytes > maxBytes ? undefined : Buffer.concat(pieces).toString("utf8");
 }
 
-function write(response: ServerResponse, { status, body, headers }: GatewayAnswer, isRead: boolean): void {
+function write(response: ServerResponse, { status, body, headers }: GatewayAnswer): void {
   if (response.destroyed) return;
-  // A body that was not read to its end would be taken for the next request.
-  const connection = isRead ? {} : { connection: "close" };
   const type = body === undefined ? {} : { "content-type": "application/json; charset=utf-8" };
-  response.writeHead(status, { "cache-control": "no-store", ...type, ...headers, ...connection });
+  response.writeHead(status, { "cache-control": "no-store", ...type, ...headers });
   response.end(body === undefined ? undefined : JSON.stringify(body));
 }

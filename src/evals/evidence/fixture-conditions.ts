@@ -28,7 +28,7 @@ export function aboutSurroundings(
       : [`whether fixtures of ${counted(unknown)} were used was not recorded: ${named(unknown)}; evaluate it again`]),
   ];
   if (problems.length === 0) return [condition("those", true)];
-  const allowed = allowUnusedFixtures ? ", which the policy allows" : "";
+  const allowed = allowUnusedFixtures ? "; allowed by allowUnusedFixtures" : "";
   return [condition(`${problems.join("; ")}${allowed}`, allowUnusedFixtures)];
 }
 

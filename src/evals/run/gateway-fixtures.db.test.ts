@@ -220,7 +220,7 @@ describe.each(BOTH_STORES)("a program that is evaluated, on %s,", (_, open) => {
       const rules = { promote: { staged: { requiredEval: { suite, allowUnusedFixtures: true } } } };
       const policy = await putPolicy(host, reader, { caller: ADA, subject: AGENT_ID, rules });
       expect(await about(policy.rules.promote?.staged?.requiredEval ?? {})).toEqual([
-        { ...condition, found: `${found}, which the policy allows`, met: true },
+        { ...condition, found: `${found}; allowed by allowUnusedFixtures`, met: true },
       ]);
     });
 
