@@ -67,7 +67,7 @@ describe("the guide to evaluations", () => {
     }
   });
 
-  test.each(["evals.yml", "agent.py"])("shows %s as it is in the examples", (name) => {
+  test.each(["evals.yml", "agent.py", "tools-agent.mjs"])("shows %s as it is in the examples", (name) => {
     const [, shown] = new RegExp(`<!-- ${name} -->\n\`\`\`\\w+\n(.*?)\`\`\`\n<!-- /${name} -->`, "s").exec(page) ?? [];
     expect(shown).toBe(example(name));
   });
@@ -129,6 +129,18 @@ describe("the recipes", () => {
     const [step] = steps(section(page, "### A program in another language"));
     const { out } = await assay(wordsOf(step?.command ?? "").slice(2), folder);
     expect(withoutNow(out)).toBe(withoutNow(step?.shown ?? ""));
+  });
+
+  test("evaluate a program that calls tools, and fail one whose fixtures do not answer", async () => {
+    const folder = ownCopy();
+    process.chdir(folder);
+    const [step] = steps(section(page, "### A program with tools"));
+    const words = wordsOf(step?.command ?? "").slice(2);
+    const { out } = await assay(words, folder);
+    expect(withoutNow(out)).toBe(withoutNow(step?.shown ?? ""));
+    const suite = example("tools-suite.json").replaceAll("crm:find-customer", "crm:other");
+    writeFileSync(join(folder, "tools-suite.json"), suite.replace("1.0.0", "1.0.1"));
+    expect((await assay(words, folder)).out).toContain("crm:find-customer answered tool_not_allowed");
   });
 
   test("evaluate an endpoint", async () => {

@@ -3,6 +3,7 @@ import type { MemoryEntry } from "../protocol/memory.ts";
 import type { Binding } from "./binding.ts";
 import type { Deployments } from "./deployments/deployments.ts";
 import type { InstalledAgent } from "./installed-agent.ts";
+import type { ListOptions } from "./memory/memory-adapter.ts";
 import type { ModelChoice } from "./model-choice.ts";
 import type { ToolSurface } from "./tool-surface.ts";
 
@@ -21,5 +22,5 @@ export interface Agents {
   /** Live tools, cut down to what the agent may call. Rejects when a source of tools it names cannot be reached. */
   toolsFor(agent: InstalledAgent, signal: AbortSignal): Promise<ToolSurface>;
   /** What the agent remembers; nothing where its manifest asks for no memory. */
-  memoryFor(owner: Owner, agent: InstalledAgent): Promise<readonly MemoryEntry[]>;
+  memoryFor(owner: Owner, agent: InstalledAgent, options?: ListOptions): Promise<readonly MemoryEntry[]>;
 }

@@ -9,6 +9,8 @@ export interface Binding {
   readonly model?: string;
   /** What the result depends on beside the input: two bindings with the same text answer alike. Absent: nobody can tell. */
   readonly fingerprint?: string;
+  /** Why the agent cannot be offered tools, and what to do about it; absent where it can. */
+  readonly noTools?: string;
   /**
    * Never throws for what the agent does; that is an answer. Rejects with the reason of the signal when it is aborted, after
    * everything it started has ended.

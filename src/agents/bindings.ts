@@ -8,9 +8,11 @@ import { MAX_TURNS, modelBinding } from "./bindings/model.ts";
 import { scriptedBinding } from "./bindings/scripted.ts";
 import type { AgentsFile, ConfiguredBinding } from "./bindings-file.ts";
 import type { BindingEntry, ModelEntry } from "./bindings-file-schema.ts";
+import type { ToolGateway } from "./gateway/tool-gateway.ts";
 import { chosenAmong, type ModelChoice } from "./model-choice.ts";
 import { BASE_URLS, DEFAULT_FORMATS, MODEL_DEFAULTS, type ModelSettings } from "./models/model-settings.ts";
 import { PRICES, type PriceTable } from "./prices.ts";
+import { RETRY_WORLD } from "./retrying.ts";
 
 export interface BindingsWorld {
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -20,6 +22,8 @@ export interface BindingsWorld {
   readonly scrubText: (text: string) => string;
   /** As the machine does, where nothing else is said. */
   readonly resolve?: Resolve;
+  /** Offers tools to programs and endpoints; absent: they are offered none. */
+  readonly gateway?: ToolGateway;
 }
 
 export interface CalledAgent {
@@ -106,7 +110,7 @@ function bindingOf(
 
 function endpoint(
   entry: Extract<BindingEntry, { type: "http" }>,
-  { environment, resolve = systemResolve }: BindingsWorld,
+  { environment, resolve = systemResolve, gateway }: BindingsWorld,
 ): Binding {
   const { type, apiKeyEnv, headersEnv = {}, allowPrivate, ...settings } = entry;
   const headers: Record<string, string> = {};
@@ -121,7 +125,7 @@ function endpoint(
   }
   // A private address in the file was chosen by whoever runs this process; one that a public name leads to, by whoever answers for it.
   const guard: Guard = { allowPrivate: allowPrivate ?? hasPrivateHost(new URL(settings.url)), resolve };
-  return httpBinding({ ...HTTP_DEFAULTS, ...settings, headers }, guard);
+  return httpBinding({ ...HTTP_DEFAULTS, ...settings, headers }, guard, RETRY_WORLD, gateway);
 }
 
 /** A model as it is asked, or the variable that is missing. */

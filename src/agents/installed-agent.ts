@@ -13,6 +13,8 @@ export interface InstalledAgent {
   readonly systemPrompt: string;
   /** `<scope>:<tool-id>`; no list is no tools. */
   readonly toolAllowlist: readonly string[];
+  /** False: a program or endpoint that no pack brought. It may call the tools that the fixtures of its task name. */
+  readonly hasManifest?: false;
   /** JSON Schemas of what it is asked and what it answers. */
   readonly taskSchema?: Readonly<Record<string, unknown>>;
   readonly returnSchema?: Readonly<Record<string, unknown>>;

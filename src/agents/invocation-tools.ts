@@ -89,7 +89,7 @@ function usableResult(result: ToolResult): ToolResult {
 function told(result: ToolResult, scrubber: Scrubber) {
   if (result.status === "ok") return { outcome: scrubber.scrubValue(result.outcome ?? null) };
   const message = scrubber.scrubText(result.error) || "The tool gave no reason.";
-  return { error: { code: `tool_${result.status}`, message } };
+  return { error: { code: result.code ?? `tool_${result.status}`, message } };
 }
 
 function hashOf(args: unknown): string {

@@ -20,4 +20,10 @@ export interface ToolDescriptor {
 
 export type ToolResult =
   | { readonly status: "ok"; readonly outcome: unknown; readonly durationMs?: number }
-  | { readonly status: "error" | "forbidden" | "rate_limited"; readonly error: string; readonly durationMs?: number };
+  | {
+      readonly status: "error" | "forbidden" | "rate_limited";
+      /** Names the problem for programs; absent: its status does. */
+      readonly code?: string;
+      readonly error: string;
+      readonly durationMs?: number;
+    };

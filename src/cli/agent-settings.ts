@@ -29,6 +29,22 @@ export const AGENT_SETTINGS = {
     default: false,
     summary: "Install packs without a signature too; a signature that does not fit is refused all the same.",
   },
+  toolsUrl: {
+    group: "Agents",
+    type: "text",
+    value: "URL",
+    summary:
+      "The address under which HTTP agents on other machines reach the tool gateway of this process, such as that of a proxy or tunnel; without it they are offered no tools.",
+  },
+  toolsPort: {
+    group: "Agents",
+    type: "integer",
+    default: 0,
+    min: 0,
+    max: 65_535,
+    value: "PORT",
+    summary: "The loopback port of the tool gateway, for a proxy or tunnel that leads to it; 0 takes a free one.",
+  },
   maxTasksPerSuite: {
     ...count,
     group: "Agents",

@@ -61,6 +61,12 @@ describe("the settings of a command", () => {
     expect(load({ env: { ASSAY_PORT: "", ASSAY_KEY: "" } })).toMatchObject({ port: 4100, key: undefined });
   });
 
+  test("do not take the tools that this process is offered as an agent for the address of its own gateway", () => {
+    const env = { ASSAY_TOOLS_URL: "http://127.0.0.1:5000" };
+    expect(load({ env }).toolsUrl).toBe("http://127.0.0.1:5000");
+    expect(load({ env: { ...env, ASSAY_TOOLS_TOKEN: "of-one-call" } }).toolsUrl).toBeUndefined();
+  });
+
   test("take paths relative to the file that names them", () => {
     mkdirSync(join(cwd, "etc"));
     configFile({ data: "store", keys: "/abs/keys.json" }, "etc/other.json");

@@ -78,6 +78,8 @@ function fromFlag(name: SettingName, flags: ConfigSources["flags"], cwd: string)
 
 function fromEnvironment(name: SettingName, env: Environment, cwd: string): Given | undefined {
   const where = environmentNameOf(name);
+  // With a token beside it the variable is an offer of tools to the program that this process is, and no setting.
+  if (name === "toolsUrl" && nonEmpty(env["ASSAY_TOOLS_TOKEN"]) !== undefined) return undefined;
   // Set to nothing is how shells and compose files spell "not set".
   const value = nonEmpty(env[where]);
   return value === undefined ? undefined : { value, where, relativeTo: cwd };

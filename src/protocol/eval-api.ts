@@ -122,6 +122,12 @@ export const EvalReportTask = Type.Object(
     ),
     errors: Type.Array(Type.Object({ trial: Type.Integer({ minimum: 1 }), code: Name }, closed)),
     cached: Type.Integer({ minimum: 0, description: "trials that were not run" }),
+    fixturesUnused: Type.Optional(
+      Type.Array(Name, {
+        description:
+          "fixtures of the task that no trial asked for: names of tools, and `memorySeed`; absent where it has no fixtures or live tools answered",
+      }),
+    ),
     content: Type.Optional(
       Type.Array(Type.Unknown({ description: "what each trial answered, and how it was judged; only on request" })),
     ),

@@ -36,6 +36,9 @@ const EVIDENCE_FIELDS = {
   acceptHumanOverrides: Type.Optional(
     Type.Boolean({ description: "count what people overrode; false unless told otherwise" }),
   ),
+  allowUnusedFixtures: Type.Optional(
+    Type.Boolean({ description: "accept tasks whose fixtures were never used; false unless set" }),
+  ),
   requireCertificate: Type.Optional(RequireCertificate),
   maxAgeSec: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: YEAR_SEC })),
 };

@@ -13,7 +13,7 @@ export function readXml(source: string): XmlElement {
   const body = source.replace(/^<\?xml version="1\.0" encoding="UTF-8"\?>\n/, "");
   let at = 0;
   const element = (): XmlElement => {
-    const open = /^<([a-z]+)((?: [A-Za-z]+="[^"<]*")*)(\/?)>/.exec(body.slice(at));
+    const open = /^<([a-z-]+)((?: [A-Za-z]+="[^"<]*")*)(\/?)>/.exec(body.slice(at));
     if (open === null) throw new Error(`no element at ${body.slice(at, at + 40)}`);
     at += open[0].length;
     const [, name = "", attributes = "", closed] = open;

@@ -3,6 +3,9 @@ import { basename } from "node:path";
 import { childEnvironment, type Ours } from "../../engine/programs/child-environment.ts";
 import { type ProgramEnd, type ProgramLimits, runProgram } from "../../engine/programs/run-program.ts";
 import type { AgentAnswer, AgentTask, Binding, Watcher } from "../binding.ts";
+import type { ToolGateway } from "../gateway/tool-gateway.ts";
+import { withoutToken } from "../gateway/tool-offer.ts";
+import { type ToolAccess, withTools } from "../gateway/with-tools.ts";
 import { failed } from "./failure.ts";
 import { type ReadReport, type Report, readReport } from "./reported-usage.ts";
 import { withOutput } from "./usable-output.ts";
@@ -25,6 +28,8 @@ export interface CommandWorld {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly ours?: Ours;
   readonly scrubText: (text: string) => string;
+  /** Offers the program its tools; absent: it is offered none. */
+  readonly gateway?: ToolGateway | undefined;
 }
 
 const REPORT_BYTES = 64 * 1024;
@@ -33,7 +38,10 @@ const REPORT_BYTES = 64 * 1024;
  * An agent that is a program. Its stdin is the input as one line of JSON and nothing else. What it prints is the output: the JSON that
  * it is, or else the text.
  */
-export function commandBinding(settings: CommandSettings, { environment, ours, scrubText }: CommandWorld): Binding {
+export function commandBinding(
+  settings: CommandSettings,
+  { environment, ours, scrubText, gateway }: CommandWorld,
+): Binding {
   const { program, args, directory, timeoutMs, maxOutputBytes, killMs, version } = settings;
   const limits: ProgramLimits = { timeMs: timeoutMs, outputBytes: maxOutputBytes, sideBytes: REPORT_BYTES, killMs };
   const inherited = childEnvironment(environment, ours);
@@ -43,19 +51,38 @@ export function commandBinding(settings: CommandSettings, { environment, ours, s
     provider: "command",
     model: name,
     ...(version === undefined ? {} : { fingerprint: fingerprintOf({ program, args, version }) }),
-    call: async (task, watch) => {
-      const end = await runProgram({
-        program,
-        args,
-        directory,
-        environment: { ...inherited, ...idsOf(task) },
-        input: `${JSON.stringify(task.input ?? null)}\n`,
-        limits,
-        signal: task.signal,
-      });
-      return answerOf(end, settings, scrubText, watch);
-    },
+    call: (task, watch) =>
+      withTools(gateway, task, async (access) => {
+        const end = await runProgram({
+          program,
+          args,
+          directory,
+          environment: { ...inherited, ...idsOf(task), ...variablesOf(access) },
+          input: `${JSON.stringify(task.input ?? null)}\n`,
+          limits,
+          signal: task.signal,
+        });
+        return answerOf(masked(end, access), settings, scrubText, watch);
+      }),
   };
+}
+
+/** Both are always set or removed: a program never finds those of an outer invocation. */
+function variablesOf(access: ToolAccess): Record<string, string | undefined> {
+  return { ASSAY_TOOLS_URL: access?.url, ASSAY_TOOLS_TOKEN: access?.token };
+}
+
+/** The end of a program without the token in anything that it wrote. */
+function masked(end: ProgramEnd, access: ToolAccess): ProgramEnd {
+  if (access === undefined) return end;
+  const { token } = access;
+  const bytes = (given: Buffer) =>
+    given.includes(token) ? Buffer.from(withoutToken(given.toString("utf8"), token)) : given;
+  if (end.type === "ended") {
+    const { stdout, side, stderr } = end;
+    return { ...end, stdout: bytes(stdout), side: bytes(side), stderr: withoutToken(stderr, token) };
+  }
+  return end.type === "too-slow" ? { ...end, stderr: withoutToken(end.stderr, token) } : end;
 }
 
 function fingerprintOf(value: object): string {

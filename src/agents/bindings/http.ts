@@ -2,6 +2,9 @@ import { createHash } from "node:crypto";
 import { callOut, type OutboundAnswer } from "../../engine/outbound/call-out.ts";
 import { type Guard, problemOf } from "../../engine/outbound/guard.ts";
 import type { AgentAnswer, AgentTask, Binding, Watcher } from "../binding.ts";
+import type { ToolGateway } from "../gateway/tool-gateway.ts";
+import { withoutToken } from "../gateway/tool-offer.ts";
+import { type ToolAccess, withTools } from "../gateway/with-tools.ts";
 import {
   type Attempt,
   RETRY_DEFAULTS,
@@ -28,33 +31,54 @@ export interface HttpSettings extends RetrySettings {
 export const HTTP_DEFAULTS = { ...RETRY_DEFAULTS, timeoutMs: 120_000, maxOutputBytes: 1024 * 1024 } as const;
 
 /** An agent behind a URL. It is posted the task as JSON and answers with JSON. */
-export function httpBinding(settings: HttpSettings, guard: Guard, world: RetryWorld = RETRY_WORLD): Binding {
+export function httpBinding(
+  settings: HttpSettings,
+  guard: Guard,
+  world: RetryWorld = RETRY_WORLD,
+  gateway?: ToolGateway,
+): Binding {
   const { url, version } = settings;
+  const unreachable = gateway?.problemFor(url);
   const host = new URL(url).host;
   return {
     kind: "http",
     provider: "http",
     model: host,
     ...(version === undefined ? {} : { fingerprint: fingerprintOf({ url, version }) }),
+    ...(unreachable === undefined ? {} : { noTools: unreachable }),
     call: async (task, watch) => {
       const problem = problemOf(guard, new URL(url));
       if (problem !== undefined) return failed("agent_not_configured", `${host} may not be called: ${problem}`);
-      const attempts = (signal: AbortSignal) =>
-        retrying(settings, world, signal, async () => {
-          const answer = await callOut(guard, callFor(settings, task, signal));
-          signal.throwIfAborted();
-          return judged(answer, settings, host, watch);
-        });
-      return withinTime(settings.timeoutMs, task.signal, attempts, () => tooSlow(settings.timeoutMs));
+      const asked = (access: ToolAccess) => {
+        const attempts = (signal: AbortSignal) =>
+          retrying(settings, world, signal, async () => {
+            const answer = await callOut(guard, callFor(settings, task, access, signal));
+            signal.throwIfAborted();
+            return judged(masked(answer, access), settings, host, watch);
+          });
+        return withinTime(settings.timeoutMs, task.signal, attempts, () => tooSlow(settings.timeoutMs));
+      };
+      return withTools(gateway, task, asked, url);
     },
   };
+}
+
+/** The answer without the token, wherever the endpoint repeats it. */
+function masked(answer: OutboundAnswer, access: ToolAccess): OutboundAnswer {
+  if (access === undefined || "failure" in answer || !answer.body.includes(access.token)) return answer;
+  return { ...answer, body: Buffer.from(withoutToken(answer.body.toString("utf8"), access.token)) };
 }
 
 function fingerprintOf(value: object): string {
   return `http:${createHash("sha256").update(JSON.stringify(value)).digest("hex")}`;
 }
 
-function callFor({ url, headers, timeoutMs, maxOutputBytes }: HttpSettings, task: AgentTask, signal: AbortSignal) {
+function callFor(
+  { url, headers, timeoutMs, maxOutputBytes }: HttpSettings,
+  task: AgentTask,
+  access: ToolAccess,
+  signal: AbortSignal,
+) {
   return {
     url,
     headers: {
@@ -65,14 +89,15 @@ function callFor({ url, headers, timeoutMs, maxOutputBytes }: HttpSettings, task
       // An endpoint that has begun on a task can tell that it is asked for the same one again.
       "idempotency-key": task.invocationId,
     },
-    body: JSON.stringify(bodyOf(task)),
+    body: JSON.stringify(bodyOf(task, access)),
     timeoutMs,
     maxAnswerBytes: maxOutputBytes,
     signal,
   };
 }
 
-function bodyOf({ input, runId, invocationId, taskId, trial, systemPrompt, returnSchema, memory }: AgentTask) {
+function bodyOf(task: AgentTask, access: ToolAccess) {
+  const { input, runId, invocationId, taskId, trial, systemPrompt, returnSchema, memory } = task;
   return {
     input: input ?? null,
     runId,
@@ -82,6 +107,7 @@ function bodyOf({ input, runId, invocationId, taskId, trial, systemPrompt, retur
     systemPrompt,
     returnSchema,
     ...(memory.length === 0 ? {} : { memory }),
+    ...(access === undefined ? {} : { tools: { url: access.url, token: access.token } }),
   };
 }
 

@@ -1,15 +1,14 @@
 import type { Beside } from "../../engine/node-type.ts";
-import { AppError } from "../../protocol/errors.ts";
 import type { EventDraft } from "../../protocol/events.ts";
 import type { Owner } from "../../protocol/identity.ts";
 import type { MemoryEntry } from "../../protocol/memory.ts";
 import type { Run } from "../../protocol/run.ts";
-import { matches, problemsOf, Type } from "../../protocol/schema.ts";
 import type { AgentRef, WorkflowNode } from "../../protocol/workflow.ts";
 import type { InstalledAgent } from "../installed-agent.ts";
-import type { ToolDescriptor, ToolSurface } from "../tool-surface.ts";
+import type { ToolSurface } from "../tool-surface.ts";
 import type { MemoryAdapter, MemoryChange, SeenBy } from "./memory-adapter.ts";
 import type { MemoryScope } from "./memory-document.ts";
+import { type MemoryActions, memoryTools } from "./memory-tools.ts";
 
 /** What an agent has of its memory while it works at one task. */
 export interface BoundMemory {
@@ -50,61 +49,14 @@ export async function bindMemory(
   const { run, agent, ref } = binding;
   if (adapter === undefined || !remembers(agent)) return undefined;
   const scope = scopeFor(run.owner, agent.agentId, ref.memoryRef);
-  const entries = await adapter.list(scope, {}, seenBy(run));
-  const tools = TOOLS.filter(({ name }) => agent.toolAllowlist.includes(name));
-  const call: ToolSurface["call"] = async (name, args, signal) => {
-    signal.throwIfAborted();
-    const tool = TOOLS.find((one) => one.name === name);
-    if (tool === undefined) return { status: "error", error: `There is no tool ${name}.` };
-    if (!matches(tool.inputSchema, args)) {
-      const [first] = problemsOf(tool.inputSchema, args);
-      return { status: "error", error: `${first?.path ?? ""} ${first?.problem ?? "does not match"}`.trim() };
-    }
-    try {
-      return { status: "ok", outcome: await act(adapter, binding, scope, tool.name, args as Args) };
-    } catch (error) {
-      signal.throwIfAborted();
-      const problem = error instanceof AppError ? error.message : "The memory could not be changed; try again.";
-      return { status: "error", error: problem };
-    }
+  const seen = seenBy(run);
+  const actions: MemoryActions = {
+    list: (options) => adapter.list(scope, options, seen),
+    get: (id) => adapter.get(scope, id, seen),
+    put: (entry) => written(binding, scope, () => adapter.put(scope, entry, run.runId)),
+    delete: (id) => written(binding, scope, () => adapter.delete(scope, id)),
   };
-  return { entries, tools: { tools: tools.map(descriptorOf), call } };
-}
-
-interface Args {
-  readonly id?: string;
-  readonly content?: string;
-  readonly tags?: readonly string[];
-  readonly expiresAt?: string;
-  readonly tag?: string;
-  readonly limit?: number;
-}
-
-async function act(
-  adapter: MemoryAdapter,
-  binding: Binding,
-  scope: MemoryScope,
-  name: (typeof TOOLS)[number]["name"],
-  args: Args,
-): Promise<unknown> {
-  const { run } = binding;
-  const { id = "", content = "", tag, limit, ...rest } = args;
-  switch (name) {
-    case "memory:list":
-      return adapter.list(
-        scope,
-        { ...(tag === undefined ? {} : { tag }), ...(limit === undefined ? {} : { limit }) },
-        seenBy(run),
-      );
-    case "memory:get":
-      return adapter.get(scope, id, seenBy(run));
-    case "memory:put": {
-      const entry = { content, ...rest, ...(id === "" ? {} : { id }) };
-      return written(binding, scope, () => adapter.put(scope, entry, run.runId));
-    }
-    case "memory:delete":
-      return written(binding, scope, () => adapter.delete(scope, id));
-  }
+  return { entries: await adapter.list(scope, {}, seen), tools: memoryTools(agent.toolAllowlist, actions) };
 }
 
 const ATTEMPTS = 3;
@@ -144,52 +96,5 @@ export function writtenEvent(
       ...(agentId === undefined ? {} : { agentId }),
       ...(entry === undefined ? {} : { tags: entry.tags }),
     },
-  };
-}
-
-const closed = { additionalProperties: false } as const;
-const Id = Type.String({ minLength: 1, maxLength: 256 });
-const Tag = Type.String({ minLength: 1, maxLength: 256 });
-
-const TOOLS = [
-  {
-    name: "memory:list",
-    description: "Lists what you remembered before this run began, newest first.",
-    inputSchema: Type.Object(
-      { tag: Type.Optional(Tag), limit: Type.Optional(Type.Integer({ minimum: 0, maximum: 1000 })) },
-      closed,
-    ),
-  },
-  {
-    name: "memory:get",
-    description: "Gives one thing that you remembered before this run began.",
-    inputSchema: Type.Object({ id: Id }, closed),
-  },
-  {
-    name: "memory:put",
-    description: "Remembers something for later runs. With an id, in place of what is there under it.",
-    inputSchema: Type.Object(
-      {
-        id: Type.Optional(Id),
-        content: Type.String({ minLength: 1 }),
-        tags: Type.Optional(Type.Array(Tag, { maxItems: 50 })),
-        expiresAt: Type.Optional(Type.String({ description: "ISO 8601", maxLength: 64 })),
-      },
-      closed,
-    ),
-  },
-  {
-    name: "memory:delete",
-    description: "Forgets something from the next run on.",
-    inputSchema: Type.Object({ id: Id }, closed),
-  },
-] as const;
-
-function descriptorOf({ name, description, inputSchema }: (typeof TOOLS)[number]): ToolDescriptor {
-  return {
-    name,
-    description,
-    inputSchema: Object.fromEntries(Object.entries(inputSchema)),
-    transport: "native",
   };
 }

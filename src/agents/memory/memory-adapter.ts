@@ -68,9 +68,8 @@ export function memoryAdapter(needs: MemoryNeeds, { maxEntrySizeBytes } = MEMORY
     async list(scope, { limit = LIST_DEFAULT, tag } = {}, seenBy) {
       const at = looking(seenBy);
       const entries = (await documentsOf(store, scope)).flatMap((document) => visibleIn(document, at) ?? []);
-      const wanted = tag === undefined ? entries : entries.filter(({ tags }) => tags.includes(tag));
-      const newest = wanted.sort((a, b) => byTime(b, a));
-      return newest.slice(0, limit === 0 ? LIST_MOST : Math.min(limit, LIST_MOST));
+      const newest = entries.sort((a, b) => byTime(b, a));
+      return selected(newest, { limit, ...(tag === undefined ? {} : { tag }) });
     },
     async get(scope, id, seenBy) {
       const document = isUsable(id) ? await standing(scope, id) : undefined;
@@ -78,10 +77,8 @@ export function memoryAdapter(needs: MemoryNeeds, { maxEntrySizeBytes } = MEMORY
     },
     async put(scope, { id, content, tags = [], expiresAt }, runId) {
       const memoryId = id ?? newId("mem");
-      if (!isUsable(memoryId)) refuse(`id must have 1 to ${ID_MOST} characters`);
-      if (expiresAt !== undefined && Number.isNaN(Date.parse(expiresAt))) refuse("expiresAt must be a time");
       const clean = redact(content);
-      if (Buffer.byteLength(clean) > maxEntrySizeBytes) refuse(`content must have at most ${maxEntrySizeBytes} bytes`);
+      checkEntry({ id: memoryId, content: clean, expiresAt }, maxEntrySizeBytes);
       const atMs = nowMs();
       const before = await standing(scope, memoryId);
       const first = before && visibleIn(before, looking(undefined));
@@ -104,6 +101,25 @@ export function memoryAdapter(needs: MemoryNeeds, { maxEntrySizeBytes } = MEMORY
       return { memoryId: id, write: put(changed(idOf(scope, id), before, undefined, nowMs()), scope) };
     },
   };
+}
+
+/** Of entries in their order those that a list has. */
+export function selected(
+  entries: readonly MemoryEntry[],
+  { limit = LIST_DEFAULT, tag }: ListOptions = {},
+): MemoryEntry[] {
+  const wanted = tag === undefined ? entries : entries.filter(({ tags }) => tags.includes(tag));
+  return wanted.slice(0, limit === 0 ? LIST_MOST : Math.min(limit, LIST_MOST));
+}
+
+/** Throws `validation_error` for an entry that cannot be kept. */
+export function checkEntry(
+  { id, content, expiresAt }: { id: string; content: string; expiresAt: string | undefined },
+  maxEntrySizeBytes = MEMORY_DEFAULTS.maxEntrySizeBytes,
+): void {
+  if (!isUsable(id)) refuse(`id must have 1 to ${ID_MOST} characters`);
+  if (expiresAt !== undefined && Number.isNaN(Date.parse(expiresAt))) refuse("expiresAt must be a time");
+  if (Buffer.byteLength(content) > maxEntrySizeBytes) refuse(`content must have at most ${maxEntrySizeBytes} bytes`);
 }
 
 function put(document: Document, { workspace }: MemoryScope): DocumentWrite {

@@ -25,7 +25,7 @@ export async function callTools(
 }
 
 function outputOf(result: ToolResult): ToolResultPart["output"] {
-  if (result.status !== "ok") return { type: "error-text", value: `${result.status}: ${result.error}` };
+  if (result.status !== "ok") return { type: "error-text", value: `${result.code ?? result.status}: ${result.error}` };
   const { outcome } = result;
   if (typeof outcome === "string") return { type: "text", value: outcome };
   return { type: "json", value: (outcome ?? null) as never };

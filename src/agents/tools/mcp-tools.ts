@@ -11,7 +11,7 @@ const NAME = /^mcp:([a-z][a-z0-9_-]{0,63})\/(.+)$/;
 /** The tools of MCP servers, each connected to when an agent first needs it and shared by all that do. */
 export interface McpTools {
   /** Those that the agent may call. Rejects when a server that it names is not configured or cannot be reached. */
-  toolsFor(agent: Pick<InstalledAgent, "toolAllowlist">, signal: AbortSignal): Promise<ToolSurface>;
+  toolsFor(agent: Pick<InstalledAgent, "toolAllowlist" | "hasManifest">, signal: AbortSignal): Promise<ToolSurface>;
   /** Ends every server that was started. */
   close(): Promise<void>;
 }
@@ -23,7 +23,7 @@ export function mcpTools(
 ): McpTools {
   const pool = new Map(servers.map((server) => [server.name, new Pooled(server, world, settings)]));
   return {
-    async toolsFor({ toolAllowlist }, signal) {
+    async toolsFor({ toolAllowlist, hasManifest }, signal) {
       const wanted = toolAllowlist.flatMap((name) => {
         const [, server, tool] = NAME.exec(name) ?? [];
         return server === undefined || tool === undefined ? [] : [{ name, server, tool }];
@@ -32,6 +32,8 @@ export function mcpTools(
       const offers = new Map<string, Connected["tools"]>();
       for (const name of names) {
         const server = pool.get(name);
+        // Without a manifest no list asks for the server: fixtures named its tools, and the agent may bring its own.
+        if (server === undefined && hasManifest === false) continue;
         if (server === undefined) throw new Error(`no MCP server ${name} is configured`);
         offers.set(name, await server.offered(signal));
       }

@@ -40,7 +40,8 @@ function peopleOf({ gate }: PolicyRule): string {
 
 function evalOf({ requiredEval }: PolicyRule): string {
   if (requiredEval === undefined) return "none";
-  const { suite, requiredPassScore, maxAgeSec, evalRunId, requireCertificate, acceptHumanOverrides } = requiredEval;
+  const { suite, requiredPassScore, maxAgeSec, evalRunId, requireCertificate } = requiredEval;
+  const { acceptHumanOverrides, allowUnusedFixtures } = requiredEval;
   return [
     suite,
     requiredPassScore === undefined ? "passed" : `at least ${requiredPassScore}`,
@@ -48,5 +49,6 @@ function evalOf({ requiredEval }: PolicyRule): string {
     ...(maxAgeSec === undefined ? [] : [`at most ${formatDuration(maxAgeSec * 1000)} old`]),
     ...(requireCertificate === undefined || requireCertificate === false ? [] : ["judge certified"]),
     ...(acceptHumanOverrides === true ? ["people may override"] : []),
+    ...(allowUnusedFixtures === true ? ["unused fixtures allowed"] : []),
   ].join(", ");
 }

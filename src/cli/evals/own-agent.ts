@@ -4,6 +4,7 @@ import type { Agents } from "../../agents/agents.ts";
 import type { Binding } from "../../agents/binding.ts";
 import { bindingsOf } from "../../agents/bindings.ts";
 import { type AgentsFile, parseAgentsFile } from "../../agents/bindings-file.ts";
+import type { ToolGateway } from "../../agents/gateway/tool-gateway.ts";
 import type { InstalledAgent } from "../../agents/installed-agent.ts";
 import { canonicalJson } from "../../formats/canonical-json.ts";
 import { AppError } from "../../protocol/errors.ts";
@@ -32,7 +33,7 @@ export const OWN_VERSION = "0.0.0-local";
 export function boundAgent(
   own: OwnAgent,
   { agentId = ownId(own), version, timeoutMs }: OwnAgentSettings,
-  world: { readonly environment: Environment; scrubText(text: string): string },
+  world: { readonly environment: Environment; readonly gateway?: ToolGateway; scrubText(text: string): string },
 ): BoundAgent {
   const timeout = timeoutMs === undefined ? {} : { timeoutMs };
   const named = version === undefined ? {} : { version };
@@ -80,6 +81,7 @@ function agentNamed(agentId: string, version: string, what: object): InstalledAg
     modelClass: "general",
     systemPrompt: "",
     toolAllowlist: [],
+    hasManifest: false,
     contentHash: createHash("sha256").update(canonicalJson({ agentId, version, what })).digest("hex"),
   };
 }

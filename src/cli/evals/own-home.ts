@@ -72,7 +72,9 @@ async function openedHome(
   settings: OwnAgentSettings,
 ): Promise<OwnHome> {
   const installed = agentServices(store, config, scrubber);
-  const bound = own && boundAgent(own, settings, { environment: ownEnvironment(), scrubText: scrubber.scrubText });
+  const { gateway } = installed;
+  const world = { environment: ownEnvironment(), scrubText: scrubber.scrubText, gateway };
+  const bound = own && boundAgent(own, settings, world);
   const known = withBoundAgents(installed.agents, installed.file);
   const services = { ...installed, agents: bound === undefined ? known : withOwnAgent(known, bound) };
   const bare = await buildHost(store, config, scrubber, services);

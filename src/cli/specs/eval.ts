@@ -7,6 +7,8 @@ import { CLIENT, DATABASE } from "./shared.ts";
 const EITHER: readonly SettingName[] = [...CLIENT, ...DATABASE];
 const AGENTS: readonly SettingName[] = [
   "agents",
+  "toolsUrl",
+  "toolsPort",
   "packs",
   "publisherKeys",
   "allowUnsigned",

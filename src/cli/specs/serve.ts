@@ -39,6 +39,8 @@ export const worker = command({
   settings: [
     "databaseUrl",
     "agents",
+    "toolsUrl",
+    "toolsPort",
     "evalCacheSeconds",
     "workerConcurrency",
     "leaseMs",

@@ -1,5 +1,6 @@
 import { type Bindings, bindingsOf } from "../../agents/bindings.ts";
 import { type AgentsFile, loadAgentsFile } from "../../agents/bindings-file.ts";
+import type { ToolGateway } from "../../agents/gateway/tool-gateway.ts";
 import type { Ours } from "../../engine/programs/child-environment.ts";
 import type { Scrubber } from "../../formats/scrub.ts";
 import { type Environment, ownEnvironment } from "../config.ts";
@@ -18,8 +19,9 @@ export function agentBindings(
   { scrubText }: Pick<Scrubber, "scrubText">,
   ours: Ours = {},
   environment: Environment = ownEnvironment(),
+  gateway?: ToolGateway,
 ): Bindings {
-  return bindingsOf(file, { environment, ours, scrubText });
+  return bindingsOf(file, { environment, ours, scrubText, ...(gateway === undefined ? {} : { gateway }) });
 }
 
 /** The keys whose variables a file names, as far as they are set. */

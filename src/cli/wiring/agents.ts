@@ -7,6 +7,7 @@ import { conformanceDeployments } from "../../agents/conformance-agents.ts";
 import { deployedChannels } from "../../agents/deployments/deployed-channels.ts";
 import { deploymentNode } from "../../agents/deployments/management-workflow.ts";
 import { activeVersions } from "../../agents/deployments/stored-deployments.ts";
+import type { ToolGateway } from "../../agents/gateway/tool-gateway.ts";
 import { remembers, scopeFor } from "../../agents/memory/agent-memory.ts";
 import { type MemoryAdapter, memoryAdapter } from "../../agents/memory/memory-adapter.ts";
 import { type NamedSecret, redactor } from "../../agents/memory/redact.ts";
@@ -28,6 +29,7 @@ import type { Config } from "../settings.ts";
 import { packageVersion } from "../version.ts";
 import { agentBindings, agentsFileOf, namedKeysIn } from "./agent-bindings.ts";
 import { askingNodes, mocksOf } from "./agent-nodes.ts";
+import { configuredGateway, withGateway } from "./tool-gateway.ts";
 
 /** What agents and evaluations are made of in this process. */
 export interface AgentServices extends EvalServices {
@@ -36,7 +38,10 @@ export interface AgentServices extends EvalServices {
   /** Absent where deployments are switched off: then no channel leads anywhere. */
   readonly channels?: ChannelResolver;
   readonly memory: MemoryAdapter;
+  /** Its `close` also closes the gateway. */
   readonly tools: McpTools;
+  /** Offers tools and memory to programs and endpoints. */
+  readonly gateway: ToolGateway;
   /** Secrets that have a name in what is remembered. */
   readonly namedSecrets: readonly NamedSecret[];
   /** There while the conformance seams are on. */
@@ -47,7 +52,8 @@ export interface AgentServices extends EvalServices {
 export function agentServices(store: Store, config: Config, scrubber: Pick<Scrubber, "scrubText">): AgentServices {
   const file = agentsFileOf(config);
   const hasDatabase = config.databaseUrl !== undefined;
-  const bindings = agentBindings(file, scrubber, { hasDatabase });
+  const gateway = configuredGateway(config);
+  const bindings = agentBindings(file, scrubber, { hasDatabase }, ownEnvironment(), gateway);
   const namedSecrets = namedSecretsOf(config, file);
   const memory = memoryAdapter({
     store,
@@ -59,13 +65,14 @@ export function agentServices(store: Store, config: Config, scrubber: Pick<Scrub
   const environment = ownEnvironment();
   // The keys in the agents file are for those it names them for. A server of tools is often somebody else's program.
   const ours = { hasDatabase, names: namedKeysIn(file, environment).map(({ id }) => id) };
-  const tools = mcpTools(file.mcp, {
+  const mcp = mcpTools(file.mcp, {
     environment,
     ours,
     directory: process.cwd(),
     scrubText: scrubber.scrubText,
     version,
   });
+  const tools = withGateway(mcp, gateway);
   const mocks = mocksOf(config);
   const standing = mocks === undefined ? {} : { standing: conformanceDeployments };
   const installed = installedAgents(store, bindings, tools, memory, standing);
@@ -78,6 +85,7 @@ export function agentServices(store: Store, config: Config, scrubber: Pick<Scrub
     agents,
     memory,
     tools,
+    gateway,
     namedSecrets,
     ...(mocks === undefined ? {} : { mocks }),
     ...(deploys ? { channels } : {}),
@@ -111,7 +119,8 @@ function installedAgents(
     activeVersions: (visible, agentId) => activeVersions(store, visible, agentId, standing),
     bindingFor,
     toolsFor: tools.toolsFor,
-    memoryFor: async (owner, agent) => (remembers(agent) ? memory.list(scopeFor(owner, agent.agentId)) : []),
+    memoryFor: async (owner, agent, options) =>
+      remembers(agent) ? memory.list(scopeFor(owner, agent.agentId), options) : [],
   };
 }
 

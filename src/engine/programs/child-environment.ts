@@ -1,5 +1,5 @@
-/** Where keys, tokens and the database are; `ASSAY_DATA` and `ASSAY_DATABASE_URL` among them. */
-const OWN = /^ASSAY_(DATA(BASE.*)?|.*(KEY|TOKEN|SECRET|PASSWORD|HEADERS).*)$/i;
+/** Where keys, tokens and the database are; `ASSAY_DATA` and `ASSAY_DATABASE_URL` among them, and the tools of one agent. */
+const OWN = /^ASSAY_(DATA(BASE.*)?|TOOLS_URL|.*(KEY|TOKEN|SECRET|PASSWORD|HEADERS).*)$/i;
 
 /** What a client of PostgreSQL goes by. */
 const DATABASE = /^PG[A-Z]+$/;

@@ -12,14 +12,7 @@ export function aboutModes({ modes }: Pick<EvalPlan, "modes">, suite: Pick<Agent
   const declared = suite.modes.filter((mode) => !BESIDE.includes(mode));
   if (declared.length === 0) return [];
   const met = declared.every((mode) => modes.includes(mode));
-  return [{ condition: "all modes", wanted: declared.join(", "), found: modes.join(", "), met }, surroundings(modes)];
-}
-
-/** Live tools answer in place of the suite's, and what the agent remembers may be what somebody told it about these very tasks. */
-function surroundings(modes: readonly EvalMode[]): Condition {
-  const live = modes.includes("live-shadow");
-  const found = live ? "live ones, by mode live-shadow" : "those";
-  return told("tools and memory", "those of the suite", found, !live);
+  return [{ condition: "all modes", wanted: declared.join(", "), found: modes.join(", "), met }];
 }
 
 /** What no score shows: results that were not measured, trials that it leaves out, and what an agent gave away while it was right. */

@@ -16,6 +16,7 @@ import { readResults } from "../run/read-results.ts";
 import { parseSuiteRef } from "../suite/suite-ref.ts";
 import { readSuite } from "../suite/suite-store.ts";
 import { aboutConduct, aboutModes } from "./conduct-conditions.ts";
+import { aboutSurroundings } from "./fixture-conditions.ts";
 
 /** What speaks about an evaluation beside its own summary. Whatever is absent cannot be asked for: that is a no. */
 export interface EvidenceSources {
@@ -70,6 +71,7 @@ export function evidenceReader(host: Pick<Host, "store" | "nowMs">, sources: Evi
       const suite = await suiteOf(host, visible, plan);
       const found: Found = { ...asked, runId, run, plan, ...(suite === undefined ? {} : { suite }) };
       const ended = condition("evaluation ended", "completed", run.status, run.status === "completed");
+      const results = ended.met ? await readResults(host.store, visible.tenant, runId) : [];
       const conditions = [
         named,
         kind,
@@ -77,8 +79,9 @@ export function evidenceReader(host: Pick<Host, "store" | "nowMs">, sources: Evi
         ...aboutAgent(found),
         ...aboutSuite(found),
         ...(suite === undefined ? [] : aboutModes(plan, suite)),
+        ...(suite === undefined ? [] : aboutSurroundings(plan, suite, results, required?.allowUnusedFixtures)),
         ...aboutAge(found, host.nowMs()),
-        ...(ended.met ? aboutConduct(plan, await readResults(host.store, visible.tenant, runId)) : []),
+        ...(ended.met ? aboutConduct(plan, results) : []),
         ...(ended.met ? await spokenFor("score", () => aboutScore(found, sources)) : []),
         ...(ended.met ? await spokenFor("judge certificate", () => aboutJudge(found, sources)) : []),
       ];

@@ -129,6 +129,7 @@ function warningsOf(report: EvalReport): string[] {
     ...(stopped === undefined ? comparisonWarnings(report) : [partialText(stopped)]),
     ...notRun(report),
     ...(unsafe === undefined ? [] : [`${raised(unsafe)}.`]),
+    ...unusedFixtures(report),
     ...(modes.includes("live-shadow") ? ["Live tools and memory answered in place of fixtures (live-shadow)."] : []),
     ...(trials.errors > 0
       ? [`${trials.errors} of ${trials.total} trials ended in an error: ${errorsText(errorsByCode)}.`]
@@ -160,6 +161,20 @@ function partialText(stopped: EvalStop): string {
 function unsafeText({ tasks }: EvalReport): string | undefined {
   const found = tasks.filter(({ findings }) => findings.length > 0).length;
   return found === 0 ? undefined : `something unsafe was noticed in ${found === 1 ? "1 task" : `${found} tasks`}`;
+}
+
+const UNUSED_NAMED_MAX = 5;
+
+/** A task can pass although its agent never asked for what the task gives it; then it says less than it seems to. */
+function unusedFixtures({ tasks }: EvalReport): string[] {
+  const unused = tasks.filter(({ fixturesUnused = [] }) => fixturesUnused.length > 0);
+  if (unused.length === 0) return [];
+  const named = unused
+    .slice(0, UNUSED_NAMED_MAX)
+    .map(({ taskId, fixturesUnused = [] }) => `${taskId} (${fixturesUnused.join(", ")})`);
+  const more = unused.length > UNUSED_NAMED_MAX ? `, and ${unused.length - UNUSED_NAMED_MAX} more` : "";
+  const count = unused.length === 1 ? "1 task" : `${unused.length} tasks`;
+  return [`Fixtures of ${count} were never used: ${named.join(", ")}${more}.`];
 }
 
 /** A suite may have more than was run; whoever reads that it passed should know. */

@@ -1,3 +1,4 @@
+import type { Binding } from "../../agents/binding.ts";
 import type { InstalledAgent } from "../../agents/installed-agent.ts";
 import { versionFor } from "../../agents/resolve-agent.ts";
 import { beginRun, type CreateRun, checkMockProvider } from "../../engine/create-run.ts";
@@ -72,10 +73,12 @@ async function planOf(
   const modes = modesOf(services, suite, configurable);
   const agent = await agentOf(services, caller, agentId, configurable);
   checkFit(suite, agent, configurable);
-  if (services.agents.bindingFor(agent) === undefined) {
+  const binding = services.agents.bindingFor(agent);
+  if (binding === undefined) {
     throw refuse(`this host does not know how to call ${agentId}; bind it in the agents file`);
   }
   const tasks = chosen(tasksOfModes(suite, modes), configurable);
+  checkTools(binding, agentId, tasks, modes);
   checkSize(services, tasks);
   checkCost(services, suite, configurable);
   checkInputs(agent, tasks);
@@ -163,6 +166,19 @@ function chosen(tasks: readonly EvalTask[], { taskIds }: EvalConfigurable): Eval
   const selected = tasks.filter(({ taskId }) => taskIds === undefined || taskIds.includes(taskId));
   if (selected.length === 0) throw refuse("no task is left to evaluate; choose other modes or other taskIds");
   return selected;
+}
+
+/** Fixtures that cannot reach the agent would make a verdict about something else. */
+function checkTools(
+  { noTools }: Binding,
+  agentId: string,
+  tasks: readonly EvalTask[],
+  modes: readonly EvalMode[],
+): void {
+  if (noTools === undefined || modes.every((mode) => mode === "live-shadow")) return;
+  const task = tasks.find(({ fixtures }) => (fixtures?.toolResponses ?? []).length > 0);
+  if (task === undefined) return;
+  throw refuse(`task ${task.taskId} has fixtures for tools, and ${agentId} cannot be offered them: ${noTools}`);
 }
 
 function checkSize({ settings: { maxTasksPerSuite } }: EvalServices, tasks: readonly EvalTask[]): void {

@@ -104,12 +104,13 @@ async function baselinePart(store: Store, owner: Owner, plan: EvalPlan, candidat
 }
 
 function taskPart(result: TaskResult, figures: TaskFigures, content: boolean): EvalReport["tasks"][number] {
-  const { findings, trials } = result;
+  const { findings, trials, fixturesUnused } = result;
   return {
     ...figures,
     findings: findings.map(({ kind, severity, by, trial }) => ({ kind, severity, by, trial })),
     errors: trials.flatMap(({ trial, error }) => (error === undefined ? [] : [{ trial, code: error.code }])),
     cached: cachedOf(result),
+    ...(fixturesUnused === undefined ? {} : { fixturesUnused: [...fixturesUnused] }),
     ...(content ? { content: trials.map((trial) => ({ ...trial, findings: findingsIn(result, trial.trial) })) } : {}),
   };
 }

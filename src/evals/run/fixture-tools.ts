@@ -1,23 +1,51 @@
+import type { Binding } from "../../agents/binding.ts";
 import type { InstalledAgent } from "../../agents/installed-agent.ts";
+import { READING_MEMORY } from "../../agents/memory/memory-tools.ts";
 import type { ToolSurface } from "../../agents/tool-surface.ts";
 import type { Scrubber } from "../../formats/scrub.ts";
 import type { Fixtures } from "../../protocol/eval-suite.ts";
 import type { MemoryEntry } from "../../protocol/memory.ts";
 
+/** How the memory seed is called among the fixtures of a task that were not used. */
+export const MEMORY_SEED = "memorySeed";
+
 /**
- * Tools that answer what the task says and reach nothing: each answer of a tool once, in order, and the last one ever after.
- * A tool without an answer fails, so that nothing live is reached by mistake.
+ * The tools that an agent may call in a task: those of its manifest. Without a manifest, those that the fixtures name; a memory seed
+ * names the tools that read it.
  */
-export function fixtureTools({ toolAllowlist }: InstalledAgent, { toolResponses = [] }: Fixtures = {}): ToolSurface {
+export function allowedTools(
+  { toolAllowlist, hasManifest }: Pick<InstalledAgent, "toolAllowlist" | "hasManifest">,
+  fixtures: Fixtures = {},
+): readonly string[] {
+  if (hasManifest !== false) return [...new Set(toolAllowlist)];
+  const { memorySeed = [] } = fixtures;
+  return [...new Set([...toolNames(fixtures), ...(memorySeed.length > 0 ? READING_MEMORY : [])])];
+}
+
+function toolNames({ toolResponses = [] }: Fixtures): string[] {
+  return [...new Set(toolResponses.map(({ tool }) => tool))];
+}
+
+/**
+ * Tools that answer what the task says and reach nothing: each answer of a tool once, in order, and the last one ever after. Memory
+ * tools without an answer of their own read the seed; any other tool without one fails, so that nothing live is reached by mistake.
+ */
+export function fixtureTools(
+  allowed: readonly string[],
+  { toolResponses = [] }: Fixtures = {},
+  memory?: ToolSurface,
+): ToolSurface {
   const answers = new Map<string, unknown[]>();
   for (const { tool, response } of toolResponses) answers.set(tool, [...(answers.get(tool) ?? []), response ?? null]);
+  const seeded = new Map(memory?.tools.map((tool) => [tool.name, tool]));
   return {
-    tools: [...new Set(toolAllowlist)].map((name) => ({ name })),
-    async call(name, _args, signal) {
+    tools: allowed.map((name) => seeded.get(name) ?? { name }),
+    async call(name, args, signal) {
       signal.throwIfAborted();
       const left = answers.get(name);
-      if (left === undefined) return { status: "error", error: `The task has no fixture for the tool ${name}.` };
-      return { status: "ok", outcome: left.length > 1 ? left.shift() : left[0] };
+      if (left !== undefined) return { status: "ok", outcome: left.length > 1 ? left.shift() : left[0] };
+      if (memory !== undefined && seeded.has(name)) return memory.call(name, args, signal);
+      return { status: "error", code: "fixture_missing", error: `The task has no fixture for the tool ${name}.` };
     },
   };
 }
@@ -33,4 +61,21 @@ export function seededMemory({ memorySeed = [] }: Fixtures, scrubber: Scrubber, 
       createdAt: at,
     };
   });
+}
+
+/**
+ * The fixtures of a task that no call asked for: names of tools, and `memorySeed`. Models and endpoints are handed the seed with their
+ * task; programs and scripts have to ask for it. Undefined where the task has no fixtures.
+ */
+export function unusedFixtures(
+  fixtures: Fixtures | undefined,
+  { kind }: Pick<Binding, "kind">,
+  asked: readonly string[],
+): string[] | undefined {
+  const { memorySeed = [] } = fixtures ?? {};
+  const named = toolNames(fixtures ?? {});
+  if (named.length === 0 && memorySeed.length === 0) return undefined;
+  const isHanded = kind === "model" || kind === "http";
+  const isSeedUnused = memorySeed.length > 0 && !isHanded && !READING_MEMORY.some((name) => asked.includes(name));
+  return [...named.filter((name) => !asked.includes(name)), ...(isSeedUnused ? [MEMORY_SEED] : [])];
 }

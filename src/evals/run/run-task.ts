@@ -1,4 +1,5 @@
 import { invoke } from "../../agents/invoke.ts";
+import { snapshotTools } from "../../agents/memory/memory-snapshot.ts";
 import { totalCost, usageEvent } from "../../agents/usage-event.ts";
 import type { EvalTask } from "../../protocol/eval-suite.ts";
 import type { EventDraft } from "../../protocol/events.ts";
@@ -6,7 +7,8 @@ import type { DocumentWrite } from "../../store/documents.ts";
 import { taskBar, taskPasses } from "../score/task-bar.ts";
 import type { Budget } from "./budget.ts";
 import type { EvalRun } from "./eval-run.ts";
-import { fixtureTools, seededMemory } from "./fixture-tools.ts";
+import { allowedTools, fixtureTools, seededMemory, unusedFixtures } from "./fixture-tools.ts";
+import { liveTools } from "./live-tools.ts";
 import { observedTools } from "./observed-tools.ts";
 import { type Scored, scoreTrial } from "./score-trial.ts";
 import type { TaskResult } from "./task-result.ts";
@@ -81,7 +83,9 @@ async function runTrial(
       },
       (event) => events.push(event),
     );
-    const scored = await scoreTrial(run, { task, trial, invocationId, retries, invoked, toolResults: seen });
+    const attempted = { task, trial, invocationId, retries, invoked, toolResults: seen };
+    const asked = [...new Set(seen.map(({ tool }) => tool))];
+    const scored: Scored = { ...(await scoreTrial(run, attempted)), asked };
     for (const used of scored.usage) events.push(usageEvent(nodeId, used));
     budget.spend(scored.trial.costUsd);
     if (scored.trial.error === undefined || retries >= plan.retryErrors) return withEarlier(scored, earlier);
@@ -98,20 +102,30 @@ function withEarlier(scored: Scored, earlier: readonly Scored[]): Scored {
     ...scored,
     trial: { ...trial, ...(costUsd === undefined ? {} : { costUsd }) },
     findings: [...earlier.flatMap(({ findings }) => findings), ...scored.findings],
+    asked: [...earlier, scored].flatMap(({ asked = [] }) => asked),
   };
 }
 
-async function surroundings({ host, services, plan, agent, owner, signal }: EvalRun, task: EvalTask) {
-  if (plan.modes.includes("live-shadow")) {
+/** Whether tools and memory are the live ones in place of the fixtures of the task. */
+function isLive({ plan }: EvalRun): boolean {
+  return plan.modes.includes("live-shadow");
+}
+
+async function surroundings(run: EvalRun, task: EvalTask) {
+  const { host, services, agent, owner } = run;
+  const allowed = allowedTools(agent, task.fixtures);
+  if (isLive(run)) {
     const memory = await services.agents.memoryFor(owner, agent);
-    return { tools: await services.agents.toolsFor(agent, signal), memory, memoryBound: memory.length > 0 };
+    return { tools: await liveTools(run, allowed), memory, memoryBound: memory.length > 0 };
   }
   const at = new Date(host.nowMs()).toISOString();
   const memory = seededMemory(task.fixtures ?? {}, host.scrubber, at);
-  return { tools: fixtureTools(agent, task.fixtures), memory, memoryBound: memory.length > 0 };
+  const seeded = snapshotTools(allowed, memory, host.newId);
+  return { tools: fixtureTools(allowed, task.fixtures, seeded), memory, memoryBound: memory.length > 0 };
 }
 
-function resultOf({ suite }: EvalRun, task: EvalTask, scored: readonly Scored[]): TaskResult {
+function resultOf(run: EvalRun, task: EvalTask, scored: readonly Scored[]): TaskResult {
+  const { suite, binding } = run;
   const trials = scored.map(({ trial }) => trial);
   const findings = scored.flatMap((one) => one.findings);
   const scores = trials.flatMap(({ score }) => score ?? []);
@@ -119,6 +133,8 @@ function resultOf({ suite }: EvalRun, task: EvalTask, scored: readonly Scored[])
   const bar = taskBar(task, suite.thresholds);
   const costUsd = totalCost(trials);
   const valid = scored.flatMap(({ schemaValid }) => schemaValid ?? []);
+  const asked = scored.flatMap((one) => one.asked ?? []);
+  const fixturesUnused = isLive(run) ? undefined : unusedFixtures(task.fixtures, binding, asked);
   return {
     taskId: task.taskId,
     score,
@@ -128,6 +144,7 @@ function resultOf({ suite }: EvalRun, task: EvalTask, scored: readonly Scored[])
     latencyMs: Math.round(trials.reduce((sum, { latencyMs }) => sum + latencyMs, 0) / trials.length),
     ...(valid.length === 0 ? {} : { schemaValid: valid.every(Boolean) }),
     findings,
+    ...(fixturesUnused === undefined ? {} : { fixturesUnused }),
     trials,
   };
 }

@@ -8,6 +8,7 @@ import { scoreGolden } from "../score/golden.ts";
 import { rubricScore } from "../score/rubric-score.ts";
 import { meets, taskBar } from "../score/task-bar.ts";
 import type { EvalRun } from "./eval-run.ts";
+import { allowedTools } from "./fixture-tools.ts";
 import { keptOutput } from "./kept-output.ts";
 import type { ObservedTool } from "./observed-tools.ts";
 import type { Finding, TrialResult } from "./task-result.ts";
@@ -18,6 +19,8 @@ export interface Scored {
   readonly schemaValid?: boolean;
   /** Of the judge. */
   readonly usage: readonly Usage[];
+  /** The tools that the agent called, each once. */
+  readonly asked?: readonly string[];
 }
 
 export interface Attempted {
@@ -37,12 +40,13 @@ export async function scoreTrial(run: EvalRun, attempted: Attempted): Promise<Sc
   const base = { trial, invocationId, retries, cached: false, passed: false, latencyMs: invoked.latencyMs };
   const schema = invoked.schemaValid === undefined ? {} : { schemaValid: invoked.schemaValid };
   const answered = answerOf(invoked);
+  const allowed = allowedTools(agent, task.fixtures);
   const conduct = {
     task,
     output: answered.output ?? null,
     systemPrompt: agent.systemPrompt,
     // One that it may call and this host does not have is a gap of the host.
-    refusedTools: invoked.denied.filter((name) => !agent.toolAllowlist.includes(name)),
+    refusedTools: invoked.denied.filter((name) => !allowed.includes(name)),
   };
   const found = findingsOf(conduct, host.scrubber).map(({ detector, kind, severity, note }) => ({
     kind,

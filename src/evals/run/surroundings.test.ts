@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { InstalledAgent } from "../../agents/installed-agent.ts";
 import type { EvalMode, EvalTask } from "../../protocol/eval-suite.ts";
 import type { MemoryEntry } from "../../protocol/memory.ts";
 import { ADA, until } from "../../testing/engine.ts";
@@ -28,10 +29,15 @@ const witness: Behaviour = async ({ input, tools, memory, signal }) => {
   return { type: "completed", output: { seen, memory: memory.map(({ content }) => content) } };
 };
 
-async function evaluated(mode: EvalMode, task: Partial<EvalTask> & { readonly input: readonly string[] }) {
+async function evaluated(
+  mode: EvalMode,
+  task: Partial<EvalTask> & { readonly input: readonly string[] },
+  behave: Behaviour = witness,
+  agent: Partial<InstalledAgent> = {},
+) {
   const { store } = bench;
   const calls: string[] = [];
-  const agents = agentsOf([agentOf({ toolAllowlist: ["crm:find", "crm:lost"] })], witness, {
+  const agents = agentsOf([agentOf({ toolAllowlist: ["crm:find", "crm:lost"], ...agent })], behave, {
     toolsFor: async () => ({
       tools: [{ name: "crm:find" }],
       call: async (name) => {
@@ -41,10 +47,11 @@ async function evaluated(mode: EvalMode, task: Partial<EvalTask> & { readonly in
     }),
     memoryFor: async () => [LIVE_MEMORY],
   });
-  const suite = suiteOf([{ ...goldenTask("a", null, "?"), ...task }], { modes: [mode] });
+  const suiteId = `local.test.evals.${mode}`;
+  const suite = suiteOf([{ ...goldenTask("a", null, "?"), ...task }], { modes: [mode], suiteId });
   const made = await evalHost(store, suite, { agents });
   const host = { ...made.host, hands: bench.work(made.host) };
-  const runId = await beginEval({ ...made, host });
+  const runId = await beginEval({ ...made, host }, {}, { suite: suiteId });
   await until(store, runId, ended);
   const report = await evalReport(host, ADA, runId, { content: true });
   const trial = report.tasks[0]?.content?.[0] as { readonly output: unknown } | undefined;
@@ -80,6 +87,29 @@ describe("a task of an evaluation", () => {
     expect(output).toEqual({ seen: ["error"], memory: [] });
     expect(calls).toEqual([]);
     expect(report.tasks[0]?.findings).toEqual([]);
+  });
+
+  test("without a fixture for a tool that it may call is told fixture_missing", async () => {
+    const results: unknown[] = [];
+    const asks: Behaviour = async ({ tools, signal }) => {
+      results.push(await tools.call("crm:lost", {}, signal));
+      return { type: "completed", output: null };
+    };
+    await evaluated("golden", { input: [], fixtures: FIXTURES }, asks);
+    expect(results).toMatchObject([{ status: "error", code: "fixture_missing" }]);
+  });
+
+  test("reads its seed, or its live memory in mode live-shadow, by the memory tools that it may call", async () => {
+    const remembering = { toolAllowlist: ["memory:list"], memoryShape: { longTerm: true } };
+    const asks: Behaviour = async ({ tools, signal }) => {
+      const [listed, put] = [await tools.call("memory:list", {}, signal), await tools.call("memory:put", {}, signal)];
+      const entries = listed.status === "ok" ? (listed.outcome as MemoryEntry[]).map(({ content }) => content) : [];
+      return { type: "completed", output: [...entries, put.status] };
+    };
+    const told = async (mode: EvalMode) =>
+      (await evaluated(mode, { input: [], fixtures: FIXTURES }, asks, remembering)).output;
+    expect(await told("golden")).toEqual(["writes from Austria", "forbidden"]);
+    expect(await told("live-shadow")).toEqual(["lives here", "forbidden"]);
   });
 
   test("in mode live-shadow finds live tools and memory in place of its fixtures", async () => {

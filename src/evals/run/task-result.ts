@@ -13,6 +13,11 @@ export interface TaskResult {
   readonly latencyMs: number;
   readonly schemaValid?: boolean;
   readonly findings: readonly Finding[];
+  /**
+   * The fixtures of the task that no trial asked for: names of tools, and `memorySeed`. Absent where the task has no fixtures, where
+   * live tools answered, and in results of versions that did not record it.
+   */
+  readonly fixturesUnused?: readonly string[];
   readonly trials: readonly TrialResult[];
 }
 

@@ -27,7 +27,8 @@ export function cacheKey(run: EvalRun, task: EvalTask, trial: number): string | 
   const asked = { taskId, input, fixtures: fixtures ?? null, trial };
   // What was said in one workspace is not shown in another.
   const workspace = run.owner.workspace ?? null;
-  const parts = { workspace, agentId, agentHash: agent.contentHash, version, ...asked, scorer };
+  // Earlier versions kept no list of the tools that were asked, and offered programs and endpoints none.
+  const parts = { format: 2, workspace, agentId, agentHash: agent.contentHash, version, ...asked, scorer };
   const settings = { threshold: agent.confidenceThreshold ?? null, judged: services.judge !== undefined };
   return createHash("sha256")
     .update(canonicalJson(JSON.parse(JSON.stringify({ ...parts, settings }))))

@@ -68,6 +68,11 @@ export function taskProblem(task: OutcomeTask): string {
   ].join("; ");
 }
 
+/** The fixtures of a task that no trial asked for, in words; undefined where all were used. */
+export function unusedFixturesText({ fixturesUnused = [] }: OutcomeTask): string | undefined {
+  return fixturesUnused.length === 0 ? undefined : `fixtures never used: ${fixturesUnused.join(", ")}`;
+}
+
 /** Three digits are more than a suite of some hundred tasks can tell. */
 export function figure(value: number): string {
   return String(Math.round(value * 1000) / 1000);

@@ -6,6 +6,7 @@ import {
   plainText,
   taskProblem,
   taskState,
+  unusedFixturesText,
 } from "./eval-outcome.ts";
 import { overrideMarks, overrideTotals } from "./override-marks.ts";
 
@@ -79,7 +80,12 @@ function taskCase(
 ): string[] {
   const start = { classname: suiteId, name: task.taskId, time: fixed(secondsOf(task)) };
   const state = taskState(task);
-  const all = { ...(task.cached > 0 ? { cachedTrials: String(task.cached) } : {}), ...marks };
+  const { fixturesUnused = [] } = task;
+  const all = {
+    ...(task.cached > 0 ? { cachedTrials: String(task.cached) } : {}),
+    ...(fixturesUnused.length > 0 ? { fixturesUnused: fixturesUnused.join(",") } : {}),
+    ...marks,
+  };
   const properties = Object.entries(all).map(([name, value]) => open("property", { name, value }, true));
   const marked = properties.length > 0 ? [`      <properties>${properties.join("")}</properties>`] : [];
   if (state === "passed" && marked.length === 0) return [`    ${open("testcase", start, true)}`];
@@ -92,7 +98,9 @@ function taskCase(
       ? open(tag, attributes, true)
       : `${open(tag, attributes)}${escaped(quotes.join("\n"))}</${tag}>`;
   const problem = state === "passed" ? [] : [`      ${body}`];
-  return [`    ${open("testcase", start)}`, ...marked, ...problem, "    </testcase>"];
+  const unused = unusedFixturesText(task);
+  const noted = unused === undefined ? [] : [`      <system-out>${escaped(unused)}</system-out>`];
+  return [`    ${open("testcase", start)}`, ...marked, ...problem, ...noted, "    </testcase>"];
 }
 
 function verdictCase({ verdict, sentence }: EvalOutcome["conclusion"]): string {

@@ -1,0 +1,96 @@
+import { matches, problemsOf, Type } from "../../protocol/schema.ts";
+import type { ToolResult } from "../tool-surface.ts";
+import { usable } from "../usable-value.ts";
+import { type ToolOffer, withoutToken } from "./tool-offer.ts";
+
+/** An answer of the gateway: a status and a JSON body, or none. */
+export interface GatewayAnswer {
+  readonly status: number;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface GatewayRequest {
+  readonly method: string;
+  /** The last part of the path, so that a proxy may add parts before it. */
+  readonly resource: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Reads the whole body. Undefined where it is larger than the limit. */
+  readonly body: () => Promise<string | undefined>;
+  /** Aborted when the caller has gone. */
+  readonly signal: AbortSignal;
+}
+
+const CallRequest = Type.Object(
+  { tool: Type.String({ minLength: 1, maxLength: 512 }), arguments: Type.Optional(Type.Unknown()) },
+  { additionalProperties: false },
+);
+
+const METHODS: Readonly<Record<string, string>> = { tools: "GET", call: "POST", mcp: "POST" };
+
+/** Answers one request of an agent that was offered these tools. */
+export async function answerRequest(offer: ToolOffer, request: GatewayRequest): Promise<GatewayAnswer> {
+  const { method, resource } = request;
+  const wanted = Object.hasOwn(METHODS, resource) ? METHODS[resource] : undefined;
+  if (wanted === undefined) return refusal(404, "not_found", "There are /tools, /call and /mcp here.");
+  if (method !== wanted) {
+    return { ...refusal(405, "method_not_allowed", `Use ${wanted} for /${resource}.`), headers: { allow: wanted } };
+  }
+  if (resource === "tools") return { status: 200, body: { tools: listed(offer) } };
+  const text = await request.body();
+  if (text === undefined) return refusal(413, "payload_too_large", "The body is too large.");
+  const read = readJson(withoutToken(text, offer.token));
+  if ("problem" in read) return refusal(400, "invalid_request", `The body ${read.problem}.`);
+  if (resource === "call") return answerCall(offer, read.value, request.signal);
+  // Loaded with the first request: most agents never speak MCP.
+  const { answerMcp } = await import("./gateway-mcp.ts");
+  return answerMcp(offer, read.value, request);
+}
+
+export function refusal(status: number, code: string, message: string): GatewayAnswer {
+  return { status, body: { error: { code, message } } };
+}
+
+function listed({ tools }: ToolOffer) {
+  return tools.map(({ name, description, inputSchema }) => ({
+    name,
+    ...(description === undefined ? {} : { description }),
+    ...(inputSchema === undefined ? {} : { inputSchema }),
+  }));
+}
+
+function readJson(text: string): { readonly value: unknown } | { readonly problem: string } {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { problem: "is not JSON" };
+  }
+  return usable(value);
+}
+
+async function answerCall(offer: ToolOffer, value: unknown, signal: AbortSignal): Promise<GatewayAnswer> {
+  if (!matches(CallRequest, value)) {
+    const [first] = problemsOf(CallRequest, value);
+    return refusal(400, "invalid_request", `The body${first?.path ?? ""} ${first?.problem ?? "does not match"}.`);
+  }
+  const result = await offer.call(value.tool, value.arguments ?? {}, signal);
+  if ("refusal" in result) return REFUSALS[result.refusal];
+  if (result.status === "ok") return { status: 200, body: { result: result.outcome ?? null } };
+  // What a tool answers is 200, errors too: the request itself was good.
+  return { status: result.status === "forbidden" ? 403 : 200, body: { error: toolError(result) } };
+}
+
+export const REFUSALS = {
+  too_many_calls: refusal(429, "too_many_calls", "The invocation makes too many calls; wait for the ones under way."),
+  offer_ended: refusal(401, "unauthenticated", "The invocation that this token belongs to has ended."),
+} as const;
+
+/** The code and the message of a tool that gave no result. */
+export function toolError(result: Exclude<ToolResult, { readonly status: "ok" }>): {
+  readonly code: string;
+  readonly message: string;
+} {
+  const code = result.code ?? (result.status === "forbidden" ? "tool_not_allowed" : `tool_${result.status}`);
+  return { code, message: result.error === "" ? "The tool gave no reason." : result.error };
+}

@@ -1,0 +1,29 @@
+import type { AgentAnswer, AgentTask } from "../binding.ts";
+import { failed } from "../bindings/failure.ts";
+import type { OfferedTools, ToolGateway } from "./tool-gateway.ts";
+
+/** Where an agent finds its tools; undefined where it is offered none. */
+export type ToolAccess = Pick<OfferedTools, "url" | "token"> | undefined;
+
+/** Calls an agent while the tools of its task are offered to it; they are withdrawn however the call ends. */
+export async function withTools(
+  gateway: ToolGateway | undefined,
+  { tools, signal }: Pick<AgentTask, "tools" | "signal">,
+  call: (access: ToolAccess) => Promise<AgentAnswer>,
+  agentUrl?: string,
+): Promise<AgentAnswer> {
+  if (gateway === undefined || (agentUrl !== undefined && gateway.problemFor(agentUrl) !== undefined)) {
+    return call(undefined);
+  }
+  let offered: OfferedTools;
+  try {
+    offered = await gateway.offer(tools, signal, agentUrl);
+  } catch (error) {
+    return failed("agent_not_configured", `the tool gateway cannot be started: ${(error as Error).message}`);
+  }
+  try {
+    return await call(offered);
+  } finally {
+    await offered.withdraw();
+  }
+}
