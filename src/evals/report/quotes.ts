@@ -20,12 +20,17 @@ export function quotesOf({ tasks }: EvalReport): Map<string, string[]> {
     quotes.set(
       taskId,
       wrong.flatMap((trial) => [
-        ...(trials.length > 1 ? [`Trial ${trial.trial}${trial.cached ? " (cached)" : ""}:`] : []),
+        ...(trials.length > 1 ? [`Trial ${trial.trial}${marksOf(trial)}:`] : []),
         ...trialLines(trial),
       ]),
     );
   }
   return quotes;
+}
+
+function marksOf({ mode, cached }: ToldTrial): string {
+  const marks = [...(mode === undefined ? [] : [mode]), ...(cached ? ["cached"] : [])];
+  return marks.length === 0 ? "" : ` (${marks.join(", ")})`;
 }
 
 function trialLines({ error, difference, criteria = [], findings = [], output }: ToldTrial): string[] {
