@@ -73,7 +73,10 @@ function figuresOf({ figures, modeFigures, aggregateScore, baseline, cachedTrial
 
 function byMode(modeFigures: EvalReport["modeFigures"]): string {
   return modeFigures
-    .map(({ mode, figures }) => `${mode} ${figures.tasks.passed} of ${figures.tasks.total}, score ${estimate(figures.score)}`)
+    .map(
+      ({ mode, figures }) =>
+        `${mode} ${figures.tasks.passed} of ${figures.tasks.total}, score ${estimate(figures.score)}`,
+    )
     .join("; ");
 }
 
