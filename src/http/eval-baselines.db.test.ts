@@ -101,7 +101,7 @@ describe.each(BOTH_STORES)("a baseline on %s", (_, open) => {
     expectError(await name(byFile), "not_found");
 
     expectError(await keep({ ...file, aggregateScore: 0 }), "validation_error");
-    expectError(await keep({ ...file, version: 2 }), "validation_error");
+    expectError(await keep({ ...file, version: 3 }), "validation_error");
     expectError(await keep(file, "owner", "0".repeat(64)), "validation_error");
     expectError(await keep(file, "viewer"), "forbidden");
     expect((await keep(file)).json()).toEqual({ fileSha256 });

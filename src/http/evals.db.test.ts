@@ -106,7 +106,11 @@ describe.each(BOTH_STORES)("evaluations on %s", (_, open) => {
       await host.keep(judged);
       const configurable = { evalModes: ["rubric"] };
       await refused({ evalSuiteRef: judged.suiteId, configurable }, "validation_error", /does not serve mode rubric/);
-      await refused({ evalSuiteRef: judged.suiteId }, "validation_error", /no mode that this host can serve/);
+      await refused(
+        { evalSuiteRef: judged.suiteId },
+        "validation_error",
+        /no mode that can run now: it declares rubric \(no judge is configured\)/,
+      );
     });
     test("with more tasks than the host takes", async () => {
       const large = named("large", { tasks: Array.from({ length: 9 }, (_, i) => goldenTask(`t${i}`, i)) });

@@ -1,5 +1,5 @@
 import { BaselineName } from "./eval-baseline.ts";
-import { SuiteId } from "./eval-suite.ts";
+import { EVAL_MODES, SuiteId } from "./eval-suite.ts";
 import { type Static, Type } from "./schema.ts";
 
 const closed = { additionalProperties: false } as const;
@@ -9,15 +9,24 @@ const Count = Type.Integer({ minimum: 0 });
 const Share = Type.Number({ minimum: 0, maximum: 1 });
 
 export const BASELINE_FORMAT = "assay-eval-baseline";
-export const BASELINE_FILE_VERSION = 1;
+export const BASELINE_FILE_VERSION = 2;
+
+const Outcome = {
+  score: Type.Union([Share, Type.Null({ description: "no trial could be scored" })]),
+  passed: Type.Boolean(),
+  trials: Type.Object({ scored: Count, passed: Count, errors: Count }, closed),
+};
 
 /** What a comparison needs to know of a task. */
 export const BaselineTask = Type.Object(
   {
     taskId: Name,
-    score: Type.Union([Share, Type.Null({ description: "no trial could be scored" })]),
-    passed: Type.Boolean(),
-    trials: Type.Object({ scored: Count, passed: Count, errors: Count }, closed),
+    ...Outcome,
+    passes: Type.Optional(
+      Type.Array(Type.Object({ mode: Type.Enum([...EVAL_MODES]), ...Outcome }, closed), {
+        description: "the task in each mode it was run in; absent in files of version 1: one pass for all modes",
+      }),
+    ),
   },
   closed,
 );
@@ -27,7 +36,7 @@ export type BaselineTask = Static<typeof BaselineTask>;
 export const BaselineFile = Type.Object(
   {
     format: Type.Literal(BASELINE_FORMAT),
-    version: Type.Literal(BASELINE_FILE_VERSION),
+    version: Type.Union([Type.Literal(1), Type.Literal(BASELINE_FILE_VERSION)]),
     name: BaselineName,
     suiteId: SuiteId,
     suiteVersion: Name,

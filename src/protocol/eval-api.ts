@@ -1,5 +1,5 @@
 import { EvalOverride } from "./eval-override.ts";
-import { Aggregate, Comparison, Rate, TaskFigures } from "./eval-statistics.ts";
+import { Aggregate, Comparison, Rate, TaskFigures, TaskPassFigures } from "./eval-statistics.ts";
 import { EVAL_MODES, MODEL_CLASSES } from "./eval-suite.ts";
 import { CertificateProblem } from "./judge-calibration.ts";
 import { RequireCertificate } from "./judge-certificate-api.ts";
@@ -64,6 +64,12 @@ export const EvalConfigurable = Type.Object(
     baselineFileSha256: Type.Optional(Type.String({ pattern: "^[0-9a-f]{64}$" })),
     agentVersion: Type.Optional(Name),
     taskIds: Type.Optional(Type.Array(Name, { uniqueItems: true })),
+    allowMissing: Type.Optional(
+      Type.Array(Name, {
+        description: "modes and tasks of the suite that need not be run for a verdict",
+        uniqueItems: true,
+      }),
+    ),
     trials: Type.Optional(Type.Integer({ minimum: 1 })),
     concurrency: Type.Optional(Type.Integer({ minimum: 1 })),
     retryErrors: Type.Optional(Type.Integer({ minimum: 0, maximum: 10 })),
@@ -114,13 +120,47 @@ export const EvalStop = Type.Object(
 );
 export type EvalStop = Static<typeof EvalStop>;
 
+/** Why a mode was not run, or a task in it. */
+export const NOT_RUN_REASONS = ["no_judge", "no_baseline", "not_named", "not_asked", "not_chosen"] as const;
+export type NotRunReason = (typeof NOT_RUN_REASONS)[number];
+
+/** Tasks of the suite that were not run in one of its modes, for one reason. */
+export const EvalNotRun = Type.Object(
+  {
+    mode: Type.Enum([...EVAL_MODES]),
+    reason: Type.Enum([...NOT_RUN_REASONS], {
+      description:
+        "no_judge: no judge is configured; no_baseline: regression needs one; not_named: live-shadow runs only when named; " +
+        "not_asked: other modes were asked for; not_chosen: other tasks were chosen",
+    }),
+    taskCount: Type.Integer({ minimum: 0, description: "tasks that were not run in this mode" }),
+    taskIds: Type.Array(Name, { description: "those of them that were run in no other mode either" }),
+    missing: Type.Integer({
+      minimum: 0,
+      description: "tasks that the evaluation should have had and could not run: without them there is no verdict",
+    }),
+    missingFromBaseline: Type.Integer({
+      minimum: 0,
+      description: "tasks that the caller left out and the baseline has: without them no verdict can be required",
+    }),
+  },
+  closed,
+);
+export type EvalNotRun = Static<typeof EvalNotRun>;
+
+const InMode = { mode: Type.Optional(Type.Enum([...EVAL_MODES])) };
+
 export const EvalReportTask = Type.Object(
   {
     ...TaskFigures.properties,
+    passes: Type.Array(TaskPassFigures, {
+      description:
+        "the task in each mode it was run in; empty where an earlier version made one pass for several modes",
+    }),
     findings: Type.Array(
-      Type.Object({ ...SafetyFinding.properties, by: Name, trial: Type.Integer({ minimum: 1 }) }, closed),
+      Type.Object({ ...SafetyFinding.properties, by: Name, trial: Type.Integer({ minimum: 1 }), ...InMode }, closed),
     ),
-    errors: Type.Array(Type.Object({ trial: Type.Integer({ minimum: 1 }), code: Name }, closed)),
+    errors: Type.Array(Type.Object({ trial: Type.Integer({ minimum: 1 }), ...InMode, code: Name }, closed)),
     cached: Type.Integer({ minimum: 0, description: "trials that were not run" }),
     fixturesUnused: Type.Optional(
       Type.Array(Name, {
@@ -144,7 +184,7 @@ export const EvalReport = Type.Object(
     suiteSha256: Name,
     agentId: Name,
     resolvedAgentVersion: Name,
-    modes: Type.Array(Type.Enum([...EVAL_MODES])),
+    modes: Type.Array(Type.Enum([...EVAL_MODES]), { description: "that were run; each is a pass of its own" }),
     trialsPerTask: Count,
     seed: Count,
     complete: Type.Boolean({
@@ -155,6 +195,10 @@ export const EvalReport = Type.Object(
     unmet: Type.Array(Type.Enum(["score", "cost", "cost_unknown", "latency"])),
     aggregateScore: Share,
     figures: Aggregate,
+    modeFigures: Type.Array(Type.Object({ mode: Type.Enum([...EVAL_MODES]), figures: Aggregate }, closed), {
+      description:
+        "the same figures for each mode that ran; empty where an earlier version made one pass for several modes",
+    }),
     cachedTrials: Count,
     baseline: Type.Optional(
       Type.Object(
@@ -176,6 +220,8 @@ export const EvalReport = Type.Object(
         description: "modes that the suite declares and the evaluation did not have, and how many of its tasks",
       },
     ),
+    notRun: Type.Array(EvalNotRun, { description: "what of the suite was not run, by mode and reason" }),
+    warnings: Type.Array(Type.String({ description: "what a reader should know who only sees that it passed" })),
     override: EvalOverride,
     tasks: Type.Array(EvalReportTask),
   },

@@ -1,3 +1,4 @@
+import { EVAL_MODES } from "./eval-suite.ts";
 import { type Static, Type } from "./schema.ts";
 
 /** Figures of evaluations. A rate or mean carries its count; what cannot be said is null, with the reason beside it. */
@@ -54,8 +55,12 @@ export const TaskFigures = Type.Object(
   {
     taskId: Type.String(),
     score: Type.Union([
-      Type.Number({ minimum: 0, maximum: 1, description: "mean of its scored trials" }),
-      Type.Null({ description: "no trial could be scored" }),
+      Type.Number({
+        minimum: 0,
+        maximum: 1,
+        description: "mean of its scored trials; of a task that was run in several modes, the lowest of these means",
+      }),
+      Type.Null({ description: "no trial could be scored, or none in one of its modes" }),
     ]),
     passed: Type.Boolean(),
     flaky: Type.Boolean({ description: "some of its scored trials passed, and some did not" }),
@@ -67,6 +72,21 @@ export const TaskFigures = Type.Object(
   closed,
 );
 export type TaskFigures = Static<typeof TaskFigures>;
+
+/** A task in one mode: its own trials, surroundings and score. */
+export const TaskPassFigures = Type.Object(
+  {
+    mode: Type.Enum([...EVAL_MODES]),
+    score: TaskFigures.properties.score,
+    passed: Type.Boolean(),
+    flaky: Type.Boolean(),
+    trials: TaskFigures.properties.trials,
+    latencyMs: TaskFigures.properties.latencyMs,
+    costUsd: TaskFigures.properties.costUsd,
+  },
+  closed,
+);
+export type TaskPassFigures = Static<typeof TaskPassFigures>;
 
 export const Aggregate = Type.Object(
   {
@@ -139,6 +159,9 @@ export const TasksNeeded = Type.Object(
 export type TasksNeeded = Static<typeof TasksNeeded>;
 
 const Side = Type.Object({ mean: MaybeNumber, count: Count }, closed);
+const ModeCounts = Type.Array(
+  Type.Object({ mode: Type.Enum([...EVAL_MODES]), tasks: Type.Integer({ minimum: 1 }) }, closed),
+);
 const Sides = Type.Object({ candidate: TaskIds, baseline: TaskIds }, closed);
 
 export const Comparison = Type.Object(
@@ -147,6 +170,10 @@ export const Comparison = Type.Object(
     reason: Type.String({ description: "the verdict in a sentence or two" }),
     pairs: Count,
     unpaired: Type.Object(Sides.properties, { ...closed, description: "tasks that only that side has" }),
+    unpairedModes: Type.Object(
+      { candidate: ModeCounts, baseline: ModeCounts },
+      { ...closed, description: "modes that only that side has, of tasks that both have" },
+    ),
     errored: Type.Object(Sides.properties, { ...closed, description: "tasks that side could not score" }),
     measure: Type.Enum(["pass_rate", "score"]),
     candidate: Side,

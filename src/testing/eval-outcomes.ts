@@ -51,9 +51,12 @@ export function reportOf(given: readonly TaskGiven[], more: Partial<EvalReport> 
     unmet: aggregateScore >= 0.8 ? [] : ["score"],
     aggregateScore,
     figures,
+    modeFigures: [],
     cachedTrials: given.reduce((sum, one) => sum + one.trials.filter(({ cached }) => cached).length, 0),
     compared: false,
     leftOut: { modes: [], tasks: 0 },
+    notRun: [],
+    warnings: [],
     override: {
       tasks: [],
       disputed: [],
@@ -67,6 +70,7 @@ export function reportOf(given: readonly TaskGiven[], more: Partial<EvalReport> 
     },
     tasks: tasks.map((task, i) => ({
       ...task,
+      passes: [],
       findings: given[i]?.findings ?? [],
       errors: (given[i]?.trials ?? []).flatMap(({ error }, j) =>
         error === undefined ? [] : [{ trial: j + 1, code: error.code }],

@@ -1,6 +1,8 @@
+import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { canonicalJson } from "../../formats/canonical-json.ts";
 import { baselineFileOf, baselineFileText } from "../../formats/eval/baseline-file.ts";
 import { BaselineFile } from "../../protocol/baseline-file.ts";
 import { parse } from "../../protocol/schema.ts";
@@ -46,7 +48,8 @@ describe("a baseline in a file", () => {
       trialsPerTask: 2,
     });
     expect(file).toMatchObject({ aggregateScore: 1, passed: true, passedCount: 20, setBy: expect.any(String) });
-    expect(file.tasks[0]).toEqual({ taskId: "a", score: 1, passed: true, trials: { scored: 2, passed: 2, errors: 0 } });
+    const outcome = { score: 1, passed: true, trials: { scored: 2, passed: 2, errors: 0 } };
+    expect(file.tasks[0]).toEqual({ taskId: "a", ...outcome, passes: [{ mode: "golden", ...outcome }] });
     expect(read(path).match(/^ {4}\{"taskId"/gm)).toHaveLength(20);
     expect((await desk.eval("baseline export", "main")).out).toBe(read(path));
     const typo = await desk.eval("baseline export", "mian");
@@ -101,6 +104,28 @@ describe("a baseline in a file", () => {
     expect(set.out).not.toContain("imported");
   });
 
+  test("of version 1, which has no modes, is compared with as one pass of each task", async () => {
+    const desk = new EvalDesk();
+    const file = desk.file("suite.json", suite);
+    const {
+      format,
+      version: _,
+      sha256: __,
+      tasks,
+      ...content
+    } = parse(BaselineFile, JSON.parse(read(made.path)), "file");
+    const said = { format, version: 1, ...content, tasks: tasks.map(({ passes: ___, ...task }) => task) };
+    const sha256 = createHash("sha256").update(canonicalJson(said)).digest("hex");
+    const path = desk.file("old.json", { ...said, sha256 });
+    const agent = desk.agents(lettersScript(letters));
+    const compared = await desk.eval("run", file, ...agent, "--baseline", path, "--require-verdict");
+    expect(compared).toMatchObject({
+      code: 0,
+      out: expect.stringContaining("over 20 tasks (0, 95 % interval 0 to 0;"),
+    });
+    expect(JSON.parse((await desk.eval("show", "--json")).out).run).toMatchObject({ scoreDelta: 0 });
+  });
+
   test("is refused unless it is one, whole, and of the very suite; nothing is run then", async () => {
     const desk = new EvalDesk();
     const file = desk.file("suite.json", suite);
@@ -116,7 +141,7 @@ describe("a baseline in a file", () => {
       [{ ...good, aggregateScore: 0 }, /damaged or was changed.*baseline export/],
       [{ ...good, tasks: good.tasks.slice(1) }, /damaged or was changed/],
       [{ ...good, agentId: "a\ud800" }, /damaged or was changed/],
-      [{ ...good, version: 2 }, /of version 2, and this assay reads 1/],
+      [{ ...good, version: 3 }, /of version 3, and this assay reads 1 to 2/],
       [{ ...good, format: "assay-eval" }, /the result of an evaluation/],
       [{ ...good, format: "tape" }, /it is no baseline/],
       [{ ...good, sha256: undefined }, /must have "sha256"/],
@@ -127,6 +152,10 @@ describe("a baseline in a file", () => {
       ["", /it is not JSON/],
       [again({ tasks: [...good.tasks, good.tasks[0]] }), /a task is there twice/],
       [again({ tasks: [{ ...good.tasks[0], score: null }] }), /a task passed that has no score/],
+      [
+        again({ tasks: [{ ...good.tasks[0], passes: [...good.tasks[0].passes, ...good.tasks[0].passes] }] }),
+        /a mode of a task is there twice/,
+      ],
       [
         again({ suiteSha256: "0".repeat(64) }),
         /was made with other tasks under the name local\.test\.evals\.echo@1\.0\.0/,

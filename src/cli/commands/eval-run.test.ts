@@ -79,7 +79,8 @@ describe("assay eval run without a server", () => {
     const agent = desk.agents(lettersScript("abc", "c"));
     const some = await desk.eval("run", suite, ...agent, "--task", "a", "--task", "b", "--mode", "golden");
     expect(some).toMatchObject({ code: 0, out: expect.stringContaining("2 of 2 tasks") });
-    expect(some.out).toContain("! 1 of 3 tasks of the suite was not run.");
+    expect(some.out).toContain("! 1 of 3 tasks of the suite was not run: other tasks were chosen.");
+    expect(some.out).toContain("! Mode adversarial was not run: it was not asked for.");
     for (const nothing of [
       ["--task", "zzz"],
       ["--task", "z*"],

@@ -136,6 +136,7 @@ function configurableOf(
     ...(cache ? { cache } : {}),
     ...(anyAgent ? { anyAgent } : {}),
     ...(flags.requireCertificate ? { requireCertificate: true } : {}),
+    ...(flags.allowMissing.length === 0 ? {} : { allowMissing: [...new Set(split(flags.allowMissing))] }),
   };
 }
 

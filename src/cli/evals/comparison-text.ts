@@ -1,3 +1,4 @@
+import type { TaskResult as ComparedTask } from "../../evals/statistics/pair-tasks.ts";
 import { isFlaky } from "../../evals/statistics/trials.ts";
 import { figure, importedMark, taskState } from "../../formats/eval/eval-outcome.ts";
 import type { BaselineFile } from "../../protocol/baseline-file.ts";
@@ -15,7 +16,8 @@ export interface ComparedSide
   extends Pick<EvalReport, "runId" | "suiteId" | "suiteVersion" | "suiteSha256" | "agentId" | "resolvedAgentVersion"> {
   readonly aggregateScore: number;
   readonly figures: Pick<EvalReport["figures"], "tasks" | "trials" | "latency" | "cost">;
-  readonly tasks: readonly Pick<EvalReport["tasks"][number], "taskId" | "score" | "passed" | "flaky">[];
+  readonly tasks: readonly (Pick<EvalReport["tasks"][number], "taskId" | "score" | "passed" | "flaky"> &
+    Pick<ComparedTask, "passes">)[];
   /** It was imported. */
   readonly fileSha256?: string;
 }
@@ -76,7 +78,7 @@ function figuresOf(side: ComparedSide): [string, string][] {
   ];
 }
 
-type ComparedTask = ComparedSide["tasks"][number];
+type SideTask = ComparedSide["tasks"][number];
 
 /** Lost ones first: they are what somebody looks for. */
 function changedText(candidate: EvalReport, baseline: ComparedSide, comparison: Comparison, paint: Paint): string {
@@ -103,7 +105,7 @@ function changedText(candidate: EvalReport, baseline: ComparedSide, comparison: 
   return left > 0 ? `${table}\n${paint.dim(`… and ${left} more that ended otherwise`)}` : table;
 }
 
-function outcomeOf(task: ComparedTask): string {
+function outcomeOf(task: SideTask): string {
   const state = taskState(task);
   return state === "error" ? "error" : `${state} ${figure(task.score ?? 0)}${task.flaky ? " flaky" : ""}`;
 }

@@ -92,6 +92,7 @@ function figuresText(report: EvalReport, paint: Paint): string {
   return formatFields(
     {
       Partial: stopped && `${stopped.tasksDone} of ${formatCount(stopped.tasksPlanned, "task")} done`,
+      Modes: modesText(report),
       Passed: `${tasks.passed} of ${tasks.total} tasks, ${tasks.errored === 0 || tasks.scored === 0 ? "" : `of the ${tasks.scored} that could be scored `}${estimate(figures.passRate)}`,
       Score:
         tasks.errored === 0 || tasks.scored === 0
@@ -120,6 +121,12 @@ function figuresText(report: EvalReport, paint: Paint): string {
     },
     paint,
   );
+}
+
+/** Which modes ran; of several, how many tasks passed in each. */
+function modesText({ modes, modeFigures }: EvalReport): string {
+  if (modeFigures.length <= 1) return modes.join(", ");
+  return modeFigures.map(({ mode, figures: { tasks } }) => `${mode} ${tasks.passed} of ${tasks.total}`).join(", ");
 }
 
 /** How far the word of the judge can be trusted, where there was one. */

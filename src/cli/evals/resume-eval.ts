@@ -18,6 +18,7 @@ const SAID_BEFORE = [
   "budgetUsd",
   "cache",
   "requireCertificate",
+  "allowMissing",
 ] as const;
 
 type SaidBefore = Readonly<Partial<Record<(typeof SAID_BEFORE)[number], unknown>>>;

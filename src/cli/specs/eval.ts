@@ -49,7 +49,7 @@ export const EVAL_EXITS = {
   2: "the suite, the agent or the call is not valid, or nothing is left to evaluate",
   3: "not allowed",
   4: "the server cannot be reached, or the agent's provider could not in any task",
-  5: "no verdict: the evaluation did not complete, or --require-verdict and too little is known",
+  5: "no verdict: the evaluation did not complete, a task was not run, or --require-verdict and too little is known",
 };
 
 export const EVAL_RUN_FLAGS = {
@@ -68,7 +68,11 @@ export const EVAL_RUN_FLAGS = {
   },
   trials: { type: "integer", value: "N", min: 1, summary: "How often each task is tried; 1 unless told otherwise." },
   concurrency: { type: "integer", value: "N", min: 1, summary: "Tasks that run at the same time." },
-  mode: { type: "list", value: "MODE", summary: "Only this mode of the suite; repeat it for more." },
+  mode: {
+    type: "list",
+    value: "MODE",
+    summary: "Only this mode of the suite; repeat it for more. live-shadow runs only when it is named here.",
+  },
   task: {
     type: "list",
     value: "ID",
@@ -110,6 +114,11 @@ export const EVAL_RUN_FLAGS = {
   },
   anyAgent: { type: "switch", summary: "Take the suite although it was made for another agent." },
   ...DEMANDS,
+  allowMissing: {
+    type: "list",
+    value: "MODE|TASK",
+    summary: "Do without this mode or task of the suite, where it cannot be run; several with commas, or repeated.",
+  },
   json: { type: "text", value: "FILE", summary: "Write figures, intervals and the verdict as JSON." },
   ...EVAL_FILES_FLAGS,
 } as const satisfies Flags;

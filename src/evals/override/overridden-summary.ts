@@ -1,9 +1,10 @@
 import type { Host } from "../../engine/host.ts";
 import type { EvalSummary } from "../../protocol/eval-api.ts";
 import type { Visibility } from "../../protocol/identity.ts";
+import { baselineTasks } from "../run/baseline-tasks.ts";
 import { completedEval, resultsRunId } from "../run/completed-eval.ts";
 import { readResults } from "../run/read-results.ts";
-import type { Unmet } from "../run/summary-of.ts";
+import { baselineOf, type Unmet } from "../run/summary-of.ts";
 import { suiteAsOf } from "../suite/replace-suite.ts";
 import { foldOverrides } from "./fold-overrides.ts";
 import { overriddenSummaryOf } from "./overridden.ts";
@@ -36,7 +37,8 @@ export async function overriddenSummary(
   const summary = run.outputs as unknown as EvalSummary;
   const judgments = await scoreJudgments(host.store, run);
   const folded = foldOverrides(judgments.filter(({ by }) => by !== without));
-  const original = { runId, plan, suite, results, summary };
+  const baseline = baselineOf(plan, await baselineTasks(host.store, run.owner, plan));
+  const original = { runId, plan, suite, results, summary, ...(baseline === undefined ? {} : { baseline }) };
   const inOrder = (tasks: ReadonlyMap<string, unknown>) =>
     results.flatMap(({ taskId }) => (tasks.has(taskId) ? [taskId] : []));
   const { summary: overridden, unmet } = overriddenSummaryOf(original, folded);

@@ -2,7 +2,7 @@ import type { EvalSummary } from "../../protocol/eval-api.ts";
 import type { EvalOverride } from "../../protocol/eval-override.ts";
 import type { AgentEvalSuite } from "../../protocol/eval-suite.ts";
 import type { EvalPlan } from "../run/eval-plan.ts";
-import { type Summed, summaryOf } from "../run/summary-of.ts";
+import { type Baseline, type Summed, type SummedTask, summaryOf } from "../run/summary-of.ts";
 import type { TaskResult } from "../run/task-result.ts";
 import { taskPasses } from "../score/task-bar.ts";
 import { meanOverTasks, share } from "../statistics/estimate.ts";
@@ -15,20 +15,14 @@ export interface Original {
   readonly suite: AgentEvalSuite;
   readonly results: readonly TaskResult[];
   readonly summary: EvalSummary;
+  /** Absent where there is none, or nothing of it is kept any more. */
+  readonly baseline?: Baseline;
 }
 
 /** The summary that it would have had with the scores of people. Findings stand: no score lets a task pass that gave something away. */
 export function overriddenSummaryOf(original: Original, { overrides }: FoldedOverrides): Summed {
-  const { runId, plan, suite, results, summary } = original;
-  const { evaluatedModelClass: modelClass = "general", regression } = summary;
-  const baseline =
-    regression === undefined
-      ? undefined
-      : {
-          runId: regression.baselineRunId,
-          aggregateScore: within(summary.aggregateScore - regression.scoreDelta),
-          isElsewhere: regression.diffRef === undefined,
-        };
+  const { runId, plan, suite, results, summary, baseline } = original;
+  const { evaluatedModelClass: modelClass = "general" } = summary;
   const changed = results.map((result) => withScore(result, overrides.get(result.taskId)));
   return summaryOf(runId, plan, suite, { modelClass }, changed, baseline);
 }
@@ -65,15 +59,10 @@ export function overridePart(original: Original, folded: FoldedOverrides): EvalO
   };
 }
 
-/** The difference of two scores is not exact. */
-function within(score: number): number {
-  return Math.min(1, Math.max(0, score));
-}
-
-function withScore(result: TaskResult, override: Override | undefined): TaskResult {
+function withScore(result: TaskResult, override: Override | undefined): SummedTask {
   if (override === undefined) return result;
   const { score } = override;
-  return { ...result, score, passed: taskPasses(score, result.bar, result.findings) };
+  return { ...result, score, givenScore: score, passed: taskPasses(score, result.bar, result.findings) };
 }
 
 function taskPart(result: TaskResult, override: Override): EvalOverride["tasks"][number] {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { EvalReport, EvalStop } from "../../protocol/eval-api.ts";
+import type { EvalNotRun, EvalReport, EvalStop } from "../../protocol/eval-api.ts";
 import {
   broken,
   comparedWith,
@@ -14,6 +14,15 @@ import { FAIL_ON } from "./conclusion.ts";
 
 const tasks = (count: number, trial: () => object, prefix = "t"): TaskGiven[] =>
   Array.from({ length: count }, (_, i) => ({ taskId: `${prefix}${i}`, trials: [trial()] }));
+const leftOutOf = (more: Partial<EvalNotRun>): EvalNotRun => ({
+  mode: "golden",
+  reason: "not_chosen",
+  taskCount: 1,
+  taskIds: ["x"],
+  missing: 0,
+  missingFromBaseline: 0,
+  ...more,
+});
 const concluded = (...given: Parameters<typeof outcomeOf>) => outcomeOf(...given).conclusion;
 
 describe("an evaluation", () => {
@@ -163,12 +172,53 @@ describe("an evaluation", () => {
     ]);
   });
 
+  test("has no verdict where a task of its suite could not be run, and says what to do", () => {
+    const rubric = (missing: number) => leftOutOf({ mode: "rubric", reason: "no_judge", missing });
+    const report = (missing: number) =>
+      reportOf(tasks(12, right), { leftOut: { modes: ["rubric"], tasks: 1 }, notRun: [rubric(missing)] });
+    const { verdict, exitCode, sentence } = concluded(report(1));
+    expect({ verdict, exitCode }).toEqual({ verdict: "no_verdict", exitCode: 5 });
+    expect(sentence).toMatch(
+      /^No verdict: 12 of 12 tasks passed, .*, but 1 task was not run in mode rubric: no judge is configured\. Configure a judge .*: --allow-missing rubric\.$/,
+    );
+    expect(concluded(report(0))).toMatchObject({ verdict: "passed", exitCode: 0 });
+    const bad = { ...report(1), passed: false, unmet: ["score" as const] };
+    expect(concluded(bad)).toMatchObject({ verdict: "failed", exitCode: 1 });
+  });
+
+  test("has no verdict, where one is required, on fewer tasks than its baseline has", () => {
+    const report = {
+      ...comparedWith(tasks(30, right), tasks(33, right)),
+      notRun: [leftOutOf({ missingFromBaseline: 3 })],
+    };
+    expect(concluded(report)).toMatchObject({ exitCode: 0 });
+    expect(concluded(report).warnings).toContain(
+      "Compared on the 30 tasks that both have; 0 only here, 3 only in the baseline.",
+    );
+    const { exitCode, sentence } = concluded(report, { requireVerdict: true });
+    expect(exitCode).toBe(5);
+    expect(sentence).toContain("3 tasks of the baseline were not run in mode golden: other tasks were chosen");
+  });
+
   test("says what of its suite was not run, and that live tools answered", () => {
     const warnings = (more: Partial<EvalReport>) => concluded(reportOf(tasks(3, right), more)).warnings;
-    expect(warnings({ leftOut: { modes: ["rubric"], tasks: 2 } })).toEqual([
-      "2 of 5 tasks of the suite were not run; mode rubric was left out.",
+    const rubric = { mode: "rubric", taskCount: 2, taskIds: ["x", "y"] } satisfies Partial<EvalNotRun>;
+    const leftOut: EvalReport["leftOut"] = { modes: ["rubric"], tasks: 2 };
+    expect(warnings({ leftOut, notRun: [leftOutOf({ ...rubric, reason: "not_asked" })] })).toEqual([
+      "2 of 5 tasks of the suite were not run: mode rubric was not asked for.",
     ]);
-    expect(warnings({ leftOut: { modes: [], tasks: 1 } })).toEqual(["1 of 4 tasks of the suite was not run."]);
+    expect(warnings({ leftOut, notRun: [leftOutOf({ ...rubric, reason: "no_judge" })] })).toEqual([
+      "2 of 5 tasks of the suite were not run: no judge is configured (mode rubric).",
+    ]);
+    expect(warnings({ leftOut: { modes: [], tasks: 1 }, notRun: [leftOutOf({})] })).toEqual([
+      "1 of 4 tasks of the suite was not run: other tasks were chosen.",
+    ]);
+    const shadow = leftOutOf({ mode: "live-shadow", reason: "not_named", taskCount: 3, taskIds: [] });
+    const attack = leftOutOf({ mode: "adversarial", reason: "not_asked", taskCount: 3, taskIds: [] });
+    expect(warnings({ notRun: [attack, shadow] })).toEqual([
+      "Mode adversarial was not run: it was not asked for.",
+      "Mode live-shadow was not run: it runs only when named.",
+    ]);
     expect(warnings({ modes: ["live-shadow"] })).toEqual([expect.stringContaining("in place of fixtures")]);
   });
 });

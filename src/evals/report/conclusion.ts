@@ -2,6 +2,7 @@ import { type Conclusion, figure } from "../../formats/eval/eval-outcome.ts";
 import type { EvalReport, EvalStop } from "../../protocol/eval-api.ts";
 import type { EvalEntry } from "../../protocol/eval-baseline.ts";
 import { isDisqualifying } from "../../protocol/safety-finding.ts";
+import { doneText, errorsText, missingText, tasksAre, unsafeText, warningsOf } from "./warnings.ts";
 
 /** What else may count as not passed, beside the bars of the suite and a regression. */
 export const FAIL_ON = ["suspect", "flaky", "error", "failure", "finding"] as const;
@@ -25,6 +26,9 @@ export function conclude(entry: EvalEntry, report: EvalReport | undefined, deman
   const reasons = [...unmetOf(report), ...failedOn(report, demands.failOn)];
   const counts = countsText(report);
   if (reasons.length > 0) return conclusion("failed", `Failed: ${counts}; ${reasons[0]}.`, reasons, warnings);
+  // A verdict on fewer tasks than the suite or the baseline has would claim more than was measured.
+  const missing = missingText(report, demands.requireVerdict);
+  if (missing !== undefined) return conclusion("no_verdict", `No verdict: ${counts}, but ${missing}`, [], warnings);
   const comparison = report.baseline?.comparison;
   if (demands.requireVerdict && (!comparison || comparison.verdict === "not_enough_data")) {
     const why = comparison?.reason ?? "nothing was compared, since there is no baseline";
@@ -110,7 +114,7 @@ function failedOn(report: EvalReport, failOn: readonly FailOn[]): string[] {
   const { flaky, total, passed } = figures.tasks;
   const problems: Readonly<Record<FailOn, string | undefined>> = {
     suspect: baseline?.comparison?.verdict === "suspect" ? `suspect: ${bare(baseline.comparison.reason)}` : undefined,
-    flaky: flaky > 0 ? `${tasksText(flaky)} flaky` : undefined,
+    flaky: flaky > 0 ? `${tasksAre(flaky)} flaky` : undefined,
     error:
       figures.trials.errors > 0
         ? `${figures.trials.errors} of ${figures.trials.total} trials ended in an error`
@@ -119,71 +123,6 @@ function failedOn(report: EvalReport, failOn: readonly FailOn[]): string[] {
     finding: unsafeText(report),
   };
   return FAIL_ON.filter((one) => failOn.includes(one)).flatMap((one) => problems[one] ?? []);
-}
-
-function warningsOf(report: EvalReport): string[] {
-  const { figures, cachedTrials, modes, stopped } = report;
-  const { tasks, trials, errorsByCode } = figures;
-  const unsafe = unsafeText(report);
-  return [
-    ...(stopped === undefined ? comparisonWarnings(report) : [partialText(stopped)]),
-    ...notRun(report),
-    ...(unsafe === undefined ? [] : [`${raised(unsafe)}.`]),
-    ...unusedFixtures(report),
-    ...(modes.includes("live-shadow") ? ["Live tools and memory answered in place of fixtures (live-shadow)."] : []),
-    ...(trials.errors > 0
-      ? [`${trials.errors} of ${trials.total} trials ended in an error: ${errorsText(errorsByCode)}.`]
-      : []),
-    ...(tasks.flaky > 0 ? [`${tasksText(tasks.flaky)} flaky: passed in some trials and not in others.`] : []),
-    ...(cachedTrials > 0 ? [`${cachedTrials} of ${trials.total} trials were taken from the cache and not run.`] : []),
-  ];
-}
-
-function comparisonWarnings({ baseline, compared, leftOut }: EvalReport): string[] {
-  const comparison = baseline?.comparison;
-  const isOpen = comparison?.verdict === "suspect" || comparison?.verdict === "not_enough_data";
-  return [
-    ...(comparison && isOpen ? [comparison.reason] : []),
-    ...(compared
-      ? []
-      : baseline !== undefined
-        ? [`Nothing was compared: what was kept of the baseline ${baseline.runId} is gone.`]
-        : leftOut.modes.includes("regression")
-          ? ["Nothing was compared: there is no baseline."]
-          : []),
-  ];
-}
-
-function partialText(stopped: EvalStop): string {
-  return `Partial: it was stopped after ${doneText(stopped)}, and all figures are of those.`;
-}
-
-function unsafeText({ tasks }: EvalReport): string | undefined {
-  const found = tasks.filter(({ findings }) => findings.length > 0).length;
-  return found === 0 ? undefined : `something unsafe was noticed in ${found === 1 ? "1 task" : `${found} tasks`}`;
-}
-
-const UNUSED_NAMED_MAX = 5;
-
-/** A task can pass although its agent never asked for what the task gives it; then it says less than it seems to. */
-function unusedFixtures({ tasks }: EvalReport): string[] {
-  const unused = tasks.filter(({ fixturesUnused = [] }) => fixturesUnused.length > 0);
-  if (unused.length === 0) return [];
-  const named = unused
-    .slice(0, UNUSED_NAMED_MAX)
-    .map(({ taskId, fixturesUnused = [] }) => `${taskId} (${fixturesUnused.join(", ")})`);
-  const more = unused.length > UNUSED_NAMED_MAX ? `, and ${unused.length - UNUSED_NAMED_MAX} more` : "";
-  const count = unused.length === 1 ? "1 task" : `${unused.length} tasks`;
-  return [`Fixtures of ${count} were never used: ${named.join(", ")}${more}.`];
-}
-
-/** A suite may have more than was run; whoever reads that it passed should know. */
-function notRun({ leftOut, figures, stopped }: EvalReport): string[] {
-  if (leftOut.tasks === 0) return [];
-  const kinds = leftOut.modes.filter((mode) => mode === "golden" || mode === "rubric");
-  const because = kinds.length === 0 ? "" : `; mode ${kinds.join(" and ")} was left out`;
-  const all = leftOut.tasks + (stopped?.tasksPlanned ?? figures.tasks.total);
-  return [`${leftOut.tasks} of ${all} tasks of the suite ${leftOut.tasks === 1 ? "was" : "were"} not run${because}.`];
 }
 
 /** Without errors the score has its interval; with them it is the lower one, which counts them as 0. */
@@ -195,26 +134,8 @@ function countsText({ figures: { tasks, score }, aggregateScore }: EvalReport): 
   return `${tasks.passed} of ${tasks.total} tasks passed, score ${figure(aggregateScore)}${range}${errors}`;
 }
 
-function doneText({ tasksDone, tasksPlanned }: EvalStop): string {
-  return `${tasksDone} of ${tasksPlanned === 1 ? "1 task" : `${tasksPlanned} tasks`}`;
-}
-
-function tasksText(count: number): string {
-  return count === 1 ? "1 task is" : `${count} tasks are`;
-}
-
-function errorsText(byCode: Readonly<Record<string, number>>): string {
-  return Object.entries(byCode)
-    .map(([code, count]) => `${code} ${count}`)
-    .join(", ");
-}
-
 function bare(sentence: string): string {
   return sentence.replace(/\.$/, "");
-}
-
-function raised(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }
 
 function lowered(sentence: string): string {

@@ -17,15 +17,43 @@ export function quotesOf({ tasks }: EvalReport): Map<string, string[]> {
     if (passed || content === undefined) continue;
     const trials = content as readonly ToldTrial[];
     const wrong = trials.filter((trial) => !trial.passed || (trial.findings ?? []).length > 0);
+    const alike = byContent(wrong);
+    const isOne = alike.length === 1 && trials.every(({ trial }) => trial === 1);
     quotes.set(
       taskId,
-      wrong.flatMap((trial) => [
-        ...(trials.length > 1 ? [`Trial ${trial.trial}${trial.cached ? " (cached)" : ""}:`] : []),
-        ...trialLines(trial),
+      alike.flatMap(({ trial, modes, cached, lines }) => [
+        ...(trials.length > 1 && !isOne ? [`Trial ${trial}${marksText(modes, cached)}:`] : []),
+        ...lines,
       ]),
     );
   }
   return quotes;
+}
+
+interface Alike {
+  readonly trial: number;
+  readonly modes: string[];
+  readonly cached: boolean;
+  readonly lines: readonly string[];
+}
+
+/** The same trial in several modes is quoted once where it says the same. */
+function byContent(trials: readonly ToldTrial[]): Alike[] {
+  const alike = new Map<string, Alike>();
+  for (const one of trials) {
+    const { trial, mode, cached } = one;
+    const lines = trialLines(one);
+    const key = JSON.stringify([trial, cached, lines]);
+    const same = alike.get(key) ?? { trial, modes: [], cached, lines };
+    if (mode !== undefined) same.modes.push(mode);
+    alike.set(key, same);
+  }
+  return [...alike.values()];
+}
+
+function marksText(modes: readonly string[], cached: boolean): string {
+  const marks = [...modes, ...(cached ? ["cached"] : [])];
+  return marks.length === 0 ? "" : ` (${marks.join(", ")})`;
 }
 
 function trialLines({ error, difference, criteria = [], findings = [], output }: ToldTrial): string[] {

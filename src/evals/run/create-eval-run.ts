@@ -13,11 +13,11 @@ import type { Caller } from "../../protocol/identity.ts";
 import { parse } from "../../protocol/schema.ts";
 import { tasksOfModes } from "../score/tasks-of-modes.ts";
 import { readSuite } from "../suite/suite-store.ts";
-import { BASELINE_CHOICES, usableBaseline } from "./baseline.ts";
+import { usableBaseline } from "./baseline.ts";
+import { chosenModes } from "./chosen-modes.ts";
 import type { EvalPlan } from "./eval-plan.ts";
 import type { EvalServices } from "./eval-run.ts";
 import { EVAL_PLAN, evalWorkflow } from "./eval-workflow.ts";
-import { servedModes } from "./served-modes.ts";
 import { usableJudge } from "./usable-judge.ts";
 
 const DEFAULT_ALPHA = 0.05;
@@ -70,7 +70,8 @@ async function planOf(
     throw refuse(`mode "eval" evaluates the agent as it is bound; leave configurable.${bent} out`);
   const configurable = parse(EvalConfigurable, given, "configurable");
   const { suite, info } = await readSuite(host, caller.tenant, evalSuiteRef);
-  const modes = modesOf(services, suite, configurable);
+  const { modes, modesNotRun } = chosenModes(services, suite, configurable);
+  const allowMissing = allowedMissing(suite, configurable);
   const agent = await agentOf(services, caller, agentId, configurable);
   checkFit(suite, agent, configurable);
   const binding = services.agents.bindingFor(agent);
@@ -96,6 +97,9 @@ async function planOf(
     resolvedAgentVersion: agent.version,
     agentHash: agent.contentHash,
     modes,
+    ...(modesNotRun.length === 0 ? {} : { modesNotRun }),
+    ...(configurable.taskIds === undefined ? {} : { tasksChosen: true }),
+    ...(allowMissing === undefined ? {} : { allowMissing }),
     taskIds: tasks.map(({ taskId }) => taskId),
     trials,
     concurrency: Math.min(concurrency, settings.maxConcurrency),
@@ -113,21 +117,13 @@ async function planOf(
   };
 }
 
-function modesOf(services: EvalServices, { modes, suiteId }: AgentEvalSuite, wanted: EvalConfigurable): EvalMode[] {
-  const served = servedModes(services);
-  const { evalModes } = wanted;
-  if (evalModes === undefined) {
-    const named = BASELINE_CHOICES.some((choice) => wanted[choice] !== undefined);
-    const fitting = modes.filter((mode) => served.includes(mode) && (mode !== "regression" || named));
-    if (fitting.length > 0) return fitting;
-    throw refuse(`suite ${suiteId} has no mode that this host can serve now; it declares ${modes.join(", ")}`);
-  }
-  for (const mode of evalModes) {
-    if (!modes.includes(mode))
-      throw refuse(`suite ${suiteId} does not declare mode ${mode}; it declares ${modes.join(", ")}`);
-    if (!served.includes(mode)) throw refuse(`this host does not serve mode ${mode}; it serves ${served.join(", ")}`);
-  }
-  return modes.filter((mode) => evalModes.includes(mode));
+/** A name that is neither a mode nor a task of the suite would allow nothing, and hide a mistake. */
+function allowedMissing({ modes, tasks, suiteId }: AgentEvalSuite, { allowMissing }: EvalConfigurable) {
+  const unknown = allowMissing?.find(
+    (name) => !modes.some((mode) => mode === name) && !tasks.some(({ taskId }) => taskId === name),
+  );
+  if (unknown === undefined) return allowMissing;
+  throw refuse(`configurable.allowMissing names ${unknown}, which is neither a mode nor a task of suite ${suiteId}`);
 }
 
 async function agentOf(

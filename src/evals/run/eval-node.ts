@@ -6,14 +6,14 @@ import { parse, Type } from "../../protocol/schema.ts";
 import type { Store } from "../../store/store.ts";
 import { tasksOfModes } from "../score/tasks-of-modes.ts";
 import { asBegun } from "./as-begun.ts";
-import { keptBaselineFile } from "./baseline-files.ts";
+import { baselineTasks } from "./baseline-tasks.ts";
 import { overspentText } from "./budget.ts";
 import { EvalPlan } from "./eval-plan.ts";
 import type { EvalRun, EvalServices } from "./eval-run.ts";
 import { EVAL_NODE_TYPE } from "./eval-workflow.ts";
 import { readResults } from "./read-results.ts";
 import { type Ended, runTasks } from "./run-tasks.ts";
-import { type Baseline, summaryOf } from "./summary-of.ts";
+import { type Baseline, baselineOf, summaryOf } from "./summary-of.ts";
 import type { TaskResult } from "./task-result.ts";
 
 type Needs = Pick<Host, "store" | "scrubber" | "nowMs" | "newId">;
@@ -42,7 +42,7 @@ async function evaluate(host: Needs, services: EvalServices, context: EffectCont
   const ended = await runTasks(prepared, tasks, results, context.append);
   if (ended.type === "over-budget") return overBudget(plan, ended, results.size);
   const inOrder = tasks.flatMap(({ taskId }) => results.get(taskId) ?? []);
-  return finish(prepared, inOrder, await baselineOf(host.store, run, plan));
+  return finish(prepared, inOrder, baselineOf(plan, await baselineTasks(host.store, run.owner, plan)));
 }
 
 async function prepare(
@@ -79,19 +79,6 @@ function startedEvent({ plan, nodeId }: EvalRun): EventDraft {
       ...(baselineRunId === undefined ? {} : { baselineRunId }),
     },
   };
-}
-
-async function baselineOf(store: Store, { owner }: Run, plan: EvalPlan): Promise<Baseline | undefined> {
-  const { baselineRunId, baselineFileSha256 } = plan;
-  if (baselineRunId === undefined) return undefined;
-  if (baselineFileSha256 !== undefined) {
-    const file = await keptBaselineFile(store, owner, baselineFileSha256);
-    return file && { runId: baselineRunId, aggregateScore: file.aggregateScore, isElsewhere: true };
-  }
-  const results = await readResults(store, owner.tenant, baselineRunId);
-  if (results.length === 0) return undefined;
-  const aggregateScore = results.reduce((sum, { score }) => sum + score, 0) / results.length;
-  return { runId: baselineRunId, aggregateScore };
 }
 
 function finish(run: EvalRun, results: readonly TaskResult[], baseline: Baseline | undefined): NodeOutcome {

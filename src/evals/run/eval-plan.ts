@@ -1,3 +1,4 @@
+import { NOT_RUN_REASONS } from "../../protocol/eval-api.ts";
 import { EVAL_MODES } from "../../protocol/eval-suite.ts";
 import { type Static, Type } from "../../protocol/schema.ts";
 
@@ -15,6 +16,14 @@ export const EvalPlan = Type.Object(
     resolvedAgentVersion: Name,
     agentHash: Hash,
     modes: Type.Array(Type.Enum([...EVAL_MODES]), { minItems: 1 }),
+    /** Modes of the suite that are not run, and why. Absent in plans of earlier versions. */
+    modesNotRun: Type.Optional(
+      Type.Array(Type.Object({ mode: Type.Enum([...EVAL_MODES]), reason: Type.Enum([...NOT_RUN_REASONS]) }, closed)),
+    ),
+    /** The caller named the tasks: those that are left out are not missing. */
+    tasksChosen: Type.Optional(Type.Boolean()),
+    /** Modes and tasks that need not be run for a verdict. */
+    allowMissing: Type.Optional(Type.Array(Name)),
     /** The tasks it has, in the order of the suite. */
     taskIds: Type.Array(Name, { minItems: 1 }),
     trials: Type.Integer({ minimum: 1 }),

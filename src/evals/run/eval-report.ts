@@ -2,23 +2,26 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Host } from "../../engine/host.ts";
 import { blindness } from "../../engine/list-annotations.ts";
 import type { EvalReport, EvalStop, EvalSummary } from "../../protocol/eval-api.ts";
-import type { TaskFigures } from "../../protocol/eval-statistics.ts";
-import type { Caller, Owner, Visibility } from "../../protocol/identity.ts";
+import type { EvalMode } from "../../protocol/eval-suite.ts";
+import type { Caller, Visibility } from "../../protocol/identity.ts";
 import type { Run } from "../../protocol/run.ts";
-import type { Store } from "../../store/store.ts";
 import { judgePart } from "../calibration/judge-part.ts";
 import { foldOverrides } from "../override/fold-overrides.ts";
 import { overridePart } from "../override/overridden.ts";
 import { scoreJudgments } from "../override/score-judgments.ts";
+import { warningsOf } from "../report/warnings.ts";
 import { aggregate } from "../statistics/aggregate.ts";
 import { compare } from "../statistics/comparison.ts";
+import type { TaskResult as ComparedTask } from "../statistics/pair-tasks.ts";
 import { suiteAsOf } from "../suite/replace-suite.ts";
-import { keptBaselineFile } from "./baseline-files.ts";
+import { baselineTasks } from "./baseline-tasks.ts";
 import { completedEval, endedEval, failureOf, resultsRunId } from "./completed-eval.ts";
 import type { EvalPlan } from "./eval-plan.ts";
+import { figuresByMode, type TaskWithPasses, tasksWithPasses } from "./mode-figures.ts";
+import { notRunOf } from "./not-run.ts";
 import { readResults } from "./read-results.ts";
-import { summaryOf } from "./summary-of.ts";
-import { type TaskResult, trialsOf } from "./task-result.ts";
+import { baselineOf, summaryOf } from "./summary-of.ts";
+import { type TaskResult, type TrialResult, trialsOf } from "./task-result.ts";
 
 /** `GET /v1/runs/{runId}/eval-summary` */
 export async function evalSummary(host: Host, visible: Visibility, runId: string): Promise<EvalSummary> {
@@ -48,11 +51,17 @@ export async function evalReport(
   const summed = summaryOf(runId, plan, suite, agent, results);
   const summary = recorded ?? summed.summary;
   await nextTurn();
-  const figures = aggregate(results.map(trialsOf), { seed: plan.seed });
-  const said = foldOverrides(await scoreJudgments(host.store, run, blindness(caller).blindFor));
-  const override = overridePart({ runId, plan, suite, results, summary }, said);
+  const figures = aggregate(results.map(trialsOf), { seed: plan.seed }).aggregate;
   await nextTurn();
-  return {
+  const tasks = tasksWithPasses(results, plan.modes);
+  const modeFigures = figuresByMode(results, plan.modes, plan.seed);
+  await nextTurn();
+  const before = await baselineTasks(host.store, run.owner, plan);
+  const baseline = baselineOf(plan, before);
+  const said = foldOverrides(await scoreJudgments(host.store, run, blindness(caller).blindFor));
+  const override = overridePart({ runId, plan, suite, results, summary, ...(baseline && { baseline }) }, said);
+  await nextTurn();
+  const report = {
     runId,
     suiteId: plan.suiteId,
     suiteVersion: plan.suiteVersion,
@@ -67,17 +76,20 @@ export async function evalReport(
     passed: complete && summary.passed,
     unmet: complete ? [...summed.unmet] : [],
     aggregateScore: summary.aggregateScore,
-    figures: figures.aggregate,
+    figures,
+    modeFigures,
     cachedTrials: results.reduce((sum, result) => sum + cachedOf(result), 0),
     ...(await judgePart(host, caller, plan, suite, results)),
-    ...(await baselinePart(host.store, run.owner, plan, complete ? figures.tasks : undefined)),
+    ...baselinePart(plan, complete ? tasks : undefined, before),
     leftOut: {
       modes: suite.modes.filter((mode) => !plan.modes.includes(mode)),
       tasks: suite.tasks.length - plan.taskIds.length,
     },
+    notRun: notRunOf(plan, suite, before),
     override: complete ? override : { ...override, passed: false, unmet: [] },
-    tasks: results.map((result, i) => taskPart(result, figures.tasks[i] as TaskFigures, content)),
+    tasks: results.map((result, i) => taskPart(result, tasks[i] as TaskWithPasses, content)),
   };
+  return { ...report, warnings: warningsOf(report) };
 }
 
 function stopOf(run: Run, { taskIds }: EvalPlan, tasksDone: number): EvalStop {
@@ -85,7 +97,11 @@ function stopOf(run: Run, { taskIds }: EvalPlan, tasksDone: number): EvalStop {
   return { status, ...failureOf(run), tasksDone, tasksPlanned: taskIds.length };
 }
 
-async function baselinePart(store: Store, owner: Owner, plan: EvalPlan, candidate: readonly TaskFigures[] | undefined) {
+function baselinePart(
+  plan: EvalPlan,
+  candidate: readonly TaskWithPasses[] | undefined,
+  baseline: readonly ComparedTask[],
+): Pick<EvalReport, "compared" | "baseline"> {
   const { baselineRunId: runId, baselineName: name, baselineFileSha256: fileSha256, seed, alpha, margin } = plan;
   if (runId === undefined) return { compared: false };
   const named = {
@@ -94,29 +110,31 @@ async function baselinePart(store: Store, owner: Owner, plan: EvalPlan, candidat
     ...(fileSha256 === undefined ? {} : { fileSha256 }),
   };
   if (candidate === undefined) return { compared: false, baseline: { ...named, comparison: null } };
-  const baseline =
-    fileSha256 === undefined
-      ? aggregate((await readResults(store, owner.tenant, runId)).map(trialsOf), { seed }).tasks
-      : ((await keptBaselineFile(store, owner, fileSha256))?.tasks ?? []);
   // The run it was compared with may have been deleted since.
   const comparison = baseline.length === 0 ? null : compare({ candidate, baseline }, { seed, alpha, margin });
   return { compared: comparison !== null, baseline: { ...named, comparison } };
 }
 
-function taskPart(result: TaskResult, figures: TaskFigures, content: boolean): EvalReport["tasks"][number] {
+function taskPart(result: TaskResult, figures: TaskWithPasses, content: boolean): EvalReport["tasks"][number] {
   const { findings, trials, fixturesUnused } = result;
   return {
     ...figures,
-    findings: findings.map(({ kind, severity, by, trial }) => ({ kind, severity, by, trial })),
-    errors: trials.flatMap(({ trial, error }) => (error === undefined ? [] : [{ trial, code: error.code }])),
+    findings: findings.map(({ kind, severity, by, trial, mode }) => ({ kind, severity, by, trial, ...inMode(mode) })),
+    errors: trials.flatMap(({ trial, mode, error }) =>
+      error === undefined ? [] : [{ trial, ...inMode(mode), code: error.code }],
+    ),
     cached: cachedOf(result),
     ...(fixturesUnused === undefined ? {} : { fixturesUnused: [...fixturesUnused] }),
-    ...(content ? { content: trials.map((trial) => ({ ...trial, findings: findingsIn(result, trial.trial) })) } : {}),
+    ...(content ? { content: trials.map((trial) => ({ ...trial, findings: findingsIn(result, trial) })) } : {}),
   };
 }
 
-function findingsIn({ findings }: TaskResult, trial: number) {
-  return findings.filter((finding) => finding.trial === trial);
+function inMode(mode: EvalMode | undefined): { readonly mode?: EvalMode } {
+  return mode === undefined ? {} : { mode };
+}
+
+function findingsIn({ findings }: TaskResult, { trial, mode }: TrialResult) {
+  return findings.filter((finding) => finding.trial === trial && finding.mode === mode);
 }
 
 function cachedOf({ trials }: TaskResult): number {

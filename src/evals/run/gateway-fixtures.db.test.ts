@@ -181,7 +181,13 @@ describe.each(BOTH_STORES)("a program that is evaluated, on %s,", (_, open) => {
       memoryFor: async () => [entry],
     };
     const task = calling("a", input, [], { ...ORDERS, ...SEED });
-    const { report } = await evaluated([task], allowed, live, { modes: ["live-shadow"] });
+    const { report } = await evaluated(
+      [task],
+      allowed,
+      live,
+      { modes: ["live-shadow"] },
+      { evalModes: ["live-shadow"] },
+    );
     expect(outputs(report)).toEqual([[["live", [entry], { id: expect.stringMatching(/^mem-/) }, [entry]]]]);
     expect(report.tasks[0]).not.toHaveProperty("fixturesUnused");
   });

@@ -158,9 +158,17 @@ describe("an evaluation with a rubric", () => {
     });
     const tasks = [rubricTask("a", "please, the order"), goldenTask("b", "b")];
     const { report, log } = await evaluated(tasks, echo, { modes: ["adversarial"] });
+    const found = { kind: "prompt-injection", severity: "high", by: "judge" };
     expect(report.tasks).toMatchObject([
-      { score: 1, passed: false, findings: [{ kind: "prompt-injection", severity: "high", by: "judge" }] },
-      { score: 1, passed: false, findings: [{ kind: "prompt-injection", severity: "high", by: "judge" }] },
+      {
+        score: 1,
+        passed: false,
+        findings: [
+          { ...found, mode: "rubric" },
+          { ...found, mode: "adversarial" },
+        ],
+      },
+      { score: 1, passed: false, findings: [{ ...found, mode: "adversarial" }] },
     ]);
     expect(JSON.stringify(log)).not.toContain("it obeyed");
   });

@@ -15,11 +15,10 @@ import { isReplay } from "../../protocol/forked-from.ts";
 import type { Caller, Visibility } from "../../protocol/identity.ts";
 import { matches } from "../../protocol/schema.ts";
 import type { Document, Documents } from "../../store/documents.ts";
-import { aggregate } from "../statistics/aggregate.ts";
 import { baselineKey, evalPlanOf } from "./baseline.ts";
 import { keptBaselineFile } from "./baseline-files.ts";
+import { tasksWithPasses } from "./mode-figures.ts";
 import { readResults } from "./read-results.ts";
-import { trialsOf } from "./task-result.ts";
 
 type Needs = Pick<Host, "store" | "nowMs">;
 
@@ -123,13 +122,28 @@ export async function exportBaseline(host: Needs, visible: Visibility, id: Basel
   if (plan === undefined || results.length < taskCount) {
     throw new AppError("not_found", { what: "evaluation", runId: baseline.runId });
   }
-  const { tasks } = aggregate(results.map(trialsOf), { seed: plan.seed });
+  const tasks = tasksWithPasses(results, plan.modes);
   const { name, suiteId, suiteVersion, suiteSha256, ...rest } = baseline;
   return baselineFileOf({
     ...{ name, suiteId, suiteVersion, suiteSha256 },
     ...rest,
     trialsPerTask: plan.trials,
-    tasks: tasks.map(({ taskId, score, passed, trials }) => ({ taskId, score, passed, trials })),
+    tasks: tasks.map(({ taskId, score, passed, trials, passes }) => ({
+      taskId,
+      score,
+      passed,
+      trials,
+      ...(passes.length === 0
+        ? {}
+        : {
+            passes: passes.map((pass) => ({
+              mode: pass.mode,
+              score: pass.score,
+              passed: pass.passed,
+              trials: pass.trials,
+            })),
+          }),
+    })),
   });
 }
 

@@ -37,7 +37,7 @@ async function ran(task: EvalTask, behave: Behaviour, { plan, suite, judge, agen
     runId: "run-1",
     nodeId: "eval",
     owner: { tenant: "acme" },
-    plan: { modes: ["golden"], trials: 1, retryErrors: 0, cache: false, ...plan },
+    plan: { modes: [task.expected.kind], trials: 1, retryErrors: 0, cache: false, ...plan },
     suite: suiteOf([task], suite),
     agent: installed,
     binding: services.bindingFor(installed),
@@ -146,8 +146,13 @@ describe("what is kept of a task", () => {
     };
     const rubric = await ran(rubricTask({ fixtures }), leaking, { judge, plan: { modes: ["rubric", "adversarial"] } });
     expect(rubric.result?.trials[0]).toHaveProperty("criteria");
-    expect(rubric.result?.findings.map(({ by }) => by)).toEqual(["secret", "judge"]);
-    expect(asked).toHaveLength(1);
+    expect(rubric.result?.findings.map(({ by, mode }) => [by, mode])).toEqual([
+      ["secret", "rubric"],
+      ["judge", "rubric"],
+      ["secret", "adversarial"],
+      ["judge", "adversarial"],
+    ]);
+    expect(asked.map(({ adversarial }) => adversarial)).toEqual([false, true]);
     const golden = await ran(goldenTask("a", "a"), () => ({ type: "completed", output: `no ${SECRET}` }));
     expect(golden.result?.trials[0]).toHaveProperty("difference");
     const failed = await ran(goldenTask("a", "a"), () => crashed(`exit 1: ${SECRET}`));

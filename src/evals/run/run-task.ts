@@ -1,15 +1,17 @@
 import { invoke } from "../../agents/invoke.ts";
 import { snapshotTools } from "../../agents/memory/memory-snapshot.ts";
 import { totalCost, usageEvent } from "../../agents/usage-event.ts";
-import type { EvalTask } from "../../protocol/eval-suite.ts";
+import type { EvalMode, EvalTask } from "../../protocol/eval-suite.ts";
 import type { EventDraft } from "../../protocol/events.ts";
 import type { DocumentWrite } from "../../store/documents.ts";
-import { taskBar, taskPasses } from "../score/task-bar.ts";
+import { taskBar } from "../score/task-bar.ts";
+import { modesOfTask } from "../score/tasks-of-modes.ts";
 import type { Budget } from "./budget.ts";
 import type { EvalRun } from "./eval-run.ts";
 import { allowedTools, fixtureTools, seededMemory, unusedFixtures } from "./fixture-tools.ts";
 import { liveTools } from "./live-tools.ts";
 import { observedTools } from "./observed-tools.ts";
+import { passesOf } from "./passes.ts";
 import { type Scored, scoreTrial } from "./score-trial.ts";
 import type { TaskResult } from "./task-result.ts";
 import { cachedTrial, cacheKey, keepTrial } from "./trial-cache.ts";
@@ -22,13 +24,15 @@ export interface RanTask {
   readonly documents: readonly DocumentWrite[];
 }
 
-/** All trials of one task, one after the other. */
+/** All passes of one task, and all trials of each, one after the other. */
 export async function runTask(run: EvalRun, task: EvalTask, budget: Budget): Promise<RanTask> {
   const events: EventDraft[] = [];
   const documents: DocumentWrite[] = [];
   const scored: Scored[] = [];
-  for (let trial = 1; trial <= run.plan.trials; trial++) {
-    const key = cacheKey(run, task, trial);
+  const trials = Array.from({ length: run.plan.trials }, (_, i) => i + 1);
+  const passes = modesOfTask(task, run.plan.modes).flatMap((mode) => trials.map((trial) => ({ mode, trial })));
+  for (const { mode, trial } of passes) {
+    const key = cacheKey(run, task, mode, trial);
     const before = key === undefined ? undefined : await cachedTrial(run, key);
     if (before !== undefined) {
       // What it cost was paid then.
@@ -37,7 +41,7 @@ export async function runTask(run: EvalRun, task: EvalTask, budget: Budget): Pro
     }
     // What was begun is seen through to its first answer; after that each further call is one that can still be saved.
     if (scored.length > 0 && budget.overspent() !== undefined) return { events, documents };
-    const one = await runTrial(run, task, trial, events, budget);
+    const one = await runTrial(run, { task, mode, trial }, events, budget);
     if (one === undefined) return { events, documents };
     scored.push(one);
     if (key !== undefined) documents.push(...keepTrial(run, key, one));
@@ -47,11 +51,16 @@ export async function runTask(run: EvalRun, task: EvalTask, budget: Budget): Pro
   return { result, events, documents };
 }
 
+interface PlannedTrial {
+  readonly task: EvalTask;
+  readonly mode: EvalMode;
+  readonly trial: number;
+}
+
 /** Undefined where it ended in an error and nothing is left to try it again with. */
 async function runTrial(
   run: EvalRun,
-  task: EvalTask,
-  trial: number,
+  { task, mode, trial }: PlannedTrial,
   events: EventDraft[],
   budget: Budget,
 ): Promise<Scored | undefined> {
@@ -59,7 +68,7 @@ async function runTrial(
   const earlier: Scored[] = [];
   for (let retries = 0; ; retries++) {
     const invocationId = host.newId("inv");
-    const around = await surroundings(run, task);
+    const around = await surroundings(run, task, mode);
     const { tools, seen } = observedTools(around.tools);
     const invoked = await invoke(
       {
@@ -83,7 +92,7 @@ async function runTrial(
       },
       (event) => events.push(event),
     );
-    const attempted = { task, trial, invocationId, retries, invoked, toolResults: seen };
+    const attempted = { task, mode, trial, invocationId, retries, invoked, toolResults: seen };
     const asked = [...new Set(seen.map(({ tool }) => tool))];
     const scored: Scored = { ...(await scoreTrial(run, attempted)), asked };
     for (const used of scored.usage) events.push(usageEvent(nodeId, used));
@@ -106,15 +115,16 @@ function withEarlier(scored: Scored, earlier: readonly Scored[]): Scored {
   };
 }
 
-/** Whether tools and memory are the live ones in place of the fixtures of the task. */
-function isLive({ plan }: EvalRun): boolean {
-  return plan.modes.includes("live-shadow");
+/** Whether a pass has the live tools and memory in place of the fixtures of the task. */
+function isLive(mode: EvalMode | undefined): boolean {
+  return mode === "live-shadow";
 }
 
-async function surroundings(run: EvalRun, task: EvalTask) {
+/** Tools and memory of one pass. */
+async function surroundings(run: EvalRun, task: EvalTask, mode: EvalMode) {
   const { host, services, agent, owner } = run;
   const allowed = allowedTools(agent, task.fixtures);
-  if (isLive(run)) {
+  if (isLive(mode)) {
     const memory = await services.agents.memoryFor(owner, agent);
     return { tools: await liveTools(run, allowed), memory, memoryBound: memory.length > 0 };
   }
@@ -124,21 +134,20 @@ async function surroundings(run: EvalRun, task: EvalTask) {
   return { tools: fixtureTools(allowed, task.fixtures, seeded), memory, memoryBound: memory.length > 0 };
 }
 
-function resultOf(run: EvalRun, task: EvalTask, scored: readonly Scored[]): TaskResult {
-  const { suite, binding } = run;
+function resultOf({ suite, plan, binding }: EvalRun, task: EvalTask, scored: readonly Scored[]): TaskResult {
   const trials = scored.map(({ trial }) => trial);
   const findings = scored.flatMap((one) => one.findings);
-  const scores = trials.flatMap(({ score }) => score ?? []);
-  const score = scores.length === 0 ? 0 : scores.reduce((sum, one) => sum + one, 0) / scores.length;
   const bar = taskBar(task, suite.thresholds);
+  const passes = passesOf({ bar, findings, trials }, plan.modes);
   const costUsd = totalCost(trials);
   const valid = scored.flatMap(({ schemaValid }) => schemaValid ?? []);
-  const asked = scored.flatMap((one) => one.asked ?? []);
-  const fixturesUnused = isLive(run) ? undefined : unusedFixtures(task.fixtures, binding, asked);
+  const withFixtures = scored.filter(({ trial }) => !isLive(trial.mode));
+  const asked = withFixtures.flatMap((one) => one.asked ?? []);
+  const fixturesUnused = withFixtures.length === 0 ? undefined : unusedFixtures(task.fixtures, binding, asked);
   return {
     taskId: task.taskId,
-    score,
-    passed: scores.length > 0 && taskPasses(score, bar, findings),
+    score: Math.min(...passes.map(({ score }) => score)),
+    passed: passes.every(({ passed }) => passed),
     bar,
     ...(costUsd === undefined ? {} : { costUsd }),
     latencyMs: Math.round(trials.reduce((sum, { latencyMs }) => sum + latencyMs, 0) / trials.length),

@@ -1,7 +1,7 @@
 import type { Usage } from "../../agents/binding.ts";
 import type { Invoked } from "../../agents/invocation.ts";
 import { totalCost } from "../../agents/usage-event.ts";
-import type { EvalTask } from "../../protocol/eval-suite.ts";
+import type { EvalMode, EvalTask } from "../../protocol/eval-suite.ts";
 import type { JudgeAnswer } from "../judge/judge.ts";
 import { findingsOf } from "../score/detect/findings.ts";
 import { scoreGolden } from "../score/golden.ts";
@@ -25,6 +25,8 @@ export interface Scored {
 
 export interface Attempted {
   readonly task: EvalTask;
+  /** Of the pass: only adversarial asks the judge for safety findings. */
+  readonly mode: EvalMode;
   readonly trial: number;
   readonly invocationId: string;
   readonly retries: number;
@@ -35,9 +37,9 @@ export interface Attempted {
 
 /** What a trial came to. An answer is right or wrong; no answer is an error, and so is a judge without a verdict. */
 export async function scoreTrial(run: EvalRun, attempted: Attempted): Promise<Scored> {
-  const { task, trial, invocationId, retries, invoked } = attempted;
+  const { task, mode, trial, invocationId, retries, invoked } = attempted;
   const { host, agent, suite } = run;
-  const base = { trial, invocationId, retries, cached: false, passed: false, latencyMs: invoked.latencyMs };
+  const base = { trial, mode, invocationId, retries, cached: false, passed: false, latencyMs: invoked.latencyMs };
   const schema = invoked.schemaValid === undefined ? {} : { schemaValid: invoked.schemaValid };
   const answered = answerOf(invoked);
   const allowed = allowedTools(agent, task.fixtures);
@@ -53,6 +55,7 @@ export async function scoreTrial(run: EvalRun, attempted: Attempted): Promise<Sc
     severity,
     by: detector,
     trial,
+    mode,
     note,
   }));
   if ("error" in answered) {
@@ -69,7 +72,7 @@ export async function scoreTrial(run: EvalRun, attempted: Attempted): Promise<Sc
     const error = { code, message: host.scrubber.scrubText(message) };
     return { trial: { ...paid, error }, findings: found, ...schema, usage };
   }
-  const findings = [...found, ...(judged?.findings ?? []).map((one) => judgedFinding(one, trial, run))];
+  const findings = [...found, ...(judged?.findings ?? []).map((one) => judgedFinding(one, attempted, run))];
   if (task.expected.kind === "golden") {
     const { score, difference } = scoreGolden(task.expected.match, answered.output);
     const told = difference === undefined ? {} : { difference: host.scrubber.scrubValue(difference) };
@@ -107,8 +110,8 @@ function answerOf(
 
 /** What looks like a secret goes no further than the agent that said it. */
 async function ask(run: EvalRun, attempted: Attempted, said: unknown): Promise<JudgeAnswer | undefined> {
-  const { task, trial } = attempted;
-  const adversarial = run.plan.modes.includes("adversarial");
+  const { task, mode, trial } = attempted;
+  const adversarial = mode === "adversarial";
   const { judge } = run.services;
   if (task.expected.kind === "golden" && (!adversarial || judge === undefined)) return undefined;
   if (judge === undefined) {
@@ -125,11 +128,11 @@ async function ask(run: EvalRun, attempted: Attempted, said: unknown): Promise<J
 
 function judgedFinding(
   { kind, severity, evidence }: { kind: Finding["kind"]; severity: Finding["severity"]; evidence?: string },
-  trial: number,
+  { trial, mode }: Attempted,
   { host }: EvalRun,
 ): Finding {
   const note = evidence === undefined ? {} : { note: host.scrubber.scrubText(evidence) };
-  return { kind, severity, by: "judge", trial, ...note };
+  return { kind, severity, by: "judge", trial, mode, ...note };
 }
 
 function costing(costUsd: number | undefined): { readonly costUsd?: number } {

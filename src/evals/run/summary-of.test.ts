@@ -23,7 +23,7 @@ function resultOf(taskId: string, score: number, more: Partial<TaskResult> & { c
 
 function summed(results: readonly TaskResult[], thresholds: SuiteThresholds = {}, baseline?: Baseline) {
   const suite = suiteOf([goldenTask("a", "a")], { thresholds });
-  const plan = { suiteId: suite.suiteId, suiteVersion: suite.version, seed: 1 } as EvalPlan;
+  const plan = { suiteId: suite.suiteId, suiteVersion: suite.version, modes: ["golden"], seed: 1 } as EvalPlan;
   return summaryOf("run-new", plan, suite, { modelClass: "general" }, results, baseline);
 }
 
@@ -57,12 +57,27 @@ describe("the bar of a suite", () => {
 
 describe("a summary", () => {
   test("has the difference to its baseline, below 0 for what got worse", () => {
-    const { summary } = summed([resultOf("a", 0)], {}, { runId: "run-old", aggregateScore: 0.75 });
+    const tasks = [{ taskId: "a", score: 0.75, passed: false }];
+    const { summary } = summed([resultOf("a", 0)], {}, { runId: "run-old", tasks });
     expect(summary.regression).toEqual({
       baselineRunId: "run-old",
       scoreDelta: -0.75,
       diffRef: "/v1/runs/run-new:diff?against=run-old",
     });
+  });
+
+  test("has the difference over the tasks that both have, so that an agent is 0 away from its own baseline", () => {
+    const both = ["a", "b", "c", "d", "e"].map((taskId) => resultOf(taskId, 1));
+    const tasks = both.map(({ taskId, score, passed }) => ({ taskId, score, passed }));
+    const wider = summed([...both, resultOf("f", 0.9)], {}, { runId: "run-old", tasks }).summary;
+    expect(wider.regression?.scoreDelta).toBe(0);
+    const older = [...tasks, { taskId: "g", score: 0, passed: false }];
+    expect(summed(both, {}, { runId: "run-old", tasks: older }).summary.regression?.scoreDelta).toBe(0);
+  });
+
+  test("has no difference where the two have no task in common", () => {
+    const tasks = [{ taskId: "z", score: 1, passed: true }];
+    expect(summed([resultOf("a", 1)], {}, { runId: "run-old", tasks }).summary).not.toHaveProperty("regression");
   });
 
   test("tells of a finding what kind it is and how grave, and nothing of how it was noticed", () => {

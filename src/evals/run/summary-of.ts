@@ -5,14 +5,23 @@ import type { Aggregate } from "../../protocol/eval-statistics.ts";
 import type { AgentEvalSuite } from "../../protocol/eval-suite.ts";
 import { DEFAULT_PASS_SCORE, meets } from "../score/task-bar.ts";
 import { aggregate } from "../statistics/aggregate.ts";
+import { type TaskResult as ComparedTask, sharedDelta } from "../statistics/pair-tasks.ts";
 import type { EvalPlan } from "./eval-plan.ts";
+import { passesOf } from "./passes.ts";
 import { type TaskResult, trialsOf } from "./task-result.ts";
 
 export interface Baseline {
   readonly runId: string;
-  readonly aggregateScore: number;
+  readonly tasks: readonly ComparedTask[];
   /** Its run is not of this host: there is nothing to see of it here. */
   readonly isElsewhere?: boolean;
+}
+
+/** The baseline of a plan, with its tasks; undefined where nothing of it is kept any more. */
+export function baselineOf(plan: EvalPlan, tasks: readonly ComparedTask[]): Baseline | undefined {
+  const { baselineRunId: runId, baselineFileSha256 } = plan;
+  if (runId === undefined || tasks.length === 0) return undefined;
+  return { runId, tasks, isElsewhere: baselineFileSha256 !== undefined };
 }
 
 /** Why the suite's bar is not met; empty when it is. */
@@ -24,13 +33,16 @@ export interface Summed {
   readonly unmet: readonly Unmet[];
 }
 
+/** A person's score of a task stands for the task in every mode. */
+export type SummedTask = TaskResult & { readonly givenScore?: number };
+
 /** What an evaluation came to, of figures only. `runId` is that of the evaluation. */
 export function summaryOf(
   runId: string,
   plan: EvalPlan,
   suite: AgentEvalSuite,
   agent: Pick<InstalledAgent, "modelClass">,
-  results: readonly TaskResult[],
+  results: readonly SummedTask[],
   baseline?: Baseline,
 ): Summed {
   const figures = aggregate(results.map(trialsOf), { seed: plan.seed }).aggregate;
@@ -51,7 +63,13 @@ export function summaryOf(
       tasks: results.map(taskOf),
       evaluatedModelClass: agent.modelClass,
       ...(totalCostUsd === undefined ? {} : { totalCostUsd }),
-      ...(baseline === undefined ? {} : { regression: regressionOf(runId, aggregateScore, baseline) }),
+      ...(baseline === undefined
+        ? {}
+        : regressionPart(
+            runId,
+            results.map((one) => comparedTask(one, plan)),
+            baseline,
+          )),
     },
   };
 }
@@ -90,14 +108,24 @@ function taskOf({ taskId, score, passed, costUsd, latencyMs, schemaValid, findin
   };
 }
 
-function regressionOf(
+function comparedTask({ taskId, score, passed, givenScore, ...result }: SummedTask, { modes }: EvalPlan): ComparedTask {
+  if (givenScore !== undefined) return { taskId, score: givenScore, passed };
+  const passes = passesOf(result, modes).flatMap(({ mode, ...pass }) =>
+    mode === undefined ? [] : [{ mode, ...pass }],
+  );
+  return { taskId, score, passed, passes };
+}
+
+/** Over the tasks and modes that both have; absent where there are none. */
+function regressionPart(
   runId: string,
-  aggregateScore: number,
-  { runId: baselineRunId, aggregateScore: before, isElsewhere = false }: Baseline,
-) {
-  const scoreDelta = aggregateScore - before;
-  if (isElsewhere) return { baselineRunId, scoreDelta };
-  return { baselineRunId, scoreDelta, diffRef: `/v1/runs/${runId}:diff?against=${baselineRunId}` };
+  candidate: readonly ComparedTask[],
+  { runId: baselineRunId, tasks, isElsewhere = false }: Baseline,
+): Pick<EvalSummary, "regression"> {
+  const scoreDelta = sharedDelta(candidate, tasks);
+  if (scoreDelta === null) return {};
+  if (isElsewhere) return { regression: { baselineRunId, scoreDelta } };
+  return { regression: { baselineRunId, scoreDelta, diffRef: `/v1/runs/${runId}:diff?against=${baselineRunId}` } };
 }
 
 function mean(values: readonly number[]): number {

@@ -51,7 +51,7 @@ async function evaluated(
   const suite = suiteOf([{ ...goldenTask("a", null, "?"), ...task }], { modes: [mode], suiteId });
   const made = await evalHost(store, suite, { agents });
   const host = { ...made.host, hands: bench.work(made.host) };
-  const runId = await beginEval({ ...made, host }, {}, { suite: suiteId });
+  const runId = await beginEval({ ...made, host }, { evalModes: [mode] }, { suite: suiteId });
   await until(store, runId, ended);
   const report = await evalReport(host, ADA, runId, { content: true });
   const trial = report.tasks[0]?.content?.[0] as { readonly output: unknown } | undefined;
@@ -155,5 +155,13 @@ test("an evaluation without a judge or a baseline has the modes and tasks that a
     modes: ["golden"],
     compared: false,
     leftOut: { modes: ["rubric", "regression"], tasks: 1 },
+    notRun: [
+      { mode: "rubric", reason: "no_judge", taskCount: 1, taskIds: ["b"], missing: 1, missingFromBaseline: 0 },
+      { mode: "regression", reason: "no_baseline", taskCount: 2, taskIds: ["b"], missing: 0, missingFromBaseline: 0 },
+    ],
+    warnings: [
+      "Nothing was compared: there is no baseline.",
+      "1 of 2 tasks of the suite was not run: no judge is configured (mode rubric).",
+    ],
   });
 });

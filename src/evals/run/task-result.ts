@@ -1,9 +1,14 @@
+import type { EvalMode } from "../../protocol/eval-suite.ts";
 import type { SafetyFinding } from "../../protocol/safety-finding.ts";
 import type { Document } from "../../store/documents.ts";
 import type { Difference } from "../score/difference.ts";
 import type { TaskTrials } from "../statistics/aggregate.ts";
 
-/** What is known of one task of an evaluation; its run keeps it, and nothing of it but figures is in the log. */
+/**
+ * Result of one task of an evaluation, with the trials of all its passes. A pass is the task in one mode (`passesOf`). Score, passed, cost
+ * and latency are those of the wire: the lowest score of the passes, passed only where every pass passed, cost of all trials, mean latency of
+ * all trials. Kept as a document; only figures of it are in the log.
+ */
 export interface TaskResult {
   readonly taskId: string;
   readonly score: number;
@@ -25,11 +30,15 @@ export interface Finding extends SafetyFinding {
   /** Which detector, or the judge. */
   readonly by: string;
   readonly trial: number;
+  /** As in `TrialResult`. */
+  readonly mode?: EvalMode;
   readonly note?: string;
 }
 
 export interface TrialResult {
   readonly trial: number;
+  /** The mode of its pass. Absent in results of earlier versions, which made one pass for all modes. */
+  readonly mode?: EvalMode;
   readonly invocationId: string;
   /** Absent where there was nothing to score. */
   readonly score?: number;
@@ -72,8 +81,12 @@ export function trialsOf({ taskId, bar, findings, trials }: TaskResult): TaskTri
     taskId,
     bar,
     vetoed: findings.some(({ severity }) => severity === "high" || severity === "critical"),
-    trials: trials.map(({ score, passed, error, latencyMs, costUsd }) => {
-      const spent = { latencyMs, ...(costUsd === undefined ? {} : { costUsd }) };
+    trials: trials.map(({ mode, score, passed, error, latencyMs, costUsd }) => {
+      const spent = {
+        ...(mode === undefined ? {} : { mode }),
+        latencyMs,
+        ...(costUsd === undefined ? {} : { costUsd }),
+      };
       return score === undefined
         ? { error: { code: error?.code ?? "agent_error" }, ...spent }
         : { score, passed, ...spent };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Binding } from "../../agents/binding.ts";
-import type { EvalTask } from "../../protocol/eval-suite.ts";
+import type { EvalMode, EvalTask } from "../../protocol/eval-suite.ts";
 import { ADA, until } from "../../testing/engine.ts";
 import {
   agentOf,
@@ -24,6 +24,7 @@ const bench = workbench();
 
 interface Changes {
   readonly plan?: Partial<EvalPlan>;
+  readonly mode?: EvalMode;
   readonly agent?: Parameters<typeof agentOf>[0];
   readonly binding?: Partial<Binding>;
   readonly judge?: Partial<Binding>;
@@ -34,7 +35,7 @@ interface Changes {
 const TASK: EvalTask = { ...goldenTask("a", "ask"), fixtures: { toolResponses: [{ tool: "crm:find", response: 1 }] } };
 
 function keyOf(
-  { plan, agent, binding, judge, passScore = 0.8, workspace }: Changes = {},
+  { plan, mode = "golden", agent, binding, judge, passScore = 0.8, workspace }: Changes = {},
   task = TASK,
   trial = 1,
 ): string | undefined {
@@ -55,7 +56,7 @@ function keyOf(
       ...binding,
     },
   };
-  return cacheKey(run as unknown as EvalRun, task, trial);
+  return cacheKey(run as unknown as EvalRun, task, mode, trial);
 }
 
 describe("an earlier result of a trial", () => {
@@ -77,7 +78,8 @@ describe("an earlier result of a trial", () => {
     ["another model", { binding: { fingerprint: "model:2" } }],
     ["another name for what ran", { plan: { agentLabel: "2" } }],
     ["another bar of confidence", { agent: { confidenceThreshold: 0.5 } }],
-    ["a look for unsafe conduct", { plan: { modes: ["golden", "adversarial"] } }],
+    ["a look for unsafe conduct", { mode: "adversarial" }],
+    ["the pass of another mode", { mode: "regression" }],
   ])("does not stand in for %s", (_, changes, task = TASK, trial = 1) => {
     expect(keyOf(changes, task, trial)).toMatch(/^[0-9a-f]{64}$/);
     expect(keyOf(changes, task, trial)).not.toBe(keyOf());
@@ -86,16 +88,13 @@ describe("an earlier result of a trial", () => {
   test("does not stand in for one that passes at another score", () => {
     const rubric: EvalTask["expected"] = { kind: "rubric", rubric: [{ criterion: "is polite", weight: 1 }] };
     const judged = (passScore: number) =>
-      keyOf(
-        { plan: { modes: ["rubric"] }, judge: { fingerprint: "judge:1" }, passScore },
-        { ...TASK, expected: rubric },
-      );
+      keyOf({ mode: "rubric", judge: { fingerprint: "judge:1" }, passScore }, { ...TASK, expected: rubric });
     expect(judged(0.4)).toBe(judged(0.4));
     expect(judged(0.4)).not.toBe(judged(0.9));
   });
 
   test("does not stand in for what another judge says", () => {
-    const judged = (judge: Partial<Binding>) => keyOf({ plan: { modes: ["golden", "adversarial"] }, judge });
+    const judged = (judge: Partial<Binding>) => keyOf({ mode: "adversarial", judge });
     expect(judged({ fingerprint: "judge:1" })).toBe(judged({ fingerprint: "judge:1" }));
     expect(judged({ fingerprint: "judge:2" })).not.toBe(judged({ fingerprint: "judge:1" }));
     expect(judged({ fingerprint: "judge:1", model: "other" })).not.toBe(judged({ fingerprint: "judge:1" }));
@@ -103,13 +102,13 @@ describe("an earlier result of a trial", () => {
 
   test.each<[string, Changes]>([
     ["nobody asked for it", { plan: { cache: false } }],
-    ["live tools answered", { plan: { modes: ["golden", "live-shadow"] } }],
+    ["live tools answered", { mode: "live-shadow" }],
     ["a program answered that nobody named", { binding: { kind: "command", fingerprint: "command:1" } }],
     ["an endpoint answered that nobody named", { binding: { kind: "http", fingerprint: "http:1" } }],
     ["nobody can tell what answered", { binding: { fingerprint: undefined as never } }],
     [
       "a judge looked at it that nobody can tell from another",
-      { plan: { modes: ["adversarial"] }, judge: { fingerprint: undefined as never } },
+      { mode: "adversarial", judge: { fingerprint: undefined as never } },
     ],
   ])("is not looked for where %s", (_, changes) => {
     expect(keyOf(changes)).toBeUndefined();

@@ -1,30 +1,32 @@
 import { createHash } from "node:crypto";
 import { canonicalJson } from "../../formats/canonical-json.ts";
-import type { EvalTask } from "../../protocol/eval-suite.ts";
+import type { EvalMode, EvalTask } from "../../protocol/eval-suite.ts";
 import type { DocumentWrite } from "../../store/documents.ts";
 import { taskBar } from "../score/task-bar.ts";
 import type { EvalRun } from "./eval-run.ts";
 import type { Scored } from "./score-trial.ts";
 
+type Kind = EvalTask["expected"]["kind"];
+
 /**
  * Under what an earlier result of the same trial is found: everything the result depends on. Undefined where that cannot be
  * told, or nobody asked: programs and endpoints change without a word, so they count only under a name the caller gives.
  */
-export function cacheKey(run: EvalRun, task: EvalTask, trial: number): string | undefined {
+export function cacheKey(run: EvalRun, task: EvalTask, mode: EvalMode, trial: number): string | undefined {
   const { plan, agent, binding, services } = run;
   // An agent is told the name of its task too, and may answer by it.
   const { taskId, input, expected, fixtures } = task;
-  if (!plan.cache || plan.modes.includes("live-shadow")) return undefined;
+  if (!plan.cache || mode === "live-shadow") return undefined;
   const opaque = binding.kind === "command" || binding.kind === "http";
   const fingerprint = opaque ? undefined : binding.fingerprint;
   if (plan.agentLabel === undefined && fingerprint === undefined) return undefined;
-  if (isJudgedByUnknown(run, expected.kind)) return undefined;
+  if (isJudgedByUnknown(run, mode, expected.kind)) return undefined;
   // A label says no less, but what answers may have changed under the same one.
   const version = [plan.agentLabel ?? null, fingerprint ?? null];
   const bar = taskBar(task, run.suite.thresholds);
-  const scorer = { expected, bar, adversarial: plan.modes.includes("adversarial"), judge: judgeOf(run) };
+  const scorer = { expected, bar, judge: isJudged(mode, expected.kind) ? (services.judge?.identity ?? null) : null };
   const agentId = agent.agentId;
-  const asked = { taskId, input, fixtures: fixtures ?? null, trial };
+  const asked = { taskId, input, fixtures: fixtures ?? null, mode, trial };
   // What was said in one workspace is not shown in another.
   const workspace = run.owner.workspace ?? null;
   // Earlier versions kept no list of the tools that were asked, and offered programs and endpoints none.
@@ -36,13 +38,12 @@ export function cacheKey(run: EvalRun, task: EvalTask, trial: number): string | 
 }
 
 /** A judge that nobody can tell apart from the one it was yesterday. */
-function isJudgedByUnknown({ services: { judge }, plan }: EvalRun, kind: EvalTask["expected"]["kind"]): boolean {
-  const isAsked = judge !== undefined && (kind === "rubric" || plan.modes.includes("adversarial"));
-  return isAsked && judge.identity.fingerprint === undefined;
+function isJudgedByUnknown({ services: { judge } }: EvalRun, mode: EvalMode, kind: Kind): boolean {
+  return judge !== undefined && isJudged(mode, kind) && judge.identity.fingerprint === undefined;
 }
 
-function judgeOf({ services: { judge }, plan }: EvalRun) {
-  return judge === undefined || !plan.modes.some((mode) => mode !== "golden") ? null : judge.identity;
+function isJudged(mode: EvalMode, kind: Kind): boolean {
+  return kind === "rubric" || mode === "adversarial";
 }
 
 export async function cachedTrial({ host, owner }: EvalRun, key: string): Promise<Scored | undefined> {

@@ -2,7 +2,12 @@ import type { AgentEvalSuite, EvalMode, EvalTask } from "../../protocol/eval-sui
 
 /** The tasks that a run in these modes has: golden and rubric take those of their kind, every other mode takes all. */
 export function tasksOfModes({ tasks }: Pick<AgentEvalSuite, "tasks">, modes: readonly EvalMode[]): EvalTask[] {
-  return tasks.filter(({ expected }) => modes.some((mode) => !isKind(mode) || mode === expected.kind));
+  return tasks.filter((task) => modesOfTask(task, modes).length > 0);
+}
+
+/** Those of the modes that run the task: each is a pass of its own. */
+export function modesOfTask({ expected }: Pick<EvalTask, "expected">, modes: readonly EvalMode[]): EvalMode[] {
+  return modes.filter((mode) => !isKind(mode) || mode === expected.kind);
 }
 
 function isKind(mode: EvalMode): mode is "golden" | "rubric" {

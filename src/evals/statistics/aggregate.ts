@@ -4,6 +4,8 @@ import { meanOf, meanOverTasks, share, undefinedEstimate, undefinedRate } from "
 import { isFlaky, passAtK, passHatK } from "./trials.ts";
 
 interface Spent {
+  /** The mode of its pass; trials without one are one pass. */
+  readonly mode?: string;
   readonly latencyMs?: number;
   /** Absent: not known, which is not 0. */
   readonly costUsd?: number;
@@ -28,7 +30,7 @@ export interface AggregateSettings {
   readonly ks?: readonly number[];
 }
 
-/** Averages each task first, then over tasks. */
+/** Averages each pass of a task first, takes the lowest pass of each task, then averages over tasks. */
 export function aggregate(
   tasks: readonly TaskTrials[],
   { seed, ks = defaultKs(tasks) }: AggregateSettings,
@@ -78,9 +80,22 @@ export function aggregate(
   };
 }
 
+/** Figures of each task alone. */
+export function figuresOfTasks(tasks: readonly TaskTrials[]): TaskFigures[] {
+  const ks = defaultKs(tasks);
+  check(tasks, ks);
+  return tasks.map((task) => taskFigures(task, ks));
+}
+
 function defaultKs(tasks: readonly TaskTrials[]): number[] {
-  const most = tasks.reduce((most, task) => Math.max(most, task.trials.length), 1);
+  const most = tasks.reduce((most, task) => Math.max(most, trialsPerPass(task)), 1);
   return most === 1 ? [1] : [1, most];
+}
+
+function trialsPerPass({ trials }: TaskTrials): number {
+  const counts = new Map<string | undefined, number>();
+  for (const { mode } of trials) counts.set(mode, (counts.get(mode) ?? 0) + 1);
+  return Math.max(0, ...counts.values());
 }
 
 function check(tasks: readonly TaskTrials[], ks: readonly number[]): void {
@@ -108,7 +123,39 @@ function invalid(problem: string): AppError {
   return new AppError("validation_error", { problem });
 }
 
-function taskFigures({ taskId, bar, vetoed, trials }: TaskTrials, ks: readonly number[]): TaskFigures {
+/** Passes of one task are no independent tasks: the task has the lowest score among them, and passes only if each of them does. */
+function taskFigures(task: TaskTrials, ks: readonly number[]): TaskFigures {
+  const modes = [...new Set(task.trials.map(({ mode }) => mode))];
+  if (modes.length <= 1) return passFigures(task, ks);
+  const passes = modes.map((mode) => {
+    return passFigures({ ...task, trials: task.trials.filter((trial) => trial.mode === mode) }, ks);
+  });
+  const scores = passes.flatMap(({ score }) => score ?? []);
+  const sum = (of: keyof TaskFigures["trials"]) => passes.reduce((total, { trials }) => total + trials[of], 0);
+  return {
+    // Cost, latency and counts are those of all trials.
+    ...passFigures(task, ks),
+    score: scores.length < passes.length ? null : Math.min(...scores),
+    passed: passes.every(({ passed }) => passed),
+    flaky: passes.some(({ flaky }) => flaky),
+    trials: { scored: sum("scored"), passed: sum("passed"), errors: sum("errors") },
+    atK: ks.map((k, i) => ({
+      k,
+      passAtK: lowest(passes.map(({ atK }) => atK[i]?.passAtK)),
+      passHatK: lowest(passes.map(({ atK }) => atK[i]?.passHatK)),
+    })),
+  };
+}
+
+/** The lowest of the rates; one that is not known leaves it unknown. */
+function lowest(rates: readonly (Rate | undefined)[]): Rate {
+  return rates.reduce<Rate>((least, rate = undefinedRate("nothing_counted", 0)) => {
+    if (least.value === null) return least;
+    return rate.value === null || rate.value < least.value ? rate : least;
+  }, rates[0] ?? undefinedRate("nothing_counted", 0));
+}
+
+function passFigures({ taskId, bar, vetoed, trials }: TaskTrials, ks: readonly number[]): TaskFigures {
   const results = trials.flatMap((trial) => ("score" in trial ? [trial] : []));
   const count = results.length;
   const passes = results.filter(({ passed }) => passed).length;
@@ -161,7 +208,7 @@ function dollars(costs: readonly number[]): number {
   return Math.round(costs.reduce((sum, cost) => sum + cost, 0) * 1e9) / 1e9;
 }
 
-function known(trials: readonly Trial[], what: keyof Spent): number[] {
+function known(trials: readonly Trial[], what: "latencyMs" | "costUsd"): number[] {
   return trials.flatMap((trial) => trial[what] ?? []);
 }
 

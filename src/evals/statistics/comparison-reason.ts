@@ -62,12 +62,17 @@ function settledBy({ tasksNeeded, pairs, margin }: Unreasoned): string[] {
   return [`About ${tasks(value)} would settle it (a difference of ${margin}, seen four times out of five).`];
 }
 
-function leftOut({ unpaired, errored }: Unreasoned): string[] {
+function leftOut({ unpaired, unpairedModes, errored }: Unreasoned): string[] {
   const parts = [
     counted(unpaired.candidate.length, "only in the candidate"),
     counted(unpaired.baseline.length, "only in the baseline"),
     counted(errored.candidate.length, "with an error in the candidate"),
     counted(errored.baseline.length, "with an error in the baseline"),
+    // A first baseline cannot have regression, which needs a baseline, and it repeats the other modes of the task.
+    unpairedModes.candidate
+      .filter(({ mode }) => mode !== "regression")
+      .map((one) => `mode ${one.mode} of ${tasks(one.tasks)}, only in the candidate`),
+    unpairedModes.baseline.map((one) => `mode ${one.mode} of ${tasks(one.tasks)}, only in the baseline`),
   ].flat();
   return parts.length === 0 ? [] : [`Not compared: ${parts.join(", ")}.`];
 }

@@ -21,7 +21,7 @@ export interface Sides {
   readonly baseline: readonly TaskResult[];
 }
 
-/** Whether the candidate differs from its baseline on the tasks that both have. Both are of the same version of a suite. */
+/** Whether the candidate differs from its baseline on the tasks and modes that both have. Both are of the same version of a suite. */
 export function compare(sides: Sides, settings: Partial<ComparisonSettings> = {}): Comparison {
   const checked = checkedSettings(settings);
   return judged(measured(sides, checked), checked);
@@ -64,7 +64,7 @@ type Measured = Omit<Comparison, "verdict" | "reason" | "adjustedP" | "tasksNeed
 };
 
 function measured({ candidate, baseline }: Sides, { seed }: ComparisonSettings): Measured {
-  const { pairs, unpaired, errored } = pairTasks(candidate, baseline);
+  const { pairs, unpaired, errored, unpairedModes } = pairTasks(candidate, baseline);
   const binary = pairs.every((pair) =>
     [pair.candidate, pair.baseline].every(({ score }) => score === 0 || score === 1),
   );
@@ -82,6 +82,7 @@ function measured({ candidate, baseline }: Sides, { seed }: ComparisonSettings):
   return {
     pairs: pairs.length,
     unpaired,
+    unpairedModes,
     errored,
     measure: binary ? "pass_rate" : "score",
     candidate: { mean: some ? meanOf(after) : null, count: pairs.length },

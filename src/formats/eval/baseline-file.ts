@@ -39,9 +39,9 @@ export function checkBaselineFile(value: unknown): CheckedBaselineFile {
     return bad(`it is the result of an evaluation; name that as a baseline and write it with ${EXPORT}`);
   }
   if (format !== BASELINE_FORMAT) return bad(`it is no baseline; write one with ${EXPORT}`);
-  if (version !== BASELINE_FILE_VERSION) {
+  if (version !== BASELINE_FILE_VERSION && version !== 1) {
     return bad(
-      `it is of version ${JSON.stringify(version)}, and this assay reads ${BASELINE_FILE_VERSION}; use the assay that wrote it, or write it anew with ${EXPORT}`,
+      `it is of version ${JSON.stringify(version)}, and this assay reads 1 to ${BASELINE_FILE_VERSION}; use the assay that wrote it, or write it anew with ${EXPORT}`,
     );
   }
   if (!matches(BaselineFile, value)) {
@@ -67,7 +67,11 @@ function isAsWritten({ sha256, ...said }: BaselineFile): boolean {
 function contradictionIn({ tasks, passedCount }: BaselineFile): string | undefined {
   const ids = new Set(tasks.map(({ taskId }) => taskId));
   if (ids.size < tasks.length) return "a task is there twice";
-  if (tasks.some(({ score, passed }) => score === null && passed)) return "a task passed that has no score";
+  const outcomes = tasks.flatMap((task) => [task, ...(task.passes ?? [])]);
+  if (outcomes.some(({ score, passed }) => score === null && passed)) return "a task passed that has no score";
+  const hasTwice = ({ passes = [] }: BaselineFile["tasks"][number]) =>
+    new Set(passes.map(({ mode }) => mode)).size < passes.length;
+  if (tasks.some(hasTwice)) return "a mode of a task is there twice";
   return passedCount > tasks.length ? "more tasks passed than there are" : undefined;
 }
 

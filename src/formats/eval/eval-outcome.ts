@@ -52,15 +52,26 @@ export function taskState({ passed, score }: Pick<OutcomeTask, "passed" | "score
   return score === null ? "error" : "failed";
 }
 
+function unscoredModes({ passes }: OutcomeTask): string {
+  return passes
+    .filter((pass) => pass.score === null)
+    .map(({ mode }) => mode)
+    .join(", ");
+}
+
 /** Why a task did not pass, without a word of what it is about. */
 export function taskProblem(task: OutcomeTask): string {
-  const { score, trials, findings, cached } = task;
+  const { score, trials, findings, cached, passes } = task;
   const codes = [...new Set(task.errors.map(({ code }) => code))].join(", ");
-  if (score === null) return codes === "" ? "no trial could be scored" : `no trial could be scored: ${codes}`;
+  const isPartial = trials.scored > 0 ? `, in mode ${unscoredModes(task)}` : "";
+  if (score === null) return `no trial could be scored${isPartial}${codes === "" ? "" : `: ${codes}`}`;
   const severe = findings.filter(({ severity }) => severity === "high" || severity === "critical");
   const total = trials.scored + trials.errors;
   return [
-    ...(trials.scored > 1 ? [`${trials.passed} of ${trials.scored} scored trials passed`] : []),
+    ...(passes.length > 1 ? [passes.map((pass) => `${pass.mode} ${scoreText(pass.score)}`).join(", ")] : []),
+    ...(trials.scored > passes.length && trials.scored > 1
+      ? [`${trials.passed} of ${trials.scored} scored trials passed`]
+      : []),
     `score ${figure(score)}`,
     ...severe.map(({ kind, severity }) => `finding ${kind} (${severity})`),
     ...(trials.errors > 0 ? [`${trials.errors} of ${total} trials ended in an error: ${codes}`] : []),
@@ -71,6 +82,10 @@ export function taskProblem(task: OutcomeTask): string {
 /** The fixtures of a task that no trial asked for, in words; undefined where all were used. */
 export function unusedFixturesText({ fixturesUnused = [] }: OutcomeTask): string | undefined {
   return fixturesUnused.length === 0 ? undefined : `fixtures never used: ${fixturesUnused.join(", ")}`;
+}
+
+function scoreText(score: number | null): string {
+  return score === null ? "without a score" : figure(score);
 }
 
 /** Three digits are more than a suite of some hundred tasks can tell. */

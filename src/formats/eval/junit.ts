@@ -8,21 +8,25 @@ import {
   taskState,
   unusedFixturesText,
 } from "./eval-outcome.ts";
+import { notRunText, tasksNotRun } from "./not-run-text.ts";
 import { overrideMarks, overrideTotals } from "./override-marks.ts";
 
 /**
  * An evaluation as JUnit has test results: a test case for each task. One that did not pass has at least one failure or error, also
- * where all its tasks passed, and one that was stopped an error that says so: whoever reads only the file is not misled.
+ * where all its tasks passed; a task that was not run is skipped, with the reason; and one that was stopped an error that says so: whoever reads only the file is not misled.
  */
 export function junitXml({ entry, report, conclusion, quotes }: EvalOutcome): string {
   const tasks = report?.tasks ?? [];
   const states = tasks.map(taskState);
-  const isUnsaid = report?.complete !== true || states.every((state) => state === "passed");
+  const hasNoVerdict = report?.complete !== true || conclusion.verdict === "no_verdict";
+  const isUnsaid = hasNoVerdict || states.every((state) => state === "passed");
   const verdict = isUnsaid && conclusion.exitCode !== 0 ? [verdictCase(conclusion)] : [];
   const failures = states.filter((state) => state === "failed").length;
   const errors = states.filter((state) => state === "error").length + verdict.length;
   const seconds = tasks.reduce((sum, task) => sum + secondsOf(task), 0);
-  const counts = { tests: tasks.length + verdict.length, failures, errors, skipped: 0, time: fixed(seconds) };
+  const notRun = report === undefined ? [] : [...tasksNotRun(report)];
+  const tests = tasks.length + notRun.length + verdict.length;
+  const counts = { tests, failures, errors, skipped: notRun.length, time: fixed(seconds) };
   const name = `${entry.suiteId}@${entry.suiteVersion}`;
   const lines = [
     '<?xml version="1.0" encoding="UTF-8"?>',
@@ -37,6 +41,7 @@ export function junitXml({ entry, report, conclusion, quotes }: EvalOutcome): st
       const marks = report === undefined ? {} : overrideMarks(report, task.taskId);
       return taskCase(entry.suiteId, task, marks, quotes?.get(task.taskId));
     }),
+    ...notRun.map(([taskId, { reason, mode }]) => skippedCase(entry.suiteId, taskId, notRunText(reason, mode))),
     ...verdict,
     "  </testsuite>",
     "</testsuites>",
@@ -55,6 +60,14 @@ function propertiesOf(outcome: EvalOutcome): [string, string][] {
     ["agentId", agentId],
     ["agentVersion", resolvedAgentVersion],
     ["modes", modes.join(",")],
+    ...(report?.modeFigures ?? []).map(({ mode, figures: { tasks } }): [string, string] => [
+      `mode.${mode}`,
+      `${tasks.passed} of ${tasks.total} passed`,
+    ]),
+    ...(report?.notRun ?? []).map(({ mode, reason, taskCount }): [string, string] => [
+      `notRun.${mode}`,
+      `${taskCount}: ${notRunText(reason, mode)}`,
+    ]),
     ["verdict", conclusion.verdict],
     ["sentence", conclusion.sentence],
     ...Object.entries(partialMarks(outcome)),
@@ -101,6 +114,12 @@ function taskCase(
   const unused = unusedFixturesText(task);
   const noted = unused === undefined ? [] : [`      <system-out>${escaped(unused)}</system-out>`];
   return [`    ${open("testcase", start)}`, ...marked, ...problem, ...noted, "    </testcase>"];
+}
+
+/** A task of the suite that was not run. */
+function skippedCase(suiteId: string, taskId: string, message: string): string {
+  const skipped = open("skipped", { message }, true);
+  return `    ${open("testcase", { classname: suiteId, name: taskId, time: fixed(0) })}${skipped}</testcase>`;
 }
 
 function verdictCase({ verdict, sentence }: EvalOutcome["conclusion"]): string {

@@ -34,7 +34,7 @@ function list(title: string, lines: readonly string[]): string {
   return lines.length === 0 ? "" : [`**${title}**`, "", ...lines.map((line) => `- ${escaped(line)}`)].join("\n");
 }
 
-function figuresOf({ figures, aggregateScore, baseline, cachedTrials, stopped }: EvalReport): string {
+function figuresOf({ figures, modeFigures, aggregateScore, baseline, cachedTrials, stopped }: EvalReport): string {
   const { tasks, trials, passRate, latency, cost } = figures;
   const comparison = baseline?.comparison;
   const rows: [string, string][] = [
@@ -42,6 +42,7 @@ function figuresOf({ figures, aggregateScore, baseline, cachedTrials, stopped }:
       ? []
       : ([["Partial: tasks done", `${stopped.tasksDone} of ${stopped.tasksPlanned}`]] as [string, string][])),
     [stopped === undefined ? "Tasks passed" : "Of those passed", `${tasks.passed} of ${tasks.total}`],
+    ...(modeFigures.length <= 1 ? [] : ([["Passed by mode", byMode(modeFigures)]] as [string, string][])),
     ["Pass rate of what could be scored", estimate(passRate)],
     ["Score", `${figure(aggregateScore)}; of what could be scored ${estimate(figures.score)}`],
     ...(tasks.flaky > 0 ? ([["Flaky tasks", String(tasks.flaky)]] as [string, string][]) : []),
@@ -68,6 +69,15 @@ function figuresOf({ figures, aggregateScore, baseline, cachedTrials, stopped }:
     ([name, value]) => `| ${name} | ${name === "Lost" || name === "Gained" ? value : escaped(value)} |`,
   );
   return ["| | |", "|---|---|", ...cells].join("\n");
+}
+
+function byMode(modeFigures: EvalReport["modeFigures"]): string {
+  return modeFigures
+    .map(
+      ({ mode, figures }) =>
+        `${mode} ${figures.tasks.passed} of ${figures.tasks.total}, score ${estimate(figures.score)}`,
+    )
+    .join("; ");
 }
 
 function failuresOf({ quotes }: EvalOutcome, { tasks }: EvalReport): string {

@@ -15,7 +15,8 @@ export function sarifText(outcome: EvalOutcome, toolVersion: string): string {
   const { entry, report, conclusion } = outcome;
   const results = (report?.tasks ?? []).flatMap((task) => resultsOf(outcome, task));
   const complete = report?.complete === true;
-  const isUnsaid = (results.length === 0 || !complete) && conclusion.exitCode !== 0;
+  const hasNoVerdict = !complete || conclusion.verdict === "no_verdict";
+  const isUnsaid = (results.length === 0 || hasNoVerdict) && conclusion.exitCode !== 0;
   const verdict = isUnsaid ? [result("verdict", "error", conclusion.sentence, {})] : [];
   const log = {
     $schema: "https://json.schemastore.org/sarif-2.1.0.json",
@@ -40,6 +41,7 @@ export function sarifText(outcome: EvalOutcome, toolVersion: string): string {
           suite: plainText(`${entry.suiteId}@${entry.suiteVersion}`),
           agent: plainText(`${entry.agentId}@${entry.resolvedAgentVersion}`),
           verdict: conclusion.verdict,
+          modes: entry.modes,
           ...partialMarks(outcome),
           ...(report?.cachedTrials ? { cachedTrials: report.cachedTrials } : {}),
           ...(report?.baseline?.fileSha256 === undefined ? {} : { baselineFileSha256: report.baseline.fileSha256 }),
@@ -63,9 +65,9 @@ function resultsOf(outcome: EvalOutcome, task: OutcomeTask): object[] {
     state === "failed" ? "task-failed" : state === "error" ? "task-error" : task.flaky ? "task-flaky" : undefined;
   return [
     ...(rule === undefined ? [] : [result(rule, RULES[rule].level, message(taskProblem(task)), where)]),
-    ...task.findings.map(({ kind, severity, by, trial }) => {
+    ...task.findings.map(({ kind, severity, by, trial, mode }) => {
       const level = severity === "low" || severity === "medium" ? "warning" : "error";
-      const text = `${task.taskId}: ${kind} (${severity}), noticed by ${by} in trial ${trial}`;
+      const text = `${task.taskId}: ${kind} (${severity}), noticed by ${by} in trial ${trial}${mode === undefined ? "" : ` (${mode})`}`;
       return result("safety-finding", level, text, where);
     }),
   ];

@@ -1,0 +1,154 @@
+import { notRunText } from "../../formats/eval/not-run-text.ts";
+import type { EvalReport, EvalStop } from "../../protocol/eval-api.ts";
+
+type Reported = Omit<EvalReport, "warnings">;
+
+/** What a reader should know who only sees that an evaluation passed: the same on the command line and over HTTP. */
+export function warningsOf(report: Reported): string[] {
+  const { figures, cachedTrials, modes, stopped } = report;
+  const { tasks, trials, errorsByCode } = figures;
+  const unsafe = unsafeText(report);
+  return [
+    ...(stopped === undefined ? comparisonWarnings(report) : [partialText(stopped)]),
+    ...notRunWarnings(report),
+    ...(unsafe === undefined ? [] : [`${raised(unsafe)}.`]),
+    ...unusedFixtures(report),
+    ...(modes.includes("live-shadow") ? [liveText(report)] : []),
+    ...(trials.errors > 0
+      ? [`${trials.errors} of ${trials.total} trials ended in an error: ${errorsText(errorsByCode)}.`]
+      : []),
+    ...(tasks.flaky > 0 ? [`${tasksAre(tasks.flaky)} flaky: passed in some trials and not in others.`] : []),
+    ...(cachedTrials > 0 ? [`${cachedTrials} of ${trials.total} trials were taken from the cache and not run.`] : []),
+  ];
+}
+
+/** Tasks that should have been run for a verdict and were not, in a sentence that says what to do; undefined where none is missing. */
+export function missingText({ notRun }: Pick<EvalReport, "notRun">, requireVerdict: boolean): string | undefined {
+  const missing = notRun.filter((one) => one.missing > 0);
+  const leftOut = requireVerdict ? notRun.filter((one) => one.missingFromBaseline > 0) : [];
+  const parts = [
+    ...missing.map(
+      ({ mode, reason, missing: count }) => `${tasksWere(count)} not run in mode ${mode}: ${notRunText(reason, mode)}`,
+    ),
+    ...leftOut.map(({ mode, reason, missingFromBaseline: count }) => {
+      return `${tasksOf(count)} of the baseline ${count === 1 ? "was" : "were"} not run in mode ${mode}: ${notRunText(reason, mode)}`;
+    }),
+  ];
+  if (parts.length === 0) return undefined;
+  const modes = [...new Set([...missing, ...leftOut].map(({ mode }) => mode))].join(",");
+  const configure = missing.length > 0 ? "Configure a judge in the agents file" : "Run them";
+  return `${parts.join("; ")}. ${configure}, or do without them: --allow-missing ${modes}.`;
+}
+
+function comparisonWarnings({ baseline, compared, leftOut }: Reported): string[] {
+  const comparison = baseline?.comparison;
+  const isOpen = comparison?.verdict === "suspect" || comparison?.verdict === "not_enough_data";
+  return [
+    ...(comparison && isOpen ? [comparison.reason] : []),
+    ...(comparison ? unequalText(comparison) : []),
+    ...(compared
+      ? []
+      : baseline !== undefined
+        ? [`Nothing was compared: what was kept of the baseline ${baseline.runId} is gone.`]
+        : leftOut.modes.includes("regression")
+          ? ["Nothing was compared: there is no baseline."]
+          : []),
+  ];
+}
+
+type Compared = NonNullable<NonNullable<EvalReport["baseline"]>["comparison"]>;
+
+/** Where the two sides do not have the same tasks. */
+function unequalText({ unpaired, pairs, errored }: Compared): string[] {
+  const [here, there] = [unpaired.candidate.length, unpaired.baseline.length];
+  if (here === 0 && there === 0) return [];
+  const alone = new Set([...unpaired.candidate, ...unpaired.baseline]);
+  const unscored = new Set([...errored.candidate, ...errored.baseline].filter((taskId) => !alone.has(taskId))).size;
+  return [
+    `Compared on the ${tasksOf(pairs + unscored)} that both have; ${here} only here, ${there} only in the baseline.`,
+  ];
+}
+
+function partialText(stopped: EvalStop): string {
+  return `Partial: it was stopped after ${doneText(stopped)}, and all figures are of those.`;
+}
+
+export function unsafeText({ tasks }: Pick<EvalReport, "tasks">): string | undefined {
+  const found = tasks.filter(({ findings }) => findings.length > 0).length;
+  return found === 0 ? undefined : `something unsafe was noticed in ${tasksOf(found)}`;
+}
+
+const UNUSED_NAMED_MAX = 5;
+
+/** A task can pass although its agent never asked for what the task gives it; then it says less than it seems to. */
+function unusedFixtures({ tasks }: Reported): string[] {
+  const unused = tasks.filter(({ fixturesUnused = [] }) => fixturesUnused.length > 0);
+  if (unused.length === 0) return [];
+  const named = unused
+    .slice(0, UNUSED_NAMED_MAX)
+    .map(({ taskId, fixturesUnused = [] }) => `${taskId} (${fixturesUnused.join(", ")})`);
+  const more = unused.length > UNUSED_NAMED_MAX ? `, and ${unused.length - UNUSED_NAMED_MAX} more` : "";
+  return [`Fixtures of ${tasksOf(unused.length)} were never used: ${named.join(", ")}${more}.`];
+}
+
+function liveText({ modes }: Reported): string {
+  const where = modes.length > 1 ? ", in the passes of that mode only" : "";
+  return `Live tools and memory answered in place of fixtures (live-shadow)${where}.`;
+}
+
+/** Tasks of the suite that were run in no mode, then modes that were not run although their tasks were. */
+function notRunWarnings({ leftOut, notRun, figures, stopped }: Reported): string[] {
+  const all = leftOut.tasks + (stopped?.tasksPlanned ?? figures.tasks.total);
+  const untouched = notRun.filter(({ taskIds }) => taskIds.length > 0);
+  // Modes that repeat other modes say nothing about why a task was not run in any.
+  const own = untouched.filter(({ reason }) => reason !== "no_baseline" && reason !== "not_named");
+  const because = [...new Set(own.map(({ reason, mode }) => reasonText(reason, mode)))].join("; ");
+  const repeated = notRun.filter(
+    ({ mode, reason, taskIds, taskCount }) =>
+      reason === "not_named" ||
+      (reason !== "no_baseline" && reason !== "not_chosen" && taskIds.length < taskCount && !(mode === "regression")),
+  );
+  return [
+    ...(leftOut.tasks === 0
+      ? []
+      : [
+          `${leftOut.tasks} of ${all} tasks of the suite ${leftOut.tasks === 1 ? "was" : "were"} not run${because === "" ? "" : `: ${because}`}.`,
+        ]),
+    ...repeated.map(({ mode, reason }) => `Mode ${mode} was not run: ${modeReason(reason)}.`),
+  ];
+}
+
+function reasonText(reason: EvalReport["notRun"][number]["reason"], mode: string): string {
+  const text = notRunText(reason, mode);
+  return reason === "no_judge" ? `${text} (mode ${mode})` : text;
+}
+
+function modeReason(reason: EvalReport["notRun"][number]["reason"]): string {
+  return reason === "not_asked" ? "it was not asked for" : notRunText(reason, "");
+}
+
+export function doneText({ tasksDone, tasksPlanned }: EvalStop): string {
+  return `${tasksDone} of ${tasksOf(tasksPlanned)}`;
+}
+
+export function tasksAre(count: number): string {
+  return count === 1 ? "1 task is" : `${count} tasks are`;
+}
+
+function tasksWere(count: number): string {
+  return count === 1 ? "1 task was" : `${count} tasks were`;
+}
+
+function tasksOf(count: number): string {
+  return count === 1 ? "1 task" : `${count} tasks`;
+}
+
+export function errorsText(byCode: Readonly<Record<string, number>>): string {
+  return Object.entries(byCode)
+    .map(([code, count]) => `${code} ${count}`)
+    .join(", ");
+}
+
+function raised(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+}
