@@ -20,6 +20,7 @@ export type DocumentKind =
   | "eval-cache"
   | "eval-run"
   | "eval-task"
+  | "gate-suites"
   | "memory"
   | "promotion-policy"
   | "suite"

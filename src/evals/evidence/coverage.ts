@@ -29,7 +29,12 @@ export function aboutTasks(
 ): Condition {
   const condition = coverage.tasks === undefined && coverage.modes === undefined ? "all tasks" : "tasks";
   if (suite === undefined) {
-    return { condition, wanted: "all tasks of the suite", found: "the suite is not here", met: false };
+    return {
+      condition,
+      wanted: "all tasks of the suite",
+      found: "the suite is not here with the content that was evaluated",
+      met: false,
+    };
   }
   const needed = neededTasks(suite, coverage);
   const ran = new Set(taskIds);
