@@ -17,6 +17,7 @@ export type DocumentKind =
   | "calibration-verdict"
   | "certificate"
   | "deployment"
+  | "eval-body"
   | "eval-cache"
   | "eval-run"
   | "eval-task"

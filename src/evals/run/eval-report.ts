@@ -3,6 +3,7 @@ import type { Host } from "../../engine/host.ts";
 import { blindness } from "../../engine/list-annotations.ts";
 import type { EvalReport, EvalStop, EvalSummary } from "../../protocol/eval-api.ts";
 import type { TaskFigures } from "../../protocol/eval-statistics.ts";
+import { taskBodiesPath } from "../../protocol/eval-task-bodies.ts";
 import type { Caller, Owner, Visibility } from "../../protocol/identity.ts";
 import type { Run } from "../../protocol/run.ts";
 import type { Store } from "../../store/store.ts";
@@ -76,7 +77,7 @@ export async function evalReport(
       tasks: suite.tasks.length - plan.taskIds.length,
     },
     override: complete ? override : { ...override, passed: false, unmet: [] },
-    tasks: results.map((result, i) => taskPart(result, figures.tasks[i] as TaskFigures, content)),
+    tasks: results.map((result, i) => taskPart(runId, result, figures.tasks[i] as TaskFigures, content)),
   };
 }
 
@@ -103,13 +104,19 @@ async function baselinePart(store: Store, owner: Owner, plan: EvalPlan, candidat
   return { compared: comparison !== null, baseline: { ...named, comparison } };
 }
 
-function taskPart(result: TaskResult, figures: TaskFigures, content: boolean): EvalReport["tasks"][number] {
+function taskPart(
+  runId: string,
+  result: TaskResult,
+  figures: TaskFigures,
+  content: boolean,
+): EvalReport["tasks"][number] {
   const { findings, trials } = result;
   return {
     ...figures,
     findings: findings.map(({ kind, severity, by, trial }) => ({ kind, severity, by, trial })),
     errors: trials.flatMap(({ trial, error }) => (error === undefined ? [] : [{ trial, code: error.code }])),
     cached: cachedOf(result),
+    bodies: taskBodiesPath(runId, result.taskId),
     ...(content ? { content: trials.map((trial) => ({ ...trial, findings: findingsIn(result, trial.trial) })) } : {}),
   };
 }

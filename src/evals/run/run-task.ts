@@ -10,6 +10,7 @@ import { fixtureTools, seededMemory } from "./fixture-tools.ts";
 import { observedTools } from "./observed-tools.ts";
 import { type Scored, scoreTrial } from "./score-trial.ts";
 import type { TaskResult } from "./task-result.ts";
+import { BodyRecorder, bodyWrites } from "./trial-body.ts";
 import { cachedTrial, cacheKey, keepTrial } from "./trial-cache.ts";
 
 export interface RanTask {
@@ -40,6 +41,13 @@ export async function runTask(run: EvalRun, task: EvalTask, budget: Budget): Pro
     scored.push(one);
     if (key !== undefined) documents.push(...keepTrial(run, key, one));
   }
+  documents.push(
+    ...bodyWrites(
+      run,
+      task.taskId,
+      scored.flatMap(({ body }) => body ?? []),
+    ),
+  );
   const result = resultOf(run, task, scored);
   events.push(scoredEvent(run.nodeId, result));
   return { result, events, documents };
@@ -59,6 +67,7 @@ async function runTrial(
     const invocationId = host.newId("inv");
     const around = await surroundings(run, task);
     const { tools, seen } = observedTools(around.tools);
+    const transcript = new BodyRecorder(host.scrubber);
     const invoked = await invoke(
       {
         agent: run.agent,
@@ -73,6 +82,8 @@ async function runTrial(
         ...around,
         tools,
         content: false,
+        transcript,
+        verbosity: plan.reasoningVerbosity ?? "full",
         ...(run.owner.principal === undefined ? {} : { principal: run.owner.principal }),
         scrubber: host.scrubber,
         newId: host.newId,
@@ -81,7 +92,9 @@ async function runTrial(
       },
       (event) => events.push(event),
     );
-    const scored = await scoreTrial(run, { task, trial, invocationId, retries, invoked, toolResults: seen });
+    const outcome = await scoreTrial(run, { task, trial, invocationId, retries, invoked, toolResults: seen });
+    const body = transcript.body(invocationId);
+    const scored: Scored = { ...outcome, ...(body === undefined ? {} : { body }) };
     for (const used of scored.usage) events.push(usageEvent(nodeId, used));
     budget.spend(scored.trial.costUsd);
     if (scored.trial.error === undefined || retries >= plan.retryErrors) return withEarlier(scored, earlier);

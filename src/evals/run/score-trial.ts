@@ -11,6 +11,7 @@ import type { EvalRun } from "./eval-run.ts";
 import { keptOutput } from "./kept-output.ts";
 import type { ObservedTool } from "./observed-tools.ts";
 import type { Finding, TrialResult } from "./task-result.ts";
+import type { TrialBody } from "./trial-body.ts";
 
 export interface Scored {
   readonly trial: TrialResult;
@@ -18,6 +19,8 @@ export interface Scored {
   readonly schemaValid?: boolean;
   /** Of the judge. */
   readonly usage: readonly Usage[];
+  /** Absent where the agent neither reasoned aloud nor called a tool. */
+  readonly body?: TrialBody;
 }
 
 export interface Attempted {
