@@ -5,6 +5,7 @@ import type { AgentFailure, AgentTask, Binding, Usage } from "./binding.ts";
 import type { InstalledAgent } from "./installed-agent.ts";
 import type { Verbosity } from "./spoken.ts";
 import type { ToolSurface } from "./tool-surface.ts";
+import type { Transcript } from "./transcript.ts";
 
 export interface Invocation {
   readonly agent: InstalledAgent;
@@ -30,6 +31,8 @@ export interface Invocation {
   readonly content: boolean;
   /** How much of what it reasons. */
   readonly verbosity?: Verbosity;
+  /** Receives reasoning and tool calls with their content, where the log has none. */
+  readonly transcript?: Transcript;
   /** Below this the answer is not enough, and somebody is to be asked. */
   readonly threshold?: number;
   /** For whom tools are called. */

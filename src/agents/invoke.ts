@@ -6,6 +6,7 @@ import { watchedTools } from "./invocation-tools.ts";
 import { judge, refusedTask } from "./judge-answer.ts";
 import { type FinishReason, Messages, Reasoning, type Speaker } from "./spoken.ts";
 import type { ToolSurface } from "./tool-surface.ts";
+import { transcribedReasoning, transcribedTools } from "./transcript.ts";
 import { totalCost, usageEvent } from "./usage-event.ts";
 
 type Emit = (event: EventDraft) => void;
@@ -64,18 +65,21 @@ class Heard implements Watcher {
   readonly denied: string[] = [];
   readonly #invocation: Invocation;
   readonly #reasoning: Reasoning;
+  readonly #transcribed: Reasoning | undefined;
   readonly #messages: Messages;
 
   constructor(invocation: Invocation, emit: Emit) {
-    const { agent, nodeId, runId, scrubber, content, verbosity = "full" } = invocation;
+    const { agent, nodeId, runId, scrubber, content, verbosity = "full", transcript } = invocation;
     const speaker: Speaker = { agentId: agent.agentId, nodeId, runId, scrubber, content, verbosity, emit };
     this.#invocation = invocation;
     this.#reasoning = new Reasoning(speaker);
+    this.#transcribed = transcript && transcribedReasoning(transcript, speaker);
     this.#messages = new Messages(speaker);
   }
 
   reasoning(delta: string): void {
     this.#reasoning.add(delta);
+    this.#transcribed?.add(delta);
   }
 
   chunk(text: string): void {
@@ -89,17 +93,19 @@ class Heard implements Watcher {
 
   again(): void {
     this.#reasoning.breakOff();
+    this.#transcribed?.breakOff();
     this.#messages.breakOff();
   }
 
   end(why: FinishReason): void {
     this.#reasoning.close();
+    this.#transcribed?.close();
     this.#messages.end(why);
   }
 
   tools(emit: Emit): ToolSurface {
-    const { agent, nodeId, scrubber, content, principal, told, newId, nowMs, tools } = this.#invocation;
-    return watchedTools(tools, {
+    const { agent, nodeId, scrubber, content, principal, told, newId, nowMs, tools, transcript } = this.#invocation;
+    const watched = watchedTools(tools, {
       agentId: agent.agentId,
       nodeId,
       scrubber,
@@ -112,6 +118,7 @@ class Heard implements Watcher {
       asked: () => this.end("tool-calls"),
       denied: (name) => this.denied.push(name),
     });
+    return transcribedTools(watched, transcript);
   }
 }
 

@@ -4,11 +4,14 @@ import { gateRules } from "../protocol/gate-rules.ts";
 import type { Owner, Visibility } from "../protocol/identity.ts";
 import { type Interrupt, isGoverned } from "../protocol/interrupt.ts";
 import type { Run } from "../protocol/run.ts";
+import { pinnedSuite } from "./gate-suites.ts";
 import type { Host } from "./host.ts";
 
 /** Reads evaluations for gates. Whatever cannot be read is a condition that is not met. */
 export interface GateEvidence {
   evidenceFor(asked: EvidenceAsked): Promise<Evidence>;
+  /** SHA-256 of the suite that a gate names, as it is now. Throws `validation_error` for a suite, mode or task that is not there. */
+  suiteSha256(visible: Visibility, required: RequiredEval): Promise<string>;
 }
 
 export interface EvidenceAsked {
@@ -16,14 +19,16 @@ export interface EvidenceAsked {
   readonly visible: Visibility;
   readonly required: RequiredEval;
   readonly named: NamedEvidence;
+  /** SHA-256 of the suite when the workflow of the gate was registered. */
+  readonly pinned?: string;
   /** Who started that run. */
   readonly askedBy?: string;
 }
 
 /** What a grant of this interrupt would rest on; undefined where it asks for nothing, and where nothing can be looked up. */
 export async function evidenceFor(
-  { evidence }: Pick<Host, "evidence">,
-  run: Pick<Run, "owner" | "startedBy">,
+  { evidence, store }: Pick<Host, "evidence" | "store">,
+  run: Pick<Run, "owner" | "startedBy" | "workflowHash">,
   interrupt: Interrupt | undefined,
 ): Promise<Evidence | undefined> {
   if (interrupt?.status !== "open" || interrupt.kind !== "approval" || !isGoverned(interrupt)) return undefined;
@@ -32,7 +37,9 @@ export async function evidenceFor(
   const named = (interrupt.data["evidence"] ?? {}) as NamedEvidence;
   const askedBy = starterOf(run);
   const who = askedBy === undefined ? {} : { askedBy };
-  return evidence?.evidenceFor({ visible: placeOf(run.owner), required, named, ...who });
+  const pinned = evidence && (await pinnedSuite(store, run, interrupt.nodeId));
+  const content = pinned === undefined ? {} : { pinned };
+  return evidence?.evidenceFor({ visible: placeOf(run.owner), required, named, ...content, ...who });
 }
 
 function placeOf({ tenant, workspace }: Owner): Visibility {

@@ -1,9 +1,11 @@
 import type { RegisterWorkflowResponse } from "../protocol/api.ts";
 import type { Caller } from "../protocol/identity.ts";
+import type { DocumentWrite } from "../store/documents.ts";
 import { HOST_WIDE, type WorkflowWrite } from "../store/store.ts";
 import { checkAgents } from "./check-agents.ts";
 import { checkWorkflow } from "./check-workflow.ts";
 import { auditDraft, type Recorder, refused } from "./execute.ts";
+import { pinGateSuites } from "./gate-suites.ts";
 import type { Host } from "./host.ts";
 
 export interface RegisterWorkflow {
@@ -35,9 +37,11 @@ export async function registerWorkflow(host: Host, command: RegisterWorkflow): P
     definition: command.text,
     atMs,
   };
+  const documents = await pinGateSuites(host, { tenant: caller.tenant, definition, hash, atMs });
   const committed = await host.store.commit({
     tenant: caller.tenant,
     workflows: [write],
+    ...(documents.length === 0 ? {} : { documents }),
     audit: [auditDraft(caller, atMs, definition.id, { action: "workflow.registered", details: { hash } })],
     ...(outcome === undefined ? {} : { idempotency: outcome }),
   });
@@ -45,8 +49,16 @@ export async function registerWorkflow(host: Host, command: RegisterWorkflow): P
   return response;
 }
 
+export interface HostWideWorkflow {
+  readonly write: WorkflowWrite;
+  /** What its gates are pinned to. */
+  readonly documents: readonly DocumentWrite[];
+}
+
 /** A definition from `--workflows`, for every tenant. The caller names the file when this throws. */
-export function hostWideWorkflow(host: Host, raw: unknown, text: string): WorkflowWrite {
+export async function hostWideWorkflow(host: Host, raw: unknown, text: string): Promise<HostWideWorkflow> {
   const { definition, hash } = checkWorkflow(host.nodeTypes, raw);
-  return { tenant: HOST_WIDE, workflowId: definition.id, hash, definition: text, atMs: host.nowMs() };
+  const atMs = host.nowMs();
+  const documents = await pinGateSuites(host, { tenant: HOST_WIDE, definition, hash, atMs });
+  return { write: { tenant: HOST_WIDE, workflowId: definition.id, hash, definition: text, atMs }, documents };
 }

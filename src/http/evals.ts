@@ -1,4 +1,5 @@
 import { annotationView } from "../engine/annotation-view.ts";
+import type { Authorizer } from "../engine/roles.ts";
 import { judgeTask } from "../evals/override/judge-task.ts";
 import { keepBaselineFile } from "../evals/run/baseline-files.ts";
 import { evalReport, evalSummary } from "../evals/run/eval-report.ts";
@@ -10,6 +11,7 @@ import {
   removeBaseline,
   setBaseline,
 } from "../evals/run/named-baselines.ts";
+import { evalTaskBodies } from "../evals/run/task-bodies.ts";
 import { AppError } from "../protocol/errors.ts";
 import type {
   BaselineListQuery,
@@ -17,7 +19,7 @@ import type {
   EvalReportQuery,
   SetBaselineRequest,
 } from "../protocol/eval-baseline.ts";
-import type { EVAL_OPERATIONS } from "../protocol/eval-operations.ts";
+import { EVAL_OPERATIONS } from "../protocol/eval-operations.ts";
 import type { JudgeTaskRequest } from "../protocol/eval-override.ts";
 import type { AnnotationRecord } from "../store/judgments.ts";
 import { callerOf, type Handler, type Reply, type RequestContext } from "./handler.ts";
@@ -37,10 +39,19 @@ const getEvalRoute: Handler = async (context) => {
   return { status: 200, json: await getEval(context.host, callerOf(context), runId) };
 };
 
-const getEvalReportRoute: Handler = async (context) => {
-  const { runId = "" } = context.params;
-  const content = (context.query as EvalReportQuery).content === "true";
-  return { status: 200, json: await evalReport(context.host, callerOf(context), runId, { content }) };
+/** Figures for readers of runs; what was said in it only for those who may read bodies. */
+function getEvalReportRoute(authorizer: Pick<Authorizer, "authorize">): Handler {
+  return async (context) => {
+    const { runId = "" } = context.params;
+    const content = (context.query as EvalReportQuery).content === "true";
+    if (content) await authorizer.authorize(callerOf(context), EVAL_OPERATIONS.getEvalTaskBodies.access);
+    return { status: 200, json: await evalReport(context.host, callerOf(context), runId, { content }) };
+  };
+}
+
+const getEvalTaskBodiesRoute: Handler = async (context) => {
+  const { runId = "", taskId = "" } = context.params;
+  return { status: 200, json: await evalTaskBodies(context.host, callerOf(context), runId, taskId) };
 };
 
 const judgeEvalTaskRoute: Handler = async (context) => {
@@ -89,11 +100,17 @@ function baselineIn({ params }: RequestContext) {
   return { suiteId, name };
 }
 
-export const EVAL_ROUTES: Readonly<Record<keyof typeof EVAL_OPERATIONS, Handler>> = {
+export function evalRoutes(
+  authorizer: Pick<Authorizer, "authorize">,
+): Readonly<Record<keyof typeof EVAL_OPERATIONS, Handler>> {
+  return { ...ROUTES, getEvalReport: getEvalReportRoute(authorizer) };
+}
+
+const ROUTES = {
   getEvalSummary: getEvalSummaryRoute,
   listEvals: listEvalsRoute,
   getEval: getEvalRoute,
-  getEvalReport: getEvalReportRoute,
+  getEvalTaskBodies: getEvalTaskBodiesRoute,
   judgeEvalTask: judgeEvalTaskRoute,
   listBaselines: listBaselinesRoute,
   getBaseline: getBaselineRoute,

@@ -89,7 +89,7 @@ describe.each(BOTH_STORES)("a promotion that an evaluation has to speak for, on 
   test("is refused with one of some of the tasks", async () => {
     const agent = await required("selected");
     const evalRunId = await agent.evaluated("1.0.0", { taskIds: ["a"] });
-    expect(await unmet(agent, evalRunId)).toEqual({ "all tasks": "1 tasks" });
+    expect(await unmet(agent, evalRunId)).toEqual({ "all tasks": expect.stringMatching(/^1 tasks without b, c, d /) });
   });
 
   test("is refused with one of another suite, by name and by content", async () => {

@@ -18,7 +18,7 @@ import { deploymentRoutes, deploymentServices } from "./deployments.ts";
 import type { HttpDeps } from "./deps.ts";
 import { discoveredOf, discoveryDocument } from "./discovery.ts";
 import { documentRoutes } from "./documents.ts";
-import { EVAL_ROUTES } from "./evals.ts";
+import { evalRoutes } from "./evals.ts";
 import { sendExternalEventRoute } from "./external-events.ts";
 import { feedbackSummaryRoute } from "./feedback-summary.ts";
 import { diffRunsRoute, forkRunRoute } from "./forks.ts";
@@ -120,7 +120,7 @@ export function handlers(deps: HttpDeps, getMetrics: Handler): Readonly<Record<O
     ...SUITE_ROUTES,
     ...suiteGrowthRoutes(deps),
     ...deploymentRoutes(deployments),
-    ...EVAL_ROUTES,
+    ...evalRoutes(authorizer),
     ...judgeRoutes(evals),
     getArtifact: getArtifactRoute,
     verifyAudit: verifyAuditRoute(audit.verifier),

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { loadSuite, requireSuite, suiteHash } from "../evals/suite/load-suite.ts";
-import { keepHostWide, readSuite } from "../evals/suite/suite-store.ts";
+import { suiteAsOf } from "../evals/suite/replace-suite.ts";
+import { keepHostWide } from "../evals/suite/suite-store.ts";
 import type { AgentEvalSuite } from "../protocol/eval-suite.ts";
 import { matches } from "../protocol/schema.ts";
 import { PutSuiteResponse, SuitePage } from "../protocol/suite-api.ts";
@@ -88,22 +89,37 @@ describe.each(BOTH_STORES)("suites on %s", (_, open) => {
     expect((await get("acme.evals.several")).json()).toMatchObject({ version: "2.0.0" });
   });
 
-  test("a suite of the host is there for every tenant, and that of a tenant stands before it", async () => {
+  test("a suite of the host is there for every tenant, and nothing under its name takes its place", async () => {
     await keepForAll(named("shared"));
     for (const as of ["owner", "other"] as const)
       expect((await get("acme.evals.shared@1.0.0", as)).statusCode).toBe(200);
-    const own = named("shared", "1.0.0", { tasks: [goldenTask("our-own")] });
+    const forged = named("shared", "1.0.0", { tasks: [goldenTask("our-own")] });
+    for (const as of ["owner", "east"] as const) {
+      expect(expectError(await put(forged, as), "suite_conflict")).toMatchObject({ hostWide: true });
+    }
+    const again = await put(named("shared"));
+    expect(again.statusCode).toBe(200);
+    expect(again.json()).toMatchObject({ created: false, hostWide: true });
+    expect((await get("acme.evals.shared@1.0.0")).json()).toEqual(named("shared"));
+    expect((await list("?suiteId=acme.evals.shared")).suites).toMatchObject([{ hostWide: true }]);
+  });
+
+  test("a workspace cannot replace a suite of its tenant", async () => {
+    await put(named("of-tenant"));
+    const forged = named("of-tenant", "1.0.0", { tasks: [goldenTask("easy")] });
+    expect(expectError(await put(forged, "east"), "suite_conflict")).toMatchObject({ hostWide: false });
+    expect((await get("acme.evals.of-tenant@1.0.0", "east")).json()).toEqual(named("of-tenant"));
+  });
+
+  test("a suite that a tenant kept before the host brought other content under its name no longer answers to it", async () => {
+    const own = named("earlier", "1.0.0", { tasks: [goldenTask("our-own")] });
     expect((await put(own)).statusCode).toBe(201);
-    expect((await get("acme.evals.shared@1.0.0")).json()).toEqual(own);
-    expect((await get("acme.evals.shared@1.0.0", "other")).json()).toEqual(named("shared"));
-    expect((await list("?suiteId=acme.evals.shared")).suites).toMatchObject([
-      { sha256: suiteHash(own), hostWide: false },
+    await keepForAll(named("earlier"));
+    expect((await get("acme.evals.earlier@1.0.0")).json()).toEqual(named("earlier"));
+    expect((await list("?suiteId=acme.evals.earlier")).suites).toMatchObject([
+      { sha256: suiteHash(named("earlier")), hostWide: true },
     ]);
-    expect((await list("?suiteId=acme.evals.shared", "other")).suites).toMatchObject([{ hostWide: true }]);
-    expect(await readSuite(host.host, "t1", "acme.evals.shared")).toMatchObject({
-      suite: own,
-      info: { hostWide: false },
-    });
+    expect(await suiteAsOf(host.host, "t1", "acme.evals.earlier@1.0.0", suiteHash(own))).toEqual(own);
   });
 
   test("a suite of one tenant is nothing to another", async () => {
@@ -125,7 +141,7 @@ describe.each(BOTH_STORES)("suites on %s", (_, open) => {
       seen.push(...page.suites.map(({ version, hostWide }) => `${version} ${hostWide}`));
       cursor = page.nextCursor === undefined ? "" : `&cursor=${encodeURIComponent(page.nextCursor)}`;
     } while (cursor !== "");
-    expect(seen).toEqual(Array.from({ length: 8 }, (_, i) => `1.0.${i} ${i > 4}`));
+    expect(seen).toEqual(Array.from({ length: 8 }, (_, i) => `1.0.${i} ${i > 2}`));
   });
 
   test("whoever may not write, does not", async () => {

@@ -55,6 +55,9 @@ export const EvalSummary = Type.Object(
 );
 export type EvalSummary = Static<typeof EvalSummary>;
 
+/** How much of an agent's reasoning is kept. */
+export const REASONING_VERBOSITIES = ["full", "summary", "off"] as const;
+
 /** What `configurable` may say about an evaluation. */
 export const EvalConfigurable = Type.Object(
   {
@@ -80,6 +83,9 @@ export const EvalConfigurable = Type.Object(
     alpha: Type.Optional(Type.Number({ exclusiveMinimum: 0, exclusiveMaximum: 1 })),
     margin: Type.Optional(Type.Number({ exclusiveMinimum: 0, exclusiveMaximum: 1 })),
     requireCertificate: Type.Optional(RequireCertificate),
+    reasoningVerbosity: Type.Optional(
+      Type.Enum([...REASONING_VERBOSITIES], { description: "how much of the reasoning is kept with each task; full" }),
+    ),
     anyAgent: Type.Optional(Type.Boolean({ description: "evaluate another agent than the suite is made for" })),
   },
   { additionalProperties: true },
@@ -166,6 +172,11 @@ export const EvalReportTask = Type.Object(
       Type.Array(Name, {
         description:
           "fixtures of the task that no trial asked for: names of tools, and `memorySeed`; absent where it has no fixtures or live tools answered",
+      }),
+    ),
+    bodies: Type.Optional(
+      Type.String({
+        description: "where input, outputs, reasoning and tool calls are read, with scope artifacts:read",
       }),
     ),
     content: Type.Optional(

@@ -13,6 +13,7 @@ import {
   SetBaselineRequest,
 } from "./eval-baseline.ts";
 import { JudgeTaskRequest } from "./eval-override.ts";
+import { EvalTaskBodies } from "./eval-task-bodies.ts";
 import { BODY, KEYED, type Operation, PROTECTED } from "./operation.ts";
 
 const gate = { capability: "evalSuite", off: "not_found" } as const;
@@ -61,12 +62,23 @@ export const EVAL_OPERATIONS = {
     path: `${EVALS}/{runId}/report`,
     tag,
     summary:
-      "Everything there is to know of an evaluation: trials, intervals, flaky tasks, the comparison with its baseline. Of one that was stopped, what was done (`complete: false`); 409 until it has ended. Texts only with `content=true`.",
+      "Everything there is to know of an evaluation: trials, intervals, flaky tasks, the comparison with its baseline. Of one that was stopped, what was done (`complete: false`); 409 until it has ended. Texts only with `content=true`, which takes scope `artifacts:read` too.",
     access: "runs:read",
     gate,
     query: EvalReportQuery,
     success: { status: 200, schema: EvalReport },
     errors: [...OF_RUN, "validation_error"],
+  },
+  getEvalTaskBodies: {
+    method: "GET",
+    path: `${EVALS}/{runId}/tasks/{taskId}`,
+    tag,
+    summary:
+      "What a task was asked, and what each trial answered, reasoned and called. Scrubbed of secrets. The report of the evaluation links to it (`tasks[].bodies`).",
+    access: "artifacts:read",
+    gate,
+    success: { status: 200, schema: EvalTaskBodies },
+    errors: OF_RUN,
   },
   judgeEvalTask: {
     method: "POST",

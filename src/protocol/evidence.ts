@@ -1,3 +1,4 @@
+import { EVAL_MODES } from "./eval-suite.ts";
 import { RequireCertificate } from "./judge-certificate-api.ts";
 import { type Static, Type } from "./schema.ts";
 
@@ -25,6 +26,30 @@ export function problemIn(conditions: readonly Condition[]): string {
   return unmet.map(({ condition, wanted, found }) => `${condition}: ${wanted}, found ${found}`).join("; ");
 }
 
+/** Modes and tasks of the suite that an evaluation must have to be evidence. An absent list means all of them. */
+export const EvidenceCoverage = Type.Object(
+  {
+    modes: Type.Optional(
+      Type.Array(Type.Enum([...EVAL_MODES]), {
+        minItems: 1,
+        uniqueItems: true,
+        description:
+          "modes that must have run; all that the suite declares when absent, except regression and live-shadow",
+      }),
+    ),
+    tasks: Type.Optional(
+      Type.Array(Name, {
+        minItems: 1,
+        maxItems: 10_000,
+        uniqueItems: true,
+        description: "tasks that must have run; all tasks of these modes when absent",
+      }),
+    ),
+  },
+  closed,
+);
+export type EvidenceCoverage = Static<typeof EvidenceCoverage>;
+
 const EVIDENCE_FIELDS = {
   suiteSha256: Type.Optional(
     Type.String({ pattern: "^[0-9a-f]{64}$", description: "filled in from the suite when it is left out" }),
@@ -41,6 +66,7 @@ const EVIDENCE_FIELDS = {
   ),
   requireCertificate: Type.Optional(RequireCertificate),
   maxAgeSec: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: YEAR_SEC })),
+  evidence: Type.Optional(EvidenceCoverage),
 };
 
 /** Which evaluation has to speak for a version before it is deployed. */

@@ -111,10 +111,15 @@ export class DeploymentBench {
   }
 
   /** An evaluation that has ended. */
-  async evaluated(agentVersion: string, configurable: object = {}, as: Who = "owner"): Promise<string> {
+  async evaluated(
+    agentVersion: string,
+    configurable: object = {},
+    as: Who = "owner",
+    evalSuiteRef = SUITE,
+  ): Promise<string> {
     const json = {
       mode: "eval",
-      evalSuiteRef: SUITE,
+      evalSuiteRef,
       agentId: this.agentId,
       configurable: { agentVersion, ...configurable },
     };

@@ -1,4 +1,4 @@
-import type { Evidence } from "../../protocol/evidence.ts";
+import type { Evidence, EvidenceCoverage } from "../../protocol/evidence.ts";
 import type { Visibility } from "../../protocol/identity.ts";
 import type { PolicyEvidence } from "../../protocol/promotion-policy.ts";
 import type { InstalledAgent } from "../installed-agent.ts";
@@ -21,6 +21,6 @@ export type EvidenceDemand = Omit<PolicyEvidence, "suite"> & Partial<Pick<Policy
 /** Reads evaluations. Whatever it cannot read is a condition that is not met. */
 export interface EvidenceReader {
   read(asked: EvidenceAsked): Promise<Evidence>;
-  /** Throws `validation_error` when there is no such suite; else what it holds now. */
-  suiteSha256(visible: Visibility, suite: string): Promise<string>;
+  /** The suite's SHA-256 now. Throws `validation_error` for a suite, mode or task that is not there. */
+  suiteSha256(visible: Visibility, suite: string, coverage?: EvidenceCoverage): Promise<string>;
 }

@@ -145,9 +145,10 @@ async function checkedRule(
   const { gate, requiredEval } = rule;
   if (gate !== undefined) await checkGate(host, { tenant }, gate, `${where}.gate`);
   if (requiredEval === undefined) return rule;
-  const sha256 = await evidence.suiteSha256({ tenant }, requiredEval.suite).catch((error: unknown) => {
+  const { suite, evidence: coverage } = requiredEval;
+  const sha256 = await evidence.suiteSha256({ tenant }, suite, coverage).catch((error: unknown) => {
     if (!(error instanceof AppError)) throw error;
-    throw refuse(`${where}.requiredEval.suite: ${String(error.details["problem"] ?? error.message)}`);
+    throw refuse(`${where}.requiredEval: ${String(error.details["problem"] ?? error.message)}`);
   });
   if (requiredEval.suiteSha256 !== undefined && requiredEval.suiteSha256 !== sha256) {
     throw refuse(`${where}.requiredEval.suiteSha256 is not that of ${requiredEval.suite}, which is ${sha256}`);

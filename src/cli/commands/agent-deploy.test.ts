@@ -125,6 +125,33 @@ describe("assay policy", () => {
     expect((await assay(["policy", "show", "default"])).exit).toBe(2);
   });
 
+  test("sets the modes and tasks that evidence needs by flags, for each evaluation that the file asks for", async () => {
+    const file = join(folder, "covered.json");
+    const step = { requiredEval: { suite: SUITE } };
+    writeFileSync(file, JSON.stringify({ promote: { test: {}, staged: step }, pause: step }));
+    const flags = ["--evidence-mode", "golden", "--evidence-task", "a,b", "--evidence-task", "c"];
+    const set = await assay(["policy", "set", "local.test.covered", file, ...flags, "--json"]);
+    const evidence = { modes: ["golden"], tasks: ["a", "b", "c"] };
+    const { rules } = JSON.parse(set.out);
+    expect(rules).toMatchObject({
+      promote: { staged: { requiredEval: { evidence } } },
+      pause: { requiredEval: { evidence } },
+    });
+    const { out } = await assay(["policy", "show", "local.test.covered"]);
+    expect(out).toContain(`${SUITE}, passed, modes golden, tasks a and b and c`);
+    const refused = async (...more: readonly string[]) => {
+      const { exit, err } = await assay(["policy", "set", "local.test.refused", file, ...more]);
+      expect(exit).toBe(2);
+      return err;
+    };
+    expect(await refused("--evidence-mode", "rubric")).toContain("names rubric, which suite");
+    expect(await refused("--evidence-task", "z")).toContain("names z, which suite");
+    writeFileSync(file, JSON.stringify({ pause: { requiredEval: { suite: SUITE, evidence } } }));
+    expect(await refused("--evidence-task", "a")).toContain("leave the flags out");
+    writeFileSync(file, JSON.stringify({ pause: {} }));
+    expect(await refused("--evidence-task", "a")).toContain("it has none");
+  });
+
   test("says what is wrong with the file, and sets nothing", async () => {
     const file = join(folder, "wrong.json");
     writeFileSync(file, JSON.stringify({ promote: { active: { gate: { requiredRole: "wizard" } } } }));

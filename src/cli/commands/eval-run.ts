@@ -1,7 +1,7 @@
 import { parseSuiteRef, refText } from "../../evals/suite/suite-ref.ts";
 import type { BaselineFile } from "../../protocol/baseline-file.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { EvalConfigurable } from "../../protocol/eval-api.ts";
+import { type EvalConfigurable, REASONING_VERBOSITIES } from "../../protocol/eval-api.ts";
 import { EVAL_MODES, type EvalMode } from "../../protocol/eval-suite.ts";
 import type { Call, FlagValues } from "../command.ts";
 import { dollars } from "../dollars.ts";
@@ -137,7 +137,13 @@ function configurableOf(
     ...(anyAgent ? { anyAgent } : {}),
     ...(flags.requireCertificate ? { requireCertificate: true } : {}),
     ...(flags.allowMissing.length === 0 ? {} : { allowMissing: [...new Set(split(flags.allowMissing))] }),
+    ...verbosityOf(flags.reasoning),
   };
+}
+
+function verbosityOf(word: string | undefined): Pick<EvalConfigurable, "reasoningVerbosity"> {
+  const reasoningVerbosity = REASONING_VERBOSITIES.find((one) => one === word);
+  return reasoningVerbosity === undefined ? {} : { reasoningVerbosity };
 }
 
 function modesOf(words: readonly string[]): EvalMode[] {

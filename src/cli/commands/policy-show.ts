@@ -1,10 +1,12 @@
 import type { PolicyRule, PromotionPolicies, PromotionPolicy } from "../../protocol/promotion-policy.ts";
 import { connect } from "../client.ts";
 import type { Call } from "../command.ts";
-import { printable } from "../printable.ts";
+import { printable, shorten } from "../printable.ts";
 import { formatTable } from "../table.ts";
 import { formatDuration } from "../when.ts";
 
+/** In characters. */
+const TASKS_SHOWN = 120;
 const POLICIES = "/v1/host/assay/promotion-policies";
 
 export async function policyShow({ args: [subject], json, config, io }: Call): Promise<undefined> {
@@ -42,9 +44,12 @@ function evalOf({ requiredEval }: PolicyRule): string {
   if (requiredEval === undefined) return "none";
   const { suite, requiredPassScore, maxAgeSec, evalRunId, requireCertificate } = requiredEval;
   const { acceptHumanOverrides, allowUnusedFixtures } = requiredEval;
+  const { modes, tasks } = requiredEval.evidence ?? {};
   return [
     suite,
     requiredPassScore === undefined ? "passed" : `at least ${requiredPassScore}`,
+    ...(modes === undefined ? [] : [`modes ${modes.join(" and ")}`]),
+    ...(tasks === undefined ? [] : [`tasks ${shorten(tasks.join(" and "), TASKS_SHOWN)}`]),
     ...(evalRunId === undefined ? [] : [`the run ${evalRunId}`]),
     ...(maxAgeSec === undefined ? [] : [`at most ${formatDuration(maxAgeSec * 1000)} old`]),
     ...(requireCertificate === undefined || requireCertificate === false ? [] : ["judge certified"]),

@@ -90,10 +90,10 @@ async function start(call: Call, log: Logger, shutdown: Shutdown, scrubber: Proc
   const version = packageVersion();
   const settings = httpSettings(config);
   const shown = config.console ? { consoleDir: consoleFolder() } : {};
-  // Before workflows, which may name agents.
+  // Agents and suites before workflows, which may name them.
   await installPacks(host, call, packDesk({ host, version, settings, audit, evals, ...shown }, trust));
-  await registerWorkflows(host, call);
   await registerSuites(host, call);
+  await registerWorkflows(host, call);
   expireRuns(host, config, log, shutdown);
   fillQueues(host, config, log, shutdown);
   if (keyFile) await seedKeys(host, keyFile);
@@ -149,7 +149,7 @@ async function installPacks(host: Host, call: Call, desk: PackDesk): Promise<voi
 }
 
 async function registerWorkflows(host: Host, call: Call): Promise<void> {
-  const { writes, skipped } = checkWorkflowFiles(host, call.config.workflows);
+  const { writes, skipped } = await checkWorkflowFiles(host, call.config.workflows);
   complain(call, skipped, "registered");
   await registerNew(host, writes);
 }

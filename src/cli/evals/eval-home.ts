@@ -12,6 +12,7 @@ import type {
 } from "../../protocol/eval-baseline.ts";
 import type { JudgeTaskRequest } from "../../protocol/eval-override.ts";
 import type { AgentEvalSuite } from "../../protocol/eval-suite.ts";
+import type { EvalTaskBodies } from "../../protocol/eval-task-bodies.ts";
 import type { SuiteInfo } from "../../protocol/suite-api.ts";
 import type { AddedTask, AddFromRequest, TaskLinkPage, TaskLinkQuery } from "../../protocol/suite-growth.ts";
 import type { JudgeHome } from "../judges/judge-home.ts";
@@ -41,8 +42,10 @@ export interface EvalHome {
    */
   untilEnded(runId: string, told: ((scored: number) => void) | undefined, signal: AbortSignal): Promise<void>;
   entry(runId: string): Promise<EvalEntry>;
-  /** With what was said in it; of one that was stopped, what was done. Throws `run_state_conflict` where it has not ended. */
+  /** With what was said in it, where the key may read that; of one that was stopped, what was done. Throws `run_state_conflict` where it has not ended. */
   report(runId: string): Promise<EvalReport>;
+  /** What was said in one task of it; throws `not_found` with the word `task` where it has none of this id. */
+  task(runId: string, taskId: string): Promise<EvalTaskBodies>;
   list(query: EvalListQuery): Promise<EvalPage>;
   baseline(suiteId: string, name: string): Promise<EvalBaseline>;
   baselines(cursor: string | undefined): Promise<BaselinePage>;

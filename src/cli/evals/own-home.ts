@@ -20,6 +20,7 @@ import {
   removeBaseline,
   setBaseline,
 } from "../../evals/run/named-baselines.ts";
+import { evalTaskBodies } from "../../evals/run/task-bodies.ts";
 import { keepDraft } from "../../evals/suite/replace-suite.ts";
 import { listSuites } from "../../evals/suite/stored-suite.ts";
 import { refText } from "../../evals/suite/suite-ref.ts";
@@ -105,6 +106,7 @@ async function openedHome(
     untilEnded: (runId, told, signal) => untilEnded(host, worker, caller, runId, { told, signal, trouble }),
     entry: (runId) => getEval(host, caller, runId),
     report: (runId) => evalReport(host, caller, runId, { content: true }),
+    task: (runId, taskId) => evalTaskBodies(host, caller, runId, taskId),
     list: (query) => listEvals(host, caller, query),
     baseline: (suiteId, name) => getBaseline(host, caller, { suiteId, name }),
     baselines: (cursor) => listBaselines(host, caller, { limit: 200, ...(cursor === undefined ? {} : { cursor }) }),

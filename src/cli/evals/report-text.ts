@@ -17,6 +17,7 @@ import { overrideLines } from "./override-text.ts";
 const TASKS_SHOWN = 20;
 const LINES_SHOWN = 16;
 const LINE_CHARACTERS = 400;
+const NO_BODIES = "Outputs are not shown: this key lacks scope artifacts:read.";
 
 /** An evaluation for somebody at a terminal: what did not pass and how it differs, the figures, and the verdict last. */
 export function reportText(outcome: EvalOutcome, paint: Paint): string {
@@ -65,6 +66,7 @@ function failuresText(outcome: EvalOutcome, { tasks }: EvalReport, paint: Paint)
   return [
     ...lines,
     ...(left > 0 ? [paint.dim(`… and ${left} more that did not pass; --md FILE lists them`)] : []),
+    ...(wrong.length > 0 && wrong.every(({ content }) => content === undefined) ? [paint.dim(NO_BODIES)] : []),
   ].join("\n");
 }
 

@@ -72,16 +72,33 @@ const SUBJECT = {
   summary: "The id of an agent, or default for agents without a policy of their own.",
 } as const;
 
+export const POLICY_SET_FLAGS = {
+  evidenceMode: {
+    type: "list",
+    value: "MODE",
+    summary:
+      "Evidence needs this mode of the suite, in place of all; several with commas, or repeated. For every requiredEval of the file.",
+  },
+  evidenceTask: {
+    type: "list",
+    value: "ID",
+    summary: "Evidence needs this task of the suite, in place of all; several with commas, or repeated.",
+  },
+} as const satisfies Flags;
+
 export const policySet = command({
   name: "policy set",
   summary: "Say what the transitions of an agent need: people, an evaluation, or both.",
   about:
     "What each member of the file means is in docs/promotion.md. Approvals that were given under another policy no longer count.",
   args: [SUBJECT, { name: "FILE", summary: "The rules as JSON." }],
-  flags: {},
+  flags: POLICY_SET_FLAGS,
   settings: CLIENT,
-  examples: ["assay policy set default promotion.json", "assay policy set local.acme.triage strict.json"],
-  exits: { 2: "the rules are not valid, or name a role, scope or suite that is not there" },
+  examples: [
+    "assay policy set default promotion.json",
+    "assay policy set local.acme.triage strict.json --evidence-mode golden",
+  ],
+  exits: { 2: "the rules are not valid, or name a role, scope, suite, mode or task that is not there" },
   load: async () => (await import("../commands/policy-set.ts")).policySet,
 });
 

@@ -1,3 +1,4 @@
+import { REASONING_VERBOSITIES } from "../../protocol/eval-api.ts";
 import { type AnyCommand, command, type Flags } from "../command.ts";
 import type { SettingName } from "../settings.ts";
 import { BASELINE_COMMANDS } from "./eval-baseline.ts";
@@ -112,6 +113,12 @@ export const EVAL_RUN_FLAGS = {
     type: "switch",
     summary: "Start only when the judge has a certificate that holds; see `assay judge calibrate`.",
   },
+  reasoning: {
+    type: "text",
+    value: "LEVEL",
+    choices: [...REASONING_VERBOSITIES],
+    summary: "How much of the agent's reasoning is kept with each task: full, summary or off; full.",
+  },
   anyAgent: { type: "switch", summary: "Take the suite although it was made for another agent." },
   ...DEMANDS,
   allowMissing: {
@@ -151,11 +158,21 @@ const RUN = {
 
 export const evalShow = command({
   name: "eval show",
-  summary: "Show what an evaluation came to.",
-  args: [RUN],
+  summary: "Show what an evaluation came to, or what was said in one of its tasks.",
+  about:
+    "With TASK it prints what the task was asked and, for each trial, the output, how it differs, the reasoning, the tool calls and the judge's " +
+    "verdicts. On a server that takes scope artifacts:read.",
+  args: [
+    { ...RUN, summary: "The id of an evaluation, or latest; the latest one unless told otherwise." },
+    { name: "TASK", summary: "The id of one of its tasks.", optional: true },
+  ],
   flags: EVAL_FILES_FLAGS,
   settings: EITHER,
-  examples: ["assay eval show", "assay eval show run-01k2v6w0d9q3c5x7m8n4p2r1st --md summary.md"],
+  examples: [
+    "assay eval show",
+    "assay eval show run-01k2v6w0d9q3c5x7m8n4p2r1st --md summary.md",
+    "assay eval show latest refund-small",
+  ],
   load: async () => (await import("../commands/eval-show.ts")).evalShow,
 });
 

@@ -2,8 +2,12 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Host } from "../../engine/host.ts";
+import { loadSuite, requireSuite } from "../../evals/suite/load-suite.ts";
+import { keepHostWide } from "../../evals/suite/suite-store.ts";
 import { HOST_TENANT } from "../../protocol/audit.ts";
 import { openSqliteStore } from "../../store/sqlite/sqlite-store.ts";
+import { HOST_WIDE } from "../../store/store.ts";
+import { evalSuite } from "../../testing/suite-builders.ts";
 import { tempDir } from "../../testing/temp-dir.ts";
 import { defaultConfig } from "../config.ts";
 import { buildHost } from "./build-host.ts";
@@ -19,7 +23,7 @@ beforeEach(async () => {
 afterEach(() => host.store.close());
 
 async function registerWorkflowFiles(folders: readonly string[]): Promise<readonly SkippedFile[]> {
-  const { writes, skipped } = checkWorkflowFiles(host, folders);
+  const { writes, skipped } = await checkWorkflowFiles(host, folders);
   await registerNew(host, writes);
   return skipped;
 }
@@ -93,4 +97,32 @@ test("a folder that cannot be read is refused", async () => {
   await expect(registerWorkflowFiles([join(folder, "nowhere")])).rejects.toThrow(/--workflows cannot be read/);
   mkdirSync(join(folder, "empty"));
   expect(await registerWorkflowFiles([join(folder, "empty")])).toEqual([]);
+});
+
+describe("a gate of a workflow folder that asks for an evaluation", () => {
+  const gated = (suite: string) => {
+    const config = { requiredRole: "reviewer", requiredEval: { suite, agentId: "local.acme.x" } };
+    const gate = { id: "gate", typeId: "core.openwop.governance.approvalGate", name: "G", config, inputs: {} };
+    return definition("gated", { nodes: [{ ...gate, position: { x: 0, y: 0 } }] });
+  };
+
+  test("is registered with a suite of the host, and pinned to it once", async () => {
+    write("gated.json", gated("acme.support.evals.refunds@1.0.0"));
+    expect(await registerWorkflowFiles([folder])).toEqual([
+      {
+        file: join(folder, "gated.json"),
+        reason: 'node "gate" requiredEval: there is no suite acme.support.evals.refunds@1.0.0 here',
+      },
+    ]);
+    const suite = requireSuite(loadSuite(Buffer.from(JSON.stringify(evalSuite()))), "the suite");
+    await keepHostWide(host, suite);
+    expect(await registerWorkflowFiles([folder])).toEqual([]);
+    const pins = () => host.store.listDocuments(HOST_WIDE, "gate-suites", { limit: 10 });
+    expect((await pins()).map(({ body, revision }) => [JSON.parse(body), revision])).toEqual([
+      [{ gate: suite.sha256 }, 1],
+    ]);
+    const before = await pins();
+    expect(await registerWorkflowFiles([folder])).toEqual([]);
+    expect(await pins()).toEqual(before);
+  });
 });

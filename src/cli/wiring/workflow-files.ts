@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Host } from "../../engine/host.ts";
-import { hostWideWorkflow } from "../../engine/register-workflow.ts";
+import { type HostWideWorkflow, hostWideWorkflow } from "../../engine/register-workflow.ts";
 import { HOST_TENANT } from "../../protocol/audit.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { HOST_WIDE, type WorkflowWrite } from "../../store/store.ts";
@@ -12,37 +12,38 @@ export interface SkippedFile {
 }
 
 export interface CheckedFiles {
-  readonly writes: readonly WorkflowWrite[];
+  readonly writes: readonly HostWideWorkflow[];
   /** What cannot be registered, and why. */
   readonly skipped: readonly SkippedFile[];
 }
 
 /** Looks at every `*.json` of the folders. All are read before any is checked, because they may refer to each other. */
-export function checkWorkflowFiles(host: Host, folders: readonly string[]): CheckedFiles {
+export async function checkWorkflowFiles(host: Host, folders: readonly string[]): Promise<CheckedFiles> {
   const skipped: SkippedFile[] = [];
-  const attempt = <T>(file: string, deed: () => T): T | undefined => {
+  const attempt = async <T>(file: string, deed: () => T | Promise<T>): Promise<T | undefined> => {
     try {
-      return deed();
+      return await deed();
     } catch (error) {
       skipped.push({ file, reason: reasonOf(error) });
       return undefined;
     }
   };
-  const texts = folders
-    .flatMap(filesIn)
-    .map((file) => ({ file, text: attempt(file, () => readFileSync(file, "utf8")) }));
-  const byId = new Map<string, { readonly file: string; readonly write: WorkflowWrite }>();
+  const texts: { readonly file: string; readonly text: string | undefined }[] = [];
+  for (const file of folders.flatMap(filesIn)) {
+    texts.push({ file, text: await attempt(file, () => readFileSync(file, "utf8")) });
+  }
+  const byId = new Map<string, { readonly file: string; readonly found: HostWideWorkflow }>();
   for (const { file, text } of texts) {
     if (text === undefined) continue;
-    attempt(file, () => {
-      const write = hostWideWorkflow(host, parseJson(text), text);
-      const other = byId.get(write.workflowId);
-      if (other && other.write.hash !== write.hash)
-        throw new Error(`${other.file} has the same id, ${write.workflowId}`);
-      byId.set(write.workflowId, { file, write });
+    await attempt(file, async () => {
+      const found = await hostWideWorkflow(host, parseJson(text), text);
+      const { workflowId, hash } = found.write;
+      const other = byId.get(workflowId);
+      if (other && other.found.write.hash !== hash) throw new Error(`${other.file} has the same id, ${workflowId}`);
+      byId.set(workflowId, { file, found });
     });
   }
-  return { writes: [...byId.values()].map(({ write }) => write), skipped };
+  return { writes: [...byId.values()].map(({ found }) => found), skipped };
 }
 
 function filesIn(folder: string): string[] {
@@ -68,17 +69,22 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message.replace(/\.$/, "") : String(error);
 }
 
-/** Registers for all tenants. What is registered already is left alone, so a second start changes nothing. */
-export async function registerNew(host: Host, writes: readonly WorkflowWrite[]): Promise<void> {
+/**
+ * Registers for all tenants. What is registered already is left alone, so a second start changes nothing; gates that an older version
+ * registered are pinned now.
+ */
+export async function registerNew(host: Host, writes: readonly HostWideWorkflow[]): Promise<void> {
   const fresh: WorkflowWrite[] = [];
-  for (const write of writes) {
+  for (const { write } of writes) {
     const standing = await host.store.readWorkflow(HOST_WIDE, write.workflowId);
     if (standing?.hash !== write.hash) fresh.push(write);
   }
-  if (fresh.length === 0) return;
+  const documents = writes.flatMap((one) => one.documents);
+  if (fresh.length === 0 && documents.length === 0) return;
   await host.store.commit({
     tenant: HOST_TENANT,
     workflows: fresh,
+    documents,
     audit: fresh.map(({ workflowId, hash, atMs }) => ({
       occurredAt: new Date(atMs).toISOString(),
       actor: "host",

@@ -108,6 +108,7 @@ function problemWith(config: Readonly<Record<string, unknown>>): string | undefi
     return "sets overrideBypassesQuorum without an override";
   const vague = requiredEval === undefined ? undefined : vagueEvidence(requiredEval);
   if (vague !== undefined) return `has a requiredEval that ${vague}`;
+  if (config["evidence"] !== undefined) return "has evidence outside requiredEval; write requiredEval.evidence";
   // Throws what is wrong with it.
   if (resumeSchema !== undefined) compileSchema(resumeSchema, "its resumeSchema");
   return misplaced(config, true);

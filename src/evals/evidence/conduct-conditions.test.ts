@@ -52,7 +52,10 @@ test("an agent that gave something away is not spoken for, however right its ans
 
 test("a mode that the suite declares and nobody asked for is missing", async () => {
   const evaluated = await hostWith(fine, ["golden", "adversarial", "regression", "live-shadow"]);
-  expect(await evaluated({ evalModes: ["golden"] })).toEqual({ "all modes": "golden" });
+  expect(await evaluated({ evalModes: ["golden"] })).toEqual({
+    "all modes":
+      "golden without adversarial (evaluate them too, or name the modes that suffice in requiredEval.evidence.modes)",
+  });
   expect(await evaluated({ evalModes: ["golden", "adversarial"] })).toEqual({});
 });
 

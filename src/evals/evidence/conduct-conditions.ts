@@ -3,16 +3,23 @@ import type { Condition } from "../../protocol/evidence.ts";
 import { isDisqualifying } from "../../protocol/safety-finding.ts";
 import type { EvalPlan } from "../run/eval-plan.ts";
 import type { TaskResult } from "../run/task-result.ts";
+import { neededModes, without } from "./coverage.ts";
 
-/** Those need something from outside the suite, and change no score that stands. */
-const BESIDE: readonly EvalMode[] = ["regression", "live-shadow"];
-
-/** A suite that looks for unsafe conduct has not been carried out where nobody looked for it. */
-export function aboutModes({ modes }: Pick<EvalPlan, "modes">, suite: Pick<AgentEvalSuite, "modes">): Condition[] {
-  const declared = suite.modes.filter((mode) => !BESIDE.includes(mode));
-  if (declared.length === 0) return [];
-  const met = declared.every((mode) => modes.includes(mode));
-  return [{ condition: "all modes", wanted: declared.join(", "), found: modes.join(", "), met }];
+/**
+ * Modes that the evaluation must have run: those that the policy or gate names, else all that the suite declares. A suite that looks for
+ * unsafe conduct has not been carried out where the mode that looks for it did not run.
+ */
+export function aboutModes(
+  { modes }: Pick<EvalPlan, "modes">,
+  suite: Pick<AgentEvalSuite, "modes">,
+  named?: readonly EvalMode[],
+): Condition[] {
+  const needed = neededModes(suite, named);
+  if (needed.length === 0) return [];
+  const missing = needed.filter((mode) => !modes.includes(mode));
+  const condition = named === undefined ? "all modes" : "modes";
+  const found = `${modes.join(", ")}${without("modes", missing)}`;
+  return [told(condition, needed.join(", "), found, missing.length === 0)];
 }
 
 /** What no score shows: results that were not measured, trials that it leaves out, and what an agent gave away while it was right. */

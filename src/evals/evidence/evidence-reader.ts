@@ -16,6 +16,7 @@ import { readResults } from "../run/read-results.ts";
 import { parseSuiteRef } from "../suite/suite-ref.ts";
 import { readSuite } from "../suite/suite-store.ts";
 import { aboutConduct, aboutModes } from "./conduct-conditions.ts";
+import { aboutTasks, checkCoverage } from "./coverage.ts";
 import { aboutSurroundings } from "./fixture-conditions.ts";
 
 /** What speaks about an evaluation beside its own summary. Whatever is absent cannot be asked for: that is a no. */
@@ -45,16 +46,17 @@ interface Found extends EvidenceAsked {
 
 export function evidenceReader(host: Pick<Host, "store" | "nowMs">, sources: EvidenceSources = {}): EvidenceReader {
   return {
-    async suiteSha256({ tenant }, ref) {
+    async suiteSha256({ tenant }, ref, coverage) {
       if (parseSuiteRef(ref).version === undefined) {
         throw new AppError("validation_error", {
           problem: `"${ref}" names no version; evidence is of one, as in id@1.0.0`,
         });
       }
-      const { info } = await readSuite(host, tenant, ref).catch((error: unknown) => {
+      const { info, suite } = await readSuite(host, tenant, ref).catch((error: unknown) => {
         if (!(error instanceof AppError && error.code === "not_found")) throw error;
         throw new AppError("validation_error", { problem: `there is no suite ${ref} here` });
       });
+      checkCoverage(suite, coverage);
       return info.sha256;
     },
     async read(asked) {
@@ -78,8 +80,8 @@ export function evidenceReader(host: Pick<Host, "store" | "nowMs">, sources: Evi
         ended,
         ...aboutAgent(found),
         ...aboutSuite(found),
-        ...(suite === undefined ? [] : aboutModes(plan, suite)),
-        ...(suite === undefined ? [] : aboutSurroundings(plan, suite, results, required?.allowUnusedFixtures)),
+        ...(suite === undefined ? [] : aboutModes(plan, suite, required?.evidence?.modes)),
+        ...(suite === undefined ? [] : aboutSurroundings(plan, suite, results, required)),
         ...aboutAge(found, host.nowMs()),
         ...(ended.met ? aboutConduct(plan, results) : []),
         ...(ended.met ? await spokenFor("score", () => aboutScore(found, sources)) : []),
@@ -127,22 +129,17 @@ function aboutAgent({ agent, plan }: Found): Condition[] {
   ];
 }
 
-/** A selection of tasks that all pass proves nothing about those that were left out. */
 function aboutSuite({ plan, suite, required }: Found): Condition[] {
   const ref = `${plan.suiteId}@${plan.suiteVersion}`;
-  const all = suite?.tasks.length;
-  const counted = condition(
-    "all tasks",
-    all === undefined ? "all tasks of the suite" : `${all} tasks`,
-    all === undefined ? "the suite is not here" : `${plan.taskIds.length} tasks`,
-    all === plan.taskIds.length,
-  );
-  if (required?.suite === undefined) return [counted];
+  const covered = aboutTasks(plan, suite, required?.evidence);
+  if (required?.suite === undefined) return [covered];
   const sha256 = required.suiteSha256 ?? "unknown";
+  const isSame = sha256 === plan.suiteSha256;
+  const found = isSame || required.suite !== ref ? plan.suiteSha256 : `${plan.suiteSha256}, other content of ${ref}`;
   return [
     condition("suite", required.suite, ref, required.suite === ref),
-    condition("suite content", sha256, plan.suiteSha256, sha256 === plan.suiteSha256),
-    counted,
+    condition("suite content", sha256, found, isSame),
+    covered,
   ];
 }
 

@@ -1,4 +1,5 @@
-import type { AgentEvalSuite } from "../../protocol/eval-suite.ts";
+import type { EvidenceDemand } from "../../agents/deployments/evidence.ts";
+import type { AgentEvalSuite, EvalMode } from "../../protocol/eval-suite.ts";
 import type { Condition } from "../../protocol/evidence.ts";
 import type { EvalPlan } from "../run/eval-plan.ts";
 import type { TaskResult } from "../run/task-result.ts";
@@ -14,10 +15,14 @@ export function aboutSurroundings(
   { modes }: Pick<EvalPlan, "modes">,
   suite: Pick<AgentEvalSuite, "modes" | "tasks">,
   results: readonly TaskResult[],
-  allowUnusedFixtures = false,
+  { allowUnusedFixtures = false, evidence }: Pick<EvidenceDemand, "allowUnusedFixtures" | "evidence"> = {},
 ): Condition[] {
-  if (suite.modes.every((mode) => mode === "live-shadow")) return [];
-  if (modes.includes("live-shadow")) return [condition("live ones, by mode live-shadow", false)];
+  if (suite.modes.every(isLive)) return [];
+  // Only a policy or gate that names the mode takes live tools and memory.
+  if (modes.some(isLive) && evidence?.modes?.some(isLive) !== true) {
+    return [condition("live ones, by mode live-shadow", false)];
+  }
+  if (modes.every(isLive)) return [condition("live ones, by mode live-shadow, which the evidence names", true)];
   const declaring = new Set(suite.tasks.flatMap((task) => (declaresFixtures(task) ? [task.taskId] : [])));
   const unused = results.filter(({ fixturesUnused = [] }) => fixturesUnused.length > 0);
   const unknown = results.filter((one) => one.fixturesUnused === undefined && declaring.has(one.taskId));
@@ -30,6 +35,10 @@ export function aboutSurroundings(
   if (problems.length === 0) return [condition("those", true)];
   const allowed = allowUnusedFixtures ? "; allowed by allowUnusedFixtures" : "";
   return [condition(`${problems.join("; ")}${allowed}`, allowUnusedFixtures)];
+}
+
+function isLive(mode: EvalMode): boolean {
+  return mode === "live-shadow";
 }
 
 function declaresFixtures({ fixtures }: AgentEvalSuite["tasks"][number]): boolean {

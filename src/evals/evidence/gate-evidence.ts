@@ -21,6 +21,7 @@ export function gateEvidenceOn(host: Host, agents: Needs["agents"], sources?: Ev
 /** Evaluations for the gates of workflows. Nothing is deployed there, so the gate and its run say what the evaluation is about. */
 function gateEvidence(needs: Needs): GateEvidence {
   return {
+    suiteSha256: (visible, { suite = "", evidence }) => needs.reader.suiteSha256(visible, suite, evidence),
     async evidenceFor(asked) {
       const { visible, required, named, askedBy } = asked;
       const { agentId: _, agentVersion: __, ...rest } = required;
@@ -55,13 +56,17 @@ async function subjectOf({ host, agents }: Needs, { visible, required, named }: 
   };
 }
 
-/** The suite as it is here now, unless the gate says which it was. */
+/**
+ * The content of the suite that counts: what the gate says, else what the suite had when the workflow was registered. A workflow that an
+ * older version registered has no pin, and counts with the suite as it is here now: nothing replaces a suite under its version.
+ */
 async function withContent(
   reader: EvidenceReader,
-  { visible }: EvidenceAsked,
+  { visible, pinned }: EvidenceAsked,
   demand: EvidenceDemand,
 ): Promise<EvidenceDemand> {
   if (demand.suite === undefined || demand.suiteSha256 !== undefined) return demand;
+  if (pinned !== undefined) return { ...demand, suiteSha256: pinned };
   try {
     return { ...demand, suiteSha256: await reader.suiteSha256(visible, demand.suite) };
   } catch (error) {

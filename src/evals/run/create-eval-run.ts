@@ -109,6 +109,7 @@ async function planOf(
     ...(baseline?.fileSha256 === undefined ? {} : { baselineFileSha256: baseline.fileSha256 }),
     ...(budgetUsd === undefined ? {} : { budgetUsd }),
     cache: configurable.cache ?? false,
+    ...(configurable.reasoningVerbosity === undefined ? {} : { reasoningVerbosity: configurable.reasoningVerbosity }),
     ...(configurable.agentLabel === undefined ? {} : { agentLabel: configurable.agentLabel }),
     ...(judge === undefined ? {} : { judge }),
     seed: configurable.seed ?? 1,

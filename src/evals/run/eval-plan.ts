@@ -1,4 +1,4 @@
-import { NOT_RUN_REASONS } from "../../protocol/eval-api.ts";
+import { NOT_RUN_REASONS, REASONING_VERBOSITIES } from "../../protocol/eval-api.ts";
 import { EVAL_MODES } from "../../protocol/eval-suite.ts";
 import { type Static, Type } from "../../protocol/schema.ts";
 
@@ -37,6 +37,8 @@ export const EvalPlan = Type.Object(
     /** It stops when it has spent this much. */
     budgetUsd: Type.Optional(Type.Number({ minimum: 0 })),
     cache: Type.Boolean(),
+    /** How much of the agent's reasoning is kept with its tasks; all of it when absent. */
+    reasoningVerbosity: Type.Optional(Type.Enum([...REASONING_VERBOSITIES])),
     /** What ran, in the caller's words, where the binding cannot tell. */
     agentLabel: Type.Optional(Name),
     /** Who judges, where somebody does: what was judged by one judge is not gone on with by another. */

@@ -3,7 +3,8 @@ import type { Host } from "../../engine/host.ts";
 import { blindness } from "../../engine/list-annotations.ts";
 import type { EvalReport, EvalStop, EvalSummary } from "../../protocol/eval-api.ts";
 import type { EvalMode } from "../../protocol/eval-suite.ts";
-import type { Caller, Visibility } from "../../protocol/identity.ts";
+import { taskBodiesPath } from "../../protocol/eval-task-bodies.ts";
+import type { Caller, Owner, Visibility } from "../../protocol/identity.ts";
 import type { Run } from "../../protocol/run.ts";
 import { judgePart } from "../calibration/judge-part.ts";
 import { foldOverrides } from "../override/fold-overrides.ts";
@@ -87,7 +88,7 @@ export async function evalReport(
     },
     notRun: notRunOf(plan, suite, before),
     override: complete ? override : { ...override, passed: false, unmet: [] },
-    tasks: results.map((result, i) => taskPart(result, tasks[i] as TaskWithPasses, content)),
+    tasks: results.map((result, i) => taskPart(runId, result, tasks[i] as TaskWithPasses, content)),
   };
   return { ...report, warnings: warningsOf(report) };
 }
@@ -115,7 +116,12 @@ function baselinePart(
   return { compared: comparison !== null, baseline: { ...named, comparison } };
 }
 
-function taskPart(result: TaskResult, figures: TaskWithPasses, content: boolean): EvalReport["tasks"][number] {
+function taskPart(
+  runId: string,
+  result: TaskResult,
+  figures: TaskWithPasses,
+  content: boolean,
+): EvalReport["tasks"][number] {
   const { findings, trials, fixturesUnused } = result;
   return {
     ...figures,
@@ -124,6 +130,7 @@ function taskPart(result: TaskResult, figures: TaskWithPasses, content: boolean)
       error === undefined ? [] : [{ trial, ...inMode(mode), code: error.code }],
     ),
     cached: cachedOf(result),
+    bodies: taskBodiesPath(runId, result.taskId),
     ...(fixturesUnused === undefined ? {} : { fixturesUnused: [...fixturesUnused] }),
     ...(content ? { content: trials.map((trial) => ({ ...trial, findings: findingsIn(result, trial) })) } : {}),
   };

@@ -14,6 +14,7 @@ import { observedTools } from "./observed-tools.ts";
 import { passesOf } from "./passes.ts";
 import { type Scored, scoreTrial } from "./score-trial.ts";
 import type { TaskResult } from "./task-result.ts";
+import { BodyRecorder, bodyWrites } from "./trial-body.ts";
 import { cachedTrial, cacheKey, keepTrial } from "./trial-cache.ts";
 
 export interface RanTask {
@@ -46,6 +47,13 @@ export async function runTask(run: EvalRun, task: EvalTask, budget: Budget): Pro
     scored.push(one);
     if (key !== undefined) documents.push(...keepTrial(run, key, one));
   }
+  documents.push(
+    ...bodyWrites(
+      run,
+      task.taskId,
+      scored.flatMap(({ body }) => body ?? []),
+    ),
+  );
   const result = resultOf(run, task, scored);
   events.push(scoredEvent(run.nodeId, result));
   return { result, events, documents };
@@ -70,6 +78,7 @@ async function runTrial(
     const invocationId = host.newId("inv");
     const around = await surroundings(run, task, mode);
     const { tools, seen } = observedTools(around.tools);
+    const transcript = new BodyRecorder(host.scrubber);
     const invoked = await invoke(
       {
         agent: run.agent,
@@ -84,6 +93,8 @@ async function runTrial(
         ...around,
         tools,
         content: false,
+        transcript,
+        verbosity: plan.reasoningVerbosity ?? "full",
         ...(run.owner.principal === undefined ? {} : { principal: run.owner.principal }),
         scrubber: host.scrubber,
         newId: host.newId,
@@ -94,7 +105,9 @@ async function runTrial(
     );
     const attempted = { task, mode, trial, invocationId, retries, invoked, toolResults: seen };
     const asked = [...new Set(seen.map(({ tool }) => tool))];
-    const scored: Scored = { ...(await scoreTrial(run, attempted)), asked };
+    const body = transcript.body(invocationId);
+    const outcome = await scoreTrial(run, attempted);
+    const scored: Scored = { ...outcome, asked, ...(body === undefined ? {} : { body }) };
     for (const used of scored.usage) events.push(usageEvent(nodeId, used));
     budget.spend(scored.trial.costUsd);
     if (scored.trial.error === undefined || retries >= plan.retryErrors) return withEarlier(scored, earlier);

@@ -12,6 +12,7 @@ import { allowedTools } from "./fixture-tools.ts";
 import { keptOutput } from "./kept-output.ts";
 import type { ObservedTool } from "./observed-tools.ts";
 import type { Finding, TrialResult } from "./task-result.ts";
+import type { TrialBody } from "./trial-body.ts";
 
 export interface Scored {
   readonly trial: TrialResult;
@@ -21,6 +22,8 @@ export interface Scored {
   readonly usage: readonly Usage[];
   /** The tools that the agent called, each once. */
   readonly asked?: readonly string[];
+  /** Absent where the agent neither reasoned aloud nor called a tool. */
+  readonly body?: TrialBody;
 }
 
 export interface Attempted {

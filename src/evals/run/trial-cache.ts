@@ -31,7 +31,10 @@ export function cacheKey(run: EvalRun, task: EvalTask, mode: EvalMode, trial: nu
   const workspace = run.owner.workspace ?? null;
   // Earlier versions kept no list of the tools that were asked, and offered programs and endpoints none.
   const parts = { format: 2, workspace, agentId, agentHash: agent.contentHash, version, ...asked, scorer };
-  const settings = { threshold: agent.confidenceThreshold ?? null, judged: services.judge !== undefined };
+  // A trial whose reasoning was kept does not stand in for one whose reasoning is not to be kept.
+  const { reasoningVerbosity: verbosity = "full" } = plan;
+  const kept = verbosity === "full" ? {} : { verbosity };
+  const settings = { threshold: agent.confidenceThreshold ?? null, judged: services.judge !== undefined, ...kept };
   return createHash("sha256")
     .update(canonicalJson(JSON.parse(JSON.stringify({ ...parts, settings }))))
     .digest("hex");

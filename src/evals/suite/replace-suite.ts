@@ -5,11 +5,10 @@ import type { AgentEvalSuite } from "../../protocol/eval-suite.ts";
 import type { Caller } from "../../protocol/identity.ts";
 import type { SuiteRecord } from "../../protocol/suite-api.ts";
 import type { Document, DocumentWrite } from "../../store/documents.ts";
-import { HOST_WIDE } from "../../store/store.ts";
 import type { UsableSuite } from "./load-suite.ts";
 import { infoKey, standingSuite, textKey } from "./stored-suite.ts";
 import { refText } from "./suite-ref.ts";
-import { putSuite, readSuite } from "./suite-store.ts";
+import { putSuite, readSuite, refuseShadow } from "./suite-store.ts";
 
 type Needs = Pick<Host, "store" | "nowMs" | "scrubber">;
 
@@ -19,6 +18,7 @@ type Needs = Pick<Host, "store" | "nowMs" | "scrubber">;
  */
 export async function keepDraft(host: Needs, caller: Caller, loaded: UsableSuite): Promise<"kept" | "replaced"> {
   const ref = refText(loaded.suite);
+  await refuseShadow(host.store, loaded);
   const standing = await standingSuite(host.store, caller.tenant, ref);
   if (standing === undefined || standing.sha256 === loaded.sha256) {
     await putSuite(host, { caller, ref, bytes: Buffer.from(loaded.text) });
@@ -60,7 +60,7 @@ function draftKey(ref: string, sha256: string): string {
   return `${textKey(ref)}#${sha256}`;
 }
 
-/** The suite that an evaluation was made with, also when it has been replaced since, or the tenant has one of its name by now. */
+/** The suite that an evaluation was made with, also when it was replaced since, or the host has one under its name by now. */
 export async function suiteAsOf(
   host: Pick<Host, "store">,
   tenant: string,
@@ -69,10 +69,9 @@ export async function suiteAsOf(
 ): Promise<AgentEvalSuite> {
   const { suite, info } = await readSuite(host, tenant, ref);
   if (info.sha256 === sha256) return suite;
-  const wide = await standingSuite(host.store, HOST_WIDE, ref);
-  const isWide = wide?.sha256 === sha256;
-  const place = isWide ? { tenant: HOST_WIDE, key: textKey(ref) } : { tenant, key: draftKey(ref, sha256) };
-  const found = await host.store.readDocument({ kind: "suite", ...place });
+  const own = await standingSuite(host.store, tenant, ref);
+  const key = own?.sha256 === sha256 ? textKey(ref) : draftKey(ref, sha256);
+  const found = await host.store.readDocument({ tenant, kind: "suite", key });
   if (found !== undefined) return JSON.parse(found.body) as AgentEvalSuite;
   throw new AppError("not_found", { what: "suite", suite: ref, sha256 });
 }

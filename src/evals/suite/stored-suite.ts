@@ -25,7 +25,10 @@ export async function standingSuite(store: Documents, tenant: string, ref: strin
   return document && parsed(document);
 }
 
-/** What the tenant sees under this name: its own, else that of the host. */
+/**
+ * The suite that a tenant sees under this name: the host's, else its own. A suite of the host is never shadowed, because evidence names a
+ * suite by id and version.
+ */
 export async function recordOf(
   store: Documents,
   tenant: string,
@@ -33,7 +36,7 @@ export async function recordOf(
 ): Promise<SuiteInfo | undefined> {
   if (version === undefined) return highest(store, tenant, suiteId);
   const ref = refText({ suiteId, version });
-  return (await standingSuite(store, tenant, ref)) ?? (await standingSuite(store, HOST_WIDE, ref));
+  return (await standingSuite(store, HOST_WIDE, ref)) ?? (await standingSuite(store, tenant, ref));
 }
 
 const PAGE = 200;
@@ -75,7 +78,7 @@ function checkedCursor(cursor: string): string {
   throw new AppError("validation_error", { problem: "cursor is not one this host gave out" });
 }
 
-/** What a tenant sees, in the order of names: its own suites, and those of the host that it has none in place of. */
+/** The suites that a tenant sees, in the order of names: those of the host, and its own under other names. */
 async function seen(
   store: Documents,
   tenant: string,
@@ -88,7 +91,7 @@ async function seen(
     store.listDocuments(tenant, "suite", query),
     store.listDocuments(HOST_WIDE, "suite", query),
   ]);
-  const byKey = new Map([...wide, ...own].map((document) => [document.key, document]));
+  const byKey = new Map([...own, ...wide].map((document) => [document.key, document]));
   return [...byKey.values()]
     .sort((a, b) => (a.key < b.key ? -1 : 1))
     .slice(0, limit)

@@ -19,8 +19,8 @@ export interface PutSuite {
 }
 
 /**
- * Keeps a suite for the caller's tenant, where it shadows a host-wide one of the same name. What is there stays as it is: the same
- * suite again changes nothing, another one under its name is refused.
+ * Keeps a suite for the caller's tenant. A suite under this name, of the host or of the tenant, stays as it is: the same suite again
+ * changes nothing, other content is refused.
  */
 export async function putSuite(
   host: Pick<Host, "store" | "nowMs" | "scrubber">,
@@ -34,7 +34,7 @@ export async function putSuite(
     });
   }
   const warnings = loaded.problems.map(({ severity: _, fix: __, ...warning }) => warning);
-  const standing = await standingSuite(host.store, caller.tenant, ref);
+  const standing = await recordOf(host.store, caller.tenant, loaded.suite);
   if (standing !== undefined) return { ...same(standing, loaded), created: false, warnings };
 
   const atMs = host.nowMs();
@@ -48,14 +48,21 @@ export async function putSuite(
   if (committed.ok) return { ...infoOf(record, caller.tenant), created: true, warnings };
   if (committed.refusal.type !== "document") throw refused(committed.refusal);
   // Somebody else was quicker; what they brought decides.
-  const winner = await standingSuite(host.store, caller.tenant, ref);
+  const winner = await recordOf(host.store, caller.tenant, loaded.suite);
   if (winner === undefined) throw refused(committed.refusal);
   return { ...same(winner, loaded), created: false, warnings };
 }
 
 function same(standing: SuiteInfo, { suite, sha256 }: UsableSuite): SuiteInfo {
   if (standing.sha256 === sha256) return standing;
-  throw new AppError("suite_conflict", { suite: refText(suite), standing: standing.sha256, sent: sha256 });
+  const { hostWide } = standing;
+  throw new AppError("suite_conflict", { suite: refText(suite), standing: standing.sha256, sent: sha256, hostWide });
+}
+
+/** Throws `suite_conflict` where the host has other content under the name of this suite. */
+export async function refuseShadow(store: Documents, loaded: UsableSuite): Promise<void> {
+  const wide = await standingSuite(store, HOST_WIDE, refText(loaded.suite));
+  if (wide !== undefined) same(wide, loaded);
 }
 
 function recordFrom({ suite, sha256 }: UsableSuite, registeredBy: string, atMs: number): SuiteRecord {
@@ -82,14 +89,17 @@ function suiteWrites(tenant: string, { suite, text }: UsableSuite, record: Suite
   return [put(infoKey(ref), JSON.stringify(record)), put(textKey(ref), text)];
 }
 
-/** What keeps a suite for a tenant or the host; nothing where it is there already. Throws `suite_conflict` where another one is. */
+/**
+ * Writes that keep a suite for a tenant or the host; none where it is there already. Throws `suite_conflict` where the tenant or the host
+ * has other content under its name.
+ */
 export async function suiteWritesUnlessThere(
   store: Documents,
   loaded: UsableSuite,
   { tenant, principal }: { readonly tenant: string; readonly principal: string },
   atMs: number,
 ): Promise<DocumentWrite[]> {
-  const standing = await standingSuite(store, tenant, refText(loaded.suite));
+  const standing = await recordOf(store, tenant, loaded.suite);
   if (standing === undefined) return suiteWrites(tenant, loaded, recordFrom(loaded, principal, atMs), atMs);
   same(standing, loaded);
   return [];

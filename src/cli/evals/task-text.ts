@@ -1,0 +1,94 @@
+import type { Difference } from "../../evals/score/difference.ts";
+import { differenceLines } from "../../evals/score/difference-text.ts";
+import { figure } from "../../formats/eval/eval-outcome.ts";
+import type { EvalTaskBodies, EvalTrialBody, ToolCallBody } from "../../protocol/eval-task-bodies.ts";
+import { formatCount } from "../amount.ts";
+import type { Paint } from "../io.ts";
+import { printable, printableJson } from "../printable.ts";
+
+/** One task of an evaluation: what it was asked, and what each trial answered, reasoned and called. */
+export function taskText(task: EvalTaskBodies, paint: Paint): string {
+  const { suiteId, suiteVersion, taskId, agentId, resolvedAgentVersion, runId, input, trials } = task;
+  const what = `${suiteId}@${suiteVersion}  ${taskId}  ${agentId} ${resolvedAgentVersion}`;
+  const score = `score ${figure(task.score)}, passes with ${figure(task.bar)}`;
+  const parts = [
+    [`${paint.bold(printable(what))}  ${paint.dim(printable(runId))}`, `${mark(task.passed, paint)} ${score}`],
+    section("Input", valueLines(input), paint),
+    expectedLines(task, paint),
+    ...trials.map((trial) => trialLines(trial, paint)),
+  ];
+  return parts.map((lines) => lines.join("\n")).join("\n\n");
+}
+
+function expectedLines({ expected }: EvalTaskBodies, paint: Paint): string[] {
+  if (expected.kind === "golden") {
+    return section(`Expected (${expected.match.strategy})`, valueLines(expected.match.value), paint);
+  }
+  const criteria = expected.rubric.map(({ criterion, weight }) => `${figure(weight)}  ${printable(criterion)}`);
+  return section("Expected (rubric)", criteria, paint);
+}
+
+function trialLines(trial: EvalTrialBody, paint: Paint): string[] {
+  const { passed, score, error, cached, retries, latencyMs, costUsd, toolCalls, toolCallsLeftOut = 0 } = trial;
+  const figures = [
+    score === undefined ? "no score" : `score ${figure(score)}`,
+    `${latencyMs} ms`,
+    ...(costUsd === undefined || costUsd === 0 ? [] : [`${costUsd} USD`]),
+    ...(retries === 0 ? [] : [`tried ${formatCount(retries + 1, "time")}`]),
+    ...(cached ? ["from the cache"] : []),
+  ];
+  const calls = toolCalls.flatMap((call, i) => callLines(call, i + 1, paint));
+  const more = toolCallsLeftOut === 0 ? [] : [`… and ${formatCount(toolCallsLeftOut, "more call")} that were not kept`];
+  const difference = trial.difference === undefined ? [] : differenceLines(trial.difference as Difference);
+  return [
+    `${mark(passed, paint)} ${paint.bold(`Trial ${trial.trial}`)}  ${figures.join(", ")}  ${paint.dim(printable(trial.invocationId))}`,
+    ...within("Error", error === undefined ? [] : textLines(`${error.code}: ${error.message}`), paint),
+    ...within("Output", trial.output === undefined ? [] : valueLines(trial.output), paint),
+    ...within("Difference", difference.map(printable), paint),
+    ...within("Reasoning", trial.reasoning === undefined ? [] : textLines(trial.reasoning), paint),
+    ...within("Tool calls", [...calls, ...more], paint),
+    ...within("Judge", criteriaLines(trial, paint), paint),
+    ...within("Findings", findingLines(trial), paint),
+  ];
+}
+
+function callLines({ tool, arguments: args, result, error }: ToolCallBody, place: number, paint: Paint): string[] {
+  const asked = args === undefined ? "" : ` ${printableJson(args)}`;
+  const answer =
+    error === undefined
+      ? `   → ${printableJson(result ?? null)}`
+      : `   ${paint.red("✗")} ${printable(`${error.code}: ${error.message}`)}`;
+  return [`${place}. ${printable(tool)}${asked}`, answer];
+}
+
+function criteriaLines({ criteria = [] }: EvalTrialBody, paint: Paint): string[] {
+  return criteria.map(
+    ({ criterion, met, evidence }) => `${mark(met, paint)} ${printable(`${criterion}: ${evidence}`)}`,
+  );
+}
+
+function findingLines({ findings }: EvalTrialBody): string[] {
+  return findings.map(({ kind, severity, by, note }) =>
+    printable(`${kind} (${severity}), noticed by ${by}${note === undefined ? "" : `: ${note}`}`),
+  );
+}
+
+function mark(passed: boolean, paint: Paint): string {
+  return passed ? paint.green("✓") : paint.red("✗");
+}
+
+function valueLines(value: unknown): string[] {
+  return textLines(typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? ""));
+}
+
+function textLines(text: string): string[] {
+  return text.split("\n").map(printable);
+}
+
+function section(title: string, lines: readonly string[], paint: Paint): string[] {
+  return [paint.bold(title), ...lines.map((line) => `  ${line}`)];
+}
+
+function within(title: string, lines: readonly string[], paint: Paint): string[] {
+  return lines.length === 0 ? [] : section(title, lines, paint).map((line) => `  ${line}`);
+}
