@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { compareSemver } from "../protocol/semver.ts";
 import type { Agents } from "./agents.ts";
 import { scriptedBinding } from "./bindings/scripted.ts";
 import { CONFORMANCE_AGENTS } from "./conformance-agents.ts";
@@ -15,8 +16,13 @@ const AGENT: InstalledAgent = {
   modelClass: "general",
   systemPrompt: "Answer with what you are given.",
   toolAllowlist: [],
-  contentHash: createHash("sha256").update(`${CONFORMANCE_AGENT_ID}@1.0.0`).digest("hex"),
+  contentHash: conformanceHash(CONFORMANCE_AGENT_ID, "1.0.0"),
 };
+
+/** The content of a version that exists only because a suite promoted it. */
+export function conformanceHash(agentId: string, version: string): string {
+  return createHash("sha256").update(`${agentId}@${version}`).digest("hex");
+}
 
 /** Agents that are there beside those that are installed, while the conformance seams are on; one answers what it is asked. */
 export function withConformanceAgent(agents: Agents): Agents {
@@ -29,7 +35,8 @@ export function withConformanceAgent(agents: Agents): Agents {
     async versionsOf(visible, agentId) {
       const installed = await agents.versionsOf(visible, agentId);
       const own = known.get(agentId);
-      return own === undefined || installed.length > 0 ? installed : [own.agent];
+      if (own === undefined || installed.length > 0) return installed;
+      return promotedVersions(own.agent, await agents.activeVersions(visible, agentId));
     },
     bindingFor: (agent, choice) => known.get(agent.agentId)?.binding ?? agents.bindingFor(agent, choice),
     async toolsFor(agent, signal) {
@@ -37,4 +44,11 @@ export function withConformanceAgent(agents: Agents): Agents {
       return own === undefined ? agents.toolsFor(agent, signal) : own.tools;
     },
   };
+}
+
+/** The agent in its own version and in those that a suite has promoted; the highest first. */
+function promotedVersions(agent: InstalledAgent, active: readonly string[]): InstalledAgent[] {
+  const promoted = active.filter((version) => version !== agent.version);
+  const made = promoted.map((version) => ({ ...agent, version, contentHash: conformanceHash(agent.agentId, version) }));
+  return [agent, ...made].sort((a, b) => compareSemver(b.version, a.version));
 }

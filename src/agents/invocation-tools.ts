@@ -49,7 +49,7 @@ export function watchedTools(surface: ToolSurface, watch: ToolWatch): ToolSurfac
         eventId,
         payload: {
           ...about,
-          argsHash: hashOf(shown),
+          argsHash: argsHash(shown),
           ...(content ? { inputs: shown } : {}),
           ...(principal === undefined ? {} : { principal }),
           ...(tool.transport === undefined ? {} : { transport: tool.transport }),
@@ -92,7 +92,7 @@ function told(result: ToolResult, scrubber: Scrubber) {
   return { error: { code: result.code ?? `tool_${result.status}`, message } };
 }
 
-function hashOf(args: unknown): string {
+export function argsHash(args: unknown): string {
   return createHash("sha256")
     .update(canonicalJson(args ?? null))
     .digest("hex");

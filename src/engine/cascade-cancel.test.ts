@@ -10,7 +10,7 @@ const bench = familyBench();
 const statuses = async (runId: string) => (await familyOf(bench.store, runId)).map(({ status }) => status);
 
 describe("cancelling a run", () => {
-  test("cancels what is below it in the same commit, naming it and the node just above on every level", async () => {
+  test("cancels what is below it in the same commit, naming on every level the run and its node that leads there", async () => {
     await bench.define("child", { nodes: { gate: GATE } });
     await bench.define("middle", { nodes: { deeper: calls("child") } });
     await bench.define("parent", { nodes: { call: calls("middle") } });
@@ -24,7 +24,7 @@ describe("cancelling a run", () => {
     const cascaded = { reason: "parent-cancelled", parentRunId: runId, cancelledBy: "ada" };
     expect(await bench.cancelledBy(parent)).toEqual({ reason: "too late", cancelledBy: "ada" });
     expect(await bench.cancelledBy(middle)).toEqual({ ...cascaded, parentNodeId: "call" });
-    expect(await bench.cancelledBy(child)).toEqual({ ...cascaded, parentNodeId: "deeper" });
+    expect(await bench.cancelledBy(child)).toEqual({ ...cascaded, parentNodeId: "call" });
     expect(Object.values(child.interrupts)).toMatchObject([{ status: "cancelled" }]);
     await expectSound(bench.store, runId);
   });

@@ -26,7 +26,7 @@ describe("the end of a run that was not asked for", () => {
     await until(bench.store, runId, is("failed"));
     const [, middle, child] = (await familyOf(bench.store, runId)) as [Run, Run, Run];
     expect(await bench.cancelledBy(middle)).toEqual(failed(runId, "call"));
-    expect(await bench.cancelledBy(child)).toEqual(failed(runId, "deeper"));
+    expect(await bench.cancelledBy(child)).toEqual(failed(runId, "call"));
     await expectSound(bench.store, runId);
   });
 

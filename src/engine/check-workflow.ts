@@ -1,13 +1,14 @@
 import { AppError } from "../protocol/errors.ts";
 import { matches, parse, problemsOf } from "../protocol/schema.ts";
 import { isRecorded } from "../protocol/tape-api.ts";
-import { WorkflowDefinition } from "../protocol/workflow.ts";
+import { WorkflowDefinition, type WorkflowNode } from "../protocol/workflow.ts";
 import { checkAgentRef } from "./check-agents.ts";
 import { checkOrchestration } from "./check-orchestration.ts";
 import { compileExpression } from "./decide/expression.ts";
+import type { Graph } from "./decide/graph.ts";
 import { compilePattern } from "./decide/pattern.ts";
 import { makePlan } from "./decide/plan.ts";
-import { GATED_TYPES, type NodeTypes } from "./node-type.ts";
+import { GATED_TYPES, type NodeTypes, type Ports } from "./node-type.ts";
 import { definitionHash } from "./plans.ts";
 
 /** Whoever reads a run of such an id takes it for what the host made. */
@@ -28,13 +29,18 @@ export function checkWorkflow(nodeTypes: NodeTypes, raw: unknown): { definition:
   }
   const hash = definitionHash(definition);
   const { graph } = makePlan(hash, definition);
-  for (const node of definition.nodes) checkNode(nodeTypes, node);
+  for (const node of definition.nodes) checkNode(nodeTypes, node, portsOf(graph, node));
   checkOrchestration(definition, graph);
   for (const edge of definition.edges) checkCondition(edge);
   return { definition, hash };
 }
 
-function checkNode(nodeTypes: NodeTypes, node: WorkflowDefinition["nodes"][number]): void {
+function portsOf(graph: Graph, { id, inputs }: WorkflowNode): Ports {
+  const carried = (graph.forwardInto.get(id) ?? []).map(({ targetInput = "input" }) => [targetInput, "edge"] as const);
+  return { ...Object.fromEntries(carried), ...inputs };
+}
+
+function checkNode(nodeTypes: NodeTypes, node: WorkflowNode, ports: Ports): void {
   const lacks = (requiredCapability: string): never => {
     throw new AppError("capability_required", { nodeId: node.id, offendingTypeId: node.typeId, requiredCapability });
   };
@@ -50,7 +56,7 @@ function checkNode(nodeTypes: NodeTypes, node: WorkflowDefinition["nodes"][numbe
       problem: `config of node "${node.id}" (${node.typeId})${first?.path ?? ""} ${first?.problem ?? "does not match"}`,
     });
   }
-  const problem = type.check?.(node.config);
+  const problem = type.check?.(node.config, ports);
   if (problem !== undefined) {
     throw new AppError("validation_error", { problem: `config of node "${node.id}" (${node.typeId}) ${problem}` });
   }

@@ -8,6 +8,7 @@ import { DONE, next, type Orchestrated, orchestrated } from "../testing/orchestr
 import { change, ended, workbench } from "../testing/workbench.ts";
 import { type WorkflowSpec, workflow } from "../testing/workflow.ts";
 import { cancelRun } from "./change-run.ts";
+import { forkRun } from "./fork-run.ts";
 import type { Host } from "./host.ts";
 
 const bench = workbench();
@@ -162,8 +163,9 @@ describe("handing out work", () => {
     const chain = await typed(run, CHAIN_EVENT);
     expect(await phases(run)).toEqual(["dispatch.began", "dispatch.succeeded", "child.completed", "output.harvested"]);
     const [childRunId] = Object.keys(run.children);
+    const [decision] = await typed(run, "runOrchestrator.decided");
     expect(chain.map(({ causationId }) => causationId)).toEqual([
-      undefined,
+      decision?.eventId,
       ...chain.slice(0, -1).map(({ eventId }) => eventId),
     ]);
     expect(chain.at(-1)?.payload).toEqual({
@@ -174,6 +176,20 @@ describe("handing out work", () => {
       harvestedKeys: ["result"],
     });
     expect(chain[0]?.payload).not.toHaveProperty("childRunId");
+  });
+
+  test("is caused by the decision of its own run in a replay as well, wherever the replay begins", async () => {
+    await worker("one");
+    const run = await led({ plan: [next("one"), DONE] });
+    const log = await logOf(bench.store, run.runId);
+    const decided = log.findIndex(({ type }) => type === "runOrchestrator.decided");
+    for (const fromSeq of [0, decided + 1]) {
+      const { runId } = await forkRun(host, { ...change(run.runId), request: { mode: "replay", fromSeq } });
+      await until(bench.store, runId, ended);
+      const [decision] = await typed({ runId }, "runOrchestrator.decided");
+      const [began] = await typed({ runId }, CHAIN_EVENT);
+      expect(began).toMatchObject({ causationId: decision?.eventId, runId });
+    }
   });
 
   test("to a workflow that is not there fails, and says so first", async () => {

@@ -55,23 +55,35 @@ export async function sendExternalEvent(host: Host, { caller, request, record }:
 function received(
   { scrubText, scrubValue }: Host["scrubber"],
   caller: Caller,
-  { eventId, eventType, correlation, payload }: SendExternalEventRequest,
+  request: SendExternalEventRequest,
 ): ReceivedEvent {
+  const { eventId, eventType, payload } = request;
   for (const [name, text] of Object.entries({ eventId, eventType })) {
     if (scrubText(text) === text) continue;
     throw new AppError("validation_error", { problem: `body/${name} looks like a credential; send another name` });
   }
-  requireConsistent(correlation, payload);
   const { tenant, workspace, principal, keyId } = caller;
   return {
     eventId,
     eventType,
-    correlationId: correlationIdOf(correlation),
+    correlationId: correlationOf(request),
     payload: scrubValue(payload),
     by: principal,
     keyId,
     reach: { tenant, ...(workspace === undefined ? {} : { workspace }) },
   };
+}
+
+/** The correlation itself or its id, and not both: they could name two waits. */
+function correlationOf({ correlation, correlationId, payload }: SendExternalEventRequest): string {
+  if (correlation !== undefined && correlationId === undefined) {
+    requireConsistent(correlation, payload);
+    return correlationIdOf(correlation);
+  }
+  if (correlationId !== undefined && correlation === undefined) return correlationId;
+  throw new AppError("validation_error", {
+    problem: "body must have either correlation or correlationId, and not both",
+  });
 }
 
 function holdMsOf({ gates }: Host, { holdSeconds }: SendExternalEventRequest): number | undefined {

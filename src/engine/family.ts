@@ -3,7 +3,7 @@ import type { EventDraft } from "../protocol/events.ts";
 import { dependants } from "../protocol/evolve-children.ts";
 import { isReplay } from "../protocol/forked-from.ts";
 import { own } from "../protocol/own.ts";
-import type { Run } from "../protocol/run.ts";
+import type { Cancellation, Run } from "../protocol/run.ts";
 import { isTerminal, isWaiting } from "../protocol/run-status.ts";
 import type { Refusal, RunWrite } from "../store/store.ts";
 import { childEnded } from "./child-ended.ts";
@@ -79,15 +79,14 @@ function isEnding({ status }: Run): boolean {
   return status === "cancelling" || status === "cancelled" || status === "failed";
 }
 
-/** However deep it goes, the run named is the one where it began. */
-function cascade(run: Run, parentNodeId: string) {
-  const { cancel, runId, status } = run;
-  return {
-    by: cancel?.by ?? "system",
-    reason: cancel?.parentRunId !== undefined ? (cancel.reason ?? "parent-cancelled") : reasonOf(status),
-    parentRunId: cancel?.parentRunId ?? runId,
-    parentNodeId,
-  };
+/** However deep a cascade goes, it names the run where it began and the node of that run that leads here. */
+function cascade({ cancel, runId, status }: Run, nodeId: string): Cancellation {
+  const by = cancel?.by ?? "system";
+  if (cancel?.parentRunId === undefined) {
+    return { by, reason: reasonOf(status), parentRunId: runId, parentNodeId: nodeId };
+  }
+  const { reason = "parent-cancelled", parentRunId, parentNodeId } = cancel;
+  return { by, reason, parentRunId, ...(parentNodeId === undefined ? {} : { parentNodeId }) };
 }
 
 function reasonOf(status: Run["status"]): string {

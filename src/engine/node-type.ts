@@ -3,12 +3,15 @@ import type { Visibility } from "../protocol/identity.ts";
 import type { Capability } from "../protocol/operation.ts";
 import type { Run } from "../protocol/run.ts";
 import type { TSchema } from "../protocol/schema.ts";
-import type { AgentRef, ChannelDeclaration, WorkflowNode } from "../protocol/workflow.ts";
+import type { AgentRef, ChannelDeclaration, PortValue, WorkflowNode } from "../protocol/workflow.ts";
 import type { Unit } from "../store/store.ts";
 import type { NodeOutcome } from "./decide/settle-node.ts";
 import type { Interrupts } from "./suspension.ts";
 
 export type { NodeOutcome } from "./decide/settle-node.ts";
+
+/** The input ports of a node by name: where the value comes from, or "edge" when a forward edge carries it. */
+export type Ports = Readonly<Record<string, PortValue | "edge">>;
 
 interface NodeTypeBase {
   readonly typeId: string;
@@ -16,7 +19,7 @@ interface NodeTypeBase {
   /** Checked when a workflow is registered. Open unless the type says otherwise: fixtures carry extra keys. */
   readonly config: TSchema;
   /** What the schema alone cannot see: says what is wrong with a config, or throws it. */
-  check?(config: Readonly<Record<string, unknown>>): string | undefined;
+  check?(config: Readonly<Record<string, unknown>>, ports: Ports): string | undefined;
   /** Config keys that ask for something only a host with the named capability does; refused, never ignored. */
   readonly gatedConfig?: Readonly<Record<string, string>>;
   /** Runtime capabilities without which the node is never dispatched. */

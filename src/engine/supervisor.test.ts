@@ -11,7 +11,7 @@ import { DONE, next, type Orchestrated, orchestrated } from "../testing/orchestr
 import { ended, workbench } from "../testing/workbench.ts";
 import { workflow } from "../testing/workflow.ts";
 import type { Host } from "./host.ts";
-import type { Decided, DecisionRequest } from "./nodes/decision-source.ts";
+import { type Decided, type DecisionRequest, FIXTURE_WORKER, planless } from "./nodes/decision-source.ts";
 import { supervisor } from "./nodes/supervisor.ts";
 import { resolveInterrupt } from "./resolve-interrupt.ts";
 
@@ -80,6 +80,19 @@ describe("a supervisor", () => {
       status: "completed",
       orchestrator: { turns: 1, decision: { kind: "terminate", reason: "no-plan" } },
     });
+  });
+
+  test("without a plan on a host with the conformance seams decides on one worker, then on the end", async () => {
+    host = engineOn(bench.store, [supervisor(undefined, planless(bench))]);
+    expect(await led({ id: "no-fixture" })).toMatchObject({
+      orchestrator: { turns: 1, decision: { kind: "terminate", reason: "no-plan" } },
+    });
+    await register(host, workflow({ id: FIXTURE_WORKER, nodes: { only: "core.noop" } }));
+    const run = await led({ id: "loop" });
+    expect(run).toMatchObject({ status: "completed", orchestrator: { turns: 2, decision: { kind: "terminate" } } });
+    expect(Object.values(run.children)).toMatchObject([{ workflowId: FIXTURE_WORKER, status: "completed" }]);
+    const named = await led({ id: "named", boss: { config: { workers: [{ workflowId: "one" }] } } });
+    expect(Object.values(named.children)).toMatchObject([{ workflowId: "one", status: "completed" }]);
   });
 
   test("may decide no more often than the run allows", async () => {

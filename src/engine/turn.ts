@@ -180,7 +180,7 @@ class TurnInProgress extends Turning implements Turn {
   /** The event that says so; nothing where the node goes on with the worker it has. */
   #handsOut(node: WorkflowNode, outcome: Dispatching): string | undefined {
     if (outcome.chained === undefined || outcome.childRunId !== undefined) return undefined;
-    return this.#handedOut(node, outcome, { phase: "dispatch.began" });
+    return this.#handedOut(node, outcome, { phase: "dispatch.began" }, this.run.orchestrator?.eventId);
   }
 
   #handedOut(

@@ -114,6 +114,7 @@ describe.each(BOTH_STORES)("deployments on %s", (_, open) => {
         "run.failed",
       ]);
       expect(events[1]?.payload).toMatchObject({ principal: KEYS[as].principal, allowed: false });
+      expect(events[3]?.payload).toMatchObject({ attempts: 1 });
     }
     const scopes = {
       rollback: "deploy:rollback",

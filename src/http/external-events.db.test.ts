@@ -42,6 +42,36 @@ describe.each(BOTH_STORES)("an external event over HTTP on %s", (_, open) => {
       expect(await events.audited("external_event.delivered", runId)).toMatchObject([{ actor: "ada", details }]);
     });
 
+    test("is taken by the id of its correlation, as the run shows it, and counts once by either name", async () => {
+      const order = newOrder();
+      const runId = await events.waiting(order);
+      const { correlationId } = await events.gates.interrupt(runId);
+      const { correlation, ...byId } = { ...payment(order), correlationId };
+      const answer = await events.send(byId);
+      expect([answer.statusCode, answer.json().correlationId]).toEqual([200, correlationIdOf(order)]);
+      await events.completed(runId);
+      expect(await events.given(runId)).toMatchObject({ resumeValue: { amount: 12, ...order } });
+      const again = await events.send({ ...byId, correlationId: undefined, correlation });
+      expect([again.payload, again.headers["assay-event-replayed"]]).toEqual([answer.payload, "true"]);
+    });
+
+    test("and is sent by the id of its correlation may not contradict the correlation", async () => {
+      const order = newOrder();
+      const runId = await events.waiting(order);
+      const { correlation: _, ...event } = payment(order, { correlationId: correlationIdOf(order) });
+      expectError(await events.send({ ...event, payload: { orderId: "another" } }), "correlation_mismatch");
+      await events.stillWaits(runId);
+    });
+
+    test("needs a correlation or its id, and not both", async () => {
+      const order = newOrder();
+      const { correlation: _, ...neither } = payment(order);
+      const both = payment(order, { correlationId: correlationIdOf(order) });
+      for (const event of [neither, both, { ...neither, correlationId: "order 7" }]) {
+        expectError(await events.send(event), "validation_error");
+      }
+    });
+
     test.each([[["a", 1]], ["text"], [null], [7]])("may say %j, which the run gets as its payload", async (payload) => {
       const order = newOrder();
       const runId = await events.waiting(order);

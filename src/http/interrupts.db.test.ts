@@ -125,6 +125,16 @@ describe.each(BOTH_STORES)("an interrupt over HTTP on %s", (_, open) => {
       expect(await gates.snapshot(runId)).toMatchObject({ status: "waiting-approval" });
     });
 
+    test("of a governed gate without resumeValue is refused with the same code, by the gate", async () => {
+      const runId = await gates.waiting("overridable");
+      const url = `/v1/runs/${runId}/interrupts/gate`;
+      for (const json of [{}, undefined]) {
+        expectError(await host.ask("POST", url, { json }), "INVALID_RESUME_VALUE");
+      }
+      expectError(await host.ask("POST", url, { json: { force: true } }), "validation_error");
+      expect(await gates.snapshot(runId)).toMatchObject({ status: "waiting-approval" });
+    });
+
     test("needs a key, and the scope, and leaves the refusal in the log of the run", async () => {
       const runId = await gates.waiting("plain");
       const url = `/v1/runs/${runId}/interrupts/gate`;

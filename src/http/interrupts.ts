@@ -2,14 +2,14 @@ import type { Recorder } from "../engine/execute.ts";
 import { readByToken } from "../engine/interrupt-links.ts";
 import { resolveByToken, resolveInterrupt } from "../engine/resolve-interrupt.ts";
 import { AppError } from "../protocol/errors.ts";
-import type { ResolveInterruptRequest, ResolveInterruptResponse } from "../protocol/gate-api.ts";
+import type { ResolveInterruptBody, ResolveInterruptResponse } from "../protocol/gate-api.ts";
 import { callerOf, type Handler, type Reply, type RequestContext, runOf } from "./handler.ts";
 import { checkedKey, digestOf, oncePerKey, outcomeOf } from "./idempotency.ts";
 
 export const resolveInterruptRoute: Handler = async (context) => {
   const { host, params, body } = context;
   const { runId = "", nodeId = "" } = params;
-  const { resumeValue: value } = body as ResolveInterruptRequest;
+  const { resumeValue: value } = body as ResolveInterruptBody;
   const record = context.recorder(ok);
   const seen = runOf(context);
   return ok(await resolveInterrupt(host, { caller: callerOf(context), runId, of: { nodeId }, value, record, seen }));
@@ -34,7 +34,7 @@ export const resolveInterruptByTokenRoute: Handler = async (context) => {
   const row = await host.store.runRow(runId);
   if (row === undefined) throw new AppError("interrupt_not_found");
   const { tenant } = row;
-  const { resumeValue: value } = body as ResolveInterruptRequest;
+  const { resumeValue: value } = body as ResolveInterruptBody;
   const answer = (record: Recorder<ResolveInterruptResponse>) =>
     resolveByToken(host, claims, { tenant, value, record }).then(ok);
   const header = request.headers["idempotency-key"];

@@ -57,7 +57,7 @@ const NO_BODY: Body = { value: {}, text: "" };
  */
 export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDetails }: Route): RouteHook {
   const { host, log, settings, authenticator, authorizer, limitRate, keyWatch, tapeRoom } = deps;
-  const { access, alsoNeeds, body: bodySchema, idempotent, success } = operation;
+  const { access, alsoNeeds, body, bodyAsRead: bodySchema = body, idempotent, success } = operation;
   const scope: Scope | undefined = access === "public" || access === "authenticated" ? undefined : access;
   const readQuery = operation.query === undefined ? undefined : queryReader(operation.query);
   const limits = {

@@ -145,7 +145,7 @@ export function handlers(deps: HttpDeps, getMetrics: Handler): Readonly<Record<O
     seamListEvents: seamListEventsRoute,
     seamListSpans: seamListSpansRoute,
     seamReset: seamResetRoute(deps.mocks),
-    ...agentSeamRoutes(() => discoveryDocument(discoveredOf(deps)), deps.mocks),
+    ...agentSeamRoutes(() => discoveryDocument(discoveredOf(deps)), authorizer, deps.mocks),
     seamDecide: seamDecideRoute(authorizer),
     seamApprovalGate: seamApprovalGateRoute,
     seamEvalRun: seamEvalRunRoute(evals),

@@ -1,12 +1,13 @@
 import { createHash } from "node:crypto";
 import { LIVE_AGENT_ID, STRUCTURED_AGENT_ID } from "../agents/conformance-agents.ts";
+import { argsHash } from "../agents/invocation-tools.ts";
 import { AGENT_NODE_TYPE, RUN_API_NODE_TYPE } from "../agents/nodes/agent-node.ts";
 import type { MockPrograms } from "../agents/nodes/mock-programs.ts";
 import { createRun } from "../engine/create-run.ts";
 import type { Host } from "../engine/host.ts";
 import { registerWorkflow } from "../engine/register-workflow.ts";
+import type { Authorizer } from "../engine/roles.ts";
 import { llmCacheKey } from "../formats/llm-cache-key.ts";
-import { advertises } from "../protocol/advertised.ts";
 import type { AGENT_SEAM_OPERATIONS } from "../protocol/agent-seam-operations.ts";
 import type { CreateRunRequest } from "../protocol/api.ts";
 import type { Discovery } from "../protocol/discovery.ts";
@@ -16,12 +17,15 @@ import type { Caller } from "../protocol/identity.ts";
 import type { MockAnswer } from "../protocol/mock-provider.ts";
 import { isTerminal, isWaiting } from "../protocol/run-status.ts";
 import { callerOf, type Handler } from "./handler.ts";
+import { seamSurfaceRoute } from "./seam-surface.ts";
+import { seamProviderUsageRoute } from "./seam-usage.ts";
 
 type Payload = Readonly<Record<string, unknown>>;
 
 /** What a conformance suite sees of agents: real runs of the caller, executed by the worker. */
 export function agentSeamRoutes(
   discovery: () => Discovery,
+  authorizer: Pick<Authorizer, "authorize">,
   mocks: MockPrograms | undefined,
 ): Readonly<Record<keyof typeof AGENT_SEAM_OPERATIONS, Handler>> {
   return {
@@ -43,12 +47,7 @@ export function agentSeamRoutes(
       };
       const { runId, log } = await invoked(context.host, callerOf(context), invoking);
       const called = payloadOf(log, "agent.toolCalled");
-      const { status = "forbidden", durationMs } = payloadOf(log, "agent.toolReturned") ?? {};
-      const { argsHash, principal, transport } = called ?? {};
-      return {
-        status: 200,
-        json: { runId, called: called !== undefined, status, argsHash, principal, transport, durationMs },
-      };
+      return { status: 200, json: { runId, called: called !== undefined, ...hooksOf(context.host, invoking, log) } };
     },
     seamMockAi: async (context) => {
       if (mocks === undefined) throw new AppError("capability_not_provided", { capability: "testing.mockProviders" });
@@ -56,20 +55,8 @@ export function agentSeamRoutes(
       mocks.program(callerOf(context).tenant, nodeId, program);
       return { status: 200, json: { nodeId, staged: program.length } };
     },
-    seamProviderUsage: async (context) => {
-      const { provider, model, inputTokens = 1, outputTokens = 1 } = context.body as Payload;
-      const usage = { promptTokens: inputTokens, completionTokens: outputTokens };
-      const config = { usage, ...(provider ? { provider } : {}), ...(model ? { model } : {}) };
-      const definition = workflowOf("conformance-provider-usage", "core.ai.callPrompt");
-      const configurable = { mockProvider: { id: "usage-only", config } };
-      const { runId, log } = await ran(context.host, callerOf(context), definition, { configurable });
-      const event = log.find(({ type }) => type === "provider.usage");
-      return { status: 200, json: { runId, ...(event === undefined ? {} : { event }) } };
-    },
-    seamSurface: async ({ body }) => {
-      const { surface } = body as { surface: string };
-      return { status: 200, json: { surface, supported: advertises(discovery(), surface) } };
-    },
+    seamProviderUsage: seamProviderUsageRoute,
+    seamSurface: seamSurfaceRoute(discovery, authorizer),
     seamCacheKey: async ({ body }) => ({
       status: 200,
       json: { cacheKey: llmCacheKey(body as Readonly<Record<string, unknown>>) },
@@ -136,6 +123,23 @@ async function untilStill(host: Host, caller: Caller, runId: string): Promise<vo
     }
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
+}
+
+const CALLED = ["callId", "argsHash", "principal", "transport"] as const;
+const RETURNED = ["callId", "status", "durationMs"] as const;
+
+/** The hooks around a call, free of content: names, hashes and times. A call that was refused has no event of its own. */
+function hooksOf({ scrubber }: Host, { attemptTool: toolName, args }: Invoking, log: readonly RunEventDoc[]) {
+  const called = payloadOf(log, "agent.toolCalled") ?? { argsHash: argsHash(scrubber.scrubValue(args)) };
+  const returned = payloadOf(log, "agent.toolReturned") ?? { status: "forbidden" };
+  return {
+    toolCalled: { toolName, ...pick(called, CALLED) },
+    toolReturned: { toolName, ...pick(returned, RETURNED) },
+  };
+}
+
+function pick(payload: Payload, names: readonly string[]): Payload {
+  return Object.fromEntries(names.filter((name) => payload[name] !== undefined).map((name) => [name, payload[name]]));
 }
 
 function payloadOf(log: readonly RunEventDoc[], type: string): Payload | undefined {

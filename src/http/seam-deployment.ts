@@ -1,5 +1,4 @@
-import { createHash } from "node:crypto";
-import { CONFORMANCE_AGENT_ID } from "../agents/conformance-agent.ts";
+import { CONFORMANCE_AGENT_ID, conformanceHash } from "../agents/conformance-agent.ts";
 import type { DeploymentServices } from "../agents/deployments/deployment-services.ts";
 import { channelsOf, stateOf } from "../agents/deployments/deployments.ts";
 import { readDeployments } from "../agents/deployments/stored-deployments.ts";
@@ -23,6 +22,9 @@ interface Asked {
   readonly version?: string;
   readonly channel?: string;
   readonly evalRunId?: string;
+  readonly tenantId?: string;
+  readonly workspace?: string;
+  readonly workspaceId?: string;
 }
 
 /** Real transitions of an agent of the caller's tenant, or of one that is made up for the purpose where none is named. */
@@ -30,6 +32,7 @@ export function seamDeploymentRoute(services: DeploymentServices): Handler {
   return async ({ host, body, ...context }) => {
     const caller = callerOf({ host, body, ...context });
     const asked = body as Asked;
+    refuseForeign(caller, asked);
     const { scenario, version = "1.0.0", channel = CHANNELS[0], evalRunId } = asked;
     const fresh = scenario === "channel-pin" ? CONFORMANCE_AGENT_ID : freshAgentId(host);
     const { agentId = fresh } = asked;
@@ -49,9 +52,17 @@ export function seamDeploymentRoute(services: DeploymentServices): Handler {
       case "eval-gate-unmet":
         return answer(() => oneStep(seam, { evalRunId: evalRunId ?? "run-that-is-not-there" }));
       case "channel-pin":
-        return { status: 200, json: await pin({ ...seam, services }, channel) };
+        return { status: 200, json: await pin(isConformance(agentId) ? seam : { ...seam, services }, channel) };
     }
   };
+}
+
+/** A seam does no more than its caller may: not even a key of the whole tenant names a place here that is not its own. */
+function refuseForeign({ tenant, workspace: own }: Caller, { tenantId, workspace, workspaceId }: Asked): void {
+  if (tenantId !== undefined && tenantId !== tenant) throw new AppError("tenant_mismatch");
+  if ([workspace, workspaceId].every((named) => named === undefined || named === own)) return;
+  const problem = "this key is not bound to that workspace; leave workspace out, or name the key's own";
+  throw new AppError("forbidden", { problem });
 }
 
 interface Seam {
@@ -66,7 +77,12 @@ function freshAgentId(host: Host): string {
   return `core.conformance.deployed.${host.newId("run").toLowerCase()}`;
 }
 
-/** What is not installed is taken to be, so that a suite needs no pack. */
+/** Agents that exist for a suite have every version that it asks for. */
+function isConformance(agentId: string): boolean {
+  return agentId.startsWith("core.conformance.");
+}
+
+/** What is not installed is taken to be, so that a suite needs no pack. An agent that was installed has its own versions only. */
 function withMadeUp(
   agents: DeploymentServices["agents"],
   agentId: string,
@@ -80,13 +96,14 @@ function withMadeUp(
     modelClass: "general",
     systemPrompt: "Answer with what you are given.",
     toolAllowlist: [],
-    contentHash: createHash("sha256").update(`${agentId}@${version}`).digest("hex"),
+    contentHash: conformanceHash(agentId, version),
   };
   return {
     ...agents,
     versionsOf: async (visible, wanted) => {
       const found = await agents.versionsOf(visible, wanted);
-      return found.length === 0 && wanted === agentId ? [madeUp] : found;
+      if (wanted !== agentId || found.some((one) => one.version === version)) return found;
+      return found.length === 0 || isConformance(agentId) ? [madeUp, ...found] : found;
     },
   };
 }

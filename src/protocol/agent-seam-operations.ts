@@ -38,7 +38,7 @@ export const AGENT_SEAM_OPERATIONS = {
   seamToolHooks: {
     ...seam,
     path: "/v1/host/sample/toolhooks/invoke",
-    summary: "Has an agent ask for a tool, and tells whether it was called and what is recorded of that.",
+    summary: "Has an agent ask for a tool, and returns what is recorded before and after the call, without content.",
     access: "runs:create",
     body: Type.Object(
       {
@@ -51,7 +51,18 @@ export const AGENT_SEAM_OPERATIONS = {
       },
       open,
     ),
-    success: { status: 200, schema: Type.Object({ runId: Name, called: Type.Boolean(), status: Name }, open) },
+    success: {
+      status: 200,
+      schema: Type.Object(
+        {
+          runId: Name,
+          called: Type.Boolean(),
+          toolCalled: Type.Object({ argsHash: Name }, open),
+          toolReturned: Type.Object({ status: Name }, open),
+        },
+        open,
+      ),
+    },
     errors: agents,
   },
   seamMockAi: {
@@ -72,28 +83,41 @@ export const AGENT_SEAM_OPERATIONS = {
   seamProviderUsage: {
     ...seam,
     path: "/v1/host/sample/test/emit-provider-usage",
-    summary: "Makes a run in which a model is said to have used so much, and gives the event of it.",
+    summary: "Records provider usage as posted, under the named run or a new one of that id, and returns the event.",
     access: "runs:create",
     body: Type.Object(
       {
-        provider: Type.Optional(Name),
-        model: Type.Optional(Name),
-        inputTokens: Type.Optional(Count),
-        outputTokens: Type.Optional(Count),
+        runId: Type.Optional(Type.String({ pattern: "^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$" })),
+        payload: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
       },
       open,
     ),
     success: { status: 200, schema: Type.Object({ runId: Name }, open) },
-    errors: agents,
+    errors: [
+      ...PROTECTED,
+      "validation_error",
+      "provider_usage_credential_leak",
+      "not_found",
+      "run_state_conflict",
+      "run_version_conflict",
+      "engine_version_mismatch",
+    ],
   },
   seamSurface: {
     ...seam,
     path: "/v1/host/sample/test/surface",
-    summary: "Whether discovery advertises a capability.",
+    summary: "Whether a surface is served; with op, an operation on it: register, list or unregister webhooks.",
     access: "authenticated",
-    body: Type.Object({ surface: Name }, open),
-    success: { status: 200, schema: Type.Object({ surface: Name, supported: Type.Boolean() }, open) },
-    errors: ["unauthenticated", "validation_error"],
+    body: Type.Object({ surface: Name, op: Type.Optional(Name) }, open),
+    success: { status: 200, schema: Type.Object({ surface: Name }, open) },
+    errors: [
+      ...PROTECTED,
+      "validation_error",
+      "not_found",
+      "webhook_url_rejected",
+      "tenant_mismatch",
+      "subscription_not_found",
+    ],
   },
   seamCacheKey: {
     ...seam,

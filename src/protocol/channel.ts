@@ -82,6 +82,16 @@ export function channelValue(channel: Channel): unknown {
   return channel.entries ? channel.entries.map((entry) => entry.value) : (channel.value ?? null);
 }
 
+/**
+ * A list channel with a time to live, as the run's variables show it: `_ts` is the time of the write in milliseconds
+ * since 1970, so that a reader sees when an entry expires. Undefined for every other channel.
+ */
+export function timedEntries(channel: Channel): unknown {
+  if (channel.ttlMs === undefined || channel.entries === undefined) return undefined;
+  if (channel.sensitive) return MASK;
+  return channel.entries.map(({ atMs, value }) => ({ value, _ts: atMs }));
+}
+
 function fresh(channel: Channel, atMs: number): readonly ChannelEntry[] {
   const entries = channel.entries ?? [];
   if (channel.ttlMs === undefined) return entries;

@@ -21,6 +21,11 @@ export const ERRORS = {
     status: 400,
     message: "{path} is not versioned. Protocol routes start with /v1/; discovery is /.well-known/openwop.",
   },
+  provider_usage_credential_leak: {
+    status: 400,
+    message:
+      "The usage holds a credential at {path}. Leave it out: usage is tokens, models and costs. Nothing was written.",
+  },
   INVALID_RESUME_VALUE: { status: 400, message: "The gate cannot take this answer: {problem}. The run still waits." },
   webhook_url_rejected: { status: 400, message: "No delivery may go to this URL: {problem}." },
   judgment_format_unsupported: {

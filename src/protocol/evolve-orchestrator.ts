@@ -8,6 +8,8 @@ export interface Orchestrator {
   /** How many decisions there were. */
   readonly turns: number;
   readonly decision: OrchestratorDecision;
+  /** The event of that decision; absent in runs that were stored before it was kept. */
+  readonly eventId?: string;
 }
 
 export function evolveOrchestrator(
@@ -15,5 +17,5 @@ export function evolveOrchestrator(
   event: Extract<RunEvent, { type: "runOrchestrator.decided" }>,
 ): Orchestrator {
   const { agentId, decision } = event.sealed ?? event.payload;
-  return { agentId: before?.agentId ?? agentId, turns: (before?.turns ?? 0) + 1, decision };
+  return { agentId: before?.agentId ?? agentId, turns: (before?.turns ?? 0) + 1, decision, eventId: event.eventId };
 }

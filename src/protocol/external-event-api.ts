@@ -8,7 +8,18 @@ export const SendExternalEventRequest = Type.Object(
   {
     eventType: Type.String({ minLength: 1, maxLength: 1024 }),
     eventId: Type.String({ minLength: 1, maxLength: 256 }),
-    correlation: Type.Record(Type.String(), Type.Unknown(), { minProperties: 1 }),
+    correlation: Type.Optional(
+      Type.Record(Type.String(), Type.Unknown(), {
+        minProperties: 1,
+        description: "required unless correlationId is given",
+      }),
+    ),
+    correlationId: Type.Optional(
+      Type.String({
+        pattern: "^[0-9a-f]{64}$",
+        description: "of the wait, as its run shows it, in place of correlation",
+      }),
+    ),
     payload: Type.Unknown(),
     /** How long to keep it when no run waits for it yet; at most the retention that discovery advertises. */
     holdSeconds: Type.Optional(Type.Integer({ minimum: 1 })),

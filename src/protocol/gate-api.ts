@@ -7,7 +7,10 @@ const open = { additionalProperties: true } as const;
 const Count = Type.Integer({ minimum: 0 });
 
 export const ResolveInterruptRequest = Type.Object({ resumeValue: Type.Unknown() }, closed);
-export type ResolveInterruptRequest = Static<typeof ResolveInterruptRequest>;
+
+/** The request as it is read: without a value it is refused by the gate, with the code of that gate. */
+export const ResolveInterruptBody = Type.Partial(ResolveInterruptRequest, closed);
+export type ResolveInterruptBody = Static<typeof ResolveInterruptBody>;
 
 export const Tally = Type.Object(
   { granted: Count, rejected: Count, humans: Count, required: Type.Integer({ minimum: 1 }) },

@@ -1,5 +1,5 @@
 import type { ErrorCode } from "./errors.ts";
-import { InterruptView, ResolveInterruptRequest, ResolveInterruptResponse } from "./gate-api.ts";
+import { InterruptView, ResolveInterruptBody, ResolveInterruptRequest, ResolveInterruptResponse } from "./gate-api.ts";
 import { type Operation, PROTECTED } from "./operation.ts";
 
 const ANSWERED: readonly ErrorCode[] = [
@@ -35,6 +35,7 @@ export const GATE_OPERATIONS = {
     summary: "Answer what a node waits for: vote at a gate, answer questions, hand over an event.",
     access: "approvals:respond",
     body: ResolveInterruptRequest,
+    bodyAsRead: ResolveInterruptBody,
     idempotent: "one",
     success: { status: 200, schema: ResolveInterruptResponse },
     errors: [
@@ -64,6 +65,7 @@ export const GATE_OPERATIONS = {
     summary: "Answer the one interrupt that a token is for. The token is the credential.",
     access: "public",
     body: ResolveInterruptRequest,
+    bodyAsRead: ResolveInterruptBody,
     success: { status: 200, schema: ResolveInterruptResponse },
     errors: [...new Set([...BY_TOKEN, ...ANSWERED]), "idempotency_in_flight", "idempotency_key_mismatch"],
   },

@@ -22,6 +22,8 @@ export interface Operation {
   readonly looksUpRun?: false | "identity";
   readonly query?: TSchema;
   readonly body?: TSchema;
+  /** The body as the pipeline checks it, where the handler checks the rest of `body`: the code depends on what it is for. */
+  readonly bodyAsRead?: TSchema;
   /** The body holds a tape or a part of one: `maxTapeBytes` bounds it, and not `maxRequestBodyBytes`. */
   readonly takesTape?: true;
   /** The body is handed on as the bytes it came as: the handler finds all that is wrong with it, not the first few things. */

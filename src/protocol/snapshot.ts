@@ -1,4 +1,4 @@
-import { channelValue } from "./channel.ts";
+import { channelValue, timedEntries } from "./channel.ts";
 import { MASK, RunError } from "./events.ts";
 import { waitingChild } from "./evolve-children.ts";
 import { InterruptView } from "./gate-api.ts";
@@ -30,7 +30,11 @@ export const RunSnapshot = Type.Object(
     inputs: Type.Optional(
       Type.Record(Type.String(), Type.Unknown(), { description: "of a run that another one dispatched" }),
     ),
-    variables: Type.Optional(JsonObject),
+    variables: Type.Optional(
+      Type.Record(Type.String(), Type.Unknown(), {
+        description: "with each list channel that has a time to live, as [{ value, _ts }]",
+      }),
+    ),
     channels: Type.Optional(JsonObject),
     error: Type.Optional(Type.Omit(RunError, ["retryable"])),
     engineVersion: Type.Optional(Type.String()),
@@ -80,7 +84,7 @@ export function snapshotOf(run: Run, sensitive: Sensitivity): RunSnapshot {
     ...(run.inputs === undefined
       ? {}
       : { inputs: maskFieldValues(maskFields(run.inputs, maskedVariables(run, sensitive)), secrets) }),
-    variables: maskFieldValues(maskFields(run.variables, maskedVariables(run, sensitive)), secrets),
+    variables: maskFieldValues(maskFields(shownVariables(run), maskedVariables(run, sensitive)), secrets),
     ...(Object.keys(run.channels).length === 0 ? {} : { channels: maskFieldValues(channels(run), secrets) }),
     ...(run.error === undefined ? {} : { error: maskError(publicError(run.error), secrets) }),
     engineVersion: String(run.engineVersion),
@@ -165,6 +169,14 @@ function nodeStates(run: Run, sensitive: Sensitivity, secrets: readonly Secret[]
 export function publicOutputs(run: Run, sensitive: Sensitivity): Record<string, unknown> {
   if (sensitive.outputs.size === 0) return { ...run.outputs };
   return Object.fromEntries(Object.keys(run.outputs ?? {}).map((name) => [name, MASK]));
+}
+
+/** Variables, with the channels that have a time to live. A variable hides a channel of the same name. */
+function shownVariables({ variables, channels }: Run): Readonly<Record<string, unknown>> {
+  const timed = Object.entries(channels)
+    .map(([name, channel]) => [name, timedEntries(channel)] as const)
+    .filter(([, entries]) => entries !== undefined);
+  return timed.length === 0 ? variables : { ...Object.fromEntries(timed), ...variables };
 }
 
 function channels(run: Run): Record<string, unknown> {

@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
+import { correlationIdOf } from "../../src/engine/correlation.ts";
 import { newOrder, payment, waitsForPayment } from "../../src/testing/external-events.ts";
 import { tempDir } from "../../src/testing/temp-dir.ts";
 import { type Server, serve, workflowFolder } from "./assay.ts";
@@ -36,6 +37,19 @@ describe("assay event send", () => {
     expect(sent).toMatchObject({ code: 0, stdout: `${runId} wait running\n` });
     const again = await send(orderId, "--event-id", "e1", "--json");
     expect(JSON.parse(again.stdout)).toMatchObject({ eventId: "e1", delivered: [{ runId, nodeId: "wait" }] });
+  });
+
+  test("takes the id of the correlation in its place", async () => {
+    const { orderId } = newOrder();
+    const id = ["--correlation-id", correlationIdOf({ orderId })];
+    const byId = await server.client("event", "send", "payment.settled", ...id, "--event-id", "e1", "--hold", "60");
+    expect(byId).toMatchObject({ code: 0, stdout: expect.stringMatching(/^held until /) });
+    expect(JSON.parse((await startRun(orderId, "--wait", "--json")).stdout)).toMatchObject({ status: "completed" });
+    const both = await send(orderId, ...id, "--event-id", "e1");
+    expect(both).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("either --correlation or --correlation-id"),
+    });
   });
 
   test("says what is missing or wrong", async () => {

@@ -81,6 +81,19 @@ export function familyScenarios(host: () => OutsideHost): void {
       expect(await host().payloads(child, "run.cancelled")).toHaveLength(1);
     });
 
+    test("is cancelled with its child, and both name the run that began it and a node of that run", async () => {
+      const first = await host().begin("grandparent-of-gate");
+      const middle = (await host().reaches(first, "waiting-approval")).childRuns[0].runId;
+      const last = (await host().reaches(middle, "waiting-approval")).childRuns[0].runId;
+      expect((await host().ask("POST", `/v1/runs/${first}/cancel`, { body: {} })).status).toBe(200);
+      for (const runId of [middle, last]) {
+        await host().ends(runId);
+        expect(await host().payloads(runId, "run.cancelled")).toMatchObject([
+          { reason: "parent-cancelled", parentRunId: first, parentNodeId: "spawn-parent" },
+        ]);
+      }
+    });
+
     test("fails when the child alone is cancelled, and says which it was", async () => {
       const { parent, child } = await family();
       await host().ask("POST", `/v1/runs/${child}/cancel`, { body: {} });

@@ -3,6 +3,11 @@ import { workflow } from "../../src/testing/workflow.ts";
 const number = (name: string, defaultValue: number) => ({ name, type: "number" as const, defaultValue });
 const wait = { typeId: "core.delay", inputs: { delayMs: { type: "variable" as const, variableName: "delayMs" } } };
 
+const write = (value: string) => ({
+  typeId: "core.channelWrite",
+  config: { channelName: "events", reducer: "append", ttlMs: 200, value },
+});
+
 /** What an outside suite would seed, in our own words: runs that nobody has to answer. */
 export const RUN_FIXTURES = [
   workflow({ id: "noop", nodes: { noop: "core.noop" } }),
@@ -26,6 +31,22 @@ export const RUN_FIXTURES = [
   }),
   workflow({ id: "failing", nodes: { fail: "core.fail" } }),
   workflow({ id: "chain", nodes: { a: "core.noop", b: "core.noop", c: "core.noop" }, edges: ["a>b", "b>c"] }),
+  workflow({
+    id: "channel-ttl",
+    nodes: {
+      first: write("a"),
+      second: write("b"),
+      pause: { typeId: "core.delay", config: { ms: 300 } },
+      last: write("d"),
+    },
+    edges: ["first>second", "second>pause", "pause>last"],
+  }),
+  workflow({ id: "conformance-noop", nodes: { noop: "core.noop" } }),
+  workflow({
+    id: "dispatch-loop",
+    nodes: { orchestrator: "core.orchestrator.supervisor", dispatch: "core.dispatch" },
+    edges: ["orchestrator>dispatch", "dispatch>orchestrator"],
+  }),
   workflow({ id: "missing", nodes: { n1: "conformance.requiresMissing" } }),
   workflow({
     id: "strict-options",

@@ -76,6 +76,10 @@ const FAMILIES = [
     id: "parent-of-gate",
     nodes: { "spawn-child": { typeId: "core.subWorkflow", config: { workflowId: "child-with-gate" } } },
   }),
+  workflow({
+    id: "grandparent-of-gate",
+    nodes: { "spawn-parent": { typeId: "core.subWorkflow", config: { workflowId: "parent-of-gate" } } },
+  }),
   workflow({ id: "child-with-gate", nodes: { "child-gate": PLAIN } }),
   workflow({
     id: "sub-parent",

@@ -118,6 +118,7 @@ export function governedScenarios(host: () => OutsideHost): void {
 
     test.each([
       ["nothing", null],
+      ["no value at all", undefined],
       ["no decision", {}],
       ["an unknown decision", { decision: "maybe" }],
       ["a decision of the wrong type", { decision: true }],
@@ -158,6 +159,9 @@ export function governedScenarios(host: () => OutsideHost): void {
       const runId = await host().waits("governed-override");
       await host().answer(runId, OVERRIDE);
       expect(await statusOf(runId)).toBe("waiting-approval");
+      expect(await host().payloads(runId, "approval.granted")).toEqual([
+        { gateId: "gate", principal: "owner", quorumProgress: { granted: 1, required: 2 } },
+      ]);
       await host().answer(runId, GRANT, { key: AMY });
       expect((await host().ends(runId)).status).toBe("completed");
       expect(await auditOf(runId)).toContain("approval.overridden");

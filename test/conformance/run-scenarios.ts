@@ -35,6 +35,24 @@ export function runScenarios(host: () => OutsideHost): void {
       expect(done.map((event) => event.nodeId)).toEqual(["a", "b", "c"]);
     });
 
+    test("shows a channel with a time to live among its variables, with the time of each entry", async () => {
+      const runId = await host().begin("channel-ttl");
+      const run = await host().ends(runId);
+      const last = (await host().payloads(runId, "channel.written")).at(-1);
+      expect(run.variables.events).toEqual([{ value: "d", _ts: Date.parse(last.writtenAt) }]);
+      expect(run.channels.events).toEqual(["d"]);
+    });
+
+    test("whose supervisor has no plan hands work to one worker, then ends the loop", async () => {
+      const runId = await host().begin("dispatch-loop");
+      expect((await host().ends(runId)).status).toBe("completed");
+      const events = await host().events(runId);
+      const decided = events.filter((event) => event.type === "runOrchestrator.decided");
+      expect(decided.map((event) => event.payload.decision.kind)).toEqual(["next-worker", "terminate"]);
+      const began = events.find((event) => event.payload.phase === "dispatch.began");
+      expect(began.causationId).toBe(decided[0].eventId);
+    });
+
     test("that fails says why, in its log and in its snapshot", async () => {
       const runId = await host().begin("failing");
       const run = await host().ends(runId);

@@ -13,6 +13,7 @@ import { OutsideHost } from "./host.ts";
 import { raceScenarios } from "./race-scenarios.ts";
 import { replayScenarios } from "./replay-scenarios.ts";
 import { runScenarios } from "./run-scenarios.ts";
+import { seamScenarios } from "./seam-scenarios.ts";
 import { streamScenarios } from "./stream-scenarios.ts";
 import { tokenScenarios } from "./token-scenarios.ts";
 import { waitingScenarios } from "./waiting-scenarios.ts";
@@ -36,6 +37,7 @@ const SURFACES: readonly ((host: () => OutsideHost) => void)[] = [
   bundleScenarios,
   webhookScenarios,
   auditScenarios,
+  seamScenarios,
 ];
 
 /** What an OpenWOP 1.x suite would try from outside, surface by surface, on one host. */

@@ -77,7 +77,7 @@ export class ManagementRun {
   }
 
   fail(error: RunError): void {
-    const attempts = nodeOf(this.run, APPLY)?.attempt ?? 1;
+    const attempts = (nodeOf(this.run, APPLY)?.attempt ?? 0) + 1;
     this.#append([{ type: "node.failed", nodeId: APPLY, payload: { nodeId: APPLY, error, attempts } }]);
     this.#append(failRun(this.run, error, APPLY));
   }

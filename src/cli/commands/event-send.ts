@@ -25,14 +25,22 @@ export async function eventSend(call: Call<typeof EVENT_SEND_FLAGS>): Promise<nu
 function requestOf({ args: [eventType = ""], flags }: Call<typeof EVENT_SEND_FLAGS>): SendExternalEventRequest {
   const { eventId, hold } = flags;
   if (eventId === undefined) throw missing("--event-id ID, so that the event counts once however often it is sent");
-  if (flags.correlation.length === 0) throw missing("--correlation NAME=VALUE, which says what the event belongs to");
   return {
     eventType,
     eventId,
-    correlation: { ...assignments(flags.correlation, "--correlation") },
+    ...correlationOf(flags.correlation, flags.correlationId),
     payload: flags.payload === undefined ? {} : jsonValue(flags.payload, "--payload"),
     ...(hold === undefined ? {} : { holdSeconds: hold }),
   };
+}
+
+function correlationOf(correlation: readonly string[], correlationId: string | undefined) {
+  if (correlationId === undefined) {
+    if (correlation.length === 0) throw missing("--correlation NAME=VALUE, which says what the event belongs to");
+    return { correlation: { ...assignments(correlation, "--correlation") } };
+  }
+  if (correlation.length > 0) throw missing("either --correlation or --correlation-id, and not both");
+  return { correlationId };
 }
 
 function missing(what: string): AppError {

@@ -10,7 +10,14 @@ export const EVENT_SEND_FLAGS = {
   correlation: {
     type: "list",
     value: "NAME=VALUE",
-    summary: "What it belongs to, required; the value is JSON where it parses as JSON, else text. May be repeated.",
+    summary:
+      "What it belongs to, required unless --correlation-id is given; the value is JSON where it parses as JSON, else text. " +
+      "May be repeated.",
+  },
+  correlationId: {
+    type: "text",
+    value: "ID",
+    summary: "The correlationId of the wait, as `assay run show --json` prints it, in place of --correlation.",
   },
   payload: { type: "text", value: "JSON|@FILE", summary: "What it says; an empty object unless given." },
   hold: { type: "integer", value: "SECONDS", min: 1, summary: "Keep it this long when nothing waits for it yet." },

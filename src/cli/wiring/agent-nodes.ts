@@ -7,6 +7,7 @@ import { MockPrograms } from "../../agents/nodes/mock-programs.ts";
 import { callPrompt } from "../../agents/nodes/prompt-node.ts";
 import { structuredOutput } from "../../agents/nodes/structured-output.ts";
 import type { NodeType } from "../../engine/node-type.ts";
+import { planless } from "../../engine/nodes/decision-source.ts";
 import { supervisor } from "../../engine/nodes/supervisor.ts";
 import type { AgentNodeNeeds, AgentServices } from "./agents.ts";
 
@@ -15,10 +16,11 @@ export function askingNodes(host: AgentNodeNeeds, services: AgentServices): Node
   const desk = (): AgentDesk => services;
   const { bindings: models, mocks } = services;
   const prompts = () => ({ models, ...(mocks === undefined ? {} : { mocks }) });
+  const decisions = agentDecisions(host, desk);
   return [
     agentNode(host, desk),
     identityNode(host, desk, mocks === undefined ? undefined : { secrets: services.namedSecrets }),
-    { ...supervisor(agentDecisions(host, desk)), agent: agentUse(desk, false) },
+    { ...supervisor(decisions, mocks === undefined ? undefined : planless(host)), agent: agentUse(desk, false) },
     callPrompt(host, prompts),
     structuredOutput(host, prompts),
     ...(mocks === undefined ? [] : [mockAgent(host, desk), agentNode(host, desk, RUN_API_NODE_TYPE)]),

@@ -1,8 +1,10 @@
 import { type GateSettings, type Host, idSource } from "../../engine/host.ts";
 import type { NodeType, NodeTypes } from "../../engine/node-type.ts";
 import { NODE_TYPES, servedTypes } from "../../engine/nodes/all.ts";
+import { planless } from "../../engine/nodes/decision-source.ts";
 import { CANARY_ID, secretEcho } from "../../engine/nodes/secret-echo.ts";
 import { sideEffect } from "../../engine/nodes/side-effect.ts";
+import { supervisor } from "../../engine/nodes/supervisor.ts";
 import { systemResolve } from "../../engine/outbound/guard.ts";
 import { plansOf } from "../../engine/plans.ts";
 import { withOutbox } from "../../engine/webhooks/outbox.ts";
@@ -83,7 +85,9 @@ function nodeTypesOf(
   agentNodes: readonly NodeType[],
 ): NodeTypes {
   const canary = secretEcho((id) => (id === CANARY_ID ? canarySecret : undefined));
-  const all = [...NODE_TYPES.values(), ...agentNodes, ...(conformanceSeams ? [sideEffect(host), canary] : [])];
+  const seams = conformanceSeams ? [sideEffect(host), canary, supervisor(undefined, planless(host))] : [];
+  // A type given later replaces an earlier one of the same id: the supervisor that asks agents wins.
+  const all = [...NODE_TYPES.values(), ...seams, ...agentNodes];
   return servedTypes(all, capabilities);
 }
 

@@ -27,7 +27,7 @@ export function answerInterrupt(interrupt: Interrupt, value: unknown, by: Answer
     }
     case "external-event":
       if (!correlates(interrupt, value)) throw new AppError("correlation_mismatch", { nodeId: interrupt.nodeId });
-      return answered(value);
+      return answered({ ...(value as object), ...(interrupt.data["correlation"] as object) });
     default:
       return answered(value);
   }
@@ -39,13 +39,21 @@ export function checkSchema({ resumeSchema }: Interrupt, value: unknown): void {
   if (problem !== undefined) refuse(problem.path, problem.problem);
 }
 
-/** Every key of the correlation must be in the event with the same value; what else is there does not matter. */
-export function correlates({ data }: Pick<Interrupt, "data">, event: unknown): boolean {
+/**
+ * Every key of the correlation must be in the event with the same value; what else is there does not matter. An event
+ * with the `correlationId` of the wait may leave keys out, and still contradicts none.
+ */
+export function correlates(
+  { data, correlationId }: Pick<Interrupt, "data" | "correlationId">,
+  event: unknown,
+): boolean {
   const wanted = data["correlation"];
   if (typeof wanted !== "object" || wanted === null) return false;
   if (typeof event !== "object" || event === null || Array.isArray(event)) return false;
-  return Object.entries(wanted).every(
-    ([key, value]) => Object.hasOwn(event, key) && deepEqual((event as Record<string, unknown>)[key], value),
+  const given = event as Readonly<Record<string, unknown>>;
+  const byId = correlationId !== undefined && given["correlationId"] === correlationId;
+  return Object.entries(wanted).every(([key, value]) =>
+    Object.hasOwn(given, key) ? deepEqual(given[key], value) : byId,
   );
 }
 

@@ -4,7 +4,7 @@ import { AppError } from "../../protocol/errors.ts";
 import { MASK } from "../../protocol/events.ts";
 import { snapshotOf } from "../../protocol/snapshot.ts";
 import { simulate } from "../../testing/simulate.ts";
-import { workflow } from "../../testing/workflow.ts";
+import { type WorkflowSpec, workflow } from "../../testing/workflow.ts";
 
 const echo = workflow({
   nodes: { echo: { typeId: "core.identity", inputs: { payload: { type: "variable", variableName: "payload" } } } },
@@ -211,6 +211,31 @@ describe("channels", () => {
       }),
     ).go();
     expect(run.run.channels["c"]?.entries?.map((entry) => entry.value)).toEqual(["b"]);
+  });
+
+  describe("with a time to live", () => {
+    const shown = (channel: object, variables: WorkflowSpec["variables"] = []) => {
+      const nodes = { w: { typeId: "core.channelWrite", config: { channelName: "c", value: "a" } } };
+      const channels = { c: channel as { reducer: string } };
+      const { run, plan } = simulate(workflow({ nodes, channels, variables })).go();
+      return { run, variables: snapshotOf(run, plan.sensitivity).variables };
+    };
+
+    test("are shown among the variables, each entry with the time of its write", () => {
+      const { run, variables } = shown({ reducer: "append", ttlMs: 200 });
+      expect(variables).toEqual({ c: [{ value: "a", _ts: run.channels["c"]?.entries?.[0]?.atMs }] });
+      expect(run.variables).toEqual({});
+    });
+
+    test("are masked there when they are sensitive, and hidden by a variable of the same name", () => {
+      expect(shown({ reducer: "append", ttlMs: 200, sensitive: true }).variables).toEqual({ c: MASK });
+      const own = [{ name: "c", type: "string" as const, defaultValue: "mine" }];
+      expect(shown({ reducer: "append", ttlMs: 200 }, own).variables).toEqual({ c: "mine" });
+    });
+
+    test.each([{ reducer: "append" }, { reducer: "replace", ttlMs: 200 }])("only as lists: not %o", (channel) => {
+      expect(shown(channel).variables).toEqual({});
+    });
   });
 
   test.each([

@@ -118,12 +118,16 @@ function votesWith({ interrupt, judge, given, at }: Counted): Vote[] {
   return [...others, { voter: principal, principal, kind, action: actionOf(given), at }];
 }
 
-/** An override releases alone only where the gate says so, and never in place of the people it asks for. */
 function verdictWith(counted: Counted): "granted" | "rejected" | undefined {
+  const { rules } = counted;
+  return opensAlone(counted) ? "granted" : verdictOf(tallyOf({ votes: votesWith(counted) }, rules), rules);
+}
+
+/** An override releases alone only where the gate says so, and never in place of the people it asks for. */
+function opensAlone(counted: Counted): boolean {
   const { rules, gate, given } = counted;
-  const tally = tallyOf({ votes: votesWith(counted) }, rules);
-  const alone = given.override && gate.overrideBypassesQuorum;
-  return alone && tally.humans >= rules.minHumans ? "granted" : verdictOf(tally, rules);
+  if (!given.override || !gate.overrideBypassesQuorum) return false;
+  return tallyOf({ votes: votesWith(counted) }, rules).humans >= rules.minHumans;
 }
 
 function voteEvent({ interrupt, judge, given, eligibleBy, evidence }: Counted): EventDraft {
@@ -154,12 +158,19 @@ function gateEvents(counted: Counted): EventDraft[] {
     const reason = given.reason === undefined ? {} : { reason: given.reason };
     return [{ type: "approval.rejected", nodeId, payload: { gateId, principal, ...reason } }];
   }
-  if (given.override) {
-    return [{ type: "approval.overridden", nodeId, payload: { gateId, principal, reason: given.reason ?? "" } }];
-  }
   const { granted, required } = tallyOf({ votes: votesWith(counted) }, rules);
-  const quorumProgress = required > 1 ? { quorumProgress: { granted, required } } : {};
-  return [{ type: "approval.granted", nodeId, payload: { gateId, principal, ...quorumProgress } }];
+  const quorumProgress = required > 1 || given.override ? { quorumProgress: { granted, required } } : {};
+  const grant: EventDraft = { type: "approval.granted", nodeId, payload: { gateId, principal, ...quorumProgress } };
+  if (!given.override) return [grant];
+  const payload = { gateId, principal, reason: given.reason ?? "" };
+  const overridden: EventDraft = { type: "approval.overridden", nodeId, payload };
+  return countsAsVote(counted) ? [overridden, grant] : [overridden];
+}
+
+/** An override is a vote unless it opens the gate alone or its principal has granted before: a grant is counted once. */
+function countsAsVote(counted: Counted): boolean {
+  const { interrupt, judge } = counted;
+  return !opensAlone(counted) && !interrupt.votes.some(({ voter }) => voter === judge.principal);
 }
 
 function closing({ interrupt, given, judge, at }: Counted, verdict: "granted" | "rejected" | undefined): EventDraft[] {

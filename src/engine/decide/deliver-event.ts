@@ -103,8 +103,11 @@ function isOpen({ run, interrupt }: Wait): boolean {
 function answered({ run, interrupt }: Wait, event: ExternalEvent, at: string): EventDraft[] {
   const { payload, eventId, eventType, by } = event;
   const said = isObject(payload) ? payload : { payload };
-  const value = { ...said, eventId, eventType, ...(interrupt.data["correlation"] as object) };
+  const correlation = interrupt.data["correlation"] as Readonly<Record<string, unknown>>;
+  const value = { ...said, eventId, eventType, ...correlation };
   try {
+    // An event that was sent by the id of its correlation is compared with the correlation only here.
+    requireConsistent(correlation, payload);
     return answerInterrupt(interrupt, value, { principal: by, kind: "user" }, at);
   } catch (error) {
     if (!(error instanceof AppError)) throw error;

@@ -20,16 +20,19 @@ describe("an override", () => {
     expect(payloadsOf(run, "approval.overridden")).toEqual([
       { gateId: "gate", principal: "boss", reason: "The site is down." },
     ]);
-    expect(payloadsOf(run, "approval.granted")).toEqual([]);
     expect(run.audit).toMatchObject([
       { action: "approval.overridden", details: { gateId: "gate", reason: "The site is down." } },
     ]);
     expect(interruptOf(run).votes).toMatchObject([{ voter: "boss", override: true, reason: "The site is down." }]);
   });
 
-  test("counts as one vote of the quorum, no more", () => {
+  test("counts as one vote of the quorum, no more, and is granted with the progress", () => {
     const run = waiting().resolve("gate", OVERRIDE, BOSS);
     expectStillWaits(run);
+    const types = run.events.map(({ type }) => type).filter((type) => type.startsWith("approval."));
+    expect(types).toEqual(["approval.overridden", "approval.granted"]);
+    const quorumProgress = { granted: 1, required: 3 };
+    expect(payloadsOf(run, "approval.granted")).toEqual([{ gateId: "gate", principal: "boss", quorumProgress }]);
     run.resolve("gate", GRANT, ANA);
     expectStillWaits(run);
     expect(run.resolve("gate", GRANT, BEN).go().run.status).toBe("completed");
@@ -38,6 +41,7 @@ describe("an override", () => {
   test("opens alone where the gate says that it bypasses the quorum", () => {
     const run = waiting({ overrideBypassesQuorum: true }).resolve("gate", OVERRIDE, BOSS);
     expect(actionsOf(run.audit)).toEqual(["approval.overridden", "interrupt.resolved"]);
+    expect(payloadsOf(run, "approval.granted")).toEqual([]);
     expect(run.go().run.status).toBe("completed");
   });
 
@@ -77,6 +81,7 @@ describe("an override", () => {
   test("can follow a grant of the same principal, and they stay one voter", () => {
     const run = waiting().resolve("gate", GRANT, BOSS).resolve("gate", OVERRIDE, BOSS);
     expect(interruptOf(run).votes).toMatchObject([{ voter: "boss", override: true }]);
+    expect(payloadsOf(run, "approval.granted")).toHaveLength(1);
     run.resolve("gate", GRANT, ANA);
     expectStillWaits(run);
     expect(run.resolve("gate", GRANT, BEN).go().run.status).toBe("completed");
@@ -100,6 +105,7 @@ describe("an override", () => {
     const run = waiting({ overrideBypassesQuorum: true, minHumans: 1 });
     run.resolve("gate", OVERRIDE, somebody("bot", { kind: "agent", roles: ["admin"] }));
     expectStillWaits(run);
+    expect(payloadsOf(run, "approval.granted")).toMatchObject([{ quorumProgress: { granted: 1, required: 3 } }]);
     expect(run.resolve("gate", OVERRIDE, BOSS).go().run.status).toBe("completed");
   });
 

@@ -92,7 +92,15 @@ describe("an external event that is waited for", () => {
     expect(run.go().run).toMatchObject({ status: "completed", outputs: event });
   });
 
+  test("is also what carries the id of the correlation, and the node gets the correlation with it", () => {
+    const event = { correlationId: correlationIdOf(correlation), amount: 12 };
+    const run = awaited().resolve("node", event);
+    expect(run.go().run).toMatchObject({ status: "completed", outputs: { ...event, ...correlation } });
+  });
+
   test.each([
+    ["the id of another correlation", { correlationId: correlationIdOf({ order: 8 }) }],
+    ["the right id and another value", { correlationId: correlationIdOf(correlation), order: 8 }],
     ["another value", { ...correlation, order: 8 }],
     ["a value of another type", { ...correlation, order: "7" }],
     ["a part of a value", { ...correlation, of: { shop: "north" } }],

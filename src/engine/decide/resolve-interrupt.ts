@@ -41,6 +41,10 @@ export function resolveInterrupt(run: Run, command: ResolveInterrupt): Ruling {
   if (byToken && !tokenAllowed(interrupt)) {
     throw new AppError("auth_elevation_required", { runId: run.runId, nodeId: interrupt.nodeId });
   }
+  // A governed gate has a code of its own for whatever is no answer to it.
+  if (value === undefined && !isGoverned(interrupt)) {
+    throw new AppError("validation_error", { problem: "body must have required property 'resumeValue'" });
+  }
   if (interrupt.kind === "approval") {
     const { mayRelay, evidence } = command;
     const asked = { interrupt, value, judge, mayRelay, startedBy: starterOf(run), at };

@@ -2,6 +2,7 @@ import type { RunError } from "../../protocol/events.ts";
 import type { OrchestratorDecision } from "../../protocol/orchestrator.ts";
 import { type Static, type TSchema, Type } from "../../protocol/schema.ts";
 import { WORKFLOW_ID_PATTERN } from "../../protocol/workflow.ts";
+import type { Host } from "../host.ts";
 import type { EffectContext } from "../node-type.ts";
 
 const WorkerName = Type.String({ pattern: WORKFLOW_ID_PATTERN, maxLength: 128 });
@@ -73,3 +74,24 @@ export const scripted: DecisionSource = {
     return { decision, ...(mockConfidence === undefined ? {} : { confidence: mockConfidence }) };
   },
 };
+
+/** The workflow of the published fixtures that does nothing. */
+export const FIXTURE_WORKER = "conformance-noop";
+
+/**
+ * Decisions of a supervisor with neither agent nor plan, as the published dispatch fixture expects them: one worker, then
+ * the end. Only with the conformance seams: elsewhere such a supervisor ends the run at once. So it does where the
+ * fixture's worker is not registered.
+ */
+export function planless(host: Pick<Host, "store">): DecisionSource {
+  return {
+    async decide(request) {
+      const { context, turn, workers } = request;
+      const worker = workers[0]?.workflowId ?? FIXTURE_WORKER;
+      if (turn > 1) return { decision: { kind: "terminate", reason: "plan-exhausted" } };
+      const registered = await host.store.readWorkflow(context.run.owner.tenant, worker);
+      if (registered === undefined) return scripted.decide(request);
+      return { decision: { kind: "next-worker", nextWorkerIds: [worker] } };
+    },
+  };
+}

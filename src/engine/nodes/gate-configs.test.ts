@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { WorkflowNode } from "../../protocol/workflow.ts";
 import { refusalOf } from "../../testing/judges.ts";
 import { simulate } from "../../testing/simulate.ts";
 import { workflow } from "../../testing/workflow.ts";
@@ -197,6 +198,40 @@ describe("the primitive as a node", () => {
     });
     const { run } = simulate(definition, { inputs: { order: { id: 7 } } }).turn();
     expect(Object.values(run.interrupts)[0]?.data).toEqual({ eventType: "paid", correlation: { id: 7 } });
+  });
+
+  describe("that waits for an external event", () => {
+    const waits = (data: object, inputs: WorkflowNode["inputs"] = {}) =>
+      workflow({
+        nodes: {
+          before: "core.identity",
+          gate: { typeId: "core.interrupt", config: { kind: "external-event", data }, inputs },
+        },
+        edges: ["before>gate"],
+      });
+
+    test.each([
+      ["no correlation", waits({ eventType: "paid" }), /no data.correlation and no input named correlation/],
+      ["no type", waits({ correlation: { id: 7 } }), /no data.eventType and no input named eventType/],
+      ["nothing", waits({}), /no input named eventType/],
+      [
+        "a correlation of nothing as an input",
+        waits({ eventType: "paid" }, { correlation: { type: "static", value: {} } }),
+        /correlation/,
+      ],
+    ])("is refused with %s: no event could match", (_, definition, problem) => {
+      const { code, details } = refusalOf(() => checkWorkflow(NODE_TYPES, definition)) ?? {};
+      expect([code, String(details?.["problem"])]).toEqual(["validation_error", expect.stringMatching(problem)]);
+    });
+
+    test("is taken with a correlation from an input or from an edge", () => {
+      const port = { correlation: { type: "variable", variableName: "order" } } as const;
+      const carried = waits({ eventType: "paid" });
+      const edges = carried.edges.map((edge) => ({ ...edge, sourceOutput: "order", targetInput: "correlation" }));
+      for (const definition of [waits({ eventType: "paid" }, port), { ...carried, edges }]) {
+        expect(checkWorkflow(NODE_TYPES, definition).definition.id).toBe(definition.id);
+      }
+    });
   });
 
   test("does not become a governed gate by an input", () => {

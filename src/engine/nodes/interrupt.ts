@@ -2,7 +2,7 @@ import { AUTH_REQUIRED, INTERRUPT_KINDS, type InterruptKind } from "../../protoc
 import { INTERRUPT_DATA } from "../../protocol/interrupt-data.ts";
 import { matches, problemsOf, type Static, Type } from "../../protocol/schema.ts";
 import { compileSchema } from "../decide/json-schema.ts";
-import type { NodeOutcome, NodeType } from "../node-type.ts";
+import type { NodeOutcome, NodeType, Ports } from "../node-type.ts";
 import { DEADLINE_FIELDS, GOVERNED_GATE, misplaced, ResumeSchema, timeoutOf, unreachable } from "./gate-config.ts";
 
 const Config = Type.Object(
@@ -55,14 +55,27 @@ function failed(code: "interrupt_timeout" | "approval_rejected", message: string
 }
 
 /** What inputs bring is only known later; what stands in the config is checked now. */
-function problemWith(config: Readonly<Record<string, unknown>>): string | undefined {
+function problemWith(config: Readonly<Record<string, unknown>>, ports: Ports): string | undefined {
   const { kind, data = {}, resumeSchema } = config as Config;
   if (resumeSchema !== undefined) compileSchema(resumeSchema, "its resumeSchema");
   if (kind === "approval") {
     if (data["gateId"] !== undefined) return `data.gateId belongs to ${GOVERNED_GATE}`;
     return wrongData(kind, data) ?? misplaced(data, false) ?? unreachable(data as Parameters<typeof unreachable>[0]);
   }
-  return wrongData(kind, data);
+  return kind === "external-event" ? unmatchable(data, ports) : wrongData(kind, data);
+}
+
+/** A wait without a type or a correlation matches no event: its run would fail, or wait for ever. */
+function unmatchable(data: Readonly<Record<string, unknown>>, ports: Ports): string | undefined {
+  const fixed: Record<string, unknown> = { ...data };
+  for (const [name, from] of Object.entries(ports)) {
+    if (from !== "edge" && from.type === "static") fixed[name] = from.value;
+    else delete fixed[name];
+  }
+  const wrong = wrongData("external-event", fixed);
+  const missing = ["eventType", "correlation"].find((name) => !Object.hasOwn({ ...fixed, ...ports }, name));
+  if (wrong !== undefined || missing === undefined) return wrong;
+  return `has no data.${missing} and no input named ${missing}, so that no event could match; give one of them`;
 }
 
 function wrongData(kind: InterruptKind, data: Readonly<Record<string, unknown>>): string | undefined {

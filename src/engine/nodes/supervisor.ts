@@ -35,7 +35,7 @@ const PLAN_AGENT = "host:supervisor";
  * Decides which workers are next, and when the loop ends. A supervisor with a script follows it; any other asks its agent.
  * What was decided is in the log before anything is done about it, so neither a crash nor a replay decides it anew.
  */
-export function supervisor(agents?: DecisionSource): EffectNodeType {
+export function supervisor(agents?: DecisionSource, planless: DecisionSource = scripted): EffectNodeType {
   return {
     kind: "effect",
     typeId: SUPERVISOR,
@@ -51,8 +51,8 @@ export function supervisor(agents?: DecisionSource): EffectNodeType {
       const held = heldDecision(context);
       if (held !== undefined) return ratified(context, agentId, held);
       const { workers = [] } = config as Config;
-      const byAgent = agent !== undefined && !isScripted(config as Config);
-      const source = byAgent ? agents : scripted;
+      const unscripted = agent === undefined ? planless : agents;
+      const source = isScripted(config as Config) ? scripted : unscripted;
       if (source === undefined) return failed("agent_not_configured", `Agent ${agentId} cannot be asked on this host.`);
       const turn = (run.orchestrator?.turns ?? 0) + 1;
       const schema = decisionAmong(workers.map(({ workflowId }) => workflowId));

@@ -144,11 +144,16 @@ class ReplayTurn extends Turning {
     this.emit(failRun(this.run, error, nodeId));
   }
 
+  /** The decision behind a dispatch may be in the part of the log that was copied, which has no names here. */
+  #causeHere(index: number, causationId: string): string | undefined {
+    return this.#source.beginsDispatch(index) ? this.run.orchestrator?.eventId : this.#names.get(causationId);
+  }
+
   /** Tells an event of the source again, word for word. */
   #again(index: number): void {
     if (isTerminal(this.run.status)) return;
     const { type, payload, sealed, nodeId, causationId, eventId } = this.#source.events[index] as RunEvent;
-    const cause = causationId === undefined ? undefined : this.#names.get(causationId);
+    const cause = causationId === undefined ? undefined : this.#causeHere(index, causationId);
     const name = this.host.newId("evt");
     this.#names.set(eventId, name);
     const draft = {

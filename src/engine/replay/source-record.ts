@@ -137,6 +137,10 @@ export class SourceRecord {
     return all.slice(0, ends + 1);
   }
 
+  beginsDispatch(index: number): boolean {
+    return beginsDispatch(this.events[index]);
+  }
+
   /** How the node dispatched a run in this visit, the next of them that is not told yet. */
   dispatching(nodeId: string, visit: number): number[] {
     const all = this.#untold(nodeId, isDispatching, visit);
