@@ -36,6 +36,7 @@ const mine = {
   suiteId: "acme.only-mine.evals.echo",
   baseline: "only-mine",
   taskId: "a",
+  schemaName: "annotation",
   subject: "local.only-mine.support.refunds",
   certificateId: "",
 };
