@@ -7,7 +7,6 @@ import type {
 } from "../protocol/feedback-api.ts";
 import type { Visibility } from "../protocol/identity.ts";
 import { instantMs } from "../protocol/instant.ts";
-import { tallyRows } from "../store/feedback-tallies.ts";
 import type { AnnotationRecord, FeedbackQuery, FeedbackRow, RecountedRuns } from "../store/judgments.ts";
 import type { Store } from "../store/store.ts";
 import { feedbackFigures } from "./feedback-figures.ts";
@@ -44,14 +43,14 @@ async function recountMuted(
   { workflowId }: Pick<FeedbackQuery, "workflowId">,
 ): Promise<RecountedRuns | undefined> {
   const mutes = await Mutes.read(store, visible, workflowId === undefined ? {} : { workflowId });
-  const [runIds, counted]: [string[], AnnotationRecord[]] = [[], []];
+  const [runIds, annotations]: [string[], AnnotationRecord[]] = [[], []];
   for (const runId of mutes.runIds) {
     const heard = await mutes.heardOn(runId);
     if (heard === undefined) continue;
     runIds.push(runId);
-    for (const record of heard) counted.push(record);
+    for (const record of heard) annotations.push(record);
   }
-  return runIds.length === 0 ? undefined : { runIds, ...tallyRows(counted) };
+  return runIds.length === 0 ? undefined : { runIds, annotations };
 }
 
 function msOf(name: string, text: string): number {

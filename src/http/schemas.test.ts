@@ -45,6 +45,8 @@ describe("published schemas", () => {
   test("are listed without a key, each with its address", async () => {
     const answer = await host.ask("GET", "/v1/schemas", { headers: { authorization: "" } });
     expect(answer.statusCode).toBe(200);
+    const { extensions } = (await host.ask("GET", "/.well-known/openwop")).json();
+    expect(extensions.assay.schemas).toBe("/v1/schemas");
     const { schemas } = answer.json() as { schemas: { name: string; url: string }[] };
     expect(schemas.map(({ name }) => name)).toEqual(
       expect.arrayContaining(["annotation", "eval-suite", "eval-summary", "afp-request", "afp-response"]),

@@ -1,7 +1,6 @@
 import type { ActorKind, AnnotationState, Signal, SignalKind } from "../protocol/annotation.ts";
 import type { Visibility } from "../protocol/identity.ts";
 import type { QueueItemState } from "../protocol/queue-api.ts";
-import type { Tallies } from "./feedback-tallies.ts";
 import type {
   EndedRun,
   EndedRunQuery,
@@ -225,12 +224,13 @@ export interface FeedbackQuery {
   /** Only annotations about this node; runs are counted all the same. */
   readonly nodeId?: string;
   readonly groupBy?: "workflow" | "agent" | "node" | "day";
-  /** Tallies that are counted in place of the stored ones of these runs. */
   readonly recounted?: RecountedRuns;
 }
 
-export interface RecountedRuns extends Tallies {
+/** Runs that are not counted by their tallies: of their judgments only these count. */
+export interface RecountedRuns {
   readonly runIds: readonly string[];
+  readonly annotations: readonly AnnotationRecord[];
 }
 
 /** Of live annotations on terminal runs that ended in the period, and of those runs. */

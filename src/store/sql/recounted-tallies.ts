@@ -1,15 +1,16 @@
 import { type RawBuilder, sql } from "kysely";
-import { TALLIED } from "../feedback-tallies.ts";
+import { TALLIED, tallyRows } from "../feedback-tallies.ts";
 import type { RecountedRuns } from "../judgments.ts";
 import type { DialectName } from "./dialect-of.ts";
 
 const PLACE = ["tenant", "run_id", "node_id", "actor_kind"] as const;
 
-/** Tallies that are not in the database, as tables called `tally`; one parameter each, however many there are. */
+/** Tallies of judgments, as tables called `tally`; one parameter each, however many there are. */
 export function recountedTallies(
   dialect: DialectName,
-  { feedback, labels }: RecountedRuns,
+  { annotations }: RecountedRuns,
 ): { readonly feedback: RawBuilder<unknown>; readonly labels: RawBuilder<unknown> } {
+  const { feedback, labels } = tallyRows(annotations);
   return {
     feedback: tableOf(dialect, feedback, PLACE, TALLIED),
     labels: tableOf(dialect, labels, [...PLACE, "label"], ["n"]),
