@@ -68,6 +68,13 @@ export const Judgment = Type.Object(
 );
 export type Judgment = Static<typeof Judgment>;
 
+/** Any line of an export. */
+export const JudgmentLine = Type.Union([
+  JudgmentHeader,
+  Type.Object({ type: Type.Literal("annotation"), ...Judgment.properties }, closed),
+  JudgmentEnd,
+]);
+
 export const MAX_IMPORT_LINES = 1001;
 
 export const ImportRequest = Type.Object(

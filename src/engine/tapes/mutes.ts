@@ -58,12 +58,19 @@ export class Mutes {
 
   async #liveOn(runId: string): Promise<AnnotationRecord[]> {
     const records: AnnotationRecord[] = [];
-    for await (const record of annotations(this.#store, this.#visible, { runId, state: "live" })) records.push(record);
+    for await (const record of annotations(this.#store, this.#visible, { runId, state: "live" })) {
+      records.push(isMute(record) ? record : withoutTexts(record));
+    }
     return records;
   }
 }
 
 const NONE: ReadonlySet<string> = new Set();
+
+/** Figures need no texts, and there may be a great deal of them. */
+function withoutTexts({ note: _note, tapeRow: _row, ...record }: AnnotationRecord): AnnotationRecord {
+  return record;
+}
 
 async function* annotations(
   store: Reads,
