@@ -82,9 +82,9 @@ describe("the page about the protocol", () => {
   });
 
   test("gives codes with the status that they have", () => {
-    const told = [...page.matchAll(/\b(\d{3}) `(\w+)`/g)].filter(([, , code = ""]) => code in ERRORS);
-    expect(told.length).toBeGreaterThan(5);
-    for (const [, status, code = ""] of told)
+    const given = [...page.matchAll(/\b(\d{3}) `(\w+)`/g)].filter(([, , code = ""]) => code in ERRORS);
+    expect(given.length).toBeGreaterThan(5);
+    for (const [, status, code = ""] of given)
       expect(ERRORS[code as keyof typeof ERRORS].status, code).toBe(Number(status));
   });
 });

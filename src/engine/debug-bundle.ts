@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Scrubber } from "../formats/scrub.ts";
-import { type AnnotationStanding, BUNDLE_VERSION, type TruncatedReason } from "../protocol/bundle-api.ts";
+import { type AnnotationCounting, BUNDLE_VERSION, type TruncatedReason } from "../protocol/bundle-api.ts";
 import { AppError } from "../protocol/errors.ts";
 import { MASK, type RunEventDoc } from "../protocol/events.ts";
 import type { Run } from "../protocol/run.ts";
@@ -114,7 +114,7 @@ async function bundledAnnotations({ store, scrubber }: Host, { runId, owner }: R
     const page = await store.annotationsOfRun(runId, after, PAGE_ROWS);
     for (const record of page) {
       const item = JSON.stringify(scrubber.scrubValue(annotationDoc(record)));
-      const state = `${JSON.stringify(record.annotationId)}:${JSON.stringify(standingOf(record, silenced))}`;
+      const state = `${JSON.stringify(record.annotationId)}:${JSON.stringify(stateOfAnnotation(record, silenced))}`;
       await breathe(item);
       if (!budget.take(item, state.length + 1)) return { items, states, cut: true };
       items.push(item);
@@ -126,7 +126,7 @@ async function bundledAnnotations({ store, scrubber }: Host, { runId, owner }: R
 }
 
 /** Outside of the protocol's object, which is closed. */
-function standingOf(record: AnnotationRecord, silenced: ReadonlySet<string>): AnnotationStanding {
+function stateOfAnnotation(record: AnnotationRecord, silenced: ReadonlySet<string>): AnnotationCounting {
   const { annotationId, state, actorKind, supersededBy } = record;
   return {
     state,

@@ -97,7 +97,7 @@ describe.each(BOTH_STORES)("what is counted of judgments on %s", (_, open) => {
     expect(judgments.filter(({ muted }) => muted === true)).toHaveLength(1);
   });
 
-  test("are marked in the bundle of a run beside the protocol's objects, which stay as they are", async () => {
+  test("are marked in the bundle of a run next to the protocol's objects, which stay as they are", async () => {
     const agentId = newAgent();
     const runs = await ratedRuns(agentId);
     const bundles = await Promise.all(runs.map(bundleOf));
@@ -181,7 +181,7 @@ describe.each(BOTH_STORES)("what is counted of judgments on %s", (_, open) => {
       await expectRebuilt(here.host.store, runId);
     });
 
-    test("are left out whoever made them, also on the server and after the mute, and count again when it is retracted", async () => {
+    test("are left out also when they were made by others, on the server and after the mute, and count again when it is retracted", async () => {
       const agentId = newAgent();
       const runId = await endedOf(agentId);
       const { changes } = await files.push(runId, sidecar({ id: "hush", kind: "mute", event_id: 1 }));
@@ -212,7 +212,7 @@ describe.each(BOTH_STORES)("what is counted of judgments on %s", (_, open) => {
       expect(await totalOf(agentId)).toMatchObject({ labels: { fail: 1, mute: 1 }, ratings: { count: 1, mean: 5 } });
     });
 
-    test("count all the same when an agent mutes what a person said", async () => {
+    test("count all the same when an agent mutes the judgment of a person", async () => {
       const agentId = newAgent();
       const runId = await endedOf(agentId);
       const [, event] = await eventsOf(runId);
@@ -228,7 +228,7 @@ describe.each(BOTH_STORES)("what is counted of judgments on %s", (_, open) => {
 
   describe("rows of one push", () => {
     const notes = (list: readonly { note?: string }[]) => list.map(({ note }) => note);
-    const told = (count: number, more: object = {}) =>
+    const numbered = (count: number, more: object = {}) =>
       Array.from({ length: count }, (_, i) => ({ id: i % 3 === 0 ? "" : `r${i}`, evidence: `n${i}`, ...more }));
 
     test.each([
@@ -237,7 +237,7 @@ describe.each(BOTH_STORES)("what is counted of judgments on %s", (_, open) => {
       ["of more than one commit", 300, { timestamp: "2026-03-02T09:30:00Z" }],
     ])("are listed and exported in the order of the file: rows %s", async (_what, count, more) => {
       const runId = await here.ended();
-      const rows = told(count, more);
+      const rows = numbered(count, more);
       await files.push(runId, sidecar(...rows));
       const expected = rows.map(({ evidence }) => evidence);
       const listed = await here.host.store.listAnnotations({ tenant: "t1" }, { runId, order: "oldest", limit: 1000 });

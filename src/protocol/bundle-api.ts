@@ -39,8 +39,8 @@ const BundledRun = Type.Object(
   open,
 );
 
-/** What Assay knows of an annotation beside the protocol's object: all that figures go by. */
-export const AnnotationStanding = Type.Object(
+/** Whether and how an annotation counts in figures. The protocol's object has no place for it. */
+export const AnnotationCounting = Type.Object(
   {
     state: Type.Enum([...ANNOTATION_STATES], { description: "only live ones count" }),
     actorKind: Type.Enum([...ACTOR_KINDS], { description: "each kind is counted apart" }),
@@ -49,7 +49,7 @@ export const AnnotationStanding = Type.Object(
   },
   closed,
 );
-export type AnnotationStanding = Static<typeof AnnotationStanding>;
+export type AnnotationCounting = Static<typeof AnnotationCounting>;
 
 /** Everything there is about one run, in one document that can be handed on. Open in 1.x. */
 export const DebugBundle = Type.Object(
@@ -60,7 +60,7 @@ export const DebugBundle = Type.Object(
     run: BundledRun,
     annotations: Type.Array(Annotation, { description: "everything ever recorded about the run, oldest first" }),
     annotationStates: Type.Optional(
-      Type.Record(Type.String(), AnnotationStanding, {
+      Type.Record(Type.String(), AnnotationCounting, {
         description: "by annotationId: whether the annotation still counts, which the protocol's object does not say",
       }),
     ),

@@ -41,7 +41,7 @@ export interface DraftSetting {
   readonly nowMs: number;
   readonly events: ReadonlyMap<bigint, TargetEvent>;
   /**
-   * The same id for the same row at the same place, whoever pushes it: of two pushes of one file at once, one is refused and plans
+   * The same id for the same row at the same place in whichever push: of two pushes of one file at once, one is refused and plans
    * again. Ids ascend with the place in the file, which is the order of lists where times are equal.
    */
   idOf(place: number, key: string, use: number, replaces: string): string;
