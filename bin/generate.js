@@ -2,7 +2,7 @@
 // @ts-check
 // Writes the documents that are made from code: npm run docs. They are committed; a test fails when making them again
 // would change them.
-import { readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -12,6 +12,19 @@ const root = join(dirname(fileURLToPath(import.meta.url)), "..");
  * Imports a module of `src`, compiled or not; given as `http/openapi`.
  * @typedef {(module: string) => Promise<any>} Load
  */
+
+/** The schemas that are served at /v1/schemas, as files. */
+const SCHEMAS = [
+  "annotation",
+  "annotation-create",
+  "eval-suite",
+  "eval-summary",
+  "afp-request",
+  "afp-response",
+  "afp-message",
+  "judge-input",
+  "judge-output",
+];
 
 /**
  * Every generated file and how its text is made.
@@ -38,6 +51,10 @@ export const generated = [
     path: "docs/configuration.md",
     make: async (load) => (await load("cli/reference")).settingsReference(),
   },
+  ...SCHEMAS.map((name) => ({
+    path: `docs/schemas/${name}.schema.json`,
+    make: async (/** @type {Load} */ load) => jsonText((await load("protocol/published-schemas")).schemaDocument(name)),
+  })),
 ];
 
 /** @param {unknown} value */
@@ -52,6 +69,7 @@ export function packageVersion() {
 async function main() {
   /** @type {Load} */
   const load = (module) => import(new URL(`../dist/${module}.js`, import.meta.url).href);
+  mkdirSync(join(root, "docs/schemas"), { recursive: true });
   for (const { path, make } of generated) {
     writeFileSync(join(root, path), await make(load, packageVersion()));
     console.log(path);

@@ -86,6 +86,21 @@ test("the API document needs no server and no settings", async () => {
   expect(JSON.parse((await assay("openapi", "--asyncapi")).out)).toHaveProperty("asyncapi");
 });
 
+test("a published schema is printed by its name, and without a name they are listed", async () => {
+  expect(JSON.parse((await assay("schema", "eval-summary")).out)).toMatchObject({
+    title: "EvalSummary",
+    type: "object",
+  });
+  const { code, out } = await assay("schema");
+  expect(code).toBe(0);
+  for (const name of ["annotation", "eval-suite", "eval-summary", "afp-request", "afp-response"])
+    expect(out).toContain(name);
+  const index = JSON.parse((await assay("schema", "--json")).out);
+  expect(index.schemas[0]).toMatchObject({ name: "annotation", url: "/v1/schemas/annotation" });
+  const wrong = await assay("schema", "anotation");
+  expect(wrong).toMatchObject({ code: 2, err: expect.stringContaining("did you mean annotation?") });
+});
+
 test("a worker without PostgreSQL says why it cannot be", async () => {
   expect(await assay("worker")).toMatchObject({ code: 2, err: expect.stringContaining("needs --database-url") });
 });

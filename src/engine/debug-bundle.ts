@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Scrubber } from "../formats/scrub.ts";
-import { BUNDLE_VERSION, type TruncatedReason } from "../protocol/bundle-api.ts";
+import { type AnnotationCounting, BUNDLE_VERSION, type TruncatedReason } from "../protocol/bundle-api.ts";
 import { AppError } from "../protocol/errors.ts";
 import { MASK, type RunEventDoc } from "../protocol/events.ts";
 import type { Run } from "../protocol/run.ts";
@@ -12,6 +12,7 @@ import type { Host } from "./host.ts";
 import { inLineFor } from "./in-line.ts";
 import { snapshot } from "./read-run.ts";
 import { RunSpans } from "./run-spans.ts";
+import { Mutes } from "./tapes/mutes.ts";
 
 const PAGE_ROWS = 64;
 
@@ -50,6 +51,7 @@ async function bundleOf(host: Host, run: Run, version: string): Promise<string> 
     `"host":${JSON.stringify({ name: "assay", version, vendor: "assay" })}`,
     `"run":{${state.members.join(",")}}`,
     `"annotations":[${annotations.items.join(",")}]`,
+    `"annotationStates":{${annotations.states.join(",")}}`,
     `"events":[${events.join(",")}]`,
     `"spans":${JSON.stringify(host.scrubber.scrubValue(spans))}`,
     `"metrics":${JSON.stringify(host.scrubber.scrubValue(metrics))}`,
@@ -103,19 +105,35 @@ async function bundledState(
   return { members, omitted: members.length < Object.keys(state).length };
 }
 
-async function bundledAnnotations({ store, scrubber }: Host, { runId }: Run, budget: ByteBudget) {
+async function bundledAnnotations({ store, scrubber }: Host, { runId, owner }: Run, budget: ByteBudget) {
   const items: string[] = [];
+  const states: string[] = [];
+  const mutes = await Mutes.read(store, { tenant: owner.tenant }, { runId });
+  const silenced = await mutes.silencedIn(runId);
   for (let after: AnnotationRecord | undefined; ; ) {
     const page = await store.annotationsOfRun(runId, after, PAGE_ROWS);
     for (const record of page) {
       const item = JSON.stringify(scrubber.scrubValue(annotationDoc(record)));
+      const state = `${JSON.stringify(record.annotationId)}:${JSON.stringify(stateOfAnnotation(record, silenced))}`;
       await breathe(item);
-      if (!budget.take(item)) return { items, cut: true };
+      if (!budget.take(item, state.length + 1)) return { items, states, cut: true };
       items.push(item);
+      states.push(state);
     }
     after = page.at(-1);
-    if (page.length < PAGE_ROWS) return { items, cut: false };
+    if (page.length < PAGE_ROWS) return { items, states, cut: false };
   }
+}
+
+/** Outside of the protocol's object, which is closed. */
+function stateOfAnnotation(record: AnnotationRecord, silenced: ReadonlySet<string>): AnnotationCounting {
+  const { annotationId, state, actorKind, supersededBy } = record;
+  return {
+    state,
+    actorKind,
+    ...(supersededBy === undefined ? {} : { supersededBy }),
+    ...(silenced.has(annotationId) ? { muted: true } : {}),
+  };
 }
 
 async function bundledEvents({ store, scrubber }: Host, { runId, version }: Run, budget: ByteBudget) {

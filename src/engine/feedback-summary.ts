@@ -7,9 +7,11 @@ import type {
 } from "../protocol/feedback-api.ts";
 import type { Visibility } from "../protocol/identity.ts";
 import { instantMs } from "../protocol/instant.ts";
-import type { FeedbackRow } from "../store/judgments.ts";
+import type { AnnotationRecord, FeedbackQuery, FeedbackRow, RecountedRuns } from "../store/judgments.ts";
+import type { Store } from "../store/store.ts";
 import { feedbackFigures } from "./feedback-figures.ts";
 import type { Host } from "./host.ts";
+import { Mutes } from "./tapes/mutes.ts";
 
 /** How the runs were judged that ended within the time asked about; without `groupBy` only the total. */
 export async function feedbackSummary(
@@ -24,12 +26,31 @@ export async function feedbackSummary(
     ...(from === undefined ? {} : { fromMs: msOf("from", from) }),
     ...(to === undefined ? {} : { toMs: msOf("to", to) }),
   };
+  const recounted = await recountMuted(store, visible, query);
+  const asked = recounted === undefined ? query : { ...query, recounted };
   const [total, rows] = await Promise.all([
-    store.feedbackSummary(visible, query),
-    groupBy === undefined ? [] : store.feedbackSummary(visible, { ...query, groupBy }),
+    store.feedbackSummary(visible, asked),
+    groupBy === undefined ? [] : store.feedbackSummary(visible, { ...asked, groupBy }),
   ]);
   const groups = groupBy === undefined ? [] : groupsOf(rows, groupBy);
   return { total: feedbackFigures(total), groups };
+}
+
+/** The tallies that the store keeps know of no mutes; those of runs with muted judgments are counted again without them. */
+async function recountMuted(
+  store: Store,
+  visible: Visibility,
+  { workflowId }: Pick<FeedbackQuery, "workflowId">,
+): Promise<RecountedRuns | undefined> {
+  const mutes = await Mutes.read(store, visible, workflowId === undefined ? {} : { workflowId });
+  const [runIds, annotations]: [string[], AnnotationRecord[]] = [[], []];
+  for (const runId of mutes.runIds) {
+    const heard = await mutes.heardOn(runId);
+    if (heard === undefined) continue;
+    runIds.push(runId);
+    for (const record of heard) annotations.push(record);
+  }
+  return runIds.length === 0 ? undefined : { runIds, annotations };
 }
 
 function msOf(name: string, text: string): number {

@@ -123,7 +123,7 @@ describe("a line that is no judgment", () => {
     ["has an id of another kind", { annotationId: "run-01k2v6w0d9q3c5x7m8n4p2r1st" }, "/annotationId"],
     ["has a workflow that could not exist", { workflowId: "a b" }, "/workflowId"],
     ["has a rating out of range", { signal: { kind: "rating", rating: 6 } }, "/signal/rating"],
-    ["lacks what its kind is about", { signal: { kind: "label" } }, "signal.label"],
+    ["lacks what its kind is about", { signal: { kind: "label" } }, '/signal must have "label"'],
     ["has a time that is none", { createdAt: "2027-02-30T00:00:00Z" }, "createdAt"],
     ["was replaced by nothing", { state: "superseded" }, "supersededBy"],
     ["was replaced and is live", { supersededBy: "ann-2", supersededAt: AT }, "superseded"],

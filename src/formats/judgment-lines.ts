@@ -1,4 +1,4 @@
-import { missingField } from "../protocol/annotation.ts";
+import type { AnnotationState } from "../protocol/annotation.ts";
 import type { AnnotationFilter } from "../protocol/annotation-api.ts";
 import { AppError } from "../protocol/errors.ts";
 import { instantMs } from "../protocol/instant.ts";
@@ -102,16 +102,21 @@ function entryOf(value: unknown, line: number): JudgmentEntry {
   if (value === undefined) return { line, problem: "it is not JSON" };
   const { type, ...rest } = (value ?? {}) as Record<string, unknown>;
   if (type !== "annotation") return { line, problem: 'it is no line of type "annotation"' };
-  if (!matches(Judgment, rest)) return { line, problem: firstProblem(Judgment, rest) };
-  const problem = contradictionIn(rest);
-  return problem === undefined ? { line, judgment: rest } : { line, problem };
+  const judgment = Object.hasOwn(rest, "state") ? rest : { ...rest, state: stateBy(rest) };
+  if (!matches(Judgment, judgment)) return { line, problem: firstProblem(Judgment, judgment) };
+  const problem = contradictionIn(judgment);
+  return problem === undefined ? { line, judgment } : { line, problem };
+}
+
+/** Of a line that names no state: its history tells. */
+function stateBy({ retraction, supersededBy }: Readonly<Record<string, unknown>>): AnnotationState {
+  if (retraction !== undefined) return "retracted";
+  return supersededBy === undefined ? "live" : "superseded";
 }
 
 /** Whether the parts of a judgment agree with each other; each is well formed by itself. */
 function contradictionIn(judgment: Judgment): string | undefined {
   const { signal, state, supersededBy, supersededAt, retraction, flag, actorKind, confidence } = judgment;
-  const missing = missingField(signal);
-  if (missing !== undefined) return `a ${signal.kind} needs signal.${missing}`;
   if ((state === "superseded") !== (supersededBy !== undefined && supersededAt !== undefined)) {
     return "supersededBy and supersededAt go with the state superseded";
   }

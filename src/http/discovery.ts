@@ -6,6 +6,7 @@ import { type Discovery, PROTOCOL_VERSION } from "../protocol/discovery.ts";
 import { DRAIN_POLICIES, ENGINE_VERSION, EVENT_LOG_SCHEMA_VERSION } from "../protocol/events.ts";
 import { FORK_MODES } from "../protocol/forked-from.ts";
 import { CONFIDENCE_FLOOR } from "../protocol/orchestrator.ts";
+import { SCHEMAS_PATH } from "../protocol/published-schemas.ts";
 import { AFP_BASE } from "../protocol/review-api.ts";
 import { BUILT_IN_ROLES } from "../protocol/scopes.ts";
 import { agentSurfaces } from "./agent-surfaces.ts";
@@ -93,6 +94,7 @@ export function discoveryDocument(discovered: Discovered): Discovery {
         routes: "/v1/host/assay",
         openapi: "/v1/openapi.json",
         asyncapi: "/v1/asyncapi.json",
+        schemas: SCHEMAS_PATH,
         ...(discovered.console ? { console: "/console/" } : {}),
         ...(capabilities.has("reviews") ? { reviews: AFP_BASE } : {}),
       },

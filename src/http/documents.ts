@@ -1,3 +1,12 @@
+import { AppError } from "../protocol/errors.ts";
+import {
+  isSchemaName,
+  SCHEMA_NAMES,
+  type SchemaName,
+  schemaDocument,
+  schemaIndex,
+} from "../protocol/published-schemas.ts";
+import { SCHEMA_MEDIA_TYPE } from "../protocol/schema-operations.ts";
 import { asyncApiDocument } from "./asyncapi.ts";
 import type { HttpDeps } from "./deps.ts";
 import { discoveredOf, discoveryDocument } from "./discovery.ts";
@@ -5,13 +14,17 @@ import { etagOf, noneMatch } from "./etag.ts";
 import type { Handler, Reply, RequestContext } from "./handler.ts";
 import { openApiDocument } from "./openapi.ts";
 
+type DocumentOperation = "getDiscovery" | "getOpenApi" | "getAsyncApi" | "listSchemas" | "getSchema";
+
 /** The public documents. Each is text with a validator; what cannot change is made once, when it is first asked for. */
-export function documentRoutes(deps: HttpDeps): Record<"getDiscovery" | "getOpenApi" | "getAsyncApi", Handler> {
+export function documentRoutes(deps: HttpDeps): Record<DocumentOperation, Handler> {
   const { version } = deps;
   return {
     getDiscovery: discoveryRoute(deps),
     getOpenApi: fixedDocument(() => openApiDocument(version)),
     getAsyncApi: fixedDocument(() => asyncApiDocument(version)),
+    listSchemas: fixedDocument(schemaIndex),
+    getSchema: schemaRoute(),
   };
 }
 
@@ -22,6 +35,20 @@ function discoveryRoute(deps: HttpDeps): Handler {
     return fixedDocument(() => discoveryDocument(fixed));
   }
   return async (context) => serve(context, textOf(discoveryDocument({ ...fixed, fixtures: await fixtures() })));
+}
+
+const FILE_ENDING = /(\.schema)?\.json$/;
+
+/** The names of the files that the package ships are taken as well. */
+function schemaRoute(): Handler {
+  const made = new Map<SchemaName, DocumentText>();
+  return (context) => {
+    const name = (context.params["schemaName"] ?? "").replace(FILE_ENDING, "");
+    if (!isSchemaName(name)) throw new AppError("not_found", { what: "schema", known: SCHEMA_NAMES });
+    const document = made.get(name) ?? textOf(schemaDocument(name));
+    made.set(name, document);
+    return serve(context, document, SCHEMA_MEDIA_TYPE);
+  };
 }
 
 interface DocumentText {
@@ -42,8 +69,8 @@ function textOf(document: unknown): DocumentText {
   return { text, etag: etagOf(text) };
 }
 
-function serve({ request }: RequestContext, { text, etag }: DocumentText): Reply {
+function serve({ request }: RequestContext, { text, etag }: DocumentText, contentType = "application/json"): Reply {
   const headers = { etag, "cache-control": "public, max-age=300" };
   if (!noneMatch(request.headers["if-none-match"], etag)) return { status: 304, raw: null, headers };
-  return { status: 200, raw: text, contentType: "application/json", headers };
+  return { status: 200, raw: text, contentType, headers };
 }

@@ -1,3 +1,4 @@
+import { AfpMessage, AfpRequest, AfpResponse } from "../protocol/afp.ts";
 import * as agent from "../protocol/agent-api.ts";
 import { AgreementFigures, QueueAgreement } from "../protocol/agreement-api.ts";
 import { Annotation, AnnotationList, CreateAnnotation, Signal } from "../protocol/annotation.ts";
@@ -6,6 +7,7 @@ import * as api from "../protocol/api.ts";
 import { AuditAnomaly, AuditCheckpoint, AuditEntry, AuditVerifyResult } from "../protocol/audit.ts";
 import * as deployment from "../protocol/deployment-api.ts";
 import { Discovery } from "../protocol/discovery.ts";
+import { EvalSummary } from "../protocol/eval-api.ts";
 import { EvalBaseline, EvalEntry } from "../protocol/eval-baseline.ts";
 import { AgentEvalSuite } from "../protocol/eval-suite.ts";
 import { RunError, RunEventDoc } from "../protocol/events.ts";
@@ -14,6 +16,7 @@ import * as fork from "../protocol/fork-api.ts";
 import { Owner } from "../protocol/identity.ts";
 import * as inbox from "../protocol/inbox-api.ts";
 import * as policy from "../protocol/promotion-policy.ts";
+import { SchemaIndex } from "../protocol/published-schemas.ts";
 import * as queue from "../protocol/queue-api.ts";
 import { RunStatusSchema } from "../protocol/run-status.ts";
 import type { TSchema } from "../protocol/schema.ts";
@@ -49,6 +52,7 @@ const PARTS = {
   Signal,
   Annotation,
   AnnotationView: annotation.AnnotationView,
+  AfpResponse,
   RunOptionsOverlay: fork.RunOptionsOverlay,
   EventDiff: fork.EventDiff,
   TapeInfo: tape.TapeInfo,
@@ -135,6 +139,10 @@ const BODIES = {
   TapePage: tape.TapePage,
   StoreBodyRequest: tape.StoreBodyRequest,
   StoreBodyResponse: tape.StoreBodyResponse,
+  AfpRequest,
+  AfpMessage,
+  SchemaIndex,
+  EvalSummary,
   AgentEvalSuite,
   AgentInventory: agent.AgentInventory,
   AgentVersions: agent.AgentVersions,

@@ -61,6 +61,7 @@ const named = {
   taskId: "a",
   subject: "default",
   certificateId: "",
+  schemaName: "annotation",
 };
 let gold: object;
 
@@ -259,6 +260,7 @@ describe.each(operations)("%s is described as it answers", (id, operation) => {
       taskId: "none",
       subject: "none",
       certificateId: "none",
+      schemaName: "none",
     };
     if (operation.path.includes("{")) expectDescribed(operation, await ask({}, fillPath(operation.path, nothing)));
   });

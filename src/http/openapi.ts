@@ -2,6 +2,7 @@ import { ERRORS, type ErrorCode } from "../protocol/errors.ts";
 import { EVENT_REPLAYED } from "../protocol/external-event-api.ts";
 import type { Operation } from "../protocol/operation.ts";
 import { OPERATIONS, type OperationId } from "../protocol/operations.ts";
+import type { TSchema } from "../protocol/schema.ts";
 import { type JsonSchema, reference, referredSchemas, schemaOrReference } from "./named-schemas.ts";
 import { REQUEST_EXAMPLES } from "./openapi-examples.ts";
 import { HEADERS, PARAMETERS, TAGS } from "./openapi-parts.ts";
@@ -50,18 +51,22 @@ function publicOperations(): [OperationId, Operation][] {
 }
 
 function describe(id: OperationId, operation: Operation): JsonSchema {
-  const { tag, summary, access, body, takesReview, takesPack } = operation;
+  const { tag, summary, access, body, bytesOf, takesPack } = operation;
   const parameters = parametersOf(id, operation);
   return {
     operationId: id,
     tags: [tag],
     summary,
-    ...(access === "public" ? { security: [] } : { description: accessText(operation) }),
+    ...(access === "public" ? { security: [] } : { description: descriptionOf(operation) }),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(takesPack === true ? { requestBody: ARCHIVE } : {}),
-    ...(body === undefined && takesReview === undefined ? {} : { requestBody: requestBody(id, operation) }),
+    ...(body === undefined && bytesOf === undefined ? {} : { requestBody: requestBody(id, operation) }),
     responses: { ...successes(id, operation), ...failures(operation), default: failure("Any other error.") },
   };
+}
+
+function descriptionOf(operation: Operation): string {
+  return [accessText(operation), ...(operation.about === undefined ? [] : [operation.about])].join("\n\n");
 }
 
 function accessText({ access, alsoNeeds, gate }: Operation): string {
@@ -71,7 +76,14 @@ function accessText({ access, alsoNeeds, gate }: Operation): string {
   return `${needs} Served while capability ${gate.capability} is on, otherwise ${ERRORS[gate.off].status}.`;
 }
 
-const WITH_ETAG: ReadonlySet<OperationId> = new Set(["getDiscovery", "getOpenApi", "getAsyncApi", "getRun"]);
+const WITH_ETAG: ReadonlySet<OperationId> = new Set([
+  "getDiscovery",
+  "getOpenApi",
+  "getAsyncApi",
+  "listSchemas",
+  "getSchema",
+  "getRun",
+]);
 
 function parametersOf(id: OperationId, operation: Operation): JsonSchema[] {
   const shared = (name: keyof typeof PARAMETERS) => ({ $ref: `#/components/parameters/${name}` });
@@ -107,10 +119,12 @@ function queryParameters({ query }: Operation): JsonSchema[] {
 
 const ARCHIVE = { required: true, content: { "application/gzip": {}, "application/x-tar": {} } };
 
-function requestBody(id: OperationId, { body }: Operation): JsonSchema {
+function requestBody(id: OperationId, { body, bytesOf }: Operation): JsonSchema {
   const example = REQUEST_EXAMPLES[id];
-  const schema = body === undefined ? {} : schemaOrReference(body);
-  return { content: { "application/json": { schema, ...(example === undefined ? {} : { example }) } } };
+  const described = body ?? bytesOf;
+  const schema = described === undefined ? {} : schemaOrReference(described);
+  const required = bytesOf === undefined ? {} : { required: true };
+  return { ...required, content: { "application/json": { schema, ...(example === undefined ? {} : { example }) } } };
 }
 
 function successes(id: OperationId, operation: Operation): Record<string, JsonSchema> {
@@ -140,12 +154,19 @@ function otherwiseOf({ summary, schema }: NonNullable<Operation["otherwise"]>, h
 }
 
 function contentOf(id: OperationId, { success }: Operation): JsonSchema {
-  const { schema, contentType } = success;
+  const { schema, contentType, content, line } = success;
   if (id === "getDiscovery") return { "application/json": { schema: reference("Discovery") } };
   const json = schema === undefined ? {} : { "application/json": { schema: schemaOrReference(schema) } };
   if (contentType === undefined) return json;
   const text = contentType.startsWith("text/") ? { type: "string" } : {};
-  return { [contentType]: { schema: text }, ...json };
+  const other = content === undefined ? text : schemaOrReference(content);
+  return { [contentType]: { schema: line === undefined ? other : linesOf(contentType, line) }, ...json };
+}
+
+/** JSON lines are a text to JSON Schema; `contentSchema` is that of each line. */
+function linesOf(contentMediaType: string, line: TSchema): JsonSchema {
+  const description = "One JSON object per line, each line ended by LF; contentSchema describes a line.";
+  return { type: "string", description, contentMediaType, contentSchema: schemaOrReference(line) };
 }
 
 /** One response per status, naming the codes it may carry. */

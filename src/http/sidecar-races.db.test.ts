@@ -98,7 +98,10 @@ describe.each(DATABASES)("pushes at the same time on %s", (_, open) => {
     }
   });
 
-  test("take more rows than one commit holds, and finish what broke off", async () => {
+  test.each([
+    ["as it was", 0],
+    ["with rows put before it since", 2],
+  ])("take more rows than one commit holds, and finish what broke off: the file %s", async (_what, added) => {
     const runId = await judges.ended();
     const rows = Array.from({ length: 620 }, (_, i) => ({
       id: `h${i}`,
@@ -126,17 +129,18 @@ describe.each(DATABASES)("pushes at the same time on %s", (_, open) => {
     expect((await new SidecarClient(broken).try(runId, sidecar(...rows))).statusCode).toBe(500);
     await broken.app.close();
     expect(await host.store.readSidecar({ tenant: "t1" }, runId)).toBeUndefined();
+    rows.unshift(...Array.from({ length: added }, (_, i) => ({ id: `new${i}`, evidence: `new ${i}` })));
     const again = await files().push(runId, sidecar(...rows));
-    expect([again.unchanged, again.recorded]).toEqual([500, 120]);
+    expect([again.unchanged, again.recorded]).toEqual([500, 120 + added]);
     const all = await store.annotationsOfRun(runId, undefined, 1000);
-    expect(all).toHaveLength(620);
+    expect(all).toHaveLength(620 + added);
     const counted = await store.feedbackRows(runId);
-    expect(counted.feedback).toMatchObject([{ annotations: 311 }]);
+    expect(counted.feedback).toMatchObject([{ annotations: 311 + added }]);
     // Written in the last commit before the power failed, and in the first one after.
     const [h499, h500] = ["n499", "n500"].map((note) => all.find((one) => one.note === note));
     expect(h499).toMatchObject({ state: "superseded", supersededBy: h500?.annotationId });
     expect(h500).toMatchObject({ state: "live", supersedes: h499?.annotationId });
-    expect(await files().push(runId, sidecar(...rows))).toMatchObject({ unchanged: 620 });
+    expect(await files().push(runId, sidecar(...rows))).toMatchObject({ unchanged: 620 + added });
     expect(await files().pull(runId)).toBe(sidecar(...rows));
   });
 });

@@ -37,6 +37,11 @@ function toConsole(): Written {
 
 /** For whoever opens the address of a host without a console. */
 function front(version: string): Written {
-  const links = { discovery: "/.well-known/openwop", openapi: "/v1/openapi.json", asyncapi: "/v1/asyncapi.json" };
+  const links = {
+    discovery: "/.well-known/openwop",
+    openapi: "/v1/openapi.json",
+    asyncapi: "/v1/asyncapi.json",
+    schemas: "/v1/schemas",
+  };
   return { status: 200, json: { name: "assay", version, ...links } };
 }

@@ -1,4 +1,4 @@
-import { ACTOR_KINDS, ANNOTATION, ANNOTATION_STATES, CREATE_ANNOTATION, SIGNAL_KINDS } from "./annotation.ts";
+import { ACTOR_KINDS, ANNOTATION, ANNOTATION_STATES, CREATE_ANNOTATION, DateTime, SIGNAL_KINDS } from "./annotation.ts";
 import { type Static, Type } from "./schema.ts";
 
 const closed = { additionalProperties: false } as const;
@@ -30,14 +30,14 @@ export const AnnotationView = Type.Object(
     state: Type.Enum([...ANNOTATION_STATES]),
     supersedes: Type.Optional(Type.String()),
     supersededBy: Type.Optional(Type.String()),
-    supersededAt: Type.Optional(Type.String()),
-    retraction: Type.Optional(Type.Object({ by: Type.String(), at: Type.String(), reason: Type.String() }, closed)),
+    supersededAt: Type.Optional(DateTime),
+    retraction: Type.Optional(Type.Object({ by: Type.String(), at: DateTime, reason: Type.String() }, closed)),
     flag: Type.Optional(
       Type.Object(
         {
           status: Type.Enum(["open", "closed"]),
           closedBy: Type.Optional(Type.String()),
-          closedAt: Type.Optional(Type.String()),
+          closedAt: Type.Optional(DateTime),
           note: Type.Optional(Type.String()),
         },
         closed,

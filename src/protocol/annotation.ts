@@ -2,6 +2,8 @@ import { type Static, Type } from "./schema.ts";
 
 const closed = { additionalProperties: false } as const;
 const Name = Type.String({ minLength: 1 });
+/** An instant as RFC 3339 writes it. */
+export const DateTime = Type.String({ format: "date-time" });
 
 export const SIGNAL_KINDS = ["rating", "correction", "label", "flag"] as const;
 export type SignalKind = (typeof SIGNAL_KINDS)[number];
@@ -13,6 +15,9 @@ export const NOTE_MAX = 20_000;
 export const CORRECTION_MAX = 200_000;
 const LABEL_MAX = 256;
 
+/** The kinds whose field must be there; a flag needs none. */
+const KINDS_WITH_FIELD = ["rating", "correction", "label"] as const satisfies readonly SignalKind[];
+
 /** Other fields may accompany the one that the kind is about; they are kept and mean nothing. */
 export const Signal = Type.Object(
   {
@@ -23,7 +28,14 @@ export const Signal = Type.Object(
       Type.String({ maxLength: CORRECTION_MAX, description: "what it should have been; required for a correction" }),
     ),
   },
-  closed,
+  {
+    ...closed,
+    allOf: KINDS_WITH_FIELD.map((kind) => ({
+      if: { properties: { kind: { const: kind } }, required: ["kind"] },
+      // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+      then: { required: [kind] },
+    })),
+  },
 );
 export type Signal = Static<typeof Signal>;
 
@@ -55,7 +67,7 @@ export const ANNOTATION = {
   signal: Signal,
   actor: Type.Object({ principalRef: Name }, closed),
   note: Note,
-  createdAt: Type.String({ description: "ISO 8601" }),
+  createdAt: DateTime,
 };
 
 /** A judgment as the protocol shows it, exactly. */

@@ -1,4 +1,4 @@
-import { Annotation } from "./annotation.ts";
+import { ACTOR_KINDS, ANNOTATION_STATES, Annotation } from "./annotation.ts";
 import { type Static, Type } from "./schema.ts";
 import { RunSnapshot } from "./snapshot.ts";
 
@@ -39,6 +39,18 @@ const BundledRun = Type.Object(
   open,
 );
 
+/** Whether and how an annotation counts in figures. The protocol's object has no place for it. */
+export const AnnotationCounting = Type.Object(
+  {
+    state: Type.Enum([...ANNOTATION_STATES], { description: "only live ones count" }),
+    actorKind: Type.Enum([...ACTOR_KINDS], { description: "each kind is counted apart" }),
+    supersededBy: Type.Optional(Text),
+    muted: Type.Optional(Type.Literal(true, { description: "about an event that a sidecar mutes: not counted" })),
+  },
+  closed,
+);
+export type AnnotationCounting = Static<typeof AnnotationCounting>;
+
 /** Everything there is about one run, in one document that can be handed on. Open in 1.x. */
 export const DebugBundle = Type.Object(
   {
@@ -47,6 +59,11 @@ export const DebugBundle = Type.Object(
     host: Type.Object({ name: Text, version: Text, vendor: Type.Optional(Text) }, closed),
     run: BundledRun,
     annotations: Type.Array(Annotation, { description: "everything ever recorded about the run, oldest first" }),
+    annotationStates: Type.Optional(
+      Type.Record(Type.String(), AnnotationCounting, {
+        description: "by annotationId: whether the annotation still counts, which the protocol's object does not say",
+      }),
+    ),
     events: Type.Array(Type.Object({ sequence: Count, type: Text, timestamp: Text }, open)),
     spans: Type.Array(Span),
     metrics: Type.Object(

@@ -187,7 +187,14 @@ export const Discovery = Type.Object(
           closed,
         ),
         assay: Type.Object(
-          { routes: Name, openapi: Name, asyncapi: Name, console: Type.Optional(Name), reviews: Type.Optional(Name) },
+          {
+            routes: Name,
+            openapi: Name,
+            asyncapi: Name,
+            schemas: Name,
+            console: Type.Optional(Name),
+            reviews: Type.Optional(Name),
+          },
           closed,
         ),
       },

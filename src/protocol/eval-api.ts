@@ -1,6 +1,6 @@
 import { EvalOverride } from "./eval-override.ts";
 import { Aggregate, Comparison, Rate, TaskFigures, TaskPassFigures } from "./eval-statistics.ts";
-import { EVAL_MODES, MODEL_CLASSES } from "./eval-suite.ts";
+import { EVAL_MODES, MODEL_CLASSES, NAME_LENGTH_MAX, SuiteId, SuiteVersion, TASK_ID_PATTERN } from "./eval-suite.ts";
 import { CertificateProblem } from "./judge-calibration.ts";
 import { RequireCertificate } from "./judge-certificate-api.ts";
 import { SafetyFinding } from "./safety-finding.ts";
@@ -18,8 +18,8 @@ export const EVAL_WORKFLOW_ID = "assay-eval";
 /** The scorecard of an evaluation: figures only, no text of a task, an output or a rubric. */
 export const EvalSummary = Type.Object(
   {
-    suiteId: Name,
-    suiteVersion: Name,
+    suiteId: SuiteId,
+    suiteVersion: SuiteVersion,
     aggregateScore: Share,
     passed: Type.Boolean(),
     taskCount: Count,
@@ -27,7 +27,7 @@ export const EvalSummary = Type.Object(
     tasks: Type.Array(
       Type.Object(
         {
-          taskId: Name,
+          taskId: Type.String({ pattern: TASK_ID_PATTERN, maxLength: NAME_LENGTH_MAX }),
           score: Share,
           passed: Type.Boolean(),
           costUsd: Type.Optional(Usd),

@@ -1,5 +1,5 @@
 import { AnnotationFilter } from "./annotation-api.ts";
-import { ImportRequest, ImportResponse } from "./judgment-file.ts";
+import { ImportRequest, ImportResponse, JudgmentLine } from "./judgment-file.ts";
 import { BODY, KEYED, type Operation, PROTECTED } from "./operation.ts";
 
 const FEEDBACK = { capability: "feedback", off: "capability_not_provided" } as const;
@@ -14,7 +14,7 @@ export const JUDGMENT_FILE_OPERATIONS = {
     access: "runs:read",
     gate: FEEDBACK,
     query: AnnotationFilter,
-    success: { status: 200, contentType: "application/x-ndjson" },
+    success: { status: 200, contentType: "application/x-ndjson", line: JudgmentLine },
     errors: [...PROTECTED, "validation_error", "capability_not_provided"],
   },
   importJudgments: {

@@ -54,6 +54,11 @@ export const Judgment = Type.Object(
     queueItemId: Type.Optional(Id),
     importedBy: Type.Optional(Name),
     tapeRow: Type.Optional(Type.String({ minLength: 1, maxLength: 1_000_000 })),
+    muted: Type.Optional(
+      Type.Literal(true, {
+        description: "about an event that a sidecar mutes: in no figure; worked out again on import",
+      }),
+    ),
     workspace: Type.Optional(Name),
     aboutNode: Type.Optional(
       Type.String({ minLength: 1, maxLength: 128, description: "the node of the event that it is about" }),
@@ -62,6 +67,13 @@ export const Judgment = Type.Object(
   closed,
 );
 export type Judgment = Static<typeof Judgment>;
+
+/** Any line of an export. */
+export const JudgmentLine = Type.Union([
+  JudgmentHeader,
+  Type.Object({ type: Type.Literal("annotation"), ...Judgment.properties }, closed),
+  JudgmentEnd,
+]);
 
 export const MAX_IMPORT_LINES = 1001;
 

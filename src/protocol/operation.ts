@@ -30,11 +30,24 @@ export interface Operation {
   readonly takesText?: true;
   /** The body is handed on as the bytes it came as, whatever it says it is; `maxReviewBytes` bounds it. */
   readonly takesReview?: true;
+  /** The schema of a body that is handed on as bytes. It is described and not enforced: the handler checks the body. */
+  readonly bytesOf?: TSchema;
+  /** Sentences for the API document that the summary has no room for. */
+  readonly about?: string;
   /** The body is an archive, handed on as it came; `maxPackBytes` bounds it. */
   readonly takesPack?: true;
   /** Present on routes that change something: `Idempotency-Key` is honoured. `many` makes several commits. */
   readonly idempotent?: "one" | "many";
-  readonly success: { readonly status: number; readonly schema?: TSchema; readonly contentType?: string };
+  readonly success: {
+    readonly status: number;
+    /** Of an answer in JSON. */
+    readonly schema?: TSchema;
+    readonly contentType?: string;
+    /** Of an answer of that content type. */
+    readonly content?: TSchema;
+    /** Of each line, where the answer is JSON lines. */
+    readonly line?: TSchema;
+  };
   /** Where the request can end well in another way too. */
   readonly otherwise?: { readonly status: number; readonly schema: TSchema; readonly summary: string };
   readonly errors: readonly ErrorCode[];

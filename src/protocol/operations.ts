@@ -38,6 +38,7 @@ import { REVIEW_OPERATIONS } from "./review-operations.ts";
 import { ROLE_OPERATIONS } from "./role-operations.ts";
 import { RunStatusSchema } from "./run-status.ts";
 import { Type } from "./schema.ts";
+import { SCHEMA_OPERATIONS } from "./schema-operations.ts";
 import { SEAM_OPERATIONS } from "./seam-operations.ts";
 import { SIDECAR_OPERATIONS } from "./sidecar-operations.ts";
 import { RunSnapshot } from "./snapshot.ts";
@@ -85,6 +86,7 @@ export const OPERATIONS = {
     success: { status: 200, schema: JsonObject },
     errors: [],
   },
+  ...SCHEMA_OPERATIONS,
   listWorkflows: {
     method: "GET",
     path: "/v1/workflows",

@@ -1,3 +1,4 @@
+import { AfpMessage, AfpRequest } from "./afp.ts";
 import type { ErrorCode } from "./errors.ts";
 import { BODY, type Operation, PROTECTED } from "./operation.ts";
 import {
@@ -27,11 +28,16 @@ export const REVIEW_OPERATIONS = {
     tag,
     summary:
       "One turn of a review: the body is a request of the Agent Feedback Protocol 1.2, the answer its three lines.",
+    about:
+      "The content type of the body is not looked at. A request that breaks the protocol is answered within it: status 200, and a response " +
+      "with `status` `error` in the second line. An error below the protocol is an ErrorEnvelope whose `details.name` is `EmptyInput` (400), " +
+      "`SessionNotFound` or `NotFound` (404), `SessionBusy` (409) or `TooLarge` (413). The same request sent again in its session gets the same response.",
     access: "reviews:request",
     gate,
     query: RunReviewQuery,
     takesReview: true,
-    success: { status: 200, contentType: "application/x-ndjson" },
+    bytesOf: AfpRequest,
+    success: { status: 200, contentType: "application/x-ndjson", line: AfpMessage },
     errors: [...READS, "validation_error", "payload_too_large", "unsupported_media_type", "review_session_busy"],
   },
   getReviewSession: {

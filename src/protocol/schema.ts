@@ -44,10 +44,19 @@ export function problemsOf(schema: TSchema, value: unknown, max = MAX_PROBLEMS):
   const problems: Problem[] = [];
   for (const error of validator(schema).Errors(value)) {
     if (error.keyword === "boolean" || error.keyword === "anyOf") continue;
-    problems.push({ path: error.instancePath, problem: sentence(error) });
+    problems.push({ path: error.instancePath, problem: conditional(schema, error) ?? sentence(error) });
     if (problems.length === max) break;
   }
   return problems.length > 0 ? problems : [{ path: "", problem: "does not match any allowed form" }];
+}
+
+/** What a condition that holds asks for; the validator only tells that something of it is missing. */
+function conditional(schema: TSchema, error: { keyword: string; schemaPath: string }): string | undefined {
+  if (error.keyword !== "if") return undefined;
+  const steps = error.schemaPath.split("/").slice(1);
+  const at = steps.reduce<unknown>((value, step) => (value as Record<string, unknown> | undefined)?.[step], schema);
+  const { required } = (at as { then?: { required?: readonly string[] } } | undefined)?.then ?? {};
+  return required === undefined ? undefined : `must have ${list(required)}`;
 }
 
 function sentence(error: { keyword: string; message: string; params: object }): string {

@@ -224,6 +224,13 @@ export interface FeedbackQuery {
   /** Only annotations about this node; runs are counted all the same. */
   readonly nodeId?: string;
   readonly groupBy?: "workflow" | "agent" | "node" | "day";
+  readonly recounted?: RecountedRuns;
+}
+
+/** Runs that are not counted by their tallies: of their judgments only these count. */
+export interface RecountedRuns {
+  readonly runIds: readonly string[];
+  readonly annotations: readonly AnnotationRecord[];
 }
 
 /** Of live annotations on terminal runs that ended in the period, and of those runs. */

@@ -24,6 +24,15 @@ export function discoveryScenarios(host: () => OutsideHost): void {
       expect(again.status).toBe(304);
     });
 
+    test("comes with JSON Schemas that need no key", async () => {
+      const { json } = await host().ask("GET", "/v1/schemas", { key: "" });
+      expect(json.schemas.length).toBeGreaterThan(4);
+      for (const { url, name } of json.schemas) {
+        const { $id } = (await host().ask("GET", url, { key: "" })).json;
+        expect($id).toBe(`urn:assay:schema:${name}`);
+      }
+    });
+
     test("comes with an OpenAPI and an AsyncAPI document", async () => {
       expect((await host().ask("GET", "/v1/openapi.json", { key: "" })).json.openapi).toMatch(/^3\.1/);
       expect((await host().ask("GET", "/v1/asyncapi.json", { key: "" })).json.asyncapi).toMatch(/^3\./);

@@ -2,7 +2,7 @@ import type { AnyCommand } from "../command.ts";
 import { AGENT_COMMANDS } from "./agent.ts";
 import { ANNOTATION_COMMANDS } from "./annotation.ts";
 import { AUDIT_COMMANDS } from "./audit.ts";
-import { DATABASE_COMMANDS, openapi } from "./database.ts";
+import { DATABASE_COMMANDS, openapi, schema } from "./database.ts";
 import { DEPLOYMENT_COMMANDS } from "./deployment.ts";
 import { EVAL_COMMANDS } from "./eval.ts";
 import { evalOverride } from "./eval-override.ts";
@@ -49,6 +49,7 @@ export const COMMANDS: readonly AnyCommand[] = [
   ...AUDIT_COMMANDS,
   ...DATABASE_COMMANDS,
   openapi,
+  schema,
 ];
 
 /** What the words before a command's own stand for. */

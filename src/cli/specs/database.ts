@@ -60,4 +60,15 @@ export const openapi = command({
   load: async () => (await import("../commands/openapi.ts")).openapi,
 });
 
+export const schema = command({
+  name: "schema",
+  summary: "Print a JSON Schema, or list those there are.",
+  about: "The same as a server gives at /v1/schemas; docs/schemas has them as files.",
+  args: [{ name: "NAME", summary: "Which one; a list without it.", optional: true }],
+  flags: {},
+  settings: [],
+  examples: ["assay schema", "assay schema annotation > annotation.schema.json"],
+  load: async () => (await import("../commands/schema.ts")).schema,
+});
+
 export const DATABASE_COMMANDS: readonly AnyCommand[] = [migrate, backup, restore];

@@ -5,6 +5,7 @@ import type { AnnotationPlace } from "../../store/judgments.ts";
 import { wantedBy } from "../annotation-filter.ts";
 import type { Host } from "../host.ts";
 import { blindness, readPage } from "../list-annotations.ts";
+import { Mutes } from "../tapes/mutes.ts";
 import { judgmentOf } from "./judgment-record.ts";
 
 const PAGE = 200;
@@ -21,12 +22,18 @@ export async function* exportJudgments(
   // Before anything is told: a filter may be one that cannot be understood.
   const wanted = wantedBy(filter);
   yield [headerLine(filter)];
+  const mutes = await Mutes.read(host.store, caller, filter);
   let count = 0;
   for (let after: AnnotationPlace | undefined, more = wanted !== undefined; more; more = after !== undefined) {
     const asked = { ...wanted, order: "oldest" as const, ...blindness(caller) };
     const { records, next } = await readPage(host, caller, asked, PAGE, after);
     count += records.length;
-    yield records.map((record) => judgmentLine(judgmentOf(record)));
+    const lines: string[] = [];
+    for (const record of records) {
+      const silenced = await mutes.silencedIn(record.runId);
+      lines.push(judgmentLine(judgmentOf(record, silenced.has(record.annotationId))));
+    }
+    yield lines;
     after = next;
   }
   yield [endLine(count)];

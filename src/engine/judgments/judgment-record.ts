@@ -4,10 +4,11 @@ import type { AnnotationRecord, FlagState } from "../../store/judgments.ts";
 import { annotationView } from "../annotation-view.ts";
 
 /** What an export says of a judgment: all that Assay shows of it, and what no other host could find out. */
-export function judgmentOf(record: AnnotationRecord): Judgment {
+export function judgmentOf(record: AnnotationRecord, muted = false): Judgment {
   const { workspace, aboutNode, target } = record;
   return {
     ...annotationView(record),
+    ...(muted ? { muted: true } : {}),
     ...(workspace === undefined ? {} : { workspace }),
     ...(aboutNode === undefined || target.nodeId !== undefined ? {} : { aboutNode }),
   };

@@ -134,14 +134,23 @@ async function rowsThatCame(records: readonly AnnotationRecord[]): Promise<Reado
   return came;
 }
 
-/** What came from another host with its line may bring any text as that; one that is no row of a file is left out of account. */
-function entryOf({ annotationId, tapeRow: line }: AnnotationRecord): (readonly [string, PlacedRow])[] {
-  if (line === undefined || line.includes("\n") || line.endsWith("\r")) return [];
+function entryOf(record: AnnotationRecord): (readonly [string, PlacedRow])[] {
+  const { annotationId, tapeRow: line } = record;
+  const row = rowThatCame(record);
+  return row === undefined || line === undefined ? [] : [[annotationId, { row, line }]];
+}
+
+/**
+ * The row that a judgment was pushed with. What came from another host with its line may bring any text as that; one that is no row
+ * of a file is left out of account.
+ */
+export function rowThatCame({ tapeRow: line }: Pick<AnnotationRecord, "tapeRow">): Row | undefined {
+  if (line === undefined || line.includes("\n") || line.endsWith("\r")) return undefined;
   try {
     const read = readSidecarLine(readJson(trimSpace(line)));
-    return read.type === "annotation" ? [[annotationId, { row: read.row, line }]] : [];
+    return read.type === "annotation" ? read.row : undefined;
   } catch (error) {
-    if (error instanceof Unreadable) return [];
+    if (error instanceof Unreadable) return undefined;
     throw error;
   }
 }

@@ -13,6 +13,7 @@ import type { RunIdentity } from "../run-identity.ts";
 import type { JudgedRow, JudgedRows } from "./judged-rows.ts";
 import { authorOf, type RowAuthor } from "./push-author.ts";
 import type { Fate } from "./push-fates.ts";
+import { isSameRow } from "./row-id.ts";
 
 /** A judgment that a row makes, and the one that is here and is replaced by it. */
 export interface Draft {
@@ -39,8 +40,11 @@ export interface DraftSetting {
   readonly run: RunIdentity;
   readonly nowMs: number;
   readonly events: ReadonlyMap<bigint, TargetEvent>;
-  /** The same id for the same row, whoever pushes it: of two who do so at once, one is refused and looks again. */
-  idOf(key: string, use: number, replaces: string): string;
+  /**
+   * The same id for the same row at the same place in whichever push: of two pushes of one file at once, one is refused and plans
+   * again. Ids ascend with the place in the file, which is the order of lists where times are equal.
+   */
+  idOf(place: number, key: string, use: number, replaces: string): string;
   /** Whether a row may be about this instead of its event. */
   isTarget(target: Target, eventId: bigint): boolean;
   scrub(text: string): string;
@@ -60,7 +64,7 @@ export function draftsOf(fates: readonly Fate[], { all, standing }: JudgedRows, 
     const { row } = fate;
     chains.add(row.row);
     if (fate.what !== "new" && fate.what !== "changed") return;
-    const draft = draftOf(fate);
+    const draft = draftOf(fate, i);
     if (typeof draft === "string") problems.push({ line: row.line, id: row.row.id, problem: draft });
     else {
       if (fate.what === "new") link(draft, i);
@@ -69,7 +73,7 @@ export function draftsOf(fates: readonly Fate[], { all, standing }: JudgedRows, 
   });
   return { drafts: [...drafts.values()], problems, replaced };
 
-  function draftOf(fate: Exclude<Fate, { what: "unchanged" | "withdrawn" }>): Draft | string {
+  function draftOf(fate: Exclude<Fate, { what: "unchanged" | "withdrawn" }>, place: number): Draft | string {
     const { row } = fate;
     if (row.text.length > MAX_ROW_CHARACTERS) return `it is longer than ${MAX_ROW_CHARACTERS} characters`;
     const author = authorOf(row.row, setting.caller);
@@ -81,7 +85,7 @@ export function draftsOf(fates: readonly Fate[], { all, standing }: JudgedRows, 
       return `it was changed, and only ${earlier.actor}, who wrote it, can do that`;
     }
     const use = earlier === undefined ? nextUse(row.key) : 0;
-    const annotationId = setting.idOf(row.key, use, earlier?.annotationId ?? "");
+    const annotationId = setting.idOf(place, row.key, use, earlier?.annotationId ?? "");
     const annotation = annotationOf(row, author, event, { annotationId, ...(earlier && { supersedes: earlier }) });
     return { row, annotation, ...(earlier === undefined ? {} : { earlier }) };
   }
@@ -110,11 +114,12 @@ export function draftsOf(fates: readonly Fate[], { all, standing }: JudgedRows, 
     if (known === undefined || !mayReplace(annotation, known.record) || replaced.has(known)) return;
     const { record } = known;
     // What broke off in the middle: the other half is here already.
-    const isHalfDone = record.supersededBy === annotation.annotationId;
-    if (record.state !== "live" && !isHalfDone) return;
+    const { annotationId } = annotation;
+    const announced = isSameRow(record.supersededBy, annotationId) ? record.supersededBy : undefined;
+    if (record.state !== "live" && announced === undefined) return;
     replaced.add(known);
-    draft.annotation = { ...annotation, supersedes: record.annotationId };
-    if (!isHalfDone) draft.earlier = record;
+    draft.annotation = { ...annotation, annotationId: announced ?? annotationId, supersedes: record.annotationId };
+    if (announced === undefined) draft.earlier = record;
   }
 
   function annotationOf(

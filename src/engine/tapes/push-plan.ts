@@ -1,8 +1,6 @@
-import { createHash } from "node:crypto";
 import { fileLines } from "../../formats/sidecar/file-lines.ts";
 import { judgmentOfRow } from "../../formats/sidecar/row-of-annotation.ts";
 import { AppError } from "../../protocol/errors.ts";
-import { formatId, RANDOM_BYTES, timeOfId } from "../../protocol/id.ts";
 import type { StoredSidecar } from "../../store/tapes.ts";
 import type { Host } from "../host.ts";
 import { type JudgedRow, judgedRows } from "./judged-rows.ts";
@@ -10,6 +8,7 @@ import { type Draft, type DraftSetting, draftsOf, type RowProblem } from "./push
 import { type Fate, fatesOf } from "./push-fates.ts";
 import type { CleanSidecar, PushSidecar } from "./push-sidecar.ts";
 import { RowEvents } from "./row-events.ts";
+import { rowAnnotationId } from "./row-id.ts";
 import { rowLinesInTurns } from "./turns.ts";
 
 /** What a push comes to, given what is here now. */
@@ -72,17 +71,11 @@ async function settingOf(host: Host, { caller, run }: PushSidecar, fates: readon
     run,
     nowMs: host.nowMs(),
     events: await events.find(new Set(wanted.map(({ event_id }) => event_id))),
-    idOf: (key, use, replaces) => annotationId(run.runId, JSON.stringify([key, use, replaces])),
+    idOf: (place, key, use, replaces) => rowAnnotationId(run.runId, place, JSON.stringify([key, use, replaces])),
     isTarget: ({ eventId, nodeId }, number) =>
       (eventId === undefined || numbers.get(eventId) === number) && (nodeId === undefined || nodes.has(nodeId)),
     scrub: host.scrubber.scrubText,
   };
-}
-
-/** The time is that of the run: it must not depend on who pushes when. */
-function annotationId(runId: string, name: string): string {
-  const hash = createHash("sha256").update(`${runId} ${name}`).digest();
-  return formatId("ann", timeOfId(runId) ?? 0, hash.subarray(0, RANDOM_BYTES));
 }
 
 async function keysOf(stored: StoredSidecar | undefined): Promise<ReadonlySet<string>> {

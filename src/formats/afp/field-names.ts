@@ -1,4 +1,6 @@
-const SESSION_LIKE: ReadonlySet<string> = new Set(["session", "sessionid", "sessid", "sessiontoken", "sessionkey"]);
+import { AFP_SESSION_NAMES } from "../../protocol/afp.ts";
+
+const SESSION_LIKE: ReadonlySet<string> = new Set(AFP_SESSION_NAMES);
 
 /** Sessions belong to whatever carries the messages; a payload that names one, under any spelling, is wrong. */
 export function isSessionLike(name: string): boolean {

@@ -1,7 +1,8 @@
+import { AFP_DECISIONS, AFP_VERSION } from "../../protocol/afp.ts";
 import { has, isMembers, isSessionLike, isUnknown, type Members, own } from "./field-names.ts";
 
-export const PROTOCOL_VERSION = "1.2";
-export const DECISIONS = ["accepted", "rejected", "partial"] as const;
+export const PROTOCOL_VERSION = AFP_VERSION;
+export const DECISIONS = AFP_DECISIONS;
 export type DecisionStatus = (typeof DECISIONS)[number];
 
 export interface Decision {

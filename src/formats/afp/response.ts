@@ -1,12 +1,19 @@
-export const CONFIDENCE_LEVELS = ["high", "medium", "low"] as const;
+import {
+  AFP_CONFIDENCE_LEVELS,
+  AFP_ERROR_CODES,
+  AFP_PROCESSING_STATUSES,
+  AFP_REMARK_ID_PATTERN,
+} from "../../protocol/afp.ts";
+
+export const CONFIDENCE_LEVELS = AFP_CONFIDENCE_LEVELS;
 export type ConfidenceLevel = (typeof CONFIDENCE_LEVELS)[number];
-export const ERROR_CODES = ["INVALID_REQUEST", "UNSUPPORTED_MEDIA_TYPE", "INTERNAL_ERROR"] as const;
+export const ERROR_CODES = AFP_ERROR_CODES;
 export type ReviewErrorCode = (typeof ERROR_CODES)[number];
-export const PROCESSING_STATUSES = ["acknowledged", "unknown_id"] as const;
+export const PROCESSING_STATUSES = AFP_PROCESSING_STATUSES;
 export type ProcessingStatus = (typeof PROCESSING_STATUSES)[number];
 
 /** What ids of remarks look like when their provider keeps to the rules. */
-export const REMARK_ID = /^[a-z0-9._-]{8,128}$/;
+export const REMARK_ID = new RegExp(AFP_REMARK_ID_PATTERN);
 
 /** What a provider may add to any of its objects. */
 export interface Extended {

@@ -1,4 +1,4 @@
-import { type ActorKind, missingField, NOTE_MAX, Signal, type Target } from "../../protocol/annotation.ts";
+import { type ActorKind, NOTE_MAX, Signal, type Target } from "../../protocol/annotation.ts";
 import { matches } from "../../protocol/schema.ts";
 import type { FreeForm, FreeMap } from "../json/print-json.ts";
 import { cutText } from "./cut-text.ts";
@@ -91,7 +91,7 @@ export function judgmentOfRow(row: Row): Said {
 }
 
 function isSignalOf(row: Row, value: unknown): value is Signal {
-  if (!matches(Signal, value) || missingField(value) !== undefined) return false;
+  if (!matches(Signal, value)) return false;
   // No database takes it; what a row says by itself is made storable.
   if (`${value.label}${value.correction}`.includes("\0")) return false;
   const { kind, suggested_fix, hypothesis_status, friction_kind } = kindOfSignal(value);

@@ -5,6 +5,7 @@ import type { Visibility } from "../../protocol/identity.ts";
 import { WHOLE_RUN } from "../feedback-tallies.ts";
 import type { FeedbackQuery, FeedbackRow } from "../judgments.ts";
 import { dialectOf } from "./dialect-of.ts";
+import { otherRunsThan, recountedTallies } from "./recounted-tallies.ts";
 import { Sums } from "./sums.ts";
 import type { Tables } from "./tables.ts";
 
@@ -23,12 +24,22 @@ export async function feedbackSummary(
   const tallies = new Sums<TallyRow>(placeOf);
   const allLabels = new Sums<LabelRow>((row) => JSON.stringify([placeOf(row), row.label]));
   const runs = new Sums<RunsRow>(({ key }) => key);
-  const from = dialectOf(db) === "sqlite" ? ENDED_RUNS_IN_SQLITE : sql`runs as run`;
+  const dialect = dialectOf(db);
+  const from = dialect === "sqlite" ? ENDED_RUNS_IN_SQLITE : sql`runs as run`;
+  const ofTenant = sql`tally.tenant = ${visible.tenant}`;
+  const stored = query.recounted === undefined ? [] : [otherRunsThan(dialect, query.recounted.runIds)];
   for await (const period of periodsOf(db, visible, query)) {
     const part = { ...query, ...period };
-    tallies.add((await talliesOf(from, visible, part).execute(db)).rows);
-    allLabels.add((await labelsOf(from, visible, part).execute(db)).rows);
+    const where = [ofTenant, ended(visible, part), ...stored];
+    tallies.add((await talliesOf(sql`${from} cross join run_feedback as tally`, where, part).execute(db)).rows);
+    allLabels.add((await labelsOf(sql`${from} cross join run_labels as tally`, where, part).execute(db)).rows);
     runs.add((await runsOf(from, visible, part).execute(db)).rows);
+  }
+  if (query.recounted !== undefined) {
+    const { feedback, labels } = recountedTallies(dialect, query.recounted);
+    const where = [ofTenant, ended(visible, query)];
+    tallies.add((await talliesOf(sql`${feedback} cross join runs as run`, where, query).execute(db)).rows);
+    allLabels.add((await labelsOf(sql`${labels} cross join runs as run`, where, query).execute(db)).rows);
   }
   const labels = groupedBy(allLabels.rows, placeOf);
   const seen = new Set(tallies.rows.map(({ key }) => key));
@@ -102,7 +113,7 @@ const RATINGS = sql`(r1 + r2 + r3 + r4 + r5)`;
 const VERDICTS = sql`(r1 + r2 + r3 + r4 + r5 + passes + fails)`;
 
 /** A row is what one kind of actor said of one run: a run that was judged ten times weighs no more than one judged once. */
-function talliesOf(from: RawBuilder<unknown>, visible: Visibility, query: FeedbackQuery) {
+function talliesOf(from: RawBuilder<unknown>, where: readonly RawBuilder<unknown>[], query: FeedbackQuery) {
   return sql<TallyRow>`
     select ${keyOf(query.groupBy)} as key, ${nodeOf(query.groupBy)} as node_id, tally.actor_kind,
       count(*) as runs,
@@ -117,8 +128,8 @@ function talliesOf(from: RawBuilder<unknown>, visible: Visibility, query: Feedba
       count(*) filter (where flags > 0) as flagged_runs,
       count(*) filter (where ${VERDICTS} > 0) as judged_runs,
       count(*) filter (where 2 * (r4 + r5 + passes) > ${VERDICTS}) as positive_runs
-    from ${from} cross join run_feedback as tally
-    where tally.tenant = ${visible.tenant} and tally.run_id = run.run_id and ${ended(visible, query)} and ${about(query)} and tally.annotations > 0
+    from ${from}
+    where tally.run_id = run.run_id and ${sql.join(where, sql` and `)} and ${about(query)} and tally.annotations > 0
     group by 1, 2, 3`;
 }
 
@@ -127,12 +138,12 @@ interface LabelRow extends Place {
   readonly n: number;
 }
 
-function labelsOf(from: RawBuilder<unknown>, visible: Visibility, query: FeedbackQuery) {
+function labelsOf(from: RawBuilder<unknown>, where: readonly RawBuilder<unknown>[], query: FeedbackQuery) {
   return sql<LabelRow>`
     select ${keyOf(query.groupBy)} as key, ${nodeOf(query.groupBy)} as node_id, tally.actor_kind, tally.label,
       sum(n) as n
-    from ${from} cross join run_labels as tally
-    where tally.tenant = ${visible.tenant} and tally.run_id = run.run_id and ${ended(visible, query)} and ${about(query)} and tally.n > 0
+    from ${from}
+    where tally.run_id = run.run_id and ${sql.join(where, sql` and `)} and ${about(query)} and tally.n > 0
     group by 1, 2, 3, 4`;
 }
 

@@ -1,0 +1,139 @@
+import { EventStretches, stretchOf } from "../../formats/sidecar/event-stretches.ts";
+import type { Row } from "../../formats/sidecar/sidecar.ts";
+import type { Visibility } from "../../protocol/identity.ts";
+import type { AnnotationPlace, AnnotationQuery, AnnotationRecord } from "../../store/judgments.ts";
+import type { Store } from "../../store/store.ts";
+import { rowThatCame } from "./judged-rows.ts";
+import { RowEvents } from "./row-events.ts";
+
+type Reads = Pick<Store, "listAnnotations" | "readEvents">;
+
+const MUTE = { kind: "label", label: "mute", state: "live" } as const;
+const PAGE = 500;
+
+/**
+ * Judgments that a `mute` leaves out of figures. A mute that is live silences the judgments about its event, and with a span those
+ * about every event in it. It is worked out when figures are read: a mute may come, be replaced or be retracted at any time.
+ */
+export class Mutes {
+  /** Runs with a live mute. */
+  readonly runIds: ReadonlySet<string>;
+  readonly #store: Reads;
+  readonly #visible: Visibility;
+  readonly #silenced = new Map<string, ReadonlySet<string>>();
+
+  private constructor(store: Reads, visible: Visibility, runIds: ReadonlySet<string>) {
+    this.#store = store;
+    this.#visible = visible;
+    this.runIds = runIds;
+  }
+
+  static async read(
+    store: Reads,
+    visible: Visibility,
+    { runId, workflowId }: Pick<AnnotationQuery, "runId" | "workflowId">,
+  ): Promise<Mutes> {
+    const only = { ...(runId === undefined ? {} : { runId }), ...(workflowId === undefined ? {} : { workflowId }) };
+    const runIds = new Set<string>();
+    for await (const mute of annotations(store, visible, { ...MUTE, ...only })) runIds.add(mute.runId);
+    return new Mutes(store, visible, runIds);
+  }
+
+  /** The ids of the judgments of a run that are silenced. */
+  async silencedIn(runId: string): Promise<ReadonlySet<string>> {
+    if (!this.runIds.has(runId)) return NONE;
+    const known = this.#silenced.get(runId);
+    if (known !== undefined) return known;
+    const silenced = await silencedAmong(this.#store, await this.#liveOn(runId));
+    this.#silenced.set(runId, silenced);
+    return silenced;
+  }
+
+  /** The judgments of a run that are live and not silenced; undefined when none is silenced. */
+  async heardOn(runId: string): Promise<AnnotationRecord[] | undefined> {
+    const live = await this.#liveOn(runId);
+    const silenced = await silencedAmong(this.#store, live);
+    return silenced.size === 0 ? undefined : live.filter(({ annotationId }) => !silenced.has(annotationId));
+  }
+
+  async #liveOn(runId: string): Promise<AnnotationRecord[]> {
+    const records: AnnotationRecord[] = [];
+    for await (const record of annotations(this.#store, this.#visible, { runId, state: "live" })) {
+      records.push(isMute(record) ? record : withoutTexts(record));
+    }
+    return records;
+  }
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+/** Figures need no texts, and there may be a great deal of them. */
+function withoutTexts({ note: _note, tapeRow: _row, ...record }: AnnotationRecord): AnnotationRecord {
+  return record;
+}
+
+async function* annotations(
+  store: Reads,
+  visible: Visibility,
+  query: Omit<AnnotationQuery, "limit" | "order" | "after">,
+): AsyncGenerator<AnnotationRecord, undefined> {
+  for (let after: AnnotationPlace | undefined; ; ) {
+    const page = await store.listAnnotations(visible, {
+      ...query,
+      order: "oldest",
+      limit: PAGE,
+      ...(after === undefined ? {} : { after }),
+    });
+    yield* page;
+    after = page.at(-1);
+    if (page.length < PAGE) return;
+  }
+}
+
+/** Of the live judgments of one run. */
+async function silencedAmong(store: Reads, live: readonly AnnotationRecord[]): Promise<ReadonlySet<string>> {
+  const mutes = live.filter(isMute);
+  const about = live.filter((record) => !isMute(record) && record.target.eventId !== undefined);
+  // A person's judgment is silenced by people only: an agent could be as many as it likes.
+  const byPeople = new MutedEvents(mutes.filter(({ actorKind }) => actorKind === "person"));
+  const byAnyone = new MutedEvents(mutes);
+  const numbers = byAnyone.hasSpans ? await numbersOf(store, about) : NO_NUMBERS;
+  const silenced = about.filter(({ actorKind, target: { eventId = "" } }) =>
+    (actorKind === "person" ? byPeople : byAnyone).has(eventId, numbers.get(eventId)),
+  );
+  return new Set(silenced.map(({ annotationId }) => annotationId));
+}
+
+const NO_NUMBERS: ReadonlyMap<string, bigint> = new Map();
+
+async function numbersOf(store: Reads, records: readonly AnnotationRecord[]): Promise<ReadonlyMap<string, bigint>> {
+  const [first] = records;
+  if (first === undefined) return NO_NUMBERS;
+  return new RowEvents(store, first).numbersOf(new Set(records.flatMap(({ target }) => target.eventId ?? [])));
+}
+
+function isMute({ signal, target }: AnnotationRecord): boolean {
+  return signal.kind === MUTE.kind && signal.label === MUTE.label && target.eventId !== undefined;
+}
+
+class MutedEvents {
+  readonly #events: ReadonlySet<string>;
+  readonly #stretches: EventStretches;
+  readonly hasSpans: boolean;
+
+  constructor(mutes: readonly AnnotationRecord[]) {
+    this.#events = new Set(mutes.flatMap(({ target }) => target.eventId ?? []));
+    const spans = mutes.flatMap((mute) => rowThatCame(mute) ?? []).filter(hasSpan);
+    this.#stretches = new EventStretches(spans);
+    this.hasSpans = spans.length > 0;
+  }
+
+  has(eventId: string, number: bigint | undefined): boolean {
+    return this.#events.has(eventId) || (number !== undefined && this.#stretches.has(number));
+  }
+}
+
+function hasSpan(row: Row): boolean {
+  const { first, last } = stretchOf(row);
+  return last > first;
+}
