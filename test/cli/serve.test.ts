@@ -3,7 +3,9 @@ import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { evalSuite } from "../../src/testing/suite-builders.ts";
 import { tempDir } from "../../src/testing/temp-dir.ts";
+import { workflow } from "../../src/testing/workflow.ts";
 import { assay, serve, start, workflowFolder } from "./assay.ts";
 
 describe("a demo", () => {
@@ -91,6 +93,22 @@ describe("a first start", () => {
 });
 
 describe("a folder of workflows", () => {
+  test("may have a gate that asks for a suite of --suites", async () => {
+    const suites = tempDir();
+    writeFileSync(join(suites, "refunds.json"), JSON.stringify(evalSuite()));
+    const config = {
+      requiredRole: "reviewer",
+      requiredEval: { suite: "acme.support.evals.refunds@1.0.0", agentId: "local.acme.x" },
+    };
+    const typeId = "core.openwop.governance.approvalGate";
+    const gated = workflow({ id: "gated", nodes: { gate: { typeId, config } as never } });
+    const folder = workflowFolder({ "gated.json": gated });
+    const server = await serve(["--data", tempDir(), "--suites", suites, "--workflows", folder]);
+    expect((await server.client("workflow", "show", "gated")).code).toBe(0);
+    expect(server.stderr()).not.toContain("is not registered");
+    expect(await server.stop()).toBe(0);
+  });
+
   test("is registered; a file that cannot be is named and skipped, and --strict ends the start", async () => {
     const folder = workflowFolder({ "bad.json": "{", "odd.json": { id: "odd" } });
     const data = tempDir();

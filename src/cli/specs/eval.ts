@@ -1,4 +1,3 @@
-import { REASONING_VERBOSITIES } from "../../protocol/eval-api.ts";
 import { type AnyCommand, command, type Flags } from "../command.ts";
 import type { SettingName } from "../settings.ts";
 import { BASELINE_COMMANDS } from "./eval-baseline.ts";
@@ -116,7 +115,7 @@ export const EVAL_RUN_FLAGS = {
   reasoning: {
     type: "text",
     value: "LEVEL",
-    choices: [...REASONING_VERBOSITIES],
+    choices: ["full", "summary", "off"],
     summary: "How much of the agent's reasoning is kept with each task: full, summary or off; full.",
   },
   anyAgent: { type: "switch", summary: "Take the suite although it was made for another agent." },
