@@ -89,7 +89,7 @@ describe("a task of an evaluation", () => {
     expect(report.tasks[0]?.findings).toEqual([]);
   });
 
-  test("without a fixture for a tool that it may call is told fixture_missing", async () => {
+  test("without a fixture for a tool that it may call gets fixture_missing", async () => {
     const results: unknown[] = [];
     const asks: Behaviour = async ({ tools, signal }) => {
       results.push(await tools.call("crm:lost", {}, signal));
