@@ -78,7 +78,7 @@ function fromFlag(name: SettingName, flags: ConfigSources["flags"], cwd: string)
 
 function fromEnvironment(name: SettingName, env: Environment, cwd: string): Given | undefined {
   const where = environmentNameOf(name);
-  // With a token beside it the variable is an offer of tools to the program that this process is, and no setting.
+  // Variable ASSAY_TOOLS_URL with a token offers tools to this process as the program of an agent; it is no setting then.
   if (name === "toolsUrl" && nonEmpty(env["ASSAY_TOOLS_TOKEN"]) !== undefined) return undefined;
   // Set to nothing is how shells and compose files spell "not set".
   const value = nonEmpty(env[where]);

@@ -3,7 +3,7 @@ import { judgeTask } from "../evals/override/judge-task.ts";
 import type { RequiredEval } from "../protocol/evidence.ts";
 import type { Committed, Unit } from "../store/store.ts";
 import { BOTH_STORES } from "../testing/both-stores.ts";
-import { BAD_VERSION, conditionsIn, DeploymentBench, SUITE } from "../testing/deployment-bench.ts";
+import { BAD_VERSION, conditionsIn, DeploymentBench, FIXTURE_SUITE, SUITE } from "../testing/deployment-bench.ts";
 import { goldenTask, suiteOf } from "../testing/eval-bench.ts";
 import { GateClient } from "../testing/gate-host.ts";
 import { expectError, type Who } from "../testing/host.ts";
@@ -83,6 +83,14 @@ describe.each(BOTH_STORES)("a gate of a workflow that an evaluation has to speak
   test("is passed with one that the run names, where that is about what the gate asks for", async () => {
     await granted(await waiting(about, { evalRunId: good, agentVersion: "1.0.0" }));
     await granted(await waiting({ ...about, agentVersion: "1.0.0" }, { evalRunId: good }));
+  });
+
+  test("stays closed with one whose fixtures were never used, unless the gate allows that", async () => {
+    const evalRunId = await bench.evaluated("1.0.0", {}, "owner", FIXTURE_SUITE);
+    expect(await unmet(await waiting({ evalRunId }))).toEqual({
+      "tools and memory": "fixtures of 1 task were never used: looks-up",
+    });
+    await granted(await waiting({ evalRunId, allowUnusedFixtures: true }));
   });
 
   test("stays closed without one, each missing piece said", async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { PolicyEvidence } from "../protocol/promotion-policy.ts";
 import { BOTH_STORES } from "../testing/both-stores.ts";
-import { BAD_VERSION, conditionsIn, DeploymentBench, SUITE } from "../testing/deployment-bench.ts";
+import { BAD_VERSION, conditionsIn, DeploymentBench, FIXTURE_SUITE, SUITE } from "../testing/deployment-bench.ts";
 import { until } from "../testing/engine.ts";
 import { expectError } from "../testing/host.ts";
 import { ended } from "../testing/workbench.ts";
@@ -84,6 +84,17 @@ describe.each(BOTH_STORES)("a promotion that an evaluation has to speak for, on 
     expect(await unmet(agent, evalRunId, BAD_VERSION)).toEqual({ score: "0.5 and not passed, as scored" });
     await agent.policy({ promote: { staged: { requiredEval: { suite: SUITE, requiredPassScore: 0.5 } } } });
     await agent.done({ ...TO_STAGED, version: BAD_VERSION, evalRunId });
+  });
+
+  test("is refused with one whose fixtures were never used, unless the policy allows that", async () => {
+    const agent = await required("unasking", { suite: FIXTURE_SUITE });
+    const evalRunId = await agent.evaluated("1.0.0", {}, "owner", FIXTURE_SUITE);
+    expect(await unmet(agent, evalRunId)).toEqual({
+      "tools and memory": "fixtures of 1 task were never used: looks-up",
+    });
+    const requiredEval = { suite: FIXTURE_SUITE, allowUnusedFixtures: true };
+    await agent.policy({ promote: { staged: { requiredEval } } });
+    await agent.done({ ...TO_STAGED, evalRunId });
   });
 
   test("is refused with one of some of the tasks", async () => {

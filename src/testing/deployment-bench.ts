@@ -22,6 +22,14 @@ import { ended } from "./workbench.ts";
 export const SUITE = "local.test.evals.echo@1.0.0";
 const TASKS: readonly EvalTask[] = ["a", "b", "c", "d"].map((one) => goldenTask(one, one));
 
+const FIXTURE_SUITE_ID = "local.test.evals.fixtures";
+
+/** A suite that gives its task a fixture, for which the agent of the bench never asks. */
+export const FIXTURE_SUITE = `${FIXTURE_SUITE_ID}@1.0.0`;
+const FIXTURE_TASKS: readonly EvalTask[] = [
+  { ...goldenTask("looks-up", "x"), fixtures: { toolResponses: [{ tool: "crm:find", response: 1 }] } },
+];
+
 /** Answers half of the tasks wrongly. */
 export const BAD_VERSION = "6.6.6";
 
@@ -58,6 +66,10 @@ export class DeploymentBench {
     const suite = suiteOf(TASKS);
     const put = await host.ask("PUT", `/v1/host/assay/suites/${SUITE}`, { json: suite });
     expect(put.statusCode, put.payload).toBeLessThan(300);
+    const fixed = await host.ask("PUT", `/v1/host/assay/suites/${FIXTURE_SUITE}`, {
+      json: suiteOf(FIXTURE_TASKS, { suiteId: FIXTURE_SUITE_ID }),
+    });
+    expect(fixed.statusCode, fixed.payload).toBeLessThan(300);
     return new DeploymentBench(host, AGENT_ID);
   }
 
@@ -115,7 +127,7 @@ export class DeploymentBench {
     agentVersion: string,
     configurable: object = {},
     as: Who = "owner",
-    evalSuiteRef = SUITE,
+    evalSuiteRef: string = SUITE,
   ): Promise<string> {
     const json = {
       mode: "eval",

@@ -60,12 +60,12 @@ describe("a program that is an agent", () => {
 const { ASSAY_TOOLS_URL: url, ASSAY_TOOLS_TOKEN: token } = process.env;
 console.error(token);
 console.log(JSON.stringify({ url, token, spelled: [...token].join(" ") }));`;
-    const told = async () => {
+    const leaked = async () => {
       const { answer } = await watched(program(leak, gateway));
       if (answer.type !== "completed") throw new Error(answer.type);
       return answer.output as { readonly url: string; readonly token: string; readonly spelled: string };
     };
-    const [first, second] = [await told(), await told()];
+    const [first, second] = [await leaked(), await leaked()];
     expect(first.token).toBe("[REDACTED]");
     expect(first.spelled).not.toBe(second.spelled);
     const headers = { authorization: `Bearer ${first.spelled.replaceAll(" ", "")}` };

@@ -9,7 +9,7 @@ const NAMED_MAX = 10;
 
 /**
  * Whether the agent worked with the tools and the memory of the suite. Live ones answer something else, and what the agent remembers
- * may be what people told it about these very tasks; fixtures that were never used say nothing about the agent.
+ * may come from these very tasks; fixtures that were never used say nothing about the agent.
  */
 export function aboutSurroundings(
   { modes }: Pick<EvalPlan, "modes">,

@@ -89,7 +89,7 @@ describe("a task of an evaluation", () => {
     expect(report.tasks[0]?.findings).toEqual([]);
   });
 
-  test("without a fixture for a tool that it may call is told fixture_missing", async () => {
+  test("without a fixture for a tool that it may call gets fixture_missing", async () => {
     const results: unknown[] = [];
     const asks: Behaviour = async ({ tools, signal }) => {
       results.push(await tools.call("crm:lost", {}, signal));
@@ -106,10 +106,10 @@ describe("a task of an evaluation", () => {
       const entries = listed.status === "ok" ? (listed.outcome as MemoryEntry[]).map(({ content }) => content) : [];
       return { type: "completed", output: [...entries, put.status] };
     };
-    const told = async (mode: EvalMode) =>
+    const listed = async (mode: EvalMode) =>
       (await evaluated(mode, { input: [], fixtures: FIXTURES }, asks, remembering)).output;
-    expect(await told("golden")).toEqual(["writes from Austria", "forbidden"]);
-    expect(await told("live-shadow")).toEqual(["lives here", "forbidden"]);
+    expect(await listed("golden")).toEqual(["writes from Austria", "forbidden"]);
+    expect(await listed("live-shadow")).toEqual(["lives here", "forbidden"]);
   });
 
   test("in mode live-shadow finds live tools and memory in place of its fixtures", async () => {
