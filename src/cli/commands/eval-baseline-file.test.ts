@@ -114,9 +114,9 @@ describe("a baseline in a file", () => {
       tasks,
       ...content
     } = parse(BaselineFile, JSON.parse(read(made.path)), "file");
-    const said = { format, version: 1, ...content, tasks: tasks.map(({ passes: ___, ...task }) => task) };
-    const sha256 = createHash("sha256").update(canonicalJson(said)).digest("hex");
-    const path = desk.file("old.json", { ...said, sha256 });
+    const content1 = { format, version: 1, ...content, tasks: tasks.map(({ passes: ___, ...task }) => task) };
+    const sha256 = createHash("sha256").update(canonicalJson(content1)).digest("hex");
+    const path = desk.file("old.json", { ...content1, sha256 });
     const agent = desk.agents(lettersScript(letters));
     const compared = await desk.eval("run", file, ...agent, "--baseline", path, "--require-verdict");
     expect(compared).toMatchObject({

@@ -18,11 +18,13 @@ export function quotesOf({ tasks }: EvalReport): Map<string, string[]> {
     const trials = content as readonly ToldTrial[];
     const wrong = trials.filter((trial) => !trial.passed || (trial.findings ?? []).length > 0);
     const alike = byContent(wrong);
-    const isOne = alike.length === 1 && trials.every(({ trial }) => trial === 1);
+    const hasModes = new Set(trials.map(({ mode }) => mode)).size > 1;
+    // One trial in each mode, with the same outcome in all of them, needs no label.
+    const isOne = alike.length === 1 && wrong.length === trials.length && trials.every(({ trial }) => trial === 1);
     quotes.set(
       taskId,
       alike.flatMap(({ trial, modes, cached, lines }) => [
-        ...(trials.length > 1 && !isOne ? [`Trial ${trial}${marksText(modes, cached)}:`] : []),
+        ...(trials.length > 1 && !isOne ? [`Trial ${trial}${marksText(hasModes ? modes : [], cached)}:`] : []),
         ...lines,
       ]),
     );

@@ -24,20 +24,27 @@ export function warningsOf(report: Reported): string[] {
 
 /** Tasks that should have been run for a verdict and were not, in a sentence that says what to do; undefined where none is missing. */
 export function missingText({ notRun }: Pick<EvalReport, "notRun">, requireVerdict: boolean): string | undefined {
-  const missing = notRun.filter((one) => one.missing > 0);
+  const unjudged = notRun.filter((one) => one.missing > 0);
   const leftOut = requireVerdict ? notRun.filter((one) => one.missingFromBaseline > 0) : [];
+  const unjudgedModes = unjudged.map(({ mode }) => mode);
   const parts = [
-    ...missing.map(
-      ({ mode, reason, missing: count }) => `${tasksWere(count)} not run in mode ${mode}: ${notRunText(reason, mode)}`,
-    ),
+    // The same tasks in every mode: those with a rubric.
+    ...(unjudged.length === 0
+      ? []
+      : [
+          `${tasksWere(Math.max(...unjudged.map(({ missing }) => missing)))} not run in mode ${unjudgedModes.join(", ")}: ${notRunText("no_judge", "")}`,
+        ]),
     ...leftOut.map(({ mode, reason, missingFromBaseline: count }) => {
       return `${tasksOf(count)} of the baseline ${count === 1 ? "was" : "were"} not run in mode ${mode}: ${notRunText(reason, mode)}`;
     }),
   ];
   if (parts.length === 0) return undefined;
-  const modes = [...new Set([...missing, ...leftOut].map(({ mode }) => mode))].join(",");
-  const configure = missing.length > 0 ? "Configure a judge in the agents file" : "Run them";
-  return `${parts.join("; ")}. ${configure}, or do without them: --allow-missing ${modes}.`;
+  const allowed = [
+    ...(unjudgedModes.includes("rubric") ? ["rubric"] : unjudgedModes),
+    ...leftOut.map(({ mode }) => mode),
+  ];
+  const remedy = unjudged.length > 0 ? "Configure a judge in the agents file" : "Run them";
+  return `${parts.join("; ")}. ${remedy}, or do without them: --allow-missing ${[...new Set(allowed)].join(",")}.`;
 }
 
 function comparisonWarnings({ baseline, compared, leftOut }: Reported): string[] {
@@ -102,7 +109,7 @@ function notRunWarnings({ leftOut, notRun, figures, stopped }: Reported): string
   const untouched = notRun.filter(({ taskIds }) => taskIds.length > 0);
   // Modes that repeat other modes say nothing about why a task was not run in any.
   const own = untouched.filter(({ reason }) => reason !== "no_baseline" && reason !== "not_named");
-  const because = [...new Set(own.map(({ reason, mode }) => reasonText(reason, mode)))].join("; ");
+  const because = [...new Set(own.map(({ reason }) => reason))].map((reason) => reasonText(reason, own)).join("; ");
   const repeated = notRun.filter(
     ({ mode, reason, taskIds, taskCount }) =>
       reason === "not_named" ||
@@ -118,12 +125,15 @@ function notRunWarnings({ leftOut, notRun, figures, stopped }: Reported): string
   ];
 }
 
-function reasonText(reason: EvalReport["notRun"][number]["reason"], mode: string): string {
-  const text = notRunText(reason, mode);
-  return reason === "no_judge" ? `${text} (mode ${mode})` : text;
+type NotRun = EvalReport["notRun"][number];
+
+function reasonText(reason: NotRun["reason"], entries: readonly NotRun[]): string {
+  const modes = entries.filter((one) => one.reason === reason).map(({ mode }) => mode);
+  const text = notRunText(reason, modes.join(", "));
+  return reason === "no_judge" ? `${text} (mode ${modes.join(", ")})` : text;
 }
 
-function modeReason(reason: EvalReport["notRun"][number]["reason"]): string {
+function modeReason(reason: NotRun["reason"]): string {
   return reason === "not_asked" ? "it was not asked for" : notRunText(reason, "");
 }
 

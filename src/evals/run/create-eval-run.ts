@@ -78,7 +78,7 @@ async function planOf(
   if (binding === undefined) {
     throw refuse(`this host does not know how to call ${agentId}; bind it in the agents file`);
   }
-  const tasks = chosen(tasksOfModes(suite, modes), configurable);
+  const tasks = chosen(tasksOfModes(suite, modes), services, configurable);
   checkTools(binding, agentId, tasks, modes);
   checkSize(services, tasks);
   checkCost(services, suite, configurable);
@@ -98,7 +98,7 @@ async function planOf(
     agentHash: agent.contentHash,
     modes,
     ...(modesNotRun.length === 0 ? {} : { modesNotRun }),
-    ...(configurable.taskIds === undefined ? {} : { tasksChosen: true }),
+    tasksChosen: configurable.taskIds !== undefined,
     ...(allowMissing === undefined ? {} : { allowMissing }),
     taskIds: tasks.map(({ taskId }) => taskId),
     trials,
@@ -155,14 +155,18 @@ function checkFit(suite: AgentEvalSuite, agent: InstalledAgent, { anyAgent }: Ev
   }
 }
 
-/** An empty selection is never a pass. */
-function chosen(tasks: readonly EvalTask[], { taskIds }: EvalConfigurable): EvalTask[] {
+/** An empty selection is never a pass. A rubric is scored by a judge in every mode, so without one its task is not run in any. */
+function chosen(tasks: readonly EvalTask[], { judge }: EvalServices, { taskIds }: EvalConfigurable): EvalTask[] {
+  const canBeScored = ({ expected }: EvalTask) => expected.kind === "golden" || judge !== undefined;
   const unknown = (taskIds ?? []).filter((wanted) => !tasks.some(({ taskId }) => taskId === wanted));
   if (unknown.length > 0)
     throw refuse(`configurable.taskIds names tasks that these modes do not have: ${unknown.slice(0, 10).join(", ")}`);
   const selected = tasks.filter(({ taskId }) => taskIds === undefined || taskIds.includes(taskId));
   if (selected.length === 0) throw refuse("no task is left to evaluate; choose other modes or other taskIds");
-  return selected;
+  const scorable = selected.filter(canBeScored);
+  if (scorable.length === selected.length || (taskIds === undefined && scorable.length > 0)) return scorable;
+  const unscorable = selected.filter((task) => !canBeScored(task)).map(({ taskId }) => taskId);
+  throw refuse(`no judge is configured, and these tasks need one: ${unscorable.slice(0, 10).join(", ")}`);
 }
 
 /** Fixtures that cannot reach the agent would make a verdict about something else. */

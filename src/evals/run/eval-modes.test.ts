@@ -114,6 +114,27 @@ describe("an evaluation that names no modes", () => {
   });
 });
 
+test("without a judge a task with a rubric is run in no mode, since none could score it", async () => {
+  const rubric: EvalTask["expected"] = { kind: "rubric", rubric: [{ criterion: "is polite", weight: 1 }] };
+  const evaluated = await hostOf([task("a"), { taskId: "b", input: "b", expected: rubric }], {
+    modes: ["golden", "rubric", "adversarial"],
+  });
+  const { report, summary } = await evaluated();
+  expect(summary.tasks.map(({ taskId, passed }) => [taskId, passed])).toEqual([["a", true]]);
+  expect(report.notRun.map(({ mode, reason, taskIds, missing }) => [mode, reason, taskIds, missing])).toEqual([
+    ["rubric", "no_judge", ["b"], 1],
+    ["adversarial", "no_judge", ["b"], 1],
+  ]);
+  expect(report.warnings).toContain(
+    "1 of 2 tasks of the suite was not run: no judge is configured (mode rubric, adversarial).",
+  );
+  const allowed = await evaluated({ allowMissing: ["rubric"] });
+  expect(allowed.report.notRun.map(({ missing }) => missing)).toEqual([0, 0]);
+  await expect(evaluated({ taskIds: ["a", "b"] })).rejects.toMatchObject({
+    details: { problem: "no judge is configured, and these tasks need one: b" },
+  });
+});
+
 describe("a task in several modes", () => {
   test("has live tools in live-shadow only, and its own trials in each mode", async () => {
     const evaluated = await hostOf([task("a")]);
@@ -184,7 +205,7 @@ describe("a task in several modes", () => {
 describe("a comparison", () => {
   const five = ["a", "b", "c", "d", "e"].map(task);
 
-  test("of an agent with its own baseline is exactly 0, whatever modes and tasks either side has beside", async () => {
+  test("of an agent with its own baseline is exactly 0, whatever other modes and tasks either side has", async () => {
     const evaluated = await hostOf([...five, goldenTask("f", "?", "never")]);
     const first = await evaluated({ evalModes: ["golden"], taskIds: ["a", "b", "c", "d", "e"] });
     const second = await evaluated({ baselineRunId: first.runId });

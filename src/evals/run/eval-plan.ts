@@ -20,7 +20,10 @@ export const EvalPlan = Type.Object(
     modesNotRun: Type.Optional(
       Type.Array(Type.Object({ mode: Type.Enum([...EVAL_MODES]), reason: Type.Enum([...NOT_RUN_REASONS]) }, closed)),
     ),
-    /** The caller named the tasks: those that are left out are not missing. */
+    /**
+     * The caller named the tasks: those that are left out are not missing. Where the caller did not, a task of these modes that is left out
+     * needs a judge, and there is none. Absent in plans of earlier versions.
+     */
     tasksChosen: Type.Optional(Type.Boolean()),
     /** Modes and tasks that need not be run for a verdict. */
     allowMissing: Type.Optional(Type.Array(Name)),

@@ -27,8 +27,8 @@ export function notRunOf(plan: EvalPlan, suite: AgentEvalSuite, baseline: readon
 }
 
 /** Plans of earlier versions do not say why: what they left out counts as left out by choice, as it did then. */
-function reasonOf({ modes, modesNotRun = [], baselineRunId }: EvalPlan, mode: EvalMode): NotRunReason {
-  if (modes.includes(mode)) return "not_chosen";
+function reasonOf({ modes, modesNotRun = [], tasksChosen, baselineRunId }: EvalPlan, mode: EvalMode): NotRunReason {
+  if (modes.includes(mode)) return tasksChosen === false ? "no_judge" : "not_chosen";
   const recorded = modesNotRun.find((one) => one.mode === mode)?.reason;
   return recorded ?? (mode === "regression" && baselineRunId === undefined ? "no_baseline" : "not_asked");
 }
@@ -47,7 +47,11 @@ function entryOf(
   baseline: ReadonlyMap<string, ComparedTask>,
 ): EvalNotRun {
   const ids = tasks.map(({ taskId }) => taskId);
-  const needed = allowMissing.includes(mode) ? [] : ids.filter((taskId) => !allowMissing.includes(taskId));
+  // Only tasks with a rubric want a judge: their own mode allows them to be missing in every mode.
+  const modes: EvalMode[] = reason === "no_judge" ? [mode, "rubric"] : [mode];
+  const needed = modes.some((one) => allowMissing.includes(one))
+    ? []
+    : ids.filter((taskId) => !allowMissing.includes(taskId));
   const isCompared = BY_CHOICE.includes(reason) && !REPEATING.includes(mode);
   const inNoMode = ids.filter((taskId) => !ran.has(taskId));
   const isInBaseline = (taskId: string) => {

@@ -185,3 +185,32 @@ describe("any aggregate", () => {
     }
   });
 });
+
+test("a task in several modes has the figures of its worst pass, and the trials of all", () => {
+  const trial = (mode: string, score: number) => ({ mode, score, passed: score === 1, latencyMs: 10, costUsd: 1 });
+  const trials = [trial("golden", 1), trial("golden", 1), trial("adversarial", 1), trial("adversarial", 0)];
+  const { tasks, aggregate: figures } = aggregate([{ taskId: "a", bar: 1, trials }], { seed: 1 });
+  expect(tasks).toMatchObject([
+    {
+      score: 0.5,
+      passed: false,
+      flaky: true,
+      trials: { scored: 4, passed: 3, errors: 0 },
+      atK: [
+        { k: 1, passAtK: { value: 0.5 } },
+        { k: 2, passAtK: { value: 1 }, passHatK: { value: 0 } },
+      ],
+      latencyMs: 10,
+      costUsd: 4,
+    },
+  ]);
+  expect(figures).toMatchObject({ tasks: { total: 1, scored: 1 }, trials: { total: 4 }, score: { value: 0.5 } });
+  const steady = [trial("golden", 1), trial("live-shadow", 0)];
+  expect(aggregate([{ taskId: "a", bar: 1, trials: steady }], { seed: 1 }).tasks).toMatchObject([
+    { score: 0, flaky: false },
+  ]);
+  const broken = { mode: "live-shadow", error: { code: "agent_crashed" } };
+  expect(aggregate([{ taskId: "a", bar: 1, trials: [trial("golden", 1), broken] }], { seed: 1 }).tasks).toMatchObject([
+    { score: null, passed: false },
+  ]);
+});

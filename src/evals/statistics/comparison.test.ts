@@ -2,10 +2,11 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { AppError } from "../../protocol/errors.ts";
 import { Comparison, SuiteComparisons } from "../../protocol/eval-statistics.ts";
+import type { EvalMode } from "../../protocol/eval-suite.ts";
 import { matches } from "../../protocol/schema.ts";
 import { pick, randomFrom } from "../../testing/random-workflow.ts";
 import { compare, compareSuites } from "./comparison.ts";
-import type { TaskResult } from "./pair-tasks.ts";
+import { pairTasks, sharedDelta, type TaskResult } from "./pair-tasks.ts";
 
 function results(scores: readonly (number | null)[], bar = 1): TaskResult[] {
   return scores.map((score, i) => ({ taskId: `task-${i}`, score, passed: score !== null && score >= bar }));
@@ -247,5 +248,56 @@ describe("several suites in one decision", () => {
     ["not_enough_data", []],
   ])("have the worst verdict: %s", (verdict, suites) => {
     expect(compareSuites(suites.map((sides, i) => named(`suite-${i}`, sides))).verdict).toBe(verdict);
+  });
+});
+
+describe("tasks in several modes", () => {
+  const pass = (mode: EvalMode, score: number | null) => ({ mode, score, passed: score === 1 });
+  const task = (taskId: string, ...passes: ReturnType<typeof pass>[]) => {
+    const scores = passes.flatMap(({ score }) => score ?? []);
+    const score = scores.length < passes.length ? null : Math.min(...scores);
+    return { taskId, score, passed: score === 1, passes };
+  };
+
+  test("are one pair each, by the lowest score in the modes that both have", () => {
+    const { pairs } = pairTasks(
+      [task("a", pass("golden", 1), pass("adversarial", 0.5), pass("live-shadow", 0))],
+      [task("a", pass("golden", 1), pass("adversarial", 1))],
+    );
+    expect(pairs).toMatchObject([
+      { taskId: "a", candidate: { score: 0.5, passed: false }, baseline: { score: 1, passed: true } },
+    ]);
+  });
+
+  test("name the modes that only one side has, with how many tasks", () => {
+    const { unpairedModes, unpaired } = pairTasks(
+      [task("a", pass("golden", 1), pass("live-shadow", 0)), task("b", pass("golden", 1), pass("live-shadow", 0))],
+      [task("a", pass("golden", 1), pass("adversarial", 1)), task("b", pass("golden", 1))],
+    );
+    expect(unpairedModes).toEqual({
+      candidate: [{ mode: "live-shadow", tasks: 2 }],
+      baseline: [{ mode: "adversarial", tasks: 1 }],
+    });
+    expect(unpaired).toEqual({ candidate: [], baseline: [] });
+  });
+
+  test("are not compared without a mode in common, and are whole where one side knows no modes", () => {
+    const live = [task("a", pass("live-shadow", 1))];
+    expect(pairTasks(live, [task("a", pass("golden", 0))])).toMatchObject({
+      pairs: [],
+      unpaired: { candidate: ["a"], baseline: ["a"] },
+    });
+    expect(pairTasks(live, [{ taskId: "a", score: 0, passed: false }]).pairs).toHaveLength(1);
+    expect(sharedDelta(live, [task("a", pass("golden", 0))])).toBeNull();
+  });
+
+  test("are errors only where a mode that both have could not be scored, and count as 0 in the difference", () => {
+    const candidate = [task("a", pass("golden", 1), pass("adversarial", null)), task("b", pass("golden", null))];
+    const baseline = [task("a", pass("golden", 1)), task("b", pass("golden", 1))];
+    expect(pairTasks(candidate, baseline)).toMatchObject({
+      pairs: [{ taskId: "a" }],
+      errored: { candidate: ["b"], baseline: [] },
+    });
+    expect(sharedDelta(candidate, baseline)).toBe(-0.5);
   });
 });
