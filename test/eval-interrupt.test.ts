@@ -58,7 +58,7 @@ test("an evaluation that is killed leaves no program and no half a file behind, 
     at("agent.sh"),
     `read -r i; [ -e pid ] || { echo "$$" > pid.new; mv pid.new pid; sleep 600; }; echo "$i"`,
   );
-  const args = ["eval", "run", "suite.json", "--command", "sh", "--arg", "agent.sh", "--json", "out.json"];
+  const args = ["eval", "run", "suite.json", "--command", "sh", "--arg", "agent.sh", "--output", "out.json"];
   const options = { cwd: folder, stdio: "ignore", env: { ...process.env, ASSAY_URL: "" } } as const;
   const first = spawn(process.execPath, [BIN, ...args], options);
   await eventually(() => expect(existsSync(at("pid"))).toBe(true));
@@ -123,7 +123,7 @@ test("an evaluation that was killed goes on where it was, and what has its score
     err: expect.stringContaining("other tasks"),
   });
   writeFileSync(at("suite.json"), JSON.stringify(suite));
-  expect(await ended(run("--resume", "latest", "--json", "out.json"))).toMatchObject({ code: 0 });
+  expect(await ended(run("--resume", "latest", "--output", "out.json"))).toMatchObject({ code: 0 });
   expect(readFileSync(at("asked"), "utf8")).toBe("abbc");
   expect(JSON.parse(readFileSync(at("out.json"), "utf8"))).toMatchObject({ verdict: "passed" });
   expect(await ended(run("--resume", "latest"))).toMatchObject({

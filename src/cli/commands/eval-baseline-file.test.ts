@@ -59,7 +59,7 @@ describe("a baseline in a file", () => {
     const desk = new EvalDesk();
     const file = desk.file("suite.json", suite);
     const out = (name: string) => join(desk.folder, name);
-    const files = ["--junit", out("j"), "--json", out("r"), "--md", out("m"), "--sarif", out("s")];
+    const files = ["--junit", out("j"), "--output", out("r"), "--md", out("m"), "--sarif", out("s")];
     const bad = desk.agents(lettersScript(letters, "abcdefg"));
     const worse = await desk.eval("run", file, ...bad, "--baseline", made.path, "--require-verdict", ...files);
     expect(worse).toMatchObject({ code: 1, out: expect.stringContaining("it got worse than its baseline") });

@@ -8,7 +8,7 @@ import { dollars } from "../dollars.ts";
 import { isBaselineFile, loadBaselineFile } from "../evals/baseline-file.ts";
 import { ownConfig, wantsServer } from "../evals/choose-home.ts";
 import { chosenTasks } from "../evals/chosen-tasks.ts";
-import { checkFiles, writeFiles } from "../evals/eval-files.ts";
+import { checkFiles, jsonText, writeFiles } from "../evals/eval-files.ts";
 import type { EvalHome } from "../evals/eval-home.ts";
 import { ignoreHint } from "../evals/ignore-hint.ts";
 import { namedBaseline } from "../evals/named-baseline.ts";
@@ -67,7 +67,7 @@ export async function evalRun(call: EvalRunCall): Promise<number> {
       await home.untilEnded(runId, told, signal);
       const outcome = await outcomeOf(home, runId, demands);
       const places = suite.file === undefined ? {} : { places: placesOf(suite.loaded, suite.file) };
-      io.out(reportText(outcome, io.paint));
+      io.out(call.json ? jsonText(outcome, flags) : reportText(outcome, io.paint));
       if (outcome.conclusion.verdict === "unreachable" && own?.type === "command" && /\s/.test(own.program)) {
         io.err("assay: --command takes the program alone; its arguments go with --arg.");
       }

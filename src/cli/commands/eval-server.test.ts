@@ -30,7 +30,7 @@ describe("assay eval with a server", () => {
     const file = suite();
     const desk = new EvalDesk();
     const json = desk.file("r.json", "");
-    const ran = await assay(["run", file, "--agent", AGENT_ID, "--json", json]);
+    const ran = await assay(["run", file, "--agent", AGENT_ID, "--output", json]);
     expect(ran).toMatchObject({
       code: 0,
       out: expect.stringMatching(/✗ f +score 0\n[\s\S]*expected: f\n {4}output: +\?/),

@@ -1,11 +1,10 @@
-import { evalJsonText } from "../../formats/eval/eval-json.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { Call } from "../command.ts";
 import { withHome } from "../evals/choose-home.ts";
-import { checkFiles, writeFiles } from "../evals/eval-files.ts";
+import { checkFiles, jsonText, writeFiles } from "../evals/eval-files.ts";
 import type { EvalHome } from "../evals/eval-home.ts";
 import { latestEval } from "../evals/latest-eval.ts";
-import { NO_DEMANDS, outcomeOf, withoutContent } from "../evals/outcome-of.ts";
+import { NO_DEMANDS, outcomeOf } from "../evals/outcome-of.ts";
 import { reportText } from "../evals/report-text.ts";
 import type { EVAL_FILES_FLAGS } from "../specs/eval.ts";
 
@@ -14,7 +13,7 @@ export async function evalShow(call: Call<typeof EVAL_FILES_FLAGS>): Promise<und
   checkFiles(flags);
   await withHome(call, async (home) => {
     const outcome = await outcomeOf(home, args[0] ?? (await latest(home)), NO_DEMANDS);
-    if (json) io.out(evalJsonText(flags.withContent ? outcome : withoutContent(outcome)).trimEnd());
+    if (json) io.out(jsonText(outcome, flags));
     else io.out(reportText(outcome, io.paint));
     await writeFiles(outcome, flags);
   });

@@ -35,7 +35,7 @@ export async function judgeCalibrate(call: CalibrateCall): Promise<number> {
       await home.untilEnded(runId, undefined, signal);
       const { status, certificateId, error } = await home.judge.ended(runId);
       if (certificateId === undefined) {
-        io.err(printable(`assay: ${runId} ${status}: ${error?.message ?? "it issued no certificate"}`));
+        io.err(printable(`error: ${runId} ${status}: ${error?.message ?? "it issued no certificate"}`));
         return EXIT.noVerdict;
       }
       const view = await home.judge.certificate(certificateId);

@@ -20,6 +20,11 @@ const AGENTS: readonly SettingName[] = [
 ];
 
 export const EVAL_FILES_FLAGS = {
+  output: {
+    type: "text",
+    value: "FILE",
+    summary: "Write figures, intervals and the verdict as JSON, as --json prints them.",
+  },
   junit: { type: "text", value: "FILE", summary: "Write the tasks as JUnit XML." },
   md: { type: "text", value: "FILE", summary: "Write a summary with the differences as Markdown." },
   sarif: { type: "text", value: "FILE", summary: "Write what did not pass as SARIF 2.1.0." },
@@ -108,7 +113,6 @@ export const EVAL_RUN_FLAGS = {
   },
   anyAgent: { type: "switch", summary: "Take the suite although it was made for another agent." },
   ...DEMANDS,
-  json: { type: "text", value: "FILE", summary: "Write figures, intervals and the verdict as JSON." },
   ...EVAL_FILES_FLAGS,
 } as const satisfies Flags;
 
