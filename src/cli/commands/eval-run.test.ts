@@ -202,12 +202,13 @@ describe("assay eval run without a server", () => {
     const suite = desk.file("suite.json", lettersSuite("a"));
     const agent = desk.agents(lettersScript("a"));
     await desk.eval("run", suite, ...agent);
-    const store = await openSqliteStore({ path: join(desk.folder, "data", "assay.db") });
+    const store = await openSqliteStore({ path: join(desk.folder, "data", "evals.db") });
     try {
       const { code, err } = await desk.eval("run", suite, ...agent);
-      expect({ code, err }).toMatchObject({ code: 2, err: expect.stringMatching(/in use by process .*--url/) });
-      const program = await desk.eval("run", suite, "--command", "x");
-      expect(program).toMatchObject({ code: 2, err: expect.stringContaining("elsewhere with --data DIR") });
+      expect({ code, err }).toMatchObject({
+        code: 2,
+        err: expect.stringMatching(/in use by process .*another evaluation.*elsewhere with --data DIR/),
+      });
     } finally {
       await store.close();
     }
@@ -218,7 +219,7 @@ describe("assay eval run without a server", () => {
     const suite = desk.file("suite.json", lettersSuite("a"));
     const agent = desk.agents(lettersScript("a"));
     await desk.eval("run", suite, ...agent);
-    const path = join(desk.folder, "data", "assay.db");
+    const path = join(desk.folder, "data", "evals.db");
     const store = await openSqliteStore({ path });
     const host = engineOn(store);
     await register(host, workflow({ id: "noop", nodes: { a: "core.noop" } }));

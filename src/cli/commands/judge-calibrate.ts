@@ -1,9 +1,10 @@
-import { refText } from "../../evals/suite/suite-ref.ts";
+import { parseSuiteRef, refText } from "../../evals/suite/suite-ref.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { CalibrateJudge } from "../../protocol/judge-certificate-api.ts";
 import type { Call } from "../command.ts";
 import { dollars } from "../dollars.ts";
 import { chosenHome } from "../evals/choose-home.ts";
+import { evalNamed } from "../evals/latest-eval.ts";
 import { type NamedSuite, namedSuite } from "../evals/suite-argument.ts";
 import { EXIT } from "../exit-codes.ts";
 import { bringTape, tapeFiles } from "../judges/bring-tape.ts";
@@ -28,11 +29,17 @@ export async function judgeCalibrate(call: CalibrateCall): Promise<number> {
     try {
       const note = suite.file === undefined ? undefined : await home.keepSuite(suite.loaded);
       if (note !== undefined) io.err(`assay: ${note}`);
+      const suiteId = parseSuiteRef(suite.file === undefined ? suite.ref : refText(suite.loaded.suite)).suiteId;
+      const judged: string[] = [];
+      for (const one of named) judged.push(await evalNamed(home, one, { suiteId }));
       const brought: string[] = [];
       for (const files of tapes) brought.push(await bringTape(home.judge, files, io));
-      const runIds = [...new Set([...named, ...brought])];
+      const runIds = [...new Set([...judged, ...brought])];
       const runId = await home.judge.calibrate(requestOf(call, suite, runIds));
-      await home.untilEnded(runId, undefined, signal);
+      await home.untilEnded(runId, undefined, signal).catch(async (error: unknown) => {
+        if (signal.aborted) await home.cancel(runId);
+        throw error;
+      });
       const { status, certificateId, error } = await home.judge.ended(runId);
       if (certificateId === undefined) {
         io.err(printable(`error: ${runId} ${status}: ${error?.message ?? "it issued no certificate"}`));

@@ -67,7 +67,8 @@ export const EVAL_RUN_FLAGS = {
   baseline: {
     type: "text",
     value: "NAME",
-    summary: "Compare with this baseline, with the run of this id, or with the one in this file (FILE.json).",
+    summary:
+      "Compare with this baseline, with the run of this id (latest for the newest one), or with the one in this file (FILE.json).",
   },
   trials: { type: "integer", value: "N", min: 1, summary: "How often each task is tried; 1 unless told otherwise." },
   concurrency: { type: "integer", value: "N", min: 1, summary: "Tasks that run at the same time." },
@@ -138,7 +139,7 @@ export const evalRun = command({
 
 const RUN = {
   name: "RUN",
-  summary: "The id of an evaluation; the latest one unless told otherwise.",
+  summary: "The id of an evaluation; latest, the newest one, unless given.",
   optional: true,
 } as const;
 
@@ -173,8 +174,11 @@ export const evalCompare = command({
   summary: "Say whether the difference between two evaluations is real.",
   about: "Tasks are paired by id. Both have to be of the same version of a suite.",
   args: [
-    { name: "RUN", summary: "The evaluation in question." },
-    { name: "BASELINE", summary: "The name of a baseline, its file (FILE.json), or the id of an evaluation." },
+    { name: "RUN", summary: "The evaluation in question; latest for the newest one that has completed." },
+    {
+      name: "BASELINE",
+      summary: "The name of a baseline, its file (FILE.json), or the id of an evaluation; latest for the newest one.",
+    },
   ],
   flags: EVAL_COMPARE_FLAGS,
   settings: EITHER,
