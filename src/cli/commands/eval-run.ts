@@ -19,7 +19,7 @@ import type { OwnAgent } from "../evals/own-agent.ts";
 import { progressBar } from "../evals/progress-bar.ts";
 import { reportText } from "../evals/report-text.ts";
 import { checkResuming, resumeEval } from "../evals/resume-eval.ts";
-import { type NamedSuite, namedSuite, placesOf } from "../evals/suite-argument.ts";
+import { type NamedSuite, placesOf, suiteGiven } from "../evals/suite-argument.ts";
 import { suiteNames } from "../known-names.ts";
 import { split } from "../name-list.ts";
 import { orNearest } from "../nearest.ts";
@@ -39,7 +39,7 @@ export async function evalRun(call: EvalRunCall): Promise<number> {
   }
   checkFiles(flags);
   const own = ownAgentOf(flags);
-  const suite = namedSuite(args[0] ?? "", io);
+  const suite = await suiteGiven(args[0] ?? "", call);
   const { baseline } = flags;
   const baselineFile =
     baseline !== undefined && isBaselineFile(baseline) ? await loadBaselineFile(baseline) : undefined;
@@ -75,7 +75,7 @@ export async function evalRun(call: EvalRunCall): Promise<number> {
         throw error;
       });
       const outcome = await outcomeOf(home, runId, demands);
-      const places = suite.file === undefined ? {} : { places: placesOf(suite.loaded, suite.file) };
+      const places = suite.file === undefined || suite.isFetched ? {} : { places: placesOf(suite.loaded, suite.file) };
       io.out(call.json ? jsonText(outcome, flags) : reportText(outcome, io.paint));
       if (outcome.conclusion.verdict === "unreachable" && own?.type === "command" && /\s/.test(own.program)) {
         io.err("assay: --command takes the program alone; its arguments go with --arg.");

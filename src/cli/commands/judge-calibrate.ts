@@ -5,7 +5,7 @@ import type { Call } from "../command.ts";
 import { dollars } from "../dollars.ts";
 import { chosenHome } from "../evals/choose-home.ts";
 import { evalNamed } from "../evals/latest-eval.ts";
-import { type NamedSuite, namedSuite } from "../evals/suite-argument.ts";
+import { type NamedSuite, suiteGiven } from "../evals/suite-argument.ts";
 import { EXIT } from "../exit-codes.ts";
 import { bringTape, tapeFiles } from "../judges/bring-tape.ts";
 import { certificateText } from "../judges/certificate-text.ts";
@@ -23,7 +23,7 @@ export async function judgeCalibrate(call: CalibrateCall): Promise<number> {
   if (tapes.length === 0 && named.length === 0) {
     throw new AppError("unusable_input", { problem: "name what people judged: --run RUN, or --tape FILE" });
   }
-  const suite = namedSuite(args[0] ?? "", io);
+  const suite = await suiteGiven(args[0] ?? "", call);
   return interruptible(io, "The calibration was cancelled; no certificate was issued.", async (signal) => {
     const home = await chosenHome(call);
     try {

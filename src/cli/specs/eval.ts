@@ -124,7 +124,12 @@ export const evalRun = command({
     "Without --url it needs no server: it runs in this process and keeps what it finds in the data folder. With --url (or ASSAY_URL) " +
     "the server does it, with an agent that it knows. JSON, JUnit and SARIF files hold figures and no text of a task or an " +
     "output, unless --with-content; the terminal and the Markdown file show the differences. An evaluation of nothing is never a pass.",
-  args: [{ name: "SUITE", summary: "A JSON file, or the id@version of a suite that is kept." }],
+  args: [
+    {
+      name: "SUITE",
+      summary: "A JSON file, the id@version or URI of a suite that is kept, or https://…#sha256=DIGEST.",
+    },
+  ],
   flags: EVAL_RUN_FLAGS,
   settings: [...EITHER, ...AGENTS],
   examples: [
