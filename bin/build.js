@@ -23,8 +23,9 @@ const lockPollMs = 50;
 const supersededMs = 500;
 
 /**
- * Brings `dist` up to date and says whether it can be used. Silent when there is nothing to do or all went well;
- * complaints go to stderr. Does nothing in an installed package, which has no sources.
+ * Brings `dist` up to date and says whether it can be used. Silent when there is nothing to do; a build announces itself in one
+ * line, because it takes seconds in which nothing else is seen. Standard output is left to the command. Does nothing in an
+ * installed package, which has no sources.
  */
 export function ensureBuilt({ force = false } = {}) {
   if (!fs.existsSync(join(root, "src"))) return true;
@@ -103,7 +104,7 @@ function readFolder(path) {
  * because each compiles into its own directory.
  */
 function takeLock() {
-  for (;;) {
+  for (let waits = 0; ; waits++) {
     try {
       fs.mkdirSync(lock);
       fs.writeFileSync(join(lock, "pid"), String(process.pid));
@@ -111,6 +112,7 @@ function takeLock() {
     } catch (error) {
       if (errorCode(error) !== "EEXIST" && errorCode(error) !== "ENOENT") throw error;
     }
+    if (waits === 0) process.stderr.write("assay: waiting for another process that is building…\n");
     if (lockIsStale()) fs.rmSync(lock, { recursive: true, force: true });
     else sleep(lockPollMs);
   }
@@ -152,6 +154,7 @@ function build() {
     if (!tsc || !isInstalled("rolldown")) {
       return asItIs("the packages that build it are not installed", "run npm ci with development dependencies");
     }
+    process.stderr.write("assay: building, this takes a few seconds…\n");
     const options = ["-p", "tsconfig.build.json", "--outDir", out, "--pretty", String(!!process.stderr.isTTY)];
     if (!runNode([tsc, ...options])) return false;
     if (!runNode([join(root, "bin", "bundle.js"), out])) return false;

@@ -17,6 +17,8 @@ import { tempDir } from "../src/testing/temp-dir.ts";
 
 const repository = fileURLToPath(new URL("..", import.meta.url));
 const good = "export async function main(argv: string[]): Promise<number> {\n  console.log(argv);\n  return 3;\n}\n";
+const BUILDING = "assay: building, this takes a few seconds…\n";
+const WAITING = "assay: waiting for another process that is building…\n";
 let checkout: string;
 
 beforeEach(() => {
@@ -33,7 +35,14 @@ beforeEach(() => {
 
 describe("a checkout that was never built", () => {
   test("builds on first use, hands over the arguments and takes the exit code", async () => {
-    expect(await node("bin/assay.js", "run", "--x")).toEqual({ code: 3, stdout: "[ 'run', '--x' ]\n", stderr: "" });
+    expect(await node("bin/assay.js", "run", "--x")).toMatchObject({ code: 3, stdout: "[ 'run', '--x' ]\n" });
+  });
+
+  test("says on standard error that it is building, and is silent when nothing is built", async () => {
+    expect(await node("bin/assay.js")).toEqual({ code: 3, stdout: "[]\n", stderr: BUILDING });
+    expect(await node("bin/assay.js")).toEqual({ code: 3, stdout: "[]\n", stderr: "" });
+    write("src/cli/main.ts", good.replace("return 3", "return 4"));
+    expect(await node("bin/assay.js")).toEqual({ code: 4, stdout: "[]\n", stderr: BUILDING });
   });
 
   test("answers --version without building", async () => {
@@ -44,7 +53,9 @@ describe("a checkout that was never built", () => {
 
   test("serves many processes that start together and leaves nothing behind", async () => {
     const answers = await Promise.all(Array.from({ length: 6 }, () => node("bin/assay.js")));
-    expect(answers).toEqual(answers.map(() => ({ code: 3, stdout: "[]\n", stderr: "" })));
+    expect(answers).toMatchObject(answers.map(() => ({ code: 3, stdout: "[]\n" })));
+    expect(answers.filter(({ stderr }) => stderr.includes(BUILDING))).toHaveLength(1);
+    for (const { stderr } of answers) expect(["", BUILDING, WAITING]).toContain(stderr);
     expect(readdirSync(checkout).filter((name) => name.endsWith(".tmp"))).toEqual([]);
   });
 

@@ -9,40 +9,66 @@ import { tempDir } from "../src/testing/temp-dir.ts";
 
 const BIN = fileURLToPath(new URL("../bin/assay.js", import.meta.url));
 
-test("ctrl-c cancels an evaluation and ends what it started", async () => {
+test("ctrl-c ends what an evaluation started, and --resume goes on with it", async () => {
   const folder = tempDir();
   const at = (name: string) => join(folder, name);
-  const task = { taskId: "slow", input: 1, expected: { kind: "golden", match: { strategy: "exact", value: "x" } } };
+  const tasks = ["a", "b", "c"].map((taskId) => ({
+    taskId,
+    input: taskId,
+    expected: { kind: "golden", match: { strategy: "exact", value: taskId } },
+  }));
   writeFileSync(
     at("suite.json"),
-    JSON.stringify({ suiteId: "acme.evals.slow", version: "1.0.0", modes: ["golden"], tasks: [task] }),
+    JSON.stringify({ suiteId: "acme.evals.slow", version: "1.0.0", modes: ["golden"], tasks }),
   );
+  // The second task is not answered until there is a file `go`.
   writeFileSync(
     at("agent.mjs"),
-    `import { writeFileSync } from "node:fs"; writeFileSync("pid", String(process.pid)); setInterval(() => {}, 1000);`,
+    `import { appendFileSync, existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+    const asked = JSON.parse(readFileSync(0, "utf8"));
+    appendFileSync("asked", asked);
+    if (asked === "b") { writeFileSync("pid.new", String(process.pid)); renameSync("pid.new", "pid"); }
+    while (asked === "b" && !existsSync("go")) await new Promise((resolve) => setTimeout(resolve, 10));
+    console.log(asked);`,
   );
-  const child = spawn(process.execPath, [BIN, "eval", "run", "suite.json", "--command", "node", "--arg", "agent.mjs"], {
-    cwd: folder,
-    stdio: ["ignore", "pipe", "pipe"],
-    env: { ...process.env, ASSAY_URL: "" },
-  });
-  let err = "";
-  child.stderr.setEncoding("utf8").on("data", (text: string) => {
-    err += text;
+  const assay = async (argv: readonly string[], onStart: (child: ReturnType<typeof spawn>) => void = () => {}) => {
+    const env = { ...process.env, ASSAY_URL: "" };
+    const child = spawn(process.execPath, [BIN, "eval", ...argv], {
+      cwd: folder,
+      stdio: ["ignore", "pipe", "pipe"],
+      env,
+    });
+    const [out, err]: [string[], string[]] = [[], []];
+    child.stdout.setEncoding("utf8").on("data", (text: string) => out.push(text));
+    child.stderr.setEncoding("utf8").on("data", (text: string) => err.push(text));
+    onStart(child);
+    const [code] = await once(child, "close");
+    return { code, out: out.join(""), err: err.join("") };
+  };
+  const run = ["run", "suite.json", "--command", "node", "--arg", "agent.mjs"];
+  let started: ReturnType<typeof spawn> | undefined;
+  const first = assay([...run, "--concurrency", "1", "--output", "out.json", "--junit", "out.xml"], (child) => {
+    started = child;
   });
   await eventually(() => expect(existsSync(at("pid"))).toBe(true));
-  const pid = Number(await eventually(() => readFileSync(at("pid"), "utf8").match(/\d+/)?.[0] ?? Promise.reject()));
-  child.kill("SIGINT");
-  const [code] = await once(child, "exit");
-  expect({ code, err }).toEqual({ code: 130, err: expect.stringContaining("interrupted") });
-  expect(() => process.kill(pid, 0)).toThrow();
-  const shown = spawn(process.execPath, [BIN, "eval", "show"], { cwd: folder, env: { ...process.env, ASSAY_URL: "" } });
-  let out = "";
-  shown.stdout.setEncoding("utf8").on("data", (text: string) => {
-    out += text;
+  const pid = Number(readFileSync(at("pid"), "utf8"));
+  started?.kill("SIGINT");
+  const { code, out, err } = await first;
+  const runId = /--resume (run-[0-9a-z]+)/.exec(err)?.[1] ?? "";
+  expect({ code, out, err }).toEqual({
+    code: 130,
+    out: "",
+    err: expect.stringMatching(/interrupted\. There is no verdict, and no file was written\./),
   });
-  await once(shown, "exit");
-  expect(out).toContain("No verdict: the evaluation was cancelled");
+  expect(() => process.kill(pid, 0)).toThrow();
+  expect([existsSync(at("out.json")), existsSync(at("out.xml"))]).toEqual([false, false]);
+  expect((await assay(["show", "latest"])).out).toContain("No verdict: the evaluation has not ended");
+  writeFileSync(at("go"), "");
+  expect(await assay([...run, "--resume", runId])).toMatchObject({
+    code: 0,
+    out: expect.stringContaining("3 of 3 tasks passed"),
+  });
+  expect(readFileSync(at("asked"), "utf8")).toBe("abbc");
 });
 
 test("an evaluation that is killed leaves no program and no half a file behind, and the next one is none the worse", async () => {
@@ -58,7 +84,7 @@ test("an evaluation that is killed leaves no program and no half a file behind, 
     at("agent.sh"),
     `read -r i; [ -e pid ] || { echo "$$" > pid.new; mv pid.new pid; sleep 600; }; echo "$i"`,
   );
-  const args = ["eval", "run", "suite.json", "--command", "sh", "--arg", "agent.sh", "--json", "out.json"];
+  const args = ["eval", "run", "suite.json", "--command", "sh", "--arg", "agent.sh", "--output", "out.json"];
   const options = { cwd: folder, stdio: "ignore", env: { ...process.env, ASSAY_URL: "" } } as const;
   const first = spawn(process.execPath, [BIN, ...args], options);
   await eventually(() => expect(existsSync(at("pid"))).toBe(true));
@@ -123,7 +149,7 @@ test("an evaluation that was killed goes on where it was, and what has its score
     err: expect.stringContaining("other tasks"),
   });
   writeFileSync(at("suite.json"), JSON.stringify(suite));
-  expect(await ended(run("--resume", "latest", "--json", "out.json"))).toMatchObject({ code: 0 });
+  expect(await ended(run("--resume", "latest", "--output", "out.json"))).toMatchObject({ code: 0 });
   expect(readFileSync(at("asked"), "utf8")).toBe("abbc");
   expect(JSON.parse(readFileSync(at("out.json"), "utf8"))).toMatchObject({ verdict: "passed" });
   expect(await ended(run("--resume", "latest"))).toMatchObject({

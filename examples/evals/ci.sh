@@ -13,7 +13,7 @@ mkdir -p results
 evaluate() {
   npx assay eval run "$here/suite.json" --command node --arg "$here/agent.mjs" "$@" \
     --agent-version "${COMMIT:-unknown}" --retry-errors 2 --fail-on error,finding --budget-usd 1 \
-    --junit results/junit.xml --sarif results/evals.sarif --md results/summary.md --json results/evals.json
+    --junit results/junit.xml --sarif results/evals.sarif --md results/summary.md --output results/evals.json
 }
 
 if [ "$1" = main ]; then

@@ -1,8 +1,30 @@
+import type { FileError } from "../formats/file-error.ts";
 import type { AppError } from "../protocol/errors.ts";
+import { printable } from "./printable.ts";
 
-/** What a command says about an error that was thrown on purpose. */
+/**
+ * Every error of every command has this one form on standard error: `error: MESSAGE`, or with `--json` one object. The words before
+ * the message are those that the format of tapes prescribes, so commands about tapes are no exception.
+ */
+export function errorLine(problem: Problem, json: boolean): string {
+  return json ? JSON.stringify(problem) : `error: ${problem.message}`;
+}
+
+export interface Problem {
+  readonly error: string;
+  readonly message: string;
+  readonly details: object;
+}
+
+/** The line of an error that was thrown on purpose. */
 export function complaint({ code, details, message: text }: AppError, json: boolean): string {
   // The table ends every message with a full stop, also after a question.
   const message = text.replace(/\?\.$/, "?");
-  return json ? JSON.stringify({ error: code, message, details }) : `assay: ${message}`;
+  return errorLine({ error: code, message, details }, json);
+}
+
+/** The line of a file that cannot be loaded or written. Scripts compare its words; on a terminal control characters are replaced. */
+export function fileComplaint({ code, path, place, message }: FileError, json: boolean, isTerminal: boolean): string {
+  const shown = isTerminal && !json ? printable(message) : message;
+  return errorLine({ error: code, message: shown, details: { path, ...place } }, json);
 }

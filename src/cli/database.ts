@@ -28,8 +28,7 @@ export function sqlitePath({ data }: DatabaseConfig): string {
 }
 
 /** Before anything is opened: SQLite would only say that it cannot open a file, and not which or why. */
-function prepareFolder(config: DatabaseConfig): void {
-  const file = sqlitePath(config);
+export function prepareFolder(config: DatabaseConfig, file = sqlitePath(config)): void {
   try {
     databasePath(file);
     accessSync(config.data, constants.W_OK | constants.X_OK);

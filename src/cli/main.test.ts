@@ -44,11 +44,11 @@ describe("a mistake on the command line", () => {
     expect(await assay("srve")).toEqual({
       code: 2,
       out: "",
-      err: "assay: unknown command 'srve'. Did you mean serve?",
+      err: "error: unknown command 'srve'. Did you mean serve?",
     });
     expect(await assay("serve", "--prot", "1")).toMatchObject({
       code: 2,
-      err: "assay: unknown option '--prot'. Did you mean --port?",
+      err: "error: unknown option '--prot'. Did you mean --port?",
     });
   });
 
@@ -67,7 +67,7 @@ describe("a mistake on the command line", () => {
 
   test("in a value says how to write it", async () => {
     const { code, err } = await assay("run", "start", "w", "--input", "novalue");
-    expect({ code, err }).toEqual({ code: 2, err: "assay: --input novalue must look like NAME=VALUE." });
+    expect({ code, err }).toEqual({ code: 2, err: "error: --input novalue must look like NAME=VALUE." });
     expect(await assay("run", "start", "w", "--inputs", "[1]")).toMatchObject({ code: 2 });
     expect(await assay("run", "start", "w", "--inputs", "@/nowhere")).toMatchObject({ code: 2 });
   });
@@ -76,7 +76,7 @@ describe("a mistake on the command line", () => {
 test("a server that is not there is exit code 4 with a hint", async () => {
   const { code, out, err } = await assay("whoami", "--url", "http://127.0.0.1:9");
   expect({ code, out }).toEqual({ code: 4, out: "" });
-  expect(err).toMatch(/^assay: No answer from http:\/\/127\.0\.0\.1:9: .*Start it with `assay serve`\.$/);
+  expect(err).toMatch(/^error: No answer from http:\/\/127\.0\.0\.1:9: .*Start it with `assay serve`\.$/);
 });
 
 test("the API document needs no server and no settings", async () => {

@@ -1,8 +1,8 @@
 import { CommanderError } from "commander";
 import { FileError } from "../formats/file-error.ts";
 import { AppError } from "../protocol/errors.ts";
-import type { AnyCommand, Flag, Flags, FlagValues } from "./command.ts";
-import { complaint } from "./complaint.ts";
+import type { Flag, Flags, FlagValues } from "./command.ts";
+import { complaint, errorLine, fileComplaint } from "./complaint.ts";
 import {
   type ConfigSources,
   coloursWanted,
@@ -13,8 +13,8 @@ import {
 } from "./config.ts";
 import { EXIT, exitCodeOf } from "./exit-codes.ts";
 import { type Io, processIo } from "./io.ts";
-import { printable } from "./printable.ts";
-import { createProgram, Misuse, type ParsedCall, takesJsonFile } from "./program.ts";
+import { withoutJsonFile } from "./json-file-flag.ts";
+import { createProgram, Misuse, type ParsedCall } from "./program.ts";
 import type { Config, SettingName } from "./settings.ts";
 import { COMMANDS, GROUPS } from "./specs/all.ts";
 import { packageVersion } from "./version.ts";
@@ -28,10 +28,11 @@ export interface World {
 
 /** Parses, acts, and turns whatever happens into an exit code. The one place where the command line catches errors. */
 export async function main(
-  argv: readonly string[],
+  typed: readonly string[],
   world: World = { io: processIo(coloursWanted()) },
 ): Promise<number> {
   const { io } = world;
+  const argv = withoutJsonFile(typed, io);
   try {
     return await run(argv, world);
   } catch (error) {
@@ -107,16 +108,10 @@ function usageError({ message }: CommanderError): AppError {
   return new AppError("unusable_input", { problem });
 }
 
-function isCallOf({ name }: AnyCommand, argv: readonly string[]): boolean {
-  return name.split(" ").every((word, i) => argv[i] === word);
-}
-
 function complain(error: unknown, argv: readonly string[], io: Io): void {
-  const json = argv.includes("--json") && !COMMANDS.some((spec) => takesJsonFile(spec) && isCallOf(spec, argv));
+  const json = argv.includes("--json");
   if (error instanceof FileError) {
-    // Scripts compare these words, so nothing stands before them but what the formats say. A person is kept from control characters.
-    io.err(`error: ${io.errIsTerminal ? printable(error.message) : error.message}`);
-    if (json) io.out(JSON.stringify({ code: error.code, path: error.path, ...error.place }));
+    io.err(fileComplaint(error, json, io.errIsTerminal));
     return;
   }
   if (error instanceof AppError) {
@@ -125,5 +120,5 @@ function complain(error: unknown, argv: readonly string[], io: Io): void {
   }
   // A bug: whoever reports it needs all of it.
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  io.err(json ? JSON.stringify({ error: "internal_error", message: stack }) : `assay: unexpected failure. ${stack}`);
+  io.err(errorLine({ error: "internal_error", message: `unexpected failure. ${stack}`, details: {} }, json));
 }

@@ -78,7 +78,7 @@ function build(spec: AnyCommand, word: string, act: ProgramDeps["act"], write: (
   }
   for (const [name, flag] of Object.entries(spec.flags as Record<string, Flag>)) command.addOption(option(name, flag));
   // Help shows groups in the order of their first option: what belongs to the command comes before settings.
-  if (!takesJsonFile(spec)) command.option("--json", "print the result as JSON");
+  command.option("--json", "print the result as JSON");
   for (const name of spec.settings) for (const one of settingOptions(name)) command.addOption(one);
   if (spec.settings.length > 0) command.option("--config <FILE>", "settings to read; else assay.config.json, if any");
   command.addHelpText("after", helpTail(spec));
@@ -101,9 +101,10 @@ function build(spec: AnyCommand, word: string, act: ProgramDeps["act"], write: (
   });
 }
 
-/** Where `--json` names a file, since what is printed is for people. */
-export function takesJsonFile({ flags }: AnyCommand): boolean {
-  return Object.hasOwn(flags, "json");
+/** The words of a call of this command that belong to no flag. Nothing is checked, and nothing is done. */
+export function operandsOf(spec: AnyCommand, words: readonly string[]): string[] {
+  const none = () => undefined;
+  return build(spec, spec.name, async () => undefined, none).parseOptions([...words]).operands;
 }
 
 /** A call that cannot be understood, of a command that stands in for another program and fails as that does. */

@@ -23,8 +23,10 @@ export function cliReference(): string {
     "# Command line",
     "In a checkout the program is `npx assay`. `assay --help` shows the commands, `assay COMMAND --help` all about one. Results go to standard output, complaints " +
       "and hints to standard error; colours and progress appear on a terminal only, and never with `NO_COLOR`. Every " +
-      "command takes `--json`, which prints the result as one JSON value (`run watch`: one per line; `eval run` writes it to a file) and a complaint as " +
-      "`{ error, message, details }`.",
+      "command takes `--json`, which prints the result as one JSON value (`run watch`: one per line).",
+    "Every error of every command has one form on standard error: `error: MESSAGE`, and with `--json` the object " +
+      "`{ error, message, details }`, where `error` is a stable code. Standard output then has nothing but what was printed before. Errors about tapes and " +
+      "sidecars have the words and the exit code 1 that their [formats](formats/tape.md) prescribe, in the same form. Remarks and warnings begin with `assay: `.",
     "## Exit codes",
     table(
       ["Code", "Meaning"],

@@ -61,6 +61,8 @@ export interface Log {
 }
 
 export interface HttpSettings {
+  /** The address that others know this host by, where it is not the one of the request. */
+  readonly publicUrl?: string;
   readonly maxRequestBodyBytes: number;
   /** Of requests that bring a tape, or a body of one. */
   readonly maxTapeBytes: number;

@@ -77,7 +77,7 @@ export function handlers(deps: HttpDeps, getMetrics: Handler): Readonly<Record<O
     listWorkflows: listWorkflowsRoute,
     registerWorkflow: registerWorkflowRoute,
     getWorkflow: getWorkflowRoute,
-    createRun: createRunRoute(authorizer, evals),
+    createRun: createRunRoute(authorizer, evals, deps.settings.publicUrl),
     listRuns: listRunsRoute,
     bulkCancelRuns: bulkCancelRunsRoute,
     getRun: getRunRoute(authorizer),

@@ -6,6 +6,7 @@ import { childStatuses, listRuns, snapshot, withChildStatuses } from "../engine/
 import type { Authorizer } from "../engine/roles.ts";
 import { createEvalRun } from "../evals/run/create-eval-run.ts";
 import type { EvalServices } from "../evals/run/eval-run.ts";
+import { parseSuiteAddress, type SuiteAddress } from "../evals/suite/suite-uri.ts";
 import type {
   BulkCancelRequest,
   CancelRunRequest,
@@ -19,7 +20,11 @@ import type { RunStatus } from "../protocol/run-status.ts";
 import { digest, noneMatch } from "./etag.ts";
 import { callerOf, type Handler, type Reply, type RequestContext } from "./handler.ts";
 
-export function createRunRoute(authorizer: Pick<Authorizer, "authorize">, evals: EvalServices): Handler {
+export function createRunRoute(
+  authorizer: Pick<Authorizer, "authorize">,
+  evals: EvalServices,
+  publicUrl?: string,
+): Handler {
   return async (context) => {
     const { headers } = context.request;
     // This host hands out no test keys, so whoever asks may not.
@@ -30,12 +35,23 @@ export function createRunRoute(authorizer: Pick<Authorizer, "authorize">, evals:
     if (request.callbackUrl !== undefined) await authorizer.authorize(caller, "approvals:respond");
     const dedup = dedupOf(headers["x-dedup"]);
     const command = { caller, request, dedup, record: context.recorder(created) };
-    return created(
-      request.mode === "eval"
-        ? await createEvalRun(context.host, evals, command)
-        : await createRun(context.host, command),
-    );
+    if (request.mode !== "eval") return created(await createRun(context.host, command));
+    const suite =
+      request.evalSuiteRef === undefined ? undefined : suiteNamed(request.evalSuiteRef, headers.host, publicUrl);
+    // What is fetched is kept for the tenant, as if the caller had brought it.
+    if (suite?.type === "fetched") await authorizer.authorize(caller, "suites:write");
+    const named = suite?.type === "kept" ? { ...request, evalSuiteRef: suite.ref } : request;
+    return created(await createEvalRun(context.host, evals, { ...command, request: named }));
   };
+}
+
+/** This host is known by the address that it was asked under, and by its public one. */
+function suiteNamed(ref: string, host: string | undefined, publicUrl: string | undefined): SuiteAddress {
+  const own = [`http://${host ?? ""}`, publicUrl ?? ""].filter((one) => URL.canParse(one));
+  return parseSuiteAddress(
+    ref,
+    own.map((one) => new URL(one).host),
+  );
 }
 
 function dedupOf(header: string | string[] | undefined): boolean {

@@ -60,7 +60,14 @@ export const CreateRunRequest = Type.Object(
     scopeId: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
     callbackUrl: Type.Optional(Type.String({ minLength: 1, maxLength: 2048, pattern: "^https?://" })),
     mode: Type.Optional(Type.Literal("eval")),
-    evalSuiteRef: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
+    evalSuiteRef: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 2048,
+        description:
+          "id@version, the URI of a suite on this host, or an https URI that ends with #sha256= and the digest of the file",
+      }),
+    ),
     agentId: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
     configurable: Type.Optional(Configurable),
     tags: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 256 }), { maxItems: 100 })),

@@ -41,7 +41,13 @@ export async function evalServer(
   const bare = engineOn(store);
   const nodes = [evalNode(bare, () => all), calibrationNode(bare, () => all)];
   const nodeTypes = new Map([...bare.nodeTypes, ...nodes.map((node) => [node.typeId, node] as const)]);
-  const host = await testHost({ store, worker: true, ...options, host: { nodeTypes }, deps: { evals: all } });
+  const host = await testHost({
+    store,
+    worker: true,
+    ...options,
+    host: { ...options.host, nodeTypes },
+    deps: { evals: all },
+  });
   const keep = async (suite: AgentEvalSuite, as: Who = "owner") => {
     const answer = await host.ask("PUT", `/v1/host/assay/suites/${suite.suiteId}@${suite.version}`, {
       json: suite,

@@ -41,7 +41,7 @@ describe("deleting runs", () => {
     const runId = await greeted();
     const { code, stdout, stderr } = await server.client("run", "delete", "run-none", runId, "--yes");
     expect({ code, stdout }).toEqual({ code: 2, stdout: `${runId} deleted\n` });
-    expect(stderr).toMatch(/^assay: run-none: .*\n$/);
+    expect(stderr).toMatch(/^error: run-none: .*\n$/);
     const again = await server.client("run", "delete", runId, "--yes", "--json");
     expect(JSON.parse(again.stdout)).toMatchObject({ results: [{ runId, error: { error: "not_found" } }] });
   });

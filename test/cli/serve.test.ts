@@ -143,7 +143,7 @@ describe("a place that is taken", () => {
     const refused = await assay(["serve", "--port", String(port), "--data", data]);
     other.close();
     expect(refused).toMatchObject({ code: 2, stdout: "" });
-    expect(refused.stderr).toContain(`assay: port ${port} on 127.0.0.1 is in use; choose another with --port`);
+    expect(refused.stderr).toContain(`error: port ${port} on 127.0.0.1 is in use; choose another with --port`);
     // It made no owner key that nobody saw.
     const second = await serve(["--data", data]);
     expect(second.ownerKey).toMatch(/^assay_/);
@@ -159,7 +159,7 @@ describe("a folder for data that cannot be used", () => {
       const { code, stdout, stderr } = await assay([...command, "--data", join(file, "data")]);
       expect({ code, stdout }, command[0]).toEqual({ code: 2, stdout: "" });
       expect(stderr).toMatch(
-        /^assay: the database cannot be kept in .*a-file\/data: .*; choose a folder with --data\.\n$/,
+        /^error: the database cannot be kept in .*a-file\/data: .*; choose a folder with --data\.\n$/,
       );
     }
   });

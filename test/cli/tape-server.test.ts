@@ -67,7 +67,7 @@ describe("tape import", () => {
     expect((await run(cwd, ["run", "show", runId])).stdout).toContain("tape night.tape, digest ");
     expect(await run(cwd, ["run", "fork", runId])).toMatchObject({
       code: 2,
-      stderr: `assay: Run ${runId} was recorded elsewhere and came as a tape. It can be read and judged; it cannot be forked or replayed.\n`,
+      stderr: `error: Run ${runId} was recorded elsewhere and came as a tape. It can be read and judged; it cannot be forked or replayed.\n`,
     });
   });
 
@@ -87,8 +87,11 @@ describe("tape import", () => {
     const cwd = folderWith(`${tapeText()}{"type":"record"}\n`, []);
     const bad = await run(cwd, ["tape", "import", "night.tape", "--json"]);
     expect(bad.code).toBe(1);
-    expect(bad.stderr).toMatch(/^error: load tape night\.tape: parse tape record at line 7 in night\.tape: /);
-    expect(JSON.parse(bad.stdout)).toEqual({ code: "tape_record_parse", path: "night.tape", line: 7 });
+    expect(JSON.parse(bad.stderr)).toEqual({
+      error: "tape_record_parse",
+      message: expect.stringMatching(/^load tape night\.tape: parse tape record at line 7 in night\.tape: /),
+      details: { path: "night.tape", line: 7 },
+    });
     expect(await run(cwd, ["tape", "import", "no.tape"])).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/^error: load tape no\.tape: read no\.tape: /),

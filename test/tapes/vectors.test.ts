@@ -52,8 +52,12 @@ async function fails({ code, line, message, message_prefix }: StepError, argv: r
   else expect(result.err[0]?.slice(0, message_prefix?.length)).toBe(message_prefix);
 
   const inJson = await run(...argv, "--json");
-  expect(inJson).toMatchObject({ exit: 1, err: result.err });
-  expect(JSON.parse(inJson.out)).toMatchObject({ code, ...(line === undefined ? {} : { line }) });
+  expect(inJson).toMatchObject({ exit: 1, out: "" });
+  expect(JSON.parse(inJson.err[0] ?? "")).toMatchObject({
+    error: code,
+    message: result.err[0]?.replace(/^error: /, ""),
+    details: line === undefined ? {} : { line },
+  });
 }
 
 async function validates({ tape = "", sidecar = "", exit = -1, report, error }: Step): Promise<void> {

@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AgentDeployment, Condition, DeploymentTransition } from "../../protocol/deployment-api.ts";
 import { AppError } from "../../protocol/errors.ts";
+import type { EvalListQuery, EvalPage } from "../../protocol/eval-baseline.ts";
 import { type Client, connect } from "../client.ts";
 import type { Call, FlagValues } from "../command.ts";
+import { evalNamed } from "../evals/latest-eval.ts";
 import { EXIT, exitCodeOf } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 import { namedAgent } from "../known-names.ts";
@@ -20,7 +22,10 @@ export async function agentDeploy({ args, flags, json, config, io }: Call<typeof
   const request = requestOf(version, flags);
   try {
     const client = connect(config);
-    const asked = deploy(client, agentId, request, { waitSeconds: flags.wait ?? 0, io });
+    const asked = deploy(client, agentId, await withEval(client, agentId, request), {
+      waitSeconds: flags.wait ?? 0,
+      io,
+    });
     const record = await orNearest(asked, namedAgent(client, agentId));
     io.out(json ? JSON.stringify(record) : deploymentFields(record, io.paint));
     return EXIT.fine;
@@ -55,6 +60,13 @@ function requestOf(version: string, flags: DeployFlags): DeploymentTransition {
     ...(flags.eval === undefined ? {} : { evalRunId: flags.eval }),
     ...(reason === undefined ? {} : { reason }),
   };
+}
+
+/** `--eval latest` is the newest evaluation of this agent that has completed. */
+async function withEval(client: Client, agentId: string, request: DeploymentTransition): Promise<DeploymentTransition> {
+  if (request.evalRunId === undefined) return request;
+  const list = (query: EvalListQuery) => client.json<EvalPage>("/v1/host/assay/evals", { query });
+  return { ...request, evalRunId: await evalNamed({ list }, request.evalRunId, { agentId, status: "completed" }) };
 }
 
 /** Asks again while people have not decided, for as long as it may. */

@@ -4,6 +4,7 @@ import { formatCount } from "../amount.ts";
 import { findAuditHead } from "../audit-head.ts";
 import { type Client, connect } from "../client.ts";
 import type { Call } from "../command.ts";
+import { errorLine } from "../complaint.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 import { printable } from "../printable.ts";
@@ -25,7 +26,7 @@ export async function auditVerify({ flags, json, config, io }: Call<typeof AUDIT
   if (verdict === undefined) {
     const message =
       "this host does not serve its audit chain (auditLogIntegrity is off); nothing can be said about it.";
-    io.err(json ? JSON.stringify({ error: "capability_not_provided", message, details: {} }) : `assay: ${message}`);
+    io.err(errorLine({ error: "capability_not_provided", message, details: {} }, json));
     return EXIT.noVerdict;
   }
   if (json) io.out(JSON.stringify(verdict));

@@ -2,8 +2,7 @@ import { AppError } from "../../protocol/errors.ts";
 import type { Call } from "../command.ts";
 import { baselineText } from "../evals/baseline-text.ts";
 import { withHome } from "../evals/choose-home.ts";
-import type { EvalHome } from "../evals/eval-home.ts";
-import { latestEval } from "../evals/latest-eval.ts";
+import { evalNamed, LATEST } from "../evals/latest-eval.ts";
 import { allBaselines, namedBaseline } from "../evals/named-baseline.ts";
 import { orNearest } from "../nearest.ts";
 import { printable } from "../printable.ts";
@@ -14,20 +13,16 @@ export async function baselineSet(call: Call<typeof BASELINE_SET_FLAGS>): Promis
   const { args, flags, json, io } = call;
   const [name = "", runId] = args;
   if (flags.latest === (runId !== undefined)) throw refuse("name a RUN, or use --latest");
-  if (flags.suite !== undefined && !flags.latest) throw refuse("--suite goes with --latest");
+  const isLatest = flags.latest || runId === LATEST;
+  if (flags.suite !== undefined && !isLatest) throw refuse("--suite goes with --latest");
   const set = await withHome(call, async (home) => {
-    const chosen = runId ?? (await latest(home, flags.suite));
+    const ofSuite = flags.suite === undefined ? {} : { suiteId: flags.suite };
+    const chosen = await evalNamed(home, runId ?? LATEST, { status: "completed", ...ofSuite });
     const { suiteId } = await home.entry(chosen);
     return home.setBaseline(suiteId, name, { runId: chosen });
   });
   if (json) io.out(JSON.stringify(set));
   else io.out(printable(baselineText(set)));
-}
-
-async function latest(home: EvalHome, suiteId: string | undefined): Promise<string> {
-  const newest = await latestEval(home, { status: "completed", ...(suiteId === undefined ? {} : { suiteId }) });
-  if (newest !== undefined) return newest;
-  throw refuse(`there is no evaluation that has completed${suiteId === undefined ? "" : ` with suite ${suiteId}`}`);
 }
 
 export async function baselineList(call: Call): Promise<undefined> {

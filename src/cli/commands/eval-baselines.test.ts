@@ -104,7 +104,7 @@ describe("the cache", () => {
     await run(...named("v1"));
     expect(calls()).toBe(2);
     const json = join(desk.folder, "r.json");
-    const again = await run(...named("v1"), "--json", json);
+    const again = await run(...named("v1"), "--output", json);
     expect(calls()).toBe(2);
     expect(again).toMatchObject({ code: 0, out: expect.stringContaining("1 of 1 trials were taken from the cache") });
     expect(JSON.parse(read(json))).toMatchObject({ report: { cachedTrials: 1, tasks: [{ cached: 1 }] } });

@@ -6,7 +6,8 @@ import { isBaselineFile, loadBaselineFile } from "../evals/baseline-file.ts";
 import { withHome } from "../evals/choose-home.ts";
 import { type ComparedSide, comparisonText, fileSide } from "../evals/comparison-text.ts";
 import type { EvalHome } from "../evals/eval-home.ts";
-import { namedBaseline } from "../evals/named-baseline.ts";
+import { evalNamed, LATEST } from "../evals/latest-eval.ts";
+import { isBaseline, namedBaseline } from "../evals/named-baseline.ts";
 import { demandsOf } from "../evals/outcome-of.ts";
 import { EXIT } from "../exit-codes.ts";
 import { orNearest } from "../nearest.ts";
@@ -14,13 +15,14 @@ import type { EVAL_COMPARE_FLAGS } from "../specs/eval.ts";
 
 export async function evalCompare(call: Call<typeof EVAL_COMPARE_FLAGS>): Promise<number> {
   const { args, flags, json, io } = call;
-  const [runId = "", named = ""] = args;
+  const [given = "", named = ""] = args;
   const { failOn, requireVerdict } = demandsOf(flags);
   if (failOn.some((what) => what !== "suspect")) throw refuse("--fail-on takes suspect here");
   const { candidate, baseline } = await withHome(call, async (home) => {
-    const candidate = await wholeReport(home, runId);
+    const candidate = await wholeReport(home, await evalNamed(home, given, { status: "completed" }));
     return { candidate, baseline: await baselineSide(home, candidate, named) };
   });
+  const { runId } = candidate;
   if (candidate.suiteSha256 !== baseline.suiteSha256) {
     const [one, other] = [candidate, baseline].map((side) => `${side.suiteId}@${side.suiteVersion}`);
     throw refuse(
@@ -48,6 +50,9 @@ async function wholeReport(home: EvalHome, runId: string): Promise<EvalReport> {
 async function baselineSide(home: EvalHome, { suiteId }: EvalReport, named: string): Promise<ComparedSide> {
   if (isBaselineFile(named)) return fileSide(await loadBaselineFile(named));
   if (named.startsWith("run-")) return wholeReport(home, named);
+  if (named === LATEST && !(await isBaseline(home, suiteId, named))) {
+    return wholeReport(home, await evalNamed(home, named, { suiteId, status: "completed" }));
+  }
   const known = { baseline: namedBaseline(home, suiteId, named) };
   const { runId, imported } = await orNearest(home.baseline(suiteId, named), known);
   return imported === undefined ? wholeReport(home, runId) : fileSide(await home.exportBaseline(suiteId, named));

@@ -26,7 +26,10 @@ describe("what assay eval run is given by name", () => {
     const both = ["--failed-in", runIdIn(all.out), "--task", "*-old", "--task", "lamp*"];
     expect((await desk.eval("run", suite, ...good, ...both)).out).toContain("2 of 2 tasks");
     const typo = await desk.eval("run", suite, ...good, "--task", "lamp-odl");
-    expect(typo).toMatchObject({ code: 2, err: "assay: the suite has no task lamp-odl. Did you mean lamp-old?" });
+    expect(typo).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("error: the suite has no task lamp-odl. Did you mean lamp-old?"),
+    });
   });
 
   test("says which agent or suite there is not, and which was probably meant", async () => {

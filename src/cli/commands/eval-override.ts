@@ -3,14 +3,16 @@ import type { JudgeTaskRequest } from "../../protocol/eval-override.ts";
 import { textArgument } from "../annotation-request.ts";
 import type { Call } from "../command.ts";
 import { withHome } from "../evals/choose-home.ts";
+import { evalNamed } from "../evals/latest-eval.ts";
 import { overrideLines } from "../evals/override-text.ts";
 import type { EVAL_OVERRIDE_FLAGS } from "../specs/eval-override.ts";
 
 export async function evalOverride(call: Call<typeof EVAL_OVERRIDE_FLAGS>): Promise<undefined> {
   const { args, json, io } = call;
-  const [runId = "", taskId = "", verdict] = args;
+  const [named = "", taskId = "", verdict] = args;
   const request = requestOf(verdict, call.flags);
   await withHome(call, async (home) => {
+    const runId = await evalNamed(home, named);
     const view = await home.judgeTask(runId, taskId, request);
     if (json) return io.out(JSON.stringify(view));
     io.out(view.annotationId);

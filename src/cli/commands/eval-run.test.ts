@@ -51,7 +51,7 @@ describe("assay eval run without a server", () => {
     const suite = desk.file("suite.json", lettersSuite("ab"));
     const first = await desk.eval("run", suite, ...desk.agents(lettersScript("ab", "b")));
     const shown = await desk.eval("show");
-    expect(shown).toEqual({ code: 0, out: first.out, err: "" });
+    expect(shown).toMatchObject({ code: 0, out: first.out });
     expect(await desk.eval("show", runIdIn(first.out))).toEqual(shown);
     const told = JSON.parse((await desk.eval("show", "--json")).out);
     expect(matches(EvalResultFile, told)).toBe(true);
@@ -120,7 +120,7 @@ describe("assay eval run without a server", () => {
     const agent = desk.agents({ a: { output: "a", usage }, b: { output: "b", usage } });
     const [junit, json] = [join(desk.folder, "junit.xml"), join(desk.folder, "r.json")];
     const limits = ["--budget-usd", "0.5", "--concurrency", "1"];
-    const spent = await desk.eval("run", suite, ...agent, ...limits, "--junit", junit, "--json", json);
+    const spent = await desk.eval("run", suite, ...agent, ...limits, "--junit", junit, "--output", json);
     expect(spent).toMatchObject({
       code: 5,
       out: expect.stringMatching(/No verdict: the budget stopped it\. .* after 1 of 2 tasks/),
@@ -130,7 +130,7 @@ describe("assay eval run without a server", () => {
     expect(spent.out).toMatch(/^Partial +1 of 2 tasks done$/m);
 
     const runId = runIdIn(spent.out);
-    expect(await desk.eval("show", runId)).toEqual({ code: 0, out: spent.out, err: "" });
+    expect(await desk.eval("show", runId)).toMatchObject({ code: 0, out: spent.out });
     const refused = async (...argv: string[]) => {
       const { code, err } = await desk.eval(...argv);
       expect(code).toBe(2);
@@ -203,12 +203,13 @@ describe("assay eval run without a server", () => {
     const suite = desk.file("suite.json", lettersSuite("a"));
     const agent = desk.agents(lettersScript("a"));
     await desk.eval("run", suite, ...agent);
-    const store = await openSqliteStore({ path: join(desk.folder, "data", "assay.db") });
+    const store = await openSqliteStore({ path: join(desk.folder, "data", "evals.db") });
     try {
       const { code, err } = await desk.eval("run", suite, ...agent);
-      expect({ code, err }).toMatchObject({ code: 2, err: expect.stringMatching(/in use by process .*--url/) });
-      const program = await desk.eval("run", suite, "--command", "x");
-      expect(program).toMatchObject({ code: 2, err: expect.stringContaining("elsewhere with --data DIR") });
+      expect({ code, err }).toMatchObject({
+        code: 2,
+        err: expect.stringMatching(/in use by process .*another evaluation.*elsewhere with --data DIR/),
+      });
     } finally {
       await store.close();
     }
@@ -219,7 +220,7 @@ describe("assay eval run without a server", () => {
     const suite = desk.file("suite.json", lettersSuite("a"));
     const agent = desk.agents(lettersScript("a"));
     await desk.eval("run", suite, ...agent);
-    const path = join(desk.folder, "data", "assay.db");
+    const path = join(desk.folder, "data", "evals.db");
     const store = await openSqliteStore({ path });
     const host = engineOn(store);
     await register(host, workflow({ id: "noop", nodes: { a: "core.noop" } }));
@@ -257,7 +258,7 @@ describe("the files of an evaluation", () => {
        console.log("answered: " + ${JSON.stringify(secret)});`,
     );
     const at = (name: string) => join(desk.folder, "reports", name);
-    const files = ["--json", at("r.json"), "--junit", at("r.xml"), "--sarif", at("r.sarif"), "--md", at("r.md")];
+    const files = ["--output", at("r.json"), "--junit", at("r.xml"), "--sarif", at("r.sarif"), "--md", at("r.md")];
     const { code, out } = await desk.eval("run", suiteWith(desk), ...program, ...files);
     expect(code).toBe(1);
     expect(out).toContain(secret);
@@ -280,7 +281,37 @@ describe("the files of an evaluation", () => {
   test("a file that cannot be written is told, and nothing is left of it", async () => {
     const desk = new EvalDesk();
     const blocked = join(desk.file("file", "x"), "r.json");
-    const { code, err } = await desk.eval("run", suiteWith(desk), ...desk.agents({}), "--json", blocked);
+    const { code, err } = await desk.eval("run", suiteWith(desk), ...desk.agents({}), "--output", blocked);
     expect({ code, err }).toMatchObject({ code: 2, err: expect.stringContaining("cannot be written") });
+  });
+
+  test("--json is a switch: it prints what --output writes, and nothing else", async () => {
+    const desk = new EvalDesk();
+    const suite = suiteWith(desk);
+    const file = join(desk.folder, "r.json");
+    const printed = await desk.eval("run", "--json", suite, ...desk.agents({}), "--output", file);
+    expect(printed.out).toBe(read(file));
+    expect(JSON.parse(printed.out)).toMatchObject({ format: "assay-eval", exitCode: printed.code });
+    expect(printed.err).not.toContain("--output");
+    const refused = await desk.eval("run", "nowhere.json", ...desk.agents({}), "--json");
+    expect(refused).toMatchObject({ code: 2, out: "" });
+    expect(JSON.parse(refused.err)).toMatchObject({ error: "unusable_input", details: {} });
+  });
+
+  test("--json FILE works for one more version, with a warning", async () => {
+    const desk = new EvalDesk();
+    const suite = suiteWith(desk);
+    const at = (name: string) => join(desk.folder, name);
+    const forms = [
+      ["after.json", suite, "--json", at("after.json")],
+      ["before.json", "--json", at("before.json"), suite],
+      ["equals.json", suite, `--json=${at("equals.json")}`],
+    ] as const;
+    for (const [name, ...argv] of forms) {
+      const { out, err } = await desk.eval("run", ...argv, ...desk.agents({}));
+      expect(err).toContain("write the file with --output FILE");
+      expect(out).toMatch(/(Passed|Failed):/);
+      expect(JSON.parse(read(at(name)))).toMatchObject({ format: "assay-eval" });
+    }
   });
 });

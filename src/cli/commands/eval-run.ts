@@ -6,18 +6,20 @@ import { EVAL_MODES, type EvalMode } from "../../protocol/eval-suite.ts";
 import type { Call, FlagValues } from "../command.ts";
 import { dollars } from "../dollars.ts";
 import { isBaselineFile, loadBaselineFile } from "../evals/baseline-file.ts";
-import { ownConfig, wantsServer } from "../evals/choose-home.ts";
+import { keptText, ownConfig, wantsServer } from "../evals/choose-home.ts";
 import { chosenTasks } from "../evals/chosen-tasks.ts";
-import { checkFiles, writeFiles } from "../evals/eval-files.ts";
+import { checkFiles, jsonText, writeFiles } from "../evals/eval-files.ts";
 import type { EvalHome } from "../evals/eval-home.ts";
 import { ignoreHint } from "../evals/ignore-hint.ts";
-import { namedBaseline } from "../evals/named-baseline.ts";
+import { rememberHere, rememberServer } from "../evals/last-place.ts";
+import { evalNamed, LATEST } from "../evals/latest-eval.ts";
+import { isBaseline, namedBaseline } from "../evals/named-baseline.ts";
 import { demandsOf, outcomeOf } from "../evals/outcome-of.ts";
 import type { OwnAgent } from "../evals/own-agent.ts";
 import { progressBar } from "../evals/progress-bar.ts";
 import { reportText } from "../evals/report-text.ts";
 import { checkResuming, resumeEval } from "../evals/resume-eval.ts";
-import { type NamedSuite, namedSuite, placesOf } from "../evals/suite-argument.ts";
+import { type NamedSuite, placesOf, suiteGiven } from "../evals/suite-argument.ts";
 import { suiteNames } from "../known-names.ts";
 import { split } from "../name-list.ts";
 import { orNearest } from "../nearest.ts";
@@ -37,12 +39,13 @@ export async function evalRun(call: EvalRunCall): Promise<number> {
   }
   checkFiles(flags);
   const own = ownAgentOf(flags);
-  const suite = namedSuite(args[0] ?? "", io);
+  const suite = await suiteGiven(args[0] ?? "", call);
   const { baseline } = flags;
   const baselineFile =
     baseline !== undefined && isBaselineFile(baseline) ? await loadBaselineFile(baseline) : undefined;
   const configurable = configurableOf(flags, own, baselineFile);
-  const hint = "The evaluation was cancelled; there is no verdict. What was done is in: assay eval show";
+  let left = "The evaluation had not begun; there is no verdict.";
+  const hint = () => left;
   return interruptible(io, hint, async (signal) => {
     const { home, agentId } = await homeFor(call, own, suite);
     try {
@@ -54,9 +57,10 @@ export async function evalRun(call: EvalRunCall): Promise<number> {
       const started = (async () => {
         if (flags.resume !== undefined) return resumeEval(home, flags.resume, { suite, suiteId, agentId });
         if (baselineFile !== undefined) await home.keepBaselineFile(baselineFile);
-        if (configurable.baseline !== undefined) await home.baseline(suiteId, configurable.baseline);
+        const { baseline: name, ...rest } = configurable;
+        const compared = name === undefined ? {} : await baselineNamed(home, suiteId, name);
         const tasks = await tasksOf(home, suite, flags);
-        return home.start({ evalSuiteRef, agentId, configurable: { ...configurable, ...tasks } });
+        return home.start({ evalSuiteRef, agentId, configurable: { ...rest, ...compared, ...tasks } });
       })();
       const runId = await orNearest(started, {
         baseline: { ...namedBaseline(home, suiteId, baseline ?? ""), hint: SET_BASELINE },
@@ -64,10 +68,15 @@ export async function evalRun(call: EvalRunCall): Promise<number> {
         suite: { name: evalSuiteRef, names: async () => suiteNames(await home.suites(), evalSuiteRef) },
       });
       const told = io.errIsTerminal ? await barFor(home, runId, call) : undefined;
-      await home.untilEnded(runId, told, signal);
+      rememberPlace(call, own);
+      left = interruptText(home, runId, call);
+      await home.untilEnded(runId, told, signal).catch(async (error: unknown) => {
+        if (signal.aborted && home.afterInterrupt === "cancelled") await home.cancel(runId);
+        throw error;
+      });
       const outcome = await outcomeOf(home, runId, demands);
-      const places = suite.file === undefined ? {} : { places: placesOf(suite.loaded, suite.file) };
-      io.out(reportText(outcome, io.paint));
+      const places = suite.file === undefined || suite.isFetched ? {} : { places: placesOf(suite.loaded, suite.file) };
+      io.out(call.json ? jsonText(outcome, flags) : reportText(outcome, io.paint));
       if (outcome.conclusion.verdict === "unreachable" && own?.type === "command" && /\s/.test(own.program)) {
         io.err("assay: --command takes the program alone; its arguments go with --arg.");
       }
@@ -82,10 +91,36 @@ export async function evalRun(call: EvalRunCall): Promise<number> {
 const SET_BASELINE = "Set one with: assay eval baseline set NAME --latest";
 const BRING_AGENTS = "Bring it with --packs DIR, or bind it in a file and name that with --agents FILE.";
 
+/** Refused here where there is none, before anything is called. `latest` is the newest evaluation, unless a baseline is called so. */
+async function baselineNamed(home: EvalHome, suiteId: string, name: string): Promise<EvalConfigurable> {
+  if (name === LATEST && !(await isBaseline(home, suiteId, name))) {
+    return { baselineRunId: await evalNamed(home, name, { suiteId, status: "completed" }) };
+  }
+  await home.baseline(suiteId, name);
+  return { baseline: name };
+}
+
 async function tasksOf(home: EvalHome, suite: NamedSuite, flags: EvalRunFlags): Promise<{ taskIds?: string[] }> {
   if (flags.task.length === 0 && flags.failedIn === undefined) return {};
   const { tasks, suiteId } = suite.file === undefined ? await home.suite(suite.ref) : suite.loaded.suite;
   return { taskIds: await chosenTasks(home, { tasks, suiteId }, flags) };
+}
+
+/** So that the commands after this one look where it kept its result. */
+function rememberPlace(call: EvalRunCall, own: OwnAgent | undefined): void {
+  const { data, databaseUrl } = ownConfig(call);
+  if (isOnServer(call, own)) rememberServer(data);
+  else if (databaseUrl === undefined) rememberHere(data);
+}
+
+function interruptText({ afterInterrupt }: EvalHome, runId: string, { config }: EvalRunCall): string {
+  if (afterInterrupt === "cancelled") {
+    return "The evaluation was cancelled; there is no verdict. What was done is in: assay eval show";
+  }
+  if (afterInterrupt === "goes on") {
+    return `The evaluation goes on at ${config.url}. Wait for it with the same command and --resume ${runId}, or stop it with: assay run cancel ${runId}`;
+  }
+  return `There is no verdict, and no file was written. Go on with: assay eval run SUITE --resume ${runId}, and the same agent; tasks that have their score are not run again.`;
 }
 
 async function barFor(home: EvalHome, runId: string, { io }: EvalRunCall): Promise<(scored: number) => void> {
@@ -162,9 +197,11 @@ async function homeFor(call: EvalRunCall, own: OwnAgent | undefined, suite: Name
   if (own !== undefined && given.has("url")) {
     refuse(`--${own.type} runs here and not on a server; leave --url out, or bind the agent there and use --agent`);
   }
-  const server = wantsServer(call);
-  if (server && own !== undefined) io.err(`assay: --${own.type} runs here, and not on ${config.url}.`);
-  if (server && own === undefined) {
+  if (wantsServer(call) && own !== undefined) io.err(`assay: --${own.type} runs here, and not on ${config.url}.`);
+  const server = isOnServer(call, own);
+  if (!call.json)
+    io.err(`assay: evaluating ${server ? `at ${config.url}` : `here; results are kept ${keptText(call)}`}`);
+  if (server) {
     const { serverHome } = await import("../evals/server-home.ts");
     return { home: serverHome(config), agentId: flags.agent ?? "" };
   }
@@ -179,16 +216,21 @@ async function homeFor(call: EvalRunCall, own: OwnAgent | undefined, suite: Name
     version: flags.agentVersion,
     timeoutMs: flags.timeout === undefined ? undefined : flags.timeout * 1000,
   }).catch((error: unknown) => {
-    throw own === undefined ? error : elsewhere(error);
+    throw elsewhere(error);
   });
   return { home, agentId: home.agentId ?? flags.agent ?? "" };
 }
 
-/** A server cannot be asked to run what is here. */
+/** A server cannot be asked to run a program that is here. */
+function isOnServer(call: EvalRunCall, own: OwnAgent | undefined): boolean {
+  return own === undefined && wantsServer(call);
+}
+
+/** Two evaluations cannot write one file. A server on the same folder has another one. */
 function elsewhere(error: unknown): unknown {
   if (!(error instanceof AppError && error.code === "database_in_use")) return error;
   const { path, pid } = error.details;
-  const problem = `${path} is in use by process ${pid}; keep the results elsewhere with --data DIR, or bind the agent on that server and use --agent with --url`;
+  const problem = `${path} is in use by process ${pid}, another evaluation in this folder; wait for it, or keep the results elsewhere with --data DIR`;
   return new AppError("unusable_input", { problem });
 }
 

@@ -30,7 +30,7 @@ describe("assay eval with a server", () => {
     const file = suite();
     const desk = new EvalDesk();
     const json = desk.file("r.json", "");
-    const ran = await assay(["run", file, "--agent", AGENT_ID, "--json", json]);
+    const ran = await assay(["run", file, "--agent", AGENT_ID, "--output", json]);
     expect(ran).toMatchObject({
       code: 0,
       out: expect.stringMatching(/✗ f +score 0\n[\s\S]*expected: f\n {4}output: +\?/),
@@ -86,5 +86,27 @@ describe("assay eval with a server", () => {
     const { code, err } = await assay(["run", file, ...program]);
     expect({ code, err }).toMatchObject({ code: 0, err: expect.stringContaining("--command runs here") });
     expect((await assay(["list", "--json"])).out).toBe(before);
+  });
+});
+
+describe("a suite by its URI on the command line", () => {
+  test("is that of the server, by URL or path", async () => {
+    wrong = [];
+    await assay(["run", suite(), "--agent", AGENT_ID]);
+    const path = "/v1/host/assay/suites/local.test.evals.echo@1.0.0";
+    for (const named of [`${url}${path}`, path]) {
+      const ran = await assay(["run", named, "--agent", AGENT_ID]);
+      expect(ran).toMatchObject({ code: 0, out: expect.stringContaining("6 of 6 tasks") });
+    }
+  });
+
+  test("elsewhere needs https and a digest", async () => {
+    const digest = `#sha256=${"0".repeat(64)}`;
+    const bare = await assay(["run", "https://127.0.0.1:9/suite.json", "--agent", AGENT_ID]);
+    expect(bare).toMatchObject({ code: 2, err: expect.stringContaining("end the address with #sha256=") });
+    const plain = await assay(["run", `http://127.0.0.1:9/suite.json${digest}`, "--agent", AGENT_ID]);
+    expect(plain).toMatchObject({ code: 2, err: expect.stringContaining("https only") });
+    const gone = await assay(["run", `https://127.0.0.1:9/suite.json${digest}`, "--agent", AGENT_ID]);
+    expect(gone).toMatchObject({ code: 2, err: expect.stringContaining("the connection was refused") });
   });
 });

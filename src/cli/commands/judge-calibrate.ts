@@ -1,10 +1,11 @@
-import { refText } from "../../evals/suite/suite-ref.ts";
+import { parseSuiteRef, refText } from "../../evals/suite/suite-ref.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { CalibrateJudge } from "../../protocol/judge-certificate-api.ts";
 import type { Call } from "../command.ts";
 import { dollars } from "../dollars.ts";
 import { chosenHome } from "../evals/choose-home.ts";
-import { type NamedSuite, namedSuite } from "../evals/suite-argument.ts";
+import { evalNamed } from "../evals/latest-eval.ts";
+import { type NamedSuite, suiteGiven } from "../evals/suite-argument.ts";
 import { EXIT } from "../exit-codes.ts";
 import { bringTape, tapeFiles } from "../judges/bring-tape.ts";
 import { certificateText } from "../judges/certificate-text.ts";
@@ -22,20 +23,26 @@ export async function judgeCalibrate(call: CalibrateCall): Promise<number> {
   if (tapes.length === 0 && named.length === 0) {
     throw new AppError("unusable_input", { problem: "name what people judged: --run RUN, or --tape FILE" });
   }
-  const suite = namedSuite(args[0] ?? "", io);
+  const suite = await suiteGiven(args[0] ?? "", call);
   return interruptible(io, "The calibration was cancelled; no certificate was issued.", async (signal) => {
     const home = await chosenHome(call);
     try {
       const note = suite.file === undefined ? undefined : await home.keepSuite(suite.loaded);
       if (note !== undefined) io.err(`assay: ${note}`);
+      const suiteId = parseSuiteRef(suite.file === undefined ? suite.ref : refText(suite.loaded.suite)).suiteId;
+      const judged: string[] = [];
+      for (const one of named) judged.push(await evalNamed(home, one, { suiteId }));
       const brought: string[] = [];
       for (const files of tapes) brought.push(await bringTape(home.judge, files, io));
-      const runIds = [...new Set([...named, ...brought])];
+      const runIds = [...new Set([...judged, ...brought])];
       const runId = await home.judge.calibrate(requestOf(call, suite, runIds));
-      await home.untilEnded(runId, undefined, signal);
+      await home.untilEnded(runId, undefined, signal).catch(async (error: unknown) => {
+        if (signal.aborted) await home.cancel(runId);
+        throw error;
+      });
       const { status, certificateId, error } = await home.judge.ended(runId);
       if (certificateId === undefined) {
-        io.err(printable(`assay: ${runId} ${status}: ${error?.message ?? "it issued no certificate"}`));
+        io.err(printable(`error: ${runId} ${status}: ${error?.message ?? "it issued no certificate"}`));
         return EXIT.noVerdict;
       }
       const view = await home.judge.certificate(certificateId);

@@ -50,6 +50,6 @@ export async function loopReview(call: Call<typeof REVIEW_LOOP_FLAGS>): Promise<
 function tellTurn({ conversation, attempt }: Asked, { json, io }: Call<typeof REVIEW_LOOP_FLAGS>): void {
   if (json || attempt === undefined) return;
   const { review, next_iteration } = conversation;
-  if (attempt.outcome !== "response_success") io.err(`assay: ${review}: ${failureText(attempt)}.`);
+  if (attempt.outcome !== "response_success") io.err(`error: ${review}: ${failureText(attempt)}.`);
   else io.out(headline(review, next_iteration - 1, attempt.ids));
 }

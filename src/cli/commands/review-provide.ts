@@ -52,7 +52,7 @@ async function provideHere({ flags, config, io }: ProvideCall, bytes: Uint8Array
     { bytes, agent, fork: flags.fork, ...(session === undefined ? {} : { session }) },
     {
       reviewLimitMs: flags.reviewTimeoutMs ?? config.reviewerTimeoutMs,
-      onFailure: (error) => io.err(`assay: ${printable(error instanceof Error ? error.message : String(error))}`),
+      onFailure: (error) => io.err(`error: ${printable(error instanceof Error ? error.message : String(error))}`),
     },
   );
   if (taken.type === "unknown") return refuse(io, "Session not found");

@@ -41,7 +41,7 @@ export async function takeRawTurn(call: Call<typeof REVIEW_TURN_FLAGS>): Promise
       else if (response?.status === "success") {
         io.out(io.paint.bold(headline(attempt.sessionID ?? "no session", turn.request.iteration, ids)));
         io.out(`\n${answerText(response, io.paint)}`);
-      } else io.err(`assay: ${failureText(attempt)}.`);
+      } else io.err(`error: ${failureText(attempt)}.`);
       return attempt.outcome === "response_success" ? EXIT.fine : EXIT.negative;
     });
   } finally {

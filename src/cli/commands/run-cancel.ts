@@ -16,7 +16,7 @@ export async function runCancel({ args, flags, json, config, io }: Call<typeof R
   if (json) io.out(JSON.stringify({ results }));
   for (const { runId, ok, status, error } of json ? [] : results) {
     if (ok) io.out(`${runId} ${status}`);
-    else io.err(`assay: ${runId}: ${printable(error?.message ?? "could not be cancelled")}`);
+    else io.err(`error: ${runId}: ${printable(error?.message ?? "could not be cancelled")}`);
   }
   return results.every(({ ok }) => ok) ? EXIT.fine : EXIT.invalid;
 }

@@ -20,7 +20,7 @@ export async function runDelete({ args, flags, json, config, io }: Call<typeof R
     results.push(result);
     if (json) continue;
     if (result.error === undefined) io.out(printable(describe(result)));
-    else io.err(`assay: ${printable(`${runId}: ${result.error.message}`)}`);
+    else io.err(`error: ${printable(`${runId}: ${result.error.message}`)}`);
   }
   if (json) io.out(JSON.stringify({ results }));
   return results.every(({ error }) => error === undefined) ? EXIT.fine : EXIT.invalid;

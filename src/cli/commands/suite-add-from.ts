@@ -3,6 +3,7 @@ import type { AddedTask, AddFromRequest, Proof } from "../../protocol/suite-grow
 import { formatCount } from "../amount.ts";
 import type { Call } from "../command.ts";
 import { withHome } from "../evals/choose-home.ts";
+import { evalNamed } from "../evals/latest-eval.ts";
 import type { Io } from "../io.ts";
 import { printable } from "../printable.ts";
 import type { ADD_FROM_FLAGS } from "../specs/suite-growth.ts";
@@ -12,17 +13,19 @@ import { linksBeside, type SuiteTarget, suiteTarget, writeSuite } from "../suite
 export async function suiteAddFrom(call: Call<typeof ADD_FROM_FLAGS>): Promise<undefined> {
   const { args, flags, json, io } = call;
   if (flags.tape !== undefined) return (await import("../suites/add-from-tape.ts")).addFromTape(call);
-  const [runId] = args;
-  if (runId === undefined) throw refuse("name the run that was corrected, or a tape with --tape TAPE");
+  const [named] = args;
+  if (named === undefined) throw refuse("name the run that was corrected, or a tape with --tape TAPE");
   const target = suiteTarget(flags.to, flags.id);
-  const request: AddFromRequest = {
-    runId,
+  const request: Omit<AddFromRequest, "runId"> = {
     ...(flags.annotation === undefined ? {} : { annotationId: flags.annotation }),
     ...(flags.taskId === undefined ? {} : { taskId: flags.taskId }),
     ...groundOf(target),
     ...(flags.check ? { check: true } : {}),
   };
-  const added = await withHome(call, (home) => home.addFrom(request)).catch((error: unknown) => {
+  const { added, runId } = await withHome(call, async (home) => {
+    const runId = await evalNamed(home, named);
+    return { added: await home.addFrom({ ...request, runId }), runId };
+  }).catch((error: unknown) => {
     if (!json) tellProof(error, io);
     throw error;
   });

@@ -1,6 +1,7 @@
 import type { TaskLink } from "../../protocol/suite-growth.ts";
 import type { Call } from "../command.ts";
 import { withHome } from "../evals/choose-home.ts";
+import { evalNamed } from "../evals/latest-eval.ts";
 import { printable } from "../printable.ts";
 import type { SUITE_LINKS_FLAGS } from "../specs/suite-growth.ts";
 import { formatTable } from "../table.ts";
@@ -11,12 +12,13 @@ export async function suiteLinks(call: Call<typeof SUITE_LINKS_FLAGS>): Promise<
   const { flags, json, io } = call;
   const links: TaskLink[] = [];
   await withHome(call, async (home) => {
+    const runId = flags.run === undefined ? undefined : await evalNamed(home, flags.run);
     let cursor: string | undefined;
     do {
       const page = await home.taskLinks({
         limit: PAGE,
         ...(flags.suite === undefined ? {} : { suiteId: flags.suite }),
-        ...(flags.run === undefined ? {} : { runId: flags.run }),
+        ...(runId === undefined ? {} : { runId }),
         ...(cursor === undefined ? {} : { cursor }),
       });
       links.push(...page.links);

@@ -31,7 +31,7 @@ export async function suitePush({ args, json, config, io }: Call): Promise<numbe
     io.out(formatTable(["SUITE", "TASKS", "SHA256", "RESULT"], rows, io.paint));
   }
   for (const result of json ? [] : results) {
-    if (!result.ok) io.err(`assay: ${printable(`${result.file}: ${result.error.message}`)}`);
+    if (!result.ok) io.err(`error: ${printable(`${result.file}: ${result.error.message}`)}`);
   }
   return kept.length === results.length ? EXIT.fine : EXIT.invalid;
 }

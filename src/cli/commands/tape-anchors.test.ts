@@ -60,7 +60,7 @@ describe("the anchors of a directory", () => {
   test("are none at all when one of its files is broken", async () => {
     const folder = folderWith({ "a.annotations.jsonl": one, "b.annotations.jsonl": `${one}{` });
     const { out, err, exit } = await tape(["anchors", folder, "--json"]);
-    expect({ exit, code: JSON.parse(out).code }).toEqual({ exit: 1, code: "record_parse" });
+    expect({ exit, out, code: JSON.parse(err[0] ?? "").error }).toEqual({ exit: 1, out: "", code: "record_parse" });
     expect(err).toEqual([expect.stringContaining(`line 5 in ${join(folder, "b.annotations.jsonl")}`)]);
   });
 

@@ -50,8 +50,11 @@ describe("the first annotation of a tape", () => {
     writeFileSync(tape, `${TAPE_HEADER}\n{"type":"record"}\n`);
     const told = await annotate("--event 1 --kind note --json");
     expect(told.code).toBe(1);
-    expect(told.err).toMatch(/^error: load tape .*run\.tape: parse tape record at line 2 in /);
-    expect(JSON.parse(told.out)).toEqual({ code: "tape_record_parse", path: tape, line: 2 });
+    expect(JSON.parse(told.err)).toEqual({
+      error: "tape_record_parse",
+      message: expect.stringMatching(/^load tape .*run\.tape: parse tape record at line 2 in /),
+      details: { path: tape, line: 2 },
+    });
     expect(readdirSync(folder)).toEqual(["run.tape"]);
   });
 });
@@ -176,7 +179,7 @@ describe("a file that is there", () => {
     const told = await annotate("--event 1 --kind note --force --json");
     expect(told.code).toBe(1);
     expect(told.err).toMatch(message);
-    expect(JSON.parse(told.out)).toMatchObject({ code });
+    expect(JSON.parse(told.err)).toMatchObject({ error: code });
     expect(text()).toBe(content);
   });
 });

@@ -76,10 +76,13 @@ async function fails(folder: string, argv: readonly string[], code: string, mess
   const before = readdirSync(folder);
   const full = argv.map((word) => (/^(t|s|s\.jsonl|out)$/.test(word) ? join(folder, word) : word));
   const { exit, out, err } = await tape([...full, "--json"]);
-  expect({ exit, code: JSON.parse(out).code }).toEqual({ exit: 1, code });
-  expect(err).toEqual([expect.stringMatching(/^error: load (tape|annotations) /)]);
-  expect(err[0]).toMatch(message);
-  expect(err[0]).toContain(folder);
+  expect({ exit, out, lines: err.length }).toEqual({ exit: 1, out: "", lines: 1 });
+  const problem = JSON.parse(err[0] ?? "");
+  expect(problem).toEqual({ error: code, message: expect.stringMatching(message), details: expect.any(Object) });
+  expect(problem.message).toMatch(/^load (tape|annotations) /);
+  expect(problem.details.path).toContain(folder);
+  const plain = await tape(full);
+  expect(plain).toEqual({ exit: 1, out: "", err: [`error: ${problem.message}`] });
   expect(readdirSync(folder)).toEqual(before);
 }
 

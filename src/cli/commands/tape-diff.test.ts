@@ -185,11 +185,11 @@ describe("what cannot be compared", () => {
   test("is a file that does not load, with exit code 1", async () => {
     const { path, diff } = bench();
     writeFileSync(path("b"), "{}\n");
-    expect(await diff("a", "b", "--json")).toEqual({
-      code: 1,
-      out: '{"code":"tape_header_parse","path":"b","line":1}\n',
-      err: "error: load tape b: parse tape header in b: `type` is missing",
-    });
+    const message = "load tape b: parse tape header in b: `type` is missing";
+    expect(await diff("a", "b")).toEqual({ code: 1, out: "", err: `error: ${message}` });
+    const { code, out, err } = await diff("a", "b", "--json");
+    expect({ code, out }).toEqual({ code: 1, out: "" });
+    expect(JSON.parse(err)).toEqual({ error: "tape_header_parse", message, details: { path: "b", line: 1 } });
     writeFileSync(path("s"), "");
     expect(await diff("a", "a", "--annotations", "s")).toMatchObject({ code: 1, out: "" });
     expect(await diff("a", path("none"))).toMatchObject({ code: 1, out: "" });

@@ -84,7 +84,10 @@ describe("assay tape grade", () => {
     const { tape } = tapeFolder({ ...FILES, "b.tape": "no header\n" });
     const ended = await tape("grade DIR --json");
     expect(ended.code).toBe(1);
-    expect(JSON.parse(ended.out)).toEqual({ code: "tape_header_parse", path: "DIR/b.tape", line: 1 });
+    expect(JSON.parse(ended.err[0] ?? "")).toMatchObject({
+      error: "tape_header_parse",
+      details: { path: "DIR/b.tape", line: 1 },
+    });
     const { code, out, err } = await tape("grade DIR --json --skip-broken");
     expect({ code, complaints: err.length }).toEqual({ code: 2, complaints: 1 });
     expect(JSON.parse(out)).toMatchObject({ total: { correct: 2 }, skipped: [{ path: "DIR/b.tape", line: 1 }] });

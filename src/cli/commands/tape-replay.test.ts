@@ -170,8 +170,12 @@ describe("before anything runs", () => {
     const { path, replay } = bench();
     writeFileSync(path("p"), '[{"program":"a"},{"args":[]}]');
     const { code, out, err } = await replay("--json", "--process-tape", path("p"), ...touches(path("ran")));
-    expect([code, err]).toEqual([1, ["error: load subprocess tape p: entry 2: `program` is missing"]]);
-    expect(JSON.parse(out)).toEqual({ code: "process_tape_invalid", path: path("p"), entry: 2 });
+    expect([code, out, err.length]).toEqual([1, "", 1]);
+    expect(JSON.parse(err[0] ?? "")).toEqual({
+      error: "process_tape_invalid",
+      message: "load subprocess tape p: entry 2: `program` is missing",
+      details: { path: path("p"), entry: 2 },
+    });
     expect(existsSync(path("ran"))).toBe(false);
   });
 

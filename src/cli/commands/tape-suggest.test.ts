@@ -103,11 +103,14 @@ describe("assay tape suggest of a directory", () => {
   test("ends at the first file that does not load", async () => {
     const { tape } = tapeFolder({ ...files, "c/run.tape.annotations.jsonl": `${rowsText([])}{\n` });
     const { code, out, err } = await tape("suggest DIR --json");
-    expect(code).toBe(1);
-    expect(JSON.parse(out)).toEqual({ code: "record_parse", path: "DIR/c/run.tape.annotations.jsonl", line: 2 });
-    expect(err[0]).toMatch(
-      /^error: load annotations DIR\/c\/run\.tape\.annotations\.jsonl: parse annotation at line 2 in /,
-    );
+    expect([code, out]).toEqual([1, ""]);
+    expect(JSON.parse(err[0] ?? "")).toEqual({
+      error: "record_parse",
+      message: expect.stringMatching(
+        /^load annotations DIR\/c\/run\.tape\.annotations\.jsonl: parse annotation at line 2 in /,
+      ),
+      details: { path: "DIR/c/run.tape.annotations.jsonl", line: 2 },
+    });
   });
 
   test("goes on without files that do not load when asked to, names them and ends with 2", async () => {
@@ -125,7 +128,7 @@ describe("assay tape suggest of a directory", () => {
     expect(await tape("suggest DIR")).toEqual({
       code: 2,
       out: "",
-      err: ["assay: there is no *.annotations.jsonl below DIR."],
+      err: ["error: there is no *.annotations.jsonl below DIR."],
     });
     const missing = await tape("suggest DIR/none");
     expect(missing.code).toBe(1);

@@ -157,8 +157,11 @@ describe("tapes between files and a server", () => {
     for (const command of [push, pull]) {
       const told = await command("--json");
       expect(told.code).toBe(1);
-      expect(told.err).toMatch(new RegExp(`^error: load annotations ${path}: parse annotation at line 2 in ${path}: `));
-      expect(JSON.parse(told.out)).toEqual({ code: "record_parse", path, line: 2 });
+      expect(JSON.parse(told.err)).toEqual({
+        error: "record_parse",
+        message: expect.stringContaining(`load annotations ${path}: parse annotation at line 2 in ${path}: `),
+        details: { path, line: 2 },
+      });
     }
     expect(here()).toBe(before);
     expect((await push("--annotations", "nowhere.jsonl")).err).toContain("read nowhere.jsonl");

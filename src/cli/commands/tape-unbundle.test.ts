@@ -53,8 +53,8 @@ describe("unpacking", () => {
       err: `error: load bundle ${tape}: it is no tar archive, or damaged`,
     });
     const none = join(folder, "none");
-    const { code, out, err } = await assayTape("unbundle", none, "--json");
-    expect([code, JSON.parse(out)]).toEqual([1, { code: "bundle_read_failed", path: none }]);
+    const { code, err } = await assayTape("unbundle", none, "--json");
+    expect([code, JSON.parse(err)]).toMatchObject([1, { error: "bundle_read_failed", details: { path: none } }]);
     expect(err).toContain("no such file");
   });
 });

@@ -102,9 +102,14 @@ describe("a file that does not load", () => {
     expect(existsSync(join(dir, "report.json"))).toBe(false);
   });
 
-  test("is a JSON object on standard output with --json", async () => {
-    const { sidecar, code, out } = await validate(broken, { flags: ["--json"] });
-    expect({ code, out: JSON.parse(out) }).toEqual({ code: 1, out: { code: "record_parse", path: sidecar, line: 3 } });
+  test("is the error object of every command with --json", async () => {
+    const { sidecar, code, out, err } = await validate(broken, { flags: ["--json"] });
+    expect({ code, out }).toEqual({ code: 1, out: "" });
+    expect(JSON.parse(err[0] ?? "")).toEqual({
+      error: "record_parse",
+      message: expect.stringContaining(`load annotations ${sidecar}: parse annotation at line 3 in`),
+      details: { path: sidecar, line: 3 },
+    });
   });
 
   test("is the tape rather than the sidecar when both are broken", async () => {

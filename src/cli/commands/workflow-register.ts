@@ -41,7 +41,7 @@ export async function workflowRegister({ args, json, config, io }: Call): Promis
     io.out(formatTable(["WORKFLOW", "VERSION", "RESULT"], rows, io.paint));
   }
   for (const result of json ? [] : results) {
-    if (!result.ok) io.err(`assay: ${result.file}: ${printable(result.error.message)}`);
+    if (!result.ok) io.err(`error: ${result.file}: ${printable(result.error.message)}`);
   }
   return registered.length === results.length ? EXIT.fine : EXIT.invalid;
 }

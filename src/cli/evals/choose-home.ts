@@ -1,13 +1,16 @@
+import { relative } from "node:path";
 import { AppError } from "../../protocol/errors.ts";
 import type { Call, Flags } from "../command.ts";
+import { describeDatabase } from "../database.ts";
+import { printable } from "../printable.ts";
 import type { EvalHome } from "./eval-home.ts";
 
 /** Any command that asks for evaluations. */
-export type EvalCall = Pick<Call<Flags>, "config" | "given" | "isSet" | "io">;
+export type EvalCall = Pick<Call<Flags>, "config" | "given" | "isSet" | "io" | "json">;
 
 /**
- * A server when one is named, by flag or by a setting; else, or with `--data` or `--database-url` as a flag, the database of this
- * machine. Where a file or the environment has a database, that is the server's.
+ * Whether an evaluation is to be carried out on a server: when one is named, by flag or by a setting, unless `--data` or
+ * `--database-url` is given as a flag. A database in a file of settings or in the environment is the server's.
  */
 export function wantsServer({ given, isSet }: Pick<EvalCall, "given" | "isSet">): boolean {
   const direct = given.has("data") || given.has("databaseUrl");
@@ -19,13 +22,41 @@ export function wantsServer({ given, isSet }: Pick<EvalCall, "given" | "isSet">)
   return !direct && isSet("url");
 }
 
-/** Where evaluations are looked up. What opens a database or talks to a server is loaded when it is needed. */
+/**
+ * Where evaluations are looked up: where a flag of this call says, else where the last `eval run` of this folder kept its result, so
+ * that a server's address in the environment does not part a command from the evaluation before it.
+ */
+async function looksAtServer(call: EvalCall): Promise<boolean> {
+  const { given, config } = call;
+  if (!wantsServer(call) || given.has("url") || given.has("key")) return wantsServer(call);
+  return !(await import("./last-place.ts")).wasHere(config.data);
+}
+
+/** What opens a database or talks to a server is loaded when it is needed. */
 export async function chosenHome(call: EvalCall, { mayBeNew = false } = {}): Promise<EvalHome> {
-  if (wantsServer(call)) return (await import("./server-home.ts")).serverHome(call.config);
-  const { requireExisting } = await import("../database.ts");
+  const server = await looksAtServer(call);
+  if (!call.json) call.io.err(`assay: looking ${placeText(call, server)}`);
+  if (server) return (await import("./server-home.ts")).serverHome(call.config);
+  const { requireEvals } = await import("./evals-file.ts");
   const config = ownConfig(call);
-  if (!mayBeNew) requireExisting(config);
+  if (!mayBeNew) requireEvals(config);
   return (await import("./own-home.ts")).ownHome(config, call.io);
+}
+
+function placeText(call: EvalCall, server: boolean): string {
+  const { url } = call.config;
+  if (server) return `at ${url}`;
+  return wantsServer(call)
+    ? `${keptText(call)}, where the last evaluation was kept; --url ${url} looks there`
+    : keptText(call);
+}
+
+/** The place of evaluations of this machine in words. */
+export function keptText(call: Pick<EvalCall, "config" | "given">): string {
+  const { data, databaseUrl } = ownConfig(call);
+  if (databaseUrl !== undefined) return `in ${describeDatabase({ data, databaseUrl })}`;
+  const shown = relative(process.cwd(), data);
+  return `in ${printable(shown === "" || shown.startsWith("..") ? data : shown)}`;
 }
 
 export function ownConfig({ config, given }: Pick<EvalCall, "config" | "given">): EvalCall["config"] {

@@ -3,7 +3,7 @@ import type { AgentEvalSuite } from "../../protocol/eval-suite.ts";
 import { split } from "../name-list.ts";
 import { closestTo } from "../suggest.ts";
 import type { EvalHome } from "./eval-home.ts";
-import { latestEval } from "./latest-eval.ts";
+import { evalNamed } from "./latest-eval.ts";
 
 interface Choice {
   readonly task: readonly string[];
@@ -35,8 +35,7 @@ export async function chosenTasks(
 }
 
 async function failedTasks(home: Pick<EvalHome, "report" | "list">, suiteId: string, named: string): Promise<string[]> {
-  const runId = named === "latest" ? await latestEval(home, { suiteId, status: "completed" }) : named;
-  if (runId === undefined) throw refuse(`there is no evaluation with suite ${suiteId} that has completed`);
+  const runId = await evalNamed(home, named, { suiteId, status: "completed" });
   const report = await home.report(runId);
   if (report.suiteId !== suiteId) throw refuse(`${runId} is of suite ${report.suiteId}, and not of ${suiteId}`);
   if (!report.complete) throw refuse(`${runId} did not complete; name its tasks with --task`);

@@ -12,7 +12,7 @@ import { packageVersion } from "../version.ts";
 import { withoutContent } from "./outcome-of.ts";
 
 export interface EvalFiles {
-  readonly json?: string | undefined;
+  readonly output?: string | undefined;
   readonly junit?: string | undefined;
   readonly md?: string | undefined;
   readonly sarif?: string | undefined;
@@ -20,8 +20,8 @@ export interface EvalFiles {
 }
 
 /** Before anything is run: an hour later would be too late to hear it. */
-export function checkFiles({ json, junit, md, sarif }: EvalFiles): void {
-  const paths = [json, junit, md, sarif].filter((path) => path !== undefined);
+export function checkFiles({ output, junit, md, sarif }: EvalFiles): void {
+  const paths = [output, junit, md, sarif].filter((path) => path !== undefined);
   const twice = paths.find((path, i) => paths.findIndex((other) => resolve(other) === resolve(path)) < i);
   if (twice !== undefined) throw refuse(`${twice} is named for two files`);
   for (const path of paths) {
@@ -43,12 +43,17 @@ function isFolder(path: string): boolean {
 export async function writeFiles(outcome: EvalOutcome, files: EvalFiles): Promise<void> {
   const shown = files.withContent ? outcome : withoutContent(outcome);
   const texts = [
-    [files.json, () => evalJsonText(shown)],
+    [files.output, () => evalJsonText(shown)],
     [files.junit, () => junitXml(shown)],
     [files.sarif, () => sarifText(shown, packageVersion())],
     [files.md, () => markdownText(outcome)],
   ] as const;
   for (const [path, text] of texts) if (path !== undefined) await writeText(path, text());
+}
+
+/** What `--json` prints: the same as `--output` writes. */
+export function jsonText(outcome: EvalOutcome, { withContent }: Pick<EvalFiles, "withContent">): string {
+  return evalJsonText(withContent ? outcome : withoutContent(outcome)).trimEnd();
 }
 
 export async function writeText(path: string, text: string): Promise<void> {

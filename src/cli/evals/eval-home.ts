@@ -37,10 +37,13 @@ export interface EvalHome {
   /** Goes on with one that was interrupted, where nobody else would. */
   goOn(runId: string): Promise<void>;
   /**
-   * Waits for the end. `told` hears how many tasks have their score, when somebody is looking. When the signal is aborted the
-   * evaluation is cancelled and everything that it started has ended before this rejects.
+   * Waits for the end. `told` hears how many tasks have their score, when somebody is looking. When the signal is aborted everything
+   * that was started here has ended before this rejects; the evaluation can go on, see `afterInterrupt`.
    */
   untilEnded(runId: string, told: ((scored: number) => void) | undefined, signal: AbortSignal): Promise<void>;
+  cancel(runId: string): Promise<void>;
+  /** What becomes of an evaluation whose wait is interrupted: it is left here to be resumed, a server goes on with it, or it is cancelled. */
+  readonly afterInterrupt: "resumable" | "goes on" | "cancelled";
   entry(runId: string): Promise<EvalEntry>;
   /** With what was said in it, where the key may read that; of one that was stopped, what was done. Throws `run_state_conflict` where it has not ended. */
   report(runId: string): Promise<EvalReport>;

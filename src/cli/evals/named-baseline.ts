@@ -8,6 +8,11 @@ export function namedBaseline(home: EvalHome, suiteId: string, name: string): Na
   return { name, names: async () => (await ofSuite()).map((one) => one.name) };
 }
 
+/** A baseline may be called `latest`; then the word means that one. */
+export async function isBaseline(home: EvalHome, suiteId: string, name: string): Promise<boolean> {
+  return (await allBaselines(home)).some((one) => one.suiteId === suiteId && one.name === name);
+}
+
 export async function allBaselines(home: EvalHome): Promise<EvalBaseline[]> {
   const all: EvalBaseline[] = [];
   let cursor: string | undefined;

@@ -30,17 +30,18 @@ import type { Caller } from "../../protocol/identity.ts";
 import { isTerminal } from "../../protocol/run-status.ts";
 import type { Store } from "../../store/store.ts";
 import { ownEnvironment } from "../config.ts";
-import { openStore } from "../database.ts";
 import type { Io } from "../io.ts";
 import { ownJudge } from "../judges/own-judge.ts";
 import type { Config } from "../settings.ts";
 import { agentServices } from "../wiring/agents.ts";
 import { buildHost } from "../wiring/build-host.ts";
 import { type ProcessScrubber, processScrubber } from "../wiring/process-scrubber.ts";
+import { withEarlierEvals } from "./earlier-evals.ts";
 import type { EvalHome } from "./eval-home.ts";
+import { openEvalStore } from "./evals-file.ts";
 import { boundAgent, type OwnAgent, type OwnAgentSettings, withBoundAgents, withOwnAgent } from "./own-agent.ts";
 
-/** The tenant of the owner key that a first start of a server on this database makes: what is kept here can be looked at there. */
+/** The tenant of the owner key that a first start of a server makes, so that evaluations of version 0.1 in a server's file are found. */
 const TENANT = "default";
 
 export interface OwnHome extends EvalHome {
@@ -55,7 +56,7 @@ export interface OwnHomeSettings extends OwnAgentSettings {
 /** Evaluations in the database of this machine, carried out by this process. */
 export async function ownHome(config: Config, io: Io, { own, ...settings }: OwnHomeSettings = {}): Promise<OwnHome> {
   const scrubber = await processScrubber(config);
-  const store = await openStore(config);
+  const store = await openEvalStore(config);
   try {
     return await openedHome(store, config, io, scrubber, own, settings);
   } catch (error) {
@@ -87,7 +88,7 @@ async function openedHome(
   const worker = ownWorker(bare, config, (error) => trouble.push(error));
   const host: Host = { ...bare, hands: worker };
   const caller = callerHere();
-  return {
+  const home: OwnHome = {
     agentId: bound?.agent.agentId,
     keepSuite: async (loaded) => {
       const kept = await keepDraft(host, caller, loaded);
@@ -104,6 +105,10 @@ async function openedHome(
     start: (request) => start(host, services, caller, request),
     goOn: (runId) => goOn(host, services, config, caller, runId),
     untilEnded: (runId, told, signal) => untilEnded(host, worker, caller, runId, { told, signal, trouble }),
+    cancel: async (runId) => {
+      await cancelRun(host, { caller, runId, request: { reason: "interrupted" }, record: () => undefined });
+    },
+    afterInterrupt: config.databaseUrl === undefined ? "resumable" : "cancelled",
     entry: (runId) => getEval(host, caller, runId),
     report: (runId) => evalReport(host, caller, runId, { content: true }),
     task: (runId, taskId) => evalTaskBodies(host, caller, runId, taskId),
@@ -132,6 +137,7 @@ async function openedHome(
       await store.close();
     },
   };
+  return withEarlierEvals(home, host, caller, config);
 }
 
 function callerHere(): Caller {
@@ -202,7 +208,7 @@ const TELL_MS = 100;
 
 async function untilEnded(host: Host, worker: Worker, caller: Caller, runId: string, waiting: Waiting): Promise<void> {
   const { told, signal, trouble } = waiting;
-  let [scored, from, tellAtMs, cancelled] = [0, 0, 0, false];
+  let [scored, from, tellAtMs, stopped] = [0, 0, 0, false];
   const tell = async () => {
     for (;;) {
       const page = await host.store.readEvents(runId, from, 1000);
@@ -214,9 +220,10 @@ async function untilEnded(host: Host, worker: Worker, caller: Caller, runId: str
   };
   // Nobody else takes it, so it has ended when it is in no hand any more.
   while (worker.stats().inHand > 0) {
-    if (signal.aborted && !cancelled) {
-      cancelled = true;
-      await cancelRun(host, { caller, runId, request: { reason: "interrupted" }, record: () => undefined });
+    if (signal.aborted && !stopped) {
+      stopped = true;
+      // Stopped, the run keeps the tasks that have their score, and `--resume` goes on with the others.
+      await worker.stop(0);
     }
     if (told !== undefined && performance.now() >= tellAtMs) {
       await tell();

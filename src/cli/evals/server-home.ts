@@ -39,6 +39,10 @@ export function serverHome(settings: ClientSettings): EvalHome {
       return runId;
     },
     untilEnded: (runId, told, signal) => untilEnded(client, runId, told, signal),
+    cancel: async (runId) => {
+      await client.json(`/v1/runs/${encodeURIComponent(runId)}/cancel`, { method: "POST", body: {} });
+    },
+    afterInterrupt: "goes on",
     entry: (runId) => client.json(of(runId)),
     report: (runId) => reportFrom(client, `${of(runId)}/report`),
     task: (runId, taskId) => client.json(taskBodiesPath(runId, taskId)),
@@ -81,7 +85,5 @@ async function untilEnded(
     told?.(scored);
   };
   await followRun(client, { runId, mode: "updates", onEvent, signal });
-  if (!signal.aborted) return;
-  await client.json(`/v1/runs/${encodeURIComponent(runId)}/cancel`, { method: "POST", body: {} });
   signal.throwIfAborted();
 }

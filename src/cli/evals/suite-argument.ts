@@ -1,17 +1,35 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { relative, sep } from "node:path";
+import { systemResolve } from "../../engine/outbound/guard.ts";
 import { loadSuite, requireSuite, type UsableSuite } from "../../evals/suite/load-suite.ts";
 import { isSuiteRef } from "../../evals/suite/suite-ref.ts";
+import { fetchSuite, isSuiteUri, parseSuiteAddress } from "../../evals/suite/suite-uri.ts";
 import type { TaskPlace } from "../../formats/eval/eval-outcome.ts";
 import { placesIn } from "../../formats/json/json-places.ts";
 import { AppError } from "../../protocol/errors.ts";
+import type { Call } from "../command.ts";
 import type { Io } from "../io.ts";
 import { printable } from "../printable.ts";
+import { packageVersion } from "../version.ts";
 
 /** A suite that somebody named: a file that was read, or one that is kept where the evaluation takes place. */
 export type NamedSuite =
-  | { readonly file: string; readonly loaded: UsableSuite }
+  | { readonly file: string; readonly loaded: UsableSuite; readonly isFetched?: true }
   | { readonly ref: string; readonly file?: undefined };
+
+/**
+ * A suite as a command is given it: a file, an id, the URI of a suite on the server that is used, or an https URI with a digest, which
+ * is fetched here. A person who types an address means it, also a private one.
+ */
+export async function suiteGiven(argument: string, { io, config }: Pick<Call, "io" | "config">): Promise<NamedSuite> {
+  const isAddress = isSuiteUri(argument) || (argument.startsWith("/v1/") && !existsSync(argument));
+  if (!isAddress) return namedSuite(argument, io);
+  const address = parseSuiteAddress(argument, [new URL(config.url).host]);
+  if (address.type === "kept") return { ref: address.ref };
+  const { webhookTimeoutMs: timeoutMs } = config;
+  const outbound = { allowPrivate: true, resolve: systemResolve, timeoutMs, userAgent: `assay/${packageVersion()}` };
+  return { file: argument, loaded: await fetchSuite(outbound, address), isFetched: true };
+}
 
 /** Throws `unusable_input`, after telling everything that is wrong with the file. */
 export function namedSuite(argument: string, io: Io): NamedSuite {

@@ -64,7 +64,7 @@ export function tellAsked(asked: Asked, inDir: string, io: Io): number {
   if (resumed)
     io.err("A turn that had been interrupted was sent again; what it asked about is the work as it was then.");
   if (attempt !== undefined && attempt.outcome !== "response_success") {
-    io.err(`assay: ${review}: ${failureText(attempt)}.`);
+    io.err(`error: ${review}: ${failureText(attempt)}.`);
     for (const line of waysOut(conversation, inDir, attempt)) io.err(line);
     return EXIT.negative;
   }

@@ -10,7 +10,7 @@ const KILLED = 128;
  */
 export async function interruptible(
   io: Io,
-  hint: string,
+  hint: string | (() => string),
   work: (signal: AbortSignal) => Promise<number>,
 ): Promise<number> {
   const stop = new AbortController();
@@ -27,7 +27,7 @@ export async function interruptible(
     return await work(stop.signal);
   } catch (error) {
     if (by === undefined) throw error;
-    io.err(`assay: interrupted. ${hint}`);
+    io.err(`assay: interrupted. ${typeof hint === "string" ? hint : hint()}`);
     return KILLED + constants.signals[by];
   } finally {
     for (const [signal, handler] of handlers) process.off(signal, handler);

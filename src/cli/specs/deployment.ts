@@ -21,7 +21,11 @@ export const DEPLOY_FLAGS = {
     min: 0,
     summary: "Its share of its channels, the rest stays with the version before. Alone: change the share.",
   },
-  eval: { type: "text", value: "RUN", summary: "The evaluation that speaks for it." },
+  eval: {
+    type: "text",
+    value: "RUN",
+    summary: "The evaluation that speaks for it; latest for the newest one of this agent.",
+  },
   reason: { type: "text", value: "LABEL", summary: "A label for the record, like latency-regression." },
   wait: {
     type: "integer",

@@ -14,7 +14,7 @@ export const baselineSet = command({
   about: "A name belongs to a suite. Who set it and when is kept; what had the name before is replaced.",
   args: [
     { name: "NAME", summary: "Letters, digits, dots, hyphens and underscores." },
-    { name: "RUN", summary: "The id of an evaluation that has completed.", optional: true },
+    { name: "RUN", summary: "The id of an evaluation that has completed; latest for the newest one.", optional: true },
   ],
   flags: BASELINE_SET_FLAGS,
   settings: EITHER,

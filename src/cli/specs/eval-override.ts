@@ -25,7 +25,7 @@ export const evalOverride = command({
     "The same as `annotate` on the event of the score. The evaluation stays as it is; `eval show` has what people say beside it. Only people " +
     "override, the newest word counts, and one that was adjudicated in a review queue before all.",
   args: [
-    { name: "RUN", summary: "The id of an evaluation." },
+    { name: "RUN", summary: "The id of an evaluation; latest for the newest one." },
     { name: "TASK", summary: "The id of a task of its suite." },
     { name: "VERDICT", summary: "pass or fail.", optional: true },
   ],

@@ -22,6 +22,11 @@ const AGENTS: readonly SettingName[] = [
 ];
 
 export const EVAL_FILES_FLAGS = {
+  output: {
+    type: "text",
+    value: "FILE",
+    summary: "Write figures, intervals and the verdict as JSON, as --json prints them.",
+  },
   junit: { type: "text", value: "FILE", summary: "Write the tasks as JUnit XML." },
   md: { type: "text", value: "FILE", summary: "Write a summary with the differences as Markdown." },
   sarif: { type: "text", value: "FILE", summary: "Write what did not pass as SARIF 2.1.0." },
@@ -64,7 +69,8 @@ export const EVAL_RUN_FLAGS = {
   baseline: {
     type: "text",
     value: "NAME",
-    summary: "Compare with this baseline, with the run of this id, or with the one in this file (FILE.json).",
+    summary:
+      "Compare with this baseline, with the run of this id (latest for the newest one), or with the one in this file (FILE.json).",
   },
   trials: { type: "integer", value: "N", min: 1, summary: "How often each task is tried; 1 unless told otherwise." },
   concurrency: { type: "integer", value: "N", min: 1, summary: "Tasks that run at the same time." },
@@ -125,7 +131,6 @@ export const EVAL_RUN_FLAGS = {
     value: "MODE|TASK",
     summary: "Do without this mode or task of the suite, where it cannot be run; several with commas, or repeated.",
   },
-  json: { type: "text", value: "FILE", summary: "Write figures, intervals and the verdict as JSON." },
   ...EVAL_FILES_FLAGS,
 } as const satisfies Flags;
 
@@ -136,7 +141,12 @@ export const evalRun = command({
     "Without --url it needs no server: it runs in this process and keeps what it finds in the data folder. With --url (or ASSAY_URL) " +
     "the server does it, with an agent that it knows. JSON, JUnit and SARIF files hold figures and no text of a task or an " +
     "output, unless --with-content; the terminal and the Markdown file show the differences. An evaluation of nothing is never a pass.",
-  args: [{ name: "SUITE", summary: "A JSON file, or the id@version of a suite that is kept." }],
+  args: [
+    {
+      name: "SUITE",
+      summary: "A JSON file, the id@version or URI of a suite that is kept, or https://…#sha256=DIGEST.",
+    },
+  ],
   flags: EVAL_RUN_FLAGS,
   settings: [...EITHER, ...AGENTS],
   examples: [
@@ -151,7 +161,7 @@ export const evalRun = command({
 
 const RUN = {
   name: "RUN",
-  summary: "The id of an evaluation; the latest one unless told otherwise.",
+  summary: "The id of an evaluation; latest, the newest one, unless given.",
   optional: true,
 } as const;
 
@@ -196,8 +206,11 @@ export const evalCompare = command({
   summary: "Say whether the difference between two evaluations is real.",
   about: "Tasks are paired by id. Both have to be of the same version of a suite.",
   args: [
-    { name: "RUN", summary: "The evaluation in question." },
-    { name: "BASELINE", summary: "The name of a baseline, its file (FILE.json), or the id of an evaluation." },
+    { name: "RUN", summary: "The evaluation in question; latest for the newest one that has completed." },
+    {
+      name: "BASELINE",
+      summary: "The name of a baseline, its file (FILE.json), or the id of an evaluation; latest for the newest one.",
+    },
   ],
   flags: EVAL_COMPARE_FLAGS,
   settings: EITHER,

@@ -16,7 +16,8 @@ export const CALIBRATE_FLAGS = {
   run: {
     type: "list",
     value: "RUN",
-    summary: "An evaluation, or an imported tape, that people judged; repeat it for more.",
+    summary:
+      "An evaluation, or an imported tape, that people judged; latest for the newest evaluation with this suite. Repeat it for more.",
   },
   tape: { type: "list", value: "FILE", summary: "A tape that people judged in a sidecar; repeat it for more." },
   sidecar: {

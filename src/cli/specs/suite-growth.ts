@@ -38,7 +38,8 @@ export const suiteAddFrom = command({
   args: [
     {
       name: "RUN|SIDECAR",
-      summary: "The run; with --tape its sidecar, TAPE.annotations.jsonl unless given.",
+      summary:
+        "The run; latest for the newest evaluation. With --tape its sidecar, TAPE.annotations.jsonl unless given.",
       optional: true,
     },
   ],
@@ -55,7 +56,11 @@ export const suiteAddFrom = command({
 
 export const SUITE_LINKS_FLAGS = {
   suite: { type: "text", value: "ID", summary: "Only tasks of this suite." },
-  run: { type: "text", value: "RUN", summary: "Only tasks that were made of this run." },
+  run: {
+    type: "text",
+    value: "RUN",
+    summary: "Only tasks that were made of this run; latest for the newest evaluation.",
+  },
 } as const satisfies Flags;
 
 export const suiteLinks = command({

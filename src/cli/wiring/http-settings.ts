@@ -4,6 +4,7 @@ import type { Config } from "../settings.ts";
 
 export function httpSettings(config: Config): HttpSettings {
   return {
+    ...(config.publicUrl === undefined ? {} : { publicUrl: config.publicUrl }),
     maxRequestBodyBytes: config.maxRequestBodyBytes,
     maxTapeBytes: config.maxTapeBytes,
     maxReviewBytes: config.maxReviewBytes,

@@ -5,6 +5,8 @@ import { AppError } from "../../protocol/errors.ts";
 import { type Address, addressesOf, type Guard } from "./guard.ts";
 
 export interface OutboundCall {
+  /** POST unless given; the body of a GET is empty. */
+  readonly method?: "GET";
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -29,7 +31,7 @@ export type OutboundAnswer =
   | { readonly failure: string };
 
 /**
- * Posts to a URL somebody else chose. The name is resolved and every address checked now, and the connection goes to an
+ * Calls a URL that a caller of this host chose: posts to it, or fetches from it. The name is resolved and every address checked now, and the connection goes to an
  * address that was checked: a name that resolves differently a moment later changes nothing. Redirects are answers like
  * any other; nothing follows them. Every call has a connection of its own, because a kept one would be to an address
  * that was checked some other time.
@@ -61,8 +63,11 @@ function post(
 ): Promise<OutboundAnswer> {
   return new Promise((resolve, reject) => {
     const options: RequestOptions & { ca?: string } = {
-      method: "POST",
-      headers: { ...call.headers, "content-length": Buffer.byteLength(call.body) },
+      method: call.method ?? "POST",
+      headers: {
+        ...call.headers,
+        ...(call.method === "GET" ? {} : { "content-length": Buffer.byteLength(call.body) }),
+      },
       agent: false,
       lookup: only(addresses),
       signal,
@@ -84,7 +89,7 @@ function post(
     request.on("close", () => {
       if (!answered) reject(new Error("the connection was closed without an answer"));
     });
-    request.end(call.body);
+    request.end(call.method === "GET" ? undefined : call.body);
   });
 }
 

@@ -12,7 +12,7 @@ import type { AgentEvalSuite, EvalMode, EvalTask } from "../../protocol/eval-sui
 import type { Caller } from "../../protocol/identity.ts";
 import { parse } from "../../protocol/schema.ts";
 import { tasksOfModes } from "../score/tasks-of-modes.ts";
-import { readSuite } from "../suite/suite-store.ts";
+import { suiteAt } from "../suite/suite-uri.ts";
 import { usableBaseline } from "./baseline.ts";
 import { chosenModes } from "./chosen-modes.ts";
 import type { EvalPlan } from "./eval-plan.ts";
@@ -69,7 +69,7 @@ async function planOf(
   if (bent !== undefined)
     throw refuse(`mode "eval" evaluates the agent as it is bound; leave configurable.${bent} out`);
   const configurable = parse(EvalConfigurable, given, "configurable");
-  const { suite, info } = await readSuite(host, caller.tenant, evalSuiteRef);
+  const { suite, info } = await suiteAt(host, caller, evalSuiteRef);
   const { modes, modesNotRun } = chosenModes(services, suite, configurable);
   const allowMissing = allowedMissing(suite, configurable);
   const agent = await agentOf(services, caller, agentId, configurable);

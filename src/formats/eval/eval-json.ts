@@ -8,7 +8,7 @@ export const EVAL_RESULT_VERSION = 1;
 
 const Texts = Type.Array(Type.String());
 
-/** What `assay eval run --json FILE` writes. */
+/** What `assay eval run --output FILE` writes and `--json` prints. */
 export const EvalResultFile = Type.Object(
   {
     format: Type.Literal("assay-eval"),

@@ -1,0 +1,37 @@
+import { requireCurrentSchema } from "../sql/migrate.ts";
+import { sharedStore } from "../sql/shared-store.ts";
+import type { Store } from "../store.ts";
+import { explain } from "./database-trouble.ts";
+import { hotReads } from "./hot-reads.ts";
+import { kyselyOver, kyselyThrough } from "./kysely-dialect.ts";
+import { openForReading } from "./open-database.ts";
+
+/**
+ * A store over a file that another process may own: it sees every commit, and each write is refused. Throws `schema_outdated` for a
+ * file of another version, because nothing may be migrated here.
+ */
+export async function openReadOnlyStore(path: string): Promise<Store> {
+  const reader = await openForReading(path);
+  const db = kyselyOver(reader);
+  try {
+    await requireCurrentSchema(db);
+  } catch (error) {
+    reader.close();
+    throw explain(error);
+  }
+  const refuse = async (): Promise<never> => {
+    throw new Error(`${path} is open for reading only`);
+  };
+  return {
+    ...sharedStore(db, kyselyThrough(refuse)),
+    ...hotReads(reader),
+    commit: refuse,
+    claimRuns: refuse,
+    renewLeases: refuse,
+    finishAttempt: refuse,
+    redeliver: refuse,
+    onChange: () => () => undefined,
+    ping: async () => undefined,
+    close: async () => reader.close(),
+  };
+}
