@@ -97,13 +97,14 @@ describe.each(BOTH_STORES)("modes of an evaluation on %s", (_, open) => {
     expect(await scored(runId)).toHaveLength(2);
   });
 
-  test("an agent is exactly as good as its own baseline, in the modes that both have", async () => {
-    const before = await host.evaluate(PLAIN, { evalModes: ["golden"], taskIds: ["a", "b", "c", "d", "e"] });
-    const runId = await host.evaluate(PLAIN, { baselineRunId: before });
+  test("an agent is exactly as good as its own baseline, in the tasks and modes that both have", async () => {
+    const wider = { ...PLAIN, suiteId: "local.test.evals.wider", tasks: [...five, goldenTask("f", "f", "never")] };
+    const before = await host.evaluate(wider, { evalModes: ["golden"], taskIds: ["a", "b", "c", "d", "e"] });
+    const runId = await host.evaluate(wider, { baselineRunId: before });
     expect((await summaryOf(runId)).regression).toMatchObject({ baselineRunId: before, scoreDelta: 0 });
     const { modes, baseline } = await reportOf(runId);
     expect(modes).toEqual(["golden", "adversarial", "regression"]);
-    expect(baseline?.comparison).toMatchObject({ pairs: 5, delta: 0, unpaired: { candidate: [], baseline: [] } });
+    expect(baseline?.comparison).toMatchObject({ pairs: 5, delta: 0, unpaired: { candidate: ["f"], baseline: [] } });
   });
 
   test("results of an earlier version are one pass: they are shown, compared with and exported", async () => {
