@@ -1,4 +1,3 @@
-import { AppError } from "../protocol/errors.ts";
 import type {
   FeedbackGrouping,
   FeedbackGroupKey,
@@ -6,10 +5,10 @@ import type {
   FeedbackSummaryQuery,
 } from "../protocol/feedback-api.ts";
 import type { Visibility } from "../protocol/identity.ts";
-import { instantMs } from "../protocol/instant.ts";
 import type { FeedbackRow } from "../store/judgments.ts";
 import { feedbackFigures } from "./feedback-figures.ts";
 import type { Host } from "./host.ts";
+import { queryInstant } from "./query-instant.ts";
 
 /** How the runs were judged that ended within the time asked about; without `groupBy` only the total. */
 export async function feedbackSummary(
@@ -21,8 +20,8 @@ export async function feedbackSummary(
     ...(workflowId === undefined ? {} : { workflowId }),
     ...(agentId === undefined ? {} : { agentId }),
     ...(nodeId === undefined ? {} : { nodeId }),
-    ...(from === undefined ? {} : { fromMs: msOf("from", from) }),
-    ...(to === undefined ? {} : { toMs: msOf("to", to) }),
+    ...(from === undefined ? {} : { fromMs: queryInstant("from", from) }),
+    ...(to === undefined ? {} : { toMs: queryInstant("to", to) }),
   };
   const [total, rows] = await Promise.all([
     store.feedbackSummary(visible, query),
@@ -30,12 +29,6 @@ export async function feedbackSummary(
   ]);
   const groups = groupBy === undefined ? [] : groupsOf(rows, groupBy);
   return { total: feedbackFigures(total), groups };
-}
-
-function msOf(name: string, text: string): number {
-  const ms = instantMs(text);
-  if (ms !== undefined) return ms;
-  throw new AppError("validation_error", { problem: `query/${name} must be an instant like 2027-01-31T12:00:00Z` });
 }
 
 function groupsOf(rows: readonly FeedbackRow[], groupBy: FeedbackGrouping): FeedbackSummary["groups"] {

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import type { ActorKind } from "../../protocol/annotation.ts";
 import type { Visibility } from "../../protocol/identity.ts";
+import { agentsIn, holdsAgent } from "../agent-column.ts";
 import { WHOLE_RUN } from "../feedback-tallies.ts";
 import type { FeedbackQuery, FeedbackRow } from "../judgments.ts";
 import { dialectOf } from "./dialect-of.ts";
@@ -26,9 +27,9 @@ export async function feedbackSummary(
   const from = dialectOf(db) === "sqlite" ? ENDED_RUNS_IN_SQLITE : sql`runs as run`;
   for await (const period of periodsOf(db, visible, query)) {
     const part = { ...query, ...period };
-    tallies.add((await talliesOf(from, visible, part).execute(db)).rows);
-    allLabels.add((await labelsOf(from, visible, part).execute(db)).rows);
-    runs.add((await runsOf(from, visible, part).execute(db)).rows);
+    tallies.add(perAgent(query, (await talliesOf(from, visible, part).execute(db)).rows));
+    allLabels.add(perAgent(query, (await labelsOf(from, visible, part).execute(db)).rows));
+    runs.add(perAgent(query, (await runsOf(from, visible, part).execute(db)).rows));
   }
   const labels = groupedBy(allLabels.rows, placeOf);
   const seen = new Set(tallies.rows.map(({ key }) => key));
@@ -163,6 +164,15 @@ function keyOf(groupBy: FeedbackQuery["groupBy"]): RawBuilder<string> {
   }
 }
 
+/** A run with several agents counts for each of them; where one agent is asked for, for that one. */
+function perAgent<R extends { readonly key: string }>({ groupBy, agentId }: FeedbackQuery, rows: readonly R[]): R[] {
+  if (groupBy !== "agent") return [...rows];
+  return rows.flatMap((row) => {
+    const agents = row.key === "" ? [""] : agentsIn(row.key);
+    return agents.filter((key) => agentId === undefined || key === agentId).map((key) => ({ ...row, key }));
+  });
+}
+
 function nodeOf(groupBy: FeedbackQuery["groupBy"]): RawBuilder<string> {
   return groupBy === "node" ? sql`tally.node_id` : sql`''`;
 }
@@ -177,7 +187,7 @@ function ended({ tenant, workspace }: Visibility, query: FeedbackQuery): RawBuil
     sql`run.tenant = ${tenant}`,
     ...(workspace === undefined ? [] : [sql`run.workspace = ${workspace}`]),
     ...(workflowId === undefined ? [] : [sql`run.workflow_id = ${workflowId}`]),
-    ...(agentId === undefined ? [] : [sql`run.agent_id = ${agentId}`]),
+    ...(agentId === undefined ? [] : [holdsAgent(sql`run.agent_id`, agentId)]),
     ...(fromMs === undefined ? [] : [sql`run.updated_at >= ${fromMs}`]),
     ...(toMs === undefined ? [] : [sql`run.updated_at < ${toMs}`]),
   ];
