@@ -39,11 +39,11 @@ describe.each(BOTH_STORES)("names that are not known, on %s", (_, open) => {
     const refused = await start({ workflowId: "greet", inputs: { nmae: "Ada", zzz: 1 } });
     const details = expectError(refused, "validation_error");
     expect(refused.json().message).toContain(
-      "inputs.nmae is no input of workflow greet (did you mean name?); its inputs are name, draft",
+      "inputs.nmae is no input of workflow greet (did you mean name?); its inputs are name",
     );
     expect(details).toMatchObject({
       problems: [{ path: "/inputs/nmae" }, { path: "/inputs/zzz" }],
-      inputs: ["name", "draft"],
+      inputs: ["name"],
     });
     expect((await host.ask("GET", "/v1/runs?workflowId=greet")).json().runs).toEqual([]);
   });

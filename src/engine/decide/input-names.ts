@@ -9,20 +9,28 @@ import type { WorkflowDefinition } from "../../protocol/workflow.ts";
  */
 export function checkInputNames(definition: WorkflowDefinition, inputs: Readonly<Record<string, unknown>>): void {
   if (definition.variables.length === 0) return;
-  const known = knownNames(definition);
+  const known = definition.variables.map(({ name }) => name);
   const problems = Object.keys(inputs)
-    .filter((name) => !known.includes(name))
+    .filter((name) => !known.includes(name) && !isRead(name, definition))
     .map((name) => ({ path: `/inputs/${name}`, problem: problemWith(name, definition.id, known) }));
   const [first] = problems;
   if (first !== undefined) throw new AppError("validation_error", { problem: first.problem, problems, inputs: known });
 }
 
-/** Declared, or read by a port of a node. */
-function knownNames({ variables, nodes }: WorkflowDefinition): string[] {
-  const read = nodes.flatMap(({ inputs }) =>
-    Object.values(inputs).flatMap((from) => (from.type === "variable" ? [from.variableName] : [])),
-  );
-  return [...new Set([...variables.map(({ name }) => name), ...read])];
+/** Names that expressions read. */
+const READ = /\bvariables(?:\.(\w+)|\["([^"]+)"\])/g;
+
+/** Whether a node or an edge reads the variable although it is not declared: by name, as mappings do, or in an expression. */
+function isRead(name: string, { nodes, edges }: WorkflowDefinition): boolean {
+  const texts = [...nodes.map(({ config, inputs }) => [config, inputs]), ...edges.map(({ condition }) => condition)];
+  return texts
+    .flatMap(stringsIn)
+    .some((text) => text === name || [...text.matchAll(READ)].some(([, word, quoted]) => (word ?? quoted) === name));
+}
+
+function stringsIn(value: unknown): string[] {
+  if (typeof value === "string") return [value];
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(stringsIn) : [];
 }
 
 function problemWith(name: string, workflowId: string, known: readonly string[]): string {
