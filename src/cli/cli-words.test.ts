@@ -31,6 +31,7 @@ describe("an error of the server", () => {
     expect(words("not_found", { what: "run" })).toBe(
       "There is no run here that this key can see. `assay run list` lists them.",
     );
+    expect(words("not_found", { what: "review queue called weekly" })).toContain("`assay queue list` lists them.");
     expect(words("not_found", { what: "page" })).toBe("There is no page here that this key can see.");
   });
 

@@ -9,7 +9,7 @@ export function cliWords({ code, details, message }: AppError, flags: readonly s
     /\bquery\/(\w+)/g,
     (field, name: string) => flagFor(name, flags) ?? field,
   );
-  const list = code === "not_found" ? LISTS[String(details["what"])] : undefined;
+  const list = code === "not_found" ? LISTS[kindOf(details["what"])] : undefined;
   return list === undefined || said.includes("`assay ") || said.endsWith("?")
     ? said
     : `${said} \`assay ${list}\` lists them.`;
@@ -40,6 +40,11 @@ const LISTS: Readonly<Record<string, string>> = {
   principal: "principal list",
   annotation: "annotations",
 };
+
+/** `review queue called weekly` is a review queue. */
+function kindOf(what: unknown): string {
+  return String(what).split(" called ", 1)[0] ?? "";
+}
 
 /** Flags whose parameter of the API has another name. */
 const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = { from: ["from", "since"], to: ["to", "until"] };

@@ -56,6 +56,9 @@ describe("runs on the command line", () => {
     expect((await assay("run", "start", "nop")).err).toBe(
       'assay: The request is not valid: no workflow "nop" is registered (did you mean "noop"?); `assay workflow list` shows what there is.',
     );
+    expect((await assay("workflow", "show", "nop")).err).toContain(
+      "There is no workflow nop here that this key can see. Did you mean noop?",
+    );
     expect((await assay("run", "show", "run-1")).err).toContain("`assay run list` lists them.");
     expect((await assay("run", "list", "--status", "odd")).err).toContain("--status must be one of");
   });
