@@ -1,5 +1,6 @@
 import type { FileError } from "../formats/file-error.ts";
 import type { AppError } from "../protocol/errors.ts";
+import { cliWords } from "./cli-words.ts";
 import { printable } from "./printable.ts";
 
 /**
@@ -17,9 +18,10 @@ export interface Problem {
 }
 
 /** The line of an error that was thrown on purpose. */
-export function complaint({ code, details, message: text }: AppError, json: boolean): string {
+export function complaint(error: AppError, json: boolean, flags: readonly string[] = []): string {
+  const { code, details } = error;
   // The table ends every message with a full stop, also after a question.
-  const message = text.replace(/\?\.$/, "?");
+  const message = cliWords(error, flags).replace(/\?\.$/, "?");
   return errorLine({ error: code, message, details }, json);
 }
 

@@ -47,6 +47,14 @@ export function requireExisting(config: DatabaseConfig): void {
   });
 }
 
+/** For commands that may create the database, but not where: a mistyped folder must not come to exist. */
+export function requireFolder(config: DatabaseConfig): void {
+  if (config.databaseUrl !== undefined || existsSync(config.data)) return;
+  throw new AppError("unusable_input", {
+    problem: `there is no folder ${config.data}, and none was made; name the folder of the database with --data`,
+  });
+}
+
 /** The address without its password. */
 export function describeDatabase(config: DatabaseConfig): string {
   if (config.databaseUrl === undefined) return sqlitePath(config);

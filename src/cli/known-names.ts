@@ -9,6 +9,12 @@ export async function agentIds(client: Client): Promise<string[]> {
   return (await client.json<AgentInventory>("/v1/agents")).agents.map(({ agentId }) => agentId);
 }
 
+/** Of the first page; a suggestion is no reason to read more. */
+export async function workflowIds(client: Client): Promise<string[]> {
+  const page = await client.json<{ workflows: { id: string }[] }>("/v1/workflows", { query: { limit: PAGE } });
+  return page.workflows.map(({ id }) => id);
+}
+
 export async function suitesOf(client: Client, suiteId?: string): Promise<SuiteInfo[]> {
   const suites: SuiteInfo[] = [];
   let cursor: string | undefined;

@@ -1,7 +1,7 @@
 import { CommanderError } from "commander";
 import { FileError } from "../formats/file-error.ts";
 import { AppError } from "../protocol/errors.ts";
-import type { Flag, Flags, FlagValues } from "./command.ts";
+import type { AnyCommand, Flag, Flags, FlagValues } from "./command.ts";
 import { complaint, errorLine, fileComplaint } from "./complaint.ts";
 import {
   type ConfigSources,
@@ -10,13 +10,16 @@ import {
   type Environment,
   isSetAnywhere,
   loadConfig,
+  ownEnvironment,
 } from "./config.ts";
 import { EXIT, exitCodeOf } from "./exit-codes.ts";
 import { type Io, processIo } from "./io.ts";
 import { withoutJsonFile } from "./json-file-flag.ts";
+import { printable } from "./printable.ts";
 import { createProgram, Misuse, type ParsedCall } from "./program.ts";
 import type { Config, SettingName } from "./settings.ts";
 import { COMMANDS, GROUPS } from "./specs/all.ts";
+import { unknownVariables } from "./unknown-variables.ts";
 import { packageVersion } from "./version.ts";
 
 /** The world around the command line; tests bring their own. */
@@ -65,10 +68,15 @@ async function run(argv: readonly string[], world: World): Promise<number> {
 async function act(parsed: ParsedCall, world: World): Promise<number | undefined> {
   const { spec, args, settings, json } = parsed;
   const config = configOf(parsed, world);
+  if (spec.settings.length > 0) warnOfVariables(config, world);
   const given = new Set(Object.keys(settings) as SettingName[]);
   const isSet = (name: SettingName) => isSetAnywhere(name, sourcesOf(parsed, world));
   const doIt = await spec.load();
   return doIt({ args, flags: withDefaults(spec.flags, parsed.flags), json, config, given, isSet, io: world.io });
+}
+
+function warnOfVariables({ reviewModelKeyEnv }: Config, { io, env = ownEnvironment() }: World): void {
+  for (const warning of unknownVariables(env, [reviewModelKeyEnv])) io.err(`assay: warning: ${printable(warning)}`);
 }
 
 /** A command without settings looks at none, so a broken config file cannot stand in its way. */
@@ -108,6 +116,10 @@ function usageError({ message }: CommanderError): AppError {
   return new AppError("unusable_input", { problem });
 }
 
+function isCallOf({ name }: AnyCommand, argv: readonly string[]): boolean {
+  return name.split(" ").every((word, i) => argv[i] === word);
+}
+
 function complain(error: unknown, argv: readonly string[], io: Io): void {
   const json = argv.includes("--json");
   if (error instanceof FileError) {
@@ -115,7 +127,8 @@ function complain(error: unknown, argv: readonly string[], io: Io): void {
     return;
   }
   if (error instanceof AppError) {
-    io.err(complaint(error, json));
+    const called = COMMANDS.find((spec) => isCallOf(spec, argv));
+    io.err(complaint(error, json, Object.keys(called?.flags ?? {})));
     return;
   }
   // A bug: whoever reports it needs all of it.

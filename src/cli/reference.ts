@@ -106,7 +106,8 @@ export function settingsReference(): string {
     "A setting has one name and four places: its default, then `assay.config.json` in the working directory (or the " +
       "file named by `--config` or `ASSAY_CONFIG`), then the environment, then the flag. The later wins. They are " +
       "checked once, all together, before anything starts; what is unknown or out of range is named, and the exit " +
-      "code is 2.",
+      "code is 2. A variable that begins with `ASSAY_` and is no setting is only warned of, with the nearest name: it may " +
+      "be meant for another version.",
     "In the file, a setting is a key with a JSON value. Paths in it are relative to the file; elsewhere they are " +
       "relative to the working directory. Lists are JSON arrays in the file, comma-separated in the environment, and " +
       "either comma-separated or repeated as flags. Switches are `true` or `false`; `--no-…` and the flag without " +

@@ -26,6 +26,7 @@ test("`assay --help` loads the tables, the parser and the errors, and nothing of
   expect(own.sort()).toEqual([
     "commander",
     "formats/file-error.ts",
+    "protocol/closest-to.ts",
     "protocol/deployment-channels.ts",
     "protocol/errors.ts",
   ]);

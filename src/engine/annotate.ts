@@ -1,3 +1,4 @@
+import { agentFields, agentsOfNode } from "../protocol/agent-of.ts";
 import type { AnnotateRequest } from "../protocol/annotation-api.ts";
 import { AppError } from "../protocol/errors.ts";
 import type { Caller } from "../protocol/identity.ts";
@@ -42,7 +43,7 @@ export async function annotationOf(
   const event = target.eventId === undefined ? undefined : await host.store.findEvent(run.runId, target.eventId);
   checkAnnotation(request, caller.kind, { event, hasNode: (nodeId) => plan.graph.node.has(nodeId) });
   const { scrubText } = host.scrubber;
-  const { runId, workflowId, owner, agentId } = run;
+  const { runId, workflowId, owner } = run;
   const aboutNode = aboutNodeOf(target.nodeId, event);
   return {
     annotationId: host.newId("ann"),
@@ -50,7 +51,7 @@ export async function annotationOf(
     ...(owner.workspace === undefined ? {} : { workspace: owner.workspace }),
     runId,
     workflowId,
-    ...(agentId === undefined ? {} : { agentId }),
+    ...agentFields(agentsOfNode(run, aboutNode)),
     target,
     ...(aboutNode === undefined ? {} : { aboutNode }),
     signal: scrubSignal(request.signal, scrubText),

@@ -1,8 +1,8 @@
+import { hasAgent } from "../protocol/agent-of.ts";
 import type { SignalKind } from "../protocol/annotation.ts";
 import type { AnnotationFilter } from "../protocol/annotation-api.ts";
-import { AppError } from "../protocol/errors.ts";
-import { instantMs } from "../protocol/instant.ts";
 import type { AnnotationQuery, AnnotationRecord } from "../store/judgments.ts";
+import { queryInstant } from "./query-instant.ts";
 
 /** Which annotations are asked for; not how many, nor in which order. */
 export type Wanted = Omit<AnnotationQuery, "limit" | "order" | "after" | "words" | "blindFor">;
@@ -18,8 +18,8 @@ export function wantedBy({ signal, flagged, from, to, ...filter }: AnnotationFil
   if (label !== undefined) kinds.add("label");
   if (ratingMax !== undefined) kinds.add("rating");
   if (flagged !== undefined) kinds.add("flag");
-  const fromMs = from === undefined ? undefined : msOf("from", from);
-  const toMs = to === undefined ? undefined : msOf("to", to);
+  const fromMs = from === undefined ? undefined : queryInstant("from", from);
+  const toMs = to === undefined ? undefined : queryInstant("to", to);
   if (kinds.size > 1 || (flagged !== undefined && (state ?? "live") !== "live")) return undefined;
   const [kind] = kinds;
   return {
@@ -31,12 +31,6 @@ export function wantedBy({ signal, flagged, from, to, ...filter }: AnnotationFil
   };
 }
 
-function msOf(name: string, text: string): number {
-  const ms = instantMs(text);
-  if (ms !== undefined) return ms;
-  throw new AppError("validation_error", { problem: `query/${name} must be an instant like 2027-01-31T12:00:00Z` });
-}
-
 /** The same question asked of one annotation, as it is now. */
 export function isWanted(wanted: Wanted, annotation: AnnotationRecord): boolean {
   const { signal, createdAtMs, state, flag } = annotation;
@@ -44,7 +38,7 @@ export function isWanted(wanted: Wanted, annotation: AnnotationRecord): boolean 
   return (
     is(wanted.runId, annotation.runId) &&
     is(wanted.workflowId, annotation.workflowId) &&
-    is(wanted.agentId, annotation.agentId) &&
+    (wanted.agentId === undefined || hasAgent(annotation, wanted.agentId)) &&
     is(wanted.nodeId, annotation.aboutNode) &&
     is(wanted.kind, signal.kind) &&
     is(wanted.label, signal.label) &&

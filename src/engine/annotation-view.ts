@@ -17,12 +17,14 @@ export function annotationDoc(record: AnnotationRecord): Annotation {
 
 /** And what Assay knows beside it. */
 export function annotationView(record: AnnotationRecord): AnnotationView {
-  const { workflowId, agentId, actorKind, confidence, state, supersedes, supersededBy, supersededAtMs } = record;
+  const { workflowId, agentId, otherAgents, actorKind, confidence, state, supersedes, supersededBy, supersededAtMs } =
+    record;
   const { retraction, queueItemId, importedBy, tapeRow } = record;
   return {
     ...annotationDoc(record),
     workflowId,
     ...(agentId === undefined ? {} : { agentId }),
+    ...(otherAgents === undefined ? {} : { otherAgents: [...otherAgents] }),
     actorKind,
     ...(confidence === undefined ? {} : { confidence }),
     state,

@@ -4,6 +4,7 @@ import type { Caller, Owner } from "../protocol/identity.ts";
 import { MOCK_PROVIDERS, mockProviderProblem } from "../protocol/mock-provider.ts";
 import type { Unit } from "../store/store.ts";
 import { checkAgents } from "./check-agents.ts";
+import { checkInputNames } from "./decide/input-names.ts";
 import type { Plan } from "./decide/plan.ts";
 import { startRun } from "./decide/start-run.ts";
 import { auditDraft, type Recorder, refused } from "./execute.ts";
@@ -11,6 +12,7 @@ import { hideSecrets } from "./hide-secrets.ts";
 import type { Host } from "./host.ts";
 import { checkUrl } from "./outbound/guard.ts";
 import { stamp } from "./stamp.ts";
+import { unknownWorkflow } from "./unknown-workflow.ts";
 
 export interface CreateRun {
   readonly caller: Caller;
@@ -28,6 +30,7 @@ export async function createRun(host: Host, command: CreateRun): Promise<CreateR
   checkMockProvider(host, request);
   if (request.callbackUrl !== undefined) await checkUrl(host.outbound, request.callbackUrl);
   const plan = await planFor(host, caller, request);
+  checkInputNames(plan.definition, request.inputs ?? {});
   await checkAgents(host.nodeTypes, caller, plan.definition, "started");
   return beginRun(host, plan, command);
 }
@@ -96,12 +99,7 @@ async function planFor(host: Host, caller: Caller, request: CreateRunRequest) {
     });
   }
   const plan = await host.plans.current(caller.tenant, workflowId);
-  if (!plan) {
-    throw new AppError("validation_error", {
-      problem: `no workflow "${workflowId}" is registered; GET /v1/workflows lists what there is`,
-      workflowId,
-    });
-  }
+  if (!plan) throw await unknownWorkflow(host, caller, workflowId);
   const { status, isActive } = plan.definition;
   if (isActive === false || (status !== undefined && status !== "active")) {
     throw new AppError("validation_error", { problem: `workflow "${workflowId}" is not active`, workflowId });

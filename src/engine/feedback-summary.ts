@@ -1,4 +1,3 @@
-import { AppError } from "../protocol/errors.ts";
 import type {
   FeedbackGrouping,
   FeedbackGroupKey,
@@ -6,11 +5,11 @@ import type {
   FeedbackSummaryQuery,
 } from "../protocol/feedback-api.ts";
 import type { Visibility } from "../protocol/identity.ts";
-import { instantMs } from "../protocol/instant.ts";
 import type { AnnotationRecord, FeedbackQuery, FeedbackRow, RecountedRuns } from "../store/judgments.ts";
 import type { Store } from "../store/store.ts";
 import { feedbackFigures } from "./feedback-figures.ts";
 import type { Host } from "./host.ts";
+import { queryInstant } from "./query-instant.ts";
 import { Mutes } from "./tapes/mutes.ts";
 
 /** How the runs were judged that ended within the time asked about; without `groupBy` only the total. */
@@ -23,8 +22,8 @@ export async function feedbackSummary(
     ...(workflowId === undefined ? {} : { workflowId }),
     ...(agentId === undefined ? {} : { agentId }),
     ...(nodeId === undefined ? {} : { nodeId }),
-    ...(from === undefined ? {} : { fromMs: msOf("from", from) }),
-    ...(to === undefined ? {} : { toMs: msOf("to", to) }),
+    ...(from === undefined ? {} : { fromMs: queryInstant("from", from) }),
+    ...(to === undefined ? {} : { toMs: queryInstant("to", to) }),
   };
   const recounted = await recountMuted(store, visible, query);
   const asked = recounted === undefined ? query : { ...query, recounted };
@@ -51,12 +50,6 @@ async function recountMuted(
     for (const record of heard) annotations.push(record);
   }
   return runIds.length === 0 ? undefined : { runIds, annotations };
-}
-
-function msOf(name: string, text: string): number {
-  const ms = instantMs(text);
-  if (ms !== undefined) return ms;
-  throw new AppError("validation_error", { problem: `query/${name} must be an instant like 2027-01-31T12:00:00Z` });
 }
 
 function groupsOf(rows: readonly FeedbackRow[], groupBy: FeedbackGrouping): FeedbackSummary["groups"] {

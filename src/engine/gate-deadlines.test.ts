@@ -44,6 +44,21 @@ async function expectClosedByTime(of: Store, runId: string): Promise<void> {
 }
 
 describe("a deadline that nobody meets", () => {
+  test("is told with the approvals that were asked and those that were given", async () => {
+    const host = engineOn(store);
+    bench.work(host);
+    const config = { timeoutMs: 300, requiredApprovals: 2 };
+    const definition = workflow({ id: "two", nodes: { gate: { typeId: "core.approvalGate", config } } });
+    const runId = await begin(host, { workflowId: await register(host, definition) });
+    await until(store, runId, open);
+    expect(await outcomeOf(answer(host, ADA, runId, ACCEPT))).not.toMatch(/^interrupt_/);
+    const run = await until(store, runId, ended);
+    expect(run.error?.message).toContain("2 approvals asked, 1 given, timed out.");
+    expect((await until(store, await waiting(host, 1), ended)).error?.message).toContain(
+      "1 approval asked, 0 given, timed out.",
+    );
+  });
+
   test("closes the gate by itself, while a worker sweeps", async () => {
     const host = engineOn(store);
     bench.work(host);

@@ -1,9 +1,8 @@
-import { AppError } from "../protocol/errors.ts";
 import type { Visibility } from "../protocol/identity.ts";
 import type { GateFigures, GateGrouping, GateSummaryQuery, GateSummaryResponse } from "../protocol/inbox-api.ts";
-import { instantMs } from "../protocol/instant.ts";
 import type { GateSummaryRow } from "../store/gates.ts";
 import type { Host } from "./host.ts";
+import { queryInstant } from "./query-instant.ts";
 
 /** How gates fared that were opened within the time asked about; without `groupBy` only the total. */
 export async function gateSummary(
@@ -13,8 +12,8 @@ export async function gateSummary(
 ): Promise<GateSummaryResponse> {
   const query = {
     ...(workflowId === undefined ? {} : { workflowId }),
-    ...(from === undefined ? {} : { fromMs: msOf("from", from) }),
-    ...(to === undefined ? {} : { toMs: msOf("to", to) }),
+    ...(from === undefined ? {} : { fromMs: queryInstant("from", from) }),
+    ...(to === undefined ? {} : { toMs: queryInstant("to", to) }),
   };
   const [[total = NOTHING], groups] = await Promise.all([
     store.gateSummary(visible, query),
@@ -24,12 +23,6 @@ export async function gateSummary(
     total: figuresOf(total),
     groups: groups.map((row) => ({ key: keyOf(groupBy, row.key), ...figuresOf(row) })),
   };
-}
-
-function msOf(name: string, text: string): number {
-  const ms = instantMs(text);
-  if (ms !== undefined) return ms;
-  throw new AppError("validation_error", { problem: `query/${name} must be an instant like 2027-01-31T12:00:00Z` });
 }
 
 const NOTHING: GateSummaryRow = {

@@ -34,3 +34,17 @@ test("pages of small runs are as long as asked for, across what is read at once"
   expect(second.runs).toHaveLength(10);
   expect(second).not.toHaveProperty("nextCursor");
 });
+
+test("runs with a tag are found however far back they are, over more runs than one step looks at", async () => {
+  const host = engineOn(bench.store);
+  const workflowId = await register(host, workflow({ id: "tagged", nodes: { a: "core.noop" } }));
+  const oldest = await begin(host, { workflowId, tags: ["rare"] });
+  for (let i = 0; i < 1010; i++) await begin(host, { workflowId });
+  const newest = await begin(host, { workflowId, tags: ["rare"] });
+  const found = await listRuns(host, ADA, { limit: 2, tag: "rare" });
+  expect(found.runs.map(({ runId }) => runId)).toEqual([newest, oldest]);
+  const first = await listRuns(host, ADA, { limit: 1, tag: "rare" });
+  expect(first.runs.map(({ runId }) => runId)).toEqual([newest]);
+  const second = await listRuns(host, ADA, { limit: 1, tag: "rare", cursor: String(first.nextCursor) });
+  expect(second.runs.map(({ runId }) => runId)).toEqual([oldest]);
+});

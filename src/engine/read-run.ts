@@ -47,16 +47,55 @@ export function withChildStatuses(snapshot: RunSnapshot, statuses: ReadonlyMap<s
 const AT_ONCE = 50;
 const PAGE_CHARACTERS = 16_000_000;
 
+type ListQuery = Omit<RunQuery, "before" | "notBefore">;
+
+interface RunPage {
+  readonly runs: RunSnapshot[];
+  readonly nextCursor?: string;
+}
+
 /** A page of runs, newest first, shorter than asked for where they are large. A cursor is the id of the last one before. */
 export async function listRuns(
   host: Host,
   visible: Visibility,
-  query: Omit<RunQuery, "before"> & { cursor?: string },
-): Promise<{ runs: RunSnapshot[]; nextCursor?: string }> {
+  query: ListQuery & { cursor?: string },
+): Promise<RunPage> {
   const { cursor, ...rest } = query;
   if (cursor !== undefined && !(cursor.startsWith("run-") && isId(cursor))) {
     throw new AppError("validation_error", { problem: "cursor is not one this host gave out" });
   }
+  return rest.agentId === undefined && rest.tag === undefined
+    ? pageOf(host, visible, rest, cursor)
+    : pageOfScan(host, visible, rest, cursor);
+}
+
+/** Runs of one scan step, and steps of one request: where the database is in this process, others wait for each step. */
+const SCAN_RUNS = 1000;
+const SCAN_STEPS = 5;
+
+/**
+ * A page by filters that no index holds. A request looks at a bounded number of runs, so the page may be short, or empty, with a
+ * cursor from which the next request goes on.
+ */
+async function pageOfScan(host: Host, visible: Visibility, query: ListQuery, cursor?: string): Promise<RunPage> {
+  const { agentId: _, tag: __, limit, ...indexed } = query;
+  const runs: RunSnapshot[] = [];
+  let after = cursor;
+  for (let step = 0; step < SCAN_STEPS; step++) {
+    const place = after === undefined ? {} : { before: after };
+    const beyond = await host.store.runIdBeyond(visible, { ...indexed, ...place, limit: SCAN_RUNS - 1 });
+    const end = beyond === undefined ? {} : { notBefore: beyond };
+    const page = await pageOf(host, visible, { ...query, ...end, limit: limit - runs.length }, after);
+    runs.push(...page.runs);
+    if (page.nextCursor !== undefined) return { runs, nextCursor: page.nextCursor };
+    if (beyond === undefined) return { runs };
+    if (runs.length >= limit) return { runs, nextCursor: beyond };
+    after = beyond;
+  }
+  return after === undefined ? { runs } : { runs, nextCursor: after };
+}
+
+async function pageOf(host: Host, visible: Visibility, rest: ListQuery, cursor?: string): Promise<RunPage> {
   const page: Run[] = [];
   let characters = 0;
   for (let before = cursor; ; before = page.at(-1)?.runId) {

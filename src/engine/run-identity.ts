@@ -1,19 +1,25 @@
-import { agentOf } from "../protocol/agent-of.ts";
+import { type AgentFacts, namedAgent } from "../protocol/agent-of.ts";
 import type { Visibility } from "../protocol/identity.ts";
 import type { Run } from "../protocol/run.ts";
+import { isTerminal } from "../protocol/run-status.ts";
 import type { Store } from "../store/store.ts";
 import { visibleRun } from "./execute.ts";
 import type { Host } from "./host.ts";
 
-/** What never changes of a run, whatever happens in it. */
-export interface RunIdentity extends Pick<Run, "runId" | "workflowId" | "workflowHash" | "owner"> {
-  readonly agentId?: string;
-}
+/** The parts of a run that judgments are recorded with. Only the agents may change, and only until the run has ended. */
+export type RunIdentity = Pick<Run, "runId" | "workflowId" | "workflowHash" | "owner"> & AgentFacts;
 
 export function identityOf(run: Run): RunIdentity {
-  const { runId, workflowId, workflowHash, owner } = run;
-  const agentId = agentOf(run);
-  return { runId, workflowId, workflowHash, owner, ...(agentId === undefined ? {} : { agentId }) };
+  const { runId, workflowId, workflowHash, owner, agent } = run;
+  const agentId = namedAgent(run);
+  return {
+    runId,
+    workflowId,
+    workflowHash,
+    owner,
+    ...(agentId === undefined ? {} : { metadata: { agentId } }),
+    ...(agent === undefined ? {} : { agent }),
+  };
 }
 
 /** Runs that are remembered; one more, and all are looked up anew. */
@@ -23,14 +29,17 @@ const REMEMBERED = new WeakMap<Store, Map<string, RunIdentity>>();
 
 /**
  * For those who only write beside a run: most runs are judged more than once, and looking one up costs as much as
- * recording a judgment. One that was deleted may still be remembered; the commit of whatever is written for it is refused.
+ * recording a judgment. Only runs that have ended are remembered: others may still call an agent. One that was deleted may
+ * still be remembered; the commit of whatever is written for it is refused.
  * Throws like `visibleRun`.
  */
 export async function runIdentity(host: Host, visible: Visibility, runId: string): Promise<RunIdentity> {
   const remembered = rememberedIn(host.store);
   const known = remembered.get(runId);
   if (known !== undefined && isVisible(known, visible)) return known;
-  const identity = identityOf(await visibleRun(host, visible, runId));
+  const run = await visibleRun(host, visible, runId);
+  const identity = identityOf(run);
+  if (!isTerminal(run.status)) return identity;
   if (remembered.size >= REMEMBERED_MAX) remembered.clear();
   remembered.set(runId, identity);
   return identity;

@@ -1,3 +1,4 @@
+import { isApproval } from "../protocol/gate-rules.ts";
 import type { Interrupt } from "../protocol/interrupt.ts";
 import { type Run, visitOf } from "../protocol/run.ts";
 import type { InterruptRequest } from "./decide/raise-interrupt.ts";
@@ -10,6 +11,8 @@ export interface Answer {
   readonly value: unknown;
   /** Nobody answered; whatever somebody writes as their reason is never taken for this. */
   readonly timedOut: boolean;
+  /** Approvals that were given, also where they did not suffice. */
+  readonly approvals: number;
 }
 
 /** Thrown through a node that has no answer yet. A node must not catch it. */
@@ -47,17 +50,18 @@ export function interruptsOf(run: Run, nodeId: string): Interrupts {
     answerTo,
     interrupt(request) {
       const { timedOut, value } = answerTo(request);
-      if (timedOut) throw new InterruptTimedOut(`nobody answered ${request.kind} of node ${nodeId} in time`);
+      if (timedOut) throw new InterruptTimedOut(`no answer to ${request.kind} of node ${nodeId}, timed out`);
       return value;
     },
   };
 }
 
-function answerOf({ status, outcome = "cancelled", reason, resolvedBy, resumeValue }: Interrupt): Answer {
+function answerOf({ status, outcome = "cancelled", reason, resolvedBy, resumeValue, votes }: Interrupt): Answer {
   return {
     outcome,
     value: resumeValue ?? null,
     timedOut: status === "expired",
+    approvals: votes.filter(isApproval).length,
     ...(reason === undefined ? {} : { reason }),
     ...(resolvedBy === undefined ? {} : { by: resolvedBy }),
   };

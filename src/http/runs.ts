@@ -2,6 +2,7 @@ import { bulkCancelRuns, cancelRun, pauseRun, resumeRun } from "../engine/change
 import { createRun } from "../engine/create-run.ts";
 import { visibleRun } from "../engine/execute.ts";
 import { tokenStepMs, withTokens } from "../engine/interrupt-links.ts";
+import { queryInstant } from "../engine/query-instant.ts";
 import { childStatuses, listRuns, snapshot, withChildStatuses } from "../engine/read-run.ts";
 import type { Authorizer } from "../engine/roles.ts";
 import { createEvalRun } from "../evals/run/create-eval-run.ts";
@@ -63,9 +64,24 @@ function dedupOf(header: string | string[] | undefined): boolean {
 const DEFAULT_LIMIT = 50;
 
 export const listRunsRoute: Handler = async (context) => {
-  const query = context.query as { limit?: number; cursor?: string; workflowId?: string; status?: RunStatus };
-  return ok(await listRuns(context.host, callerOf(context), { ...query, limit: query.limit ?? DEFAULT_LIMIT }));
+  const { limit = DEFAULT_LIMIT, from, to, ...filters } = context.query as ListRunsQuery;
+  const period = {
+    ...(from === undefined ? {} : { fromMs: queryInstant("from", from) }),
+    ...(to === undefined ? {} : { toMs: queryInstant("to", to) }),
+  };
+  return ok(await listRuns(context.host, callerOf(context), { ...filters, ...period, limit }));
 };
+
+interface ListRunsQuery {
+  readonly limit?: number;
+  readonly cursor?: string;
+  readonly workflowId?: string;
+  readonly status?: RunStatus;
+  readonly agentId?: string;
+  readonly tag?: string;
+  readonly from?: string;
+  readonly to?: string;
+}
 
 export function getRunRoute(authorizer: Pick<Authorizer, "decide">): Handler {
   return async (context) => {

@@ -24,7 +24,10 @@ export const AnnotationView = Type.Object(
   {
     ...ANNOTATION,
     workflowId: Type.String(),
-    agentId: Type.Optional(Type.String({ description: "the agent that is judged" })),
+    agentId: Type.Optional(
+      Type.String({ description: "the agent that is judged: named by the run's metadata, or called by the host" }),
+    ),
+    otherAgents: Type.Optional(Type.Array(Name, { maxItems: 8, description: "further agents, where several worked" })),
     actorKind: Type.Enum([...ACTOR_KINDS]),
     confidence: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
     state: Type.Enum([...ANNOTATION_STATES]),

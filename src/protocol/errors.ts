@@ -44,9 +44,12 @@ export const ERRORS = {
   channel_access_denied: { status: 400, message: "Node {nodeId} may not {action} channel {channel}." },
   unauthenticated: {
     status: 401,
-    message: "Send a known API key as `Authorization: Bearer <key>`. Make one with `assay key create`.",
+    message: "Send a known API key as `Authorization: Bearer <key>`. Owners make keys with POST /v1/host/assay/keys.",
   },
-  key_expired: { status: 401, message: "This API key expired at {expiredAt}. Make a new one with `assay key create`." },
+  key_expired: {
+    status: 401,
+    message: "This API key expired at {expiredAt}. A new one is made with POST /v1/host/assay/keys.",
+  },
   key_revoked: { status: 401, message: "This API key was revoked at {revokedAt}. Use another one." },
   forbidden: {
     status: 403,
@@ -69,7 +72,7 @@ export const ERRORS = {
   not_found: { status: 404, message: "There is no {what} here that this key can see." },
   interrupt_not_found: {
     status: 404,
-    message: "No open interrupt answers to this. `assay inbox` lists those that wait.",
+    message: "No open interrupt answers to this. GET /v1/host/assay/inbox lists those that wait.",
     problem: "No open interrupt answers to this: {problem}.",
   },
   subscription_not_found: { status: 404, message: "There is no webhook {webhookId} that this key can see." },
@@ -129,8 +132,7 @@ export const ERRORS = {
   },
   queue_already_judged: {
     status: 409,
-    message:
-      "You have judged item {itemId}. To replace your judgment, send `revise: true` (`assay queue judge … --revise`).",
+    message: "You have judged item {itemId}. To replace your judgment, send the judgment with `revise: true`.",
     problem: "You have judged item {itemId}, and it stands: {problem}.",
   },
   queue_item_state: { status: 409, message: "Item {itemId} is {state}: {problem}." },

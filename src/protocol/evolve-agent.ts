@@ -11,6 +11,13 @@ export interface RunAgent {
   readonly channels?: Readonly<Record<string, string>>;
   /** Invocations that have begun and not ended. A list: it is copied with each of them. */
   readonly open?: readonly OpenInvocation[];
+  /** Each agent that the host called, once per node that called it, in order. Absent in runs of earlier versions. */
+  readonly called?: readonly CalledAgent[];
+}
+
+export interface CalledAgent {
+  readonly agentId: string;
+  readonly nodeId: string;
 }
 
 export interface OpenInvocation {
@@ -49,6 +56,7 @@ export function evolveAgent(
 ): RunAgent {
   const { invocationId, agentId, resolvedAgentVersion: version, sourceManifestId } = event.payload;
   const { resolvedChannel: channel } = event.payload;
+  const nodeId = event.nodeId ?? "";
   const settled =
     channel === undefined || version === undefined
       ? before?.channels
@@ -58,8 +66,14 @@ export function evolveAgent(
     ...(version === undefined ? {} : { version }),
     ...(sourceManifestId === undefined ? {} : { sourceManifestId }),
     ...(settled === undefined ? {} : { channels: settled }),
-    open: [...(before?.open ?? []), { invocationId, nodeId: event.nodeId ?? "", agentId }],
+    open: [...(before?.open ?? []), { invocationId, nodeId, agentId }],
+    called: withCall(before?.called ?? [], { agentId, nodeId }),
   };
+}
+
+function withCall(called: readonly CalledAgent[], call: CalledAgent): readonly CalledAgent[] {
+  const isKnown = called.some(({ agentId, nodeId }) => agentId === call.agentId && nodeId === call.nodeId);
+  return isKnown ? called : [...called, call];
 }
 
 export function endInvocation(

@@ -61,7 +61,7 @@ const GroupKey = Type.Object(
   {
     workflowId: Type.Optional(Type.String()),
     agentId: Type.Optional(
-      Type.Union([Type.String(), Type.Null()], { description: "null for runs that name no agent" }),
+      Type.Union([Type.String(), Type.Null()], { description: "null for runs that name no agent and called none" }),
     ),
     nodeId: Type.Optional(Type.String()),
     day: Type.Optional(Type.String({ description: "in UTC" })),

@@ -7,6 +7,7 @@ import {
   type Interrupt,
   REJECTION_POLICIES,
   type RejectionPolicy,
+  type Vote,
 } from "./interrupt.ts";
 import { roleContains } from "./scopes.ts";
 
@@ -171,8 +172,17 @@ export interface Tally {
   readonly required: number;
 }
 
+export function isApproval({ action }: Pick<Vote, "action">): boolean {
+  return action === "accept" || action === "edit-accept";
+}
+
+/** How a gate ended that was not decided before its deadline. */
+export function timedOutText(required: number, given: number): string {
+  return `${required} ${required === 1 ? "approval" : "approvals"} asked, ${given} given, timed out`;
+}
+
 export function tallyOf({ votes }: Pick<Interrupt, "votes">, { required }: GateRules): Tally {
-  const accepts = votes.filter(({ action }) => action === "accept" || action === "edit-accept");
+  const accepts = votes.filter(isApproval);
   const humans = new Set(accepts.filter(({ kind }) => kind === "user").map(({ principal }) => principal)).size;
   return { granted: accepts.length, rejected: votes.length - accepts.length, humans, required };
 }

@@ -52,6 +52,7 @@ const closed = { additionalProperties: false } as const;
 const open = { additionalProperties: true } as const;
 const Limit = Type.Optional(Type.Integer({ minimum: 1, maximum: 200 }));
 const Cursor = Type.Optional(Type.String({ minLength: 1, maxLength: 512 }));
+const Instant = (description: string) => Type.String({ minLength: 20, maxLength: 40, description });
 const JsonObject = Type.Record(Type.String(), Type.Unknown());
 
 const OF_RUN: readonly ErrorCode[] = ["not_found", "engine_version_mismatch"];
@@ -155,6 +156,16 @@ export const OPERATIONS = {
         cursor: Cursor,
         workflowId: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
         status: Type.Optional(RunStatusSchema),
+        agentId: Type.Optional(
+          Type.String({
+            minLength: 1,
+            maxLength: 256,
+            description: "named by the run's metadata, or called by the host",
+          }),
+        ),
+        tag: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+        from: Type.Optional(Instant("an instant; runs created then or later")),
+        to: Type.Optional(Instant("an instant; runs created before")),
       },
       closed,
     ),

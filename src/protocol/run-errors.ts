@@ -20,7 +20,7 @@ export const RUN_ERRORS = {
   version_out_of_range: "A pinned version is older than the code still supports.",
   engine_version_mismatch: "The run was written by a newer engine.",
   interrupt_invalid: "A node asked for an interrupt that is not a valid one.",
-  interrupt_timeout: "Nobody answered an interrupt before its deadline.",
+  interrupt_timeout: "An interrupt was not answered, or not by as many as it asks for, before its deadline.",
   approval_rejected: "A gate was rejected, and no edge of the workflow leads on from a rejection.",
   approval_refined: "A gate asked for a refinement, and no edge of the workflow leads back for one.",
   child_failed: "The sub-workflow's run failed.",

@@ -100,7 +100,7 @@ export function snapshotOf(run: Run, sensitive: Sensitivity): RunSnapshot {
 
 function agentOf({ agent }: Run): Pick<RunSnapshot, "agent"> {
   if (agent === undefined) return {};
-  const { channels: _, open: __, ...shown } = agent;
+  const { channels: _, open: __, called: ___, ...shown } = agent;
   return { agent: shown };
 }
 

@@ -1,3 +1,4 @@
+import type { AgentFields } from "../protocol/agent-of.ts";
 import type { ActorKind, AnnotationState, Signal, SignalKind } from "../protocol/annotation.ts";
 import type { Visibility } from "../protocol/identity.ts";
 import type { QueueItemState } from "../protocol/queue-api.ts";
@@ -93,15 +94,13 @@ export interface Judgments {
 // --- annotations --------------------------------------------------------------------------------------------
 
 /** A judgment with what Assay knows beside the protocol's object. All texts are scrubbed. */
-export interface AnnotationRecord {
+export interface AnnotationRecord extends AgentFields {
   readonly annotationId: string;
   readonly tenant: string;
   /** Of the run. */
   readonly workspace?: string;
   readonly runId: string;
   readonly workflowId: string;
-  /** The agent that is judged, where the run says which. */
-  readonly agentId?: string;
   readonly target: { readonly eventId?: string; readonly nodeId?: string };
   /** The node it is about: the target itself, or the node of the target event. */
   readonly aboutNode?: string;

@@ -1,3 +1,4 @@
+import type { AgentFields } from "../protocol/agent-of.ts";
 import type { QueueItemState } from "../protocol/queue-api.ts";
 import type { RunStatus } from "../protocol/run-status.ts";
 
@@ -83,11 +84,10 @@ export interface EndedRunQuery {
   readonly status?: RunStatus;
 }
 
-export interface EndedRun {
+export interface EndedRun extends AgentFields {
   readonly runId: string;
   readonly workspace?: string;
   readonly workflowId: string;
-  readonly agentId?: string;
   readonly status: RunStatus;
   readonly endedAtMs: number;
 }

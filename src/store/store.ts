@@ -193,6 +193,11 @@ export interface RunReads {
   readEvents(runId: string, fromSequence: number, limit: number): Promise<StoredEvent[]>;
   /** Newest first. `before` is the id of the last run of the page before. */
   listRuns(visible: Visibility, query: RunQuery): Promise<Run[]>;
+  /**
+   * The id of the run after `limit` others that the query finds without `agentId` and `tag`, which no index holds; undefined
+   * when there are not so many.
+   */
+  runIdBeyond(visible: Visibility, query: Omit<RunQuery, "agentId" | "tag">): Promise<string | undefined>;
   /** Ids of all runs in id order, for the rebuild check; pages by `after`. */
   allRunIds(after: string, limit: number): Promise<string[]>;
   /** The derived columns of a run row, for the rebuild check. */
@@ -214,6 +219,14 @@ export interface RunQuery {
   readonly before?: string;
   readonly workflowId?: string;
   readonly status?: RunStatus;
+  /** Of when runs were created here, which their ids begin with; `fromMs` inclusive, `toMs` exclusive. */
+  readonly fromMs?: number;
+  readonly toMs?: number;
+  /** Named by the run's metadata or called by the host. */
+  readonly agentId?: string;
+  readonly tag?: string;
+  /** The oldest run to look at, inclusive. */
+  readonly notBefore?: string;
 }
 
 /** Everything a run row holds that must follow from the log. */

@@ -219,6 +219,18 @@ describe.concurrent("what is kept", () => {
     expect((await peer.on("show", "plan")).json).toMatchObject({ review: two, undecided: [A, B] });
   });
 
+  test("has remarks that are named by number, or by the beginning that only one has", async () => {
+    const peer = new ScriptedReview([{ remarks: [B, A] }]);
+    const { json } = await peer.start();
+    expect((await peer.decide(json.review, "2", "accepted")).json).toMatchObject({ id: A, undecided: [B] });
+    expect((await peer.decide(json.review, B.slice(0, -1), "accepted")).json).toMatchObject({ id: B, undecided: [] });
+    for (const unknown of ["3", "0", `${A}x`]) {
+      const { exit, err } = await peer.decide(json.review, unknown, "accepted");
+      expect({ exit, code: JSON.parse(err).error }).toEqual({ exit: 2, code: "review_decision_refused" });
+      expect(JSON.parse(err).message).toContain("by its number, 1 to 2");
+    }
+  });
+
   test("and ended waits for no decision", async () => {
     const peer = new ScriptedReview([{ remarks: [A] }]);
     const { json } = await peer.start("--max-iterations", "1");

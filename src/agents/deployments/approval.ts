@@ -1,6 +1,6 @@
 import { isOverdue } from "../../engine/decide/close-interrupt.ts";
 import type { Condition } from "../../protocol/deployment-api.ts";
-import { gateRules, tallyOf } from "../../protocol/gate-rules.ts";
+import { gateRules, tallyOf, timedOutText } from "../../protocol/gate-rules.ts";
 import type { Interrupt } from "../../protocol/interrupt.ts";
 import type { PolicyGate } from "../../protocol/promotion-policy.ts";
 import { nodeOf, type Run } from "../../protocol/run.ts";
@@ -26,7 +26,7 @@ export function approvalIn(run: Run, nowMs: number): Approval {
   if (interrupt === undefined) return { state: "waiting", found: "nobody was asked yet" };
   if (interrupt.status === "open") {
     const overdue = isOverdue(interrupt, nowMs);
-    return overdue ? { state: "refused", found: TIMED_OUT } : { state: "waiting", found: tallyText(interrupt) };
+    return overdue ? { state: "refused", found: timedOut(interrupt) } : { state: "waiting", found: tallyText(interrupt) };
   }
   const dueAtMs = nodeOf(run, APPLY)?.dueAtMs;
   if (dueAtMs !== undefined && dueAtMs <= nowMs) return { state: "refused", found: "it was granted too long ago" };
@@ -59,11 +59,14 @@ function wantedOf({ requiredRole, requiredScope, quorum = 1, minHumans = 0, forb
   return `granted by ${count} with ${who}${people}${others}`;
 }
 
-const TIMED_OUT = "nobody answered in time, which is a no";
-
 function rejectionOf(interrupt: Interrupt): string {
   const voters = votersOf(interrupt, "reject");
-  return voters.length === 0 ? TIMED_OUT : `rejected by ${voters.join(", ")}`;
+  return voters.length === 0 ? timedOut(interrupt) : `rejected by ${voters.join(", ")}`;
+}
+
+function timedOut(interrupt: Interrupt): string {
+  const { granted, required } = tallyOf(interrupt, gateRules(interrupt.data));
+  return timedOutText(required, granted);
 }
 
 function tallyText(interrupt: Interrupt): string {

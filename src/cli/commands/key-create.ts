@@ -1,8 +1,9 @@
 import type { CreateKeyRequest, KeyInfo } from "../../protocol/api.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { PrincipalKind } from "../../protocol/identity.ts";
+import { BUILT_IN_ROLES, EVERY_SCOPE, grants, type RoleTable } from "../../protocol/scopes.ts";
 import type { Call, FlagValues } from "../command.ts";
-import { withKeys } from "../keys-of.ts";
+import { type Keys, withKeys } from "../keys-of.ts";
 import { split } from "../name-list.ts";
 import { printable } from "../printable.ts";
 import type { KEY_CREATE_FLAGS } from "../specs/key.ts";
@@ -11,10 +12,40 @@ import { fromNow } from "../when.ts";
 export async function keyCreate(call: Call<typeof KEY_CREATE_FLAGS>): Promise<undefined> {
   const { json, io } = call;
   const request = requestOf(call, Date.now());
-  const created = await withKeys(call, (keys) => keys.create(request));
+  const { created, idle } = await withKeys(call, async (keys) => {
+    const created = await keys.create(request);
+    return { created, idle: await idleScopes(keys, created.info, request.scopes ?? []) };
+  });
   // The key alone, so that a script can take it: ASSAY_KEY=$(assay key create …).
   io.out(json ? JSON.stringify(created) : created.key);
   if (!json) io.err(describe(created.info));
+  if (idle.length > 0) io.err(`assay: warning: ${printable(idleText(idle, created.info))}`);
+}
+
+/** The scopes that were asked for and that no role of the principal grants: a request needs its scope in both. */
+async function idleScopes(keys: Keys, { roles, workspace }: KeyInfo, asked: readonly string[]): Promise<string[]> {
+  if (asked.length === 0) return [];
+  const listed = await keys.roles(workspace).then(
+    ({ roles }) => Object.fromEntries(roles.map(({ role, scopes }) => [role, scopes])),
+    () => ({}),
+  );
+  const table: RoleTable = { ...BUILT_IN_ROLES, ...listed };
+  // A role that cannot be read may grant anything.
+  if (roles.some((role) => !Object.hasOwn(table, role))) return [];
+  const held = roles.flatMap((role) => table[role] ?? []);
+  return asked.filter((scope) => scope !== EVERY_SCOPE && !grants(held, scope));
+}
+
+function idleText(idle: readonly string[], { principal, roles }: KeyInfo): string {
+  const role = roles.length === 1 ? "role" : "roles";
+  const why =
+    roles.length === 0
+      ? `${principal} has no role`
+      : `not granted by the ${role} of ${principal} (${roles.join(", ")})`;
+  return (
+    `The key cannot use ${idle.join(", ")}: ${why}. ` +
+    `\`assay role list\` shows what roles grant; give one with \`assay principal set ${principal} --roles LIST\`.`
+  );
 }
 
 function requestOf({ flags }: Call<typeof KEY_CREATE_FLAGS>, nowMs: number): CreateKeyRequest {

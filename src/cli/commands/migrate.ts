@@ -1,12 +1,13 @@
 import { AppError } from "../../protocol/errors.ts";
 import { migrate as migrateSchema, schemaState } from "../../store/sql/migrate.ts";
 import type { Call } from "../command.ts";
-import { describeDatabase, withDatabase, withSnapshot } from "../database.ts";
+import { describeDatabase, requireFolder, withDatabase, withSnapshot } from "../database.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { MIGRATE_FLAGS } from "../specs/database.ts";
 
 /** `--check` reads beside a running server; migrating a file needs it to itself. */
 export async function migrate({ flags, json, config, io }: Call<typeof MIGRATE_FLAGS>): Promise<number> {
+  requireFolder(config);
   const open = flags.check ? withSnapshot : withDatabase;
   const { found, known } = await open(config, async (db) => {
     const state = await schemaState(db);

@@ -1,6 +1,7 @@
 import type { RunSnapshot } from "../../protocol/snapshot.ts";
 import { type Client, connect } from "../client.ts";
 import type { Call } from "../command.ts";
+import { instantArgument } from "../instant-argument.ts";
 import { printable } from "../printable.ts";
 import type { RUN_LIST_FLAGS } from "../specs/run.ts";
 import { paintStatus } from "../status.ts";
@@ -11,14 +12,15 @@ const LIMIT = 20;
 const PAGE_MAX = 200;
 
 export async function runList({ flags, json, config, io }: Call<typeof RUN_LIST_FLAGS>): Promise<undefined> {
-  const { limit = LIMIT, status, workflow: workflowId } = flags;
-  const { runs, nextCursor } = await readRuns(connect(config), limit, { status, workflowId });
+  const { limit = LIMIT } = flags;
+  const filter = filterOf(flags, Date.now());
+  const { runs, nextCursor } = await readRuns(connect(config), limit, filter);
   if (json) {
     io.out(JSON.stringify({ runs, ...(nextCursor === undefined ? {} : { nextCursor }) }));
     return;
   }
   if (runs.length === 0) {
-    const filtered = status !== undefined || workflowId !== undefined;
+    const filtered = Object.values(filter).some((value) => value !== undefined);
     io.err(filtered ? "No runs match." : "No runs yet. Start one with: assay run start WORKFLOW");
     return;
   }
@@ -35,16 +37,27 @@ export async function runList({ flags, json, config, io }: Call<typeof RUN_LIST_
   if (nextCursor !== undefined && io.outIsTerminal) io.err(`There are more; show them with --limit ${limit * 5}.`);
 }
 
+type Filter = Readonly<Record<string, string | undefined>>;
+
+/** The parameters of the API that the flags stand for. */
+function filterOf(flags: Call<typeof RUN_LIST_FLAGS>["flags"], nowMs: number): Filter {
+  return {
+    status: flags.status,
+    workflowId: flags.workflow,
+    agentId: flags.agent,
+    tag: flags.tag,
+    from: instantArgument("--since", flags.since, nowMs),
+    to: instantArgument("--until", flags.until, nowMs),
+  };
+}
+
 interface Page {
   readonly runs: readonly RunSnapshot[];
   readonly nextCursor?: string;
 }
 
-async function readRuns(
-  client: Client,
-  limit: number,
-  filter: { status: string | undefined; workflowId: string | undefined },
-): Promise<Page> {
+/** A page of the server may be short: by some filters it looks at a bounded number of runs per request. */
+async function readRuns(client: Client, limit: number, filter: Filter): Promise<Page> {
   const runs: RunSnapshot[] = [];
   let cursor: string | undefined;
   do {

@@ -5,7 +5,7 @@ import type { Call } from "../command.ts";
 import { errorText } from "../describe-event.ts";
 import { subjectOf } from "../describe-gate-event.ts";
 import type { Io } from "../io.ts";
-import { printable, printableJson } from "../printable.ts";
+import { printable, printableJson, shorten } from "../printable.ts";
 import { paintStatus } from "../status.ts";
 import { formatFields, formatTable } from "../table.ts";
 import { formatAgo, formatDuration } from "../when.ts";
@@ -30,6 +30,7 @@ export function showRun(run: RunSnapshot, { paint }: Io, nowMs: number): string 
       Owner:
         run.owner && printable([run.owner.tenant, run.owner.workspace, run.owner.principal].filter(Boolean).join("/")),
       Tags: run.tags?.length ? printable(run.tags.join(", ")) : undefined,
+      Metadata: metadataText(run),
       "Forked from": forkedFrom(run),
       "Came as": cameAs(run),
       Parent: run.parentRunId && `${run.parentRunId} (node ${printable(run.parentNodeId ?? "")})`,
@@ -48,6 +49,16 @@ export function showRun(run: RunSnapshot, { paint }: Io, nowMs: number): string 
   ];
   return parts.filter((part) => part !== undefined).join("\n\n");
 }
+
+function metadataText({ metadata = {} }: RunSnapshot): string | undefined {
+  const { forkedFrom: _, tape: __, ...own } = metadata;
+  const facts = Object.entries(own).map(
+    ([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`,
+  );
+  return facts.length === 0 ? undefined : shorten(printable(facts.join(", ")), METADATA_CHARACTERS);
+}
+
+const METADATA_CHARACTERS = 200;
 
 function forkedFrom({ metadata }: RunSnapshot): string | undefined {
   const from = metadata?.["forkedFrom"] as { runId?: unknown; fromSeq?: unknown; motivatedBy?: unknown } | undefined;

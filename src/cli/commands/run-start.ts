@@ -45,5 +45,6 @@ function requestOf({ args: [workflowId = ""], flags }: Call<typeof RUN_START_FLA
     ...(Object.keys(inputs).length === 0 ? {} : { inputs }),
     ...(flags.configurable === undefined ? {} : { configurable: jsonObject(flags.configurable, "--configurable") }),
     ...(flags.tag.length === 0 ? {} : { tags: [...flags.tag] }),
+    ...(flags.metadata.length === 0 ? {} : { metadata: assignments(flags.metadata, "--metadata") }),
   };
 }

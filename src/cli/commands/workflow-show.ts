@@ -1,8 +1,12 @@
 import { connect } from "../client.ts";
 import type { Call } from "../command.ts";
+import { workflowIds } from "../known-names.ts";
+import { orNearest } from "../nearest.ts";
 
 /** The author's own text, byte for byte. */
 export async function workflowShow({ args: [workflowId = ""], config, io }: Call): Promise<undefined> {
-  const text = await connect(config).text(`/v1/workflows/${encodeURIComponent(workflowId)}`);
+  const client = connect(config);
+  const asked = client.text(`/v1/workflows/${encodeURIComponent(workflowId)}`);
+  const text = await orNearest(asked, { workflow: { name: workflowId, names: () => workflowIds(client) } });
   io.out(text.replace(/\n$/, ""));
 }

@@ -99,12 +99,16 @@ const decide = command({
     "out; give a reason. A decision that was not sent yet can be replaced.",
   args: [
     REVIEW,
-    { name: "ID", summary: "The id of a remark, as `review show` prints it." },
+    {
+      name: "REMARK",
+      summary: "A remark as `review show` prints it: its number, its id, or a beginning that only one has.",
+    },
     { name: "DECISION", summary: `One of ${STATUSES.join(", ")}.` },
   ],
   flags: REVIEW_DECIDE_FLAGS,
   settings: [],
   examples: [
+    "assay review decide plan-md-k3f9q2 1 accepted",
     "assay review decide plan-md-k3f9q2 add-rollback-step-01 accepted",
     "assay review decide plan-md-k3f9q2 name-the-owner-02 rejected --reason-code out_of_scope",
   ],

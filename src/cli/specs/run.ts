@@ -13,6 +13,11 @@ export const RUN_START_FLAGS = {
   inputs: { type: "text", value: "JSON|@FILE", summary: "All inputs as one JSON object; --input adds to it." },
   configurable: { type: "text", value: "JSON|@FILE", summary: "Run options as one JSON object." },
   tag: { type: "list", value: "TAG", summary: "A tag to find the run by. May be repeated." },
+  metadata: {
+    type: "list",
+    value: "NAME=VALUE",
+    summary: "A fact about the run, such as agentId=NAME; written as for --input. May be repeated.",
+  },
   idempotencyKey: { type: "text", value: "KEY", summary: "Starting again with the same key gives the same run." },
   wait: { type: "switch", summary: "Wait for the end and show the run." },
   watch: { type: "switch", summary: "Follow the run as `run watch` does." },
@@ -28,6 +33,7 @@ export const runStart = command({
     "assay run start greet --input name=Ada",
     'assay run start greet --inputs \'{"name":"Ada"}\' --watch',
     "assay run start report --inputs @inputs.json --tag nightly --wait --json",
+    "assay run start report --metadata agentId=writer --metadata ticket=4711",
   ],
   exits: { 0: "the run was started; with --wait or --watch, it completed", 1: "with --wait or --watch: it did not" },
   load: async () => (await import("../commands/run-start.ts")).runStart,
@@ -46,6 +52,14 @@ export const runShow = command({
 export const RUN_LIST_FLAGS = {
   status: { type: "text", value: "STATUS", summary: "Only runs with this status, such as running or failed." },
   workflow: { type: "text", value: "ID", summary: "Only runs of this workflow." },
+  agent: {
+    type: "text",
+    value: "ID",
+    summary: "Only runs of this agent: named by the run's metadata, or called by the server.",
+  },
+  tag: { type: "text", value: "TAG", summary: "Only runs with this tag." },
+  since: { type: "text", value: "WHEN", summary: "Only runs created then or later: 7d (ago), a day, or an instant." },
+  until: { type: "text", value: "WHEN", summary: "Only runs created before that; written as for --since." },
   limit: { type: "integer", value: "N", min: 1, summary: "How many; 20 unless given." },
 } as const satisfies Flags;
 
@@ -55,7 +69,12 @@ export const runList = command({
   args: [],
   flags: RUN_LIST_FLAGS,
   settings: CLIENT,
-  examples: ["assay run list", "assay run list --status failed --workflow report --limit 100"],
+  examples: [
+    "assay run list",
+    "assay run list --status failed --workflow report --limit 100",
+    "assay run list --tag nightly --since 7d",
+    "assay run list --agent local.acme.writer --since 2027-01-01 --until 2027-02-01",
+  ],
   load: async () => (await import("../commands/run-list.ts")).runList,
 });
 

@@ -5,6 +5,7 @@ import type { ForkedFrom } from "../../protocol/forked-from.ts";
 import { fold, isSettled, type Run } from "../../protocol/run.ts";
 import { isTerminal } from "../../protocol/run-status.ts";
 import { maskFields } from "../../protocol/snapshot.ts";
+import { checkInputNames } from "./input-names.ts";
 import type { Plan } from "./plan.ts";
 import { checkConfigurable, checkInputs, type RunLimits, runLimits } from "./start-run.ts";
 
@@ -62,6 +63,7 @@ export function beginBranch(plan: Plan, run: Run, overlay: RunOptionsOverlay, ho
 
 /** Only what is given is looked at: the rest has its value already. */
 function checkGiven(plan: Plan, inputs: Readonly<Record<string, unknown>>): void {
+  checkInputNames(plan.definition, inputs);
   const given = plan.definition.variables.filter(({ name }) => Object.hasOwn(inputs, name));
   checkInputs(given, inputs);
 }

@@ -24,7 +24,19 @@ export interface Arrival {
 
 /** The way back: a line that was read is well formed. */
 export function recordOf(judgment: Judgment, arrival: Arrival): AnnotationRecord {
-  const { annotationId, target, signal, actor, note, createdAt, workflowId, agentId, actorKind, confidence } = judgment;
+  const {
+    annotationId,
+    target,
+    signal,
+    actor,
+    note,
+    createdAt,
+    workflowId,
+    agentId,
+    otherAgents,
+    actorKind,
+    confidence,
+  } = judgment;
   const { state, supersedes, supersededBy, supersededAt, retraction, flag, queueItemId, tapeRow } = judgment;
   const { runId, ...within } = target;
   return {
@@ -33,6 +45,7 @@ export function recordOf(judgment: Judgment, arrival: Arrival): AnnotationRecord
     runId,
     workflowId,
     ...(agentId === undefined ? {} : { agentId }),
+    ...(otherAgents === undefined ? {} : { otherAgents }),
     target: within,
     signal,
     ...(note === undefined ? {} : { note }),

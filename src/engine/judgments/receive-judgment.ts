@@ -1,5 +1,5 @@
 import type { JudgmentEntry } from "../../formats/judgment-lines.ts";
-import { agentOf } from "../../protocol/agent-of.ts";
+import { agentsOf, namedAgent } from "../../protocol/agent-of.ts";
 import type { ActorKind } from "../../protocol/annotation.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { Caller, PrincipalKind } from "../../protocol/identity.ts";
@@ -76,7 +76,7 @@ async function aboutRun(
   { workflowId, agentId, signal, target, actorKind, confidence }: Judgment,
 ): Promise<{ readonly nodeId?: string } | { readonly problem: string }> {
   if (workflowId !== run.workflowId) return { problem: "its run is here, of another workflow" };
-  if (agentId !== agentOf(run)) return { problem: "its run is here, of another agent" };
+  if (!isAgentOf(run, agentId)) return { problem: "its run is here, of another agent" };
   const { runId, ...within } = target;
   const plan = await plans.byHash(run.workflowHash);
   const event = within.eventId === undefined ? undefined : await store.findEvent(runId, within.eventId);
@@ -88,6 +88,11 @@ async function aboutRun(
     throw error;
   }
   return nodeOf(event);
+}
+
+/** A judgment without an agent may be from before the run called one, or before calls were counted. */
+function isAgentOf(run: Run, agentId: string | undefined): boolean {
+  return agentId === undefined ? namedAgent(run) === undefined : agentsOf(run).includes(agentId);
 }
 
 function principalKind(kind: ActorKind): PrincipalKind {

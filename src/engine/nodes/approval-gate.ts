@@ -1,3 +1,4 @@
+import { timedOutText } from "../../protocol/gate-rules.ts";
 import { AUTH_REQUIRED, REJECTION_POLICIES } from "../../protocol/interrupt.ts";
 import { Actions, APPROVER_FIELDS } from "../../protocol/interrupt-data.ts";
 import { type Static, Type } from "../../protocol/schema.ts";
@@ -51,7 +52,7 @@ export const approvalGate: NodeType = {
       ...(profile === undefined ? {} : { profile }),
       ...(resumeSchema === undefined ? {} : { resumeSchema }),
     });
-    return outcomeOf(node.id, data.artifactData, answer);
+    return outcomeOf(node.id, data.artifactData, answer, (config as Config).requiredApprovals ?? 1);
   },
 };
 
@@ -68,11 +69,15 @@ function given(config: Readonly<Record<string, unknown>>): Record<string, unknow
   return Object.fromEntries(PASSED_ON.filter((name) => config[name] !== undefined).map((name) => [name, config[name]]));
 }
 
-function outcomeOf(nodeId: string, artifact: unknown, { outcome, reason, by, value, timedOut }: Answer): NodeOutcome {
+function outcomeOf(nodeId: string, artifact: unknown, answer: Answer, required: number): NodeOutcome {
+  const { outcome, reason, by, value, timedOut, approvals } = answer;
   const details = { nodeId, ...(reason === undefined ? {} : { reason }) };
   if (timedOut) {
-    const message = `Nobody decided gate ${nodeId} in time, so it stays closed.`;
-    return { type: "failed", error: { code: "interrupt_timeout", message, details } };
+    const message = `Gate ${nodeId} stays closed: ${timedOutText(required, approvals)}.`;
+    return {
+      type: "failed",
+      error: { code: "interrupt_timeout", message, details: { ...details, required, approvals } },
+    };
   }
   const decision = value as Readonly<Record<string, unknown>>;
   if (outcome !== "granted" && outcome !== "refined") {

@@ -33,7 +33,7 @@ export const interrupt: NodeType = {
       ...(resumeSchema === undefined ? {} : { resumeSchema }),
       ...(profile === undefined ? {} : { profile }),
     });
-    if (answer.timedOut) return failed("interrupt_timeout", `Nobody answered node ${node.id} in time.`);
+    if (answer.timedOut) return failed("interrupt_timeout", `Node ${node.id}: no answer was given, timed out.`);
     if (kind !== "approval") return { type: "completed", outputs: outputsOf(answer.value) };
     if (answer.outcome === "rejected") return failed("approval_rejected", `Node ${node.id} was rejected.`);
     const approved = answer.outcome === "granted";

@@ -1,4 +1,4 @@
-import { agentOf } from "../../protocol/agent-of.ts";
+import { agentsOfNode } from "../../protocol/agent-of.ts";
 import type { QueueQuery } from "../../protocol/queue-api.ts";
 import type { Run } from "../../protocol/run.ts";
 import type { AnnotationQuery } from "../../store/judgments.ts";
@@ -74,11 +74,11 @@ async function findEnded(host: Host, queue: Queue, query: QueueQuery, cursor: Qu
   });
   const subjects = rows
     .filter(({ runId }) => inSample(query, runId))
-    .map(({ runId, workflowId, agentId, endedAtMs }) => ({
+    .map(({ runId, workflowId, agentId: first, endedAtMs }) => ({
       runId,
       ...(nodeId === undefined ? {} : { nodeId }),
       workflowId,
-      ...(agentId === undefined ? {} : { agentId }),
+      ...judgedAgent(agentId ?? first),
       position: endedAtMs,
     }));
   // In the middle of what has ended, with nothing after it: that is the end, and what was late is looked for from there.
@@ -103,21 +103,26 @@ async function findSaid(host: Host, queue: Queue, query: QueueQuery, cursor: Que
     if (!annotationMatches(query, annotation)) continue;
     const run = await host.store.readRun(placeOf(queue), annotation.runId);
     if (run === undefined || (query.status !== undefined && run.status !== query.status)) continue;
-    subjects.push(subjectIn(run, query.nodeId, annotation.createdAtMs));
+    subjects.push({ ...subjectIn(run, query.nodeId, annotation.createdAtMs), ...judgedAgent(query.agentId) });
   }
   const place = rows.at(-1)?.place ?? after;
   return { subjects, cursor: { place }, atEnd: rows.length < PAGE_ROWS };
 }
 
 export function subjectIn(run: Run, nodeId: string | undefined, position: number): Subject {
-  const agentId = agentOf(run);
+  const [agentId] = agentsOfNode(run, nodeId);
   return {
     runId: run.runId,
     ...(nodeId === undefined ? {} : { nodeId }),
     workflowId: run.workflowId,
-    ...(agentId === undefined ? {} : { agentId }),
+    ...judgedAgent(agentId),
     position,
   };
+}
+
+/** Of a run with several agents, the agent that the query asks for, else the first. */
+function judgedAgent(agentId: string | undefined): Pick<Subject, "agentId"> {
+  return agentId === undefined ? {} : { agentId };
 }
 
 /** Whether there is something to judge: a run whose workflow had no such node yet has not. */

@@ -12,6 +12,7 @@ import type {
 import { changedRules, invalid, newRules } from "../decide/queue/rules.ts";
 import { auditDraft, type Recorder, refused } from "../execute.ts";
 import type { Host } from "../host.ts";
+import { unknownWorkflow } from "../unknown-workflow.ts";
 import { fillQueue } from "./fill-queue.ts";
 import { bodyOf, nextRecord, type Queue, type QueueBody, queueOf, visibleQueue } from "./queue-record.ts";
 import { queueInfo, queueView } from "./views.ts";
@@ -23,6 +24,7 @@ export async function createQueue(
   record: Recorder<QueueView>,
 ): Promise<QueueView> {
   const rules = cleaned(host, newRules(request));
+  await checkWorkflow(host, caller, rules.query);
   const { tenant, workspace, principal } = caller;
   const body: QueueBody = { createdBy: principal, state: "open", rulesRevision: 1, rules, cursor: {} };
   const atMs = host.nowMs();
@@ -58,6 +60,7 @@ export async function updateQueue(
     const { rulesRevision } = before;
     if (rulesRevision !== revision) throw new AppError("queue_changed", { queueId, revision: rulesRevision });
     const rules = cleaned(host, changedRules(before.rules, changes));
+    if (changes.query !== undefined) await checkWorkflow(host, caller, rules.query);
     const body: QueueBody = {
       ...bodyOf(before),
       rules,
@@ -70,6 +73,14 @@ export async function updateQueue(
     if (await write(host, caller, queue, "queue.update", record(view))) return view;
   }
   throw new AppError("queue_conflict", { id: queueId });
+}
+
+/** A queue of a workflow that does not exist would stay empty. Runs of a tape, or of a workflow since removed, are enough. */
+async function checkWorkflow(host: Host, caller: Caller, query: QueueRules["query"]): Promise<void> {
+  const workflowId = query?.workflowId;
+  if (workflowId === undefined || (await host.plans.current(caller.tenant, workflowId))) return;
+  const [run] = await host.store.listRuns(caller, { workflowId, limit: 1 });
+  if (run === undefined) throw await unknownWorkflow(host, caller, workflowId, "query.workflowId");
 }
 
 /** False when the queue was filled in between. */

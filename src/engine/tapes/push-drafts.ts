@@ -2,6 +2,7 @@ import { Chains } from "../../formats/sidecar/chains.ts";
 import type { RowLine } from "../../formats/sidecar/row-key.ts";
 import { judgmentOfRow, type Said } from "../../formats/sidecar/row-of-annotation.ts";
 import { SUPERSEDES } from "../../formats/sidecar/status-change.ts";
+import { agentFields, agentsOfNode } from "../../protocol/agent-of.ts";
 import type { Target } from "../../protocol/annotation.ts";
 import type { Caller } from "../../protocol/identity.ts";
 import { instantMs } from "../../protocol/instant.ts";
@@ -129,7 +130,7 @@ export function draftsOf(fates: readonly Fate[], { all, standing }: JudgedRows, 
     { annotationId, supersedes }: { readonly annotationId: string; readonly supersedes?: AnnotationRecord },
   ): AnnotationRecord {
     const { run, nowMs, scrub } = setting;
-    const { runId, workflowId, owner, agentId } = run;
+    const { runId, workflowId, owner } = run;
     const said = judgmentOfRow(row);
     const target = targetOf(said, event, row.event_id);
     const aboutNode = target.nodeId ?? (target.eventId === event.eventId ? event.nodeId : undefined);
@@ -140,7 +141,7 @@ export function draftsOf(fates: readonly Fate[], { all, standing }: JudgedRows, 
       ...(owner.workspace === undefined ? {} : { workspace: owner.workspace }),
       runId,
       workflowId,
-      ...(agentId === undefined ? {} : { agentId }),
+      ...agentFields(agentsOfNode(run, aboutNode)),
       target,
       ...(aboutNode === undefined ? {} : { aboutNode }),
       signal: {

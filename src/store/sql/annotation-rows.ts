@@ -1,4 +1,6 @@
+import { agentFields, agentList } from "../../protocol/agent-of.ts";
 import type { ActorKind, AnnotationState, SignalKind } from "../../protocol/annotation.ts";
+import { agentColumn, agentsIn } from "../agent-column.ts";
 import type { AnnotationPlace, AnnotationRecord, FlagState } from "../judgments.ts";
 import { searchWords } from "../search-words.ts";
 import type { AnnotationsTable, AnnotationTextsTable } from "./judgment-tables.ts";
@@ -16,7 +18,7 @@ export function toAnnotation(row: AnnotationsTable): AnnotationRecord {
     ...(row.workspace === null ? {} : { workspace: row.workspace }),
     runId: row.run_id,
     workflowId: row.workflow_id,
-    ...(row.agent_id === null ? {} : { agentId: row.agent_id }),
+    ...agentFields(agentsIn(row.agent_id)),
     target: {
       ...(row.event_id === null ? {} : { eventId: row.event_id }),
       ...(row.node_id === null ? {} : { nodeId: row.node_id }),
@@ -61,7 +63,7 @@ export function annotationRow(annotation: AnnotationRecord): AnnotationsTable {
     workspace: annotation.workspace ?? null,
     run_id: annotation.runId,
     workflow_id: annotation.workflowId,
-    agent_id: annotation.agentId ?? null,
+    agent_id: agentColumn(agentList(annotation)),
     event_id: target.eventId ?? null,
     node_id: target.nodeId ?? null,
     about_node: annotation.aboutNode ?? null,

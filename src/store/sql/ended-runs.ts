@@ -1,8 +1,10 @@
 import { type Kysely, sql } from "kysely";
-import { formatId, RANDOM_BYTES } from "../../protocol/id.ts";
+import { agentFields } from "../../protocol/agent-of.ts";
 import type { Visibility } from "../../protocol/identity.ts";
 import type { RunStatus } from "../../protocol/run-status.ts";
+import { agentsIn, holdsAgent } from "../agent-column.ts";
 import type { EndedRun, EndedRunQuery, ExpiredQuery } from "../judgments.ts";
+import { firstRunIdAt } from "./run-id-at.ts";
 import type { Tables } from "./tables.ts";
 
 /** The index of ended runs holds only these. A literal, because SQLite does not look into parameters for that. */
@@ -22,7 +24,7 @@ export async function endedRuns(
     .where(sql<boolean>`(updated_at, run_id) > (${after.endedAtMs}, ${after.runId})`)
     .$if(workspace !== undefined, (runs) => runs.where("workspace", "=", workspace ?? ""))
     .$if(workflowId !== undefined, (runs) => runs.where("workflow_id", "=", workflowId ?? ""))
-    .$if(agentId !== undefined, (runs) => runs.where("agent_id", "=", agentId ?? ""))
+    .$if(agentId !== undefined, (runs) => runs.where(holdsAgent(sql`agent_id`, agentId ?? "")))
     .$if(status !== undefined, (runs) => runs.where("status", "=", status ?? ""))
     .orderBy("updated_at")
     .orderBy("run_id")
@@ -32,7 +34,7 @@ export async function endedRuns(
     runId: row.run_id,
     ...(row.workspace === null ? {} : { workspace: row.workspace }),
     workflowId: row.workflow_id,
-    ...(row.agent_id === null ? {} : { agentId: row.agent_id }),
+    ...agentFields(agentsIn(row.agent_id)),
     status: row.status as RunStatus,
     endedAtMs: row.updated_at,
   }));
@@ -50,18 +52,14 @@ export async function expiredRuns(db: Kysely<Tables>, query: ExpiredQuery): Prom
     .where("tenant", "=", tenant)
     .where("workflow_id", "=", workflowId)
     .where("run_id", ">", after)
-    .where("run_id", "<", idAt(endedBeforeMs))
+    // A run that was created later cannot have ended before.
+    .where("run_id", "<", firstRunIdAt(endedBeforeMs))
     .where(hasEnded)
     .where("updated_at", "<", endedBeforeMs)
     .orderBy("run_id")
     .limit(limit)
     .execute();
   return rows.map((row) => row.run_id);
-}
-
-/** Ids begin with the time: what was created later cannot have ended before, and need not be looked at. */
-function idAt(atMs: number): string {
-  return formatId("run", Math.max(0, atMs), new Uint8Array(RANDOM_BYTES));
 }
 
 /** From one pair to the next along the index: as many steps as there are pairs, however many runs they have. */

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import type { ActorKind } from "../../protocol/annotation.ts";
 import type { Visibility } from "../../protocol/identity.ts";
+import { agentsIn, holdsAgent } from "../agent-column.ts";
 import { WHOLE_RUN } from "../feedback-tallies.ts";
 import type { FeedbackQuery, FeedbackRow } from "../judgments.ts";
 import { dialectOf } from "./dialect-of.ts";
@@ -31,15 +32,15 @@ export async function feedbackSummary(
   for await (const period of periodsOf(db, visible, query)) {
     const part = { ...query, ...period };
     const where = [ofTenant, ended(visible, part), ...stored];
-    tallies.add((await talliesOf(sql`${from} cross join run_feedback as tally`, where, part).execute(db)).rows);
-    allLabels.add((await labelsOf(sql`${from} cross join run_labels as tally`, where, part).execute(db)).rows);
-    runs.add((await runsOf(from, visible, part).execute(db)).rows);
+    tallies.add(perAgent(query, (await talliesOf(sql`${from} cross join run_feedback as tally`, where, part).execute(db)).rows));
+    allLabels.add(perAgent(query, (await labelsOf(sql`${from} cross join run_labels as tally`, where, part).execute(db)).rows));
+    runs.add(perAgent(query, (await runsOf(from, visible, part).execute(db)).rows));
   }
   if (query.recounted !== undefined) {
     const { feedback, labels } = recountedTallies(dialect, query.recounted);
     const where = [ofTenant, ended(visible, query)];
-    tallies.add((await talliesOf(sql`${feedback} cross join runs as run`, where, query).execute(db)).rows);
-    allLabels.add((await labelsOf(sql`${labels} cross join runs as run`, where, query).execute(db)).rows);
+    tallies.add(perAgent(query, (await talliesOf(sql`${feedback} cross join runs as run`, where, query).execute(db)).rows));
+    allLabels.add(perAgent(query, (await labelsOf(sql`${labels} cross join runs as run`, where, query).execute(db)).rows));
   }
   const labels = groupedBy(allLabels.rows, placeOf);
   const seen = new Set(tallies.rows.map(({ key }) => key));
@@ -174,6 +175,15 @@ function keyOf(groupBy: FeedbackQuery["groupBy"]): RawBuilder<string> {
   }
 }
 
+/** A run with several agents counts for each of them; where one agent is asked for, for that one. */
+function perAgent<R extends { readonly key: string }>({ groupBy, agentId }: FeedbackQuery, rows: readonly R[]): R[] {
+  if (groupBy !== "agent") return [...rows];
+  return rows.flatMap((row) => {
+    const agents = row.key === "" ? [""] : agentsIn(row.key);
+    return agents.filter((key) => agentId === undefined || key === agentId).map((key) => ({ ...row, key }));
+  });
+}
+
 function nodeOf(groupBy: FeedbackQuery["groupBy"]): RawBuilder<string> {
   return groupBy === "node" ? sql`tally.node_id` : sql`''`;
 }
@@ -188,7 +198,7 @@ function ended({ tenant, workspace }: Visibility, query: FeedbackQuery): RawBuil
     sql`run.tenant = ${tenant}`,
     ...(workspace === undefined ? [] : [sql`run.workspace = ${workspace}`]),
     ...(workflowId === undefined ? [] : [sql`run.workflow_id = ${workflowId}`]),
-    ...(agentId === undefined ? [] : [sql`run.agent_id = ${agentId}`]),
+    ...(agentId === undefined ? [] : [holdsAgent(sql`run.agent_id`, agentId)]),
     ...(fromMs === undefined ? [] : [sql`run.updated_at >= ${fromMs}`]),
     ...(toMs === undefined ? [] : [sql`run.updated_at < ${toMs}`]),
   ];

@@ -1,5 +1,6 @@
 import { type Expression, type ExpressionBuilder, type Kysely, type SqlBool, sql } from "kysely";
 import type { Visibility } from "../../protocol/identity.ts";
+import { agentsIn, isSeveral } from "../agent-column.ts";
 import type { AnnotationPlace, AnnotationQuery, AnnotationRecord } from "../judgments.ts";
 import { FIRST_PLACE, toAnnotation } from "./annotation-rows.ts";
 import { notBlindFor } from "./blind-annotations.ts";
@@ -84,6 +85,50 @@ export async function feedbackRows(
 }
 
 export async function listAnnotations(
+  db: Kysely<Tables>,
+  visible: Visibility,
+  query: AnnotationQuery,
+): Promise<AnnotationRecord[]> {
+  if (query.agentId === undefined) return annotationPage(db, visible, query);
+  const pages: AnnotationRecord[][] = [];
+  for (const column of [query.agentId, ...(await columnsWith(db, visible, query.agentId))]) {
+    pages.push(await annotationPage(db, visible, { ...query, agentId: column }));
+  }
+  const [first = []] = pages;
+  return pages.length === 1 ? first : inOrder(pages.flat(), query.order).slice(0, query.limit);
+}
+
+/**
+ * The values of the agent column that hold several agents, the asked one among them. Found from one value to the next along
+ * the index: as many steps as there are values, however many annotations they have.
+ */
+async function columnsWith(db: Kysely<Tables>, { tenant }: Visibility, agentId: string): Promise<string[]> {
+  const found: string[] = [];
+  for (let last = ""; ; ) {
+    const row = await db
+      .selectFrom("annotations")
+      .select("agent_id")
+      .where("tenant", "=", tenant)
+      .where("agent_id", ">", last)
+      .where(isSeveral(sql`agent_id`))
+      .orderBy("agent_id")
+      .limit(1)
+      .executeTakeFirst();
+    if (row === undefined || row.agent_id === null) return found;
+    last = row.agent_id;
+    if (agentsIn(last).includes(agentId)) found.push(last);
+  }
+}
+
+function inOrder(records: readonly AnnotationRecord[], order: AnnotationQuery["order"]): AnnotationRecord[] {
+  const sign = order === "oldest" ? 1 : -1;
+  const compare = (a: AnnotationRecord, b: AnnotationRecord) =>
+    a.createdAtMs - b.createdAtMs || (a.annotationId < b.annotationId ? -1 : 1);
+  return [...records].sort((a, b) => sign * compare(a, b));
+}
+
+/** With `agentId` as the whole value of the column. */
+async function annotationPage(
   db: Kysely<Tables>,
   visible: Visibility,
   query: AnnotationQuery,

@@ -2,10 +2,13 @@ import { type Kysely, sql } from "kysely";
 import type { Visibility } from "../../protocol/identity.ts";
 import type { Run } from "../../protocol/run.ts";
 import type { RunStatus } from "../../protocol/run-status.ts";
+import { holdsAgent } from "../agent-column.ts";
 import type { EventPlace } from "../judgments.ts";
 import type { RunQuery, RunRow, StoredEvent } from "../store.ts";
+import { dialectOf } from "./dialect-of.ts";
 import { beginningOf, toEventPlace } from "./event-place.ts";
 import { toRun, toRunRow, toStoredEvent } from "./rows.ts";
+import { firstRunIdAt } from "./run-id-at.ts";
 import type { Tables } from "./tables.ts";
 
 export async function readRun(db: Kysely<Tables>, visible: Visibility, runId: string): Promise<Run | undefined> {
@@ -43,16 +46,48 @@ export async function findEvent(db: Kysely<Tables>, runId: string, eventId: stri
 }
 
 export async function listRuns(db: Kysely<Tables>, visible: Visibility, query: RunQuery): Promise<Run[]> {
-  const { before, workflowId, status } = query;
-  const rows = await visibleRuns(db, visible)
+  const { agentId, tag, limit } = query;
+  const rows = await runsInOrder(db, visible, query)
     .select("state")
-    .$if(before !== undefined, (runs) => runs.where("run_id", "<", before ?? ""))
-    .$if(workflowId !== undefined, (runs) => runs.where("workflow_id", "=", workflowId ?? ""))
-    .$if(status !== undefined, (runs) => runs.where("status", "=", status ?? ""))
-    .orderBy("run_id", "desc")
-    .limit(query.limit)
+    .$if(agentId !== undefined, (runs) => runs.where(holdsAgent(sql`agent_id`, agentId ?? "")))
+    .$if(tag !== undefined, (runs) => runs.where(hasTag(db, tag ?? "")))
+    .limit(limit)
     .execute();
   return rows.map(toRun);
+}
+
+export async function runIdBeyond(
+  db: Kysely<Tables>,
+  visible: Visibility,
+  query: Omit<RunQuery, "agentId" | "tag">,
+): Promise<string | undefined> {
+  const row = await runsInOrder(db, visible, query).select("run_id").limit(1).offset(query.limit).executeTakeFirst();
+  return row?.run_id;
+}
+
+/** By the filters that indexes serve, newest first. */
+function runsInOrder(db: Kysely<Tables>, visible: Visibility, query: RunQuery) {
+  const { before, notBefore, workflowId, status, fromMs, toMs } = query;
+  return visibleRuns(db, visible)
+    .$if(before !== undefined, (runs) => runs.where("run_id", "<", before ?? ""))
+    .$if(toMs !== undefined, (runs) => runs.where("run_id", "<", firstRunIdAt(toMs ?? 0)))
+    .$if(notBefore !== undefined, (runs) => runs.where("run_id", ">=", notBefore ?? ""))
+    .$if(fromMs !== undefined, (runs) => runs.where("run_id", ">=", firstRunIdAt(fromMs ?? 0)))
+    .$if(workflowId !== undefined, (runs) => runs.where("workflow_id", "=", workflowId ?? ""))
+    .$if(status !== undefined, (runs) => runs.where("status", "=", status ?? ""))
+    .orderBy("run_id", "desc");
+}
+
+/** Tags are only in the state. Most states are passed over by the text of the tag, without being parsed. */
+function hasTag(db: Kysely<Tables>, tag: string) {
+  const text = JSON.stringify(tag);
+  if (dialectOf(db) === "sqlite") {
+    return sql<boolean>`(instr(state, ${text}) > 0
+      and exists (select 1 from json_each(state, '$.tags') as tag where tag.value = ${tag}))`;
+  }
+  // Compared as JSON is written: PostgreSQL takes no text with a NUL out of JSON.
+  return sql<boolean>`(strpos(state, ${text}) > 0
+    and exists (select 1 from json_array_elements(state::json -> 'tags') as tag where tag.value::text = ${text}))`;
 }
 
 export async function allRunIds(db: Kysely<Tables>, after: string, limit: number): Promise<string[]> {

@@ -39,6 +39,7 @@ export function sharedStore(read: Kysely<Tables>, write: Kysely<Tables>): Shared
     readRun: (visible, runId) => runs.readRun(read, visible, runId),
     readEvents: (runId, fromSequence, limit) => runs.readEvents(read, runId, fromSequence, limit),
     listRuns: (visible, query) => runs.listRuns(read, visible, query),
+    runIdBeyond: (visible, query) => runs.runIdBeyond(read, visible, query),
     allRunIds: (after, limit) => runs.allRunIds(read, after, limit),
     runRow: (runId) => runs.runRow(read, runId),
     countRuns: () => runs.countRuns(read),

@@ -31,6 +31,7 @@ const CALLS: Readonly<Record<Exclude<keyof Store, "onChange" | "close">, (store:
   readRun: (store) => store.readRun(visible, "run-1"),
   readEvents: (store) => store.readEvents("run-1", 0, 1),
   listRuns: (store) => store.listRuns(visible, { limit: 1 }),
+  runIdBeyond: (store) => store.runIdBeyond({ tenant: "t" }, { limit: 1 }),
   allRunIds: (store) => store.allRunIds("", 1),
   runRow: (store) => store.runRow("run-1"),
   countRuns: (store) => store.countRuns(),

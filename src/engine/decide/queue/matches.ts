@@ -1,13 +1,13 @@
+import { type AgentFields, hasAgent } from "../../../protocol/agent-of.ts";
 import type { Signal } from "../../../protocol/annotation.ts";
 import { instantMs } from "../../../protocol/instant.ts";
 import type { QueueQuery } from "../../../protocol/queue-api.ts";
 import { isSampled } from "./sample.ts";
 
 /** What somebody said about a run, as far as a query asks. */
-export interface SaidAbout {
+export interface SaidAbout extends AgentFields {
   readonly runId: string;
   readonly workflowId: string;
-  readonly agentId?: string;
   readonly aboutNode?: string;
   readonly signal: Signal;
   readonly state: string;
@@ -20,7 +20,7 @@ export function annotationMatches(query: QueueQuery, said: SaidAbout): boolean {
   const { workflowId, agentId, nodeId } = query;
   if (said.state !== "live" || said.createdAtMs < fromMs(query)) return false;
   if (workflowId !== undefined && said.workflowId !== workflowId) return false;
-  if (agentId !== undefined && said.agentId !== agentId) return false;
+  if (agentId !== undefined && !hasAgent(said, agentId)) return false;
   if (nodeId !== undefined && said.aboutNode !== nodeId) return false;
   return saysIt(query, said) && inSample(query, said.runId);
 }
