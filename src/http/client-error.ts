@@ -1,5 +1,6 @@
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
+import { PROTOCOL_VERSION } from "../protocol/discovery.ts";
 import { AppError } from "../protocol/errors.ts";
 import { answerOn } from "./connections.ts";
 import { errorReply } from "./errors.ts";
@@ -37,6 +38,7 @@ export function refuseSocket(socket: Socket, error: AppError, requestId: string)
       "Content-Type: application/json",
       `Content-Length: ${Buffer.byteLength(body)}`,
       `X-Request-Id: ${requestId}`,
+      `OpenWOP-Version: ${PROTOCOL_VERSION}`,
       "X-Content-Type-Options: nosniff",
       "Cache-Control: no-store",
       "Connection: close",
