@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import { PROTOCOL_VERSION } from "../protocol/discovery.ts";
 import { AppError } from "../protocol/errors.ts";
 import { answerOn } from "./connections.ts";
-import { errorReply } from "./errors.ts";
+import { envelopeOf } from "./errors.ts";
 import { answeredEarly } from "./send.ts";
 
 /** What Node says when a request is none, or not yet one. */
@@ -31,7 +31,7 @@ export function refuseSocket(socket: Socket, error: AppError, requestId: string)
     socket.destroy();
     return;
   }
-  const body = JSON.stringify(errorReply(error).json);
+  const body = JSON.stringify(envelopeOf(error));
   socket.end(
     [
       `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}`,

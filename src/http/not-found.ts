@@ -22,7 +22,8 @@ export function unrouted(served: (operation: Operation) => boolean, ours: readon
   }));
 
   return (method: string, path: string): AppError => {
-    const shown = path.slice(0, MAX_PATH);
+    // Whole or not at all: a part of a secret is not recognised as one.
+    const shown = path.length <= MAX_PATH ? path : `/… (${path.length} characters)`;
     const named = decoded(path);
     // The protocol that is spoken there has names of its own for these two.
     const isReview = named.startsWith(`${AFP_BASE}/`);

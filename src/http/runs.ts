@@ -16,6 +16,7 @@ import type {
 import { AppError } from "../protocol/errors.ts";
 import { openInterrupts } from "../protocol/run.ts";
 import type { RunStatus } from "../protocol/run-status.ts";
+import { traceOfHeader } from "../protocol/trace.ts";
 import { digest, noneMatch } from "./etag.ts";
 import { callerOf, type Handler, type Reply, type RequestContext } from "./handler.ts";
 
@@ -29,7 +30,8 @@ export function createRunRoute(authorizer: Pick<Authorizer, "authorize">, evals:
     // What is posted there answers the run's gates: nobody has sent to himself what he could not read in a snapshot.
     if (request.callbackUrl !== undefined) await authorizer.authorize(caller, "approvals:respond");
     const dedup = dedupOf(headers["x-dedup"]);
-    const command = { caller, request, dedup, record: context.recorder(created) };
+    const trace = traceOfHeader(headers["traceparent"]?.toString());
+    const command = { caller, request, dedup, trace, record: context.recorder(created) };
     return created(
       request.mode === "eval"
         ? await createEvalRun(context.host, evals, command)

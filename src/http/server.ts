@@ -41,7 +41,7 @@ export function buildServer(deps: HttpDeps): FastifyInstance {
     // The envelope, and not Fastify's own words, also answers during shutdown.
     return503OnClosing: false,
     exposeHeadRoutes: false,
-    genReqId: (request) => requestIdOf(request, newRequestId),
+    genReqId: (request) => requestIdOf(request, newRequestId, host.scrubber),
     requestTimeout: settings.requestTimeoutMs,
     keepAliveTimeout: settings.idleConnectionMs,
     http: {
@@ -56,7 +56,7 @@ export function buildServer(deps: HttpDeps): FastifyInstance {
       const tooLong = error.code === "FST_ERR_MAX_PARAM_LENGTH";
       const malformed = () => new AppError("validation_error", { problem: "the URL is malformed" });
       const answer = unknownToken(request.raw.url ?? "/") ?? (tooLong ? notFound() : malformed());
-      answerWith(reply, request.id, errorReply(answer));
+      answerWith(reply, request.id, errorReply(answer, host.scrubber));
     },
     clientErrorHandler: (error, socket) => {
       if (error.code === "ECONNRESET") socket.destroy();
@@ -120,7 +120,8 @@ export function buildServer(deps: HttpDeps): FastifyInstance {
     return (request, reply) => {
       const startedMs = performance.now();
       const rest = (request.params as Readonly<Record<string, string>>)["*"] ?? "";
-      const answer = async () => (await route({ rest, ifNoneMatch: request.headers["if-none-match"] })) ?? missing();
+      const answer = async () =>
+        (await route({ rest, ifNoneMatch: request.headers["if-none-match"] })) ?? refusal(missing(), request.id);
       void answer()
         .catch((error: unknown) => refusal(error, request.id))
         .then((written) => {
@@ -144,7 +145,7 @@ export function buildServer(deps: HttpDeps): FastifyInstance {
         problem === undefined ? versionRefusal(asked?.toString(), path) : new AppError("validation_error", { problem });
       if (refused === undefined && !request.is404) return next();
       const error = refused ?? explain(request.method, path);
-      answerWith(reply, request.id, errorReply(error));
+      answerWith(reply, request.id, errorReply(error, host.scrubber));
       unmatched.observe(error.status, 0);
     });
     app.setErrorHandler((error, request, reply) => answerWith(reply, request.id, refusal(error, request.id)));
@@ -177,9 +178,9 @@ export function buildServer(deps: HttpDeps): FastifyInstance {
   }
 
   function refusal(error: unknown, requestId: string): Written {
-    if (isForClient(error)) return errorReply(error);
+    if (isForClient(error)) return errorReply(error, host.scrubber);
     log.error({ requestId, err: error }, "unexpected error");
-    return errorReply(internalError(requestId));
+    return errorReply(internalError(requestId), host.scrubber);
   }
 }
 
@@ -199,6 +200,6 @@ function notFound(): AppError {
   return new AppError("not_found", { what: "resource" });
 }
 
-function missing(): Written {
-  return errorReply(new AppError("not_found", { what: "page" }));
+function missing(): AppError {
+  return new AppError("not_found", { what: "page" });
 }
