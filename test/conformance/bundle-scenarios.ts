@@ -86,7 +86,7 @@ export function bundleScenarios(host: () => OutsideHost): void {
       expect(spans[1].parentSpanId).toBe(spans[0].spanId);
     });
 
-    test("has spans that continue the trace of the request, in the run, its children and its forks", async () => {
+    test("has spans that continue the trace of the request, which a fork does not inherit", async () => {
       const [traceId, spanId] = ["4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"];
       const headers = { traceparent: `00-${traceId}-${spanId}-01` };
       const started = await host().ask("POST", "/v1/runs", { body: { workflowId: "chain" }, headers });
