@@ -58,8 +58,8 @@ export async function bulkCancelRuns(
       return { runId, ok: true, status };
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
-      const { code, message, details } = error;
-      return { runId, ok: false, error: { error: code, message, details: { ...details } } };
+      const { code, message } = error;
+      return { runId, ok: false, error: { code, message } };
     }
   };
   const { runIds } = request;

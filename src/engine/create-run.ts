@@ -2,6 +2,7 @@ import type { CreateRunRequest, CreateRunResponse } from "../protocol/api.ts";
 import { AppError } from "../protocol/errors.ts";
 import type { Caller, Owner } from "../protocol/identity.ts";
 import { MOCK_PROVIDERS, mockProviderProblem } from "../protocol/mock-provider.ts";
+import type { Trace } from "../protocol/trace.ts";
 import type { Unit } from "../store/store.ts";
 import { checkAgents } from "./check-agents.ts";
 import { checkInputNames } from "./decide/input-names.ts";
@@ -12,6 +13,7 @@ import { hideSecrets } from "./hide-secrets.ts";
 import type { Host } from "./host.ts";
 import { checkUrl } from "./outbound/guard.ts";
 import { stamp } from "./stamp.ts";
+import { sealedTrace } from "./trace-ids.ts";
 import { unknownWorkflow } from "./unknown-workflow.ts";
 
 export interface CreateRun {
@@ -19,6 +21,8 @@ export interface CreateRun {
   readonly request: CreateRunRequest;
   /** `X-Dedup: enforce`: at most one run that has not ended per workflow and scopeId. */
   readonly dedup: boolean;
+  /** The trace that the request is part of. */
+  readonly trace?: Trace | undefined;
   readonly record: Recorder<CreateRunResponse>;
 }
 
@@ -56,7 +60,8 @@ export async function beginRun(
   const dedupScope = command.dedup ? dedupScopeOf(caller, request) : undefined;
   const runId = host.newId("run");
   const nowMs = host.nowMs();
-  const draft = hideSecrets(startRun(plan, { request, owner: ownerOf(caller), limits: host.limits }), host.scrubber);
+  const begun = hideSecrets(startRun(plan, { request, owner: ownerOf(caller), limits: host.limits }), host.scrubber);
+  const draft = sealedTrace(begun, command.trace);
   const { run, events } = stamp(undefined, [draft], { runId, nowMs, newId: host.newId });
   const url = `/v1/runs/${runId}`;
   const response: CreateRunResponse = { runId, status: run.status, eventsUrl: `${url}/events`, statusUrl: url };

@@ -4,6 +4,7 @@ import { type AnnotationCounting, BUNDLE_VERSION, type TruncatedReason } from ".
 import { AppError } from "../protocol/errors.ts";
 import { MASK, type RunEventDoc } from "../protocol/events.ts";
 import type { Run } from "../protocol/run.ts";
+import { maskValues, type Secret, sensitiveValues } from "../protocol/sensitive.ts";
 import type { RunSnapshot } from "../protocol/snapshot.ts";
 import type { AnnotationRecord } from "../store/judgments.ts";
 import { annotationDoc } from "./annotation-view.ts";
@@ -105,7 +106,11 @@ async function bundledState(
   return { members, omitted: members.length < Object.keys(state).length };
 }
 
-async function bundledAnnotations({ store, scrubber }: Host, { runId, owner }: Run, budget: ByteBudget) {
+/** What the run keeps from sight is kept from sight also where a judgment repeats it. */
+async function bundledAnnotations(host: Host, run: Run, budget: ByteBudget) {
+  const { store, scrubber } = host;
+  const { runId, owner } = run;
+  const secrets = await secretsOf(host, run);
   const items: string[] = [];
   const states: string[] = [];
   const mutes = await Mutes.read(store, { tenant: owner.tenant }, { runId });
@@ -113,7 +118,9 @@ async function bundledAnnotations({ store, scrubber }: Host, { runId, owner }: R
   for (let after: AnnotationRecord | undefined; ; ) {
     const page = await store.annotationsOfRun(runId, after, PAGE_ROWS);
     for (const record of page) {
-      const item = JSON.stringify(scrubber.scrubValue(annotationDoc(record)));
+      const { signal, note, ...rest } = annotationDoc(record);
+      const written = maskValues({ signal, ...(note === undefined ? {} : { note }) }, secrets);
+      const item = JSON.stringify(scrubber.scrubValue({ ...rest, ...written }));
       const state = `${JSON.stringify(record.annotationId)}:${JSON.stringify(stateOfAnnotation(record, silenced))}`;
       await breathe(item);
       if (!budget.take(item, state.length + 1)) return { items, states, cut: true };
@@ -136,9 +143,15 @@ function stateOfAnnotation(record: AnnotationRecord, silenced: ReadonlySet<strin
   };
 }
 
-async function bundledEvents({ store, scrubber }: Host, { runId, version }: Run, budget: ByteBudget) {
+async function secretsOf(host: Host, run: Run): Promise<Secret[]> {
+  const { sensitivity } = await host.plans.byHash(run.workflowHash);
+  return [...(run.secrets ?? []), ...sensitiveValues(run.variables, sensitivity.variables)];
+}
+
+async function bundledEvents({ store, scrubber }: Host, run: Run, budget: ByteBudget) {
+  const { runId, version } = run;
   const events: string[] = [];
-  const seen = new RunSpans(runId);
+  const seen = new RunSpans(run);
   const done = () => ({ events, spans: seen.spans });
   while (events.length < version) {
     const page = await store.readEvents(runId, events.length, Math.min(PAGE_ROWS, version - events.length));

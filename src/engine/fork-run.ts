@@ -5,6 +5,7 @@ import type { ForkedFrom } from "../protocol/forked-from.ts";
 import type { Caller } from "../protocol/identity.ts";
 import type { Run } from "../protocol/run.ts";
 import { isTerminal } from "../protocol/run-status.ts";
+import type { Trace } from "../protocol/trace.ts";
 import type { Unit } from "../store/store.ts";
 import { beginBranch, copyHistory } from "./decide/fork-run.ts";
 import { auditDraft, type Recorder, refused, visibleRun } from "./execute.ts";
@@ -19,6 +20,8 @@ export interface ForkRun {
   /** The source. */
   readonly runId: string;
   readonly request: ForkRunFurtherRequest;
+  /** The trace that the request is part of. */
+  readonly trace?: Trace | undefined;
   readonly record: Recorder<ForkRunResponse>;
 }
 
@@ -40,7 +43,7 @@ export async function forkRun(host: Host, command: ForkRun): Promise<ForkRunResp
     sourceVersion: source.version,
     ...(request.motivatedBy === undefined ? {} : { motivatedBy: request.motivatedBy }),
   };
-  const { run, events } = await begun(host, from, history, request);
+  const { run, events } = await begun(host, from, history, command);
   const { runId, status } = run;
   const { mode } = request;
   const response: ForkRunResponse = {
@@ -113,9 +116,9 @@ async function historyOf(host: Host, { runId }: Run, fromSeq: number): Promise<R
   return history;
 }
 
-async function begun(host: Host, from: ForkedFrom, history: readonly RunEvent[], request: ForkRunFurtherRequest) {
+async function begun(host: Host, from: ForkedFrom, history: readonly RunEvent[], { request, trace }: ForkRun) {
   const runId = host.newId("run");
-  const copied = copyHistory({ runId, from, history, newEventId: () => host.newId("evt") });
+  const copied = copyHistory({ runId, from, history, trace, newEventId: () => host.newId("evt") });
   if (request.mode === "replay") return copied;
   const overlay = request.runOptionsOverlay ?? {};
   if (overlay.configurable?.mockProvider !== undefined) throw new AppError("mock_provider_forbidden");

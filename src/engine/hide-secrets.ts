@@ -17,7 +17,7 @@ export function hideSecrets<T extends Begun>(draft: T, scrubber: Pick<Scrubber, 
   const shown: Record<string, unknown> = {};
   for (const name of GIVEN) {
     const given = own(payload as Readonly<Record<string, unknown>>, name);
-    const clean = scrubber.scrubValue(given);
+    const clean = scrubber.scrubValue(withoutCredentials(given));
     if (clean === given) continue;
     shown[name] = clean;
     found.push(...taken(given, clean));
@@ -27,6 +27,20 @@ export function hideSecrets<T extends Begun>(draft: T, scrubber: Pick<Scrubber, 
   const known = found.length === 0 ? {} : { secrets: found };
   const mark = found.length === 0 ? {} : { secrets: MASK };
   return { ...draft, payload: { ...payload, ...shown, ...mark }, sealed: { ...all, ...known } };
+}
+
+/** Members that name a credential: their texts are secret whatever they look like. */
+const CREDENTIALS: ReadonlySet<string> = new Set(["credentialRef", "credentialsRef"]);
+
+/** The value itself where it names no credential. */
+function withoutCredentials(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value);
+  const clean = entries.map(([name, one]) =>
+    CREDENTIALS.has(name) && typeof one === "string" ? MASK : withoutCredentials(one),
+  );
+  if (clean.every((one, i) => Object.is(one, entries[i]?.[1]))) return value;
+  return Array.isArray(value) ? clean : Object.fromEntries(entries.map(([name], i) => [name, clean[i]]));
 }
 
 /** A shorter one may be a common word elsewhere, so the text around it is kept from sight with it. */

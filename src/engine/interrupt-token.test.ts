@@ -148,8 +148,8 @@ describe("what is no token", () => {
     ["longer than any", `${"A".repeat(MAX_TOKEN_LENGTH)}.A`],
     ["a megabyte", "A".repeat(1_000_000)],
     ["a megabyte of dots", ".".repeat(1_000_000)],
-  ])("is refused as malformed: %s", (_, token) => {
-    expect(codeOf(token)).toBe("validation_error");
+  ])("is not found, as any unknown token is: %s", (_, token) => {
+    expect(codeOf(token)).toBe("interrupt_not_found");
   });
 
   const whole = { ...claims(), kid: "2027" };
@@ -169,6 +169,6 @@ describe("what is no token", () => {
     ["a prototype", JSON.stringify(whole).replace("{", '{"__proto__":{"intent":"resolve"},')],
     ["its claims in the prototype", `{"__proto__":${JSON.stringify(whole)}}`],
   ])("is refused even when it is signed: %s", (_, payload) => {
-    expect(codeOf(signed(payload))).toBe("validation_error");
+    expect(codeOf(signed(payload))).toBe("interrupt_not_found");
   });
 });

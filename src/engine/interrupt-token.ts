@@ -12,8 +12,8 @@ export interface InterruptTokens {
   readonly ttlMs: number;
   mint(claims: NewClaims): string;
   /**
-   * Throws `validation_error` for what is no token, `interrupt_not_found` for one that no key of this host signed, and
-   * `interrupt_expired` for one of ours whose time is over.
+   * Throws `interrupt_not_found` for every text that is no token of this host, whatever its form, and
+   * `interrupt_expired` for a token of this host whose time is over.
    */
   read(token: string): Claims;
 }
@@ -62,18 +62,18 @@ export function tokenKeys({ keys, nowMs, ttlMs = TOKEN_TTL_MS }: TokenSettings):
       const claims: Claims = { runId, nodeId, interruptId, expiresAt, intent, kid: signing.kid };
       const payload = Buffer.from(JSON.stringify(claims)).toString("base64url");
       const token = `${payload}.${macOf(signing, payload)}`;
-      if (token.length > MAX_TOKEN_LENGTH) throw malformed("its interrupt has too long a name");
+      if (token.length > MAX_TOKEN_LENGTH) throw tooLong();
       return token;
     },
     read(token) {
       const [, payload, mac] = token.length > MAX_TOKEN_LENGTH ? [] : (SHAPE.exec(token) ?? []);
-      if (payload === undefined || mac === undefined) throw malformed("it does not have the form of one");
+      if (payload === undefined || mac === undefined) throw unknown();
       const signers = keys.filter((key) => sameText(macOf(key, payload), mac));
-      if (signers.length === 0) throw new AppError("interrupt_not_found");
+      if (signers.length === 0) throw unknown();
       const claims = claimsOf(payload);
-      if (!signers.some(({ kid }) => kid === claims.kid)) throw new AppError("interrupt_not_found");
+      if (!signers.some(({ kid }) => kid === claims.kid)) throw unknown();
       const expiresAtMs = instantMs(claims.expiresAt);
-      if (expiresAtMs === undefined) throw malformed("it has no end");
+      if (expiresAtMs === undefined) throw unknown();
       if (expiresAtMs <= nowMs()) throw new AppError("interrupt_expired", { expiredAt: claims.expiresAt });
       return claims;
     },
@@ -96,11 +96,15 @@ function claimsOf(payload: string): Claims {
   try {
     claims = JSON.parse(Buffer.from(payload, "base64url").toString("utf8"));
   } catch {}
-  if (!matches(Claims, claims)) throw malformed("it does not say what it is for");
+  if (!matches(Claims, claims)) throw unknown();
   return claims;
 }
 
-/** Never with the token, which is a credential. */
-function malformed(problem: string): AppError {
-  return new AppError("validation_error", { problem: `the interrupt token cannot be used: ${problem}` });
+/** One answer for malformed, forged and unknown tokens: their forms tell a caller nothing. The token is a credential and is not repeated. */
+function unknown(): AppError {
+  return new AppError("interrupt_not_found");
+}
+
+function tooLong(): AppError {
+  return new AppError("validation_error", { problem: "the interrupt's names are too long for a token" });
 }

@@ -3,7 +3,7 @@ import type { RunEventDoc } from "../protocol/events.ts";
 import { RunSpans } from "./run-spans.ts";
 
 function spansOf(...events: (readonly [type: string, payload?: object])[]) {
-  const seen = new RunSpans("run-1");
+  const seen = new RunSpans({ runId: "run-1" });
   events.forEach(([type, payload = {}], sequence) => {
     const timestamp = new Date(Date.UTC(2027, 0, 1, 0, 0, sequence)).toISOString();
     seen.see({ eventId: `evt-${sequence}`, runId: "run-1", type, payload, timestamp, sequence } as RunEventDoc);
@@ -15,7 +15,7 @@ function spansOf(...events: (readonly [type: string, payload?: object])[]) {
 }
 
 const START = ["run.started", { workflowId: "w" }] as const;
-const a = (type: string, more: object = {}) => [type, { nodeId: "a", ...more }] as const;
+const a = (type: string, more: object = {}) => [type, { nodeId: "a", typeId: "core.noop", ...more }] as const;
 
 describe("the spans of a log", () => {
   test("are one for each attempt, which ends with it", () => {
@@ -24,34 +24,34 @@ describe("the spans of a log", () => {
         "run.completed",
       ]),
     ).toEqual([
-      ["run", 0, 5, "OK"],
-      ["node a", 1, 2, "ERROR"],
-      ["node a", 3, 4, "OK"],
+      ["openwop.run", 0, 5, "ok"],
+      ["openwop.node.core.noop", 1, 2, "error"],
+      ["openwop.node.core.noop", 3, 4, "ok"],
     ]);
   });
 
   test("last as long as a node waits", () => {
     expect(spansOf(START, a("node.started"), a("node.suspended"), a("node.resumed"))).toEqual([
-      ["run", 0, "open", "UNSET"],
-      ["node a", 1, "open", "UNSET"],
+      ["openwop.run", 0, "open", "unset"],
+      ["openwop.node.core.noop", 1, "open", "unset"],
     ]);
   });
 
   test("all end with the run", () => {
     expect(spansOf(START, a("node.started"), ["run.cancelled"])).toEqual([
-      ["run", 0, 2, "UNSET"],
-      ["node a", 1, 2, "UNSET"],
+      ["openwop.run", 0, 2, "unset"],
+      ["openwop.node.core.noop", 1, 2, "unset"],
     ]);
     expect(spansOf(START, a("node.started"), a("node.failed"), ["run.failed"])).toEqual([
-      ["run", 0, 3, "ERROR"],
-      ["node a", 1, 2, "ERROR"],
+      ["openwop.run", 0, 3, "error"],
+      ["openwop.node.core.noop", 1, 2, "error"],
     ]);
   });
 
   test("of nodes end with a pause that cuts them short, and not with one that lets them finish", () => {
     expect(spansOf(START, a("node.started"), ["run.paused", { drainPolicy: "immediate" }])).toEqual([
-      ["run", 0, "open", "UNSET"],
-      ["node a", 1, 2, "UNSET"],
+      ["openwop.run", 0, "open", "unset"],
+      ["openwop.node.core.noop", 1, 2, "unset"],
     ]);
     expect(spansOf(START, a("node.started"), ["run.paused", { drainPolicy: "drain-current-node" }])[1]?.[2]).toBe(
       "open",
@@ -59,7 +59,7 @@ describe("the spans of a log", () => {
   });
 
   test("hold ids and numbers, and no content", () => {
-    const seen = new RunSpans("run-1");
+    const seen = new RunSpans({ runId: "run-1" });
     const base = { eventId: "e", runId: "run-1", timestamp: "2027-01-01T00:00:00.000Z" };
     seen.see({
       ...base,

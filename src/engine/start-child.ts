@@ -12,6 +12,7 @@ import type { Host } from "./host.ts";
 import type { NodeOutcome } from "./node-type.ts";
 import { SUB_WORKFLOW } from "./nodes/sub-workflow.ts";
 import { stamp } from "./stamp.ts";
+import { sealedTrace, traceBelow } from "./trace-ids.ts";
 import { workersInSight } from "./workers-in-sight.ts";
 
 /** By workflow id, what the nodes of a plan may dispatch as it is registered now. */
@@ -76,7 +77,8 @@ export function startChild(
   }
   const begun = firstEvent(host, run, nodeId, outcome, plans.get(workflowId), depth);
   if ("error" in begun) return begun;
-  const first = sealedStarter(run, hidden(begun, run, sensitiveInputs(plan, run, nodeId, outcome)));
+  const started = sealedStarter(run, hidden(begun, run, sensitiveInputs(plan, run, nodeId, outcome)));
+  const first = sealedTrace(started, traceBelow(run));
   const childRunId = host.newId("run");
   const { run: child, events } = stamp(undefined, [first], {
     runId: childRunId,

@@ -26,7 +26,16 @@ const SHAPES = [...SECRET_SHAPES, ...VENDOR_SHAPES];
 const ANY_TRIGGER = new RegExp([...SHAPES.map(({ trigger }) => trigger.source), TRIGGER.source].join("|"), "i");
 
 /** What secrets that may be shorter than others stand behind. One by one: together they take much longer. */
-const HERALDS = [/eyJ/, /bearer/i, /authorization/i, /:\/\//, /-----BEGIN /i, /secret_?access/i, /private key/i];
+const HERALDS = [
+  /eyJ/,
+  /cred_/,
+  /bearer/i,
+  /authorization/i,
+  /:\/\//,
+  /-----BEGIN /i,
+  /secret_?access/i,
+  /private key/i,
+];
 
 /** One quick look at a text tells whether any secret can be in it at all; most have none. */
 function isSuspicious(text: string): boolean {

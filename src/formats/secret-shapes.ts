@@ -81,6 +81,13 @@ export const SECRET_SHAPES: readonly SecretShape[] = [
     pattern: prefixed("assay_", "[A-Za-z0-9]{32,}"),
     example: `assay_${"k".repeat(43)}`,
   },
+  // What names a credential that a host keeps; whoever has it can use the credential.
+  {
+    id: "credential-reference",
+    trigger: /cred_/,
+    pattern: prefixed("cred_", "[A-Za-z0-9_-]{4,}"),
+    example: "cred_live_51H8xYzAb",
+  },
   // OpenAI, Anthropic, Stripe and many others.
   {
     id: "secret-key",

@@ -22,8 +22,8 @@ export function asyncApiDocument(version: string): JsonSchema {
       title: "Assay event streams",
       version,
       description:
-        "Server-sent events. A frame's `id` is the event's sequence and its `event` the event's type, or with several " +
-        "modes (`updates,debug`) the mode that admits it; a client that was away sends the last id as Last-Event-ID. " +
+        "Server-sent events. A frame's `id` is the event's sequence and its `event` the event's type, also with several " +
+        "modes (`updates,debug`); a client that was away sends the last id as Last-Event-ID. " +
         "Streams of runs need scope `runs:read` and end with the run, or with the key.",
     },
     defaultContentType: "application/json",

@@ -1,8 +1,9 @@
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
+import { PROTOCOL_VERSION } from "../protocol/discovery.ts";
 import { AppError } from "../protocol/errors.ts";
 import { answerOn } from "./connections.ts";
-import { errorReply } from "./errors.ts";
+import { envelopeOf } from "./errors.ts";
 import { answeredEarly } from "./send.ts";
 
 /** What Node says when a request is none, or not yet one. */
@@ -30,13 +31,14 @@ export function refuseSocket(socket: Socket, error: AppError, requestId: string)
     socket.destroy();
     return;
   }
-  const body = JSON.stringify(errorReply(error).json);
+  const body = JSON.stringify(envelopeOf(error));
   socket.end(
     [
       `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}`,
       "Content-Type: application/json",
       `Content-Length: ${Buffer.byteLength(body)}`,
       `X-Request-Id: ${requestId}`,
+      `OpenWOP-Version: ${PROTOCOL_VERSION}`,
       "X-Content-Type-Options: nosniff",
       "Cache-Control: no-store",
       "Connection: close",

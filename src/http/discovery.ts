@@ -12,6 +12,7 @@ import { BUILT_IN_ROLES } from "../protocol/scopes.ts";
 import { agentSurfaces } from "./agent-surfaces.ts";
 import { agentsFamily } from "./agents-family.ts";
 import type { AuditSettings, HttpDeps } from "./deps.ts";
+import { PROTOCOL_VERSIONS } from "./protocol-version.ts";
 
 export interface Discovered {
   readonly version: string;
@@ -41,7 +42,7 @@ export function discoveryDocument(discovered: Discovered): Discovery {
   const { capabilities, runtimeCapabilities } = host;
   return {
     protocolVersion: PROTOCOL_VERSION,
-    protocolVersions: [PROTOCOL_VERSION],
+    protocolVersions: [...PROTOCOL_VERSIONS],
     implementation: { name: "assay", version },
     engineVersion: ENGINE_VERSION,
     eventLogSchemaVersion: EVENT_LOG_SCHEMA_VERSION,

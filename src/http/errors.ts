@@ -1,3 +1,4 @@
+import type { Scrubber } from "../formats/scrub.ts";
 import type { ErrorEnvelope } from "../protocol/api.ts";
 import { AppError } from "../protocol/errors.ts";
 
@@ -10,12 +11,17 @@ export interface ErrorReply {
 
 const NO_HEADERS: Readonly<Record<string, string>> = {};
 
-export function errorReply(error: AppError): ErrorReply {
-  return {
-    status: error.status,
-    json: { error: error.code, message: error.message, details: { ...error.details } },
-    headers: headersOf(error),
-  };
+/**
+ * Errors name what a request asked for, so each is cleaned of secrets before it is sent: a key that was sent in the wrong
+ * place must not come back in an answer that is logged and shown.
+ */
+export function errorReply(error: AppError, scrubber: Pick<Scrubber, "scrubValue">): ErrorReply {
+  return { status: error.status, json: scrubber.scrubValue(envelopeOf(error)), headers: headersOf(error) };
+}
+
+/** As it is; for errors that repeat nothing of a request. */
+export function envelopeOf({ code, message, details }: AppError): ErrorEnvelope {
+  return { error: code, message, details: { ...details } };
 }
 
 function headersOf(error: AppError): Readonly<Record<string, string>> {

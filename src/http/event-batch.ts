@@ -1,7 +1,7 @@
 import { endsRun } from "../protocol/events.ts";
 import type { StoredEvent } from "../store/store.ts";
 import { batchFrame } from "./sse-frame.ts";
-import { admittingMode, type StreamModes } from "./stream-mode.ts";
+import { isAdmitted, type StreamModes } from "./stream-mode.ts";
 
 /** A batch may end before its time, so that what is held back stays small. */
 const BATCH_BYTES = 64 * 1024;
@@ -22,7 +22,7 @@ export class EventBatch {
   }
 
   add(event: StoredEvent): void {
-    if (admittingMode(this.#modes, event.type) !== undefined) {
+    if (isAdmitted(this.#modes, event.type)) {
       this.#held.push(event);
       this.#bytes += event.body.length;
       this.#timer ??= setTimeout(() => this.flush(), this.#bufferMs);

@@ -1,6 +1,7 @@
 import { diffRuns } from "../engine/diff-runs.ts";
 import { forkRun } from "../engine/fork-run.ts";
 import type { ForkRunFurtherRequest } from "../protocol/fork-api.ts";
+import { traceOfHeader } from "../protocol/trace.ts";
 import { callerOf, type Handler, type Reply, runOf } from "./handler.ts";
 
 /** Both routes: the body schema of each says whether an annotation may be named. */
@@ -8,7 +9,8 @@ export const forkRunRoute: Handler = async (context) => {
   const request = context.body as ForkRunFurtherRequest;
   const runId = context.params["runId"] ?? "";
   const record = context.recorder(created);
-  return created(await forkRun(context.host, { caller: callerOf(context), runId, request, record }));
+  const trace = traceOfHeader(context.request.headers["traceparent"]?.toString());
+  return created(await forkRun(context.host, { caller: callerOf(context), runId, request, trace, record }));
 };
 
 export const diffRunsRoute: Handler = async (context) => {

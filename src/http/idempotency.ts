@@ -52,7 +52,9 @@ export async function oncePerKey(
     return await settle(host, keyed, reply, "completed");
   } catch (error) {
     if (error instanceof StandingOutcome) return replay(error.record, keyed);
-    if (isForClient(error) && isFinal(error)) return settle(host, keyed, errorReply(error), "terminal-failure");
+    if (isForClient(error) && isFinal(error)) {
+      return settle(host, keyed, errorReply(error, host.scrubber), "terminal-failure");
+    }
     // What may go better next time must not stand in its way. If even this fails, the claim ends with its lease.
     if (keyed.leaseOwner !== undefined) await host.store.releaseIdempotency(keyed, keyed.leaseOwner).catch(() => {});
     throw error;

@@ -22,7 +22,8 @@ export function unrouted(served: (operation: Operation) => boolean, ours: readon
   }));
 
   return (method: string, path: string): AppError => {
-    const shown = path.slice(0, MAX_PATH);
+    // Whole or not at all: a part of a secret is not recognised as one.
+    const shown = path.length <= MAX_PATH ? path : `/… (${path.length} characters)`;
     const named = decoded(path);
     // The protocol that is spoken there has names of its own for these two.
     const isReview = named.startsWith(`${AFP_BASE}/`);
@@ -31,10 +32,19 @@ export function unrouted(served: (operation: Operation) => boolean, ours: readon
       const more = isReview ? { name: "MethodNotAllowed" } : {};
       return new AppError("method_not_allowed", { method, path: shown, allowed: methods.join(", "), ...more });
     }
+    const token = unknownToken(path);
+    if (token !== undefined) return token;
     return path.startsWith("/v1/") || path.startsWith("/console/") || path === "/v1"
       ? new AppError("not_found", { what: "route", ...(isReview ? { name: "NotFound" } : {}) })
       : new AppError("unversioned_path", { path: shown });
   };
+}
+
+const TOKENS = "/v1/interrupts/";
+
+/** The answer to a path whose token has a form that no route takes: unknown tokens are not found, whatever their form. */
+export function unknownToken(path: string): AppError | undefined {
+  return path.startsWith(TOKENS) ? new AppError("interrupt_not_found") : undefined;
 }
 
 const READS: readonly string[] = ["GET", "HEAD"];

@@ -40,6 +40,12 @@ export const PARAMETERS: Readonly<Record<string, JsonSchema>> = {
     description: "The sequence of the last event received; the stream goes on after it.",
     schema: { type: "integer", minimum: 0 },
   },
+  ProtocolVersion: {
+    name: "OpenWOP-Version",
+    in: "header",
+    description: "The version of the protocol asked for. Only its major selects; one that is not served is refused.",
+    schema: { type: "string", pattern: "^(0|[1-9][0-9]*)(\\.(0|[1-9][0-9]*))?$" },
+  },
   Dedup: {
     name: "X-Dedup",
     in: "header",

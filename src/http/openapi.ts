@@ -21,7 +21,8 @@ export function openApiDocument(version: string): JsonSchema {
       title: "Assay",
       version,
       summary: "An OpenWOP host with durable runs, gates, annotations, evaluations and reviews.",
-      description: "Every answer that is no success is an ErrorEnvelope. Every answer carries X-Request-Id.",
+      description:
+        "Every answer that is no success is an ErrorEnvelope. Every answer carries X-Request-Id and OpenWOP-Version.",
     },
     servers: [{ url: "/", description: "This host" }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
@@ -40,7 +41,7 @@ export function openApiDocument(version: string): JsonSchema {
 }
 
 function exampleErrors(): Record<string, JsonSchema> {
-  const codes = new Set(publicOperations().flatMap(([, { errors }]) => errors));
+  const codes = new Set(publicOperations().flatMap(([, operation]) => errorsOf(operation)));
   const example = (code: ErrorCode) => ({ value: { error: code, message: ERRORS[code].message, details: {} } });
   return Object.fromEntries([...codes].sort().map((code) => [code, example(code)]));
 }
@@ -100,6 +101,7 @@ function parametersOf(id: OperationId, operation: Operation): JsonSchema[] {
     ...(WITH_ETAG.has(id) ? [shared("IfNoneMatch")] : []),
     ...(id === "streamEvents" ? [shared("LastEventId")] : []),
     ...(id === "createRun" ? [shared("Dedup")] : []),
+    shared("ProtocolVersion"),
   ];
 }
 
@@ -169,10 +171,15 @@ function linesOf(contentMediaType: string, line: TSchema): JsonSchema {
   return { type: "string", description, contentMediaType, contentSchema: schemaOrReference(line) };
 }
 
+/** The version of the protocol is negotiated before any route is asked, so its refusal is in no operation's own list. */
+function errorsOf({ errors, path }: Operation): readonly ErrorCode[] {
+  return [...errors, path.startsWith("/v1/") ? "protocol_version_mismatch" : "protocol_version_unsupported"];
+}
+
 /** One response per status, naming the codes it may carry. */
-function failures({ errors }: Operation): Record<string, JsonSchema> {
+function failures(operation: Operation): Record<string, JsonSchema> {
   const byStatus = new Map<number, ErrorCode[]>();
-  for (const code of new Set(errors)) {
+  for (const code of new Set(errorsOf(operation))) {
     const { status } = ERRORS[code];
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }

@@ -216,10 +216,10 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
     if (error instanceof ClientGone) return undefined;
     if (isForClient(error)) {
       if (error.status === 503) log.warn({ requestId, err: error }, "unavailable");
-      return errorReply(error);
+      return errorReply(error, host.scrubber);
     }
     log.error({ requestId, err: error }, "unexpected error");
-    return errorReply(internalError(requestId));
+    return errorReply(internalError(requestId), host.scrubber);
   }
 }
 

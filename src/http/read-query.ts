@@ -1,5 +1,5 @@
 import { AppError } from "../protocol/errors.ts";
-import { parse, type TSchema } from "../protocol/schema.ts";
+import { parse, quoted, type TSchema } from "../protocol/schema.ts";
 
 export type QueryReader = (url: string) => unknown;
 
@@ -29,7 +29,7 @@ export function queryReader(schema: TSchema): QueryReader {
       const name = decode(equals < 0 ? pair : pair.slice(0, equals));
       const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
       if (property === undefined) {
-        if (closed) refuse(`must not have "${name.slice(0, 100)}"; it takes ${Object.keys(properties).join(", ")}`);
+        if (closed) refuse(`must not have ${quoted(name)}; it takes ${Object.keys(properties).join(", ")}`);
         continue;
       }
       if (Object.hasOwn(read, name)) refuse(`has ${name} more than once`);

@@ -124,6 +124,40 @@ describe.each(BOTH_STORES)("a replay on %s", (_, open) => {
     await forks.host.ask("POST", `/v1/runs/${waiting}/cancel`, { json: {} });
   });
 
+  test("of a run that was cancelled before its effect ends at the effect, which does not happen", async () => {
+    const cancelled = await forks.gates.start("slow-then-count");
+    await forks.gates.until(cancelled, ({ nodes }) => nodes["nap"]?.status === "sleeping");
+    await forks.host.ask("POST", `/v1/runs/${cancelled}/cancel`, { json: {} });
+    const calls = forks.effect.calls.length;
+    const log = await forks.log(cancelled);
+    const at = log.findIndex(({ type }) => type === "node.cancelled");
+    for (const fromSeq of [0, at]) {
+      const run = await forks.ended((await forks.fork(cancelled, { mode: "replay", fromSeq })).runId);
+      expect(run).toMatchObject({ status: "failed", error: { code: "replay_source_missing" } });
+      expect(run.nodes).toMatchObject({ nap: { status: "completed" }, count: { status: "failed" } });
+      expect(told(await forks.log(run.runId)).slice(0, at)).toEqual(told(log).slice(0, at));
+    }
+    expect(forks.effect.calls).toHaveLength(calls);
+    // A fork whose history holds a part of the cancellation is cancelled.
+    const late = await forks.ended((await forks.fork(cancelled, { mode: "replay", fromSeq: at + 1 })).runId);
+    expect(late.status).toBe("cancelled");
+  });
+
+  test("of a run that was cancelled at a gate is cancelled: no effect is reached without the answer", async () => {
+    await forks.gates.registerWorkflow(
+      workflow({
+        id: "gate-then-count",
+        nodes: { gate: "core.approvalGate", count: "test.counted" },
+        edges: ["gate>count"],
+      }),
+    );
+    const cancelled = await forks.gates.waiting("gate-then-count");
+    await forks.host.ask("POST", `/v1/runs/${cancelled}/cancel`, { json: {} });
+    const { runId } = await forks.fork(cancelled, { mode: "replay" });
+    expect((await forks.ended(runId)).status).toBe("cancelled");
+    expect(told(await forks.log(runId))).toEqual(told(await forks.log(cancelled)));
+  });
+
   test("of a run that was paused, resumed and cancelled is cancelled at the same place", async () => {
     const cancelled = await forks.gates.start("sleeps");
     await forks.gates.until(cancelled, ({ nodes }) => nodes["nap"]?.status === "sleeping");

@@ -156,8 +156,8 @@ describe("cancelling many runs", () => {
     expect(matches(BulkCancelResponse, response.json())).toBe(true);
     expect(response.json().results).toMatchObject([
       { runId: one, ok: true, status: "cancelled" },
-      { runId: foreign, ok: false, error: { error: "not_found" } },
-      { runId: "none", ok: false, error: { error: "not_found" } },
+      { runId: foreign, ok: false, error: { code: "not_found" } },
+      { runId: "none", ok: false, error: { code: "not_found" } },
       { runId: two, ok: true },
       { runId: one, ok: true },
     ]);

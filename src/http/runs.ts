@@ -18,6 +18,7 @@ import type {
 import { AppError } from "../protocol/errors.ts";
 import { openInterrupts } from "../protocol/run.ts";
 import type { RunStatus } from "../protocol/run-status.ts";
+import { traceOfHeader } from "../protocol/trace.ts";
 import { digest, noneMatch } from "./etag.ts";
 import { callerOf, type Handler, type Reply, type RequestContext } from "./handler.ts";
 
@@ -35,7 +36,8 @@ export function createRunRoute(
     // What is posted there answers the run's gates: nobody has sent to himself what he could not read in a snapshot.
     if (request.callbackUrl !== undefined) await authorizer.authorize(caller, "approvals:respond");
     const dedup = dedupOf(headers["x-dedup"]);
-    const command = { caller, request, dedup, record: context.recorder(created) };
+    const trace = traceOfHeader(headers["traceparent"]?.toString());
+    const command = { caller, request, dedup, trace, record: context.recorder(created) };
     if (request.mode !== "eval") return created(await createRun(context.host, command));
     const suite =
       request.evalSuiteRef === undefined ? undefined : suiteNamed(request.evalSuiteRef, headers.host, publicUrl);

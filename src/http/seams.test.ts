@@ -38,7 +38,10 @@ describe("the seam of spans", () => {
       (await host.ask("GET", `${SEAMS}/test/otel/spans?runId=${runId}`, { as })).json().spans;
     const bundle = (await host.ask("GET", `/v1/runs/${runId}/debug-bundle`)).json();
     expect(await spans()).toEqual(bundle.spans);
-    expect(await spans()).toMatchObject([{ name: "run", status: { code: "OK" } }, { name: "node a" }]);
+    expect(await spans()).toMatchObject([
+      { name: "openwop.run", status: { code: "ok" } },
+      { name: "openwop.node.core.noop" },
+    ]);
     expect(await spans("other")).toEqual([]);
     expectError(await host.ask("GET", `${SEAMS}/test/otel/spans`), "validation_error");
   });

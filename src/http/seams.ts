@@ -32,7 +32,7 @@ export const seamListSpansRoute: Handler = async (context) => {
   const { runId } = context.query as { runId: string };
   const run = await context.host.store.readRun(callerOf(context), runId);
   const bodies = run === undefined ? [] : await matchingEvents(context.host, runId, {});
-  const seen = new RunSpans(runId);
+  const seen = new RunSpans(run ?? { runId });
   for (const body of bodies) seen.see(JSON.parse(body) as RunEventDoc);
   return { status: 200, json: { spans: seen.spans } };
 };

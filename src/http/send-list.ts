@@ -2,9 +2,11 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { inLineFor } from "../engine/in-line.ts";
+import { PROTOCOL_VERSION } from "../protocol/discovery.ts";
 import type { Store } from "../store/store.ts";
 import { cutWhenStalled } from "./cut-when-stalled.ts";
 import type { Reply, RequestContext } from "./handler.ts";
+import { VERSION_HEADER } from "./protocol-version.ts";
 import { STREAM_DEFAULTS } from "./stream-settings.ts";
 
 export interface ListAnswer {
@@ -41,7 +43,7 @@ export async function sendList({ host, reply, requestId, report }: SendContext, 
   reply.hijack();
   cutWhenStalled(response, stallMs);
   const headers = { "cache-control": "no-store", "x-content-type-options": "nosniff", "x-request-id": requestId };
-  response.writeHead(200, { "content-type": contentType, ...headers });
+  response.writeHead(200, { "content-type": contentType, [VERSION_HEADER]: PROTOCOL_VERSION, ...headers });
   // Not awaited: whoever asked learns from the response itself how it ends.
   pipeline(Readable.from(chain(text, rest)), response).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "ERR_STREAM_PREMATURE_CLOSE") report(error);

@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { PROTOCOL_VERSION } from "../protocol/discovery.ts";
 import type { Reply } from "./handler.ts";
+import { VERSION_HEADER } from "./protocol-version.ts";
 
 export type Written = Exclude<Reply, "hijacked">;
 
@@ -10,6 +12,8 @@ export interface Sending {
   readonly cacheControl: string;
   /** What is thrown away at most of a body nobody wants any more. */
   readonly discardBytes: number;
+  /** A page of the console or a redirect to it; only JSON is a response of the protocol there. */
+  readonly isPage?: true;
 }
 
 /** Writes a reply in one piece. Straight to Node's response: Fastify's own way allocates more and decides more. */
@@ -18,6 +22,7 @@ export function send(response: ServerResponse, reply: Written, sending: Sending)
   const { status, headers: own } = reply;
   const { body, contentType } = serialise(reply);
   const headers = ["x-request-id", sending.requestId, "x-content-type-options", "nosniff"];
+  if (sending.isPage === undefined || "json" in reply) headers.push(VERSION_HEADER, PROTOCOL_VERSION);
   if (own?.["cache-control"] === undefined) headers.push("cache-control", sending.cacheControl);
   if (own !== undefined) for (const name in own) headers.push(name, own[name] ?? "");
   if (body !== null && status !== 204) headers.push("content-type", contentType);

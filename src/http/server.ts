@@ -12,15 +12,16 @@ import { errorReply, internalError, isForClient } from "./errors.ts";
 import { KeyWatch } from "./key-watch.ts";
 import { RouteStats } from "./metric-registry.ts";
 import { metricsRoute } from "./metrics.ts";
-import { unrouted } from "./not-found.ts";
+import { unknownToken, unrouted } from "./not-found.ts";
 import { type PipelineDeps, pipeline, type RouteHook } from "./pipeline.ts";
 import { processSamples } from "./process-samples.ts";
+import { VERSION_HEADER, versionRefusal } from "./protocol-version.ts";
 import { rateLimit } from "./rate-limit.ts";
 import { requestIdOf } from "./request-id.ts";
 import { pathOf } from "./request-log.ts";
 import { fastifyPattern } from "./route-pattern.ts";
 import { BODY_DETAILS, handlers } from "./routes.ts";
-import { send, type Written } from "./send.ts";
+import { type Sending, send, type Written } from "./send.ts";
 import { type SystemRoute, systemRoutes } from "./system-routes.ts";
 import { TapeRoom } from "./tape-room.ts";
 
@@ -40,7 +41,7 @@ export function buildServer(deps: HttpDeps): FastifyInstance {
     // The envelope, and not Fastify's own words, also answers during shutdown.
     return503OnClosing: false,
     exposeHeadRoutes: false,
-    genReqId: (request) => requestIdOf(request, newRequestId),
+    genReqId: (request) => requestIdOf(request, newRequestId, host.scrubber),
     requestTimeout: settings.requestTimeoutMs,
     keepAliveTimeout: settings.idleConnectionMs,
     http: {
@@ -53,8 +54,9 @@ export function buildServer(deps: HttpDeps): FastifyInstance {
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH, querystringParser: () => NO_QUERY },
     frameworkErrors: (error, request, reply) => {
       const tooLong = error.code === "FST_ERR_MAX_PARAM_LENGTH";
-      const answer = tooLong ? notFound() : new AppError("validation_error", { problem: "the URL is malformed" });
-      answerWith(reply, request.id, errorReply(answer));
+      const malformed = () => new AppError("validation_error", { problem: "the URL is malformed" });
+      const answer = unknownToken(request.raw.url ?? "/") ?? (tooLong ? notFound() : malformed());
+      answerWith(reply, request.id, errorReply(answer, host.scrubber));
     },
     clientErrorHandler: (error, socket) => {
       if (error.code === "ECONNRESET") socket.destroy();
@@ -118,11 +120,12 @@ export function buildServer(deps: HttpDeps): FastifyInstance {
     return (request, reply) => {
       const startedMs = performance.now();
       const rest = (request.params as Readonly<Record<string, string>>)["*"] ?? "";
-      const answer = async () => (await route({ rest, ifNoneMatch: request.headers["if-none-match"] })) ?? missing();
+      const answer = async () =>
+        (await route({ rest, ifNoneMatch: request.headers["if-none-match"] })) ?? refusal(missing(), request.id);
       void answer()
         .catch((error: unknown) => refusal(error, request.id))
         .then((written) => {
-          answerWith(reply, request.id, written);
+          send(reply.raw, written, { ...sendingOf(request.id), isPage: true });
           routeStats.observe(written.status, (performance.now() - startedMs) / 1000);
         });
     };
@@ -135,12 +138,14 @@ export function buildServer(deps: HttpDeps): FastifyInstance {
     // A hook, because Fastify would look at the body of a request to nowhere before its own not-found handler.
     app.addHook("onRequest", (request, reply, next) => {
       const problem = ambiguityOf(request.raw);
-      if (problem === undefined && !request.is404) return next();
-      const error =
-        problem === undefined
-          ? explain(request.method, pathOf(request.raw.url ?? "/"))
-          : new AppError("validation_error", { problem });
-      answerWith(reply, request.id, errorReply(error));
+      const asked = request.headers[VERSION_HEADER];
+      if (problem === undefined && asked === undefined && !request.is404) return next();
+      const path = pathOf(request.raw.url ?? "/");
+      const refused =
+        problem === undefined ? versionRefusal(asked?.toString(), path) : new AppError("validation_error", { problem });
+      if (refused === undefined && !request.is404) return next();
+      const error = refused ?? explain(request.method, path);
+      answerWith(reply, request.id, errorReply(error, host.scrubber));
       unmatched.observe(error.status, 0);
     });
     app.setErrorHandler((error, request, reply) => answerWith(reply, request.id, refusal(error, request.id)));
@@ -165,13 +170,17 @@ export function buildServer(deps: HttpDeps): FastifyInstance {
   }
 
   function answerWith(reply: FastifyReply, requestId: string, written: Written): void {
-    send(reply.raw, written, { requestId, cacheControl: "no-store", discardBytes: settings.maxRequestBodyBytes });
+    send(reply.raw, written, sendingOf(requestId));
+  }
+
+  function sendingOf(requestId: string): Sending {
+    return { requestId, cacheControl: "no-store", discardBytes: settings.maxRequestBodyBytes };
   }
 
   function refusal(error: unknown, requestId: string): Written {
-    if (isForClient(error)) return errorReply(error);
+    if (isForClient(error)) return errorReply(error, host.scrubber);
     log.error({ requestId, err: error }, "unexpected error");
-    return errorReply(internalError(requestId));
+    return errorReply(internalError(requestId), host.scrubber);
   }
 }
 
@@ -191,6 +200,6 @@ function notFound(): AppError {
   return new AppError("not_found", { what: "resource" });
 }
 
-function missing(): Written {
-  return errorReply(new AppError("not_found", { what: "page" }));
+function missing(): AppError {
+  return new AppError("not_found", { what: "page" });
 }

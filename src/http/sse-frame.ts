@@ -1,16 +1,14 @@
 import type { StoredEvent } from "../store/store.ts";
-import { admittingMode, isMessageChunk, type StreamModes } from "./stream-mode.ts";
+import { isAdmitted, isMessageChunk, type StreamModes } from "./stream-mode.ts";
 
 export const OPENED = ":ok\n\n";
 export const KEEP_ALIVE = Buffer.from(":keepalive\n\n");
 
-/** The frame of an event, or an empty text when no mode admits it. Stored texts are sent as they are. */
+/** The frame of an event, named by the event's type, or an empty text when no mode admits it. Stored texts are sent as they are. */
 export function eventFrame(modes: StreamModes, event: StoredEvent): string {
-  const mode = admittingMode(modes, event.type);
-  if (mode === undefined) return "";
-  const chunk = isMessageChunk(event.type);
-  const type = chunk ? "ai.message.chunk" : event.type;
-  return frame(event.sequence, modes.names.length > 1 ? mode : type, chunk ? messageChunk(event.body) : event.body);
+  if (!isAdmitted(modes, event.type)) return "";
+  if (isMessageChunk(event.type)) return frame(event.sequence, "ai.message.chunk", messageChunk(event.body));
+  return frame(event.sequence, event.type, event.body);
 }
 
 export function snapshotFrame(sequence: number, snapshot: string): string {

@@ -1,5 +1,7 @@
 import type { ServerResponse } from "node:http";
+import { PROTOCOL_VERSION } from "../protocol/discovery.ts";
 import { cutWhenStalled } from "./cut-when-stalled.ts";
+import { VERSION_HEADER } from "./protocol-version.ts";
 import { KEEP_ALIVE, OPENED } from "./sse-frame.ts";
 
 export interface SocketEvents {
@@ -11,6 +13,7 @@ const HEADERS = {
   "content-type": "text/event-stream",
   "cache-control": "no-cache",
   "x-accel-buffering": "no",
+  [VERSION_HEADER]: PROTOCOL_VERSION,
 } as const;
 
 /** A response as a place to put frames: how much still waits in memory, and whether the reader takes any of it. */

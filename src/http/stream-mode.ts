@@ -13,16 +13,15 @@ export interface StreamModes {
 /** Throws `unsupported_stream_mode` for names that are unknown, empty or repeated, and for `values` beside another. */
 export function parseStreamMode(raw = "updates"): StreamModes {
   const asked = raw.split(",").map((name) => name.trim());
-  // The order of the table decides which mode names an event that several admit: updates and messages before debug.
   const names = STREAM_MODES.filter((mode) => asked.includes(mode));
   const valid = names.length === asked.length && (names.length === 1 || !names.includes("values"));
   if (!valid) throw new AppError("unsupported_stream_mode", { mode: raw, supported: [...STREAM_MODES] });
   return { key: names.join(","), names };
 }
 
-/** The first of the modes that carries events of this type, or undefined when none does. */
-export function admittingMode(modes: StreamModes, type: string): StreamMode | undefined {
-  return modes.names.find((mode) => admits(mode, type));
+/** Whether any of the modes carries events of this type. */
+export function isAdmitted(modes: StreamModes, type: string): boolean {
+  return modes.names.some((mode) => admits(mode, type));
 }
 
 function admits(mode: StreamMode, type: string): boolean {

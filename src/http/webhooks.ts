@@ -1,6 +1,6 @@
 import { listDeliveries, redeliver, testWebhook } from "../engine/webhooks/deliveries.ts";
 import { deleteWebhook, enableWebhook, listWebhooks, registerWebhook } from "../engine/webhooks/manage-webhooks.ts";
-import type { RedeliverRequest, RegisterWebhookRequest } from "../protocol/webhook-api.ts";
+import type { DeleteWebhookQuery, RedeliverRequest, RegisterWebhookRequest } from "../protocol/webhook-api.ts";
 import type { DeliveryState } from "../store/gates.ts";
 import { callerOf, type Handler, type Reply, type RequestContext } from "./handler.ts";
 
@@ -16,7 +16,9 @@ function created(json: unknown): Reply {
 export const deleteWebhookRoute: Handler = async (context) => {
   const { host } = context;
   const caller = callerOf(context);
-  await deleteWebhook(host, { caller, webhookId: webhookIdOf(context), record: context.recorder(() => GONE) });
+  const { tenantId } = context.query as DeleteWebhookQuery;
+  const webhookId = webhookIdOf(context);
+  await deleteWebhook(host, { caller, webhookId, tenantId, record: context.recorder(() => GONE) });
   return GONE;
 };
 

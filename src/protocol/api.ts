@@ -112,7 +112,7 @@ export const BulkCancelResponse = Type.Object(
           runId: Type.String(),
           ok: Type.Boolean(),
           status: Type.Optional(RunStatusSchema),
-          error: Type.Optional(ErrorEnvelope),
+          error: Type.Optional(Type.Object({ code: Type.String(), message: Type.String() }, closed)),
         },
         closed,
       ),

@@ -26,6 +26,12 @@ export const ERRORS = {
     message:
       "The usage holds a credential at {path}. Leave it out: usage is tokens, models and costs. Nothing was written.",
   },
+  protocol_version_mismatch: {
+    status: 400,
+    message:
+      "Paths under /v1/ are served in major version 1 of the protocol, and OpenWOP-Version asks for {version}. " +
+      "Leave the header out, or send one of {protocolVersions}.",
+  },
   INVALID_RESUME_VALUE: { status: 400, message: "The gate cannot take this answer: {problem}. The run still waits." },
   webhook_url_rejected: { status: 400, message: "No delivery may go to this URL: {problem}." },
   judgment_format_unsupported: {
@@ -77,6 +83,11 @@ export const ERRORS = {
   },
   subscription_not_found: { status: 404, message: "There is no webhook {webhookId} that this key can see." },
   method_not_allowed: { status: 405, message: "{method} is not served at {path}. Use {allowed}." },
+  protocol_version_unsupported: {
+    status: 406,
+    message:
+      "This host does not serve version {version} of the protocol. Send OpenWOP-Version with one of {protocolVersions}.",
+  },
   request_timeout: {
     status: 408,
     message: "The request took too long to arrive. Send it again in one go.",
@@ -309,6 +320,12 @@ function templateOf({ message, problem }: ErrorRow, details: ErrorDetails): stri
 function fill(template: string, details: ErrorDetails): string {
   return template.replace(/\{(\w+)\}/g, (_, key: string) => {
     const value = details[key];
-    return value === undefined ? key : typeof value === "string" ? value : JSON.stringify(value);
+    return value === undefined ? key : textOf(value);
   });
+}
+
+function textOf(value: unknown): string {
+  if (typeof value === "string") return value;
+  const isList = Array.isArray(value) && value.every((one) => typeof one === "string");
+  return isList ? value.join(", ") : JSON.stringify(value);
 }

@@ -2,6 +2,7 @@ import { ENGINE_VERSION, EVENT_LOG_SCHEMA_VERSION, type RunEvent } from "./event
 import { parentOf } from "./evolve-children.ts";
 import { forkedFromOf, startedByOf } from "./forked-from.ts";
 import type { Run } from "./run.ts";
+import { traceOf } from "./trace.ts";
 
 /** A run after its first event. */
 export function started(event: Extract<RunEvent, { type: "run.started" }>): Run {
@@ -32,6 +33,7 @@ export function started(event: Extract<RunEvent, { type: "run.started" }>): Run 
     ...(fork.forkedFrom === undefined ? parentOf(payload) : fork),
     ...(payload.parentRunId === undefined ? {} : { inputs: payload.inputs }),
     ...startedByOf(event.sealed),
+    ...traceOf(event.sealed),
     ...(payload.callbackUrl === undefined ? {} : { callbackUrl: payload.callbackUrl }),
     ...(payload.sensitiveInputs === undefined ? {} : { sensitive: payload.sensitiveInputs }),
     ...(payload.configurable === undefined ? {} : { configurable: payload.configurable }),

@@ -26,6 +26,7 @@ import { CHAIN_EVENT } from "./orchestrator-events.ts";
 import { own } from "./own.ts";
 import { isTerminal, isWaiting, type RunStatus } from "./run-status.ts";
 import { masked, type Secret } from "./sensitive.ts";
+import type { Trace } from "./trace.ts";
 
 export type { Cancellation } from "./cancellation.ts";
 export type { Child, ChildResult, Parent } from "./evolve-children.ts";
@@ -75,6 +76,8 @@ export interface Run {
   readonly forkedFrom?: ForkedFrom;
   /** Whoever started it, where that is not its owner. */
   readonly startedBy?: string;
+  /** The trace of the request that started it; without one the run is a trace of its own. */
+  readonly trace?: Trace;
   /** Where tokens of its interrupts are posted. */
   readonly callbackUrl?: string;
   readonly cost?: Readonly<Record<string, unknown>>;

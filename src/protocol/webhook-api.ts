@@ -28,6 +28,12 @@ export const RegisterWebhookResponse = Type.Object(
 );
 export type RegisterWebhookResponse = Static<typeof RegisterWebhookResponse>;
 
+export const DeleteWebhookQuery = Type.Object(
+  { tenantId: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })) },
+  closed,
+);
+export type DeleteWebhookQuery = Static<typeof DeleteWebhookQuery>;
+
 export const WEBHOOK_STATES = ["active", "failing", "open-circuit", "disabled"] as const;
 
 /** A webhook as it can be shown: without its secret. */

@@ -2,6 +2,7 @@ import type { ErrorCode } from "./errors.ts";
 import { BODY, KEYED, type Operation, PROTECTED } from "./operation.ts";
 import { Type } from "./schema.ts";
 import {
+  DeleteWebhookQuery,
   DeliveryStateName,
   ListDeliveriesResponse,
   ListWebhooksResponse,
@@ -39,9 +40,10 @@ export const WEBHOOK_OPERATIONS = {
     summary: "End a webhook; what was not delivered yet is dropped.",
     access,
     gate,
+    query: DeleteWebhookQuery,
     idempotent: "one",
     success: { status: 204 },
-    errors: [...SERVED, ...KEYED, "subscription_not_found"],
+    errors: [...SERVED, ...KEYED, "tenant_mismatch", "subscription_not_found"],
   },
   listWebhooks: {
     method: "GET",

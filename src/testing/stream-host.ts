@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import Fastify from "fastify";
 import { visibleRun } from "../engine/execute.ts";
 import { readSnapshot } from "../engine/read-run.ts";
+import { scrubber } from "../formats/scrub.ts";
 import { errorReply } from "../http/errors.ts";
 import type { Handler, RequestContext } from "../http/handler.ts";
 import { pollEvents } from "../http/poll-events.ts";
@@ -19,6 +20,8 @@ import type { Store } from "../store/store.ts";
 import { NOW, newId, runWrite, sha256, startedRun } from "./builders.ts";
 import { ADA, engineOn } from "./engine.ts";
 import { workflow } from "./workflow.ts";
+
+const SCRUBBER = scrubber();
 
 export interface StreamHost {
   readonly url: string;
@@ -54,7 +57,7 @@ export async function streamHost(store: Store, settings: Partial<StreamSettings>
         return reply.type(answer.contentType ?? "").send(answer.raw);
       } catch (error) {
         if (!(error instanceof AppError)) throw error;
-        const { status, headers, json } = errorReply(error);
+        const { status, headers, json } = errorReply(error, SCRUBBER);
         return reply.status(status).headers(headers).send(json);
       }
     });

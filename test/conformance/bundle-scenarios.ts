@@ -51,6 +51,62 @@ export function bundleScenarios(host: () => OutsideHost): void {
       }
     });
 
+    test("does not repeat a credential that the run was given, or what its workflow declares secret", async () => {
+      const [byShape, byName, declared] = ["cred_7Hq2", "the key called tuesday", "a plain declared word"];
+      const runId = await host().begin("echo-declared", {
+        inputs: { payload: { use: byShape, said: `pin ${declared}` }, pin: declared },
+        configurable: { ai: { credentialRef: byName } },
+        metadata: { from: [byShape, byName], pin: declared },
+        tags: [byShape],
+      });
+      await host().ends(runId);
+      for (const note of [byShape, byName, declared]) {
+        const body = { signal: { kind: "correction", correction: note }, note: `it said ${note}` };
+        expect((await host().ask("POST", `/v1/runs/${runId}/annotations`, { body })).status).toBe(201);
+      }
+      const { text, json } = await host().ask("GET", `/v1/runs/${runId}/debug-bundle`);
+      expect(json.annotations).toHaveLength(3);
+      for (const secret of [byShape, byName, declared]) expect(text).not.toContain(secret);
+    });
+
+    test("has spans in lower case that are named for what they are", async () => {
+      const runId = await host().begin("failing");
+      await host().ends(runId);
+      const { spans } = (await host().ask("GET", `/v1/runs/${runId}/debug-bundle`)).json;
+      const seen = spans.map((span: { name: string; kind: string; status: object }) => [
+        span.name,
+        span.kind,
+        span.status,
+      ]);
+      expect(seen).toEqual([
+        ["openwop.run", "internal", { code: "error" }],
+        ["openwop.node.core.fail", "internal", { code: "error" }],
+      ]);
+      expect(spans[1].attributes["openwop.node_id"]).toBe("fail");
+      expect(spans[1].parentSpanId).toBe(spans[0].spanId);
+    });
+
+    test("has spans that continue the trace of the request, which a fork does not inherit", async () => {
+      const [traceId, spanId] = ["4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"];
+      const headers = { traceparent: `00-${traceId}-${spanId}-01` };
+      const started = await host().ask("POST", "/v1/runs", { body: { workflowId: "chain" }, headers });
+      const { runId } = started.json;
+      await host().ends(runId);
+      const spansOf = async (id: string) => (await host().ask("GET", `/v1/runs/${id}/debug-bundle`)).json.spans;
+      const spans = await spansOf(runId);
+      expect(spans[0].parentSpanId).toBe(spanId);
+      for (const span of spans) expect(span.traceId).toBe(traceId);
+      // The trace is the request's, and no part of what is replayed.
+      expect(JSON.stringify(await host().events(runId))).not.toContain(traceId);
+      const forked = await host().ask("POST", `/v1/runs/${runId}:fork`, { body: { mode: "replay" } });
+      await host().ends(forked.json.runId);
+      const [own] = await spansOf(forked.json.runId);
+      expect([own.traceId === traceId, own.parentSpanId]).toEqual([false, undefined]);
+      const malformed = { traceparent: `00-${traceId}-${"0".repeat(16)}-01` };
+      const alone = await host().ask("POST", "/v1/runs", { body: { workflowId: "noop" }, headers: malformed });
+      expect((await spansOf(alone.json.runId))[0].traceId).not.toBe(traceId);
+    });
+
     test("is not for other tenants, nor for nobody", async () => {
       const runId = await host().begin("noop");
       const path = `/v1/runs/${runId}/debug-bundle`;

@@ -36,7 +36,14 @@ export function controlScenarios(host: () => OutsideHost): void {
       expect(status).toBe(200);
       expect(json.results.map((one: { ok: boolean }) => one.ok)).toEqual([true, false, false]);
       expect(json.results.map((one: { runId: string }) => one.runId)).toEqual([asleep, "run-x", done]);
-      expect(json.results[2].error.error).toBe("run_terminal");
+      expect(json.results.map((one: { error?: { code: string } }) => one.error?.code)).toEqual([
+        undefined,
+        "not_found",
+        "run_terminal",
+      ]);
+      for (const { error } of json.results.slice(1)) {
+        expect(error).toEqual({ code: expect.any(String), message: expect.any(String) });
+      }
       const many = await host().ask("POST", "/v1/runs:bulk-cancel", { body: { runIds: Array(101).fill("run-x") } });
       expect([many.status, many.json.details.maxRunIds]).toEqual([400, 100]);
     });

@@ -16,6 +16,14 @@ export const RUN_FIXTURES = [
     nodes: { echo: { typeId: "core.identity", inputs: { payload: { type: "variable", variableName: "payload" } } } },
     variables: [{ name: "payload", type: "object", required: true }],
   }),
+  workflow({
+    id: "echo-declared",
+    nodes: { echo: { typeId: "core.identity", inputs: { payload: { type: "variable", variableName: "payload" } } } },
+    variables: [
+      { name: "payload", type: "object", required: true },
+      { name: "pin", type: "string", sensitive: true },
+    ],
+  }),
   workflow({ id: "sleep", nodes: { wait }, variables: [number("delayMs", 300)] }),
   workflow({
     id: "sleep-then-go",

@@ -71,6 +71,19 @@ export function replayScenarios(host: () => OutsideHost): void {
       await host().ask("POST", `/v1/runs/${source}/cancel`, { body: {} });
     });
 
+    test("of a run that was cancelled before its effect reaches the effect and fails closed", async () => {
+      const source = await host().begin("sleep-then-effect", { inputs: { delayMs: 60_000 } });
+      await host().reaches(source, "running");
+      await host().ask("POST", `/v1/runs/${source}/cancel`, { body: { reason: "enough" } });
+      expect((await host().ends(source)).status).toBe("cancelled");
+      const { runId } = await forked(source, { mode: "replay" });
+      const run = await host().ends(runId);
+      expect([run.status, run.error.code]).toEqual(["failed", "replay_source_missing"]);
+      const failed = (await host().events(runId)).find(({ type }) => type === "node.failed");
+      expect([failed?.nodeId, failed?.payload.error.code]).toEqual(["act", "replay_source_missing"]);
+      expect(await host().types(runId)).not.toContain("run.cancelled");
+    });
+
     test("of an effect that happened has its recorded outcome", async () => {
       const source = await ended("sleep-then-effect", { inputs: { delayMs: 1 } });
       const { runId } = await forked(source, { mode: "replay" });

@@ -16,11 +16,13 @@ import { runScenarios } from "./run-scenarios.ts";
 import { seamScenarios } from "./seam-scenarios.ts";
 import { streamScenarios } from "./stream-scenarios.ts";
 import { tokenScenarios } from "./token-scenarios.ts";
+import { versionScenarios } from "./version-scenarios.ts";
 import { waitingScenarios } from "./waiting-scenarios.ts";
 import { deliveryScenarios, webhookScenarios } from "./webhook-scenarios.ts";
 
 const SURFACES: readonly ((host: () => OutsideHost) => void)[] = [
   discoveryScenarios,
+  versionScenarios,
   runScenarios,
   controlScenarios,
   streamScenarios,

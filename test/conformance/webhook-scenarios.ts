@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { expectedSignature, type Received, WebhookReceiver } from "../../src/testing/webhook-receiver.ts";
 import { OutsideHost, refusal } from "./host.ts";
@@ -50,6 +51,18 @@ export function webhookScenarios(host: () => OutsideHost): void {
       expect(refusal(foreign)).toEqual([403, "tenant_mismatch"]);
     });
 
+    test("is deleted in the tenant of the key, and in no other that a request names", async () => {
+      const body = { url: "https://hooks.example.com/x", events: EVENTS };
+      const { webhookId } = (await host().ask("POST", "/v1/webhooks", { body })).json;
+      const path = `/v1/webhooks/${webhookId}`;
+      expect(refusal(await host().ask("DELETE", `${path}?tenantId=t2`))).toEqual([403, "tenant_mismatch"]);
+      const unknown = await host().ask("DELETE", "/v1/webhooks/hook-unknown?tenantId=t2");
+      expect(refusal(unknown)).toEqual([403, "tenant_mismatch"]);
+      expect(refusal(await host().ask("DELETE", `${path}?tenant=t1`))).toEqual([400, "validation_error"]);
+      expect((await host().ask("DELETE", `${path}?tenantId=t1`)).status).toBe(204);
+      expect(refusal(await host().ask("DELETE", path))).toEqual([404, "subscription_not_found"]);
+    });
+
     test("that does not exist cannot be deleted", async () => {
       const answer = await host().ask("DELETE", "/v1/webhooks/whk-unknown");
       expect(refusal(answer)).toEqual([404, "subscription_not_found"]);
@@ -84,15 +97,16 @@ export function deliveryScenarios(database: () => Promise<readonly string[]>): v
       const registered = await register(mine, { events: ["run.completed", "interrupt.requested"], tenantId: "t1" });
       expect(registered.status).toBe(201);
       const { webhookId, secret, secretFingerprint } = registered.json;
-      expect([webhookId, secretFingerprint]).toEqual([expect.any(String), expect.any(String)]);
+      expect(webhookId).toEqual(expect.any(String));
+      expect(secretFingerprint).toBe(createHash("sha256").update(secret).digest("hex").slice(0, 8));
       const runId = await host.waits("approval");
       await host.answer(runId, { action: "accept" });
       await host.ends(runId);
       const received = await mine.got(2);
       const log = await host.events(runId);
       for (const one of received) {
-        const { runId: of, event } = JSON.parse(one.body);
-        expect(of).toBe(runId);
+        const { type, runId: of, event } = JSON.parse(one.body);
+        expect([type, of]).toEqual([event.type, runId]);
         expect(event).toEqual(log[event.sequence]);
         expect(one.headers).toMatchObject({
           "content-type": "application/json",

@@ -26,7 +26,9 @@ export function approvalIn(run: Run, nowMs: number): Approval {
   if (interrupt === undefined) return { state: "waiting", found: "nobody was asked yet" };
   if (interrupt.status === "open") {
     const overdue = isOverdue(interrupt, nowMs);
-    return overdue ? { state: "refused", found: timedOut(interrupt) } : { state: "waiting", found: tallyText(interrupt) };
+    return overdue
+      ? { state: "refused", found: timedOut(interrupt) }
+      : { state: "waiting", found: tallyText(interrupt) };
   }
   const dueAtMs = nodeOf(run, APPLY)?.dueAtMs;
   if (dueAtMs !== undefined && dueAtMs <= nowMs) return { state: "refused", found: "it was granted too long ago" };

@@ -29,7 +29,7 @@ async function cancelOne(client: Client, runId: string, reason: { reason?: strin
   const { status } = await client.json<CancelRunResponse>(path, { method: "POST", body: reason });
   if (status === "cancelled" || status === "cancelling") return { runId, ok: true, status };
   const message = `Run ${runId} is ${status} and cannot change any more.`;
-  return { runId, ok: false, status, error: { error: "run_terminal", message } };
+  return { runId, ok: false, status, error: { code: "run_terminal", message } };
 }
 
 async function cancelMany(client: Client, runIds: readonly string[], reason: { reason?: string }): Promise<Result[]> {

@@ -5,6 +5,7 @@ import type { ForkedFrom } from "../../protocol/forked-from.ts";
 import { fold, isSettled, type Run } from "../../protocol/run.ts";
 import { isTerminal } from "../../protocol/run-status.ts";
 import { maskFields } from "../../protocol/snapshot.ts";
+import { inTrace, type Trace } from "../../protocol/trace.ts";
 import { checkInputNames } from "./input-names.ts";
 import type { Plan } from "./plan.ts";
 import { checkConfigurable, checkInputs, type RunLimits, runLimits } from "./start-run.ts";
@@ -14,18 +15,20 @@ export interface Fork {
   readonly from: ForkedFrom;
   /** The source's events before `from.fromSeq`, and at least its first. */
   readonly history: readonly RunEvent[];
+  readonly trace?: Trace | undefined;
   newEventId(): string;
 }
 
 /** The beginning of a fork's log: the source's history as its own. Where none of it is kept, the run begins anew. */
-export function copyHistory({ runId, from, history, newEventId }: Fork): { run: Run; events: RunEvent[] } {
+export function copyHistory({ runId, from, history, trace, newEventId }: Fork): { run: Run; events: RunEvent[] } {
   const names = new Map(history.map(({ eventId }) => [eventId, newEventId()]));
   const events = history.map((event): RunEvent => {
     const causationId = event.causationId === undefined ? undefined : names.get(event.causationId);
     const cause = causationId === undefined ? {} : { causationId };
     const copied = { ...event, runId, eventId: names.get(event.eventId) ?? newEventId(), ...cause };
     if (copied.type !== "run.started") return copied;
-    const sealed = { ...(copied.sealed ?? copied.payload), forkedFrom: from };
+    // A fork is in the trace of the request that forked, not in that of its source.
+    const sealed = { ...inTrace(copied.sealed ?? copied.payload, trace), forkedFrom: from };
     return { ...copied, sealed, ...(from.fromSeq === 0 ? { timestamp: from.at } : {}) };
   });
   const run = fold(events);

@@ -103,7 +103,7 @@ describe.each(BOTH_STORES)("on %s", (_, open) => {
         eventName: "gen_ai.evaluation.result",
         "event.name": "gen_ai.evaluation.result",
         severityNumber: 9,
-        traceId: traceIdOf(runId),
+        traceId: traceIdOf({ runId }),
         timeUnixNano: expect.stringMatching(/^\d{13}000000$/),
         "gen_ai.evaluation.name": "rating",
         "gen_ai.evaluation.score.value": 4,

@@ -1,6 +1,7 @@
 import { type LogRecord, type LogSource, otlpLogs } from "../../formats/otlp-logs.ts";
 import type { AnnotationChange } from "../../store/judgments.ts";
 import type { Host } from "../host.ts";
+import { traceIdOf } from "../trace-ids.ts";
 import { judgmentRecord } from "./judgment-record.ts";
 import { type Receiver, sendLogs } from "./send-logs.ts";
 
@@ -108,14 +109,23 @@ export function exportJudgments(host: Host, settings: ExportSettings): JudgmentE
       const place = (await host.store.readCursor(CURSOR, tenant)) ?? START;
       const changes = await host.store.annotationChanges(tenant, place, settings.batchMax);
       const last = changes.at(-1);
-      if (last === undefined || !(await send(recordsOf(changes)))) return;
+      if (last === undefined || !(await send(await recordsOf(changes)))) return;
       await host.store.putCursor(CURSOR, tenant, last.place);
     }
   }
 
-  function recordsOf(changes: readonly AnnotationChange[]): LogRecord[] {
-    const written = { content: settings.content, scrubber: host.scrubber };
-    return changes.map((change) => judgmentRecord(change, written)).filter((record) => record !== undefined);
+  async function recordsOf(changes: readonly AnnotationChange[]): Promise<LogRecord[]> {
+    const traces = new Map<string, string>();
+    const records: LogRecord[] = [];
+    for (const change of changes) {
+      const { runId, tenant } = change.annotation;
+      // A run that was deleted since has the trace that follows from its id.
+      const traceId = traces.get(runId) ?? traceIdOf((await host.store.readRun({ tenant }, runId)) ?? { runId });
+      traces.set(runId, traceId);
+      const record = judgmentRecord(change, { content: settings.content, scrubber: host.scrubber, traceId });
+      if (record !== undefined) records.push(record);
+    }
+    return records;
   }
 
   async function work(): Promise<void> {

@@ -1,12 +1,14 @@
 import type { LogRecord } from "../../formats/otlp-logs.ts";
 import type { Scrubber } from "../../formats/scrub.ts";
 import type { AnnotationChange, AnnotationRecord } from "../../store/judgments.ts";
-import { spanIdOf, traceIdOf } from "../trace-ids.ts";
+import { spanIdOf } from "../trace-ids.ts";
 
 export interface RecordSettings {
   /** Whether what people wrote goes out too. */
   readonly content: boolean;
   readonly scrubber: Scrubber;
+  /** The trace of the judged run. */
+  readonly traceId: string;
 }
 
 /** Labels that are a verdict and not somebody's words. */
@@ -22,14 +24,14 @@ export function judgmentRecord(
 ): LogRecord | undefined {
   if (change === "recorded") {
     const { createdAtMs } = annotation;
-    return record("gen_ai.evaluation.result", createdAtMs, annotation, {
+    return record("gen_ai.evaluation.result", createdAtMs, annotation, settings, {
       ...scoreOf(annotation, settings),
       ...writtenOf(annotation, settings),
     });
   }
   if (change === "retracted") {
     const { retraction, createdAtMs } = annotation;
-    return record("assay.evaluation.retracted", retraction?.atMs ?? createdAtMs, annotation, {});
+    return record("assay.evaluation.retracted", retraction?.atMs ?? createdAtMs, annotation, settings, {});
   }
   return undefined;
 }
@@ -38,13 +40,14 @@ function record(
   eventName: string,
   atMs: number,
   annotation: AnnotationRecord,
+  { traceId }: RecordSettings,
   more: LogRecord["attributes"],
 ): LogRecord {
   const { annotationId, tenant, runId, workflowId, agentId, target, aboutNode, signal, actor, actorKind } = annotation;
   return {
     eventName,
     atMs,
-    traceId: traceIdOf(runId),
+    traceId,
     spanId: spanIdOf(runId, 0),
     attributes: {
       // The same whenever it is sent, so that a receiver can tell a repetition.

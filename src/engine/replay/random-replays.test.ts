@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { endsRun, type RunEvent } from "../../protocol/events.ts";
+import type { Run } from "../../protocol/run.ts";
 import { replayed, told } from "../../testing/forks.ts";
 import { RandomFamily } from "../../testing/random-family.ts";
 import { RandomLog } from "../../testing/random-log.ts";
@@ -22,9 +23,12 @@ describe("the replay of a run of any workflow, whatever was done to it on its wa
         const fromSeq = Math.floor(random() * (events.length + 1));
         for (const begin of [0, fromSeq]) {
           const replay = await replayed(family.host, plan, asRead(events), begin);
-          expect(told(replay.events)).toEqual(told(asRead(events)));
-          expect(replay.run).toMatchObject({ status: source.status, variables: source.variables });
+          const expected = repeated(asRead(events), replay.run);
+          expect(said(replay.events).slice(0, expected.length)).toEqual(expected);
           ends.add(replay.run.status);
+          if (expected.length < events.length) continue;
+          expect(replay.events).toHaveLength(events.length);
+          expect(replay.run).toMatchObject({ status: source.status, variables: source.variables });
         }
       }
     });
@@ -37,7 +41,8 @@ describe("the replay of a run of any workflow, whatever was done to it on its wa
       const family = await disturbed(random);
       for (const { plan, events } of family.logs.values()) {
         const replay = await replayed(family.host, plan, asRead(events), 0);
-        expect(told(replay.events).slice(0, events.length)).toEqual(told(asRead(events)));
+        const expected = repeated(asRead(events), replay.run);
+        expect(said(replay.events).slice(0, expected.length)).toEqual(expected);
         expect(replay.events.filter(({ type }) => endsRun(type))).toHaveLength(1);
         expect(endsRun(replay.events.at(-1)?.type ?? "")).toBe(true);
         expect(replay.events.filter(({ type }) => type === "replay.diverged")).toEqual([]);
@@ -70,6 +75,19 @@ describe("the replay of a run of any workflow whose code has changed since", () 
     if (RUNS >= 100) expect(differing).toBeGreaterThan(RUNS / 10);
   });
 });
+
+const CANCELS: ReadonlySet<string> = new Set(["assay.cancel.requested", "node.cancelled", "run.cancelled"]);
+
+/** What a replay repeats of its source: all of it, or all but a cancellation before an effect that was never had. */
+function repeated(events: readonly RunEvent[], { error }: Run) {
+  const leftOut = events.at(-1)?.type === "run.cancelled" && error?.code === "replay_source_missing";
+  return said(leftOut ? events.filter(({ type }) => !CANCELS.has(type)) : events);
+}
+
+/** Without sequences, which an event that is left out shifts. */
+function said(events: readonly RunEvent[]) {
+  return told(events).map(({ sequence: _, ...rest }) => rest);
+}
 
 /** One of the node types does something else than it did. */
 function withOtherCode(random: Random, host: Host): Host {

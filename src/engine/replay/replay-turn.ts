@@ -25,9 +25,22 @@ export async function replayTurn(host: Host, plan: Plan, before: Run): Promise<T
   const from = before.forkedFrom;
   if (from === undefined) throw new Error(`run ${before.runId} is not a replay`);
   const events = await readLog(host.store, from.runId, from.sourceVersion);
-  const turn = new ReplayTurn(host, plan, before, from, new SourceRecord(from.runId, events, before.version));
+  const record = () => new SourceRecord(from.runId, events, before.version);
+  const turn =
+    (await beyondCancellation(new ReplayTurn(host, plan, before, from, record()))) ??
+    new ReplayTurn(host, plan, before, from, record());
   await turn.go();
   return { run: turn.run, events: turn.events, launches: [], children: [] };
+}
+
+/**
+ * The replay without the cancellation of its source, where that leads to an effect which the source never reached: a
+ * cancellation is no outcome of an effect, so the replay fails there. Any other cancellation is repeated.
+ */
+async function beyondCancellation(turn: ReplayTurn): Promise<ReplayTurn | undefined> {
+  if (!turn.leaveOutCancellation()) return undefined;
+  await turn.go();
+  return turn.missedNewEffect ? turn : undefined;
 }
 
 /** So many steps, and then whatever else this process does has its turn. */
@@ -43,6 +56,9 @@ class ReplayTurn extends Turning {
   /** What events of the source are called here: those that refer to them are told again too. */
   readonly #names = new Map<string, string>();
   #diverged = false;
+  /** Where the replay stops following its source, when it leaves out the cancellation. */
+  #until = Number.POSITIVE_INFINITY;
+  #missedNewEffect = false;
 
   constructor(host: Host, plan: Plan, run: Run, from: ForkedFrom, source: SourceRecord) {
     super(host, plan, run);
@@ -52,13 +68,34 @@ class ReplayTurn extends Turning {
     this.#next = run.version;
   }
 
+  /** Whether the replay ended at an effect that its source never reached. */
+  get missedNewEffect(): boolean {
+    return this.#missedNewEffect;
+  }
+
+  /** False where there is no cancellation ahead, or no effect that the source has not reached. */
+  leaveOutCancellation(): boolean {
+    const from = this.#source.cancelledFrom;
+    if (from === undefined || from < this.#next || this.run.status === "cancelling") return false;
+    this.#until = from;
+    return this.plan.graph.order.some((node) => this.isEffect(node) && !this.#source.hasReached(node.id));
+  }
+
+  /** The event of the source that the replay has to repeat or come to next. */
+  get #original(): RunEvent | undefined {
+    if (this.#until < Number.POSITIVE_INFINITY) {
+      while (this.#source.events[this.#next]?.type === "assay.cancel.requested") this.#next += 1;
+    }
+    return this.#inStep && this.#next < this.#until ? this.#source.events[this.#next] : undefined;
+  }
+
   async go(): Promise<void> {
     if (!isTerminal(this.run.status) && this.#source.events.length < this.#from.sourceVersion) {
       this.emit(failRun(this.run, missing(`Run ${this.#from.runId} is gone, and its record with it.`)));
     }
     for (let steps = 1; !isTerminal(this.run.status); steps++) {
       const { length } = this.events;
-      const original = this.#inStep ? this.#source.events[this.#next] : undefined;
+      const original = this.#original;
       if (original === undefined) this.#goOn();
       else this.#follow(original);
       if (this.events.length === length) throw new Error(`the replay ${this.run.runId} does not get on`);
@@ -138,6 +175,7 @@ class ReplayTurn extends Turning {
 
   /** Whatever the workflow does about failures, this is none of its own. */
   #missing({ id: nodeId }: WorkflowNode, what: keyof typeof MISSING): void {
+    if (what === "outcome") this.#missedNewEffect = !this.#source.hasReached(nodeId);
     const error = missing(`Run ${this.#from.runId} has ${MISSING[what]} node ${nodeId} here.`);
     const attempts = (nodeOf(this.run, nodeId)?.attempt ?? 0) + 1;
     this.emit([{ type: "node.failed", nodeId, payload: { nodeId, error, attempts } }]);
@@ -196,13 +234,13 @@ class ReplayTurn extends Turning {
 
   /** Why the host would not let the node ask, or dispatch, at this place: it is not asked a second time. */
   #refusedHere({ id }: WorkflowNode): RunError | undefined {
-    const refusal = this.#inStep ? this.#source.refusal(this.#next, id) : undefined;
+    const refusal = this.#original !== undefined ? this.#source.refusal(this.#next, id) : undefined;
     for (const index of refusal?.said ?? []) this.#again(index);
     return refusal?.error;
   }
 
   protected override now(node: WorkflowNode): string {
-    const recorded = this.#inStep ? this.#source.writtenAt(this.#next, node.id) : undefined;
+    const recorded = this.#original !== undefined ? this.#source.writtenAt(this.#next, node.id) : undefined;
     return recorded ?? super.now(node);
   }
 
@@ -211,7 +249,7 @@ class ReplayTurn extends Turning {
   }
 
   protected override append(draft: EventDraft, timestamp: string): void {
-    const original = this.#inStep ? this.#source.events[this.#next] : undefined;
+    const original = this.#original;
     const kind = original === undefined ? undefined : divergenceOf(original, draft);
     if (original === undefined || kind === undefined) {
       this.#step(original);

@@ -85,6 +85,28 @@ export class SourceRecord {
     return this.#pins.get(changeId);
   }
 
+  /** Where the end of a cancelled run begins: at the first node that was cancelled with it. */
+  get cancelledFrom(): number | undefined {
+    let index = this.events.length - 1;
+    if (this.events[index]?.type !== "run.cancelled") return undefined;
+    while (this.#endsWithRun(index - 1)) index -= 1;
+    return index;
+  }
+
+  /** Whether the event is one of those that close what was active when the run was cancelled. */
+  #endsWithRun(index: number): boolean {
+    const [event, after] = [this.events[index], this.events[index + 1]];
+    if (event?.type === "node.cancelled") return true;
+    return (
+      event?.type === "agent.invocation.completed" && after?.type === "node.cancelled" && after.nodeId === event.nodeId
+    );
+  }
+
+  /** Whether the source has any event of the node. */
+  hasReached(nodeId: string): boolean {
+    return this.#places.has(nodeId);
+  }
+
   /** Whether the event was brought about from outside, so that it is repeated and not come to again. */
   isRecorded(index: number): boolean {
     const event = this.events[index] as RunEvent;

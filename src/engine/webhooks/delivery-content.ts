@@ -23,7 +23,8 @@ export async function contentOf(given: Given, delivery: ClaimedDelivery): Promis
   const { runId, workspace } = delivery;
   const place = workspace === undefined ? "" : `"workspaceId":${JSON.stringify(workspace)},`;
   // The event's own text, byte for byte what every other surface serves, sensitive values masked.
-  return { body: `{"runId":${JSON.stringify(runId)},${place}"event":${event.body}}` };
+  const type = JSON.stringify(event.type);
+  return { body: `{"type":${type},"runId":${JSON.stringify(runId)},${place}"event":${event.body}}` };
 }
 
 /** The token of an interrupt, as long as it is open and may be decided by whoever holds one. */

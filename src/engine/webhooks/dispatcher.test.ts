@@ -18,7 +18,7 @@ describe("a delivery", () => {
     const [received] = (await bench.receiver.got(1)) as [Received];
     const [event] = await bench.host.store.readEvents(runId, 0, 1);
     expect(received.path).toBe("/in?a=b");
-    expect(received.body).toBe(`{"runId":"${runId}","event":${event?.body}}`);
+    expect(received.body).toBe(`{"type":"run.started","runId":"${runId}","event":${event?.body}}`);
     expect(received.headers).toMatchObject({
       "content-type": "application/json",
       "user-agent": "assay/test",

@@ -29,7 +29,7 @@ export async function registerWebhook(
   record: Recorder<RegisterWebhookResponse> = () => undefined,
 ): Promise<RegisterWebhookResponse> {
   const { tenantId, url, events, tags = [] } = request;
-  if (tenantId !== undefined && tenantId !== caller.tenant) throw new AppError("tenant_mismatch");
+  requireOwnTenant(caller, tenantId);
   requirePatterns(events);
   await checkUrl(host.outbound, url);
   const standing = await host.store.listWebhooks({ tenant: caller.tenant });
@@ -73,8 +73,9 @@ export interface ChangeWebhook<Result> {
 
 export async function deleteWebhook(
   host: Host,
-  { caller, webhookId, record }: ChangeWebhook<undefined>,
+  { caller, webhookId, tenantId, record }: ChangeWebhook<undefined> & { readonly tenantId?: string | undefined },
 ): Promise<undefined> {
+  requireOwnTenant(caller, tenantId);
   await visibleWebhook(host, caller, webhookId);
   const outcome = record(undefined);
   await commit(host, {
@@ -108,6 +109,11 @@ export async function listWebhooks(host: Host, caller: Caller): Promise<ListWebh
   const nowMs = host.nowMs();
   const webhooks = await host.store.listWebhooks(visibilityOf(caller));
   return { webhooks: webhooks.map((webhook) => webhookInfo(webhook, nowMs)) };
+}
+
+/** Throws `tenant_mismatch` where a request names a tenant that its key does not belong to. */
+function requireOwnTenant({ tenant }: Caller, named: string | undefined): void {
+  if (named !== undefined && named !== tenant) throw new AppError("tenant_mismatch");
 }
 
 /** Throws `subscription_not_found` for webhooks that do not exist and for those of others alike. */

@@ -12,7 +12,7 @@ export function newSecret(): string {
   return `whsec_${randomBytes(32).toString("base64url")}`;
 }
 
-/** Tells which secret a webhook has to somebody who knows it, and nothing to anybody else. */
+/** Identifies a secret to those who know it: the first 8 hex digits of its SHA-256. */
 export function fingerprintOf(secret: string): string {
-  return createHash("sha256").update(secret).digest("hex").slice(0, 16);
+  return createHash("sha256").update(secret).digest("hex").slice(0, 8);
 }

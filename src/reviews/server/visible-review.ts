@@ -21,7 +21,8 @@ const SHOWN_MAX = 64;
 
 /** With the name that the protocol has for it. */
 export function sessionNotFound(sessionId: string): AppError {
-  const shown = sessionId.slice(0, SHOWN_MAX).toWellFormed();
+  // Whole or not at all: a part of a secret is not recognised as one.
+  const shown = sessionId.length <= SHOWN_MAX ? sessionId.toWellFormed() : `… (${sessionId.length} characters)`;
   return new AppError("not_found", { what: "review session", sessionId: shown, name: "SessionNotFound" });
 }
 

@@ -32,15 +32,23 @@ export async function feedbackSummary(
   for await (const period of periodsOf(db, visible, query)) {
     const part = { ...query, ...period };
     const where = [ofTenant, ended(visible, part), ...stored];
-    tallies.add(perAgent(query, (await talliesOf(sql`${from} cross join run_feedback as tally`, where, part).execute(db)).rows));
-    allLabels.add(perAgent(query, (await labelsOf(sql`${from} cross join run_labels as tally`, where, part).execute(db)).rows));
+    tallies.add(
+      perAgent(query, (await talliesOf(sql`${from} cross join run_feedback as tally`, where, part).execute(db)).rows),
+    );
+    allLabels.add(
+      perAgent(query, (await labelsOf(sql`${from} cross join run_labels as tally`, where, part).execute(db)).rows),
+    );
     runs.add(perAgent(query, (await runsOf(from, visible, part).execute(db)).rows));
   }
   if (query.recounted !== undefined) {
     const { feedback, labels } = recountedTallies(dialect, query.recounted);
     const where = [ofTenant, ended(visible, query)];
-    tallies.add(perAgent(query, (await talliesOf(sql`${feedback} cross join runs as run`, where, query).execute(db)).rows));
-    allLabels.add(perAgent(query, (await labelsOf(sql`${labels} cross join runs as run`, where, query).execute(db)).rows));
+    tallies.add(
+      perAgent(query, (await talliesOf(sql`${feedback} cross join runs as run`, where, query).execute(db)).rows),
+    );
+    allLabels.add(
+      perAgent(query, (await labelsOf(sql`${labels} cross join runs as run`, where, query).execute(db)).rows),
+    );
   }
   const labels = groupedBy(allLabels.rows, placeOf);
   const seen = new Set(tallies.rows.map(({ key }) => key));
