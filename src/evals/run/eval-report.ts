@@ -4,7 +4,7 @@ import { blindness } from "../../engine/list-annotations.ts";
 import type { EvalReport, EvalStop, EvalSummary } from "../../protocol/eval-api.ts";
 import type { EvalMode } from "../../protocol/eval-suite.ts";
 import { taskBodiesPath } from "../../protocol/eval-task-bodies.ts";
-import type { Caller, Owner, Visibility } from "../../protocol/identity.ts";
+import type { Caller, Visibility } from "../../protocol/identity.ts";
 import type { Run } from "../../protocol/run.ts";
 import { judgePart } from "../calibration/judge-part.ts";
 import { foldOverrides } from "../override/fold-overrides.ts";
