@@ -293,7 +293,8 @@ describe("the schemas of the feedback protocol", () => {
     expect(JSON.stringify(document.components.schemas.AfpMessage)).toContain(
       '"contentSchema":{"$ref":"#/components/schemas/AfpResponse"}',
     );
-    expect(parameters.map(({ name }: { name: string }) => name)).toEqual(["agent", "session", "continue", "fork"]);
+    const names = parameters.flatMap(({ name }: { name?: string }) => name ?? []);
+    expect(names).toEqual(["agent", "session", "continue", "fork"]);
     for (const name of ["EmptyInput", "SessionNotFound", "NotFound", "SessionBusy", "TooLarge"])
       expect(description).toContain(name);
     for (const status of ["400", "401", "403", "404", "409", "413"]) expect(responses).toHaveProperty(status);

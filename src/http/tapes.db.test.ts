@@ -161,7 +161,7 @@ describe.each(BOTH_STORES)("a tape on %s", (_, open) => {
     expect(summary.groups).toContainEqual(expect.objectContaining({ key: { agentId: "writer" }, runs: 1 }));
     const bundle = (await host.ask("GET", `/v1/runs/${runId}/debug-bundle`)).json();
     expect(bundle.events.map(({ type }: RunEventDoc) => type)).toContain("assay.tape.record");
-    expect(bundle.spans).toMatchObject([{ name: "run", status: { code: "OK" } }]);
+    expect(bundle.spans).toMatchObject([{ name: "openwop.run", status: { code: "ok" } }]);
     const diff = (await host.ask("GET", `/v1/runs/${runId}:diff?against=${other}`)).json();
     expect(diff.eventDiffs.map(({ seq, op }: { seq: number; op: string }) => [seq, op])).toContainEqual([3, "changed"]);
     expect((await host.ask("DELETE", `/v1/host/assay/runs/${runId}`)).statusCode).toBe(200);

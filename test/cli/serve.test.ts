@@ -21,7 +21,7 @@ describe("a demo", () => {
     expect((await told("run", "list")).runs.length).toBeGreaterThanOrEqual(4);
     expect((await told("feedback", "summary")).total).toMatchObject({ annotations: 3, corrections: 1 });
     expect((await told("eval", "show")).run).toMatchObject({ passed: true, passedCount: 3 });
-    expect((await told("suite", "list")).suites).toHaveLength(2);
+    expect((await told("suite", "list")).suites).toHaveLength(3);
     expect(await told("agent", "deployments", "local.acme.support.refunds")).toMatchObject([{ state: "test" }]);
     expect(running.stderr()).not.toContain('"msg":"request"');
     const [, reviewer = ""] = /--key (\S+)/.exec(running.stderr()) ?? [];
@@ -155,13 +155,15 @@ describe("a folder for data that cannot be used", () => {
   test("is named, with a way out, whatever the command", async () => {
     const file = join(tempDir(), "a-file");
     writeFileSync(file, "");
-    for (const command of [["serve", "--port", "0"], ["migrate"]]) {
+    const refused = async (...command: string[]) => {
       const { code, stdout, stderr } = await assay([...command, "--data", join(file, "data")]);
       expect({ code, stdout }, command[0]).toEqual({ code: 2, stdout: "" });
-      expect(stderr).toMatch(
-        /^error: the database cannot be kept in .*a-file\/data: .*; choose a folder with --data\.\n$/,
-      );
-    }
+      return stderr;
+    };
+    expect(await refused("serve", "--port", "0")).toMatch(
+      /^error: the database cannot be kept in .*a-file\/data: .*; choose a folder with --data\.\n$/,
+    );
+    expect(await refused("migrate")).toMatch(/^error: there is no folder .*a-file\/data, .* with --data\.\n$/);
   });
 });
 

@@ -174,7 +174,7 @@ describe("before anything runs", () => {
     expect(JSON.parse(err[0] ?? "")).toEqual({
       error: "process_tape_invalid",
       message: "load subprocess tape p: entry 2: `program` is missing",
-      details: { path: path("p"), entry: 2 },
+      details: { path: "p", entry: 2 },
     });
     expect(existsSync(path("ran"))).toBe(false);
   });
