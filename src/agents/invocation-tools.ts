@@ -29,6 +29,7 @@ export function watchedTools(surface: ToolSurface, watch: ToolWatch): ToolSurfac
   const listed = new Map(surface.tools.map((tool) => [tool.name, tool]));
   return {
     tools: surface.tools,
+    restart: () => surface.restart?.(),
     async call(name, given, signal) {
       watch.asked();
       const tool = listed.get(name);

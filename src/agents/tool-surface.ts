@@ -6,6 +6,8 @@ export interface ToolSurface {
    * when the signal is aborted.
    */
   call(name: string, args: unknown, signal: AbortSignal): Promise<ToolResult>;
+  /** Begins anew with answers that come in order: the agent is asked for the same once more. Absent where there are none. */
+  restart?(): void;
 }
 
 export interface ToolDescriptor {

@@ -30,6 +30,7 @@ export function transcribedTools(surface: ToolSurface, transcript: Transcript | 
   if (transcript === undefined) return surface;
   return {
     tools: surface.tools,
+    restart: () => surface.restart?.(),
     async call(tool, given, signal) {
       const answer = await surface.call(tool, given, signal);
       transcript.called({ tool, arguments: given, answer });

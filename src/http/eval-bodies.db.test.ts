@@ -12,13 +12,15 @@ const EVALS = "/v1/host/assay/evals";
 const THOUGHT = "The customer wants the money back.";
 const SECRET = `AKIA${"ABCDEFGHIJKLMNOP"}`;
 
+let careful = () => false;
+
 /** Reasons, calls an allowed tool twice and one that is not allowed, and answers what it found. */
 const clerk: Behaviour = async ({ tools, input, signal }, watch) => {
   watch.reasoning(THOUGHT);
   if (input === "long") watch.reasoning(` ${"long and winding ".repeat(3000)}`);
   const found = await tools.call("crm:find", { customer: input }, signal);
   await tools.call("crm:find", { customer: "nobody", key: SECRET }, signal);
-  await tools.call("shell:run", { command: "ls" }, signal);
+  if (!careful()) await tools.call("shell:run", { command: "ls" }, signal);
   watch.reasoning("That is enough.");
   return { type: "completed", output: found.status === "ok" ? found.outcome : "?" };
 };
@@ -102,6 +104,18 @@ describe.each(BOTH_STORES)("the bodies of a task on %s", (_, open) => {
       [1, 3],
       [2, 3],
       [3, 3],
+    ]);
+  });
+
+  test("say the mode of each trial, and a finding belongs to the trial of its own mode", async () => {
+    let asked = 0;
+    careful = () => ++asked === 1;
+    const runId = await host.evaluate(suite("modes", { modes: ["golden", "adversarial"] }), { concurrency: 1 });
+    careful = () => false;
+    const { trials } = await bodiesOf(runId);
+    expect(trials.map(({ trial, mode, findings }) => [trial, mode, findings.length])).toEqual([
+      [1, "golden", 0],
+      [1, "adversarial", 1],
     ]);
   });
 

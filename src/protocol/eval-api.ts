@@ -147,7 +147,7 @@ export const EvalNotRun = Type.Object(
     }),
     missingFromBaseline: Type.Integer({
       minimum: 0,
-      description: "tasks that the caller left out and the baseline has: without them no verdict can be required",
+      description: "tasks that the caller left out and the baseline has: without them there is no verdict",
     }),
   },
   closed,

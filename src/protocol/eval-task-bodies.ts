@@ -1,4 +1,4 @@
-import { Expected, Fixtures } from "./eval-suite.ts";
+import { EVAL_MODES, Expected, Fixtures } from "./eval-suite.ts";
 import { SafetyFinding } from "./safety-finding.ts";
 import { type Static, Type } from "./schema.ts";
 
@@ -23,6 +23,12 @@ export type ToolCallBody = Static<typeof ToolCallBody>;
 export const EvalTrialBody = Type.Object(
   {
     trial: Type.Integer({ minimum: 1 }),
+    mode: Type.Optional(
+      Type.Enum([...EVAL_MODES], {
+        description:
+          "the mode of its pass; trials are counted in each mode. Absent where an older version ran the evaluation",
+      }),
+    ),
     invocationId: Name,
     passed: Type.Boolean(),
     score: Type.Optional(Share),

@@ -51,7 +51,9 @@ export function httpBinding(
       if (problem !== undefined) return failed("agent_not_configured", `${host} may not be called: ${problem}`);
       const asked = (access: ToolAccess) => {
         const attempts = (signal: AbortSignal) =>
-          retrying(settings, world, signal, async () => {
+          retrying(settings, world, signal, async (count) => {
+            // An endpoint that failed after it asked its tools begins anew, and finds what it found before.
+            if (count > 1) task.tools.restart?.();
             const answer = await callOut(guard, callFor(settings, task, access, signal));
             signal.throwIfAborted();
             return judged(masked(answer, access), settings, host, watch);

@@ -21,8 +21,11 @@ export interface GatewayRequest {
   readonly signal: AbortSignal;
 }
 
+/** Characters of the name of a tool that is asked for. */
+export const TOOL_NAME_MAX = 512;
+
 const CallRequest = Type.Object(
-  { tool: Type.String({ minLength: 1, maxLength: 512 }), arguments: Type.Optional(Type.Unknown()) },
+  { tool: Type.String({ minLength: 1, maxLength: TOOL_NAME_MAX }), arguments: Type.Optional(Type.Unknown()) },
   { additionalProperties: false },
 );
 

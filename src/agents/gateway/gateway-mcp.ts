@@ -2,7 +2,7 @@ import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
 import { CallToolRequestSchema, type CallToolResult, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import type { ToolResult } from "../tool-surface.ts";
-import { type GatewayAnswer, type GatewayRequest, REFUSALS, toolError } from "./gateway-answer.ts";
+import { type GatewayAnswer, type GatewayRequest, REFUSALS, TOOL_NAME_MAX, toolError } from "./gateway-answer.ts";
 import type { ToolOffer } from "./tool-offer.ts";
 
 /** Answers one message of MCP over streamable HTTP, without a session: the token says whose it is. */
@@ -10,7 +10,8 @@ export async function answerMcp(offer: ToolOffer, message: unknown, request: Gat
   const server = new Server({ name: "assay-tools", version: "1" }, { capabilities: { tools: {} } });
   server.setRequestHandler(ListToolsRequestSchema, async () => ({ tools: offer.tools.map(describedTool) }));
   server.setRequestHandler(CallToolRequestSchema, async ({ params }) =>
-    resultOf(await offer.call(params.name, params.arguments ?? {}, request.signal)),
+    // No tool has a name this long; what is kept of a refused one is bounded, as at /call.
+    resultOf(await offer.call(params.name.slice(0, TOOL_NAME_MAX), params.arguments ?? {}, request.signal)),
   );
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
   await server.connect(transport);

@@ -80,16 +80,18 @@ console.log(JSON.stringify({ url, token, spelled: [...token].join(" ") }));`;
     expect((await watched(program(script, undefined, outer))).answer).toMatchObject({ output: [] });
   });
 
-  test("is not started where the gateway cannot listen, and the failure says why", async () => {
+  test("is not started where the gateway cannot listen, and the failure says why; one without tools does not need it", async () => {
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
     closing.push(() => new Promise((resolve) => taken.close(resolve)));
     const { port } = taken.address() as AddressInfo;
-    const { answer } = await watched(program("console.log(1)", gatewayOf({ port })));
+    const agent = program("console.log(JSON.stringify(process.env.ASSAY_TOOLS_URL ?? null))", gatewayOf({ port }));
+    const { answer } = await watched(agent, { tools: orders().surface });
     expect(answer).toMatchObject({
       type: "failed",
       error: { code: "agent_not_configured", message: expect.stringContaining("EADDRINUSE") },
     });
+    expect((await watched(agent)).answer).toEqual({ type: "completed", output: null });
   });
 });
 

@@ -154,7 +154,7 @@ describe("the tool gateway", () => {
   });
 
   test("speaks MCP over HTTP to a client of the protocol", async () => {
-    const { offer } = offered((name) =>
+    const { asked, offer } = offered((name) =>
       name === "crm:find"
         ? { status: "ok", outcome: { id: 7 } }
         : { status: "error", code: "fixture_missing", error: "there is none" },
@@ -177,6 +177,8 @@ describe("the tool gateway", () => {
       isError: true,
       content: [{ text: expect.stringMatching(/^tool_not_allowed: /) }],
     });
+    await client.callTool({ name: "x".repeat(10_000) });
+    expect(asked.at(-1)?.name).toHaveLength(512);
     await client.close();
   });
 

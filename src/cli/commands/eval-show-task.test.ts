@@ -21,7 +21,7 @@ describe("assay eval show RUN TASK", () => {
     };
     const ran = await desk.eval("run", file, ...desk.agents(script));
     const shown = await desk.eval("show", runIdIn(ran.out), "a");
-    expect(shown).toMatchObject({ code: 0, err: "" });
+    expect(shown).toMatchObject({ code: 0, err: expect.stringMatching(/^assay: looking in [^\n]*$/) });
     expect(shown.out).toMatch(/^local\.test\.evals\.echo@1\.0\.0 {2}a {2}local\.test\.scripted .* run-/);
     for (const text of [
       "✗ score 0, passes with 1",
@@ -37,6 +37,15 @@ describe("assay eval show RUN TASK", () => {
     expect((await desk.eval("show", "latest", "a")).out).toBe(shown.out);
     const json = JSON.parse((await desk.eval("show", "latest", "b", "--json")).out);
     expect(json).toMatchObject({ taskId: "b", passed: true, trials: [{ output: "b" }] });
+  });
+
+  test("says of each trial in which mode it was made", async () => {
+    const desk = new EvalDesk();
+    const file = desk.file("suite.json", lettersSuite("a", { modes: ["golden", "adversarial"] }));
+    await desk.eval("run", file, ...desk.agents({ a: { output: "a" } }));
+    expect((await desk.eval("show", "latest", "a")).out).toMatch(
+      /Trial 1 of mode golden [\s\S]*Trial 1 of mode adversarial /,
+    );
   });
 
   test("keeps no reasoning where eval run was told so", async () => {

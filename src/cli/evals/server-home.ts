@@ -8,6 +8,7 @@ import { type Client, type ClientSettings, connect } from "../client.ts";
 import { followRun } from "../follow-run.ts";
 import { serverJudge } from "../judges/server-judge.ts";
 import { agentIds, suitesOf } from "../known-names.ts";
+import { type AnyReport, readableReport } from "./earlier-report.ts";
 import type { EvalHome } from "./eval-home.ts";
 
 const EVALS = "/v1/host/assay/evals";
@@ -65,10 +66,10 @@ export function serverHome(settings: ClientSettings): EvalHome {
 /** With what was said in the evaluation, for a key that may read it; figures only for others. */
 async function reportFrom(client: Client, path: string): Promise<EvalReport> {
   try {
-    return await client.json<EvalReport>(path, { query: { content: "true" } });
+    return readableReport(await client.json<AnyReport>(path, { query: { content: "true" } }));
   } catch (error) {
     if (!(error instanceof AppError && error.code === "forbidden")) throw error;
-    return client.json<EvalReport>(path);
+    return readableReport(await client.json<AnyReport>(path));
   }
 }
 

@@ -40,8 +40,9 @@ function trialLines(trial: EvalTrialBody, paint: Paint): string[] {
   const calls = toolCalls.flatMap((call, i) => callLines(call, i + 1, paint));
   const more = toolCallsLeftOut === 0 ? [] : [`… and ${formatCount(toolCallsLeftOut, "more call")} that were not kept`];
   const difference = trial.difference === undefined ? [] : differenceLines(trial.difference as Difference);
+  const name = `Trial ${trial.trial}${trial.mode === undefined ? "" : ` of mode ${trial.mode}`}`;
   return [
-    `${mark(passed, paint)} ${paint.bold(`Trial ${trial.trial}`)}  ${figures.join(", ")}  ${paint.dim(printable(trial.invocationId))}`,
+    `${mark(passed, paint)} ${paint.bold(name)}  ${figures.join(", ")}  ${paint.dim(printable(trial.invocationId))}`,
     ...within("Error", error === undefined ? [] : textLines(`${error.code}: ${error.message}`), paint),
     ...within("Output", trial.output === undefined ? [] : valueLines(trial.output), paint),
     ...within("Difference", difference.map(printable), paint),

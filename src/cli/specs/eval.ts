@@ -129,7 +129,8 @@ export const EVAL_RUN_FLAGS = {
   allowMissing: {
     type: "list",
     value: "MODE|TASK",
-    summary: "Do without this mode or task of the suite, where it cannot be run; several with commas, or repeated.",
+    summary:
+      "Do without this mode or task of the suite or baseline where it is not run; several with commas, or repeated.",
   },
   ...EVAL_FILES_FLAGS,
 } as const satisfies Flags;

@@ -27,7 +27,7 @@ export function conclude(entry: EvalEntry, report: EvalReport | undefined, deman
   const counts = countsText(report);
   if (reasons.length > 0) return conclusion("failed", `Failed: ${counts}; ${reasons[0]}.`, reasons, warnings);
   // A verdict on fewer tasks than the suite or the baseline has would claim more than was measured.
-  const missing = missingText(report, demands.requireVerdict);
+  const missing = missingText(report);
   if (missing !== undefined) return conclusion("no_verdict", `No verdict: ${counts}, but ${missing}`, [], warnings);
   const comparison = report.baseline?.comparison;
   if (demands.requireVerdict && (!comparison || comparison.verdict === "not_enough_data")) {

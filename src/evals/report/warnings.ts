@@ -23,9 +23,9 @@ export function warningsOf(report: Reported): string[] {
 }
 
 /** Tasks that should have been run for a verdict and were not, in a sentence that says what to do; undefined where none is missing. */
-export function missingText({ notRun }: Pick<EvalReport, "notRun">, requireVerdict: boolean): string | undefined {
+export function missingText({ notRun }: Pick<EvalReport, "notRun">): string | undefined {
   const unjudged = notRun.filter((one) => one.missing > 0);
-  const leftOut = requireVerdict ? notRun.filter((one) => one.missingFromBaseline > 0) : [];
+  const leftOut = notRun.filter((one) => one.missingFromBaseline > 0);
   const unjudgedModes = unjudged.map(({ mode }) => mode);
   const parts = [
     // The same tasks in every mode: those with a rubric.

@@ -35,11 +35,13 @@ export function fixtureTools(
   { toolResponses = [] }: Fixtures = {},
   memory?: ToolSurface,
 ): ToolSurface {
-  const answers = new Map<string, unknown[]>();
-  for (const { tool, response } of toolResponses) answers.set(tool, [...(answers.get(tool) ?? []), response ?? null]);
+  let answers = inOrder(toolResponses);
   const seeded = new Map(memory?.tools.map((tool) => [tool.name, tool]));
   return {
     tools: allowed.map((name) => seeded.get(name) ?? { name }),
+    restart() {
+      answers = inOrder(toolResponses);
+    },
     async call(name, args, signal) {
       signal.throwIfAborted();
       const left = answers.get(name);
@@ -48,6 +50,12 @@ export function fixtureTools(
       return { status: "error", code: "fixture_missing", error: `The task has no fixture for the tool ${name}.` };
     },
   };
+}
+
+function inOrder(responses: NonNullable<Fixtures["toolResponses"]>): Map<string, unknown[]> {
+  const answers = new Map<string, unknown[]>();
+  for (const { tool, response } of responses) answers.set(tool, [...(answers.get(tool) ?? []), response ?? null]);
+  return answers;
 }
 
 /** What the agent is to remember during one task, as if it had been there before. */

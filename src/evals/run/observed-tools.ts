@@ -13,5 +13,5 @@ export function observedTools(surface: ToolSurface): { readonly tools: ToolSurfa
     seen.push({ tool: name, result: answer.status === "ok" ? (answer.outcome ?? null) : { error: answer.error } });
     return answer;
   };
-  return { tools: { tools: surface.tools, call }, seen };
+  return { tools: { tools: surface.tools, restart: () => surface.restart?.(), call }, seen };
 }
