@@ -26,9 +26,12 @@ test("variables that the agents file names are known", async () => {
   const binding = { type: "http", url: "https://agents.example/", apiKeyEnv: "ASSAY_REFUNDS_KEY" };
   writeFileSync(agents, JSON.stringify({ bindings: { "local.acme.refunds": binding } }));
   const io = recordedIo();
-  const env = { ASSAY_REFUNDS_KEY: "x" };
-  await main(["eval", "list", "--agents", agents, "--data", tempDir()], { io, env, cwd: tempDir() });
-  expect(io.errLines.join("\n")).not.toContain("warning");
+  const env = { ASSAY_AGENTS: agents, ASSAY_REFUNDS_KEY: "x", ASSAY_OTHER_KEY: "y" };
+  const code = await main(["migrate", "--data", tempDir()], { io, env, cwd: tempDir() });
+  expect({ code, err: io.errLines }).toEqual({
+    code: 0,
+    err: [expect.stringContaining("ASSAY_OTHER_KEY is no setting")],
+  });
 });
 
 test("a command that reads settings warns on standard error and goes on", async () => {

@@ -88,7 +88,7 @@ describe.each(BOTH_STORES)("the bodies of a task on %s", (_, open) => {
       {
         tool: "shell:run",
         arguments: { command: "ls" },
-        error: { code: "tool_forbidden", message: "The agent may not call shell:run." },
+        error: { code: "tool_not_allowed", message: "The agent may not call shell:run." },
       },
     ]);
     const failed = await bodiesOf(runId, "b");
@@ -102,6 +102,15 @@ describe.each(BOTH_STORES)("the bodies of a task on %s", (_, open) => {
       [1, 3],
       [2, 3],
       [3, 3],
+    ]);
+  });
+
+  test("are one for each trial of each pass, with the findings of that pass alone", async () => {
+    const modes: AgentEvalSuite["modes"] = ["golden", "adversarial"];
+    const { trials } = await bodiesOf(await host.evaluate(suite("passes", { modes })));
+    expect(trials.map(({ trial, mode, findings }) => [trial, mode, findings.length])).toEqual([
+      [1, "golden", 1],
+      [1, "adversarial", 1],
     ]);
   });
 

@@ -1,4 +1,4 @@
-import { Expected, Fixtures } from "./eval-suite.ts";
+import { EVAL_MODES, Expected, Fixtures } from "./eval-suite.ts";
 import { SafetyFinding } from "./safety-finding.ts";
 import { type Static, Type } from "./schema.ts";
 
@@ -23,6 +23,11 @@ export type ToolCallBody = Static<typeof ToolCallBody>;
 export const EvalTrialBody = Type.Object(
   {
     trial: Type.Integer({ minimum: 1 }),
+    mode: Type.Optional(
+      Type.Enum([...EVAL_MODES], {
+        description: "the pass of the task that the trial is of; absent in evaluations of earlier versions",
+      }),
+    ),
     invocationId: Name,
     passed: Type.Boolean(),
     score: Type.Optional(Share),

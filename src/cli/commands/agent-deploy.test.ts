@@ -52,7 +52,7 @@ describe("assay agent deploy", () => {
     const evalRunId = await bench.about("strict").evaluated("1.1.0");
     const { exit, err, out } = await assay(deploy("strict", "--to", "test", "--eval", evalRunId));
     expect({ exit, out }).toEqual({ exit: 1, out: "" });
-    expect(err).toContain("Not deployed.");
+    expect(err).toMatch(/^error: Not deployed\.\n/);
     expect(err).toContain("  ✓ authorisation: granted\n");
     expect(err).toContain("  ✗ agent version: 1.1.0; needed: 1.0.0\n");
     expect(err).toMatch(/✓ suite content: [0-9a-f]{12}…\n/);

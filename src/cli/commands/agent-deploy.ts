@@ -110,7 +110,7 @@ function exitOf(error: AppError): number {
 
 /** Every condition as a line, so that nobody has to find out one after the other. */
 function explain(error: AppError, io: Io): void {
-  io.err(`assay: ${isWaiting(error) ? "Not deployed yet: people are asked." : "Not deployed."}`);
+  io.err(`error: ${isWaiting(error) ? "Not deployed yet: people are asked." : "Not deployed."}`);
   for (const one of error.details["conditions"] as readonly Condition[]) io.err(`  ${lineOf(one, io)}`);
   const { runId } = error.details;
   if (isWaiting(error)) {

@@ -6,7 +6,7 @@ import { EVAL_MODES, type EvalMode } from "../../protocol/eval-suite.ts";
 import type { Call, FlagValues } from "../command.ts";
 import { dollars } from "../dollars.ts";
 import { isBaselineFile, loadBaselineFile } from "../evals/baseline-file.ts";
-import { keptText, ownConfig, wantsServer } from "../evals/choose-home.ts";
+import { keptText, ofEvaluations, ownConfig, wantsServer } from "../evals/choose-home.ts";
 import { chosenTasks } from "../evals/chosen-tasks.ts";
 import { checkFiles, jsonText, writeFiles } from "../evals/eval-files.ts";
 import type { EvalHome } from "../evals/eval-home.ts";
@@ -82,6 +82,8 @@ export async function evalRun(call: EvalRunCall): Promise<number> {
       }
       await writeFiles({ ...outcome, ...places }, flags);
       return outcome.conclusion.exitCode;
+    } catch (error) {
+      throw ofEvaluations(error, isOnServer(call, own) ? undefined : "here");
     } finally {
       await home.close();
     }

@@ -21,7 +21,7 @@ describe("assay eval show RUN TASK", () => {
     };
     const ran = await desk.eval("run", file, ...desk.agents(script));
     const shown = await desk.eval("show", runIdIn(ran.out), "a");
-    expect(shown).toMatchObject({ code: 0, err: "" });
+    expect(shown).toMatchObject({ code: 0, err: expect.stringMatching(/^assay: looking in /) });
     expect(shown.out).toMatch(/^local\.test\.evals\.echo@1\.0\.0 {2}a {2}local\.test\.scripted .* run-/);
     for (const text of [
       "✗ score 0, passes with 1",
@@ -30,7 +30,7 @@ describe("assay eval show RUN TASK", () => {
       "  Output\n    ?\n",
       "  Difference\n",
       "  Reasoning\n    Let me see.\n    It is a letter.\n",
-      '  Tool calls\n    1. crm:find {"id":1}\n       ✗ tool_forbidden: ',
+      '  Tool calls\n    1. crm:find {"id":1}\n       ✗ tool_not_allowed: ',
     ]) {
       expect(shown.out).toContain(text);
     }

@@ -88,7 +88,7 @@ export async function withHome<T>(
 }
 
 /** A run that is not there is an evaluation to these commands; and a folder has no keys that could hide one. */
-function ofEvaluations(error: unknown, place: string | undefined): unknown {
+export function ofEvaluations(error: unknown, place: string | undefined): unknown {
   if (!(error instanceof AppError && error.code === "not_found")) return error;
   const isRun = error.details["what"] === "run";
   const about = new AppError("not_found", { ...error.details, ...(isRun ? { what: "evaluation" } : {}) });
