@@ -52,6 +52,18 @@ test("ctrl-c ends what an evaluation started, and --resume goes on with it", asy
   });
   await eventually(() => expect(existsSync(at("pid"))).toBe(true));
   const pid = Number(readFileSync(at("pid"), "utf8"));
+  // Meanwhile the folder can be looked at, and not written to.
+  expect(await assay(["list"])).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/acme\.evals\.slow@1\.0\.0 .* running/),
+  });
+  expect((await assay(["show"])).out).toContain("it is running");
+  expect((await assay(["show", "latest", "a"])).out).toContain("Trial 1");
+  expect((await assay(["baseline", "list"])).code).toBe(0);
+  expect(await assay(["override", "latest", "a", "fail"])).toMatchObject({
+    code: 2,
+    err: expect.stringContaining("another evaluation in this folder; wait for it"),
+  });
   started?.kill("SIGINT");
   const { code, out, err } = await first;
   const runId = /--resume (run-[0-9a-z]+)/.exec(err)?.[1] ?? "";
@@ -62,7 +74,10 @@ test("ctrl-c ends what an evaluation started, and --resume goes on with it", asy
   });
   expect(() => process.kill(pid, 0)).toThrow();
   expect([existsSync(at("out.json")), existsSync(at("out.xml"))]).toEqual([false, false]);
-  expect((await assay(["show", "latest"])).out).toContain("No verdict: the evaluation has not ended");
+  expect((await assay(["show", "latest"])).out).toContain(
+    `it was interrupted. To finish it, go on with the same \`assay eval run\` command and --resume ${runId}.`,
+  );
+  expect((await assay(["list"])).out).toContain("interrupted; eval run --resume goes on with it");
   writeFileSync(at("go"), "");
   expect(await assay([...run, "--resume", runId])).toMatchObject({
     code: 0,

@@ -63,7 +63,7 @@ describe("the guides to agents and promotion, on the host that they start", () =
     expect(await shell(policy)).toMatchObject({ status: 0, stdout: expect.stringContaining("at most 7d old") });
     const waiting = await shell(ci.replace(" --wait 3600", ""));
     expect(waiting.status).toBe(5);
-    const shown = guide.split("```").find((block) => block.includes("assay: Not deployed yet")) ?? "";
+    const shown = guide.split("```").find((block) => block.includes("error: Not deployed yet")) ?? "";
     // The evaluation before it says where it takes place; the page shows what the last line says.
     const [place = "", ...ofLast] = waiting.stderr.split("\n");
     expect(place).toMatch(/^assay: evaluating at http/);

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { canonicalJson } from "../formats/canonical-json.ts";
 import type { Scrubber } from "../formats/scrub.ts";
 import type { EventDraft } from "../protocol/events.ts";
-import type { ToolResult, ToolSurface } from "./tool-surface.ts";
+import { type ToolResult, type ToolSurface, toolError } from "./tool-surface.ts";
 import { usable } from "./usable-value.ts";
 
 export interface ToolWatch {
@@ -89,8 +89,8 @@ function usableResult(result: ToolResult): ToolResult {
 
 function told(result: ToolResult, scrubber: Scrubber) {
   if (result.status === "ok") return { outcome: scrubber.scrubValue(result.outcome ?? null) };
-  const message = scrubber.scrubText(result.error) || "The tool gave no reason.";
-  return { error: { code: result.code ?? `tool_${result.status}`, message } };
+  const { code, message } = toolError(result);
+  return { error: { code, message: scrubber.scrubText(message) } };
 }
 
 export function argsHash(args: unknown): string {

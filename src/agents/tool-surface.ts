@@ -29,3 +29,12 @@ export type ToolResult =
       readonly error: string;
       readonly durationMs?: number;
     };
+
+/** The code and the message of a tool that gave no result: the same to the agent, in the log and in what is kept of a task. */
+export function toolError(result: Exclude<ToolResult, { readonly status: "ok" }>): {
+  readonly code: string;
+  readonly message: string;
+} {
+  const code = result.code ?? (result.status === "forbidden" ? "tool_not_allowed" : `tool_${result.status}`);
+  return { code, message: result.error === "" ? "The tool gave no reason." : result.error };
+}

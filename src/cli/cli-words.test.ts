@@ -31,8 +31,21 @@ describe("an error of the server", () => {
     expect(words("not_found", { what: "run" })).toBe(
       "There is no run here that this key can see. `assay run list` lists them.",
     );
+    expect(words("not_found", { what: "run", runId: "run-7" })).toBe(
+      "There is no run run-7 here that this key can see. `assay run list` lists them.",
+    );
     expect(words("not_found", { what: "review queue called weekly" })).toContain("`assay queue list` lists them.");
     expect(words("not_found", { what: "page" })).toBe("There is no page here that this key can see.");
+  });
+
+  test("about a request says the problem alone: on the command line there was no request", () => {
+    expect(words("validation_error", { problem: "name must be shorter" })).toBe("name must be shorter.");
+  });
+
+  test("that names a command already names no second one", () => {
+    const error = new AppError("not_found", { what: "baseline", name: "main" });
+    error.message = "There is no baseline main here. See which there are with: assay eval baseline list";
+    expect(cliWords(error)).toBe(error.message);
   });
 
   test("about a parameter names the flag of the command", () => {

@@ -1,4 +1,5 @@
-import type { AppError } from "../protocol/errors.ts";
+import type { AppError, ErrorDetails } from "../protocol/errors.ts";
+import { printable } from "./printable.ts";
 
 /**
  * The message of an error in the words of the command line. The server speaks to every client, so it names routes and fields; a
@@ -9,14 +10,24 @@ export function cliWords({ code, details, message }: AppError, flags: readonly s
     /\bquery\/(\w+)/g,
     (field, name: string) => flagFor(name, flags) ?? field,
   );
-  const list = code === "not_found" ? LISTS[kindOf(details["what"])] : undefined;
-  return list === undefined || said.includes("`assay ") || said.endsWith("?")
+  return code === "not_found" ? notFoundWords(said, details) : said;
+}
+
+/** Names the thing that was asked for, and the command that lists such things unless the message says already what to do. */
+function notFoundWords(message: string, details: ErrorDetails): string {
+  const kind = kindOf(details["what"]);
+  const id = details[ID_MEMBERS[kind] ?? ""];
+  const isNamed = typeof id !== "string" || message.includes(id);
+  const said = isNamed ? message : message.replace(`no ${kind} `, () => `no ${kind} ${printable(id)} `);
+  const list = LISTS[kind];
+  return list === undefined || said.includes("assay ") || said.endsWith("?")
     ? said
     : `${said} \`assay ${list}\` lists them.`;
 }
 
 /** What servers say, and what it is here. */
 const PHRASES: readonly (readonly [RegExp, string])[] = [
+  [/^The request is not valid: /, ""],
   [/GET \/v1\/workflows lists what there is/, "`assay workflow list` shows what there is"],
   [/POST \/v1\/runs\/([^\s/]+)\/interrupts\/([^\s/]+?)\.$/, "`assay resolve $1 $2 ACTION`."],
   [/Its events are at GET \/v1\/runs\/([^\s/]+)\/events\/poll/, "`assay run watch $1 --all` shows its events"],
@@ -39,6 +50,30 @@ const LISTS: Readonly<Record<string, string>> = {
   role: "role list",
   principal: "principal list",
   annotation: "annotations",
+  certificate: "judge list",
+  "promotion policy": "policy show",
+  "scored task": "eval show RUN",
+};
+
+/** The member of an error's details with the id of a thing, by the word that the error has for its kind. */
+const ID_MEMBERS: Readonly<Record<string, string>> = {
+  run: "runId",
+  workflow: "workflowId",
+  agent: "agentId",
+  suite: "suite",
+  evaluation: "runId",
+  baseline: "name",
+  "review queue": "queueId",
+  "item of a review queue": "itemId",
+  key: "keyId",
+  role: "role",
+  principal: "principal",
+  annotation: "annotationId",
+  certificate: "certificateId",
+  "promotion policy": "subject",
+  "scored task": "taskId",
+  "review session": "sessionId",
+  tape: "runId",
 };
 
 /** `review queue called weekly` is a review queue. */

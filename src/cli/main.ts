@@ -19,7 +19,7 @@ import { printable } from "./printable.ts";
 import { createProgram, Misuse, type ParsedCall } from "./program.ts";
 import type { Config, SettingName } from "./settings.ts";
 import { COMMANDS, GROUPS } from "./specs/all.ts";
-import { unknownVariables } from "./unknown-variables.ts";
+import { unknownVariables, variablesIn } from "./unknown-variables.ts";
 import { packageVersion } from "./version.ts";
 
 /** The world around the command line; tests bring their own. */
@@ -75,8 +75,9 @@ async function act(parsed: ParsedCall, world: World): Promise<number | undefined
   return doIt({ args, flags: withDefaults(spec.flags, parsed.flags), json, config, given, isSet, io: world.io });
 }
 
-function warnOfVariables({ reviewModelKeyEnv }: Config, { io, env = ownEnvironment() }: World): void {
-  for (const warning of unknownVariables(env, [reviewModelKeyEnv])) io.err(`assay: warning: ${printable(warning)}`);
+function warnOfVariables({ reviewModelKeyEnv, agents }: Config, { io, env = ownEnvironment() }: World): void {
+  const named = [reviewModelKeyEnv, ...variablesIn(agents)];
+  for (const warning of unknownVariables(env, named)) io.err(`assay: warning: ${printable(warning)}`);
 }
 
 /** A command without settings looks at none, so a broken config file cannot stand in its way. */

@@ -1,3 +1,5 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { recordedIo } from "../testing/recorded-io.ts";
 import { tempDir } from "../testing/temp-dir.ts";
@@ -17,6 +19,19 @@ test("variables that programs are given, and those that a setting names, are kno
   const names = ["CONFIG", "TASK_ID", "RUN_ID", "TRIAL", "TOOLS_URL", "TOOLS_TOKEN", "TAPE", "PROCESS_TAPE", "MY_KEY"];
   const env = Object.fromEntries(names.map((name) => [`ASSAY_${name}`, "x"]));
   expect(unknownVariables({ ...env, ASSAY_STARTED_0ab1: "1" }, ["ASSAY_MY_KEY"])).toEqual([]);
+});
+
+test("variables that the agents file names are known", async () => {
+  const agents = join(tempDir(), "agents.json");
+  const binding = { type: "http", url: "https://agents.example/", apiKeyEnv: "ASSAY_REFUNDS_KEY" };
+  writeFileSync(agents, JSON.stringify({ bindings: { "local.acme.refunds": binding } }));
+  const io = recordedIo();
+  const env = { ASSAY_AGENTS: agents, ASSAY_REFUNDS_KEY: "x", ASSAY_OTHER_KEY: "y" };
+  const code = await main(["migrate", "--data", tempDir()], { io, env, cwd: tempDir() });
+  expect({ code, err: io.errLines }).toEqual({
+    code: 0,
+    err: [expect.stringContaining("ASSAY_OTHER_KEY is no setting")],
+  });
 });
 
 test("a command that reads settings warns on standard error and goes on", async () => {

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { closestTo } from "../protocol/closest-to.ts";
 import type { Environment } from "./config.ts";
 import { environmentNameOf, SETTINGS, type SettingName } from "./settings.ts";
@@ -32,4 +33,14 @@ export function unknownVariables(env: Environment, named: readonly (string | und
       const next = nearest === undefined ? "docs/configuration.md lists the settings." : `Did you mean ${nearest}?`;
       return `${name} is no setting of Assay and was ignored. ${next}`;
     });
+}
+
+/** Names of variables in an agents file, such as that of a model's key. A file that cannot be read is refused where it is used. */
+export function variablesIn(file: string | undefined): string[] {
+  if (file === undefined) return [];
+  try {
+    return [...readFileSync(file, "utf8").matchAll(/"(ASSAY_\w+)"/g)].map(([, name = ""]) => name);
+  } catch {
+    return [];
+  }
 }

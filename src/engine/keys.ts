@@ -1,4 +1,5 @@
 import type { CreateKeyRequest, CreateKeyResponse, KeyInfo } from "../protocol/api.ts";
+import { closestTo } from "../protocol/closest-to.ts";
 import { AppError } from "../protocol/errors.ts";
 import type { Caller, Visibility } from "../protocol/identity.ts";
 import { instantMs } from "../protocol/instant.ts";
@@ -185,8 +186,8 @@ export async function tableWith(
   const known = await roleTable(host, place);
   const unknown = roles.find((role) => !Object.hasOwn(known, role));
   if (unknown === undefined) return known;
-  throw new AppError("validation_error", {
-    problem: `roles: there is no role "${unknown}"`,
-    roles: Object.keys(known),
-  });
+  const names = Object.keys(known);
+  const nearest = closestTo(unknown, names);
+  const next = nearest === undefined ? `the roles are ${names.join(", ")}` : `did you mean "${nearest}"?`;
+  throw new AppError("validation_error", { problem: `roles: there is no role "${unknown}"; ${next}`, roles: names });
 }

@@ -90,7 +90,7 @@ describe.each(BOTH_STORES)("the bodies of a task on %s", (_, open) => {
       {
         tool: "shell:run",
         arguments: { command: "ls" },
-        error: { code: "tool_forbidden", message: "The agent may not call shell:run." },
+        error: { code: "tool_not_allowed", message: "The agent may not call shell:run." },
       },
     ]);
     const failed = await bodiesOf(runId, "b");

@@ -1,5 +1,5 @@
 import { matches, problemsOf, Type } from "../../protocol/schema.ts";
-import type { ToolResult } from "../tool-surface.ts";
+import { toolError } from "../tool-surface.ts";
 import { usable } from "../usable-value.ts";
 import { type ToolOffer, withoutToken } from "./tool-offer.ts";
 
@@ -88,12 +88,3 @@ export const REFUSALS = {
   too_many_calls: refusal(429, "too_many_calls", "The invocation makes too many calls; wait for the ones under way."),
   offer_ended: refusal(401, "unauthenticated", "The invocation that this token belongs to has ended."),
 } as const;
-
-/** The code and the message of a tool that gave no result. */
-export function toolError(result: Exclude<ToolResult, { readonly status: "ok" }>): {
-  readonly code: string;
-  readonly message: string;
-} {
-  const code = result.code ?? (result.status === "forbidden" ? "tool_not_allowed" : `tool_${result.status}`);
-  return { code, message: result.error === "" ? "The tool gave no reason." : result.error };
-}

@@ -1,8 +1,8 @@
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
 import { CallToolRequestSchema, type CallToolResult, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
-import type { ToolResult } from "../tool-surface.ts";
-import { type GatewayAnswer, type GatewayRequest, REFUSALS, TOOL_NAME_MAX, toolError } from "./gateway-answer.ts";
+import { type ToolResult, toolError } from "../tool-surface.ts";
+import { type GatewayAnswer, type GatewayRequest, REFUSALS, TOOL_NAME_MAX } from "./gateway-answer.ts";
 import type { ToolOffer } from "./tool-offer.ts";
 
 /** Answers one message of MCP over streamable HTTP, without a session: the token says whose it is. */

@@ -52,7 +52,7 @@ describe("assay agent deploy", () => {
     const evalRunId = await bench.about("strict").evaluated("1.1.0");
     const { exit, err, out } = await assay(deploy("strict", "--to", "test", "--eval", evalRunId));
     expect({ exit, out }).toEqual({ exit: 1, out: "" });
-    expect(err).toContain("Not deployed.");
+    expect(err).toMatch(/^error: Not deployed\.\n/);
     expect(err).toContain("  ✓ authorisation: granted\n");
     expect(err).toContain("  ✗ agent version: 1.1.0; needed: 1.0.0\n");
     expect(err).toMatch(/✓ suite content: [0-9a-f]{12}…\n/);
@@ -60,9 +60,9 @@ describe("assay agent deploy", () => {
   });
 
   test("tells in JSON what it tells in words", async () => {
-    const { exit, out } = await assay([...deploy("worded", "--to", "test"), "--json"], "viewer");
-    expect(exit).toBe(3);
-    expect(JSON.parse(out)).toMatchObject({ error: "forbidden", details: { conditions: [{ met: false }] } });
+    const { exit, out, err } = await assay([...deploy("worded", "--to", "test"), "--json"], "viewer");
+    expect({ exit, out }).toEqual({ exit: 3, out: "" });
+    expect(JSON.parse(err)).toMatchObject({ error: "forbidden", details: { conditions: [{ met: false }] } });
   });
 
   test("waits for people when told to, and else says how they decide", async () => {
@@ -81,7 +81,7 @@ describe("assay agent deploy", () => {
     const agent = bench.about("turned-down");
     await agent.policy({ promote: { test: { gate: { requiredRole: "reviewer" } } } });
     const first = await assay([...deploy("turned-down", "--to", "test"), "--json"]);
-    await agent.vote(JSON.parse(first.out).details.runId, "rejected");
+    await agent.vote(JSON.parse(first.err).details.runId, "rejected");
     const { exit, err } = await assay(deploy("turned-down", "--to", "test"));
     expect(exit).toBe(1);
     expect(err).toContain("✗ approval: rejected by rita; needed: granted by 1 with role reviewer");

@@ -4,6 +4,7 @@ import { AppError } from "../../protocol/errors.ts";
 import type { EvalListQuery, EvalPage } from "../../protocol/eval-baseline.ts";
 import { type Client, connect } from "../client.ts";
 import type { Call, FlagValues } from "../command.ts";
+import { complaint } from "../complaint.ts";
 import { evalNamed } from "../evals/latest-eval.ts";
 import { EXIT, exitCodeOf } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
@@ -31,7 +32,7 @@ export async function agentDeploy({ args, flags, json, config, io }: Call<typeof
     return EXIT.fine;
   } catch (error) {
     if (!(error instanceof AppError) || !isRefusal(error)) throw error;
-    if (json) io.out(JSON.stringify({ error: error.code, message: error.message, details: error.details }));
+    if (json) io.err(complaint(error, json));
     else explain(error, io);
     return exitOf(error);
   }
@@ -109,7 +110,7 @@ function exitOf(error: AppError): number {
 
 /** Every condition as a line, so that nobody has to find out one after the other. */
 function explain(error: AppError, io: Io): void {
-  io.err(`assay: ${isWaiting(error) ? "Not deployed yet: people are asked." : "Not deployed."}`);
+  io.err(`error: ${isWaiting(error) ? "Not deployed yet: people are asked." : "Not deployed."}`);
   for (const one of error.details["conditions"] as readonly Condition[]) io.err(`  ${lineOf(one, io)}`);
   const { runId } = error.details;
   if (isWaiting(error)) {

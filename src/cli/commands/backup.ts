@@ -1,9 +1,10 @@
-import { statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { type BackupTrailer, backupLines } from "../../store/sql/backup.ts";
 import { requireCurrentSchema } from "../../store/sql/migrate.ts";
 import { formatBytes, formatCount } from "../amount.ts";
 import type { Call } from "../command.ts";
 import { describeDatabase, withSnapshot } from "../database.ts";
+import { evalsPath } from "../evals/evals-file.ts";
 import type { Io } from "../io.ts";
 import type { BACKUP_FLAGS } from "../specs/database.ts";
 import { refuseExisting, writeWhole } from "../write-file.ts";
@@ -20,6 +21,11 @@ export async function backup({ args, flags, json, config, io }: Call<typeof BACK
     await writeWhole(file, lines());
   });
   const sizeBytes = statSync(file).size;
+  if (config.databaseUrl === undefined && existsSync(evalsPath(config))) {
+    io.err(
+      `assay: ${evalsPath(config)}, the evaluations of this machine, is not in the backup; copy it while none runs.`,
+    );
+  }
   if (json) {
     io.out(JSON.stringify({ file, sizeBytes, ...trailer }));
     return;

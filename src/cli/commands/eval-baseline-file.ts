@@ -15,12 +15,16 @@ import type { BASELINE_EXPORT_FLAGS, BASELINE_IMPORT_FLAGS } from "../specs/eval
 export async function baselineExport(call: Call<typeof BASELINE_EXPORT_FLAGS>): Promise<undefined> {
   const { args, flags, json, io } = call;
   const [name = ""] = args;
-  const file = await withHome(call, async (home) => {
-    const all = (await allBaselines(home)).filter(({ suiteId }) => (flags.suite ?? suiteId) === suiteId);
-    const names = async () => all.map((one) => one.name);
-    const { suiteId } = await orNearest(chosen(all, name), { baseline: { name, names, hint: LIST } });
-    return home.exportBaseline(suiteId, name);
-  });
+  const file = await withHome(
+    call,
+    async (home) => {
+      const all = (await allBaselines(home)).filter(({ suiteId }) => (flags.suite ?? suiteId) === suiteId);
+      const names = async () => all.map((one) => one.name);
+      const { suiteId } = await orNearest(chosen(all, name), { baseline: { name, names, hint: LIST } });
+      return home.exportBaseline(suiteId, name);
+    },
+    { reads: true },
+  );
   if (flags.out === undefined) {
     io.out(baselineFileText(file).trimEnd());
     return;

@@ -27,7 +27,7 @@ export async function baselineSet(call: Call<typeof BASELINE_SET_FLAGS>): Promis
 
 export async function baselineList(call: Call): Promise<undefined> {
   const { json, io } = call;
-  const baselines = await withHome(call, allBaselines);
+  const baselines = await withHome(call, allBaselines, { reads: true });
   if (json) io.out(JSON.stringify({ baselines }));
   else if (baselines.length === 0) io.err("No baselines yet. Set one with: assay eval baseline set NAME --latest");
   else {

@@ -35,7 +35,7 @@ describe("a baseline", () => {
     expect(compared.out).toMatch(/^Passed +20 of 20 +13 of 20$/m);
     expect(compared.out).toMatch(/^TASK +BASELINE +NOW\na +passed 1 +failed 0 +lost\nb +passed 1 +failed 0 +lost$/m);
     expect((await desk.eval("compare", from, to)).out).toMatch(/^a +failed 0 +passed 1 +gained$[\s\S]*^✓ improved: /m);
-    expect((await desk.eval("compare", to, "mian")).err).toContain("There is no baseline mian here");
+    expect((await desk.eval("compare", to, "mian")).err).toContain("There is no baseline mian in ");
     expect((await desk.eval("compare", to, "mian")).err).toContain("Did you mean main?");
     const typo = await desk.eval("run", file, ...good, "--baseline", "mian");
     expect(typo).toMatchObject({ code: 2, err: expect.stringContaining("no baseline mian here") });

@@ -18,10 +18,14 @@ export async function evalCompare(call: Call<typeof EVAL_COMPARE_FLAGS>): Promis
   const [given = "", named = ""] = args;
   const { failOn, requireVerdict } = demandsOf(flags);
   if (failOn.some((what) => what !== "suspect")) throw refuse("--fail-on takes suspect here");
-  const { candidate, baseline } = await withHome(call, async (home) => {
-    const candidate = await wholeReport(home, await evalNamed(home, given, { status: "completed" }));
-    return { candidate, baseline: await baselineSide(home, candidate, named) };
-  });
+  const { candidate, baseline } = await withHome(
+    call,
+    async (home) => {
+      const candidate = await wholeReport(home, await evalNamed(home, given, { status: "completed" }));
+      return { candidate, baseline: await baselineSide(home, candidate, named) };
+    },
+    { reads: true },
+  );
   const { runId } = candidate;
   if (candidate.suiteSha256 !== baseline.suiteSha256) {
     const [one, other] = [candidate, baseline].map((side) => `${side.suiteId}@${side.suiteVersion}`);

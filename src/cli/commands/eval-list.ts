@@ -1,7 +1,8 @@
 import { figure } from "../../formats/eval/eval-outcome.ts";
-import type { EvalEntry } from "../../protocol/eval-baseline.ts";
+import type { EvalEntry, EvalListQuery } from "../../protocol/eval-baseline.ts";
 import type { Call } from "../command.ts";
 import { withHome } from "../evals/choose-home.ts";
+import type { EvalHome } from "../evals/eval-home.ts";
 import { printable } from "../printable.ts";
 import type { EVAL_LIST_FLAGS } from "../specs/eval.ts";
 import { formatTable } from "../table.ts";
@@ -11,13 +12,27 @@ const SHOWN = 50;
 export async function evalList(call: Call<typeof EVAL_LIST_FLAGS>): Promise<undefined> {
   const { flags, json, io } = call;
   const query = { limit: SHOWN, ...(flags.suite === undefined ? {} : { suiteId: flags.suite }) };
-  const { evals } = await withHome(call, (home) => home.list(query));
+  const { evals, interrupted } = await withHome(call, (home) => listed(home, query), { reads: true });
   if (json) io.out(JSON.stringify({ evals }));
   else if (evals.length === 0) io.err(nothing(flags.suite));
-  else io.out(formatTable(["RUN", "SUITE", "AGENT", "STARTED", "PASSED", "RESULT"], evals.map(rowOf), io.paint));
+  else
+    io.out(
+      formatTable(
+        ["RUN", "SUITE", "AGENT", "STARTED", "PASSED", "RESULT"],
+        evals.map((entry) => rowOf(entry, interrupted)),
+        io.paint,
+      ),
+    );
 }
 
-function rowOf(entry: EvalEntry): string[] {
+async function listed(home: EvalHome, query: EvalListQuery) {
+  const { evals } = await home.list(query);
+  const interrupted = new Set<string>();
+  for (const entry of evals) if (await home.isInterrupted(entry)) interrupted.add(entry.runId);
+  return { evals, interrupted };
+}
+
+function rowOf(entry: EvalEntry, interrupted: ReadonlySet<string>): string[] {
   const { runId, suiteId, suiteVersion, agentId, resolvedAgentVersion, startedAt, passedCount, taskCount } = entry;
   return [
     runId,
@@ -25,7 +40,7 @@ function rowOf(entry: EvalEntry): string[] {
     `${agentId}@${resolvedAgentVersion}`,
     startedAt.slice(0, 19).replace("T", " "),
     passedCount === undefined ? "–" : `${passedCount}/${taskCount}`,
-    resultOf(entry),
+    interrupted.has(runId) ? "interrupted; eval run --resume goes on with it" : resultOf(entry),
   ].map(printable);
 }
 

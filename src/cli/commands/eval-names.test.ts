@@ -37,7 +37,7 @@ describe("what assay eval run is given by name", () => {
     const suite = desk.file("suite.json", lettersSuite("a"));
     const [, , ...bound] = desk.agents(lettersScript("a"));
     const typo = await desk.eval("run", suite, "--agent", `${SCRIPTED}s`, ...bound, "--any-agent");
-    expect(typo.err).toContain(`There is no agent ${SCRIPTED}s here that this key can see. Did you mean ${SCRIPTED}?`);
+    expect(typo.err).toContain(`There is no agent ${SCRIPTED}s here. Did you mean ${SCRIPTED}?`);
     const unknown = await desk.eval("run", suite, "--agent", "vendor.other.thing", "--any-agent");
     expect(unknown.err).toContain("There is no agent vendor.other.thing here");
     expect(unknown.err).toContain("--agents FILE");

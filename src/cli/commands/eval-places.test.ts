@@ -85,6 +85,21 @@ describe("a local flow with the address of a server in the environment", () => {
     expect((await assay("suite", "add-from", "latest", "--check")).err).toContain("corrected");
   });
 
+  test("names what is not there, and the folder or server that was asked", async () => {
+    const { assay, evaluate, data } = workplace(env());
+    await evaluate();
+    expect((await assay("eval", "show", "run-nope")).err).toContain(
+      `error: There is no evaluation run-nope in ${data}. \`assay eval list\` lists them.`,
+    );
+    expect((await assay("eval", "override", "latest", "z", "pass")).err).toContain("There is no scored task z in");
+    expect((await assay("eval", "baseline", "export", "main")).err).toMatch(
+      /There is no baseline main in .*\. See which there are with: assay eval baseline list$/,
+    );
+    expect((await assay("eval", "show", "run-nope", "--url", url)).err).toContain(
+      "There is no evaluation run-nope here that this key can see. `assay eval list` lists them.",
+    );
+  });
+
   test("with --json prints the result alone", async () => {
     const { assay, evaluate } = workplace(env());
     await evaluate();

@@ -208,7 +208,7 @@ describe("assay eval run without a server", () => {
       const { code, err } = await desk.eval("run", suite, ...agent);
       expect({ code, err }).toMatchObject({
         code: 2,
-        err: expect.stringMatching(/in use by process .*another evaluation.*elsewhere with --data DIR/),
+        err: expect.stringMatching(/in use by process .*another evaluation.*another folder with --data DIR/),
       });
     } finally {
       await store.close();

@@ -6,7 +6,7 @@ import { EVAL_MODES, type EvalMode } from "../../protocol/eval-suite.ts";
 import type { Call, FlagValues } from "../command.ts";
 import { dollars } from "../dollars.ts";
 import { isBaselineFile, loadBaselineFile } from "../evals/baseline-file.ts";
-import { keptText, ownConfig, wantsServer } from "../evals/choose-home.ts";
+import { keptText, ofEvaluations, ownConfig, wantsServer } from "../evals/choose-home.ts";
 import { chosenTasks } from "../evals/chosen-tasks.ts";
 import { checkFiles, jsonText, writeFiles } from "../evals/eval-files.ts";
 import type { EvalHome } from "../evals/eval-home.ts";
@@ -82,6 +82,8 @@ export async function evalRun(call: EvalRunCall): Promise<number> {
       }
       await writeFiles({ ...outcome, ...places }, flags);
       return outcome.conclusion.exitCode;
+    } catch (error) {
+      throw ofEvaluations(error, isOnServer(call, own) ? undefined : "here");
     } finally {
       await home.close();
     }
@@ -215,8 +217,6 @@ async function homeFor(call: EvalRunCall, own: OwnAgent | undefined, suite: Name
     agentId: suite.file === undefined || flags.anyAgent ? undefined : suite.loaded.suite.targetAgentId,
     version: flags.agentVersion,
     timeoutMs: flags.timeout === undefined ? undefined : flags.timeout * 1000,
-  }).catch((error: unknown) => {
-    throw elsewhere(error);
   });
   return { home, agentId: home.agentId ?? flags.agent ?? "" };
 }
@@ -224,14 +224,6 @@ async function homeFor(call: EvalRunCall, own: OwnAgent | undefined, suite: Name
 /** A server cannot be asked to run a program that is here. */
 function isOnServer(call: EvalRunCall, own: OwnAgent | undefined): boolean {
   return own === undefined && wantsServer(call);
-}
-
-/** Two evaluations cannot write one file. A server on the same folder has another one. */
-function elsewhere(error: unknown): unknown {
-  if (!(error instanceof AppError && error.code === "database_in_use")) return error;
-  const { path, pid } = error.details;
-  const problem = `${path} is in use by process ${pid}, another evaluation in this folder; wait for it, or keep the results elsewhere with --data DIR`;
-  return new AppError("unusable_input", { problem });
 }
 
 function refuse(problem: string): never {

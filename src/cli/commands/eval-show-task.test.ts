@@ -30,7 +30,7 @@ describe("assay eval show RUN TASK", () => {
       "  Output\n    ?\n",
       "  Difference\n",
       "  Reasoning\n    Let me see.\n    It is a letter.\n",
-      '  Tool calls\n    1. crm:find {"id":1}\n       ✗ tool_forbidden: ',
+      '  Tool calls\n    1. crm:find {"id":1}\n       ✗ tool_not_allowed: ',
     ]) {
       expect(shown.out).toContain(text);
     }

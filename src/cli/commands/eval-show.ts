@@ -14,12 +14,16 @@ export async function evalShow(call: Call<typeof EVAL_FILES_FLAGS>): Promise<und
   checkFiles(flags);
   const [, taskId] = args;
   if (taskId !== undefined) return showTask(call, taskId);
-  await withHome(call, async (home) => {
-    const outcome = await outcomeOf(home, await evalNamed(home, args[0] ?? LATEST), NO_DEMANDS);
-    if (json) io.out(jsonText(outcome, flags));
-    else io.out(reportText(outcome, io.paint));
-    await writeFiles(outcome, flags);
-  });
+  await withHome(
+    call,
+    async (home) => {
+      const outcome = await outcomeOf(home, await evalNamed(home, args[0] ?? LATEST), NO_DEMANDS);
+      if (json) io.out(jsonText(outcome, flags));
+      else io.out(reportText(outcome, io.paint));
+      await writeFiles(outcome, flags);
+    },
+    { reads: true },
+  );
 }
 
 /** With one task there is nothing for the files to hold. */
@@ -30,10 +34,14 @@ async function showTask(call: Call<typeof EVAL_FILES_FLAGS>, taskId: string): Pr
       problem: "--output, --junit, --md and --sarif go without TASK; use --json for one task",
     });
   }
-  await withHome(call, async (home) => {
-    const runId = await evalNamed(home, args[0] ?? LATEST);
-    const names = async () => (await home.report(runId)).tasks.map((task) => task.taskId);
-    const task = await orNearest(home.task(runId, taskId), { task: { name: taskId, names } });
-    io.out(json ? JSON.stringify(task) : taskText(task, io.paint));
-  });
+  await withHome(
+    call,
+    async (home) => {
+      const runId = await evalNamed(home, args[0] ?? LATEST);
+      const names = async () => (await home.report(runId)).tasks.map((task) => task.taskId);
+      const task = await orNearest(home.task(runId, taskId), { task: { name: taskId, names } });
+      io.out(json ? JSON.stringify(task) : taskText(task, io.paint));
+    },
+    { reads: true },
+  );
 }

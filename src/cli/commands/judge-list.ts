@@ -11,7 +11,7 @@ const SHOWN = 50;
 export async function judgeList(call: Call<typeof JUDGE_LIST_FLAGS>): Promise<undefined> {
   const { flags, json, io } = call;
   const query = { limit: SHOWN, ...(flags.suite === undefined ? {} : { suiteId: flags.suite }) };
-  const { certificates } = await withHome(call, (home) => home.judge.certificates(query));
+  const { certificates } = await withHome(call, (home) => home.judge.certificates(query), { reads: true });
   if (json) io.out(JSON.stringify({ certificates }));
   else if (certificates.length === 0) io.err("No certificates yet. Make one with: assay judge calibrate");
   else {

@@ -5,7 +5,7 @@ import { certificateText } from "../judges/certificate-text.ts";
 
 export async function judgeShow(call: Call): Promise<number> {
   const { args, json, io } = call;
-  const view = await withHome(call, (home) => home.judge.certificate(args[0] ?? ""));
+  const view = await withHome(call, (home) => home.judge.certificate(args[0] ?? ""), { reads: true });
   io.out(json ? JSON.stringify(view) : certificateText(view, io.paint));
   return view.valid ? EXIT.fine : EXIT.negative;
 }

@@ -54,12 +54,17 @@ describe("runs on the command line", () => {
 
   test("that cannot be started or found are explained with commands and flags", async () => {
     expect((await assay("run", "start", "nop")).err).toBe(
-      'assay: The request is not valid: no workflow "nop" is registered (did you mean "noop"?); `assay workflow list` shows what there is.',
+      'error: no workflow "nop" is registered (did you mean "noop"?); `assay workflow list` shows what there is.',
     );
     expect((await assay("workflow", "show", "nop")).err).toContain(
       "There is no workflow nop here that this key can see. Did you mean noop?",
     );
-    expect((await assay("run", "show", "run-1")).err).toContain("`assay run list` lists them.");
+    expect((await assay("run", "show", "run-1")).err).toBe(
+      "error: There is no run run-1 here that this key can see. `assay run list` lists them.",
+    );
+    expect((await assay("key", "create", "--principal", "ci", "--roles", "viewr")).err).toBe(
+      'error: roles: there is no role "viewr"; did you mean "viewer"?',
+    );
     expect((await assay("run", "list", "--status", "odd")).err).toContain("--status must be one of");
   });
 

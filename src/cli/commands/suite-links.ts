@@ -11,20 +11,24 @@ const PAGE = 200;
 export async function suiteLinks(call: Call<typeof SUITE_LINKS_FLAGS>): Promise<undefined> {
   const { flags, json, io } = call;
   const links: TaskLink[] = [];
-  await withHome(call, async (home) => {
-    const runId = flags.run === undefined ? undefined : await evalNamed(home, flags.run);
-    let cursor: string | undefined;
-    do {
-      const page = await home.taskLinks({
-        limit: PAGE,
-        ...(flags.suite === undefined ? {} : { suiteId: flags.suite }),
-        ...(runId === undefined ? {} : { runId }),
-        ...(cursor === undefined ? {} : { cursor }),
-      });
-      links.push(...page.links);
-      cursor = page.nextCursor;
-    } while (cursor !== undefined);
-  });
+  await withHome(
+    call,
+    async (home) => {
+      const runId = flags.run === undefined ? undefined : await evalNamed(home, flags.run);
+      let cursor: string | undefined;
+      do {
+        const page = await home.taskLinks({
+          limit: PAGE,
+          ...(flags.suite === undefined ? {} : { suiteId: flags.suite }),
+          ...(runId === undefined ? {} : { runId }),
+          ...(cursor === undefined ? {} : { cursor }),
+        });
+        links.push(...page.links);
+        cursor = page.nextCursor;
+      } while (cursor !== undefined);
+    },
+    { reads: true },
+  );
   if (json) io.out(JSON.stringify({ links }));
   else if (links.length === 0) io.err("No task was made of a run. Make one with: assay suite add-from RUN");
   else {

@@ -32,15 +32,24 @@ async function looksAtServer(call: EvalCall): Promise<boolean> {
   return !(await import("./last-place.ts")).wasHere(config.data);
 }
 
+export interface HomeNeeds {
+  readonly mayBeNew?: boolean;
+  /** The command only reads, so it also works while an evaluation is under way in the same folder. */
+  readonly reads?: boolean;
+}
+
 /** What opens a database or talks to a server is loaded when it is needed. */
-export async function chosenHome(call: EvalCall, { mayBeNew = false } = {}): Promise<EvalHome> {
+export async function chosenHome(
+  call: EvalCall,
+  { mayBeNew = false, reads = false }: HomeNeeds = {},
+): Promise<EvalHome> {
   const server = await looksAtServer(call);
   if (!call.json) call.io.err(`assay: looking ${placeText(call, server)}`);
   if (server) return (await import("./server-home.ts")).serverHome(call.config);
   const { requireEvals } = await import("./evals-file.ts");
   const config = ownConfig(call);
   if (!mayBeNew) requireEvals(config);
-  return (await import("./own-home.ts")).ownHome(config, call.io);
+  return (await import("./own-home.ts")).ownHome(config, call.io, { reads });
 }
 
 function placeText(call: EvalCall, server: boolean): string {
@@ -66,12 +75,24 @@ export function ownConfig({ config, given }: Pick<EvalCall, "config" | "given">)
 export async function withHome<T>(
   call: EvalCall,
   use: (home: EvalHome) => Promise<T>,
-  settings: { readonly mayBeNew?: boolean } = {},
+  needs: HomeNeeds = {},
 ): Promise<T> {
-  const home = await chosenHome(call, settings);
+  const home = await chosenHome(call, needs);
   try {
     return await use(home);
+  } catch (error) {
+    throw ofEvaluations(error, (await looksAtServer(call)) ? undefined : keptText(call));
   } finally {
     await home.close();
   }
+}
+
+/** A run that is not there is an evaluation to these commands; and a folder has no keys that could hide one. */
+export function ofEvaluations(error: unknown, place: string | undefined): unknown {
+  if (!(error instanceof AppError && error.code === "not_found")) return error;
+  const isRun = error.details["what"] === "run";
+  const about = new AppError("not_found", { ...error.details, ...(isRun ? { what: "evaluation" } : {}) });
+  const message = isRun ? error.message.replace(/\bno run\b/, "no evaluation") : error.message;
+  about.message = place === undefined ? message : message.replace("here that this key can see", () => place);
+  return about;
 }

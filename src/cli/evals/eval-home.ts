@@ -44,6 +44,8 @@ export interface EvalHome {
   cancel(runId: string): Promise<void>;
   /** What becomes of an evaluation whose wait is interrupted: it is left here to be resumed, a server goes on with it, or it is cancelled. */
   readonly afterInterrupt: "resumable" | "goes on" | "cancelled";
+  /** Whether an evaluation that has not ended waits for `--resume`, since no process carries it out. False where that is not known. */
+  isInterrupted(entry: EvalEntry): Promise<boolean>;
   entry(runId: string): Promise<EvalEntry>;
   /** With what was said in it, where the key may read that; of one that was stopped, what was done. Throws `run_state_conflict` where it has not ended. */
   report(runId: string): Promise<EvalReport>;

@@ -6,6 +6,7 @@ import { CALIBRATION_WORKFLOW_ID } from "../../protocol/judge-certificate-api.ts
 import { databasePath } from "../../store/sqlite/database-path.ts";
 import { openForReading, openForWriting } from "../../store/sqlite/open-database.ts";
 import { takeOwnership } from "../../store/sqlite/owner-lock.ts";
+import { openReadOnlyStore } from "../../store/sqlite/read-only-store.ts";
 import { openSqliteStore } from "../../store/sqlite/sqlite-store.ts";
 import type { Store } from "../../store/store.ts";
 import { type DatabaseConfig, openStore, prepareFolder, sqlitePath } from "../database.ts";
@@ -18,12 +19,31 @@ export function evalsPath({ data }: Pick<DatabaseConfig, "data">): string {
   return join(data, "evals.db");
 }
 
-export async function openEvalStore(config: DatabaseConfig): Promise<Store> {
-  if (config.databaseUrl !== undefined) return openStore(config);
+export interface EvalStore {
+  readonly store: Store;
+  /** This process has the file for itself, so that no evaluation in it is under way elsewhere. */
+  readonly isOwned: boolean;
+}
+
+/** With `reads`, a file that an evaluation is writing to is opened for reading; without, such a file is refused. */
+export async function openEvalStore(config: DatabaseConfig, { reads = false } = {}): Promise<EvalStore> {
+  if (config.databaseUrl !== undefined) return { store: await openStore(config), isOwned: false };
   const path = evalsPath(config);
   prepareFolder(config, path);
-  await adoptEarlierFile(sqlitePath(config), path);
-  return openSqliteStore({ path });
+  try {
+    await adoptEarlierFile(sqlitePath(config), path);
+    return { store: await openSqliteStore({ path }), isOwned: true };
+  } catch (error) {
+    if (!(error instanceof AppError && error.code === "database_in_use")) throw error;
+    if (reads && existsSync(path)) return { store: await openReadOnlyStore(path), isOwned: false };
+    throw usedByEvaluation(error);
+  }
+}
+
+/** A server on the same folder has another file, so the owner of this one is an evaluation. */
+function usedByEvaluation({ details }: AppError): AppError {
+  const problem = `${details["path"]} is in use by process ${details["pid"]}, another evaluation in this folder; wait for it, or use another folder with --data DIR`;
+  return new AppError("unusable_input", { problem });
 }
 
 /** For commands that expect evaluations to be there: a mistyped folder must not become a new, empty database. */

@@ -12,8 +12,19 @@ import type { EvalHome } from "./eval-home.ts";
 export async function outcomeOf(home: EvalHome, runId: string, demands: Demands): Promise<EvalOutcome> {
   const entry = await home.entry(runId);
   const report = isTerminal(entry.status) ? await reportOf(home, entry) : undefined;
-  if (report === undefined) return { entry, conclusion: conclude(entry, undefined, demands) };
+  if (report === undefined) {
+    const conclusion = conclude(entry, undefined, demands);
+    return {
+      entry,
+      conclusion: (await home.isInterrupted(entry)) ? { ...conclusion, ...interrupted(runId) } : conclusion,
+    };
+  }
   return { entry, report, conclusion: conclude(entry, report, demands), quotes: quotesOf(report) };
+}
+
+function interrupted(runId: string): { readonly sentence: string } {
+  const how = `go on with the same \`assay eval run\` command and --resume ${runId}`;
+  return { sentence: `No verdict: the evaluation has not ended; it was interrupted. To finish it, ${how}.` };
 }
 
 /** How it ended is known without the report of one that was stopped, which an older server does not have. */

@@ -38,7 +38,7 @@ import { buildHost } from "../wiring/build-host.ts";
 import { type ProcessScrubber, processScrubber } from "../wiring/process-scrubber.ts";
 import { withEarlierEvals } from "./earlier-evals.ts";
 import type { EvalHome } from "./eval-home.ts";
-import { openEvalStore } from "./evals-file.ts";
+import { type EvalStore, openEvalStore } from "./evals-file.ts";
 import { boundAgent, type OwnAgent, type OwnAgentSettings, withBoundAgents, withOwnAgent } from "./own-agent.ts";
 
 /** The tenant of the owner key that a first start of a server makes, so that evaluations of version 0.1 in a server's file are found. */
@@ -51,22 +51,28 @@ export interface OwnHome extends EvalHome {
 
 export interface OwnHomeSettings extends OwnAgentSettings {
   readonly own?: OwnAgent | undefined;
+  /** Nothing is written, so that the file may be in use. */
+  readonly reads?: boolean;
 }
 
 /** Evaluations in the database of this machine, carried out by this process. */
-export async function ownHome(config: Config, io: Io, { own, ...settings }: OwnHomeSettings = {}): Promise<OwnHome> {
+export async function ownHome(
+  config: Config,
+  io: Io,
+  { own, reads, ...settings }: OwnHomeSettings = {},
+): Promise<OwnHome> {
   const scrubber = await processScrubber(config);
-  const store = await openEvalStore(config);
+  const opened = await openEvalStore(config, { reads: reads === true });
   try {
-    return await openedHome(store, config, io, scrubber, own, settings);
+    return await openedHome(opened, config, io, scrubber, own, settings);
   } catch (error) {
-    await store.close();
+    await opened.store.close();
     throw error;
   }
 }
 
 async function openedHome(
-  store: Store,
+  { store, isOwned }: EvalStore,
   config: Config,
   io: Io,
   scrubber: ProcessScrubber,
@@ -80,7 +86,8 @@ async function openedHome(
   const known = withBoundAgents(installed.agents, installed.file);
   const services = { ...installed, agents: bound === undefined ? known : withOwnAgent(known, bound) };
   const bare = await buildHost(store, config, scrubber, services);
-  if (config.packs.length > 0 || config.suites.length > 0) {
+  const mayWrite = isOwned || config.databaseUrl !== undefined;
+  if (mayWrite && (config.packs.length > 0 || config.suites.length > 0)) {
     const { bringFiles } = await import("./bring-files.ts");
     await bringFiles(bare, config, io, services);
   }
@@ -109,6 +116,8 @@ async function openedHome(
       await cancelRun(host, { caller, runId, request: { reason: "interrupted" }, record: () => undefined });
     },
     afterInterrupt: config.databaseUrl === undefined ? "resumable" : "cancelled",
+    isInterrupted: async ({ runId, status }) =>
+      isOwned && !isTerminal(status) && (await store.readRun(caller, runId)) !== undefined,
     entry: (runId) => getEval(host, caller, runId),
     report: (runId) => evalReport(host, caller, runId, { content: true }),
     task: (runId, taskId) => evalTaskBodies(host, caller, runId, taskId),

@@ -44,6 +44,7 @@ export function serverHome(settings: ClientSettings): EvalHome {
       await client.json(`/v1/runs/${encodeURIComponent(runId)}/cancel`, { method: "POST", body: {} });
     },
     afterInterrupt: "goes on",
+    isInterrupted: async () => false,
     entry: (runId) => client.json(of(runId)),
     report: (runId) => reportFrom(client, `${of(runId)}/report`),
     task: (runId, taskId) => client.json(taskBodiesPath(runId, taskId)),

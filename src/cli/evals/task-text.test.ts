@@ -12,12 +12,17 @@ const TASK: EvalTaskBodies = {
   taskId: "hello",
   input: { name: "Ada" },
   expected: { kind: "rubric", rubric: [{ criterion: "It is polite.", weight: 1 }] },
+  fixtures: {
+    toolResponses: [{ tool: "crm:find", response: { none: true } }],
+    memorySeed: [{ content: "Ada is polite." }],
+  },
   score: 0,
   passed: false,
   bar: 0.7,
   trials: [
     {
       trial: 1,
+      mode: "rubric",
       invocationId: "inv-1",
       passed: false,
       score: 0,
@@ -37,6 +42,8 @@ test("a task with a rubric is shown with the judge's verdicts and findings, and 
   const text = taskText(TASK, recordedIo().paint);
   for (const part of [
     "Expected (rubric)\n  1  It is polite.\n",
+    'Fixtures\n  crm:find → {"none":true}\n  memory {"content":"Ada is polite."}\n',
+    "Trial 1  rubric, score 0,",
     "tried 2 times, from the cache",
     "  Output\n    Go\ufffd[2J away.\n",
     '    1. crm:find\n       → {"none":true}\n    … and 3 more calls that were not kept\n',

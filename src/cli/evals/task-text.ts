@@ -15,6 +15,7 @@ export function taskText(task: EvalTaskBodies, paint: Paint): string {
     [`${paint.bold(printable(what))}  ${paint.dim(printable(runId))}`, `${mark(task.passed, paint)} ${score}`],
     section("Input", valueLines(input), paint),
     expectedLines(task, paint),
+    ...fixtureLines(task, paint),
     ...trials.map((trial) => trialLines(trial, paint)),
   ];
   return parts.map((lines) => lines.join("\n")).join("\n\n");
@@ -28,9 +29,19 @@ function expectedLines({ expected }: EvalTaskBodies, paint: Paint): string[] {
   return section("Expected (rubric)", criteria, paint);
 }
 
+function fixtureLines({ fixtures }: EvalTaskBodies, paint: Paint): string[][] {
+  const answers = (fixtures?.toolResponses ?? []).map(
+    ({ tool, response }) => `${printable(tool)} → ${printableJson(response)}`,
+  );
+  const seed = (fixtures?.memorySeed ?? []).map((memory) => `memory ${printableJson(memory)}`);
+  const lines = [...answers, ...seed];
+  return lines.length === 0 ? [] : [section("Fixtures", lines, paint)];
+}
+
 function trialLines(trial: EvalTrialBody, paint: Paint): string[] {
   const { passed, score, error, cached, retries, latencyMs, costUsd, toolCalls, toolCallsLeftOut = 0 } = trial;
   const figures = [
+    ...(trial.mode === undefined ? [] : [trial.mode]),
     score === undefined ? "no score" : `score ${figure(score)}`,
     `${latencyMs} ms`,
     ...(costUsd === undefined || costUsd === 0 ? [] : [`${costUsd} USD`]),

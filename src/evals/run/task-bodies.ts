@@ -69,6 +69,7 @@ function trialBody({ findings }: TaskResult, trial: TrialResult, body: TrialBody
     toolCalls: [...(toolCalls ?? toolResults)],
     ...(toolCallsLeftOut === undefined ? {} : { toolCallsLeftOut }),
     ...(criteria === undefined ? {} : { criteria: [...criteria] }),
+    // Trials are counted in each pass, so the number alone names several.
     findings: findings
       .filter((one) => one.trial === trial.trial && one.mode === trial.mode)
       .map(({ trial: _, mode: __, ...finding }) => finding),

@@ -31,6 +31,18 @@ test("arguments, results and errors of calls are scrubbed and cut", () => {
   expect(toolCalls[1]).toMatchObject({ arguments: null, error: { code: "tool_error" } });
 });
 
+test("an error has the code that the agent was given", () => {
+  const one = recorder();
+  const answers: ToolResult[] = [
+    { status: "error", code: "fixture_missing", error: "no fixture" },
+    { status: "forbidden", error: "not allowed" },
+    { status: "rate_limited", error: "" },
+  ];
+  for (const answer of answers) one.called({ tool: "crm:find", arguments: {}, answer });
+  const codes = one.body("inv-1")?.toolCalls.map(({ error }) => error?.code);
+  expect(codes).toEqual(["fixture_missing", "tool_not_allowed", "tool_rate_limited"]);
+});
+
 test("calls are kept up to a number and a size, and the rest is counted", () => {
   const many = recorder();
   for (let i = 0; i < 205; i++) many.called({ tool: "t", arguments: { i }, answer: ok });

@@ -1,3 +1,4 @@
+import { toolError } from "../../agents/tool-surface.ts";
 import type { Transcript, TranscriptCall } from "../../agents/transcript.ts";
 import { usable } from "../../agents/usable-value.ts";
 import type { Scrubber } from "../../formats/scrub.ts";
@@ -53,8 +54,8 @@ export class BodyRecorder implements Transcript {
     const told = "problem" in args ? `not kept: it ${args.problem}` : keptOutput(args.value ?? null, scrubber);
     const asked = { tool: cut(scrubber.scrubText(tool), 256), arguments: told };
     if (answer.status === "ok") return { ...asked, result: keptOutput(answer.outcome ?? null, scrubber) };
-    const message = scrubber.scrubText(cut(answer.error, KEPT_MAX));
-    return { ...asked, error: { code: answer.code ?? `tool_${answer.status}`, message } };
+    const { code, message } = toolError(answer);
+    return { ...asked, error: { code, message: scrubber.scrubText(cut(message, KEPT_MAX)) } };
   }
 
   /** Undefined where nothing was reasoned or called. */
