@@ -55,7 +55,7 @@ describe("a baseline in a file", () => {
     const typo = await desk.eval("baseline export", "mian");
     expect(typo).toMatchObject({ code: 2, err: expect.stringContaining("Did you mean main?") });
     const elsewhere = await desk.eval("baseline export", "main", "--suite", "local.test.evals.none");
-    expect(elsewhere).toMatchObject({ code: 2, err: expect.stringContaining("There is no baseline main here") });
+    expect(elsewhere).toMatchObject({ code: 2, err: expect.stringContaining("There is no baseline main in ") });
   });
 
   test("is compared with where nothing was kept, and said to be imported in every place", async () => {
