@@ -60,7 +60,8 @@ export async function beginRun(
   const dedupScope = command.dedup ? dedupScopeOf(caller, request) : undefined;
   const runId = host.newId("run");
   const nowMs = host.nowMs();
-  const begun = hideSecrets(startRun(plan, { request, owner: ownerOf(caller), limits: host.limits }), host.scrubber);
+  const started = startRun(plan, { request, owner: ownerOf(caller), limits: host.limits });
+  const begun = hideSecrets(started, plan.definition, host.scrubber);
   const draft = sealedTrace(begun, command.trace);
   const { run, events } = stamp(undefined, [draft], { runId, nowMs, newId: host.newId });
   const url = `/v1/runs/${runId}`;

@@ -123,7 +123,8 @@ async function begun(host: Host, from: ForkedFrom, history: readonly RunEvent[],
   const overlay = request.runOptionsOverlay ?? {};
   if (overlay.configurable?.mockProvider !== undefined) throw new AppError("mock_provider_forbidden");
   const plan = await host.plans.byHash(copied.run.workflowHash);
-  const drafts = beginBranch(plan, copied.run, overlay, host.limits).map((draft) => hideSecrets(draft, host.scrubber));
+  const begins = beginBranch(plan, copied.run, overlay, host.limits);
+  const drafts = begins.map((draft) => hideSecrets(draft, plan.definition, host.scrubber));
   if (drafts.length === 0) return copied;
   const { run, events } = stamp(copied.run, drafts, { runId, nowMs: Date.parse(from.at), newId: host.newId });
   return { run, events: [...copied.events, ...events] };

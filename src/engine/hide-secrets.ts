@@ -1,6 +1,9 @@
 import type { Scrubber } from "../formats/scrub.ts";
 import { type EventDraft, MASK } from "../protocol/events.ts";
 import { own } from "../protocol/own.ts";
+import { withMembers, withoutCredentials, withoutDeclared } from "../protocol/secret-options.ts";
+import { type Secret, secretsIn } from "../protocol/sensitive.ts";
+import type { WorkflowDefinition } from "../protocol/workflow.ts";
 
 type Begun = Extract<EventDraft, { type: "run.started" | "assay.branch.began" }>;
 
@@ -9,15 +12,20 @@ const GIVEN = ["inputs", "configurable", "metadata", "tags"] as const;
 
 /**
  * What looks like a secret in what a run is given is kept for its nodes and shown to nobody, as if it had been declared sensitive:
- * whoever starts a run may not be the one who wrote its workflow.
+ * whoever starts a run may not be the one who wrote its workflow. So is what the schema of its options declares secret.
  */
-export function hideSecrets<T extends Begun>(draft: T, scrubber: Pick<Scrubber, "scrubValue">): T {
+export function hideSecrets<T extends Begun>(
+  draft: T,
+  { configurableSchema }: Pick<WorkflowDefinition, "configurableSchema">,
+  scrubber: Pick<Scrubber, "scrubValue">,
+): T {
   const { payload } = draft;
-  const found: string[] = [];
+  const found: Secret[] = [];
   const shown: Record<string, unknown> = {};
   for (const name of GIVEN) {
     const given = own(payload as Readonly<Record<string, unknown>>, name);
-    const clean = scrubber.scrubValue(withoutCredentials(given));
+    const declared = name === "configurable" ? withoutDeclared(given, configurableSchema) : given;
+    const clean = scrubber.scrubValue(withoutReferences(withoutCredentials(declared)));
     if (clean === given) continue;
     shown[name] = clean;
     found.push(...taken(given, clean));
@@ -29,25 +37,21 @@ export function hideSecrets<T extends Begun>(draft: T, scrubber: Pick<Scrubber, 
   return { ...draft, payload: { ...payload, ...shown, ...mark }, sealed: { ...all, ...known } };
 }
 
-/** Members that name a credential: their texts are secret whatever they look like. */
-const CREDENTIALS: ReadonlySet<string> = new Set(["credentialRef", "credentialsRef"]);
+/** What names a credential of the host, alone: in a text of many words it takes more, see the shapes of secrets. */
+const CREDENTIAL = /^cred_[A-Za-z0-9_-]{4,}$/;
 
-/** The value itself where it names no credential. */
-function withoutCredentials(value: unknown): unknown {
-  if (typeof value !== "object" || value === null) return value;
-  const entries = Object.entries(value);
-  const clean = entries.map(([name, one]) =>
-    CREDENTIALS.has(name) && typeof one === "string" ? MASK : withoutCredentials(one),
-  );
-  if (clean.every((one, i) => Object.is(one, entries[i]?.[1]))) return value;
-  return Array.isArray(value) ? clean : Object.fromEntries(entries.map(([name], i) => [name, clean[i]]));
+function withoutReferences(value: unknown): unknown {
+  if (typeof value === "string") return CREDENTIAL.test(value) ? MASK : value;
+  return withMembers(value, (_, one) => withoutReferences(one));
 }
 
 /** A shorter one may be a common word elsewhere, so the text around it is kept from sight with it. */
 const SHORTEST = 12;
 
 /** What stood where there is a mask now. */
-function taken(given: unknown, clean: unknown): string[] {
+function taken(given: unknown, clean: unknown): Secret[] {
+  // One that was declared secret is as short as it is; what is very short is kept from sight by its name only.
+  if (clean === MASK) return secretsIn(given);
   if (typeof given === "string" && typeof clean === "string") {
     const parts = given === clean ? [] : takenFrom(given, clean);
     return parts.every(isLong) ? parts : [...parts.filter(isLong), given];

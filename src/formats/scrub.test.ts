@@ -112,6 +112,7 @@ describe("a text that only looks a little like one", () => {
   test.each([
     "the task-force-of-twelve-people met",
     "risk-assessment-and-mitigation-plan",
+    "the cred_check step calls cred_rotation_schedule, cred_v2 and cred_",
     "disk_usage_percentage_of_the_host",
     "sk-short and sk_0123456789abcde",
     "AKIA and AKIA0123456789abcde",

@@ -85,7 +85,8 @@ export const SECRET_SHAPES: readonly SecretShape[] = [
   {
     id: "credential-reference",
     trigger: /cred_/,
-    pattern: prefixed("cred_", "[A-Za-z0-9_-]{4,}"),
+    // With a digit, and not too far off: cred_check is the name of something.
+    pattern: prefixed("cred_", "(?=[A-Za-z_-]{0,40}[0-9])[A-Za-z0-9_-]{4,}"),
     example: "cred_live_51H8xYzAb",
   },
   // OpenAI, Anthropic, Stripe and many others.

@@ -2,6 +2,7 @@ import { AppError } from "../protocol/errors.ts";
 import type { Operation } from "../protocol/operation.ts";
 import { OPERATIONS } from "../protocol/operations.ts";
 import { AFP_BASE } from "../protocol/review-api.ts";
+import { isNowhere } from "./protocol-version.ts";
 import { pathTest } from "./route-pattern.ts";
 
 interface Known {
@@ -34,7 +35,7 @@ export function unrouted(served: (operation: Operation) => boolean, ours: readon
     }
     const token = unknownToken(path);
     if (token !== undefined) return token;
-    return path.startsWith("/v1/") || path.startsWith("/console/") || path === "/v1"
+    return path.startsWith("/v1/") || path.startsWith("/console/") || path === "/v1" || isNowhere(path)
       ? new AppError("not_found", { what: "route", ...(isReview ? { name: "NotFound" } : {}) })
       : new AppError("unversioned_path", { path: shown });
   };

@@ -10,6 +10,8 @@ export const PROTOCOL_VERSIONS: readonly string[] = [PROTOCOL_VERSION];
 const VERSION = /^(0|[1-9]\d{0,8})(?:\.(?:0|[1-9]\d{0,8}))?$/;
 /** Health, the front page and the console are outside the protocol: the header means nothing there. */
 const OUTSIDE = /^\/(?:healthz|readyz|console(?:\/.*)?)?$/;
+/** There is no such space in any version: version 2 of the protocol has unversioned paths. Nothing is found there, whatever is asked for. */
+const NOWHERE = /^\/v2(?:\/|$)/;
 const VERSIONED = /^\/v1(?:\/|$)/;
 
 /**
@@ -17,7 +19,7 @@ const VERSIONED = /^\/v1(?:\/|$)/;
  * `1.0` and `1.7` ask for the same. Decided before authentication: the answer depends on the request line and this header alone.
  */
 export function versionRefusal(asked: string | undefined, path: string): AppError | undefined {
-  if (asked === undefined || OUTSIDE.test(path)) return undefined;
+  if (asked === undefined || OUTSIDE.test(path) || isNowhere(path)) return undefined;
   const major = VERSION.exec(asked)?.[1];
   if (major === undefined) {
     return new AppError("validation_error", { problem: "OpenWOP-Version must be major.minor, such as 1.1" });
@@ -25,6 +27,10 @@ export function versionRefusal(asked: string | undefined, path: string): AppErro
   if (major === majorOf(PROTOCOL_VERSION)) return undefined;
   const code = VERSIONED.test(path) ? "protocol_version_mismatch" : "protocol_version_unsupported";
   return new AppError(code, { version: asked, protocolVersions: PROTOCOL_VERSIONS });
+}
+
+export function isNowhere(path: string): boolean {
+  return NOWHERE.test(path);
 }
 
 function majorOf(version: string): string {

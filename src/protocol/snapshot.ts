@@ -7,6 +7,7 @@ import { interruptView } from "./interrupt-view.ts";
 import { openInterrupts, type Run } from "./run.ts";
 import { isTerminal, isWaiting, RunStatusSchema } from "./run-status.ts";
 import { type Static, Type } from "./schema.ts";
+import { withoutCredentials, withoutDeclared } from "./secret-options.ts";
 import { maskError, maskFieldValues, maskValues, type Secret, sensitiveValues } from "./sensitive.ts";
 
 const JsonObject = Type.Record(Type.String(), Type.Unknown());
@@ -64,6 +65,8 @@ export interface Sensitivity {
   readonly variables: ReadonlySet<string>;
   /** node id → output ports */
   readonly outputs: ReadonlyMap<string, ReadonlySet<string>>;
+  /** The JSON Schema of the run's options, which may declare some of them secret. */
+  readonly options?: Readonly<Record<string, unknown>>;
 }
 
 /** The one projection every surface serves. Sensitive values are masked by name and wherever they were copied to. */
@@ -93,9 +96,18 @@ export function snapshotOf(run: Run, sensitive: Sensitivity): RunSnapshot {
     ...(run.outputs === undefined ? {} : { outputs: maskFieldValues(publicOutputs(run, sensitive), secrets) }),
     ...(run.tags === undefined ? {} : { tags: maskValues([...run.tags], secrets) }),
     ...metadataOf(run, secrets),
-    ...(run.configurable === undefined ? {} : { configurable: maskFieldValues({ ...run.configurable }, secrets) }),
+    ...(run.configurable === undefined ? {} : { configurable: options(run.configurable, sensitive, secrets) }),
     ...(run.cost === undefined ? {} : { metrics: { openwopCost: maskFieldValues(openwopCost(run.cost), secrets) } }),
   };
+}
+
+function options(
+  configurable: Readonly<Record<string, unknown>>,
+  sensitive: Sensitivity,
+  secrets: readonly Secret[],
+): Record<string, unknown> {
+  const shown = withoutCredentials(withoutDeclared(configurable, sensitive.options));
+  return maskFieldValues({ ...(shown as Readonly<Record<string, unknown>>) }, secrets);
 }
 
 function agentOf({ agent }: Run): Pick<RunSnapshot, "agent"> {

@@ -69,6 +69,21 @@ export function bundleScenarios(host: () => OutsideHost): void {
       for (const secret of [byShape, byName, declared]) expect(text).not.toContain(secret);
     });
 
+    test("does not repeat an option that its workflow's schema declares secret", async () => {
+      const [door, code, from] = ["a plain door word", 271828, "desk-7"];
+      const runId = await host().begin("echo-options", {
+        inputs: { payload: { said: `open with ${door}`, code } },
+        configurable: { door, mail: { code, from } },
+      });
+      await host().ends(runId);
+      const bundle = await host().ask("GET", `/v1/runs/${runId}/debug-bundle`);
+      expect(bundle.json.run.configurable).toEqual({ door: "[REDACTED]", mail: { code: "[REDACTED]", from } });
+      for (const { text } of [bundle, await host().ask("GET", `/v1/runs/${runId}`)]) {
+        expect(text).toContain(from);
+        for (const secret of [door, String(code)]) expect(text).not.toContain(secret);
+      }
+    });
+
     test("has spans in lower case that are named for what they are", async () => {
       const runId = await host().begin("failing");
       await host().ends(runId);

@@ -24,6 +24,19 @@ export const RUN_FIXTURES = [
       { name: "pin", type: "string", sensitive: true },
     ],
   }),
+  workflow({
+    id: "echo-options",
+    nodes: { echo: { typeId: "core.identity", inputs: { payload: { type: "variable", variableName: "payload" } } } },
+    variables: [{ name: "payload", type: "object", required: true }],
+    configurableSchema: {
+      type: "object",
+      properties: {
+        door: { type: "string", format: "password" },
+        mail: { type: "object", properties: { code: { $ref: "#/$defs/code" }, from: { type: "string" } } },
+      },
+      $defs: { code: { type: "integer", writeOnly: true } },
+    },
+  }),
   workflow({ id: "sleep", nodes: { wait }, variables: [number("delayMs", 300)] }),
   workflow({
     id: "sleep-then-go",

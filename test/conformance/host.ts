@@ -56,7 +56,7 @@ export class OutsideHost {
       ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
     });
     const text = await response.text();
-    const isJson = text !== "" && response.headers.get("content-type")?.split(";")[0] === "application/json";
+    const isJson = text !== "" && response.headers.get("content-type")?.split(";")[0]?.endsWith("json") === true;
     return { status: response.status, headers: response.headers, text, json: isJson ? JSON.parse(text) : undefined };
   }
 

@@ -48,6 +48,17 @@ export function versionScenarios(host: () => OutsideHost): void {
       }
     });
 
+    test.each(["", "1.1", "2", "9.0", "one"])(
+      "%j finds nothing under /v2/, which is no part of any version",
+      async (version) => {
+        for (const path of ["/v2", "/v2/runs", "/v2/runs/run-x/events"]) {
+          const answer = await (version === "" ? host().ask("GET", path) : ask(version, path));
+          expect(refusal(answer)).toEqual([404, "not_found"]);
+          expect(versionOf(answer)).toBe(SERVED);
+        }
+      },
+    );
+
     test("is asked of protocol paths only: health and the console answer as ever", async () => {
       for (const path of ["/healthz", "/readyz", "/console/"]) expect((await ask("2.0", path)).status).toBe(200);
     });

@@ -36,6 +36,12 @@ async function openPostgres({ url }: TestDatabase): Promise<string[]> {
   return ["--database-url", url];
 }
 
+/** Fingerprints of webhook secrets were longer then. */
+const inShort = (answer: unknown): unknown =>
+  JSON.parse(JSON.stringify(answer), (name, value) => (name === "secretFingerprint" ? value.slice(0, 8) : value));
+
+const told = ({ type, nodeId, payload }: Record<string, unknown>) => ({ type, nodeId, payload });
+
 describe.each(["sqlite", "postgres"] as const)("a database of version 0.1.0 on %s", (kind) => {
   const recorded: Fixture = JSON.parse(fixture(`${kind}.json`).toString());
   const { ids } = recorded;
@@ -65,7 +71,7 @@ describe.each(["sqlite", "postgres"] as const)("a database of version 0.1.0 on %
   test("answers as version 0.1.0 did, perhaps with more members", async () => {
     const now = await answers(server.url, ids);
     for (const [path, before] of Object.entries(recorded.answers)) {
-      expect({ path, answer: now[path] }).toMatchObject({ path, answer: before });
+      expect({ path, answer: now[path] }).toMatchObject({ path, answer: inShort(before) });
     }
   });
 
@@ -81,6 +87,25 @@ describe.each(["sqlite", "postgres"] as const)("a database of version 0.1.0 on %
       expect(await get(server.url, `/v1/runs/${ids["sleeping"]}`, owner)).toMatchObject({ status: "completed" });
     });
   });
+
+  test.each(["hello", "greeted", "triaged", "cancelled", "approved"])(
+    "replays run %s as it was recorded",
+    async (name) => {
+      const source = await get(server.url, `/v1/runs/${ids[name]}/events/poll`, owner);
+      const forked = await fetch(`${server.url}/v1/runs/${ids[name]}:fork`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${owner}`, "content-type": "application/json" },
+        body: JSON.stringify({ fromSeq: 0, mode: "replay" }),
+      });
+      expect(forked.status).toBe(201);
+      const { runId } = (await forked.json()) as { runId: string };
+      await eventually(async () => {
+        const { isTerminal, events } = await get(server.url, `/v1/runs/${runId}/events/poll`, owner);
+        expect(isTerminal).toBe(true);
+        expect(events.map(told)).toEqual(source.events.map(told));
+      });
+    },
+  );
 
   test("keeps the votes of its open gates: one more is enough where one was given, and one is not where none was", async () => {
     expect((await decide(ids["halfApproved"] ?? "", vera)).status).toBe(200);

@@ -54,5 +54,6 @@ function sensitivityOf(definition: WorkflowDefinition): Sensitivity {
   return {
     variables: new Set(definition.variables.filter((one) => one.sensitive).map((one) => one.name)),
     outputs,
+    ...(definition.configurableSchema === undefined ? {} : { options: definition.configurableSchema }),
   };
 }

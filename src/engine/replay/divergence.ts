@@ -2,6 +2,34 @@ import { canonicalJson } from "../../formats/canonical-json.ts";
 import { type EventDraft, endsRun, type RunEvent } from "../../protocol/events.ts";
 import type { DivergenceKind } from "../../protocol/fork-events.ts";
 
+/** Members of an error that are written for people. What a node came to is its code, and whether another attempt may help. */
+const TEXTS: ReadonlySet<string> = new Set(["message", "details"]);
+const ERROR_FIELDS: ReadonlySet<string> = new Set(["error", "lastError"]);
+
+/**
+ * The failure as it was recorded, where the replay comes to the same one: texts may change between versions of the host, and a run of
+ * an earlier version has not gone another way because of that. Everything else is given back as it is.
+ */
+export function inRecordedWords(original: RunEvent, again: EventDraft): EventDraft {
+  if (original.type !== again.type || original.nodeId !== again.nodeId) return again;
+  const [recorded, come] = [withoutTexts(original.payload), withoutTexts(again.payload)];
+  if (recorded === undefined || come === undefined || canonicalJson(recorded) !== canonicalJson(come)) return again;
+  const { sealed: _, ...draft } = again;
+  return { ...draft, payload: original.payload, ...(original.sealed && { sealed: original.sealed }) } as EventDraft;
+}
+
+/** Undefined for what is no failure. */
+function withoutTexts(payload: object): object | undefined {
+  if (!Object.keys(payload).some((name) => ERROR_FIELDS.has(name))) return undefined;
+  const members = Object.entries(payload);
+  return Object.fromEntries(members.map(([name, value]) => [name, ERROR_FIELDS.has(name) ? bare(value) : value]));
+}
+
+function bare(error: unknown): unknown {
+  if (typeof error !== "object" || error === null) return error;
+  return Object.fromEntries(Object.entries(error).filter(([name]) => !TEXTS.has(name)));
+}
+
 /** How what a replay comes to differs from what is recorded at the same place; undefined when it does not. */
 export function divergenceOf(original: RunEvent, again: EventDraft): DivergenceKind | undefined {
   if (original.type !== again.type) {

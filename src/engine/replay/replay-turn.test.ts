@@ -87,6 +87,40 @@ describe("a replay whose code has changed since", () => {
   });
 });
 
+describe("a replay of a run of version 0.1.0", () => {
+  /** The log as that version wrote it, which had other words for a deadline that passed. */
+  const inOldWords = (events: readonly RunEvent[], message: string, details?: object): RunEvent[] =>
+    events.map((event) => {
+      if (event.type !== "node.failed" && event.type !== "run.failed") return event;
+      const error = { code: event.payload.error.code, message, ...(details && { details }) };
+      return { ...event, payload: { ...event.payload, error } } as RunEvent;
+    });
+  const gate = { typeId: "core.approvalGate", config: { timeoutMs: 1000, requiredApprovals: 2 } };
+  const wait = { typeId: "core.interrupt", config: { kind: "custom", data: { customKind: "x" }, timeoutMs: 1000 } };
+
+  test.each([
+    ["a gate", gate, "Nobody decided gate it in time, so it stays closed.", { nodeId: "it", reason: "timeout" }],
+    ["a wait", wait, "Nobody answered node it in time.", undefined],
+  ])("in which %s timed out does not diverge, and repeats what was recorded", async (_, node, message, details) => {
+    const source = simulate(workflow({ nodes: { it: node, next: "core.noop" }, edges: ["it>next"] })).go();
+    expect(source.run).toMatchObject({ status: "failed", error: { code: "interrupt_timeout" } });
+    const old = inOldWords(source.events, message, details);
+    for (const fromSeq of [0, 2]) {
+      const { run, events } = await replayed(hostAfter(old), source.plan, old, fromSeq);
+      expect(told(events)).toEqual(told(old));
+      expect(run).toMatchObject({ status: "failed", error: { code: "interrupt_timeout", message } });
+    }
+  });
+
+  test("diverges where the code of a failure is another", async () => {
+    const failing = (code: string) => withCode(() => ({ type: "failed", error: { code, message: "no" } }));
+    const source = simulate(workflow({ nodes: { say: "test.code" } }), {}, { nodeTypes: failing("one") }).go();
+    const { run, events } = await replay(source, failing("two"));
+    expect(diverged(events)).toMatchObject([{ payload: { divergencePoint: "node.failed" } }]);
+    expect(run).toMatchObject({ error: { code: "two" } });
+  });
+});
+
 describe("a replay", () => {
   test("is pinned to the versions that its source was pinned to", async () => {
     const versioned = (max: number) =>

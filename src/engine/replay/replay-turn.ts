@@ -13,7 +13,7 @@ import type { Host } from "../host.ts";
 import { readLog } from "../stored-log.ts";
 import type { Turn } from "../turn.ts";
 import { type Suspending, Turning } from "../turning.ts";
-import { divergenceOf } from "./divergence.ts";
+import { divergenceOf, inRecordedWords } from "./divergence.ts";
 import { SourceRecord } from "./source-record.ts";
 import { StepBatches } from "./step-batches.ts";
 
@@ -248,8 +248,9 @@ class ReplayTurn extends Turning {
     return this.#source.pinOf(changeId);
   }
 
-  protected override append(draft: EventDraft, timestamp: string): void {
+  protected override append(come: EventDraft, timestamp: string): void {
     const original = this.#original;
+    const draft = original === undefined ? come : inRecordedWords(original, come);
     const kind = original === undefined ? undefined : divergenceOf(original, draft);
     if (original === undefined || kind === undefined) {
       this.#step(original);
