@@ -105,6 +105,15 @@ describe.each(BOTH_STORES)("the bodies of a task on %s", (_, open) => {
     ]);
   });
 
+  test("are one for each pass, with its mode and only its own findings", async () => {
+    const runId = await host.evaluate(suite("passes", { modes: ["golden", "adversarial"] }));
+    const { trials } = await bodiesOf(runId);
+    expect(trials.map(({ trial, mode, findings }) => [trial, mode, findings.length])).toEqual([
+      [1, "golden", 1],
+      [1, "adversarial", 1],
+    ]);
+  });
+
   test("take a scope of their own, also in a report with content", async () => {
     const runId = await host.evaluate(suite("scoped"));
     for (const url of [`${EVALS}/${runId}/tasks/a`, `${EVALS}/${runId}/report?content=true`]) {

@@ -1,4 +1,4 @@
-import { Expected, Fixtures } from "./eval-suite.ts";
+import { EVAL_MODES, Expected, Fixtures } from "./eval-suite.ts";
 import { SafetyFinding } from "./safety-finding.ts";
 import { type Static, Type } from "./schema.ts";
 
@@ -23,6 +23,9 @@ export type ToolCallBody = Static<typeof ToolCallBody>;
 export const EvalTrialBody = Type.Object(
   {
     trial: Type.Integer({ minimum: 1 }),
+    mode: Type.Optional(
+      Type.Enum([...EVAL_MODES], { description: "of its pass; absent where an older version ran the evaluation" }),
+    ),
     invocationId: Name,
     passed: Type.Boolean(),
     score: Type.Optional(Share),
@@ -49,7 +52,7 @@ export const EvalTrialBody = Type.Object(
       Type.Object({ ...SafetyFinding.properties, by: Name, note: Type.Optional(Type.String()) }, closed),
     ),
   },
-  { additionalProperties: true },
+  closed,
 );
 export type EvalTrialBody = Static<typeof EvalTrialBody>;
 

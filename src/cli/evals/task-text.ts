@@ -29,8 +29,9 @@ function expectedLines({ expected }: EvalTaskBodies, paint: Paint): string[] {
 }
 
 function trialLines(trial: EvalTrialBody, paint: Paint): string[] {
-  const { passed, score, error, cached, retries, latencyMs, costUsd, toolCalls, toolCallsLeftOut = 0 } = trial;
+  const { mode, passed, score, error, cached, retries, latencyMs, costUsd, toolCalls, toolCallsLeftOut = 0 } = trial;
   const figures = [
+    ...(mode === undefined ? [] : [mode]),
     score === undefined ? "no score" : `score ${figure(score)}`,
     `${latencyMs} ms`,
     ...(costUsd === undefined || costUsd === 0 ? [] : [`${costUsd} USD`]),

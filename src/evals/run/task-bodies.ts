@@ -69,6 +69,8 @@ function trialBody({ findings }: TaskResult, trial: TrialResult, body: TrialBody
     toolCalls: [...(toolCalls ?? toolResults)],
     ...(toolCallsLeftOut === undefined ? {} : { toolCallsLeftOut }),
     ...(criteria === undefined ? {} : { criteria: [...criteria] }),
-    findings: findings.filter((one) => one.trial === trial.trial).map(({ trial: _, ...finding }) => finding),
+    findings: findings
+      .filter((one) => one.trial === trial.trial && one.mode === trial.mode)
+      .map(({ trial: _, mode: __, ...finding }) => finding),
   };
 }

@@ -31,6 +31,12 @@ test("arguments, results and errors of calls are scrubbed and cut", () => {
   expect(toolCalls[1]).toMatchObject({ arguments: null, error: { code: "tool_error" } });
 });
 
+test("the error of a call has the code that the tool answered with, as in the log", () => {
+  const one = recorder();
+  one.called({ tool: "t", arguments: {}, answer: { status: "error", code: "fixture_missing", error: "no" } });
+  expect(one.body("inv-1")?.toolCalls[0]?.error).toEqual({ code: "fixture_missing", message: "no" });
+});
+
 test("calls are kept up to a number and a size, and the rest is counted", () => {
   const many = recorder();
   for (let i = 0; i < 205; i++) many.called({ tool: "t", arguments: { i }, answer: ok });

@@ -54,7 +54,7 @@ export class BodyRecorder implements Transcript {
     const asked = { tool: cut(scrubber.scrubText(tool), 256), arguments: told };
     if (answer.status === "ok") return { ...asked, result: keptOutput(answer.outcome ?? null, scrubber) };
     const message = scrubber.scrubText(cut(answer.error, KEPT_MAX));
-    return { ...asked, error: { code: `tool_${answer.status}`, message } };
+    return { ...asked, error: { code: answer.code ?? `tool_${answer.status}`, message } };
   }
 
   /** Undefined where nothing was reasoned or called. */
