@@ -50,8 +50,8 @@ export class BodyRecorder implements Transcript {
   #kept({ tool, arguments: given, answer }: TranscriptCall): ToolCallBody {
     const args = usable(given);
     const scrubber = this.#scrubber;
-    const told = "problem" in args ? `not kept: it ${args.problem}` : keptOutput(args.value ?? null, scrubber);
-    const asked = { tool: cut(scrubber.scrubText(tool), 256), arguments: told };
+    const kept = "problem" in args ? `not kept: it ${args.problem}` : keptOutput(args.value ?? null, scrubber);
+    const asked = { tool: cut(scrubber.scrubText(tool), 256), arguments: kept };
     if (answer.status === "ok") return { ...asked, result: keptOutput(answer.outcome ?? null, scrubber) };
     const message = scrubber.scrubText(cut(answer.error, KEPT_MAX));
     return { ...asked, error: { code: answer.code ?? `tool_${answer.status}`, message } };
