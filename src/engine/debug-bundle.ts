@@ -106,7 +106,7 @@ async function bundledState(
   return { members, omitted: members.length < Object.keys(state).length };
 }
 
-/** What the run keeps from sight is kept from sight also where a judgment repeats it. */
+/** Secrets of the run are masked in judgments too, which may repeat them. */
 async function bundledAnnotations(host: Host, run: Run, budget: ByteBudget) {
   const { store, scrubber } = host;
   const { runId, owner } = run;

@@ -59,6 +59,19 @@ describe("a deadline that nobody meets", () => {
     );
   });
 
+  test("counts no rejection among the approvals that were given", async () => {
+    const host = engineOn(store);
+    bench.work(host);
+    const config = { timeoutMs: 2000, requiredApprovals: 3, rejectionPolicy: "majority" };
+    const definition = workflow({ id: "three", nodes: { gate: { typeId: "core.approvalGate", config } } });
+    const runId = await begin(host, { workflowId: await register(host, definition) });
+    await until(store, runId, open);
+    await answer(host, ADA, runId, ACCEPT);
+    await answer(host, { ...ADA, principal: "bob" }, runId, { action: "reject" });
+    const run = await until(store, runId, ended);
+    expect(run.error?.message).toContain("3 approvals asked, 1 given, timed out.");
+  });
+
   test("closes the gate by itself, while a worker sweeps", async () => {
     const host = engineOn(store);
     bench.work(host);

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { AppError } from "../protocol/errors.ts";
 import { isId } from "../protocol/id.ts";
 import type { Visibility } from "../protocol/identity.ts";
@@ -70,8 +71,8 @@ export async function listRuns(
 }
 
 /** Runs of one scan step, and steps of one request: where the database is in this process, others wait for each step. */
-const SCAN_RUNS = 1000;
-const SCAN_STEPS = 5;
+const SCAN_RUNS = 250;
+const SCAN_STEPS = 20;
 
 /**
  * A page by filters that no index holds. A request looks at a bounded number of runs, so the page may be short, or empty, with a
@@ -91,6 +92,7 @@ async function pageOfScan(host: Host, visible: Visibility, query: ListQuery, cur
     if (beyond === undefined) return { runs };
     if (runs.length >= limit) return { runs, nextCursor: beyond };
     after = beyond;
+    await nextTurn();
   }
   return after === undefined ? { runs } : { runs, nextCursor: after };
 }

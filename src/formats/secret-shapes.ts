@@ -81,7 +81,7 @@ export const SECRET_SHAPES: readonly SecretShape[] = [
     pattern: prefixed("assay_", "[A-Za-z0-9]{32,}"),
     example: `assay_${"k".repeat(43)}`,
   },
-  // What names a credential that a host keeps; whoever has it can use the credential.
+  // The name of a credential that a host keeps: with the name the credential can be used.
   {
     id: "credential-reference",
     trigger: /cred_/,

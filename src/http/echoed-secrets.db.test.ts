@@ -82,6 +82,13 @@ describe.each(BOTH_STORES)("a refusal on %s", (_, open) => {
     }
   });
 
+  test("at a path that is too long to be shown repeats no part of it", async () => {
+    const url = `/${"a/".repeat(70)}${JWT}`;
+    const response = await host.app.inject({ method: "GET", url });
+    expectNoEcho(response, JWT);
+    expect(response.json().message).toContain(`(${url.length} characters)`);
+  });
+
   test.each(OPERATION_IDS)("of %s repeats no secret from path, query, headers or body", async (id) => {
     const { method, path, body, success } = OPERATIONS[id] as Operation;
     // A stream that names nothing in its path is opened, not refused, and does not end.

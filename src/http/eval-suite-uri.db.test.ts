@@ -94,4 +94,18 @@ describe.each(BOTH_STORES)("a suite named by its URI on %s", (_, open) => {
     isStrict = false;
     elsewhere.behave((response) => response.writeHead(200).end(FETCHED));
   });
+
+  test("elsewhere takes the scope of those who may keep suites, since it is kept", async () => {
+    const made = await host.ask("POST", "/v1/host/assay/keys", { json: { principal: "ada", scopes: ["runs:create"] } });
+    const authorization = `Bearer ${(made.json() as { key: string }).key}`;
+    const evalSuiteRef = `https://suites.example/s.json#sha256=${DIGEST}`;
+    const json = { mode: "eval", evalSuiteRef, agentId: "local.test.any" };
+    const refused = await host.app.inject({
+      method: "POST",
+      url: "/v1/runs",
+      headers: { authorization },
+      payload: json,
+    });
+    expect(expectError(refused, "forbidden")).toMatchObject({ scopeRequired: "suites:write" });
+  });
 });

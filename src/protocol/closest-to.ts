@@ -3,6 +3,8 @@ export function closestTo(given: string, names: readonly string[]): string | und
   let best: string | undefined;
   let bestDistance = Math.max(1, Math.floor(given.length / 3)) + 1;
   for (const name of names) {
+    // The distance is at least the difference in length. Names in requests may be long, and this is cheap.
+    if (Math.abs(given.length - name.length) >= bestDistance) continue;
     const distance = editDistance(given.toLowerCase(), name.toLowerCase());
     if (distance < bestDistance) {
       best = name;

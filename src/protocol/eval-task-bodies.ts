@@ -55,7 +55,7 @@ export const EvalTrialBody = Type.Object(
       Type.Object({ ...SafetyFinding.properties, by: Name, note: Type.Optional(Type.String()) }, closed),
     ),
   },
-  { additionalProperties: true },
+  closed,
 );
 export type EvalTrialBody = Static<typeof EvalTrialBody>;
 

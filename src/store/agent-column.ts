@@ -28,11 +28,21 @@ export function agentColumn(agentIds: readonly string[]): string | null {
 
 export function agentsIn(column: string | null): readonly string[] {
   if (column === null) return [];
-  if (!column.startsWith(BETWEEN)) return [column];
-  return column
-    .split(BETWEEN)
-    .filter((part) => part !== "")
-    .map((part) => JSON.parse(part) as string);
+  return several(column) ?? [column];
+}
+
+/** Undefined for one agent. Rows of earlier versions may hold an id that begins with a line feed, as it is. */
+function several(column: string): string[] | undefined {
+  if (!column.startsWith(BETWEEN) || !column.endsWith(BETWEEN)) return undefined;
+  try {
+    const ids: unknown[] = column
+      .slice(1, -1)
+      .split(BETWEEN)
+      .map((part) => JSON.parse(part));
+    return ids.every((id) => typeof id === "string") ? ids : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 export function isSeveral(column: RawBuilder<unknown>): RawBuilder<boolean> {

@@ -141,7 +141,10 @@ describe("the tool gateway", () => {
           events.push("called");
           signal.addEventListener("abort", () => {
             events.push("broken off");
-            reject(signal.reason as Error);
+            setTimeout(() => {
+              events.push("ended");
+              reject(signal.reason as Error);
+            }, 20);
           });
         }),
     };
@@ -149,7 +152,7 @@ describe("the tool gateway", () => {
     const called = answerTo(post(tools, { tool: "a:hang" }));
     while (events.length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
     await tools.withdraw();
-    expect(events).toEqual(["called", "broken off"]);
+    expect(events).toEqual(["called", "broken off", "ended"]);
     expect(await called).toEqual(refused(401, "unauthenticated"));
   });
 

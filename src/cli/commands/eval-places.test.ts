@@ -107,6 +107,12 @@ describe("a local flow with the address of a server in the environment", () => {
   });
 });
 
+test("an evaluation that is resumed keeps what of its reasoning is kept", async () => {
+  const { evaluate } = workplace();
+  const refused = await evaluate("--resume", "latest", "--reasoning", "off");
+  expect(refused).toMatchObject({ code: 2, err: expect.stringContaining("leave --reasoning out") });
+});
+
 /** Version 0.1 had evaluations in the file of a server. */
 function asInVersion01(data: string): void {
   for (const end of ["", "-wal", "-shm"]) {
@@ -153,6 +159,10 @@ describe("a folder with a database of a server", () => {
     try {
       expect((await assay("eval", "show")).out).toContain(runId);
       expect((await assay("eval", "list")).out).toContain(runId);
+      expect(await assay("eval", "show", runId, "a")).toMatchObject({
+        code: 0,
+        out: expect.stringContaining("Trial 1"),
+      });
       expect((await assay("eval", "baseline", "list")).out).toContain("main");
       const compared = await evaluate("--baseline", "main");
       expect(compared).toMatchObject({ code: 0, out: expect.stringContaining("main (imported)") });

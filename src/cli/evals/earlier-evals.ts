@@ -3,6 +3,7 @@ import type { Host } from "../../engine/host.ts";
 import { evalReport } from "../../evals/run/eval-report.ts";
 import { getEval, listEvals } from "../../evals/run/list-evals.ts";
 import { exportBaseline, getBaseline, listBaselines } from "../../evals/run/named-baselines.ts";
+import { evalTaskBodies } from "../../evals/run/task-bodies.ts";
 import { parseSuiteRef } from "../../evals/suite/suite-ref.ts";
 import { readSuite } from "../../evals/suite/suite-store.ts";
 import { AppError } from "../../protocol/errors.ts";
@@ -57,6 +58,8 @@ export function withEarlierEvals<H extends EvalHome>(home: H, host: Host, caller
     suite: (ref) => orEarlier(home.suite(ref), async (there) => (await readSuite(there, caller.tenant, ref)).suite),
     entry: (runId) => orEarlier(home.entry(runId), (there) => getEval(there, caller, runId)),
     report: (runId) => orEarlier(home.report(runId), (there) => evalReport(there, caller, runId, { content: true })),
+    task: (runId, taskId) =>
+      orEarlier(home.task(runId, taskId), (there) => evalTaskBodies(there, caller, runId, taskId)),
     list: async (query) => {
       const page = await home.list(query);
       const limit = (query.limit ?? page.evals.length) - page.evals.length;

@@ -49,7 +49,7 @@ export interface EvalHome {
   entry(runId: string): Promise<EvalEntry>;
   /** With what was said in it, where the key may read that; of one that was stopped, what was done. Throws `run_state_conflict` where it has not ended. */
   report(runId: string): Promise<EvalReport>;
-  /** What was said in one task of it; throws `not_found` with the word `task` where it has none of this id. */
+  /** Input, outputs, reasoning and tool calls of one task; throws `not_found` with the word `task` where it has none of this id. */
   task(runId: string, taskId: string): Promise<EvalTaskBodies>;
   list(query: EvalListQuery): Promise<EvalPage>;
   baseline(suiteId: string, name: string): Promise<EvalBaseline>;

@@ -19,6 +19,7 @@ const SAID_BEFORE = [
   "cache",
   "requireCertificate",
   "allowMissing",
+  "reasoning",
 ] as const;
 
 type SaidBefore = Readonly<Partial<Record<(typeof SAID_BEFORE)[number], unknown>>>;

@@ -43,7 +43,7 @@ test("a task with a rubric is shown with the judge's verdicts and findings, and 
   for (const part of [
     "Expected (rubric)\n  1  It is polite.\n",
     'Fixtures\n  crm:find → {"none":true}\n  memory {"content":"Ada is polite."}\n',
-    "Trial 1  rubric, score 0,",
+    "Trial 1 of mode rubric  score 0,",
     "tried 2 times, from the cache",
     "  Output\n    Go\ufffd[2J away.\n",
     '    1. crm:find\n       → {"none":true}\n    … and 3 more calls that were not kept\n',

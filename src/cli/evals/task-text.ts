@@ -41,7 +41,6 @@ function fixtureLines({ fixtures }: EvalTaskBodies, paint: Paint): string[][] {
 function trialLines(trial: EvalTrialBody, paint: Paint): string[] {
   const { passed, score, error, cached, retries, latencyMs, costUsd, toolCalls, toolCallsLeftOut = 0 } = trial;
   const figures = [
-    ...(trial.mode === undefined ? [] : [trial.mode]),
     score === undefined ? "no score" : `score ${figure(score)}`,
     `${latencyMs} ms`,
     ...(costUsd === undefined || costUsd === 0 ? [] : [`${costUsd} USD`]),

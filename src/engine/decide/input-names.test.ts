@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { AppError } from "../../protocol/errors.ts";
 import { workflow } from "../../testing/workflow.ts";
 import { checkInputNames } from "./input-names.ts";
 
@@ -25,4 +26,19 @@ test.each(["nmae", "tone", "second", "__proto__x", "child"])("an input that noth
 
 test("a workflow without variables takes any input", () => {
   expect(() => checkInputNames({ ...definition, variables: [] }, { nmae: 1 })).not.toThrow();
+});
+
+test("a request with very many or very long unknown inputs is refused quickly, and the answer stays small", () => {
+  const variables = Array.from({ length: 1000 }, (_, i) => ({ name: `variable${i}`, type: "string" as const }));
+  const many = Object.fromEntries(Array.from({ length: 100_000 }, (_, i) => [`unknown${i}`, i]));
+  const refusal = (inputs: Record<string, unknown>) => {
+    try {
+      checkInputNames({ ...definition, variables }, inputs);
+    } catch (error) {
+      return error as AppError;
+    }
+    return undefined;
+  };
+  expect(refusal(many)?.details["problems"]).toHaveLength(10);
+  expect(refusal({ ["v".repeat(1_000_000)]: 1 })?.details["problems"]).toHaveLength(1);
 });

@@ -10,22 +10,33 @@ import type { WorkflowDefinition } from "../../protocol/workflow.ts";
 export function checkInputNames(definition: WorkflowDefinition, inputs: Readonly<Record<string, unknown>>): void {
   if (definition.variables.length === 0) return;
   const known = definition.variables.map(({ name }) => name);
-  const problems = Object.keys(inputs)
-    .filter((name) => !known.includes(name) && !isRead(name, definition))
+  const declared = new Set(known);
+  const undeclared = Object.keys(inputs).filter((name) => !declared.has(name));
+  if (undeclared.length === 0) return;
+  const read = namesRead(definition);
+  const problems = undeclared
+    .filter((name) => !read.has(name))
+    .slice(0, PROBLEMS_MAX)
     .map((name) => ({ path: `/inputs/${name}`, problem: problemWith(name, definition.id, known) }));
   const [first] = problems;
   if (first !== undefined) throw new AppError("validation_error", { problem: first.problem, problems, inputs: known });
 }
 
+/** Problems that an answer names: a request may have a hundred thousand inputs. */
+const PROBLEMS_MAX = 10;
+
 /** Names that expressions read. */
 const READ = /\bvariables(?:\.(\w+)|\["([^"]+)"\])/g;
 
-/** Whether a node or an edge reads the variable although it is not declared: by name, as mappings do, or in an expression. */
-function isRead(name: string, { nodes, edges }: WorkflowDefinition): boolean {
-  const texts = [...nodes.map(({ config, inputs }) => [config, inputs]), ...edges.map(({ condition }) => condition)];
-  return texts
-    .flatMap(stringsIn)
-    .some((text) => text === name || [...text.matchAll(READ)].some(([, word, quoted]) => (word ?? quoted) === name));
+/** Variables that a node or an edge reads although they are not declared: by name, as mappings do, or in an expression. */
+function namesRead({ nodes, edges }: WorkflowDefinition): ReadonlySet<string> {
+  const values = [...nodes.map(({ config, inputs }) => [config, inputs]), ...edges.map(({ condition }) => condition)];
+  const names = new Set<string>();
+  for (const text of values.flatMap(stringsIn)) {
+    names.add(text);
+    for (const [, word, quoted] of text.matchAll(READ)) names.add(word ?? quoted ?? "");
+  }
+  return names;
 }
 
 function stringsIn(value: unknown): string[] {

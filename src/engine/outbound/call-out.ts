@@ -31,9 +31,9 @@ export type OutboundAnswer =
   | { readonly failure: string };
 
 /**
- * Calls a URL that a caller of this host chose: posts to it, or fetches from it. The name is resolved and every address checked now, and the connection goes to an
- * address that was checked: a name that resolves differently a moment later changes nothing. Redirects are answers like
- * any other; nothing follows them. Every call has a connection of its own, because a kept one would be to an address
+ * Calls a URL that a caller of this host chose: posts to it, or fetches from it. The name is resolved and every address
+ * checked now, and the connection goes to an address that was checked: a name that resolves differently a moment later
+ * changes nothing. Redirects are answers like any other; nothing follows them. Every call has a connection of its own, because a kept one would be to an address
  * that was checked some other time.
  */
 export async function callOut(guard: Guard, call: OutboundCall): Promise<OutboundAnswer> {

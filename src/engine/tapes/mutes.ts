@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { EventStretches, stretchOf } from "../../formats/sidecar/event-stretches.ts";
 import type { Row } from "../../formats/sidecar/sidecar.ts";
 import type { Visibility } from "../../protocol/identity.ts";
@@ -85,6 +86,8 @@ async function* annotations(
       ...(after === undefined ? {} : { after }),
     });
     yield* page;
+    // A tenant may have muted thousands of runs: other requests have their turn between two pages.
+    await nextTurn();
     after = page.at(-1);
     if (page.length < PAGE) return;
   }

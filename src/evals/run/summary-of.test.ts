@@ -66,6 +66,13 @@ describe("a summary", () => {
     });
   });
 
+  test("has the difference with the score that a person gave, in place of the scores of all passes", () => {
+    const passes = [{ mode: "golden" as const, score: 1, passed: true }];
+    const tasks = [{ taskId: "a", score: 1, passed: true, passes }];
+    const given = { ...resultOf("a", 1), score: 0.25, passed: false, givenScore: 0.25 };
+    expect(summed([given], {}, { runId: "run-old", tasks }).summary.regression?.scoreDelta).toBe(-0.75);
+  });
+
   test("has the difference over the tasks that both have, so that an agent is 0 away from its own baseline", () => {
     const both = ["a", "b", "c", "d", "e"].map((taskId) => resultOf(taskId, 1));
     const tasks = both.map(({ taskId, score, passed }) => ({ taskId, score, passed }));

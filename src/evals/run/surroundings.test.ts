@@ -30,11 +30,13 @@ const witness: Behaviour = async ({ input, tools, memory, signal }) => {
 };
 
 async function evaluated(
-  mode: EvalMode,
+  mode: EvalMode | EvalMode[],
   task: Partial<EvalTask> & { readonly input: readonly string[] },
   behave: Behaviour = witness,
   agent: Partial<InstalledAgent> = {},
+  configurable: object = {},
 ) {
+  const modes = [mode].flat();
   const { store } = bench;
   const calls: string[] = [];
   const agents = agentsOf([agentOf({ toolAllowlist: ["crm:find", "crm:lost"], ...agent })], behave, {
@@ -47,11 +49,11 @@ async function evaluated(
     }),
     memoryFor: async () => [LIVE_MEMORY],
   });
-  const suiteId = `local.test.evals.${mode}`;
-  const suite = suiteOf([{ ...goldenTask("a", null, "?"), ...task }], { modes: [mode], suiteId });
+  const suiteId = `local.test.evals.${modes.join("-")}`;
+  const suite = suiteOf([{ ...goldenTask("a", null, "?"), ...task }], { modes, suiteId });
   const made = await evalHost(store, suite, { agents });
   const host = { ...made.host, hands: bench.work(made.host) };
-  const runId = await beginEval({ ...made, host }, { evalModes: [mode] }, { suite: suiteId });
+  const runId = await beginEval({ ...made, host }, { evalModes: modes, ...configurable }, { suite: suiteId });
   await until(store, runId, ended);
   const report = await evalReport(host, ADA, runId, { content: true });
   const trial = report.tasks[0]?.content?.[0] as { readonly output: unknown } | undefined;
@@ -116,6 +118,31 @@ describe("a task of an evaluation", () => {
     const { output, calls } = await evaluated("live-shadow", { input: ["crm:find"], fixtures: FIXTURES });
     expect(output).toEqual({ seen: ["live"], memory: ["lives here"] });
     expect(calls).toEqual(["crm:find"]);
+  });
+
+  test("has unused fixtures where it asks for its tool in the live pass only", async () => {
+    const onlyLive: Behaviour = async ({ tools, memory, signal }) => {
+      if (memory.some(({ content }) => content === LIVE_MEMORY.content)) await tools.call("crm:find", {}, signal);
+      return { type: "completed", output: "?" };
+    };
+    const fixtures = { toolResponses: [{ tool: "crm:find", response: "first" }] };
+    const { report, calls } = await evaluated(["golden", "live-shadow"], { input: [], fixtures }, onlyLive);
+    expect(calls).toEqual(["crm:find"]);
+    expect(report.tasks[0]?.fixturesUnused).toEqual(["crm:find"]);
+  });
+
+  test("has used the fixtures that an attempt asked for which failed and was made again", async () => {
+    let attempts = 0;
+    const second: Behaviour = async ({ tools, signal }) => {
+      attempts += 1;
+      if (attempts > 1) return { type: "completed", output: "?" };
+      await tools.call("crm:find", {}, signal);
+      return { type: "failed", error: { code: "agent_crashed", message: "exit 1", retryable: true } };
+    };
+    const fixtures = { toolResponses: [{ tool: "crm:find", response: "first" }] };
+    const { report } = await evaluated("golden", { input: [], fixtures }, second, {}, { retryErrors: 1 });
+    expect(attempts).toBe(2);
+    expect(report.tasks[0]?.fixturesUnused).toEqual([]);
   });
 
   test("is blamed for a tool outside the allow-list, and not for one that the host does not have", async () => {

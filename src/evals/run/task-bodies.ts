@@ -59,7 +59,7 @@ export async function evalTaskBodies(
   };
 }
 
-/** Evaluations of older versions kept what tools answered where a judge was told, and nothing of what they were asked. */
+/** Evaluations of older versions kept results of tools only where a judge saw them, and never arguments. */
 function trialBody({ findings }: TaskResult, trial: TrialResult, body: TrialBody | undefined): EvalTrialBody {
   const { toolResults = [], criteria, ...figures } = trial;
   const { reasoning, toolCalls, toolCallsLeftOut } = body ?? {};

@@ -51,8 +51,8 @@ export class BodyRecorder implements Transcript {
   #kept({ tool, arguments: given, answer }: TranscriptCall): ToolCallBody {
     const args = usable(given);
     const scrubber = this.#scrubber;
-    const told = "problem" in args ? `not kept: it ${args.problem}` : keptOutput(args.value ?? null, scrubber);
-    const asked = { tool: cut(scrubber.scrubText(tool), 256), arguments: told };
+    const kept = "problem" in args ? `not kept: it ${args.problem}` : keptOutput(args.value ?? null, scrubber);
+    const asked = { tool: cut(scrubber.scrubText(tool), 256), arguments: kept };
     if (answer.status === "ok") return { ...asked, result: keptOutput(answer.outcome ?? null, scrubber) };
     const { code, message } = toolError(answer);
     return { ...asked, error: { code, message: scrubber.scrubText(cut(message, KEPT_MAX)) } };

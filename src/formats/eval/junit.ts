@@ -12,8 +12,9 @@ import { notRunText, tasksNotRun } from "./not-run-text.ts";
 import { overrideMarks, overrideTotals } from "./override-marks.ts";
 
 /**
- * An evaluation as JUnit has test results: a test case for each task. One that did not pass has at least one failure or error, also
- * where all its tasks passed; a task that was not run is skipped, with the reason; and one that was stopped an error that says so: whoever reads only the file is not misled.
+ * An evaluation as JUnit test results: a test case for each task. A task that was not run is skipped, with the reason. An evaluation
+ * that did not pass has at least one failure or error, also where all its tasks passed, and one that was stopped has an error that says
+ * so: the file alone must not mislead its reader.
  */
 export function junitXml({ entry, report, conclusion, quotes }: EvalOutcome): string {
   const tasks = report?.tasks ?? [];

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Expression, type ExpressionBuilder, type Kysely, type SqlBool, sql } from "kysely";
 import type { Visibility } from "../../protocol/identity.ts";
 import { agentsIn, isSeveral } from "../agent-column.ts";
@@ -92,11 +93,14 @@ export async function listAnnotations(
   if (query.agentId === undefined) return annotationPage(db, visible, query);
   const pages: AnnotationRecord[][] = [];
   for (const column of [query.agentId, ...(await columnsWith(db, visible, query.agentId))]) {
+    if (pages.length > 0) await nextTurn();
     pages.push(await annotationPage(db, visible, { ...query, agentId: column }));
   }
   const [first = []] = pages;
   return pages.length === 1 ? first : inOrder(pages.flat(), query.order).slice(0, query.limit);
 }
+
+const STEPS_AT_ONCE = 100;
 
 /**
  * The values of the agent column that hold several agents, the asked one among them. Found from one value to the next along
@@ -104,6 +108,7 @@ export async function listAnnotations(
  */
 async function columnsWith(db: Kysely<Tables>, { tenant }: Visibility, agentId: string): Promise<string[]> {
   const found: string[] = [];
+  let steps = 0;
   for (let last = ""; ; ) {
     const row = await db
       .selectFrom("annotations")
@@ -117,6 +122,8 @@ async function columnsWith(db: Kysely<Tables>, { tenant }: Visibility, agentId: 
     if (row === undefined || row.agent_id === null) return found;
     last = row.agent_id;
     if (agentsIn(last).includes(agentId)) found.push(last);
+    // In SQLite each step is taken in this process: others have their turn now and then.
+    if (++steps % STEPS_AT_ONCE === 0) await nextTurn();
   }
 }
 
