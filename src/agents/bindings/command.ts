@@ -5,7 +5,7 @@ import { type ProgramEnd, type ProgramLimits, runProgram } from "../../engine/pr
 import type { AgentAnswer, AgentTask, Binding, Watcher } from "../binding.ts";
 import type { ToolGateway } from "../gateway/tool-gateway.ts";
 import { withoutToken } from "../gateway/tool-offer.ts";
-import { type ToolAccess, withTools } from "../gateway/with-tools.ts";
+import { type ToolAccess, toolsProblem, withTools } from "../gateway/with-tools.ts";
 import { failed } from "./failure.ts";
 import { type ReadReport, type Report, readReport } from "./reported-usage.ts";
 import { withOutput } from "./usable-output.ts";
@@ -51,6 +51,7 @@ export function commandBinding(
     provider: "command",
     model: name,
     ...(version === undefined ? {} : { fingerprint: fingerprintOf({ program, args, version }) }),
+    ...toolsProblem(gateway),
     call: (task, watch) =>
       withTools(gateway, task, async (access) => {
         const end = await runProgram({

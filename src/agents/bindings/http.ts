@@ -4,7 +4,7 @@ import { type Guard, problemOf } from "../../engine/outbound/guard.ts";
 import type { AgentAnswer, AgentTask, Binding, Watcher } from "../binding.ts";
 import type { ToolGateway } from "../gateway/tool-gateway.ts";
 import { withoutToken } from "../gateway/tool-offer.ts";
-import { type ToolAccess, withTools } from "../gateway/with-tools.ts";
+import { type ToolAccess, toolsProblem, withTools } from "../gateway/with-tools.ts";
 import {
   type Attempt,
   RETRY_DEFAULTS,
@@ -38,14 +38,13 @@ export function httpBinding(
   gateway?: ToolGateway,
 ): Binding {
   const { url, version } = settings;
-  const unreachable = gateway?.problemFor(url);
   const host = new URL(url).host;
   return {
     kind: "http",
     provider: "http",
     model: host,
     ...(version === undefined ? {} : { fingerprint: fingerprintOf({ url, version }) }),
-    ...(unreachable === undefined ? {} : { noTools: unreachable }),
+    ...toolsProblem(gateway, url),
     call: async (task, watch) => {
       const problem = problemOf(guard, new URL(url));
       if (problem !== undefined) return failed("agent_not_configured", `${host} may not be called: ${problem}`);

@@ -74,6 +74,11 @@ console.log(JSON.stringify({ url, token, spelled: [...token].join(" ") }));`;
     expect(answer).toMatchObject({ type: "failed", error: { message: expect.stringContaining("[REDACTED]") } });
   });
 
+  test("says that it cannot be offered tools where there is no gateway, so that a suite with fixtures is refused", () => {
+    expect(program("", undefined).noTools).toContain("no tool gateway");
+    expect(program("", gatewayOf()).noTools).toBeUndefined();
+  });
+
   test("finds no address of an outer invocation where it is offered no tools", async () => {
     const script = "console.log(JSON.stringify(Object.keys(process.env).filter((name) => name.includes('TOOLS'))))";
     const outer = { ASSAY_TOOLS_URL: "http://127.0.0.1:1", ASSAY_TOOLS_TOKEN: "outer" };

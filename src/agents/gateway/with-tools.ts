@@ -5,6 +5,13 @@ import type { OfferedTools, ToolGateway } from "./tool-gateway.ts";
 /** Where an agent finds its tools; undefined where it is offered none. */
 export type ToolAccess = Pick<OfferedTools, "url" | "token"> | undefined;
 
+/** Why an agent cannot be offered tools, in a binding's `noTools`; nothing where it can. Without a gateway no fixture reaches it. */
+export function toolsProblem(gateway: ToolGateway | undefined, agentUrl?: string): { readonly noTools?: string } {
+  if (gateway === undefined) return { noTools: "there is no tool gateway in this process" };
+  const problem = agentUrl === undefined ? undefined : gateway.problemFor(agentUrl);
+  return problem === undefined ? {} : { noTools: problem };
+}
+
 /** Calls an agent while the tools of its task are offered to it; they are withdrawn however the call ends. */
 export async function withTools(
   gateway: ToolGateway | undefined,
@@ -12,9 +19,7 @@ export async function withTools(
   call: (access: ToolAccess) => Promise<AgentAnswer>,
   agentUrl?: string,
 ): Promise<AgentAnswer> {
-  if (gateway === undefined || (agentUrl !== undefined && gateway.problemFor(agentUrl) !== undefined)) {
-    return call(undefined);
-  }
+  if (gateway === undefined || toolsProblem(gateway, agentUrl).noTools !== undefined) return call(undefined);
   let offered: OfferedTools;
   try {
     offered = await gateway.offer(tools, signal, agentUrl);
