@@ -56,7 +56,8 @@ export class OutsideHost {
       ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
     });
     const text = await response.text();
-    const isJson = text !== "" && response.headers.get("content-type")?.split(";")[0]?.endsWith("json") === true;
+    const mediaType = response.headers.get("content-type")?.split(";")[0] ?? "";
+    const isJson = text !== "" && /^application\/(.+\+)?json$/.test(mediaType);
     return { status: response.status, headers: response.headers, text, json: isJson ? JSON.parse(text) : undefined };
   }
 
