@@ -59,7 +59,7 @@ export class GateRequests {
       }
       if (result.ok) this.#note(result, who);
       // One of several may find the database gone.
-      else if (result.error.code !== "unavailable") this.#expectLate(path, refusalOf(result));
+      else if (result.error.error !== "unavailable") this.#expectLate(path, refusalOf(result));
     }
   }
 
