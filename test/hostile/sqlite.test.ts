@@ -1,0 +1,3 @@
+import { tryAttacks } from "./try-attacks.ts";
+
+tryAttacks("SQLite", async () => []);
