@@ -1,5 +1,5 @@
 // @ts-check
-// npm run bench -- [--quick] [--only NAME,…] [--json FILE] [--cpu-prof DIR]
+// npm run bench -- [--quick] [--only NAME,…] [--json FILE] [--cpu-prof DIR] [--beside CHECKOUT]
 //
 // Real servers in processes of their own, driven over loopback by one more process. Everything that is compared is
 // measured in the same run, in turns, round by round: figures of different runs are not comparable, ratios are.
@@ -7,6 +7,7 @@
 import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { beside } from "./beside.js";
 import { startLoad } from "./load.js";
 import { describeMachine } from "./machine.js";
 import { SECTIONS } from "./sections.js";
@@ -16,6 +17,7 @@ const { values } = parseArgs({
   options: {
     quick: { type: "boolean", default: false },
     only: { type: "string" },
+    beside: { type: "string" },
     json: { type: "string" },
     "cpu-prof": { type: "string" },
   },
@@ -37,7 +39,7 @@ console.log("Every request is answered after its commit is on disk. Loopback, ke
 const raw = { machine: describeMachine(), at: new Date().toISOString(), pace };
 const startedMs = performance.now();
 let failed = false;
-for (const [name, section] of Object.entries(SECTIONS)) {
+for (const [name, section] of Object.entries(chosenSections())) {
   if (only !== undefined && !only.includes(name)) continue;
   // A fresh laboratory each: what one section left behind must not weigh on the next.
   const laboratory = new Laboratory(nodeArgs);
@@ -56,6 +58,12 @@ for (const [name, section] of Object.entries(SECTIONS)) {
 console.log(`Took ${Math.round((performance.now() - startedMs) / 1000)} s.`);
 if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(raw, null, 2)}\n`);
 process.exit(failed ? 1 : 0);
+
+/** @returns {typeof SECTIONS} */
+function chosenSections() {
+  const { beside: checkout } = values;
+  return checkout === undefined ? SECTIONS : { beside: (bench) => beside(bench, resolve(checkout)) };
+}
 
 /** @param {readonly (readonly string[])[]} rows the first is the heading */
 function format(rows) {

@@ -2,8 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join, resolve } from "node:path";
 import pg from "pg";
 import { startAssay } from "../test/assay-process.js";
 import { startPostgres } from "../test/start-postgres.js";
@@ -73,6 +72,21 @@ export class Laboratory {
     return this.#serve("bare Node", 1, [], "bare-server.js");
   }
 
+  /**
+   * The program of another checkout, with a database of its own.
+   * @param {string} name
+   * @param {string} checkout a folder in which `npm ci` was run
+   * @param {"sqlite" | "postgres"} store
+   */
+  async checkout(name, checkout, store) {
+    const data = join(this.folder, `data-${randomBytes(4).toString("hex")}`);
+    if (store === "postgres") this.#postgres ??= await startPostgres();
+    const where =
+      store === "sqlite" ? ["--data", data] : ["--database-url", await createDatabase(this.#postgres?.url ?? "")];
+    const args = ["serve", "--json", "--port", "0", ...where, ...this.#flags];
+    return this.#serve(name, 1, args, join(checkout, "bin", "assay.js"));
+  }
+
   /** @param {Subject} subject */
   async stop(subject) {
     await Promise.all(subject.processes.map((one) => (one.isAlive() ? one.stop() : undefined)));
@@ -93,7 +107,7 @@ export class Laboratory {
    */
   async #serve(name, hosts, args, program) {
     const logFile = join(this.folder, "servers.log");
-    const script = program === undefined ? {} : { program: fileURLToPath(new URL(program, import.meta.url)) };
+    const script = program === undefined ? {} : { program: resolve(import.meta.dirname, program) };
     const processes = [];
     for (let i = 0; i < hosts; i++)
       processes.push(await startAssay({ args, logFile, nodeArgs: this.#nodeArgs, ...script }));

@@ -1,5 +1,6 @@
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { hasTest } from "./testing/has-test.ts";
 import { TestHost } from "./testing/host.ts";
 
 interface Invariant {
@@ -15,14 +16,6 @@ const { invariants } = JSON.parse(readFileSync(new URL("security/invariants.json
   invariants: Invariant[];
 };
 const served = invariants.filter((row) => row.served);
-
-/** A title as it stands in the source: as the first argument of test(), test.each()() or the like. */
-function hasTest(file: string, title: string): boolean {
-  const path = new URL(file, root);
-  if (title === "" || !existsSync(path)) return false;
-  const text = readFileSync(path, "utf8");
-  return [`("${title}"`, `(\n    "${title}"`].some((form) => text.includes(form));
-}
 
 describe("the list of security invariants", () => {
   test("names each rule once", () => {

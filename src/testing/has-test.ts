@@ -1,0 +1,12 @@
+import { existsSync, readFileSync } from "node:fs";
+
+const root = new URL("../../", import.meta.url);
+
+/** Whether a file of the repository has a test or an attack with this title, as it is written in the source. */
+export function hasTest(file: string, title: string): boolean {
+  const path = new URL(file, root);
+  if (title === "" || !existsSync(path)) return false;
+  const text = readFileSync(path, "utf8");
+  const quoted = [`"${title}"`, `\`${title}\``];
+  return quoted.some((one) => [`(${one}`, `(\n    ${one}`, `title: ${one}`].some((form) => text.includes(form)));
+}
