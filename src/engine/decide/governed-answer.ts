@@ -66,7 +66,8 @@ function withDecision(value: unknown): unknown {
 function problemsWith(schema: Readonly<Record<string, unknown>>, value: unknown) {
   try {
     return compileSchema(schema, "resumeSchema")(value);
-  } catch {
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
     return [{ path: "", problem: "cannot be checked: the gate's resumeSchema is not usable" }];
   }
 }
