@@ -2,6 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { registeredSchema } from "../../engine/decide/schema-limits.ts";
 import { canonicalJson } from "../../formats/canonical-json.ts";
 import { exceedsLimits } from "../../formats/json/json-limits.ts";
+import { repeatedMember } from "../../formats/json/repeated-member.ts";
 import type { Scrubber } from "../../formats/scrub.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { PackProblem } from "./check-pack.ts";
@@ -139,6 +140,8 @@ export function jsonOf(bytes: Uint8Array | undefined): { readonly value: unknown
   } catch {
     return { problem: "is not JSON" };
   }
+  const repeated = repeatedMember(text, value);
+  if (repeated !== undefined) return { problem: `has the member ${JSON.stringify(repeated)} twice in one object` };
   try {
     // What has no canonical form has no hash.
     canonicalJson(value);

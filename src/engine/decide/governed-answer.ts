@@ -1,5 +1,6 @@
 import { AppError } from "../../protocol/errors.ts";
 import type { Interrupt } from "../../protocol/interrupt.ts";
+import { reservedProblem } from "../../protocol/reserved-names.ts";
 import { matches, problemsOf, Type } from "../../protocol/schema.ts";
 import { compileSchema } from "./json-schema.ts";
 
@@ -33,6 +34,8 @@ export function governedAnswer(value: unknown, { resumeSchema }: Pick<Interrupt,
     refuse(`resumeValue${first?.path ?? ""} ${first?.problem ?? "must be { decision, reason? }"}`);
   }
   const { override, voter, ...rest } = given as Readonly<Record<string, unknown>>;
+  const reserved = typeof voter === "string" ? reservedProblem(voter) : undefined;
+  if (reserved !== undefined) refuse(`resumeValue.voter: ${reserved}`);
   const [problem] = resumeSchema === undefined ? [] : problemsWith(resumeSchema, rest);
   if (problem !== undefined) refuse(`resumeValue${problem.path} ${problem.problem}`);
   const { decision, reason } = rest as { decision: GovernedAnswer["decision"]; reason?: string };
