@@ -106,8 +106,7 @@ export async function membershipAfter(
   principal: string,
   given: Membership,
 ): Promise<Membership> {
-  if (workspace === undefined) return given;
-  const wide = await store.membershipOf({ tenant }, principal);
+  const wide = workspace === undefined ? { roles: [], groups: [] } : await store.membershipOf({ tenant }, principal);
   return {
     roles: [...new Set([...wide.roles, ...given.roles])],
     groups: [...new Set([...wide.groups, ...given.groups])],
