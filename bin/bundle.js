@@ -21,6 +21,8 @@ const bundle = await rolldown({
     main: join(out, "cli", "main.js"),
     // Started by its file name, see store/sqlite/write-connection.ts.
     "writer-thread": join(out, "store", "sqlite", "writer-thread.js"),
+    // Likewise, see engine/schema-checks.ts.
+    "schema-thread": join(out, "engine", "schema-thread.js"),
     // Likewise, see cli/wiring/review-on.ts.
     "turn-thread": join(out, "cli", "wiring", "turn-thread.js"),
   },

@@ -1,3 +1,4 @@
+import { checked } from "../engine/schema-checks.ts";
 import type { EventDraft } from "../protocol/events.ts";
 import type { AgentAnswer, AgentTask, Usage, Watcher } from "./binding.ts";
 import type { Invocation, Invoked } from "./invocation.ts";
@@ -20,16 +21,17 @@ export async function invoke(invocation: Invocation, emit: Emit, emitEnd = emit)
   const begunAtMs = nowMs();
   const heard = new Heard(invocation, emit);
   emit(startedEvent(invocation));
-  let answer = refusedTask(invocation);
+  let answer = await checked(() => refusedTask(invocation));
   if (answer === undefined) {
     emit(promptEvent(invocation));
     answer = await binding.call(taskOf(invocation, heard.tools(emit)), heard);
   }
+  const ended = answer;
   signal.throwIfAborted();
-  heard.end(finishOf(answer));
+  heard.end(finishOf(ended));
   const { used, denied } = heard;
   for (const one of used) emit(usageEvent(nodeId, one));
-  const judged = judge(invocation, answer);
+  const judged = await checked(() => judge(invocation, ended));
   for (const event of endEvents(invocation, judged)) emitEnd(event);
   const costUsd = totalCost(used);
   return {

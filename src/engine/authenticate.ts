@@ -64,7 +64,7 @@ export function authenticator(
 /** What a key file may hold; anything else is in no store and need not be looked for. */
 const BEARER = /^Bearer +([\x21-\x7e]{16,512})$/i;
 
-function bearerOf(authorization: string | undefined): string | undefined {
+export function bearerOf(authorization: string | undefined): string | undefined {
   return BEARER.exec(authorization ?? "")?.[1];
 }
 

@@ -8,6 +8,7 @@ import { compileExpression } from "./decide/expression.ts";
 import type { Graph } from "./decide/graph.ts";
 import { compilePattern } from "./decide/pattern.ts";
 import { makePlan } from "./decide/plan.ts";
+import { registeredSchema } from "./decide/schema-limits.ts";
 import { GATED_TYPES, type NodeTypes, type Ports } from "./node-type.ts";
 import { definitionHash } from "./plans.ts";
 
@@ -28,11 +29,20 @@ export function checkWorkflow(nodeTypes: NodeTypes, raw: unknown): { definition:
     });
   }
   const hash = definitionHash(definition);
+  checkSchemas(definition);
   const { graph } = makePlan(hash, definition);
   for (const node of definition.nodes) checkNode(nodeTypes, node, portsOf(graph, node));
   checkOrchestration(definition, graph);
   for (const edge of definition.edges) checkCondition(edge);
   return { definition, hash };
+}
+
+/** Plans of definitions that were stored before there were limits are still made. */
+function checkSchemas({ configurableSchema, channels = {} }: WorkflowDefinition): void {
+  if (configurableSchema !== undefined) registeredSchema(configurableSchema, "configurableSchema");
+  for (const [name, { schema }] of Object.entries(channels)) {
+    if (schema !== undefined) registeredSchema(schema, `the schema of channel "${name}"`);
+  }
 }
 
 function portsOf(graph: Graph, { id, inputs }: WorkflowNode): Ports {

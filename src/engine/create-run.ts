@@ -12,6 +12,7 @@ import { auditDraft, type Recorder, refused } from "./execute.ts";
 import { hideSecrets } from "./hide-secrets.ts";
 import type { Host } from "./host.ts";
 import { checkUrl } from "./outbound/guard.ts";
+import { checked } from "./schema-checks.ts";
 import { stamp } from "./stamp.ts";
 import { sealedTrace } from "./trace-ids.ts";
 import { unknownWorkflow } from "./unknown-workflow.ts";
@@ -60,7 +61,7 @@ export async function beginRun(
   const dedupScope = command.dedup ? dedupScopeOf(caller, request) : undefined;
   const runId = host.newId("run");
   const nowMs = host.nowMs();
-  const started = startRun(plan, { request, owner: ownerOf(caller), limits: host.limits });
+  const started = await checked(() => startRun(plan, { request, owner: ownerOf(caller), limits: host.limits }));
   const begun = hideSecrets(started, plan.definition, host.scrubber);
   const draft = sealedTrace(begun, command.trace);
   const { run, events } = stamp(undefined, [draft], { runId, nowMs, newId: host.newId });

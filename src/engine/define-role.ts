@@ -75,7 +75,9 @@ export async function defineRole(host: KeyHost, { caller, request, record }: Def
 export async function removeRole(host: KeyHost, caller: Caller, role: string, wished?: string): Promise<void> {
   refuseBuiltIn(role);
   const place = placeOf(caller, wished);
-  const before = await ownScopes(host, caller, role, place.workspace);
+  // One of the tenant holds in the workspace too, and is not the workspace's to remove.
+  const defined = await host.store.ownRoles(place.tenant, place.workspace);
+  const before = Object.hasOwn(defined, role) ? defined[role] : undefined;
   if (before === undefined) throw new AppError("not_found", { what: "role", role });
   await requireHeld(host, caller, before);
   const bound = place.workspace === undefined ? {} : { workspace: place.workspace };

@@ -11,6 +11,7 @@ import { familyWrites, writesAbove } from "./family.ts";
 import { goOn } from "./go-on.ts";
 import type { Host } from "./host.ts";
 import { inLine } from "./in-line.ts";
+import { checked } from "./schema-checks.ts";
 import { stamp } from "./stamp.ts";
 import { StandingOutcome } from "./standing-outcome.ts";
 
@@ -72,7 +73,8 @@ async function attempt<T>(
 ): Promise<{ readonly result: T } | "moved"> {
   const { runId, caller } = command;
   const plan = await host.plans.byHash(before.workflowHash);
-  const decided = command.decide(before, plan, await command.evidence?.(before));
+  const evidence = await command.evidence?.(before);
+  const decided = await checked(() => command.decide(before, plan, evidence));
   const { events: drafts, audit: notes, refusal, grounds = [] } = "events" in decided ? decided : plainRuling(decided);
   const nowMs = host.nowMs();
   const stamping = { runId, nowMs, newId: host.newId };

@@ -10,6 +10,7 @@ import { answerOf, type EventAnswer, keyOf, type ReceivedEvent, recordOf } from 
 import { auditDraft, type Recorder, refused } from "./execute.ts";
 import { deliverHeld } from "./held-events.ts";
 import type { Host } from "./host.ts";
+import { checked } from "./schema-checks.ts";
 import { runsAbout } from "./waiting-runs.ts";
 import { writeRuns } from "./write-runs.ts";
 
@@ -106,7 +107,8 @@ async function deliverOrHold(
   { holdMs, record }: Delivering,
 ): Promise<SentEvent | Refusal> {
   const nowMs = host.nowMs();
-  const ruling = deliverEvent(await runsAbout(host, event.reach, event), event, nowMs);
+  const runs = await runsAbout(host, event.reach, event);
+  const ruling = await checked(() => deliverEvent(runs, event, nowMs));
   const writes = await writeRuns(host, [...ruling.delivered, ...ruling.expired]);
   const answer = ruling.refusal === undefined ? delivered(event, ruling, writes) : held(event, nowMs, holdMs);
   if (answer === undefined && writes.size === 0) throw ruling.refusal;

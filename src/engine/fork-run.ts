@@ -11,6 +11,7 @@ import { beginBranch, copyHistory } from "./decide/fork-run.ts";
 import { auditDraft, type Recorder, refused, visibleRun } from "./execute.ts";
 import { hideSecrets } from "./hide-secrets.ts";
 import type { Host } from "./host.ts";
+import { checked } from "./schema-checks.ts";
 import { stamp } from "./stamp.ts";
 import { readLog } from "./stored-log.ts";
 import { refuseRecorded } from "./tapes/read-only.ts";
@@ -123,7 +124,7 @@ async function begun(host: Host, from: ForkedFrom, history: readonly RunEvent[],
   const overlay = request.runOptionsOverlay ?? {};
   if (overlay.configurable?.mockProvider !== undefined) throw new AppError("mock_provider_forbidden");
   const plan = await host.plans.byHash(copied.run.workflowHash);
-  const begins = beginBranch(plan, copied.run, overlay, host.limits);
+  const begins = await checked(() => beginBranch(plan, copied.run, overlay, host.limits));
   const drafts = begins.map((draft) => hideSecrets(draft, plan.definition, host.scrubber));
   if (drafts.length === 0) return copied;
   const { run, events } = stamp(copied.run, drafts, { runId, nowMs: Date.parse(from.at), newId: host.newId });

@@ -3,6 +3,7 @@ import { activeNodes, type Run } from "../protocol/run.ts";
 import { isTerminal } from "../protocol/run-status.ts";
 import type { Plan } from "./decide/plan.ts";
 import type { Host } from "./host.ts";
+import { checkedTurn } from "./schema-checks.ts";
 import { childPlansOf } from "./start-child.ts";
 import { type Turn, takeTurn } from "./turn.ts";
 
@@ -18,7 +19,8 @@ export async function goOn(host: Host, plan: Plan, run: Run): Promise<Turn | und
   const ready = active.some(([, { status }]) => status === "resumed");
   if (!ready || active.some(([, { status }]) => status === "executing")) return undefined;
   try {
-    const turn = takeTurn(host, plan, run, [], new Map(), await childPlansOf(host, run, plan));
+    const childPlans = await childPlansOf(host, run, plan);
+    const turn = await checkedTurn(() => takeTurn(host, plan, run, [], new Map(), childPlans));
     return turn.launches.length === 0 && !turn.events.some(waitsForEvent) ? turn : undefined;
   } catch {
     // What is wrong with the run is the worker's to find out and report; the decision stands.

@@ -3,7 +3,9 @@ import { closestTo } from "../protocol/closest-to.ts";
 import { AppError } from "../protocol/errors.ts";
 import type { Caller, Visibility } from "../protocol/identity.ts";
 import { instantMs } from "../protocol/instant.ts";
+import { reservedProblem } from "../protocol/reserved-names.ts";
 import type { RoleTable } from "../protocol/scopes.ts";
+import type { Membership } from "../store/gates.ts";
 import type { KeyRecord, Unit } from "../store/store.ts";
 import { hashOfKey, newApiKey } from "./api-key.ts";
 import { bindingAfter } from "./binding-after.ts";
@@ -32,8 +34,15 @@ export type KeyHost = Pick<Host, "store" | "nowMs" | "newId" | "checkpointer">;
  * its other keys too, and the caller must be one who could have granted the old ones as well as the new. So it is with
  * groups, of which somebody new has none.
  */
-export async function createKey(host: KeyHost, caller: Caller, request: CreateKeyRequest): Promise<CreateKeyResponse> {
+export async function createKey(
+  host: KeyHost,
+  caller: Caller,
+  request: CreateKeyRequest,
+  record: Recorder<CreateKeyResponse> = () => undefined,
+): Promise<CreateKeyResponse> {
   const { principal, label } = request;
+  const reserved = reservedProblem(principal);
+  if (reserved !== undefined) throw new AppError("validation_error", { problem: `principal: ${reserved}` });
   const kind = grantedKind(caller, request.kind);
   const nowMs = host.nowMs();
   const place = placeOf(caller, request.workspace);
@@ -54,7 +63,6 @@ export async function createKey(host: KeyHost, caller: Caller, request: CreateKe
   const binding = bindingAfter(place, principal, wish);
   const key = newApiKey();
   const keyId = host.newId("key");
-  const hash = hashOfKey(key);
   const details = {
     principal,
     kind,
@@ -64,30 +72,45 @@ export async function createKey(host: KeyHost, caller: Caller, request: CreateKe
     ...(place.workspace === undefined ? {} : { workspace: place.workspace }),
     ...(expiresAtMs === undefined ? {} : { expiresAt: new Date(expiresAtMs).toISOString() }),
   };
+  const made = {
+    ...place,
+    keyId,
+    hash: hashOfKey(key),
+    principal,
+    kind,
+    scopes,
+    createdAtMs: nowMs,
+    ...(label === undefined ? {} : { label }),
+    ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
+  };
+  const held = await membershipAfter(host, place, principal, {
+    roles: roles ?? before?.roles ?? [],
+    groups: request.groups ?? before?.groups ?? [],
+  });
+  const response = { key, info: keyInfo({ ...made, ...held }) };
+  const outcome = record(response);
   await commitKeys(host, {
     tenant: place.tenant,
-    keys: [
-      {
-        type: "put",
-        key: {
-          ...place,
-          keyId,
-          hash,
-          principal,
-          kind,
-          scopes,
-          createdAtMs: nowMs,
-          ...(label === undefined ? {} : { label }),
-          ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
-        },
-      },
-    ],
+    keys: [{ type: "put", key: made }],
     ...(binding === undefined ? {} : { roles: [binding] }),
     audit: [auditDraft(caller, nowMs, keyId, { action: "key.created", details })],
+    ...(outcome === undefined ? {} : { idempotency: outcome }),
   });
-  const stored = await host.store.findKey(hash);
-  if (stored === undefined) throw new Error(`key ${keyId} vanished after it was stored`);
-  return { key, info: keyInfo(stored) };
+  return response;
+}
+
+/** What a principal has in a place: what it is given there, and what it has in the whole tenant. */
+export async function membershipAfter(
+  { store }: Pick<KeyHost, "store">,
+  { tenant, workspace }: Visibility,
+  principal: string,
+  given: Membership,
+): Promise<Membership> {
+  const wide = workspace === undefined ? { roles: [], groups: [] } : await store.membershipOf({ tenant }, principal);
+  return {
+    roles: [...new Set([...wide.roles, ...given.roles])],
+    groups: [...new Set([...wide.groups, ...given.groups])],
+  };
 }
 
 export async function listKeys(host: KeyHost, caller: Caller): Promise<{ keys: KeyInfo[] }> {

@@ -12,7 +12,7 @@ import {
   requireOwnerLeft,
   requireWithinKey,
 } from "./grants.ts";
-import { commitKeys, type KeyHost, placeOf, tableWith, visibilityOf } from "./keys.ts";
+import { commitKeys, type KeyHost, membershipAfter, placeOf, tableWith, visibilityOf } from "./keys.ts";
 
 /**
  * Those who have keys that the caller sees, by name. Without a workspace, a principal has all that any of these keys
@@ -73,11 +73,8 @@ export async function setPrincipal(host: KeyHost, command: SetPrincipal): Promis
   if (roles !== undefined) await requireOwnerLeft(host, place, principal, roles);
 
   const binding = bindingAfter(place, principal, request);
-  const wide = place.workspace === undefined ? NOTHING : await store.membershipOf({ tenant: place.tenant }, principal);
-  const after = {
-    roles: unique([...wide.roles, ...(roles ?? before.roles)]),
-    groups: unique([...wide.groups, ...(groups ?? before.groups)]),
-  };
+  const given = { roles: roles ?? before.roles, groups: groups ?? before.groups };
+  const after = await membershipAfter(host, place, principal, given);
   const info = infoOf(principal, keys, after);
   const outcome = record(info);
   const nowMs = host.nowMs();
@@ -94,8 +91,6 @@ export async function setPrincipal(host: KeyHost, command: SetPrincipal): Promis
   });
   return info;
 }
-
-const NOTHING: Membership = { roles: [], groups: [] };
 
 function infoOf(principal: string, keys: readonly KeyRecord[], { roles, groups }: Membership): PrincipalInfo {
   const workspaces = unique(keys.flatMap((key) => key.workspace ?? [])).sort();

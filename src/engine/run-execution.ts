@@ -12,6 +12,7 @@ import { hasLine, inLine } from "./in-line.ts";
 import { thrown } from "./node-call.ts";
 import type { Beside, NodeOutcome } from "./node-type.ts";
 import { replayTurn } from "./replay/replay-turn.ts";
+import { checkedTurn } from "./schema-checks.ts";
 import { childPlansOf } from "./start-child.ts";
 import { counts, type Finished, type Launch, type Noted, type Turn, takeTurn } from "./turn.ts";
 
@@ -161,7 +162,7 @@ export class RunExecution {
     const executing = new Map([...this.#attempts].map(([nodeId, { attempt }]) => [nodeId, attempt]));
     const deciding = finished.map(({ outcome }) => outcome);
     const childPlans = await childPlansOf(this.#host, run, plan, deciding);
-    return takeTurn(this.#host, plan, run, finished, executing, childPlans, notes);
+    return checkedTurn(() => takeTurn(this.#host, plan, run, finished, executing, childPlans, notes));
   }
 
   /** A run that is due although there is nothing to do would be claimed again at once, and for ever. */

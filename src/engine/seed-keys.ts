@@ -1,6 +1,7 @@
 import type { KeyFileEntry } from "../protocol/api.ts";
 import { AppError } from "../protocol/errors.ts";
 import { instantMs } from "../protocol/instant.ts";
+import { reservedProblem } from "../protocol/reserved-names.ts";
 import type { KeyRecord, RoleBinding, Unit } from "../store/store.ts";
 import { hashOfKey } from "./api-key.ts";
 import type { KeyHost } from "./keys.ts";
@@ -18,6 +19,7 @@ export async function seedKeys(host: KeyHost, entries: readonly KeyFileEntry[]):
   refuseRepeats(hashes);
   // Before anything is written: a file is taken as a whole or not at all.
   for (const entry of entries) expiryOf(entry);
+  await refuseReserved(host, entries, hashes);
   const bindings = bindingsOf(entries);
   const begins = await someLogBegins(host, entries);
   for (let i = 0; i < entries.length; i += MANY_AT_ONCE) {
@@ -31,6 +33,19 @@ export async function seedKeys(host: KeyHost, entries: readonly KeyFileEntry[]):
   }
   // A sweep treats a log without a checkpoint as due at once; one for all tenants is cheaper than one for each.
   if (begins) await host.checkpointer?.sweep().catch(() => {});
+}
+
+/** Keys of such names that are in the database already stay. */
+async function refuseReserved(
+  { store }: Pick<KeyHost, "store">,
+  entries: readonly KeyFileEntry[],
+  hashes: readonly string[],
+): Promise<void> {
+  for (const [i, { principal }] of entries.entries()) {
+    const problem = reservedProblem(principal);
+    if (problem === undefined || (await store.findKey(hashes[i] ?? "")) !== undefined) continue;
+    throw new AppError("validation_error", { problem: `the principal of key ${i + 1} in the file: ${problem}` });
+  }
 }
 
 async function seedKey(host: KeyHost, entry: KeyFileEntry, hash: string, binding: RoleBinding): Promise<void> {

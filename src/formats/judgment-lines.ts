@@ -4,6 +4,7 @@ import { AppError } from "../protocol/errors.ts";
 import { instantMs } from "../protocol/instant.ts";
 import { JUDGMENT_FORMAT, JUDGMENT_VERSION, Judgment, JudgmentEnd, JudgmentHeader } from "../protocol/judgment-file.ts";
 import { matches, problemsOf } from "../protocol/schema.ts";
+import { repeatedMember } from "./json/repeated-member.ts";
 
 /** docs/formats/judgments.md describes the lines. */
 export function headerLine(filter: AnnotationFilter): string {
@@ -65,10 +66,17 @@ export async function* readJudgments(lines: AsyncIterable<string>): AsyncGenerat
   for await (const text of lines) {
     line += 1;
     if (text.trim() === "") continue;
-    const entry = reader.take(jsonOf(text), line);
-    if (entry !== undefined) yield entry;
+    const value = jsonOf(text);
+    const entry = reader.take(value, line);
+    const repeated = repeatedMember(text, value);
+    if (repeated !== undefined && entry === undefined) throw unsupported(line, twice(repeated));
+    if (entry !== undefined) yield repeated === undefined ? entry : { line, problem: twice(repeated) };
   }
   reader.finish();
+}
+
+function twice(name: string): string {
+  return `it has the member ${JSON.stringify(name)} twice`;
 }
 
 /** Undefined, which no line may be, for what is no JSON. */

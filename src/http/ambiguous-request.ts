@@ -6,6 +6,7 @@ import type { IncomingMessage } from "node:http";
  */
 export function ambiguityOf({ headers, httpVersion, rawHeaders }: IncomingMessage): string | undefined {
   if (headers.host === undefined && httpVersion === "1.1") return "HTTP/1.1 asks for a Host header";
+  if (rawHeaders.length > 2 * HEADER_LINES_MAX) return `it has more than ${HEADER_LINES_MAX} header lines`;
   let hosts = 0;
   let credentials = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -17,5 +18,7 @@ export function ambiguityOf({ headers, httpVersion, rawHeaders }: IncomingMessag
   return credentials > 1 ? "it has more than one Authorization header" : undefined;
 }
 
+/** Far more than clients and the proxies in front of them send. */
+const HEADER_LINES_MAX = 500;
 const HOST = "host";
 const CREDENTIAL = "authorization";

@@ -6,6 +6,7 @@ import { AppError } from "../protocol/errors.ts";
 import type { IdempotencyKey, IdempotencyOutcome, IdempotencyRecord } from "../store/store.ts";
 import { errorReply, isForClient } from "./errors.ts";
 import type { Reply } from "./handler.ts";
+import { openReply, sealReply } from "./seal-reply.ts";
 import { serialise, type Written } from "./send.ts";
 
 /** A request under its idempotency key. */
@@ -13,6 +14,8 @@ export interface Keyed extends IdempotencyKey {
   readonly digest: string;
   /** Names the pending claim, where one is made. */
   readonly leaseOwner?: string;
+  /** The API key that recorded replies are sealed with, where they hold a secret. */
+  readonly sealedWith?: string;
 }
 
 const KEY = /^[\x21-\x7e]{1,255}$/;
@@ -87,7 +90,8 @@ function claim(host: Host, keyed: Keyed, leaseOwner: string): Promise<Idempotenc
 function replay(record: IdempotencyRecord, keyed: Keyed): Written {
   if (record.digest !== keyed.digest) throw new AppError("idempotency_key_mismatch");
   if (record.response === undefined) throw new AppError("idempotency_in_flight", { retryAfter: 1 });
-  const { status, headers, body } = record.response;
+  const { status, headers, body: stored } = record.response;
+  const body = keyed.sealedWith === undefined ? stored : openReply(stored, keyed.sealedWith);
   const { "content-type": contentType = "application/json", ...own } = headers;
   return { status, raw: body, contentType, headers: { ...own, "openwop-Idempotent-Replay": "true" } };
 }
@@ -110,12 +114,13 @@ async function settle(
 
 export function outcomeOf(
   host: Host,
-  { tenant, operation, key, digest, leaseOwner }: Keyed,
+  { tenant, operation, key, digest, leaseOwner, sealedWith }: Keyed,
   reply: Written,
   state: "completed" | "terminal-failure" = "completed",
 ): IdempotencyOutcome {
-  const { body, contentType } = serialise(reply);
-  if (typeof body !== "string") throw new Error("only replies of text can be recorded under an idempotency key");
+  const { body: text, contentType } = serialise(reply);
+  if (typeof text !== "string") throw new Error("only replies of text can be recorded under an idempotency key");
+  const body = sealedWith === undefined ? text : sealReply(text, sealedWith);
   const nowMs = host.nowMs();
   return {
     tenant,

@@ -9,8 +9,8 @@ export const whoAmIRoute: Handler = (context) => {
 };
 
 export const createKeyRoute: Handler = async (context) => {
-  const json = await createKey(context.host, callerOf(context), context.body as CreateKeyRequest);
-  return { status: 201, json };
+  const record = context.recorder(created);
+  return created(await createKey(context.host, callerOf(context), context.body as CreateKeyRequest, record));
 };
 
 export const listKeysRoute: Handler = async (context) => ok(await listKeys(context.host, callerOf(context)));
@@ -20,6 +20,10 @@ export const revokeKeyRoute: Handler = async (context) => {
   const caller = callerOf(context);
   return ok(await revokeKey(host, { caller, keyId: params["keyId"] ?? "", record: context.recorder(ok) }));
 };
+
+function created(json: unknown): Reply {
+  return { status: 201, json };
+}
 
 function ok(json: unknown): Reply {
   return { status: 200, json };

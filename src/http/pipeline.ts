@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { bearerOf } from "../engine/authenticate.ts";
 import { visibleRun } from "../engine/execute.ts";
 import type { Host } from "../engine/host.ts";
 import { noteDenial } from "../engine/note-denial.ts";
@@ -202,12 +203,15 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
       operation: `${operation.method} ${fillPath(operation.path, params)}${place}`,
       key: checkedKey(String(header)),
       digest: digestOf(body.value, dedup === undefined ? undefined : String(dedup), asker(caller)),
+      ...(operation.sealsReply === true ? { sealedWith: bearerOf(request.headers.authorization) ?? "" } : {}),
       ...(idempotent === "many" ? { leaseOwner: host.newId("req") } : {}),
     };
   }
 
   /** Who asks is part of an answer to a gate and of a judgment; the secret of a webhook is for whoever registered it. */
-  function asker({ principal }: Caller): string | undefined {
+  function asker({ principal, keyId }: Caller): string | undefined {
+    // Another key of the same principal could not open what was recorded.
+    if (operation.sealsReply === true) return keyId;
     return ASKER_MATTERS.includes(access) ? principal : undefined;
   }
 

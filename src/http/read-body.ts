@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import { exceedsLimits, type JsonLimits } from "../formats/json/json-limits.ts";
+import { repeatedMember } from "../formats/json/repeated-member.ts";
 import { AppError } from "../protocol/errors.ts";
 import { whereJsonBreaks } from "./json-syntax.ts";
 
@@ -110,6 +111,8 @@ export function parseBody(bytes: Buffer, limits: JsonLimits): Body {
   }
   const found = findUnusable(value);
   if (found !== undefined) refuse(`holds ${found.problem} at /${found.path.join("/")}`);
+  const repeated = repeatedMember(text, value);
+  if (repeated !== undefined) refuse(`has the member ${JSON.stringify(repeated)} twice in one object; send it once`);
   return { value, text };
 }
 

@@ -64,6 +64,8 @@ export function buildServer(deps: HttpDeps): FastifyInstance {
     },
   });
   app.server.maxConnections = settings.maxConnections;
+  // Node would leave out the lines beyond a number of them, also a second Authorization; `ambiguityOf` refuses such a request.
+  app.server.maxHeadersCount = 0;
   // Node's own answers to these two have no envelope. An expectation nobody knows may be ignored (RFC 9110, 10.1.1).
   app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
   app.server.on("connect", (_request, socket) => {

@@ -32,6 +32,10 @@ export const ERRORS = {
       "Paths under /v1/ are served in major version 1 of the protocol, and OpenWOP-Version asks for {version}. " +
       "Leave the header out, or send one of {protocolVersions}.",
   },
+  schema_too_large: {
+    status: 400,
+    message: "The schema cannot be used: {where} is too large, {problem}. Make it smaller. Nothing was stored.",
+  },
   INVALID_RESUME_VALUE: { status: 400, message: "The gate cannot take this answer: {problem}. The run still waits." },
   webhook_url_rejected: { status: 400, message: "No delivery may go to this URL: {problem}." },
   judgment_format_unsupported: {
@@ -232,6 +236,13 @@ export const ERRORS = {
     retry: true,
   },
   capability_not_provided: { status: 501, message: "This host does not provide {capability}." },
+  schema_check_timeout: {
+    status: 503,
+    message:
+      "Checking a value against its JSON Schema took too long. Nothing was changed. Try again, or simplify the schema.",
+    retryAfterSeconds: 5,
+    retry: true,
+  },
   unavailable: { status: 503, message: "{reason}. Try again.", retryAfterSeconds: 1, retry: true },
   // Raised inside the process or by the command line; they reach no client over HTTP as themselves.
   lease_lost: { status: 500, message: "Another worker holds run {runId} now.", retry: true },

@@ -19,9 +19,11 @@ export const KEY_OPERATIONS = {
     summary: "Make an API key in the caller's tenant. The key is shown once.",
     access: "keys:manage",
     body: CreateKeyRequest,
-    // A replayed answer would have to keep the key itself; so this route takes no Idempotency-Key.
+    idempotent: "one",
+    // The answer is the key itself: it is recorded only as what the caller's own API key opens.
+    sealsReply: true,
     success: { status: 201, schema: CreateKeyResponse },
-    errors: [...PROTECTED, ...BODY],
+    errors: [...PROTECTED, ...BODY, ...KEYED],
   },
   listKeys: {
     method: "GET",

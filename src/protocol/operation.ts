@@ -38,6 +38,8 @@ export interface Operation {
   readonly takesPack?: true;
   /** Present on routes that change something: `Idempotency-Key` is honoured. `many` makes several commits. */
   readonly idempotent?: "one" | "many";
+  /** The answer holds a secret: it is recorded sealed with the caller's API key, and replayed to that key only. */
+  readonly sealsReply?: true;
   readonly success: {
     readonly status: number;
     /** Of an answer in JSON. */

@@ -7,6 +7,8 @@ export interface Keys {
   listKeys(visible: Visibility): Promise<KeyRecord[]>;
   /** Roles a workspace defines beside the built-in ones. */
   customRoles(tenant: string, workspace: string | undefined): Promise<Record<string, readonly string[]>>;
+  /** Roles that are defined in exactly this workspace, or tenant-wide when there is none. */
+  ownRoles(tenant: string, workspace: string | undefined): Promise<Record<string, readonly string[]>>;
   hasKeys(): Promise<boolean>;
   /** Read anew each time: eligibility is decided by what holds now. Empty for somebody unknown. */
   membershipOf(visible: Visibility, principal: string): Promise<Membership>;

@@ -1,5 +1,6 @@
 import { compileSchema } from "../../engine/decide/json-schema.ts";
 import type { EffectContext, EffectNodeType, NodeContext, NodeOutcome } from "../../engine/node-type.ts";
+import { checked } from "../../engine/schema-checks.ts";
 import type { Interrupt } from "../../protocol/interrupt.ts";
 import { visitOf } from "../../protocol/run.ts";
 import { type Static, Type } from "../../protocol/schema.ts";
@@ -138,7 +139,8 @@ async function ratified(context: NodeContext, data: Interrupt["data"], { agents 
   const result = value["result"] ?? null;
   const versions = await agents.versionsOf(context.run.owner, answer.agentId);
   const { returnSchema } = versions.find(({ version }) => version === answer.agentVersion) ?? {};
-  const problems = returnSchema === undefined ? [] : compileSchema(returnSchema, "return schema")(result);
+  const problems =
+    returnSchema === undefined ? [] : await checked(() => compileSchema(returnSchema, "return schema")(result));
   if (problems.length > 0) {
     const message = `What was answered in place of agent ${answer.agentId} is not as its return schema has it.`;
     return { type: "failed", error: { code: RETURN_VIOLATION, message } };

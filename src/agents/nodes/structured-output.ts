@@ -1,5 +1,7 @@
 import { compileSchema } from "../../engine/decide/json-schema.ts";
+import { registeredSchema } from "../../engine/decide/schema-limits.ts";
 import type { EffectContext, EffectNodeType, NodeOutcome } from "../../engine/node-type.ts";
+import { checked } from "../../engine/schema-checks.ts";
 import { ENVELOPE_ATTEMPTS, type EnvelopeFlaw, TRUNCATION_BUDGET_MULTIPLIER } from "../../protocol/envelope-events.ts";
 import type { EventDraft } from "../../protocol/events.ts";
 import type { RunErrorCode } from "../../protocol/run-errors.ts";
@@ -28,7 +30,7 @@ export function structuredOutput(host: AgentHost, desk: () => PromptDesk): Effec
     ...promptNode("core.ai.structuredOutput", Config),
     summary: "Asks a model for a value that a JSON Schema describes.",
     check: (config) => {
-      compileSchema((config as Config).outputSchema, "outputSchema");
+      registeredSchema((config as Config).outputSchema, "outputSchema");
       return undefined;
     },
     async execute(context): Promise<NodeOutcome> {
@@ -48,7 +50,8 @@ export function structuredOutput(host: AgentHost, desk: () => PromptDesk): Effec
         const { answer } = said;
         if (answer.type === "refused") return declined(about, said);
         // The one call for the form alone that comes to nothing leaves what was said before it.
-        const flaw = flawOf(answer, outputSchema) ?? (answer.type === "failed" ? prose : undefined);
+        const flaw =
+          (await checked(() => flawOf(answer, outputSchema))) ?? (answer.type === "failed" ? prose : undefined);
         if (answer.type === "failed" && flaw === undefined) return { type: "failed", error: errorOf(host, answer) };
         await tellOf(about, said, flaw);
         if (flaw === undefined) return given(host, answer);

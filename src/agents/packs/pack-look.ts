@@ -1,7 +1,8 @@
 import { isUtf8 } from "node:buffer";
-import { compileSchema } from "../../engine/decide/json-schema.ts";
+import { registeredSchema } from "../../engine/decide/schema-limits.ts";
 import { canonicalJson } from "../../formats/canonical-json.ts";
 import { exceedsLimits } from "../../formats/json/json-limits.ts";
+import { repeatedMember } from "../../formats/json/repeated-member.ts";
 import type { Scrubber } from "../../formats/scrub.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { PackProblem } from "./check-pack.ts";
@@ -108,11 +109,12 @@ function pathOf(ref: string): string | undefined {
 function schemaProblem(value: unknown): string | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return "is not a JSON Schema";
   try {
-    compileSchema(value as JsonObject, "it");
+    registeredSchema(value as JsonObject, "it");
     return undefined;
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    return String(error.details["problem"]).replace(/^it /, "");
+    const problem = String(error.details["problem"]).replace(/^it /, "");
+    return error.code === "schema_too_large" ? `is too large: ${problem}` : problem;
   }
 }
 
@@ -138,6 +140,8 @@ export function jsonOf(bytes: Uint8Array | undefined): { readonly value: unknown
   } catch {
     return { problem: "is not JSON" };
   }
+  const repeated = repeatedMember(text, value);
+  if (repeated !== undefined) return { problem: `has the member ${JSON.stringify(repeated)} twice in one object` };
   try {
     // What has no canonical form has no hash.
     canonicalJson(value);

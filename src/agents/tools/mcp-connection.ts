@@ -4,6 +4,7 @@ import { childEnvironment, type Ours } from "../../engine/programs/child-environ
 import type { McpServer } from "../bindings-file-schema.ts";
 import { cappedFetch } from "./capped-fetch.ts";
 import { ProgramTransport } from "./program-transport.ts";
+import { toolResults } from "./tool-results.ts";
 
 export interface McpWorld {
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -61,7 +62,7 @@ export async function connect(
 ): Promise<Connected> {
   // Loaded with the first connection: most of what Assay does needs none of it.
   const { Client: McpClient } = await import("@modelcontextprotocol/sdk/client/index.js");
-  const client = new McpClient({ name: "assay", version: world.version });
+  const client = new McpClient({ name: "assay", version: world.version }, { jsonSchemaValidator: toolResults });
   const transport = await transportOf(server, world, settings);
   const close = async () => {
     await client.close().catch(() => {});

@@ -1,6 +1,7 @@
 import { AppError } from "../../protocol/errors.ts";
 import type { GateRules } from "../../protocol/gate-rules.ts";
 import { APPROVAL_ACTIONS, type ApprovalAction } from "../../protocol/interrupt.ts";
+import { reservedProblem } from "../../protocol/reserved-names.ts";
 import { matches, problemsOf, Type } from "../../protocol/schema.ts";
 
 /** What somebody answers at a plain gate, whatever of the accepted forms it came in. */
@@ -72,6 +73,8 @@ export function plainAnswer(value: unknown, rules: GateRules): PlainAnswer {
     const [first] = problemsOf(form, given);
     refuse(`resumeValue${first?.path ?? ""} ${first?.problem ?? "does not match its action"}`);
   }
+  const reserved = typeof given["voter"] === "string" ? reservedProblem(given["voter"]) : undefined;
+  if (reserved !== undefined) refuse(`resumeValue.voter: ${reserved}`);
   return answerOf(action as ApprovalAction, given);
 }
 

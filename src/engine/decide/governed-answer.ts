@@ -1,5 +1,6 @@
 import { AppError } from "../../protocol/errors.ts";
 import type { Interrupt } from "../../protocol/interrupt.ts";
+import { reservedProblem } from "../../protocol/reserved-names.ts";
 import { matches, problemsOf, Type } from "../../protocol/schema.ts";
 import { compileSchema } from "./json-schema.ts";
 
@@ -33,6 +34,8 @@ export function governedAnswer(value: unknown, { resumeSchema }: Pick<Interrupt,
     refuse(`resumeValue${first?.path ?? ""} ${first?.problem ?? "must be { decision, reason? }"}`);
   }
   const { override, voter, ...rest } = given as Readonly<Record<string, unknown>>;
+  const reserved = typeof voter === "string" ? reservedProblem(voter) : undefined;
+  if (reserved !== undefined) refuse(`resumeValue.voter: ${reserved}`);
   const [problem] = resumeSchema === undefined ? [] : problemsWith(resumeSchema, rest);
   if (problem !== undefined) refuse(`resumeValue${problem.path} ${problem.problem}`);
   const { decision, reason } = rest as { decision: GovernedAnswer["decision"]; reason?: string };
@@ -66,7 +69,8 @@ function withDecision(value: unknown): unknown {
 function problemsWith(schema: Readonly<Record<string, unknown>>, value: unknown) {
   try {
     return compileSchema(schema, "resumeSchema")(value);
-  } catch {
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
     return [{ path: "", problem: "cannot be checked: the gate's resumeSchema is not usable" }];
   }
 }

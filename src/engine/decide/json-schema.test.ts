@@ -72,3 +72,46 @@ test("a large pattern is not searched for in a large text, and that is no match 
   expect(compileSchema({ not: { pattern } }, "schema")(text)).toHaveLength(1);
   expect(compileSchema({ pattern }, "schema")(`${"a".repeat(500)}${"0".repeat(500)}`)).toEqual([]);
 });
+
+test("an enumeration of thousands of objects is searched once for each item, not once for each pair", () => {
+  const members = Array.from({ length: 5000 }, (_, i) => ({ id: i, of: { name: "x" } }));
+  const check = compileSchema({ items: { enum: members } }, "schema");
+  const items = Array.from({ length: 10_000 }, (_, i) => ({ of: { name: "x" }, id: i % 5000 }));
+  // In pairs it would be 50 million comparisons, ten times what one check may take.
+  expect(check(items)).toEqual([]);
+  expect(check([...items, { id: 1 }])).toMatchObject([{ path: "/10000", problem: expect.stringContaining("allowed") }]);
+});
+
+test("a constant, and lists of alternatives, are charged for each value that they are compared with", () => {
+  const large = Array.from({ length: 2000 }, (_, i) => i);
+  const alternatives = Array.from({ length: 50 }, (_, i) => ({ const: [...large, i] }));
+  const problem = expect.stringContaining("too much work");
+  const values = Array.from({ length: 200 }, () => [...large, "no"]);
+  expect(compileSchema({ items: { anyOf: [...alternatives, true] } }, "schema")(values)).toMatchObject([{ problem }]);
+  expect(compileSchema({ items: { oneOf: [...alternatives, true] } }, "schema")(values)).toMatchObject([{ problem }]);
+});
+
+test("names that every object has are not taken for members", () => {
+  const check = compileSchema({ required: ["constructor"], properties: { toString: { type: "string" } } }, "schema");
+  expect(check({})).toMatchObject([{ problem: "must have required property 'constructor'" }]);
+  expect(check({ constructor: 1 })).toEqual([]);
+});
+
+test("a value may be held to the schema of schemas", () => {
+  const check = compileSchema({ $ref: "https://json-schema.org/draft/2020-12/schema" }, "schema");
+  expect(check({ type: "object" })).toEqual([]);
+  expect(check({ type: "thing" })).toHaveLength(1);
+});
+
+test("a dynamic reference leads to the outermost schema of its name", () => {
+  const tree = { $id: "tree", $dynamicAnchor: "node", properties: { children: { items: { $dynamicRef: "#node" } } } };
+  const strict = { $id: "strict", $dynamicAnchor: "node", $ref: "tree", unevaluatedProperties: false, $defs: { tree } };
+  const check = compileSchema(strict, "schema");
+  expect(check({ children: [{ children: [] }] })).toEqual([]);
+  expect(check({ children: [{ childen: [] }] })).toMatchObject([{ path: "/children/0" }]);
+});
+
+test("a schema of another draft is refused by its name", () => {
+  const schema = { $schema: "http://json-schema.org/draft-07/schema#" };
+  expect(() => compileSchema(schema, "schema")).toThrow(/\$schema must be .*2020-12/);
+});

@@ -1,34 +1,52 @@
 import { RE2JS } from "re2js";
 import { AppError } from "../../protocol/errors.ts";
 import { TooCostly } from "./too-costly.ts";
+import type { WorkBudget } from "./work-budget.ts";
 
 const compiled = new Map<string, RE2JS>();
 const CACHE_MAX = 1000;
 
 /** States of the pattern times characters of the text: what a search may take at most, some tenths of a second. */
-const WORK_MAX = 10_000_000;
+const WORK_MAX = 2_000_000;
+
+/** A search costs so many states times characters for one unit of a budget. */
+const STEPS_PER_UNIT = 2;
+
+export interface Pattern {
+  /** Whether the text has a match. The search is charged to the budget, where there is one. */
+  (text: string, budget?: WorkBudget): boolean;
+  /** The size of the pattern as a program. */
+  readonly states: number;
+}
 
 /**
  * Patterns written by workflow authors run on RE2: linear time whatever the input, so nobody can stop a host with
  * one. Throws `validation_error` for what RE2 does not take (back references, look-around). A search throws `TooCostly`
  * where a pattern of thousands of states meets a text of hundreds of thousands of characters.
  */
-export function compilePattern(source: string): (text: string) => boolean {
-  let pattern = compiled.get(source);
-  if (!pattern) {
-    try {
-      pattern = RE2JS.compile(source);
-    } catch {
-      throw new AppError("validation_error", {
-        problem: `the pattern ${JSON.stringify(source.slice(0, 100))} is not one RE2 accepts`,
-      });
-    }
-    if (compiled.size >= CACHE_MAX) compiled.clear();
-    compiled.set(source, pattern);
-  }
-  const found = pattern;
-  return (text) => {
-    if (found.programSize() * text.length > WORK_MAX) throw new TooCostly("the pattern is too large for this text");
-    return found.matcher(text).find();
+export function compilePattern(source: string): Pattern {
+  const program = programOf(source);
+  const states = program.programSize();
+  const test = (text: string, budget?: WorkBudget): boolean => {
+    const steps = states * text.length;
+    if (steps > WORK_MAX) throw new TooCostly("the pattern is too large for this text");
+    budget?.charge(1 + Math.floor(steps / STEPS_PER_UNIT));
+    return program.matcher(text).find();
   };
+  return Object.assign(test, { states });
+}
+
+function programOf(source: string): RE2JS {
+  const known = compiled.get(source);
+  if (known !== undefined) return known;
+  try {
+    const program = RE2JS.compile(source);
+    if (compiled.size >= CACHE_MAX) compiled.clear();
+    compiled.set(source, program);
+    return program;
+  } catch {
+    throw new AppError("validation_error", {
+      problem: `the pattern ${JSON.stringify(source.slice(0, 100))} is not one RE2 accepts`,
+    });
+  }
 }

@@ -2,3 +2,6 @@
 export class TooCostly extends Error {
   override readonly name = "TooCostly";
 }
+
+/** The units of a budget are spent; with a greater budget the check might have come to an end. */
+export class OutOfWork extends TooCostly {}

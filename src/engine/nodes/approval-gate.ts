@@ -2,7 +2,7 @@ import { timedOutText } from "../../protocol/gate-rules.ts";
 import { AUTH_REQUIRED, REJECTION_POLICIES } from "../../protocol/interrupt.ts";
 import { Actions, APPROVER_FIELDS } from "../../protocol/interrupt-data.ts";
 import { type Static, Type } from "../../protocol/schema.ts";
-import { compileSchema } from "../decide/json-schema.ts";
+import { registeredSchema } from "../decide/schema-limits.ts";
 import type { NodeOutcome, NodeType } from "../node-type.ts";
 import type { Answer } from "../suspension.ts";
 import {
@@ -59,7 +59,7 @@ export const approvalGate: NodeType = {
 function problemWith(config: Readonly<Record<string, unknown>>): string | undefined {
   const { resumeSchema } = config as Config;
   // Throws what is wrong with it.
-  if (resumeSchema !== undefined) compileSchema(resumeSchema, "its resumeSchema");
+  if (resumeSchema !== undefined) registeredSchema(resumeSchema, "its resumeSchema");
   return misplaced(config, false) ?? unreachable(config as Config);
 }
 

@@ -1,7 +1,7 @@
 import { AUTH_REQUIRED } from "../../protocol/interrupt.ts";
 import { Questions } from "../../protocol/interrupt-data.ts";
 import { type Static, Type } from "../../protocol/schema.ts";
-import { compileSchema } from "../decide/json-schema.ts";
+import { registeredSchema } from "../decide/schema-limits.ts";
 import type { NodeType } from "../node-type.ts";
 import { DEADLINE_FIELDS, timeoutOf } from "./gate-config.ts";
 
@@ -27,7 +27,7 @@ export const clarificationGate: NodeType = {
       if (ids.has(id)) return `asks two questions with id "${id}"`;
       ids.add(id);
       // Throws what is wrong with it.
-      if (schema !== undefined) compileSchema(schema, `the schema of question "${id}"`);
+      if (schema !== undefined) registeredSchema(schema, `the schema of question "${id}"`);
     }
     return undefined;
   },

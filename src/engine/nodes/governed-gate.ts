@@ -2,7 +2,7 @@ import { NamedEvidence, vagueEvidence } from "../../protocol/evidence.ts";
 import { AUTH_REQUIRED } from "../../protocol/interrupt.ts";
 import { APPROVER_FIELDS, GOVERNED_FIELDS } from "../../protocol/interrupt-data.ts";
 import { matches, type Static, Type } from "../../protocol/schema.ts";
-import { compileSchema } from "../decide/json-schema.ts";
+import { registeredSchema } from "../decide/schema-limits.ts";
 import type { NodeType } from "../node-type.ts";
 import {
   ARTIFACT_FIELDS,
@@ -110,6 +110,6 @@ function problemWith(config: Readonly<Record<string, unknown>>): string | undefi
   if (vague !== undefined) return `has a requiredEval that ${vague}`;
   if (config["evidence"] !== undefined) return "has evidence outside requiredEval; write requiredEval.evidence";
   // Throws what is wrong with it.
-  if (resumeSchema !== undefined) compileSchema(resumeSchema, "its resumeSchema");
+  if (resumeSchema !== undefined) registeredSchema(resumeSchema, "its resumeSchema");
   return misplaced(config, true);
 }

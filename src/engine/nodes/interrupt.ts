@@ -1,7 +1,7 @@
 import { AUTH_REQUIRED, INTERRUPT_KINDS, type InterruptKind } from "../../protocol/interrupt.ts";
 import { INTERRUPT_DATA } from "../../protocol/interrupt-data.ts";
 import { matches, problemsOf, type Static, Type } from "../../protocol/schema.ts";
-import { compileSchema } from "../decide/json-schema.ts";
+import { registeredSchema } from "../decide/schema-limits.ts";
 import type { NodeOutcome, NodeType, Ports } from "../node-type.ts";
 import { DEADLINE_FIELDS, GOVERNED_GATE, misplaced, ResumeSchema, timeoutOf, unreachable } from "./gate-config.ts";
 
@@ -57,7 +57,7 @@ function failed(code: "interrupt_timeout" | "approval_rejected", message: string
 /** What inputs bring is only known later; what stands in the config is checked now. */
 function problemWith(config: Readonly<Record<string, unknown>>, ports: Ports): string | undefined {
   const { kind, data = {}, resumeSchema } = config as Config;
-  if (resumeSchema !== undefined) compileSchema(resumeSchema, "its resumeSchema");
+  if (resumeSchema !== undefined) registeredSchema(resumeSchema, "its resumeSchema");
   if (kind === "approval") {
     if (data["gateId"] !== undefined) return `data.gateId belongs to ${GOVERNED_GATE}`;
     return wrongData(kind, data) ?? misplaced(data, false) ?? unreachable(data as Parameters<typeof unreachable>[0]);

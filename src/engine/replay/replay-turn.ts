@@ -10,6 +10,7 @@ import { nextSteps } from "../decide/next-step.ts";
 import type { Plan } from "../decide/plan.ts";
 import type { Dispatching } from "../decide/settle-node.ts";
 import type { Host } from "../host.ts";
+import { checkedInPieces, type Piece } from "../schema-checks.ts";
 import { readLog } from "../stored-log.ts";
 import type { Turn } from "../turn.ts";
 import { type Suspending, Turning } from "../turning.ts";
@@ -26,11 +27,12 @@ export async function replayTurn(host: Host, plan: Plan, before: Run): Promise<T
   if (from === undefined) throw new Error(`run ${before.runId} is not a replay`);
   const events = await readLog(host.store, from.runId, from.sourceVersion);
   const record = () => new SourceRecord(from.runId, events, before.version);
-  const turn =
-    (await beyondCancellation(new ReplayTurn(host, plan, before, from, record()))) ??
-    new ReplayTurn(host, plan, before, from, record());
-  await turn.go();
-  return { run: turn.run, events: turn.events, launches: [], children: [] };
+  return checkedInPieces(async (piece) => {
+    const newTurn = () => new ReplayTurn(host, plan, before, from, record(), piece);
+    const turn = (await beyondCancellation(newTurn())) ?? newTurn();
+    await turn.go();
+    return { run: turn.run, events: turn.events, launches: [], children: [] };
+  });
 }
 
 /**
@@ -50,6 +52,7 @@ class ReplayTurn extends Turning {
   readonly #from: ForkedFrom;
   readonly #source: SourceRecord;
   readonly #steps: StepBatches;
+  readonly #piece: Piece;
   /** The event of the source that is next while the replay keeps step with it. */
   #next: number;
   #inStep = true;
@@ -60,10 +63,11 @@ class ReplayTurn extends Turning {
   #until = Number.POSITIVE_INFINITY;
   #missedNewEffect = false;
 
-  constructor(host: Host, plan: Plan, run: Run, from: ForkedFrom, source: SourceRecord) {
+  constructor(host: Host, plan: Plan, run: Run, from: ForkedFrom, source: SourceRecord, piece: Piece) {
     super(host, plan, run);
     this.#from = from;
     this.#source = source;
+    this.#piece = piece;
     this.#steps = new StepBatches(plan);
     this.#next = run.version;
   }
@@ -96,8 +100,7 @@ class ReplayTurn extends Turning {
     for (let steps = 1; !isTerminal(this.run.status); steps++) {
       const { length } = this.events;
       const original = this.#original;
-      if (original === undefined) this.#goOn();
-      else this.#follow(original);
+      this.#piece(() => (original === undefined ? this.#goOn() : this.#follow(original)));
       if (this.events.length === length) throw new Error(`the replay ${this.run.runId} does not get on`);
       if (steps % STEPS_AT_ONCE === 0) await breathe();
     }

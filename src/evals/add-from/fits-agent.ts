@@ -1,5 +1,6 @@
 import type { Agents } from "../../agents/agents.ts";
 import { compileSchema } from "../../engine/decide/json-schema.ts";
+import { checked } from "../../engine/schema-checks.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { Visibility } from "../../protocol/identity.ts";
 import type { Expectation } from "./expected-of.ts";
@@ -20,12 +21,12 @@ export async function requireFit(
   if (agent === undefined) return;
   const { taskSchema, returnSchema } = agent;
   if (taskSchema !== undefined) {
-    const [problem] = compileSchema(taskSchema, "task schema")(input);
+    const [problem] = await checked(() => compileSchema(taskSchema, "task schema")(input));
     if (problem !== undefined) throw refuse(`${agentId} takes no such task: ${told(problem)}`);
   }
   if (returnSchema !== undefined) {
     const said = match.strategy === "json-match" ? match.value : answer;
-    const [problem] = compileSchema(returnSchema, "return schema")(said);
+    const [problem] = await checked(() => compileSchema(returnSchema, "return schema")(said));
     if (problem !== undefined) {
       throw refuse(`the correction is no answer that ${agentId} can give, by its return schema: ${told(problem)}`);
     }

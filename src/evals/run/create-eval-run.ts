@@ -5,6 +5,7 @@ import { beginRun, type CreateRun, checkMockProvider } from "../../engine/create
 import { compileSchema } from "../../engine/decide/json-schema.ts";
 import type { Host } from "../../engine/host.ts";
 import { checkUrl } from "../../engine/outbound/guard.ts";
+import { checked } from "../../engine/schema-checks.ts";
 import type { CreateRunRequest, CreateRunResponse } from "../../protocol/api.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { EvalConfigurable } from "../../protocol/eval-api.ts";
@@ -82,7 +83,7 @@ async function planOf(
   checkTools(binding, agentId, tasks, modes);
   checkSize(services, tasks);
   checkCost(services, suite, configurable);
-  checkInputs(agent, tasks);
+  await checkInputs(agent, tasks);
   const { settings } = services;
   const { trials = 1, concurrency = settings.concurrency } = configurable;
   if (trials > settings.maxTrials) throw refuse(`configurable.trials may be ${settings.maxTrials} at most`);
@@ -210,12 +211,13 @@ function checkCost(
   }
 }
 
-function checkInputs({ taskSchema, agentId }: InstalledAgent, tasks: readonly EvalTask[]): void {
+async function checkInputs({ taskSchema, agentId }: InstalledAgent, tasks: readonly EvalTask[]): Promise<void> {
   if (taskSchema === undefined) return;
   const check = compileSchema(taskSchema, `the task schema of ${agentId}`);
-  const problems = tasks.flatMap(({ taskId, input }) =>
-    check(input).map(({ path, problem }) => ({ path: `/tasks/${taskId}/input${path}`, problem })),
-  );
+  const problemsOf = ({ taskId, input }: EvalTask) =>
+    check(input).map(({ path, problem }) => ({ path: `/tasks/${taskId}/input${path}`, problem }));
+  const problems: ReturnType<typeof problemsOf> = [];
+  for (const task of tasks) problems.push(...(await checked(() => problemsOf(task))));
   if (problems.length === 0) return;
   const [first] = problems;
   throw new AppError("validation_error", {

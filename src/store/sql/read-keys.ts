@@ -45,6 +45,20 @@ export async function customRoles(
   return Object.fromEntries(rows.map((row) => [row.role, JSON.parse(row.scopes) as string[]]));
 }
 
+export async function ownRoles(
+  db: Kysely<Tables>,
+  tenant: string,
+  workspace: string | undefined,
+): Promise<Record<string, readonly string[]>> {
+  const rows = await db
+    .selectFrom("role_definitions")
+    .select(["role", "scopes"])
+    .where("tenant", "=", tenant)
+    .where("workspace", "=", workspace ?? TENANT_WIDE)
+    .execute();
+  return Object.fromEntries(rows.map((row) => [row.role, JSON.parse(row.scopes) as string[]]));
+}
+
 export async function hasKeys(db: Kysely<Tables>): Promise<boolean> {
   return (await db.selectFrom("api_keys").select("key_id").limit(1).executeTakeFirst()) !== undefined;
 }

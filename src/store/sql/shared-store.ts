@@ -52,6 +52,7 @@ export function sharedStore(read: Kysely<Tables>, write: Kysely<Tables>): Shared
     findKey: (hash) => keys.findKey(read, hash),
     listKeys: (visible) => keys.listKeys(read, visible),
     customRoles: (tenant, workspace) => keys.customRoles(read, tenant, workspace),
+    ownRoles: (tenant, workspace) => keys.ownRoles(read, tenant, workspace),
     hasKeys: () => keys.hasKeys(read),
     membershipOf: (visible, principal) => keys.membershipOf(read, visible, principal),
 

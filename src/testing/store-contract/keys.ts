@@ -216,6 +216,9 @@ export function keys(subject: Subject): void {
       expect(await store.customRoles(tenant, "w2")).toEqual(wide);
       expect(await store.customRoles(tenant, "w1")).toEqual({ auditor: ["runs:read"], lead: ["approvals:respond"] });
       expect(await store.customRoles(newTenant(), "w1")).toEqual({});
+      expect(await store.ownRoles(tenant, undefined)).toEqual(wide);
+      expect(await store.ownRoles(tenant, "w2")).toEqual({});
+      expect(await store.ownRoles(tenant, "w1")).toEqual({ auditor: ["runs:read"], lead: ["approvals:respond"] });
 
       const other = newTenant();
       await accept(store, { tenant: other, roleDefinitions: [{ type: "delete", role: "auditor" }] });

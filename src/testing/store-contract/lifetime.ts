@@ -44,6 +44,7 @@ const CALLS: Readonly<Record<Exclude<keyof Store, "onChange" | "close">, (store:
   findKey: (store) => store.findKey("hash"),
   listKeys: (store) => store.listKeys(visible),
   customRoles: (store) => store.customRoles("t", undefined),
+  ownRoles: (store) => store.ownRoles("t", undefined),
   hasKeys: (store) => store.hasKeys(),
   membershipOf: (store) => store.membershipOf(visible, "pat"),
   openInterrupts: (store) => store.openInterrupts(visible, { limit: 1, nowMs: NOW }),

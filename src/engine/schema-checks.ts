@@ -1,0 +1,126 @@
+import { Worker } from "node:worker_threads";
+import { AppError } from "../protocol/errors.ts";
+import type { Problem } from "../protocol/schema.ts";
+import { CheckElsewhere, Deferral, deferring, REQUEST_UNITS_HERE } from "./decide/schema-deferral.ts";
+import type { SchemaObject } from "./decide/schema-document.ts";
+
+/**
+ * Decides with all checks against JSON Schemas of others. Checks that take long are made in a thread, and the decision is made again with
+ * their verdicts; ordinary ones are made on the spot, so that most decisions pay for nothing. Throws `schema_check_timeout`.
+ */
+export function checked<T>(decide: () => T, thread: SchemaThread = shared): Promise<T> {
+  return withVerdicts(new Deferral(REQUEST_UNITS_HERE), decide, thread);
+}
+
+/** The same for a turn of a run, which settles any number of nodes: each check for itself is short or made elsewhere. */
+export function checkedTurn<T>(decide: () => T): Promise<T> {
+  return withVerdicts(new Deferral(Number.POSITIVE_INFINITY), decide, shared);
+}
+
+/** A piece of a longer decision, without a pause in it. */
+export type Piece = <R>(decide: () => R) => R;
+
+/** The same for a decision that pauses between its pieces. It starts anew with each verdict that is brought. */
+export function checkedInPieces<T>(decide: (piece: Piece) => Promise<T>): Promise<T> {
+  const deferral = new Deferral(Number.POSITIVE_INFINITY);
+  return bringingVerdicts(deferral, () => decide((piece) => deferring(deferral, piece)), shared);
+}
+
+function withVerdicts<T>(deferral: Deferral, decide: () => T, thread: SchemaThread): Promise<T> {
+  return bringingVerdicts(deferral, () => deferring(deferral, decide), thread);
+}
+
+async function bringingVerdicts<T>(deferral: Deferral, decide: () => T | Promise<T>, thread: SchemaThread): Promise<T> {
+  for (;;) {
+    try {
+      return await decide();
+    } catch (error) {
+      if (!(error instanceof CheckElsewhere)) throw error;
+      deferral.bring(error, await thread.check(error.schema, error.value));
+    }
+  }
+}
+
+export interface SchemaThreadOptions {
+  readonly script: URL;
+  /** After so long the thread is ended and the check refused. Budgets end checks long before, unless the machine is very busy. */
+  readonly deadlineMs: number;
+  readonly waitingMax: number;
+}
+
+interface Waiting {
+  readonly schema: SchemaObject;
+  readonly value: unknown;
+  readonly resolve: (problems: readonly Problem[]) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** A thread for checks that take long, one after another. Started with the first check, and again after it was ended. */
+export class SchemaThread {
+  readonly #options: SchemaThreadOptions;
+  readonly #waiting: Waiting[] = [];
+  #worker: Worker | undefined;
+  #current: Waiting | undefined;
+  #deadline: NodeJS.Timeout | undefined;
+
+  constructor(options: SchemaThreadOptions) {
+    this.#options = options;
+  }
+
+  check(schema: SchemaObject, value: unknown): Promise<readonly Problem[]> {
+    if (this.#waiting.length >= this.#options.waitingMax) throw new AppError("schema_check_timeout");
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ schema, value, resolve, reject });
+      this.#next();
+    });
+  }
+
+  #next(): void {
+    if (this.#current !== undefined) return;
+    const next = this.#waiting.shift();
+    if (next === undefined) {
+      this.#worker?.unref();
+      return;
+    }
+    this.#current = next;
+    const worker = this.#worker ?? this.#start();
+    // A process stays for a check that is under way, and not for a thread without work.
+    worker.ref();
+    this.#deadline = setTimeout(() => this.#end(worker, "deadline"), this.#options.deadlineMs);
+    worker.postMessage({ schema: next.schema, value: next.value });
+  }
+
+  #start(): Worker {
+    // No flags of ours: test runners start Node with loaders that the thread has no use for.
+    const worker = new Worker(this.#options.script, { execArgv: [], resourceLimits: { maxOldGenerationSizeMb: 256 } });
+    this.#worker = worker;
+    worker.on("message", (problems: readonly Problem[]) => {
+      if (this.#worker === worker) this.#settle(({ resolve }) => resolve(problems));
+    });
+    worker.on("error", (error) => this.#end(worker, error));
+    worker.on("exit", (code) => this.#end(worker, new Error(`exit code ${code}`)));
+    return worker;
+  }
+
+  #end(worker: Worker, cause: unknown): void {
+    if (this.#worker !== worker) return;
+    this.#worker = undefined;
+    void worker.terminate();
+    this.#settle(({ reject }) => reject(new AppError("schema_check_timeout", {}, { cause })));
+  }
+
+  #settle(finish: (check: Waiting) => void): void {
+    clearTimeout(this.#deadline);
+    const check = this.#current;
+    this.#current = undefined;
+    if (check !== undefined) finish(check);
+    this.#next();
+  }
+}
+
+/** Node 20 cannot run TypeScript, and a thread does not inherit the test runner's loader: from source the thread runs the bundle. */
+const script = import.meta.url.endsWith(".ts")
+  ? new URL("../../dist/bundle/schema-thread.js", import.meta.url)
+  : new URL("./schema-thread.js", import.meta.url);
+
+const shared = new SchemaThread({ script, deadlineMs: 15_000, waitingMax: 100 });

@@ -1,0 +1,72 @@
+import { expect } from "vitest";
+import { workflow } from "../../../src/testing/workflow.ts";
+import type { Attack } from "../attack.ts";
+import type { Target } from "../target.ts";
+
+const LEVELS = 40;
+const refersTwice = Object.fromEntries(
+  Array.from({ length: LEVELS }, (_, level) => {
+    const next = { $ref: `#/$defs/d${level + 1}` };
+    return [`d${level}`, { allOf: [next, next] }];
+  }),
+);
+const $defs = { ...refersTwice, [`d${LEVELS}`]: {} };
+const members = Array.from({ length: 3000 }, (_, i) => ({ id: i, of: { name: "x" } }));
+/** Millions of comparisons in pairs, then a reference that doubles at each level. */
+const resumeSchema = { $defs, properties: { items: { items: { enum: members } } }, allOf: [{ $ref: "#/$defs/d0" }] };
+const items = Array.from({ length: 15_000 }, (_, i) => ({ of: { name: "x" }, id: i % 3000 }));
+
+async function waiting(target: Target, id: string, schema: object): Promise<string> {
+  const gate = { typeId: "core.interrupt", config: { kind: "custom", resumeSchema: schema } };
+  await target.register(workflow({ id, nodes: { gate } }));
+  const runId = await target.begin(id);
+  await target.reaches(runId, ["waiting-input", "waiting-approval", "waiting-external"]);
+  return `/v1/runs/${runId}/interrupts/gate`;
+}
+
+export const attacks: readonly Attack[] = [
+  {
+    title: "an answer that takes long to check is refused, and others are answered meanwhile",
+    async attempt(target, rounds) {
+      for (let round = 0; round < rounds; round++) {
+        const path = await waiting(target, `costly-${round}`, resumeSchema);
+        let done = false;
+        const answer = target.ask("POST", path, { body: { resumeValue: { items } } }).finally(() => {
+          done = true;
+        });
+        let others = 0;
+        while (!done) {
+          expect((await target.ask("GET", "/v1/host/assay/whoami")).status).toBe(200);
+          others += 1;
+        }
+        const { status, json } = await answer;
+        expect([status, json.error, json.message]).toEqual([
+          400,
+          "validation_error",
+          expect.stringContaining("too much work"),
+        ]);
+        // One answer comes before the check begins, and one after it has ended.
+        expect(others).toBeGreaterThan(2);
+      }
+    },
+  },
+  {
+    title: "an enumeration of thousands of objects is no trouble for thousands of items",
+    async attempt(target) {
+      const path = await waiting(target, "many", { properties: { items: { items: { enum: members } } } });
+      const wrong = await target.ask("POST", path, { body: { resumeValue: { items: [...items, { id: -1 }] } } });
+      expect([wrong.status, wrong.json.error]).toEqual([400, "validation_error"]);
+      expect((await target.ask("POST", path, { body: { resumeValue: { items } } })).status).toBe(200);
+    },
+  },
+  {
+    title: "a schema that is too large is refused when its workflow is registered",
+    async attempt(target) {
+      const properties = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`p${i}`, { type: "string" }]));
+      const body = workflow({ id: "large", nodes: { a: "core.noop" }, configurableSchema: { properties } });
+      const answer = await target.ask("POST", "/v1/workflows", { body });
+      expect([answer.status, answer.json.error]).toEqual([400, "schema_too_large"]);
+      expect((await target.ask("GET", "/v1/workflows/large")).status).toBe(404);
+    },
+  },
+];
