@@ -56,11 +56,24 @@ function detailOf({ type, payload }: RunEventDoc): string {
       return endedBy(fields);
     case "node.retried":
       return `again in ${fields["delayMs"]} ms; ${errorText(fields["lastError"])}`;
+    case "assay.branch.began":
+      return branchText(fields);
     case "assay.tape.record":
       return recordOf(fields) ?? otherwise(fields);
     default:
       return describeGateEvent(type, fields) ?? otherwise(fields);
   }
+}
+
+/** The gates that a branch asks again at, and the options it has other values of. */
+function branchText({ reopens, changes, ...others }: Payload): string {
+  const asks = listed("asks again at", reopens);
+  const changed = listed("changed", changes);
+  return [asks, changed, otherwise(others)].filter((part) => part !== "").join("; ");
+}
+
+function listed(what: string, names: unknown): string {
+  return Array.isArray(names) && names.length > 0 ? `${what} ${printable(names.join(", "))}` : "";
 }
 
 /** Undefined for what another version wrote in another way. */
