@@ -78,6 +78,18 @@ describe.each(BOTH_STORES)("a branch of somebody else's run on %s", (_, open) =>
     await expectFourEyes(child);
   });
 
+  test("nor by any of those who branched on the way to it", async () => {
+    const made = await forks.host.ask("POST", "/v1/host/assay/keys", { json: { principal: "carl", roles: ["owner"] } });
+    const headers = { authorization: `Bearer ${made.json().key}` };
+    const source = await forks.gates.waiting("four-eyes", "east");
+    const body = { mode: "branch", fromSeq: 0 };
+    const carls = (await forks.ask(source, body, "owner", headers)).json();
+    const { runId } = await forks.fork(carls.runId, body);
+    await forks.gates.until(runId, ({ status }) => status === "waiting-approval");
+    expectError(await forks.gates.answer(runId, ACCEPT, { headers }), "forbidden");
+    await expectFourEyes(runId);
+  });
+
   test("nor may they override a governed gate", async () => {
     const config = { requiredRole: "reviewer", forbidSelfApproval: true, override: { requiredRole: "owner" } };
     const gate = { typeId: "core.openwop.governance.approvalGate", config };

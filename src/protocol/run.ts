@@ -229,6 +229,8 @@ function apply(run: Run, event: RunEvent, scratch: Scratch): Run {
     }
     case "assay.branch.began":
       return branched(run, event);
+    case "assay.starter.added":
+      return { ...run, starters: [...new Set([...(run.starters ?? []), event.payload.principal])] };
     case "interrupt.requested":
     case "interrupt.resolved":
     case "assay.vote.recorded":

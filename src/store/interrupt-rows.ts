@@ -35,6 +35,9 @@ export function changedRows({ events, run }: Pick<RunWrite, "events" | "run">): 
       case "authorization.decided":
         if (event.payload.resource.startsWith(PREFIX)) changed.add(event.payload.resource.slice(PREFIX.length));
         break;
+      case "assay.starter.added":
+        for (const interruptId of Object.keys(run.interrupts)) changed.add(interruptId);
+        break;
       case "run.completed":
       case "run.failed":
       case "run.cancelled":
