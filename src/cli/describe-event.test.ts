@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { EVENTS, type RunEventDoc } from "../protocol/events.ts";
 import { GATE_EVENTS } from "../protocol/gate-events.ts";
 import { recordedIo } from "../testing/recorded-io.ts";
-import { describeEvent } from "./describe-event.ts";
+import { describeEvent, inheritedDecisions } from "./describe-event.ts";
 
 function line(type: string, payload: object, nodeId = "gate"): string {
   const event: RunEventDoc = {
@@ -44,6 +44,7 @@ const LINES: readonly (readonly [keyof typeof GATE_EVENTS, object, string])[] = 
     "reject of ana through desk, instead of accept: I misread",
   ],
   ["assay.gate.asked", { by: "ana", text: "Since when?" }, "ana: Since when?"],
+  ["assay.starter.added", { principal: "ana" }, "ana asks for the same"],
   ["assay.resume.taken", {}, ""],
   ["assay.child.started", { childRunId: "run-2", waits: true, propagates: true }, "run-2"],
   ["assay.child.started", { childRunId: "run-2", waits: false, propagates: false }, "run-2, not waited for, detached"],
@@ -60,6 +61,27 @@ describe("the line about an event", () => {
     expect(line(type, payload)).toBe(
       `12:00:00.000  ${type}  gate${said === "" ? "" : `  ${said}`}`.replace(/ {2,}/g, "  "),
     );
+  });
+
+  test("of a branch names the gates that ask again, and the options that changed", () => {
+    const payload = { nodeIds: ["gate"], reopens: ["gate"], changes: ["inputs.text"], inputs: { text: "other" } };
+    expect(line("assay.branch.began", payload)).toContain(
+      'asks again at gate; changed inputs.text; {"nodeIds":["gate"],"inputs":{"text":"other"}}',
+    );
+  });
+
+  test("of a decision that a fork repeats names the run it was decided for", () => {
+    const decidedFor = inheritedDecisions();
+    const event = (runId: string, type: string, payload: object): RunEventDoc => ({
+      ...{ eventId: "evt-1", sequence: 1, timestamp: "2027-03-01T12:00:00.000Z", nodeId: "gate" },
+      ...{ runId, type, payload },
+    });
+    const resolved = event("run-2", "interrupt.resolved", { interruptId: "int-1", outcome: "granted" });
+    expect(decidedFor(event("run-2", "interrupt.requested", { interruptId: "int-1", runId: "run-1" }))).toBeUndefined();
+    expect(decidedFor(event("run-2", "interrupt.requested", { interruptId: "int-2", runId: "run-2" }))).toBeUndefined();
+    expect(decidedFor(resolved)).toBe("run-1");
+    expect(decidedFor({ ...resolved, payload: { interruptId: "int-2" } })).toBeUndefined();
+    expect(describeEvent(resolved, recordedIo(), 200, "run-1")).toContain("decided for run run-1; granted");
   });
 
   test("exists for every event of gates and sub-workflows", () => {

@@ -28,15 +28,36 @@ const TYPE_WIDTH = 29;
 const NODE_WIDTH = 12;
 
 /** One line about an event: when, what, which node, and the part of its payload that tells most. */
-export function describeEvent(event: RunEventDoc, { paint, outIsTerminal }: Io, columns: number): string {
+export function describeEvent(
+  event: RunEventDoc,
+  { paint, outIsTerminal }: Io,
+  columns: number,
+  decidedFor?: string,
+): string {
   const time = event.timestamp.slice(11, 23);
   const type = printable(event.type).padEnd(TYPE_WIDTH);
   const node = printable(event.nodeId ?? "").padEnd(NODE_WIDTH);
-  const detail = detailOf(event);
+  const origin = decidedFor === undefined ? "" : `decided for run ${printable(decidedFor)}; `;
+  const detail = origin + detailOf(event);
   const room = columns - time.length - type.length - node.length - 6;
   const shown = outIsTerminal ? shorten(detail, Math.max(20, room)) : detail;
   const colour = paint[COLOURS[event.type] ?? "cyan"];
   return `${paint.dim(time)}  ${colour(type)}  ${node}  ${shown}`.trimEnd();
+}
+
+/**
+ * Names the run that a decision was made for, where a fork repeats the decision of another run: the event that raised the
+ * interrupt names the run it was raised in. Undefined for every other event.
+ */
+export function inheritedDecisions(): (event: RunEventDoc) => string | undefined {
+  const raisedIn = new Map<unknown, string>();
+  return ({ type, runId, payload }) => {
+    const fields = (typeof payload === "object" && payload !== null ? payload : {}) as Payload;
+    const { interruptId, runId: origin } = fields;
+    if (type === "interrupt.requested" && typeof origin === "string" && origin !== runId)
+      raisedIn.set(interruptId, origin);
+    return type === "interrupt.resolved" ? raisedIn.get(interruptId) : undefined;
+  };
 }
 
 type Payload = Readonly<Record<string, unknown>>;
@@ -56,11 +77,24 @@ function detailOf({ type, payload }: RunEventDoc): string {
       return endedBy(fields);
     case "node.retried":
       return `again in ${fields["delayMs"]} ms; ${errorText(fields["lastError"])}`;
+    case "assay.branch.began":
+      return branchText(fields);
     case "assay.tape.record":
       return recordOf(fields) ?? otherwise(fields);
     default:
       return describeGateEvent(type, fields) ?? otherwise(fields);
   }
+}
+
+/** The gates that a branch asks again at, and the options it has other values of. */
+function branchText({ reopens, changes, ...others }: Payload): string {
+  const asks = listed("asks again at", reopens);
+  const changed = listed("changed", changes);
+  return [asks, changed, otherwise(others)].filter((part) => part !== "").join("; ");
+}
+
+function listed(what: string, names: unknown): string {
+  return Array.isArray(names) && names.length > 0 ? `${what} ${printable(names.join(", "))}` : "";
 }
 
 /** Undefined for what another version wrote in another way. */

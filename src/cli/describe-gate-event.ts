@@ -29,6 +29,7 @@ const LINES: Readonly<Record<keyof typeof GATE_EVENTS, (payload: Payload) => str
     const how = override === true ? ", overriding" : replaces === undefined ? "" : `, instead of ${replaces}`;
     return `${action} of ${voter}${voter === principal ? "" : ` through ${principal}`}${how}${because(reason)}`;
   },
+  "assay.starter.added": ({ principal }) => `${principal} asks for the same`,
   "assay.gate.asked": ({ by: who, text: said }) => `${who}: ${said}`,
   "assay.resume.taken": () => "",
   "assay.child.started": ({ childRunId, waits, propagates }) =>

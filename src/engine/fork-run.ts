@@ -1,7 +1,7 @@
 import { AppError } from "../protocol/errors.ts";
 import type { RunEvent } from "../protocol/events.ts";
 import type { ForkRunFurtherRequest, ForkRunResponse } from "../protocol/fork-api.ts";
-import type { ForkedFrom } from "../protocol/forked-from.ts";
+import { type ForkedFrom, startersOf } from "../protocol/forked-from.ts";
 import type { Caller } from "../protocol/identity.ts";
 import type { Run } from "../protocol/run.ts";
 import { isTerminal } from "../protocol/run-status.ts";
@@ -11,6 +11,7 @@ import { beginBranch, copyHistory } from "./decide/fork-run.ts";
 import { auditDraft, type Recorder, refused, visibleRun } from "./execute.ts";
 import { hideSecrets } from "./hide-secrets.ts";
 import type { Host } from "./host.ts";
+import { gatesToReopen } from "./reopen-gates.ts";
 import { checked } from "./schema-checks.ts";
 import { stamp } from "./stamp.ts";
 import { readLog } from "./stored-log.ts";
@@ -41,6 +42,7 @@ export async function forkRun(host: Host, command: ForkRun): Promise<ForkRunResp
     mode: request.mode,
     at: new Date(nowMs).toISOString(),
     by: caller.principal,
+    starters: await startersBehind(host, source),
     sourceVersion: source.version,
     ...(request.motivatedBy === undefined ? {} : { motivatedBy: request.motivatedBy }),
   };
@@ -108,6 +110,19 @@ async function checkMotive(host: Host, { caller, runId, request }: ForkRun): Pro
   });
 }
 
+/** Forks of earlier versions name only who forked them: the runs that they come from name the others. */
+async function startersBehind(host: Host, source: Run): Promise<string[]> {
+  const found = new Set(startersOf(source));
+  let { forkedFrom: from } = source;
+  while (from !== undefined && from.starters === undefined) {
+    const before = await host.store.readRun({ tenant: source.owner.tenant }, from.runId);
+    if (before === undefined) break;
+    for (const one of startersOf(before)) found.add(one);
+    from = before.forkedFrom;
+  }
+  return [...found];
+}
+
 /** At least the first event: there is no run without it. */
 async function historyOf(host: Host, { runId }: Run, fromSeq: number): Promise<RunEvent[]> {
   const length = Math.max(1, fromSeq);
@@ -124,7 +139,8 @@ async function begun(host: Host, from: ForkedFrom, history: readonly RunEvent[],
   const overlay = request.runOptionsOverlay ?? {};
   if (overlay.configurable?.mockProvider !== undefined) throw new AppError("mock_provider_forbidden");
   const plan = await host.plans.byHash(copied.run.workflowHash);
-  const begins = await checked(() => beginBranch(plan, copied.run, overlay, host.limits));
+  const reopens = isTerminal(copied.run.status) ? [] : await gatesToReopen(host, plan, copied.run, overlay);
+  const begins = await checked(() => beginBranch(plan, copied.run, overlay, host.limits, reopens));
   const drafts = begins.map((draft) => hideSecrets(draft, plan.definition, host.scrubber));
   if (drafts.length === 0) return copied;
   const { run, events } = stamp(copied.run, drafts, { runId, nowMs: Date.parse(from.at), newId: host.newId });

@@ -1,5 +1,5 @@
 import type { Evidence, NamedEvidence, RequiredEval } from "../protocol/evidence.ts";
-import { starterOf } from "../protocol/forked-from.ts";
+import { startersOf } from "../protocol/forked-from.ts";
 import { gateRules } from "../protocol/gate-rules.ts";
 import type { Owner, Visibility } from "../protocol/identity.ts";
 import { type Interrupt, isGoverned } from "../protocol/interrupt.ts";
@@ -21,25 +21,23 @@ export interface EvidenceAsked {
   readonly named: NamedEvidence;
   /** SHA-256 of the suite when the workflow of the gate was registered. */
   readonly pinned?: string;
-  /** Who started that run. */
-  readonly askedBy?: string;
+  /** Everyone behind that run. */
+  readonly askedBy?: readonly string[];
 }
 
 /** What a grant of this interrupt would rest on; undefined where it asks for nothing, and where nothing can be looked up. */
 export async function evidenceFor(
   { evidence, store }: Pick<Host, "evidence" | "store">,
-  run: Pick<Run, "owner" | "startedBy" | "workflowHash">,
+  run: Pick<Run, "owner" | "startedBy" | "starters" | "workflowHash">,
   interrupt: Interrupt | undefined,
 ): Promise<Evidence | undefined> {
   if (interrupt?.status !== "open" || interrupt.kind !== "approval" || !isGoverned(interrupt)) return undefined;
   const required = gateRules(interrupt.data).governed?.requiredEval;
   if (required === undefined) return undefined;
   const named = (interrupt.data["evidence"] ?? {}) as NamedEvidence;
-  const askedBy = starterOf(run);
-  const who = askedBy === undefined ? {} : { askedBy };
   const pinned = evidence && (await pinnedSuite(store, run, interrupt.nodeId));
   const content = pinned === undefined ? {} : { pinned };
-  return evidence?.evidenceFor({ visible: placeOf(run.owner), required, named, ...content, ...who });
+  return evidence?.evidenceFor({ visible: placeOf(run.owner), required, named, ...content, askedBy: startersOf(run) });
 }
 
 function placeOf({ tenant, workspace }: Owner): Visibility {

@@ -28,6 +28,8 @@ interface NodeTypeBase {
   readonly requiredModelCapabilities?: readonly string[];
   /** Served only by a host with this capability. */
   readonly capability?: Capability;
+  /** Whether such a node is a gate: a person decides or answers before it ends. */
+  asksPerson?(config: Readonly<Record<string, unknown>>): boolean;
   /** Only the host makes runs with such a node: no workflow that somebody registers may have one, and nothing dispatches it. */
   readonly hostOnly?: true;
   /** Whether the agent of such a node is only named in what is recorded, and nobody is asked. */
@@ -108,6 +110,14 @@ export type NodeTypes = ReadonlyMap<string, NodeType>;
 export function typeOf(types: NodeTypes, node: WorkflowNode): NodeType | undefined {
   const type = types.get(node.typeId);
   return type?.kind === "pure" ? (type.asEffect?.(node) ?? type) : type;
+}
+
+/**
+ * Whether a node calls anything outside the host: a model, a tool, a program, an endpoint. A type that is unknown here
+ * is taken to do so. What a node dispatches is not asked about.
+ */
+export function hasEffects(types: NodeTypes, node: WorkflowNode): boolean {
+  return typeOf(types, node)?.kind !== "pure";
 }
 
 /** Node types that other capabilities would bring; a workflow that uses one is refused with the capability's name. */

@@ -1,5 +1,6 @@
 import { AppError } from "../protocol/errors.ts";
 import type { EventDraft, RunError } from "../protocol/events.ts";
+import { startersOf } from "../protocol/forked-from.ts";
 import { own } from "../protocol/own.ts";
 import type { Run } from "../protocol/run.ts";
 import { handOver } from "../protocol/sensitive.ts";
@@ -77,7 +78,7 @@ export function startChild(
   }
   const begun = firstEvent(host, run, nodeId, outcome, plans.get(workflowId), depth);
   if ("error" in begun) return begun;
-  const started = sealedStarter(run, hidden(begun, run, sensitiveInputs(plan, run, nodeId, outcome)));
+  const started = sealedStarters(run, hidden(begun, run, sensitiveInputs(plan, run, nodeId, outcome)));
   const first = sealedTrace(started, traceBelow(run));
   const childRunId = host.newId("run");
   const { run: child, events } = stamp(undefined, [first], {
@@ -94,11 +95,12 @@ export function startChild(
   return { childRunId, events: [linked(childRunId), dispatched], write };
 }
 
-/** What a fork dispatches was started by whoever forked. */
-function sealedStarter({ startedBy }: Run, first: RunStarted): RunStarted {
-  if (startedBy === undefined) return first;
-  const sealed = { ...(first.sealed ?? first.payload), startedBy };
-  return { ...first, sealed };
+/** Everyone behind a run is behind the runs that it dispatches; most have no starter but their owner. */
+function sealedStarters(run: Run, first: RunStarted): RunStarted {
+  const { startedBy, starters } = run;
+  if (startedBy === undefined && starters === undefined) return first;
+  const names = { ...(startedBy === undefined ? {} : { startedBy }), starters: startersOf(run) };
+  return { ...first, sealed: { ...(first.sealed ?? first.payload), ...names } };
 }
 
 function firstEvent(

@@ -42,7 +42,9 @@ export interface Interrupts {
 export function interruptsOf(run: Run, nodeId: string): Interrupts {
   const answerTo = (request: InterruptRequest): Answer => {
     const key = request.key ?? `${nodeId}:${visitOf(run, nodeId)}`;
-    const asked = Object.values(run.interrupts).find((one) => one.key === key && one.nodeId === nodeId);
+    const asked = Object.values(run.interrupts).find(
+      (one) => one.key === key && one.nodeId === nodeId && one.reopened === undefined,
+    );
     if (asked === undefined || asked.status === "open") throw new Suspension({ ...request, key });
     return answerOf(asked);
   };

@@ -34,18 +34,20 @@ describe.each(BOTH_STORES)("a branch on %s", (_, open) => {
     return found?.sequence ?? Number.NaN;
   }
 
-  test("keeps what was decided before it, and has the effects after it for itself", async () => {
+  test("has the effects after it for itself, once its gate was decided for it", async () => {
     const source = await decided();
     const fromSeq = await sequenceOf(source, "node.started", "count");
     const calls = forks.effect.calls.length;
     const { runId, status } = await forks.fork(source, { mode: "branch", fromSeq });
     expect(status).toBe("running");
+    await forks.gates.until(runId, (run) => run.status === "waiting-approval");
+    expect(forks.effect.calls.slice(calls)).toEqual([]);
+    await forks.gates.answer(runId, ACCEPT);
     expect(await forks.ended(runId)).toMatchObject({ status: "completed" });
     expect(forks.effect.calls.slice(calls)).toEqual([runId]);
     const [log, original] = [await forks.log(runId), await forks.log(source)];
     expect(told(log.slice(0, fromSeq))).toEqual(told(original.slice(0, fromSeq)));
-    expect(log[fromSeq]).toMatchObject({ type: "assay.branch.began", payload: { nodeIds: [] } });
-    expect(log.slice(fromSeq).filter(({ type }) => type === "interrupt.requested")).toEqual([]);
+    expect(log[fromSeq]).toMatchObject({ type: "assay.branch.began", payload: { nodeIds: ["gate"] } });
   });
 
   test("that begins where a gate was open asks anew, and leaves the gate of its source alone", async () => {

@@ -6,7 +6,7 @@ import { judgeOf } from "../engine/judge.ts";
 import { registerWorkflow } from "../engine/register-workflow.ts";
 import { AppError } from "../protocol/errors.ts";
 import type { EventDraft } from "../protocol/events.ts";
-import { starterOf } from "../protocol/forked-from.ts";
+import { startersOf } from "../protocol/forked-from.ts";
 import type { Judge } from "../protocol/gate-rules.ts";
 import type { Caller } from "../protocol/identity.ts";
 import { openInterrupts, type Run } from "../protocol/run.ts";
@@ -48,7 +48,7 @@ export const seamApprovalGateRoute: Handler = async (context) => {
           value,
           judge,
           mayRelay: false,
-          startedBy: starterOf(now),
+          starters: startersOf(now),
           at,
         });
         written = ruling.events;

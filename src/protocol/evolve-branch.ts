@@ -1,21 +1,27 @@
 import type { RunEvent } from "./events.ts";
 import { startOver } from "./evolve-nodes.ts";
+import type { Interrupt } from "./interrupt.ts";
+import { isSettled } from "./node-state.ts";
 import { own } from "./own.ts";
 import type { Child, Run } from "./run.ts";
 import { isTerminal } from "./run-status.ts";
 
 /**
  * The copied history ends here. What was under way belongs to the source: its nodes start over, and ask and dispatch
- * anew; nobody's pause or cancellation of the source is one of the branch.
+ * anew; nobody's pause or cancellation of the source is one of the branch. Decisions that do not hold for the branch stay
+ * in sight as what was decided before.
  */
 export function branched(run: Run, event: Extract<RunEvent, { type: "assay.branch.began" }>): Run {
-  const { nodeIds, inputs, configurable, tags, metadata, limits } = event.sealed ?? event.payload;
+  const { nodeIds, reopens, changes, inputs, configurable, tags, metadata, limits } = event.sealed ?? event.payload;
   const { pause: _, pausedAt: __, cancel: ___, ...rest } = run;
   const again = new Set(nodeIds);
   const asked = new Set(nodeIds.flatMap((id) => own(run.nodes, id)?.interruptId ?? []));
   const isOver = ([, child]: [string, Child]) =>
     isTerminal(child.status) && !(again.has(child.nodeId) && child.visit === (own(run.visits, child.nodeId) ?? 0));
-  const interrupts = Object.entries(run.interrupts).filter(([id, { status }]) => status !== "open" && !asked.has(id));
+  const isVoid = ({ nodeId }: Interrupt) => reopens !== undefined && again.has(nodeId);
+  const interrupts = Object.entries(run.interrupts)
+    .filter(([id, one]) => one.status !== "open" && (!asked.has(id) || isSettled(own(run.nodes, one.nodeId))))
+    .map(([id, one]) => [id, isVoid(one) ? { ...one, reopened: changes ?? [] } : one] as const);
   return {
     ...rest,
     ...startOver(run, nodeIds),

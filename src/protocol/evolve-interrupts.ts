@@ -23,7 +23,8 @@ export function evolveInterrupts(
   origin: Pick<Interrupt, "inherited"> = {},
 ): Interrupts {
   if (event.type === "interrupt.requested") {
-    const raised = { ...requested(event), ...origin };
+    const source = origin.inherited ? { raisedIn: event.payload.runId } : {};
+    const raised = { ...requested(event), ...origin, ...source };
     return { ...interrupts, [raised.interruptId]: raised };
   }
   const interruptId =

@@ -14,10 +14,14 @@ export const FORK_EVENTS = {
     tier: "debug",
     changesSnapshot: true,
     summary:
-      "A branch leaves its copied history here: the listed nodes start over, with the run options that are named.",
+      "A branch leaves its copied history here: the listed nodes start over, with the run options that are named; gates whose decision does not hold for it ask again.",
     payload: Type.Object(
       {
         nodeIds: Type.Array(Name),
+        /** The gates among them that were decided before the fork point, and ask again. */
+        reopens: Type.Optional(Type.Array(Name)),
+        /** Options with another value than before, as `inputs.NAME` or `configurable.NAME`. */
+        changes: Type.Optional(Type.Array(Name)),
         /** New values of variables. */
         inputs: Type.Optional(JsonObject),
         configurable: Type.Optional(JsonObject),

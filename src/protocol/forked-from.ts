@@ -10,6 +10,8 @@ export interface ForkedFrom {
   readonly at: string;
   /** Who forked it: the owner is the source's, and says nothing of them. */
   readonly by?: string;
+  /** Everyone who started or forked the source, or any run that the source comes from. Absent in older logs. */
+  readonly starters?: readonly string[];
   /** How many events the source had then: a replay repeats those, whatever the source does later. */
   readonly sourceVersion: number;
   /** The annotation that somebody forked because of. */
@@ -18,6 +20,7 @@ export interface ForkedFrom {
 
 interface Started {
   readonly startedBy?: string;
+  readonly starters?: readonly string[];
   readonly owner: { readonly principal?: string };
 }
 
@@ -35,16 +38,26 @@ export function isInherited({ forkedFrom }: Forked, sequence: number): boolean {
   return forkedFrom !== undefined && (forkedFrom.mode === "replay" || sequence < forkedFrom.fromSeq);
 }
 
-/** Who is behind a run. Whoever has it do something else than its owner did is, and nobody can be behind both halves of a gate. */
+/** The principal who started this very run: who forked it, where it is a fork. */
 export function starterOf({ startedBy, owner }: Started): string | undefined {
   return startedBy ?? owner.principal;
 }
 
-/** What a run says of its starter when that is not its owner: a fork, and whatever a fork dispatches. */
-export function startedByOf(sealed: object | undefined): Pick<Started, "startedBy"> {
-  const { startedBy } = (sealed ?? {}) as Partial<Started>;
-  const by = forkedFromOf(sealed).forkedFrom?.by ?? startedBy;
-  return by === undefined ? {} : { startedBy: by };
+/**
+ * Everyone behind a run: who started or forked it, its source, or a run above either. None of them may approve it where
+ * self-approval is forbidden. Empty when no principal is known.
+ */
+export function startersOf({ startedBy, starters = [], owner }: Started): readonly string[] {
+  return [...new Set([owner.principal, ...starters, startedBy])].filter((one) => one !== undefined);
+}
+
+/** The starters that the first event of a run names beside its owner: of a fork, and of runs that a fork dispatches. */
+export function startedByOf(sealed: object | undefined): Pick<Started, "startedBy" | "starters"> {
+  const { startedBy, starters: above } = (sealed ?? {}) as Partial<Started>;
+  const { forkedFrom } = forkedFromOf(sealed);
+  const by = forkedFrom?.by ?? startedBy;
+  const starters = forkedFrom?.starters ?? above;
+  return { ...(by === undefined ? {} : { startedBy: by }), ...(starters === undefined ? {} : { starters }) };
 }
 
 /** What the sealed half of `run.started` says beside the payload; nothing of it is in any schema of what is served. */

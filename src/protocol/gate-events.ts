@@ -176,6 +176,11 @@ export const GATE_EVENTS = {
       closed,
     ),
   },
+  "assay.starter.added": {
+    tier: "debug",
+    summary: "One more principal asks for what the run was started for. At a gate they count like its starter.",
+    payload: Type.Object({ principal: Name }, closed),
+  },
   "assay.gate.asked": {
     tier: "debug",
     changesSnapshot: true,

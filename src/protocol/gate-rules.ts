@@ -160,9 +160,13 @@ function holds({ roles }: Judge, required: string): boolean {
   return roles.some((role) => roleContains(role, required));
 }
 
-/** Whether whoever started the run would approve it. */
-export function isSelfApproval(rules: GateRules, judge: Judge, startedBy: string | undefined): boolean {
-  return rules.forbidSelfApproval && (startedBy === undefined || judge.principal === startedBy);
+/** Whether one of those behind the run would approve it. A run without a known starter is approved by nobody. */
+export function isSelfApproval(
+  rules: Pick<GateRules, "forbidSelfApproval">,
+  { principal }: Pick<Judge, "principal">,
+  starters: readonly string[],
+): boolean {
+  return rules.forbidSelfApproval && (starters.length === 0 || starters.includes(principal));
 }
 
 export interface Tally {

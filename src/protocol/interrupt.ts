@@ -63,6 +63,13 @@ export interface Interrupt {
   readonly resumeValue?: unknown;
   /** Was raised in the run that this one was forked from: it is told here, and nobody is asked. */
   readonly inherited?: true;
+  /** The run in which an inherited one was raised: the source, or a source of the source. */
+  readonly raisedIn?: string;
+  /**
+   * The decision does not hold in this branch, which asks again. The names are those of the options that the branch was
+   * given other values of, as `inputs.NAME` or `configurable.NAME`.
+   */
+  readonly reopened?: readonly string[];
 }
 
 export function waitingStatusOf(kind: InterruptKind): RunStatus {

@@ -76,6 +76,8 @@ export interface Run {
   readonly forkedFrom?: ForkedFrom;
   /** Whoever started it, where that is not its owner. */
   readonly startedBy?: string;
+  /** Others who are behind it: starters of its source and of the runs above, and who asked for the same later. */
+  readonly starters?: readonly string[];
   /** The trace of the request that started it; without one the run is a trace of its own. */
   readonly trace?: Trace;
   /** Where tokens of its interrupts are posted. */
@@ -227,6 +229,8 @@ function apply(run: Run, event: RunEvent, scratch: Scratch): Run {
     }
     case "assay.branch.began":
       return branched(run, event);
+    case "assay.starter.added":
+      return { ...run, starters: [...new Set([...(run.starters ?? []), event.payload.principal])] };
     case "interrupt.requested":
     case "interrupt.resolved":
     case "assay.vote.recorded":

@@ -1,9 +1,11 @@
 import { channelValue, timedEntries } from "./channel.ts";
 import { MASK, RunError } from "./events.ts";
 import { waitingChild } from "./evolve-children.ts";
+import { isReplay } from "./forked-from.ts";
 import { InterruptView } from "./gate-api.ts";
 import { Owner } from "./identity.ts";
 import { interruptView } from "./interrupt-view.ts";
+import { own } from "./own.ts";
 import { openInterrupts, type Run } from "./run.ts";
 import { isTerminal, isWaiting, RunStatusSchema } from "./run-status.ts";
 import { type Static, Type } from "./schema.ts";
@@ -27,7 +29,12 @@ export const RunSnapshot = Type.Object(
     currentNodeId: Type.Optional(Type.String()),
     startedAt: Type.Optional(Type.String()),
     completedAt: Type.Optional(Type.String()),
-    nodeStates: Type.Optional(JsonObject),
+    nodeStates: Type.Optional(
+      Type.Record(Type.String(), Type.Unknown(), {
+        description:
+          "by node id; `decidedFor` names the run that a gate was decided for, where a branch keeps that decision",
+      }),
+    ),
     inputs: Type.Optional(
       Type.Record(Type.String(), Type.Unknown(), { description: "of a run that another one dispatched" }),
     ),
@@ -172,9 +179,18 @@ function nodeStates(run: Run, sensitive: Sensitivity, secrets: readonly Secret[]
         ...(error === undefined ? {} : { error: maskError(error, secrets) }),
         ...(dueAtMs === undefined ? {} : { dueAt: new Date(dueAtMs).toISOString() }),
         ...(outputs === undefined ? {} : { outputs: shownOutputs(id, outputs) }),
+        ...decidedFor(run, node.interruptId),
       },
     ]),
   );
+}
+
+/** The run that a gate of a branch was decided for, where the branch keeps the decision of another run. */
+function decidedFor(run: Run, interruptId: string | undefined): { readonly decidedFor?: string } {
+  const interrupt = interruptId === undefined || isReplay(run) ? undefined : own(run.interrupts, interruptId);
+  if (interrupt?.inherited !== true || interrupt.status === "open") return {};
+  const runId = interrupt.raisedIn ?? run.forkedFrom?.runId;
+  return runId === undefined ? {} : { decidedFor: runId };
 }
 
 /** Run outputs are outputs of nodes, so once any port is sensitive they are masked as a whole. */

@@ -47,8 +47,8 @@ export interface StoredInterrupt {
   readonly workspace?: string;
   readonly runId: string;
   readonly workflowId: string;
-  /** The principal who started the run. */
-  readonly startedBy?: string;
+  /** Everyone behind the run: the principals who started or branched it or a run that it comes from. */
+  readonly starters: readonly string[];
   readonly status: InterruptStatus;
   readonly interrupt: Interrupt;
 }

@@ -1,9 +1,10 @@
 import { resourceOf } from "../protocol/evolve-interrupts.ts";
-import { starterOf } from "../protocol/forked-from.ts";
+import { startersOf } from "../protocol/forked-from.ts";
 import type { Interrupt, Vote } from "../protocol/interrupt.ts";
 import { own } from "../protocol/own.ts";
 import type { Run } from "../protocol/run.ts";
 import type { InterruptsTable, InterruptVotesTable } from "./sql/gate-tables.ts";
+import { startersText } from "./starters.ts";
 import type { RunWrite } from "./store.ts";
 
 /** The derived rows that a write replaces. */
@@ -33,6 +34,9 @@ export function changedRows({ events, run }: Pick<RunWrite, "events" | "run">): 
         break;
       case "authorization.decided":
         if (event.payload.resource.startsWith(PREFIX)) changed.add(event.payload.resource.slice(PREFIX.length));
+        break;
+      case "assay.starter.added":
+        for (const interruptId of Object.keys(run.interrupts)) changed.add(interruptId);
         break;
       case "run.completed":
       case "run.failed":
@@ -92,7 +96,7 @@ function interruptRow(run: Run, interrupt: Interrupt): InterruptsTable {
     node_id: nodeId,
     kind,
     status,
-    started_by: starterOf(run) ?? null,
+    started_by: startersText(startersOf(run)),
     requested_at: Date.parse(interrupt.requestedAt),
     deadline: deadlineMs ?? null,
     correlation_id: interrupt.correlationId ?? null,

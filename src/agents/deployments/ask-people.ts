@@ -3,15 +3,18 @@ import { auditDraft } from "../../engine/execute.ts";
 import { canonicalJson } from "../../formats/canonical-json.ts";
 import type { Condition, DeploymentTransition } from "../../protocol/deployment-api.ts";
 import { AppError } from "../../protocol/errors.ts";
+import { startersOf } from "../../protocol/forked-from.ts";
 import type { PolicyGate } from "../../protocol/promotion-policy.ts";
 import type { Run } from "../../protocol/run.ts";
 import { type Approval, approvalCondition, approvalIn, gateIdOf } from "./approval.ts";
+import { forbidsOwn, joinedSiblings, joinRequest, ownApproval, siblingsOf } from "./askers.ts";
 import { type Considered, commit, targetOf } from "./considered.ts";
 import { decideTransition } from "./decide-transition.ts";
 import { stateOf } from "./deployments.ts";
 import { ManagementRun } from "./management-run.ts";
 import { managementPlan, planWrite } from "./management-workflow.ts";
 import { deploymentsWrite } from "./stored-deployments.ts";
+import { type RecentRefusals, told } from "./tell-refusal.ts";
 
 export interface Gated {
   readonly run: Run;
@@ -23,16 +26,20 @@ export async function asking(
   considered: Considered,
   gate: PolicyGate,
   evidence: readonly Condition[],
+  refusals: RecentRefusals,
 ): Promise<Gated | "moved"> {
   const { host, place, stored } = considered;
   const digest = digestOf(considered);
   const asked = stored.now.asked.find((one) => one.digest === digest);
   const run = asked && (await host.store.readRun(place, asked.runId));
-  if (run === undefined) return ask(considered, gate, digest, evidence);
+  if (run === undefined) return ask(considered, gate, digest, evidence, refusals);
   const approval = approvalIn(run, host.nowMs());
+  if (approval.state === "refused") return refusedByPeople(considered, gate, run, approval, evidence);
+  const own = ownApproval(considered, gate, run);
+  if (own !== undefined) throw await told(host, refusals, considered.wanted, own, run.runId);
   if (approval.state === "granted") return { run, condition: approvalCondition(gate, approval) };
-  if (approval.state === "waiting") throw waiting(considered, gate, run, approval, evidence);
-  return refusedByPeople(considered, gate, run, approval, evidence);
+  if ((await joinRequest(considered, gate, run)) === "moved") return "moved";
+  throw waiting(considered, gate, run, approval, evidence);
 }
 
 /** Another request, another state of things, another policy: another question. */
@@ -50,6 +57,7 @@ async function ask(
   gate: PolicyGate,
   digest: string,
   evidence: readonly Condition[],
+  refusals: RecentRefusals,
 ): Promise<"moved"> {
   const { host, wanted, place, stored, agent } = considered;
   const { caller, agentId, request } = wanted;
@@ -63,7 +71,13 @@ async function ask(
     artifactId: `${agentId}@${request.version}`,
     artifactData: { agentId, ...shown, fromState: from, toState: to, ...(other ? { other } : {}), evidence },
   });
-  const management = ManagementRun.begin(host, plan, runId, wanted);
+  const siblings = forbidsOwn(gate) ? await siblingsOf(considered) : [];
+  for (const run of siblings) {
+    const own = ownApproval(considered, gate, run);
+    if (own !== undefined) throw await told(host, refusals, wanted, own, run.runId);
+  }
+  const others = new Set(siblings.flatMap(startersOf).filter((one) => one !== caller.principal));
+  const management = ManagementRun.begin(host, plan, runId, wanted, [...others]);
   const atMs = host.nowMs();
   const next = {
     ...stored.now,
@@ -72,7 +86,7 @@ async function ask(
   const details = { runId, transition: request.transition, fromState: from, toState: to };
   const committed = await commit(host, {
     tenant: caller.tenant,
-    runs: [management.write()],
+    runs: [management.write(), ...joinedSiblings(considered, siblings)],
     workflows: [planWrite(plan, caller.tenant, atMs)],
     documents: [deploymentsWrite(place, next, stored, atMs)],
     audit: [auditDraft(caller, atMs, targetOf(wanted), { action: "deployment.requested", details })],

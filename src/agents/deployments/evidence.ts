@@ -9,8 +9,8 @@ export interface EvidenceAsked {
   readonly agent: Pick<InstalledAgent, "agentId" | "version" | "contentHash">;
   /** The one that was named in the request. */
   readonly evalRunId?: string;
-  /** What they themselves scored anew must not be what speaks for it. */
-  readonly askedBy?: string;
+  /** Everyone who asks for it: scores that they gave themselves must not be what speaks for it. */
+  readonly askedBy?: readonly string[];
   /** Absent: nothing is asked for, and one that is named has to hold all the same. */
   readonly required?: EvidenceDemand;
 }

@@ -40,7 +40,8 @@ export class ManagementRun {
     this.#from = run?.version ?? 0;
   }
 
-  static begin(host: Host, plan: Plan, runId: string, wanted: Wanted): ManagementRun {
+  /** `others` asked for the same before, in other words. */
+  static begin(host: Host, plan: Plan, runId: string, wanted: Wanted, others: readonly string[] = []): ManagementRun {
     const { caller, agentId, request } = wanted;
     const { version, transition } = request;
     const metadata = { agentId, version, transition };
@@ -50,7 +51,7 @@ export class ManagementRun {
       limits: host.limits,
     });
     const begun = new ManagementRun(host, plan, runId, undefined);
-    begun.#append([started, authorization(wanted)]);
+    begun.#append([started, authorization(wanted), ...others.map(starterAdded)]);
     begun.#goOn();
     return begun;
   }
@@ -99,6 +100,17 @@ export class ManagementRun {
     this.#run = turn.run;
     this.#events.push(...turn.events);
   }
+}
+
+/** One more principal asks for the transition that a waiting run was made for. */
+export function joined({ nowMs, newId }: Host, before: Run, principal: string): RunWrite {
+  const { runId, version: expectedVersion } = before;
+  const { run, events } = stamp(before, [starterAdded(principal)], { runId, nowMs: nowMs(), newId });
+  return { runId, expectedVersion, events, run };
+}
+
+function starterAdded(principal: string): EventDraft {
+  return { type: "assay.starter.added", payload: { principal } };
 }
 
 function authorization({ caller, agentId, request, scope, denied }: Wanted): EventDraft {

@@ -8,6 +8,7 @@ import type { Run } from "../../protocol/run.ts";
 import type { InstalledAgent } from "../installed-agent.ts";
 import { gateIdOf } from "./approval.ts";
 import { asking } from "./ask-people.ts";
+import { askersOf } from "./askers.ts";
 import { type Considered, commit, targetOf } from "./considered.ts";
 import { decideTransition } from "./decide-transition.ts";
 import type { DeploymentServices } from "./deployment-services.ts";
@@ -92,7 +93,7 @@ async function attempt(
   const considered = legal({ host, wanted, agent, place, stored, rule, conditions: [allowed] });
   const evidence = await evidenceFor(services, considered);
   const { conditions: proven } = evidence;
-  const gated = rule.gate === undefined ? undefined : await asking(considered, rule.gate, proven);
+  const gated = rule.gate === undefined ? undefined : await asking(considered, rule.gate, proven, services.refusals);
   if (gated === "moved") return "moved";
   const conditions = [...considered.conditions, ...(gated === undefined ? [] : [gated.condition]), ...proven];
   if (proven.some(({ met }) => !met)) {
@@ -129,7 +130,7 @@ async function evidenceFor({ evidence }: DeploymentServices, considered: Conside
   return evidence.read({
     visible,
     agent,
-    askedBy: wanted.caller.principal,
+    askedBy: await askersOf(considered),
     ...(evalRunId === undefined ? {} : { evalRunId }),
     ...(required === undefined ? {} : { required }),
   });

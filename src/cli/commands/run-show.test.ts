@@ -23,6 +23,11 @@ describe("a run shown to people", () => {
     expect(shown({ metadata: { forkedFrom: "of my own" } }).join("\n")).not.toContain("Forked");
   });
 
+  test("names the run that a gate was decided for, where it keeps the decision of another run", () => {
+    const gate = { status: "completed", attempt: 0, decidedFor: "run-0" };
+    expect(shown({ nodeStates: { gate } })).toContain("gate completed 1 decided for run run-0");
+  });
+
   test("names the tape it came as, when it did", () => {
     const metadata = { tape: { name: "night.tape", digest: "ab" } };
     expect(shown({ workflowId: "recorded-tape", metadata })).toContain("Came as tape night.tape, digest ab");

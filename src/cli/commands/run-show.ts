@@ -104,6 +104,7 @@ interface NodeLine {
   readonly endedAt?: string;
   readonly dueAt?: string;
   readonly error?: unknown;
+  readonly decidedFor?: unknown;
 }
 
 function nodes({ nodeStates = {} }: RunSnapshot, paint: Io["paint"]): string | undefined {
@@ -112,9 +113,15 @@ function nodes({ nodeStates = {} }: RunSnapshot, paint: Io["paint"]): string | u
     paintStatus(node.status, paint),
     String(node.attempt + 1),
     node.startedAt && node.endedAt ? formatDuration(Date.parse(node.endedAt) - Date.parse(node.startedAt)) : "",
-    node.error ? errorText(node.error) : node.dueAt ? `due ${node.dueAt}` : "",
+    remarkOn(node),
   ]);
   return rows.length === 0 ? undefined : formatTable(["NODE", "STATUS", "ATTEMPT", "TOOK", ""], rows, paint);
+}
+
+function remarkOn({ error, dueAt, decidedFor }: NodeLine): string {
+  const decided = typeof decidedFor === "string" ? [`decided for run ${printable(decidedFor)}`] : [];
+  const state = error ? [errorText(error)] : dueAt ? [`due ${dueAt}`] : [];
+  return [...state, ...decided].join("; ");
 }
 
 function values(title: string, fields: Readonly<Record<string, unknown>> = {}, paint: Io["paint"]): string | undefined {

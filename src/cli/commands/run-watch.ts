@@ -2,7 +2,7 @@ import type { RunSnapshot } from "../../protocol/snapshot.ts";
 import { isRecorded } from "../../protocol/tape-api.ts";
 import { type Client, connect } from "../client.ts";
 import type { Call } from "../command.ts";
-import { describeEvent } from "../describe-event.ts";
+import { describeEvent, inheritedDecisions } from "../describe-event.ts";
 import { EXIT } from "../exit-codes.ts";
 import { followRun } from "../follow-run.ts";
 import type { Io } from "../io.ts";
@@ -23,11 +23,12 @@ export async function watch(
   { io, json, all }: { io: Io; json: boolean; all: boolean },
 ): Promise<number> {
   const columns = process.stdout.columns || 120;
+  const decidedFor = inheritedDecisions();
   const end = await followRun(client, {
     runId,
     mode: all ? "debug" : "updates",
     signal: io.outClosed,
-    onEvent: (event) => io.out(json ? JSON.stringify(event) : describeEvent(event, io, columns)),
+    onEvent: (event) => io.out(json ? JSON.stringify(event) : describeEvent(event, io, columns, decidedFor(event))),
     onReconnect: (reason) => {
       if (io.errIsTerminal) io.err(`Connection lost (${reason}); trying again.`);
     },

@@ -14,13 +14,13 @@ import {
 } from "../../protocol/gate-rules.ts";
 import type { Interrupt, Vote } from "../../protocol/interrupt.ts";
 import { closeInterrupt } from "./close-interrupt.ts";
-import type { GateAnswer } from "./decide-plain-gate.ts";
+import { type GateAnswer, OWN_RUN } from "./decide-plain-gate.ts";
 import { type GovernedAnswer, governedAnswer } from "./governed-answer.ts";
 import { denied, type Ruling } from "./ruling.ts";
 
 /** Who wants to pass a governed gate is asked first, then what they say. */
 export function decideGovernedGate(answer: GateAnswer): Ruling {
-  const { interrupt, judge, startedBy, value } = answer;
+  const { interrupt, judge, starters, value } = answer;
   const rules = gateRules(interrupt.data);
   if (rules.governed === undefined) throw new Error(`interrupt ${interrupt.interruptId} is not of a governed gate`);
   const eligibility = claimsOverride(value) ? mayOverride(rules.governed, judge) : mayDecide(rules, judge);
@@ -30,8 +30,8 @@ export function decideGovernedGate(answer: GateAnswer): Ruling {
     return denied(interrupt, judge, "at this gate the voter is whoever holds the key");
   }
   const gate = rules.governed;
-  if (given.decision === "granted" && isSelfApproval(rules, judge, startedBy)) {
-    return denied(interrupt, judge, "whoever started the run cannot approve it");
+  if (given.decision === "granted" && isSelfApproval(rules, judge, starters)) {
+    return denied(interrupt, judge, OWN_RUN);
   }
   const earlier = interrupt.votes.find(({ voter }) => voter === judge.principal);
   if (earlier !== undefined && !takesOverride(earlier, given)) return votedBefore(interrupt, earlier, given);

@@ -25,15 +25,19 @@ export interface GateAnswer {
   readonly judge: Judge;
   /** Whether the key may vote in another's name where a gate names nobody. */
   readonly mayRelay: boolean;
-  readonly startedBy: string | undefined;
+  /** Everyone behind the run. */
+  readonly starters: readonly string[];
   readonly at: string;
   /** How the evaluation stands that a governed gate asks for. */
   readonly evidence?: Evidence;
 }
 
+/** The refusal of a vote by one of those behind the run. */
+export const OWN_RUN = "whoever started or branched the run, or one that it comes from, cannot approve it";
+
 /** A vote at `core.approvalGate`, and the end of the gate when it is the last one needed. */
 export function decidePlainGate(answer: GateAnswer): Ruling {
-  const { interrupt, judge, startedBy } = answer;
+  const { interrupt, judge, starters } = answer;
   const rules = gateRules(interrupt.data);
   const eligibility = mayDecide(rules, judge);
   if (!eligibility.eligible) return denied(interrupt, judge, eligibility.problem);
@@ -42,8 +46,8 @@ export function decidePlainGate(answer: GateAnswer): Ruling {
   const voter = voterOf(rules, given, answer);
   if (typeof voter !== "string") return voter;
   if (given.action === "ask") return asked(interrupt, voter, given.text ?? "");
-  if (approves(given) && isSelfApproval(rules, judge, startedBy)) {
-    return denied(interrupt, judge, "whoever started the run cannot approve it");
+  if (approves(given) && isSelfApproval(rules, judge, starters)) {
+    return denied(interrupt, judge, OWN_RUN);
   }
   const earlier = interrupt.votes.find((vote) => vote.voter === voter);
   if (earlier?.action === given.action && sameEdit(interrupt, given)) return repeated(interrupt, earlier);

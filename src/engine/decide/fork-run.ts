@@ -6,6 +6,8 @@ import { fold, isSettled, type Run } from "../../protocol/run.ts";
 import { isTerminal } from "../../protocol/run-status.ts";
 import { maskFields } from "../../protocol/snapshot.ts";
 import { inTrace, type Trace } from "../../protocol/trace.ts";
+import { changedOptions } from "./branch-options.ts";
+import { reachableFrom } from "./graph.ts";
 import { checkInputNames } from "./input-names.ts";
 import type { Plan } from "./plan.ts";
 import { checkConfigurable, checkInputs, type RunLimits, runLimits } from "./start-run.ts";
@@ -38,8 +40,17 @@ export function copyHistory({ runId, from, history, trace, newEventId }: Fork): 
 
 type BranchBegan = Extract<EventDraft, { type: "assay.branch.began" }>;
 
-/** What a branch begins with after its history. Nothing when the run has ended there. */
-export function beginBranch(plan: Plan, run: Run, overlay: RunOptionsOverlay, host: RunLimits): BranchBegan[] {
+/**
+ * What a branch begins with after its history. Nothing when the run has ended there. `reopens` are the gates whose decision
+ * does not hold for it: they start over, with every node after them.
+ */
+export function beginBranch(
+  plan: Plan,
+  run: Run,
+  overlay: RunOptionsOverlay,
+  host: RunLimits,
+  reopens: readonly string[] = [],
+): BranchBegan[] {
   if (isTerminal(run.status)) {
     if (Object.keys(overlay).length === 0) return [];
     const problem = "it has ended there, and options change nothing any more";
@@ -50,7 +61,8 @@ export function beginBranch(plan: Plan, run: Run, overlay: RunOptionsOverlay, ho
   if (configurable !== undefined) checkConfigurable(plan, merged);
   if (inputs !== undefined) checkGiven(plan, inputs);
   const payload = {
-    nodeIds: Object.keys(run.nodes).filter((id) => !isSettled(run.nodes[id])),
+    nodeIds: startingOver(plan, run, reopens),
+    ...(reopens.length === 0 ? {} : { reopens: [...reopens], changes: changedOptions(run, overlay) }),
     ...(inputs === undefined ? {} : { inputs }),
     ...(configurable === undefined ? {} : { configurable, limits: runLimits(plan, merged, host) }),
     ...(tags === undefined ? {} : { tags }),
@@ -62,6 +74,12 @@ export function beginBranch(plan: Plan, run: Run, overlay: RunOptionsOverlay, ho
   }
   const shown = { ...payload, inputs: maskFields(inputs, masked) };
   return [{ type: "assay.branch.began", payload: shown, sealed: payload }];
+}
+
+/** Nodes that had begun and not ended, and all that had begun at or after a gate that asks again. */
+function startingOver({ graph }: Plan, run: Run, reopens: readonly string[]): string[] {
+  const again = new Set(reopens.flatMap((id) => reachableFrom(graph, id)));
+  return Object.keys(run.nodes).filter((id) => again.has(id) || !isSettled(run.nodes[id]));
 }
 
 /** Only what is given is looked at: the rest has its value already. */

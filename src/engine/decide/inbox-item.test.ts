@@ -20,7 +20,7 @@ function waiting(data: object, more: Partial<Interrupt> = {}): Waiting {
     remarks: [],
     ...more,
   };
-  return { runId: "run-1", workflowId: "release", startedBy: "sam", interrupt };
+  return { runId: "run-1", workflowId: "release", starters: ["sam"], interrupt };
 }
 
 const governed = (data: object) => waiting({ gateId: "gate", ...data });

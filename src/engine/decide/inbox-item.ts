@@ -8,16 +8,16 @@ import { maskValues, type Secret } from "../../protocol/sensitive.ts";
 export interface Waiting {
   readonly runId: string;
   readonly workflowId: string;
-  /** The principal who started the run. */
-  readonly startedBy?: string;
+  /** Everyone behind the run. */
+  readonly starters: readonly string[];
   readonly interrupt: Interrupt;
 }
 
 /** Whether an inbox shows it: the judge could decide it, and not only against it. */
-export function waitsFor({ interrupt, startedBy }: Waiting, judge: Judge): boolean {
+export function waitsFor({ interrupt, starters }: Waiting, judge: Judge): boolean {
   if (interrupt.kind !== "approval") return true;
   const rules = gateRules(interrupt.data);
-  if (isSelfApproval(rules, judge, startedBy)) return false;
+  if (isSelfApproval(rules, judge, starters)) return false;
   if (mayDecide(rules, judge).eligible) return true;
   return rules.governed !== undefined && mayOverride(rules.governed, judge).eligible;
 }

@@ -36,7 +36,7 @@ export function raiseInterrupt(
   raising: Raising,
 ): EventDraft[] | { readonly error: RunError } {
   const { kind, key } = raising;
-  const asked = Object.values(run.interrupts).find((one) => one.key === key);
+  const asked = Object.values(run.interrupts).find((one) => one.key === key && one.reopened === undefined);
   if (asked?.status === "open" && asked.nodeId === nodeId) return [suspended(nodeId, asked)];
   const problem = asked === undefined ? problemWith(raising) : `node ${asked.nodeId} has asked for ${key} already`;
   if (problem !== undefined) {
@@ -142,7 +142,10 @@ function olderTwin(
   ];
 }
 
-/** A gate that is raised again shows how it ended before, and what of the artifact is different now. */
+/**
+ * A gate that is raised again shows how it ended before, and what of the artifact is different now. One that a branch
+ * re-opened also names the run it was decided for and the options that are different.
+ */
 function sinceLastTime(run: Run, nodeId: string, data: Raising["data"]): Readonly<Record<string, unknown>> {
   const before = Object.values(run.interrupts)
     .filter((one) => one.nodeId === nodeId && one.kind === "approval")
@@ -157,6 +160,8 @@ function sinceLastTime(run: Run, nodeId: string, data: Raising["data"]): Readonl
       ...(reason === undefined ? {} : { reason }),
       ...(resolvedBy === undefined ? {} : { decidedBy: resolvedBy }),
       ...(closedAt === undefined ? {} : { decidedAt: closedAt }),
+      ...(before.raisedIn === undefined ? {} : { decidedFor: before.raisedIn }),
+      ...(before.reopened?.length ? { changedOptions: [...before.reopened] } : {}),
       changes: changesBetween(seen, data["artifactData"]),
     },
   };

@@ -1,6 +1,6 @@
 import { AppError } from "../../protocol/errors.ts";
 import type { Evidence } from "../../protocol/evidence.ts";
-import { starterOf } from "../../protocol/forked-from.ts";
+import { startersOf } from "../../protocol/forked-from.ts";
 import { type Judge, tokenAllowed } from "../../protocol/gate-rules.ts";
 import { type Interrupt, isGoverned } from "../../protocol/interrupt.ts";
 import type { Run } from "../../protocol/run.ts";
@@ -47,7 +47,7 @@ export function resolveInterrupt(run: Run, command: ResolveInterrupt): Ruling {
   }
   if (interrupt.kind === "approval") {
     const { mayRelay, evidence } = command;
-    const asked = { interrupt, value, judge, mayRelay, startedBy: starterOf(run), at };
+    const asked = { interrupt, value, judge, mayRelay, starters: startersOf(run), at };
     const answer = evidence === undefined ? asked : { ...asked, evidence };
     return isGoverned(interrupt) ? decideGovernedGate(answer) : decidePlainGate(answer);
   }

@@ -8,6 +8,7 @@ import type { Answer } from "../suspension.ts";
 import {
   ARTIFACT_FIELDS,
   artifactOf,
+  BRANCH_FIELDS,
   DEADLINE_FIELDS,
   misplaced,
   ResumeSchema,
@@ -25,6 +26,7 @@ const Config = Type.Object(
     resumeSchema: ResumeSchema,
     ...APPROVER_FIELDS,
     ...DEADLINE_FIELDS,
+    ...BRANCH_FIELDS,
   },
   { additionalProperties: true },
 );
@@ -37,6 +39,7 @@ export const approvalGate: NodeType = {
   summary: "Waits for one or more approvals. A rejection, or no answer in time, fails the node.",
   config: Config,
   check: problemWith,
+  asksPerson: () => true,
   execute: ({ node, config, inputs, answerTo }) => {
     const { actions = ["accept", "reject"], profile, resumeSchema } = config as Config;
     const data = {

@@ -3,7 +3,7 @@ import { Questions } from "../../protocol/interrupt-data.ts";
 import { type Static, Type } from "../../protocol/schema.ts";
 import { registeredSchema } from "../decide/schema-limits.ts";
 import type { NodeType } from "../node-type.ts";
-import { DEADLINE_FIELDS, timeoutOf } from "./gate-config.ts";
+import { BRANCH_FIELDS, DEADLINE_FIELDS, timeoutOf } from "./gate-config.ts";
 
 const Config = Type.Object(
   {
@@ -11,6 +11,7 @@ const Config = Type.Object(
     contextType: Type.Optional(Type.String()),
     profile: Type.Optional(Type.Literal(AUTH_REQUIRED)),
     ...DEADLINE_FIELDS,
+    ...BRANCH_FIELDS,
   },
   { additionalProperties: true },
 );
@@ -21,6 +22,7 @@ export const clarificationGate: NodeType = {
   typeId: "core.clarificationGate",
   summary: "Asks questions and waits for the answers.",
   config: Config,
+  asksPerson: () => true,
   check: (config) => {
     const ids = new Set<string>();
     for (const { id, schema } of (config as Config).questions) {

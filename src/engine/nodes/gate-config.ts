@@ -15,6 +15,9 @@ export const DEADLINE_FIELDS = {
   timeoutSec: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: LONGEST_MS / 1000 })),
 };
 
+/** Whether a decision also holds in branches of the run that show the voters the same. */
+export const BRANCH_FIELDS = { approvalHoldsForBranches: Type.Optional(Type.Boolean()) };
+
 const Short = Type.Optional(Type.String({ minLength: 1, maxLength: 1024 }));
 
 /** As long as the data of an interrupt may have them: a gate that cannot ask is refused before it has to. */

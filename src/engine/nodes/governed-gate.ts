@@ -7,6 +7,7 @@ import type { NodeType } from "../node-type.ts";
 import {
   ARTIFACT_FIELDS,
   artifactOf,
+  BRANCH_FIELDS,
   DEADLINE_FIELDS,
   GOVERNED_GATE,
   misplaced,
@@ -23,6 +24,7 @@ const Config = Type.Object(
     minHumans: APPROVER_FIELDS.minHumans,
     audience: APPROVER_FIELDS.audience,
     ...DEADLINE_FIELDS,
+    ...BRANCH_FIELDS,
   },
   { additionalProperties: true },
 );
@@ -48,6 +50,7 @@ export const governedGate: NodeType = {
   summary: "Waits for grants of principals with a role or scope. A rejection, or no answer in time, follows its edges.",
   config: Config,
   check: problemWith,
+  asksPerson: () => true,
   execute: ({ node, config, inputs, answerTo }) => {
     const { resumeSchema } = config as Config;
     const rules = RULES.filter((name) => config[name] !== undefined).map((name) => [name, config[name]]);

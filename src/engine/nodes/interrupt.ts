@@ -3,7 +3,15 @@ import { INTERRUPT_DATA } from "../../protocol/interrupt-data.ts";
 import { matches, problemsOf, type Static, Type } from "../../protocol/schema.ts";
 import { registeredSchema } from "../decide/schema-limits.ts";
 import type { NodeOutcome, NodeType, Ports } from "../node-type.ts";
-import { DEADLINE_FIELDS, GOVERNED_GATE, misplaced, ResumeSchema, timeoutOf, unreachable } from "./gate-config.ts";
+import {
+  BRANCH_FIELDS,
+  DEADLINE_FIELDS,
+  GOVERNED_GATE,
+  misplaced,
+  ResumeSchema,
+  timeoutOf,
+  unreachable,
+} from "./gate-config.ts";
 
 const Config = Type.Object(
   {
@@ -12,6 +20,7 @@ const Config = Type.Object(
     resumeSchema: ResumeSchema,
     profile: Type.Optional(Type.Enum([AUTH_REQUIRED, "openwop-interrupt-external-event"])),
     ...DEADLINE_FIELDS,
+    ...BRANCH_FIELDS,
   },
   { additionalProperties: true },
 );
@@ -24,6 +33,7 @@ export const interrupt: NodeType = {
   summary: "Waits for an answer of any kind: an approval, answers, an external event, or something of your own.",
   config: Config,
   check: problemWith,
+  asksPerson: ({ kind }) => kind !== "external-event",
   execute: ({ node, config, inputs, answerTo }) => {
     const { kind, data, resumeSchema, profile } = config as Config;
     const answer = answerTo({

@@ -22,7 +22,7 @@ import { aboutSurroundings } from "./fixture-conditions.ts";
 /** What speaks about an evaluation beside its own summary. Whatever is absent cannot be asked for: that is a no. */
 export interface EvidenceSources {
   /** The figures with what people overrode in them; whoever asks for something can only make them worse. */
-  overriddenSummary?(visible: Visibility, runId: string, askedBy?: string): Promise<OverriddenSummary>;
+  overriddenSummary?(visible: Visibility, runId: string, askedBy?: readonly string[]): Promise<OverriddenSummary>;
   /** Why the judge of the evaluation is not certified; nothing where it is. */
   certificateProblems?(visible: Visibility, runId: string, bar: CertificateBar): Promise<readonly string[]>;
 }
@@ -180,7 +180,7 @@ async function aboutScore(found: Found, sources: EvidenceSources): Promise<Condi
     return [condition("score", "with human overrides", "this host cannot read overrides", false)];
   }
   const summary = await sources.overriddenSummary(visible, runId, askedBy);
-  const leftOut = summary.ownLeftOut === true ? `, without those of ${askedBy}, who asks for this` : "";
+  const leftOut = summary.ownLeftOut === true ? `, without those of ${askedBy?.join(", ")}, who asks for this` : "";
   const how = `with ${summary.overridden} human overrides${leftOut}`;
   return [scoreCondition(required?.requiredPassScore, summary, how)];
 }

@@ -23,12 +23,12 @@ export interface OverriddenSummary {
   readonly disputedTasks: readonly string[];
 }
 
-/** For decisions that may rest on the scores of people, with or without those of one of them. Throws like `evalSummary`. */
+/** For decisions that may rest on the scores of people, with or without those of some of them. Throws like `evalSummary`. */
 export async function overriddenSummary(
   host: Host,
   visible: Visibility,
   runId: string,
-  without?: string,
+  without: readonly string[] = [],
 ): Promise<OverriddenSummary> {
   const { run, plan } = await completedEval(host, visible, runId);
   const { tenant } = run.owner;
@@ -36,7 +36,7 @@ export async function overriddenSummary(
   const suite = await suiteAsOf(host, tenant, `${plan.suiteId}@${plan.suiteVersion}`, plan.suiteSha256);
   const summary = run.outputs as unknown as EvalSummary;
   const judgments = await scoreJudgments(host.store, run);
-  const folded = foldOverrides(judgments.filter(({ by }) => by !== without));
+  const folded = foldOverrides(judgments.filter(({ by }) => !without.includes(by)));
   const baseline = baselineOf(plan, await baselineTasks(host.store, run.owner, plan));
   const original = { runId, plan, suite, results, summary, ...(baseline === undefined ? {} : { baseline }) };
   const inOrder = (tasks: ReadonlyMap<string, unknown>) =>

@@ -7,6 +7,7 @@ import type {
   StoredInterrupt,
   WebhookRecord,
 } from "../gates.ts";
+import { startersIn } from "../starters.ts";
 import type * as T from "./gate-tables.ts";
 
 /** Rows of gates and webhooks to what the store returns, and back. */
@@ -23,7 +24,7 @@ export function toStoredInterrupt(row: InterruptColumns): StoredInterrupt {
     ...(row.workspace === null ? {} : { workspace: row.workspace }),
     runId: row.run_id,
     workflowId: row.workflow_id,
-    ...(row.started_by === null ? {} : { startedBy: row.started_by }),
+    starters: startersIn(row.started_by),
     status: row.status as InterruptStatus,
     interrupt: JSON.parse(row.body) as Interrupt,
   };

@@ -55,7 +55,7 @@ export function interrupts(subject: Subject): void {
         workspace: "w1",
         runId: run.runId,
         workflowId: "wf-ship",
-        startedBy: "pat",
+        starters: ["pat"],
         status: "open",
         interrupt: run.interrupts[interruptId] as Interrupt,
       };

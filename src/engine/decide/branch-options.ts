@@ -1,0 +1,29 @@
+import type { RunOptionsOverlay } from "../../protocol/fork-api.ts";
+import { own } from "../../protocol/own.ts";
+import type { Run } from "../../protocol/run.ts";
+import { deepEqual } from "./deep-equal.ts";
+
+/** The options that an overlay gives another value, as `inputs.NAME` or `configurable.NAME`. Equal values change nothing. */
+export function changedOptions(run: Run, { inputs, configurable }: RunOptionsOverlay): string[] {
+  return [
+    ...changedNames(run.variables, inputs).map((name) => `inputs.${name}`),
+    ...changedNames(run.configurable, configurable).map((name) => `configurable.${name}`),
+  ];
+}
+
+type Values = Readonly<Record<string, unknown>>;
+
+function changedNames(before: Values = {}, given: Values = {}): string[] {
+  return Object.keys(given).filter(
+    (name) => !Object.hasOwn(before, name) || !deepEqual(own(before, name), given[name]),
+  );
+}
+
+/** The run with the options of a branch, for what its nodes would show and dispatch with them. */
+export function withOptions(run: Run, { inputs, configurable }: RunOptionsOverlay): Run {
+  return {
+    ...run,
+    variables: { ...run.variables, ...inputs },
+    ...(configurable === undefined ? {} : { configurable: { ...run.configurable, ...configurable } }),
+  };
+}

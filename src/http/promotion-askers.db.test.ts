@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { DeploymentTransition } from "../protocol/deployment-api.ts";
+import type { PolicyGate } from "../protocol/promotion-policy.ts";
+import { BOTH_STORES } from "../testing/both-stores.ts";
+import { conditionsIn, DeploymentBench } from "../testing/deployment-bench.ts";
+import { expectError } from "../testing/host.ts";
+import { expectAllRebuilt } from "../testing/rebuilt.ts";
+
+const GATE: PolicyGate = { requiredRole: "reviewer" };
+const TO_TEST = { version: "1.0.0", toState: "test" } as const;
+const GRANT = { resumeValue: { decision: "granted" } };
+
+describe.each(BOTH_STORES)("those who ask for a promotion on %s", (_, open) => {
+  let bench: DeploymentBench;
+  let drop: () => Promise<void>;
+  let carl: Readonly<Record<string, string>>;
+  let dora: Readonly<Record<string, string>>;
+  beforeAll(async () => {
+    const opened = await open();
+    drop = opened.drop;
+    bench = await DeploymentBench.on(opened.store);
+    carl = await keyOf("carl");
+    dora = await keyOf("dora");
+  });
+  afterAll(async () => {
+    await expectAllRebuilt(bench.host.store);
+    await bench.host.close();
+    await drop();
+  });
+
+  async function keyOf(principal: string) {
+    const json = { principal, roles: ["owner"] };
+    const made = await bench.host.ask("POST", "/v1/host/assay/keys", { json });
+    return { authorization: `Bearer ${made.json().key}` };
+  }
+  const gated = async (name: string, gate: PolicyGate = GATE): Promise<DeploymentBench> => {
+    const agent = bench.about(name);
+    await agent.policy({ promote: { test: { gate } } });
+    return agent;
+  };
+  const sent = (agent: DeploymentBench, headers = {}, more: Partial<DeploymentTransition> = {}) =>
+    agent.send({ ...TO_TEST, ...more }, "owner", headers);
+  const waiting = async (agent: DeploymentBench, headers = {}, more: Partial<DeploymentTransition> = {}) =>
+    String(expectError(await sent(agent, headers, more), "run_state_conflict")["runId"]);
+  const grant = (runId: string, headers = {}) =>
+    bench.host.ask("POST", `/v1/runs/${runId}/interrupts/gate-${runId}`, { json: GRANT, headers });
+  const inbox = async (runId: string, headers = {}): Promise<unknown[]> =>
+    (await bench.host.ask("GET", `/v1/host/assay/inbox?runId=${runId}`, { headers })).json().items;
+
+  test("cannot approve it, be they the first or the second to ask", async () => {
+    const agent = await gated("joined");
+    const runId = await waiting(agent);
+    expect(await inbox(runId, carl)).toHaveLength(1);
+    expect(await waiting(agent, carl)).toBe(runId);
+    expect(await waiting(agent, carl)).toBe(runId);
+    expect(await inbox(runId, carl)).toEqual([]);
+    expectError(await grant(runId, carl), "forbidden");
+    expectError(await grant(runId), "forbidden");
+    const asked = (await agent.audit("deployment.requested")).filter(({ details }) => details["runId"] === runId);
+    expect(asked.map(({ actor }) => actor)).toEqual(["ada", "carl"]);
+    expect((await grant(runId, dora)).statusCode).toBe(200);
+    expect((await sent(agent, carl)).statusCode).toBe(200);
+  });
+
+  test("cannot have approved it before: who approved can neither join the request nor apply it", async () => {
+    const agent = await gated("applied", { ...GATE, quorum: 2 });
+    const runId = await waiting(agent);
+    expect((await grant(runId, carl)).statusCode).toBe(200);
+    expectError(await sent(agent, carl), "forbidden");
+    expect((await grant(runId, dora)).statusCode).toBe(200);
+    for (const headers of [carl, dora]) {
+      const details = expectError(await sent(agent, headers), "forbidden");
+      expect(details["problem"]).toContain("let another principal send the request");
+      expect(conditionsIn(details)["approval"]).toMatchObject({ met: false });
+    }
+    expect((await agent.list()).json()[0].state).toBe("draft");
+    await agent.done(TO_TEST);
+  });
+
+  test("cannot approve each other's requests for the same step in other words", async () => {
+    const agent = await gated("worded");
+    const evalRunId = await agent.evaluated("1.0.0");
+    const first = await waiting(agent);
+    const second = await waiting(agent, carl, { evalRunId });
+    expect(second).not.toBe(first);
+    expectError(await grant(first, carl), "forbidden");
+    expectError(await grant(second), "forbidden");
+    expect((await grant(second, dora)).statusCode).toBe(200);
+    expect((await sent(agent, carl, { evalRunId })).statusCode).toBe(200);
+  });
+
+  test("may approve it and apply it where the policy says so", async () => {
+    const agent = await gated("alone", { ...GATE, forbidSelfApproval: false });
+    const runId = await waiting(agent);
+    await waiting(agent, carl);
+    expect((await grant(runId, carl)).statusCode).toBe(200);
+    expect((await sent(agent, carl)).statusCode).toBe(200);
+  });
+});

@@ -1,0 +1,96 @@
+import { expect } from "vitest";
+import { workflow } from "../../../src/testing/workflow.ts";
+import type { Attack } from "../attack.ts";
+import type { Target, Who } from "../target.ts";
+
+const TEXT = { name: "text", type: "string", defaultValue: "harmless" } as const;
+const SHOWS_TEXT = { artifact: { type: "variable", variableName: "text" } } as const;
+const GATE = { typeId: "core.approvalGate", config: {}, inputs: SHOWS_TEXT };
+const FOUR_EYES = { ...GATE, config: { forbidSelfApproval: true } };
+const WAITING = ["waiting-approval"];
+const PUBLISH = { typeId: "core.identity", inputs: { published: { type: "variable", variableName: "text" } } } as const;
+
+const accept = (target: Target, runId: string, as: Who) =>
+  target.ask("POST", `/v1/runs/${runId}/interrupts/gate`, { as, body: { resumeValue: { action: "accept" } } });
+
+async function logOf(target: Target, runId: string): Promise<{ type: string; nodeId?: string }[]> {
+  const headers = { accept: "application/json" };
+  return (await target.ask("GET", `/v1/runs/${runId}/events?streamMode=debug`, { headers })).json.events;
+}
+
+async function branch(target: Target, runId: string, as: Who, fromSeq: number, overlay: object = {}): Promise<string> {
+  const body = { mode: "branch", fromSeq, runOptionsOverlay: overlay };
+  const answer = await target.ask("POST", `/v1/runs/${runId}:fork`, { as, body });
+  expect(answer.status, answer.text).toBe(201);
+  return answer.json.runId;
+}
+
+/** A run that was approved and has ended, and the first sequence after its approval. */
+async function approved(target: Target, workflowId: string): Promise<{ runId: string; from: number; to: number }> {
+  const runId = await target.begin(workflowId, {}, "admin");
+  const waiting = await target.reaches(runId, WAITING);
+  const child = waiting.childRuns?.[0]?.runId;
+  expect((await accept(target, child ?? runId, "reviewer")).status).toBe(200);
+  await target.ends(runId);
+  const log = await logOf(target, runId);
+  const decided = log.findIndex(({ type }) => type === "interrupt.resolved" || type === "assay.child.ended");
+  return { runId, from: decided + 1, to: log.length - 1 };
+}
+
+export const attacks: readonly Attack[] = [
+  {
+    title: "a branch with other inputs waits at its gate again, from every point after the approval",
+    async attempt(target, rounds) {
+      await target.register(
+        workflow({
+          id: "publish",
+          nodes: { gate: GATE, publish: PUBLISH },
+          edges: ["gate>publish"],
+          variables: [TEXT],
+        }),
+      );
+      for (let round = 0; round < rounds; round++) {
+        const source = await approved(target, "publish");
+        for (let fromSeq = source.from; fromSeq <= source.to; fromSeq++) {
+          const runId = await branch(target, source.runId, "admin", fromSeq, { inputs: { text: "harmful" } });
+          const { interrupt, outputs } = await target.reaches(runId, WAITING);
+          expect([interrupt.data.artifactData, outputs]).toEqual(["harmful", undefined]);
+        }
+      }
+    },
+  },
+  {
+    title: "a branch with other inputs waits again at the gate of its sub-workflow",
+    async attempt(target) {
+      await target.register(workflow({ id: "asks-below", nodes: { gate: GATE }, variables: [TEXT] }));
+      const child = {
+        typeId: "core.subWorkflow",
+        config: { workflowId: "asks-below", inputMapping: { text: "text" } },
+      };
+      await target.register(
+        workflow({ id: "asks-above", nodes: { child, publish: PUBLISH }, edges: ["child>publish"], variables: [TEXT] }),
+      );
+      const source = await approved(target, "asks-above");
+      const runId = await branch(target, source.runId, "admin", source.to, { inputs: { text: "harmful" } });
+      expect((await target.reaches(runId, WAITING)).outputs).toBeUndefined();
+    },
+  },
+  {
+    title: "neither who started a run nor who branched it approves the branch where self-approval is forbidden",
+    async attempt(target) {
+      await target.register(workflow({ id: "four-eyes", nodes: { gate: FOUR_EYES }, variables: [TEXT] }));
+      const source = await target.begin("four-eyes", {}, "admin");
+      await target.reaches(source, WAITING);
+      const first = await branch(target, source, "owner", 0);
+      const runId = await branch(target, first, "owner", 0);
+      await target.reaches(runId, WAITING);
+      for (const as of ["admin", "owner"] as const) {
+        const answer = await accept(target, runId, as);
+        expect([answer.status, answer.json.error]).toEqual([403, "forbidden"]);
+        const inbox = await target.ask("GET", `/v1/host/assay/inbox?runId=${runId}`, { as });
+        expect(inbox.json.items).toEqual([]);
+      }
+      expect((await accept(target, runId, "reviewer")).status).toBe(200);
+    },
+  },
+];
