@@ -19,6 +19,7 @@ import {
   requireWithinKey,
 } from "./grants.ts";
 import type { Host } from "./host.ts";
+import { originWrite } from "./key-origin.ts";
 import { roleTable } from "./roles.ts";
 
 export type KeyHost = Pick<Host, "store" | "nowMs" | "newId" | "checkpointer">;
@@ -55,6 +56,7 @@ export async function createKey(host: KeyHost, caller: Caller, request: CreateKe
   const key = newApiKey();
   const keyId = host.newId("key");
   const hash = hashOfKey(key);
+  const origin = await originWrite(host.store, caller, { keyId, tenant: place.tenant, principal, scopes }, nowMs);
   const details = {
     principal,
     kind,
@@ -83,6 +85,7 @@ export async function createKey(host: KeyHost, caller: Caller, request: CreateKe
       },
     ],
     ...(binding === undefined ? {} : { roles: [binding] }),
+    ...(origin === undefined ? {} : { documents: [origin] }),
     audit: [auditDraft(caller, nowMs, keyId, { action: "key.created", details })],
   });
   const stored = await host.store.findKey(hash);

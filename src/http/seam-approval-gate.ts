@@ -47,7 +47,8 @@ export const seamApprovalGateRoute: Handler = async (context) => {
           interrupt,
           value,
           judge,
-          mayRelay: false,
+
+          checkBinding: () => {},
           startedBy: starterOf(now),
           at,
         });
