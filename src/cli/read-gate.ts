@@ -10,7 +10,7 @@ import type { RESOLVE_FLAGS } from "./specs/inbox.ts";
 export type GateName = { readonly interruptId: string } | { readonly runId: string; readonly nodeId: string };
 
 /** Codes with which the gate cannot be read here and may be voted at all the same: the vote's own answer says the rest. */
-const UNREAD: ReadonlySet<string> = new Set(["forbidden", "not_found", "interrupt_not_found"]);
+const UNREAD: ReadonlySet<string> = new Set(["forbidden", "not_found"]);
 
 /** The interrupt that is about to be answered; undefined where the key may not read it, or the server is older. */
 export async function readGate(client: Client, { of }: { readonly of: GateName }): Promise<InterruptView | undefined> {

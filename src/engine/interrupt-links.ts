@@ -71,7 +71,7 @@ export async function readInterrupt(host: Host, caller: Caller, interruptId: str
   const row = await host.store.readInterrupt(caller, interruptId);
   const run = row && (await visibleRun(host, caller, row.runId));
   const interrupt = run && own(run.interrupts, interruptId);
-  if (run === undefined || interrupt === undefined) throw new AppError("interrupt_not_found", { interruptId });
+  if (run === undefined || interrupt === undefined) throw new AppError("not_found", { what: "interrupt", interruptId });
   requireOpen(run, interrupt, false);
   if (isOverdue(interrupt, host.nowMs())) throw overdue(interrupt, false);
   const { sensitivity } = await host.plans.byHash(run.workflowHash);

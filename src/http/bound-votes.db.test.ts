@@ -128,6 +128,6 @@ describe.each(BOTH_STORES)("a vote that says what was read, on %s", (_, open) =>
     const { interruptId } = await shown(await gates.waiting("edited"));
     const url = `/v1/host/assay/interrupts/${interruptId}`;
     expectError(await host.ask("GET", url, { as: "viewer" }), "forbidden");
-    expectError(await host.ask("GET", url, { as: "other" }), "interrupt_not_found");
+    expectError(await host.ask("GET", url, { as: "other" }), "not_found");
   });
 });

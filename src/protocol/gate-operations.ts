@@ -67,7 +67,7 @@ export const GATE_OPERATIONS = {
     success: { status: 200, schema: InterruptView },
     errors: [
       ...PROTECTED,
-      "interrupt_not_found",
+      "not_found",
       "interrupt_already_resolved",
       "interrupt_cancelled",
       "interrupt_gone",
