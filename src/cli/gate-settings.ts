@@ -41,4 +41,17 @@ export const GATE_SETTINGS = {
     summary:
       "How long an external event is known when it comes again, and can be held at most for a run that does not wait yet.",
   },
+  knownVoters: {
+    group: "Gates",
+    type: "flag",
+    default: true,
+    summary: "Take relayed votes only for principals that have a key here; not with the conformance seams.",
+    off: "Take relayed votes for any name that a relay gives.",
+  },
+  trustedRelays: {
+    group: "Gates",
+    type: "text",
+    value: "LIST",
+    summary: "Relays whose votes for people count toward minHumans, as TENANT/PRINCIPAL,…; none unless given.",
+  },
 } as const satisfies Readonly<Record<string, Setting>>;

@@ -1,7 +1,8 @@
 import type { CreateKeyRequest, CreateKeyResponse, KeyInfo } from "../protocol/api.ts";
 import { AppError } from "../protocol/errors.ts";
-import type { Caller } from "../protocol/identity.ts";
+import { type Caller, OPERATOR_KEY_ID } from "../protocol/identity.ts";
 import type {
+  ConfirmPrincipalResponse,
   DefineRoleRequest,
   ListPrincipalsResponse,
   ListRolesResponse,
@@ -23,6 +24,7 @@ export interface Keys {
   removeRole(role: string, workspace: string | undefined): Promise<void>;
   principals(workspace: string | undefined): Promise<ListPrincipalsResponse>;
   setPrincipal(principal: string, request: SetPrincipalRequest): Promise<PrincipalInfo>;
+  confirmPrincipal(principal: string): Promise<ConfirmPrincipalResponse>;
 }
 
 /** The tenant of the owner key that a first start makes. */
@@ -59,6 +61,8 @@ export async function withKeys<T>(
     principals: (workspace) => client.json(principals, { query: { workspace } }),
     setPrincipal: (principal, body) =>
       client.json(`${principals}/${encodeURIComponent(principal)}`, { method: "POST", body }),
+    confirmPrincipal: (principal) =>
+      client.json(`${principals}/${encodeURIComponent(principal)}:confirm`, { method: "POST", body: {} }),
   });
 }
 
@@ -67,6 +71,7 @@ async function withStoredKeys<T>(config: Call["config"], tenant: string, use: (k
   const { createKey, listKeys, revokeKey } = await import("../engine/keys.ts");
   const { defineRole, listRoles, removeRole } = await import("../engine/define-role.ts");
   const { listPrincipals, setPrincipal } = await import("../engine/principals.ts");
+  const { confirmPrincipal } = await import("../engine/confirm-principal.ts");
   const { idSource } = await import("../engine/host.ts");
   const store = await openStore(config);
   const host = { store, nowMs: Date.now, newId: idSource(Date.now) };
@@ -81,6 +86,7 @@ async function withStoredKeys<T>(config: Call["config"], tenant: string, use: (k
       removeRole: (role, workspace) => removeRole(host, asked.caller, role, workspace),
       principals: (workspace) => listPrincipals(host, asked.caller, workspace),
       setPrincipal: (principal, request) => setPrincipal(host, { ...asked, principal, request }),
+      confirmPrincipal: (principal) => confirmPrincipal(host, { ...asked, principal }),
     });
   } finally {
     await store.close();
@@ -89,7 +95,7 @@ async function withStoredKeys<T>(config: Call["config"], tenant: string, use: (k
 
 /** Whoever can open the database may do everything; the audit log says that it was done this way. */
 function operator(tenant: string): Caller {
-  const who = { principal: "operator", kind: "user", keyId: "command-line" } as const;
+  const who = { principal: "operator", kind: "user", keyId: OPERATOR_KEY_ID } as const;
   return { tenant, ...who, roles: ["owner"], groups: [], keyScopes: ["*"] };
 }
 

@@ -3,6 +3,7 @@ import { otlpHeaders, otlpUrl } from "./otlp-receiver.ts";
 import { type Setting, type SettingName, settingNamed } from "./settings.ts";
 import { closestTo } from "./suggest.ts";
 import { parseTokenKeys } from "./token-keys.ts";
+import { parseTrustedRelays } from "./trusted-relays.ts";
 import { parseReviewers } from "./written-reviewer.ts";
 
 /**
@@ -49,6 +50,7 @@ function parseText(name: SettingName, value: string): string {
   if (name === "url" || name === "publicUrl") return baseUrl(value);
   if (name === "databaseUrl") return databaseUrl(value);
   if (name === "tokenKeys") parseTokenKeys(value);
+  if (name === "trustedRelays") parseTrustedRelays(value);
   if (name === "otlpEndpoint") otlpUrl(value);
   if (name === "otlpHeaders") otlpHeaders(value);
   if (name === "maxCostUsdPerSuite") dollars(value);

@@ -15,6 +15,8 @@ const NONE: Flags = {
   answer: [],
   value: undefined,
   voter: undefined,
+  revision: undefined,
+  artifactDigest: undefined,
 };
 
 const made = (action: string | undefined, flags: Partial<Flags> = {}) => resumeValue(action, { ...NONE, ...flags });

@@ -32,11 +32,19 @@ async function decideOne(
   host: Host,
   caller: Caller,
   runId: string,
-  { interruptId, resumeValue: value }: Item,
+  { interruptId, resumeValue: value, revision, artifactDigest }: Item,
 ): Promise<Result> {
   const record = () => undefined;
+  const bound = {
+    interruptId,
+    ...(revision === undefined ? {} : { revision }),
+    ...(artifactDigest === undefined ? {} : { artifactDigest }),
+  };
   try {
-    return { ok: true, ...(await resolveInterrupt(host, { caller, runId, of: { interruptId }, value, record })) };
+    return {
+      ok: true,
+      ...(await resolveInterrupt(host, { caller, runId, of: { interruptId }, value, bound, record })),
+    };
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     return { ...failed(interruptId, error), runId };

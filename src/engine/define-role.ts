@@ -1,9 +1,9 @@
 import { AppError } from "../protocol/errors.ts";
 import type { Caller } from "../protocol/identity.ts";
 import type { DefineRoleRequest, ListRolesResponse, RoleInfo } from "../protocol/role-api.ts";
-import { BUILT_IN_ROLES, decideScope, type RoleTable } from "../protocol/scopes.ts";
+import { BUILT_IN_ROLES, decideScope, type RoleTable, SCOPES_BY_NAME } from "../protocol/scopes.ts";
 import { auditDraft, type Recorder } from "./execute.ts";
-import { grantedScopes } from "./grants.ts";
+import { grantedScopes, mayHandOnScope } from "./grants.ts";
 import { commitKeys, type KeyHost, placeOf } from "./keys.ts";
 import { roleTable } from "./roles.ts";
 
@@ -104,7 +104,7 @@ async function requireHeld(host: Pick<KeyHost, "store">, caller: Caller, scopes:
   const table = await roleTable(host, caller);
   for (const scope of scopes) {
     const decision = decideScope(caller, scope, table);
-    if (!decision.allowed) {
+    if (!decision.allowed && !(SCOPES_BY_NAME.has(scope) && mayHandOnScope(caller, scope))) {
       throw new AppError("forbidden", { scopeRequired: scope, missingFrom: decision.missingFrom });
     }
   }

@@ -1,6 +1,14 @@
 import { AppError } from "../protocol/errors.ts";
 import type { Caller, PrincipalKind, Visibility } from "../protocol/identity.ts";
-import { BUILT_IN_ROLES, EVERY_SCOPE, grants, type RoleTable, roleContains, SCOPES } from "../protocol/scopes.ts";
+import {
+  BUILT_IN_ROLES,
+  EVERY_SCOPE,
+  grants,
+  type RoleTable,
+  roleContains,
+  SCOPES,
+  SCOPES_BY_NAME,
+} from "../protocol/scopes.ts";
 import type { Membership } from "../store/gates.ts";
 import type { KeyRecord, Store } from "../store/store.ts";
 
@@ -16,11 +24,20 @@ export function grantedScopes(caller: Caller, wished: readonly string[] | undefi
     if (scope !== EVERY_SCOPE && !(SCOPES as readonly string[]).includes(scope)) {
       throw new AppError("validation_error", { problem: `scopes: there is no scope "${scope}"`, scopes: SCOPES });
     }
-    if (!grants(caller.keyScopes, scope)) {
+    if (!mayHandOnScope(caller, scope)) {
       throw new AppError("forbidden", { scopeRequired: scope, missingFrom: "the key" });
     }
   }
   return [...new Set(wished)];
+}
+
+/**
+ * What a key has, it hands on. Scopes that `*` does not contain are given by an owner, by name, with a key that may do all else:
+ * otherwise a tenant could never have them.
+ */
+export function mayHandOnScope({ keyScopes, roles }: Pick<Caller, "keyScopes" | "roles">, scope: string): boolean {
+  if (grants(keyScopes, scope)) return true;
+  return SCOPES_BY_NAME.has(scope) && keyScopes.includes(EVERY_SCOPE) && roles.includes("owner");
 }
 
 /**
@@ -44,9 +61,10 @@ export function requireGrantable(caller: Caller, roles: readonly string[]): void
  * Roles reach every key that their principal has, also one with wider scopes than the caller's. Where there are such
  * keys, the caller's key must allow all that the roles grant.
  */
-export function requireWithinKey({ keyScopes }: Caller, roles: readonly string[], table: RoleTable): void {
+export function requireWithinKey(caller: Caller, roles: readonly string[], table: RoleTable): void {
   for (const scope of roles.flatMap((role) => (Object.hasOwn(table, role) ? (table[role] ?? []) : []))) {
-    if (!grants(keyScopes, scope)) throw new AppError("forbidden", { scopeRequired: scope, missingFrom: "the key" });
+    if (mayHandOnScope(caller, scope)) continue;
+    throw new AppError("forbidden", { scopeRequired: scope, missingFrom: "the key" });
   }
 }
 

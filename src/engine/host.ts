@@ -68,6 +68,10 @@ export interface GateSettings {
   readonly timeoutMs?: number;
   /** How long an external event that nobody waits for yet is kept at most. */
   readonly eventRetentionMs: number;
+  /** A relay may name any voter, known or not; without it only known principals. */
+  readonly anyVoter?: boolean;
+  /** Relays whose word counts for a person's. */
+  readonly trustedRelays?: readonly { readonly tenant: string; readonly principal: string }[];
 }
 
 /** A worker's offer to execute a run that is about to be created, under a lease written with it. */

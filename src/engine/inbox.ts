@@ -4,7 +4,7 @@ import type { Judge } from "../protocol/gate-rules.ts";
 import { isId } from "../protocol/id.ts";
 import type { Caller } from "../protocol/identity.ts";
 import type { InboxItem, InboxQuery, InboxResponse } from "../protocol/inbox-api.ts";
-import { sensitiveValues } from "../protocol/sensitive.ts";
+import { secretsOf } from "../protocol/snapshot.ts";
 import type { StoredInterrupt } from "../store/gates.ts";
 import { itemFor, type ShownItem, shownItem, voteOf, waitsFor } from "./decide/inbox-item.ts";
 import type { Host } from "./host.ts";
@@ -81,6 +81,5 @@ export async function showGate(
   const run = await host.store.readRun({ tenant: row.tenant }, row.runId);
   if (run === undefined || run.status === "cancelling" || run.engineVersion > ENGINE_VERSION) return undefined;
   const { sensitivity } = await host.plans.byHash(run.workflowHash);
-  const secrets = [...(run.secrets ?? []), ...sensitiveValues(run.variables, sensitivity.variables)];
-  return shownItem(row, secrets);
+  return shownItem(row, secretsOf(run, sensitivity));
 }

@@ -1,15 +1,17 @@
 import { AppError } from "../protocol/errors.ts";
 import type { InterruptView } from "../protocol/gate-api.ts";
 import { tokenAllowed } from "../protocol/gate-rules.ts";
-import type { Interrupt } from "../protocol/interrupt.ts";
-import { interruptView } from "../protocol/interrupt-view.ts";
+import type { Caller } from "../protocol/identity.ts";
+import { type Interrupt, revisionOf } from "../protocol/interrupt.ts";
 import { own } from "../protocol/own.ts";
 import type { Run } from "../protocol/run.ts";
 import type { RunSnapshot } from "../protocol/snapshot.ts";
 import { isOverdue } from "./decide/close-interrupt.ts";
-import { requireOpen } from "./decide/resolve-interrupt.ts";
+import { overdue, requireOpen } from "./decide/resolve-interrupt.ts";
+import { visibleRun } from "./execute.ts";
 import type { Host } from "./host.ts";
 import type { Claims } from "./interrupt-token.ts";
+import { shownInterrupt } from "./shown-gates.ts";
 
 const LONGEST_STEP_MS = 60_000;
 
@@ -28,7 +30,8 @@ export function tokenEndMs(host: Pick<Host, "tokens" | "nowMs">, { deadlineMs }:
 export function tokenFor(host: Pick<Host, "tokens" | "nowMs">, runId: string, interrupt: Interrupt): string {
   const { nodeId, interruptId } = interrupt;
   const expiresAt = new Date(tokenEndMs(host, interrupt)).toISOString();
-  return host.tokens.mint({ runId, nodeId, interruptId, expiresAt, intent: "resolve" });
+  const revision = revisionOf(interrupt);
+  return host.tokens.mint({ runId, nodeId, interruptId, revision, expiresAt, intent: "resolve" });
 }
 
 /** A snapshot for somebody who may answer: with the token of each interrupt that a token can answer. */
@@ -59,5 +62,18 @@ export async function readByToken(host: Host, claims: Claims): Promise<{ tenant:
     throw new AppError("interrupt_expired", { nodeId, expiredAt: new Date(interrupt.deadlineMs ?? 0).toISOString() });
   }
   if (!tokenAllowed(interrupt)) throw new AppError("auth_elevation_required", { runId, nodeId });
-  return { tenant, view: { ...interruptView(runId, interrupt, run.secrets ?? []), expiresAt } };
+  const { sensitivity } = await host.plans.byHash(run.workflowHash);
+  return { tenant, view: { ...shownInterrupt(run, interrupt, sensitivity), expiresAt } };
+}
+
+/** What an open interrupt shows to a caller who can see its run. Throws how it ended otherwise. */
+export async function readInterrupt(host: Host, caller: Caller, interruptId: string): Promise<InterruptView> {
+  const row = await host.store.readInterrupt(caller, interruptId);
+  const run = row && (await visibleRun(host, caller, row.runId));
+  const interrupt = run && own(run.interrupts, interruptId);
+  if (run === undefined || interrupt === undefined) throw new AppError("not_found", { what: "interrupt", interruptId });
+  requireOpen(run, interrupt, false);
+  if (isOverdue(interrupt, host.nowMs())) throw overdue(interrupt, false);
+  const { sensitivity } = await host.plans.byHash(run.workflowHash);
+  return shownInterrupt(run, interrupt, sensitivity);
 }

@@ -26,6 +26,8 @@ const Claims = Type.Object(
     runId: Id,
     nodeId: Id,
     interruptId: Id,
+    /** How often the artifact was edited when the link was made. Links from before it was written lack it. */
+    revision: Type.Optional(Type.Integer({ minimum: 0 })),
     expiresAt: Type.String({ maxLength: 40 }),
     intent: Type.Enum([...TOKEN_INTENTS]),
     kid: Id,
@@ -50,7 +52,7 @@ export interface TokenSettings {
 
 export const TOKEN_TTL_MS = 1_800_000;
 /** Room for the longest name a node can have: 128 control characters, which JSON writes with six letters each. */
-export const MAX_TOKEN_LENGTH = 1536;
+export const MAX_TOKEN_LENGTH = 1600;
 
 const SHAPE = /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)$/;
 
@@ -58,8 +60,9 @@ export function tokenKeys({ keys, nowMs, ttlMs = TOKEN_TTL_MS }: TokenSettings):
   const [signing] = keys;
   return {
     ttlMs,
-    mint({ runId, nodeId, interruptId, expiresAt, intent }) {
-      const claims: Claims = { runId, nodeId, interruptId, expiresAt, intent, kid: signing.kid };
+    mint({ runId, nodeId, interruptId, revision, expiresAt, intent }) {
+      const edits = revision === undefined ? {} : { revision };
+      const claims: Claims = { runId, nodeId, interruptId, ...edits, expiresAt, intent, kid: signing.kid };
       const payload = Buffer.from(JSON.stringify(claims)).toString("base64url");
       const token = `${payload}.${macOf(signing, payload)}`;
       if (token.length > MAX_TOKEN_LENGTH) throw tooLong();

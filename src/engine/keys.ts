@@ -21,6 +21,7 @@ import {
   requireWithinKey,
 } from "./grants.ts";
 import type { Host } from "./host.ts";
+import { originWrite } from "./key-origin.ts";
 import { roleTable } from "./roles.ts";
 
 export type KeyHost = Pick<Host, "store" | "nowMs" | "newId" | "checkpointer">;
@@ -63,6 +64,7 @@ export async function createKey(
   const binding = bindingAfter(place, principal, wish);
   const key = newApiKey();
   const keyId = host.newId("key");
+  const origin = await originWrite(host.store, caller, { keyId, tenant: place.tenant, principal, scopes }, nowMs);
   const details = {
     principal,
     kind,
@@ -93,6 +95,7 @@ export async function createKey(
     tenant: place.tenant,
     keys: [{ type: "put", key: made }],
     ...(binding === undefined ? {} : { roles: [binding] }),
+    ...(origin === undefined ? {} : { documents: [origin] }),
     audit: [auditDraft(caller, nowMs, keyId, { action: "key.created", details })],
     ...(outcome === undefined ? {} : { idempotency: outcome }),
   });

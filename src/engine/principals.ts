@@ -12,6 +12,7 @@ import {
   requireOwnerLeft,
   requireWithinKey,
 } from "./grants.ts";
+import { openMakers, originsOf, type StoredOrigin } from "./key-origin.ts";
 import { commitKeys, type KeyHost, membershipAfter, placeOf, tableWith, visibilityOf } from "./keys.ts";
 
 /**
@@ -30,13 +31,22 @@ export async function listPrincipals(
     if (place.workspace !== undefined && (key.workspace ?? place.workspace) !== place.workspace) continue;
     byName.set(key.principal, [...(byName.get(key.principal) ?? []), key]);
   }
+  const keyIds = [...byName.values()].flatMap((keys) => keys.map(({ keyId }) => keyId));
+  const origins = await originsOf(store, place.tenant, keyIds);
   const names = [...byName.keys()].sort();
   const principals = names.map(async (principal) => {
     const keys = byName.get(principal) ?? [];
     const there = place.workspace === undefined ? unionOf(keys) : await store.membershipOf(place, principal);
-    return infoOf(principal, keys, there);
+    return { ...infoOf(principal, keys, there), ...madeBy(keys, origins) };
   });
   return { principals: await Promise.all(principals) };
+}
+
+/** Makers of keys that still work, as far as no owner has confirmed these. */
+function madeBy(keys: readonly KeyRecord[], origins: ReadonlyMap<string, StoredOrigin>): Pick<PrincipalInfo, "madeBy"> {
+  const living = keys.filter(({ revokedAtMs }) => revokedAtMs === undefined);
+  const makers = unique(living.flatMap(({ keyId }) => openMakers(origins.get(keyId))));
+  return makers.length === 0 ? {} : { madeBy: makers.sort() };
 }
 
 export interface SetPrincipal {

@@ -4,11 +4,12 @@ import { isId } from "../protocol/id.ts";
 import type { Visibility } from "../protocol/identity.ts";
 import type { Run } from "../protocol/run.ts";
 import { isTerminal, type RunStatus } from "../protocol/run-status.ts";
-import { type RunSnapshot, snapshotOf } from "../protocol/snapshot.ts";
+import type { RunSnapshot } from "../protocol/snapshot.ts";
 import type { RunQuery } from "../store/store.ts";
 import { visibleRun } from "./execute.ts";
 import type { Host } from "./host.ts";
 import { sizeOf } from "./run-size.ts";
+import { shownRun } from "./shown-gates.ts";
 
 export async function readSnapshot(
   host: Host,
@@ -21,7 +22,7 @@ export async function readSnapshot(
 
 export async function snapshot(host: Host, run: Run): Promise<RunSnapshot> {
   const plan = await host.plans.byHash(run.workflowHash);
-  return snapshotOf(run, plan.sensitivity);
+  return shownRun(run, plan.sensitivity);
 }
 
 /** What the children of a run are now that had not ended as far as its own log knows, by run id. */

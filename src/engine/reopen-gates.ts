@@ -109,7 +109,7 @@ class ReopenRule {
   #showsTheSame(node: WorkflowNode, { kind, data }: Interrupt): boolean {
     const outcome = nodeInBranch(this.#host.nodeTypes, this.#plan, this.#after, node);
     if (outcome?.type !== "suspend" || outcome.request.kind !== kind) return false;
-    return shownDigest({ data: outcome.request.data }) === shownDigest({ data });
+    return shownDigest({ kind, data: outcome.request.data }) === shownDigest({ kind, data });
   }
 
   /** A gate that the first inputs led past, or that could not ask with them, may ask with others. */

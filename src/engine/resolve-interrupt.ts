@@ -1,20 +1,28 @@
 import type { ResolveInterruptResponse } from "../protocol/gate-api.ts";
-import { gateRules, tallyOf } from "../protocol/gate-rules.ts";
+import { gateRules, type Judge, tallyOf } from "../protocol/gate-rules.ts";
 import type { Caller } from "../protocol/identity.ts";
 import type { Interrupt } from "../protocol/interrupt.ts";
+import { notCountedIn } from "../protocol/interrupt-view.ts";
 import type { Run } from "../protocol/run.ts";
+import { secretsOf } from "../protocol/snapshot.ts";
+import type { Binding } from "./decide/bound-vote.ts";
 import { isRejection } from "./decide/governed-answer.ts";
 import { resolveInterrupt as decide, findInterrupt, type ResolveInterrupt } from "./decide/resolve-interrupt.ts";
+import type { Relay } from "./decide/vote-origin.ts";
 import { execute, type Recorder, visibleRun } from "./execute.ts";
 import { evidenceFor } from "./gate-evidence.ts";
 import type { Host } from "./host.ts";
 import type { Claims } from "./interrupt-token.ts";
 import { judgeOf, TOKEN_HOLDER } from "./judge.ts";
+import { makersOf } from "./key-origin.ts";
+import { namedVoter, relayFor } from "./relayed-voter.ts";
 
 export interface Resolving {
   readonly runId: string;
   readonly of: ResolveInterrupt["of"];
   readonly value: unknown;
+  /** What the answer was given for, as far as it says so. */
+  readonly bound?: Binding;
   readonly record: Recorder<ResolveInterruptResponse>;
   readonly seen?: Run;
 }
@@ -22,27 +30,54 @@ export interface Resolving {
 /** Answers an interrupt as the holder of a key. */
 export async function resolveInterrupt(
   host: Host,
-  { caller, runId, of, value, record, ...before }: Resolving & { readonly caller: Caller },
+  { caller, runId, of, value, bound = {}, record, ...before }: Resolving & { readonly caller: Caller },
 ): Promise<ResolveInterruptResponse> {
   const seen = before.seen ?? (await visibleRun(host, caller, runId));
   const asked = askedOf(seen, of);
-  const judge = await judgeOf(host, caller, seen.owner);
-  const mayRelay = judge.grants("approvals:relay");
+  const { judge, relay } = await voterOf(host, caller, { run: seen, asked, value });
+  const voter = (relay && namedVoter(value, caller)) ?? caller.principal;
   const answer = host.scrubber.scrubValue(value);
   return execute(host, {
     caller,
     runId,
     // Somebody who says no needs nothing to be proven.
     evidence: async (run) => (isRejection(value) ? undefined : evidenceFor(host, run, findInterrupt(run, asked))),
-    decide: (run, _, evidence) => {
-      const command = { of: asked, value: answer, judge, mayRelay, nowMs: host.nowMs() };
-      return decide(run, { ...command, ...(evidence === undefined ? {} : { evidence }) });
+    decide: (run, { sensitivity }, evidence) => {
+      const secrets = secretsOf(run, sensitivity);
+      const command = { of: asked, value: answer, judge, bound, secrets, nowMs: host.nowMs() };
+      const proven = evidence === undefined ? {} : { evidence };
+      return decide(run, { ...command, ...proven, ...(relay === undefined ? {} : { relay }) });
     },
-    result: (run) => resolved(run, asked),
+    result: (run) => resolved(run, asked, voter),
     record,
     seen,
     goesOn: true,
   });
+}
+
+/**
+ * The caller as the gate sees it, and the voter it names where it may relay. Who made the caller's key matters only where
+ * several votes are counted, or a vote is relayed; a gate that one vote decides is spared the look-up.
+ */
+async function voterOf(
+  host: Host,
+  caller: Caller,
+  { run, asked, value }: { run: Run; asked: ResolveInterrupt["of"]; value: unknown },
+): Promise<{ judge: Judge; relay?: Relay }> {
+  const named = namedVoter(value, caller);
+  const interrupt = findInterrupt(run, asked);
+  const single = interrupt !== undefined && named === undefined && !countsVotes(interrupt);
+  const [judge, makers] = await Promise.all([
+    judgeOf(host, caller, run.owner),
+    single ? [] : makersOf(host.store, caller),
+  ]);
+  const known = { ...judge, makers };
+  if (named === undefined || !judge.grants("approvals:relay")) return { judge: known };
+  return { judge: known, relay: await relayFor(host, { ...caller, makers }, run.owner, named) };
+}
+
+function countsVotes({ kind, data }: Interrupt): boolean {
+  return kind === "approval" && gateRules(data).required > 1;
 }
 
 /** The interrupt that was meant, whatever the run does meanwhile: nobody votes on what they were not asked. */
@@ -54,8 +89,13 @@ function askedOf(run: Run, of: ResolveInterrupt["of"]): ResolveInterrupt["of"] {
 /** Answers the one interrupt that a token is for. The token is all that is known of who does. */
 export async function resolveByToken(
   host: Host,
-  { runId, interruptId }: Claims,
-  { tenant, value, record }: Pick<Resolving, "value" | "record"> & { readonly tenant: string },
+  { runId, interruptId, revision }: Claims,
+  {
+    tenant,
+    value,
+    bound: given = {},
+    record,
+  }: Pick<Resolving, "value" | "bound" | "record"> & { readonly tenant: string },
 ): Promise<ResolveInterruptResponse> {
   const caller: Caller = {
     tenant,
@@ -67,20 +107,26 @@ export async function resolveByToken(
     keyScopes: [],
   };
   const of = { interruptId };
+  const bound = { interruptId, ...(revision === undefined ? {} : { revision, byLink: true as const }), ...given };
   const answer = host.scrubber.scrubValue(value);
   return execute(host, {
     caller,
     runId,
-    decide: (run) => decide(run, { of, value: answer, judge: TOKEN_HOLDER, mayRelay: false, nowMs: host.nowMs() }),
-    result: (run) => resolved(run, of),
+    decide: (run, { sensitivity }) => {
+      const secrets = secretsOf(run, sensitivity);
+      return decide(run, { of, value: answer, judge: TOKEN_HOLDER, bound, secrets, nowMs: host.nowMs() });
+    },
+    result: (run) => resolved(run, of, TOKEN_HOLDER.principal),
     record,
     goesOn: true,
   });
 }
 
-function resolved(run: Run, of: ResolveInterrupt["of"]): ResolveInterruptResponse {
+function resolved(run: Run, of: ResolveInterrupt["of"], voter: string): ResolveInterruptResponse {
   const interrupt = findInterrupt(run, of) as Interrupt;
   const { interruptId, nodeId, status, outcome } = interrupt;
+  const vote = interrupt.votes.find((one) => one.voter === voter);
+  const notCounted = vote && notCountedIn(interrupt, vote);
   return {
     runId: run.runId,
     nodeId,
@@ -89,5 +135,6 @@ function resolved(run: Run, of: ResolveInterrupt["of"]): ResolveInterruptRespons
     resolved: status !== "open",
     ...(outcome === undefined ? {} : { outcome }),
     ...(interrupt.kind === "approval" ? { tally: tallyOf(interrupt, gateRules(interrupt.data)) } : {}),
+    ...(notCounted === undefined ? {} : { notCounted }),
   };
 }

@@ -1,4 +1,4 @@
-import { isApproval } from "../protocol/gate-rules.ts";
+import { gateRules, tallyOf } from "../protocol/gate-rules.ts";
 import type { Interrupt } from "../protocol/interrupt.ts";
 import { type Run, visitOf } from "../protocol/run.ts";
 import type { InterruptRequest } from "./decide/raise-interrupt.ts";
@@ -58,12 +58,12 @@ export function interruptsOf(run: Run, nodeId: string): Interrupts {
   };
 }
 
-function answerOf({ status, outcome = "cancelled", reason, resolvedBy, resumeValue, votes }: Interrupt): Answer {
+function answerOf({ status, outcome = "cancelled", reason, resolvedBy, resumeValue, votes, data }: Interrupt): Answer {
   return {
     outcome,
     value: resumeValue ?? null,
     timedOut: status === "expired",
-    approvals: votes.filter(isApproval).length,
+    approvals: tallyOf({ votes }, gateRules(data)).granted,
     ...(reason === undefined ? {} : { reason }),
     ...(resolvedBy === undefined ? {} : { by: resolvedBy }),
   };

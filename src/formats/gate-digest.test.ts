@@ -1,13 +1,14 @@
 import { expect, test } from "vitest";
 import { shownDigest } from "./gate-digest.ts";
 
+const kind = "approval";
 const DATA = { title: "Ship it?", artifactData: { text: "a", n: 1 } };
 
 test("the digest of what a gate shows depends on content, not on the order of names or on an earlier visit", () => {
-  const digest = shownDigest({ data: DATA });
+  const digest = shownDigest({ kind, data: DATA });
   expect(digest).toMatch(/^[0-9a-f]{64}$/);
-  expect(shownDigest({ data: { artifactData: { n: 1, text: "a" }, title: "Ship it?" } })).toBe(digest);
-  expect(shownDigest({ data: { ...DATA, previous: { interruptId: "int-1" } } })).toBe(digest);
+  expect(shownDigest({ kind, data: { artifactData: { n: 1, text: "a" }, title: "Ship it?" } })).toBe(digest);
+  expect(shownDigest({ kind, data: { ...DATA, previous: { interruptId: "int-1" } } })).toBe(digest);
 });
 
 test.each([
@@ -18,5 +19,5 @@ test.each([
   ["an edit to nothing", { data: DATA, edited: { data: null } }],
   ["half of a character", { data: { ...DATA, title: "\ud800" } }],
 ])("%s is another digest", (_, shown) => {
-  expect(shownDigest(shown)).not.toBe(shownDigest({ data: DATA }));
+  expect(shownDigest({ kind, ...shown })).not.toBe(shownDigest({ kind, data: DATA }));
 });

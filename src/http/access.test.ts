@@ -20,6 +20,7 @@ const mine = {
   workflowId: "only-mine",
   artifactId: "report",
   nodeId: "a",
+  interruptId: "int-only-mine",
   token: "none",
   role: "only-mine",
   principal: "zoe",

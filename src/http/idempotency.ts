@@ -29,9 +29,10 @@ export function checkedKey(header: string): string {
  * Of everything in the request that decides what happens. Two ways to write the same JSON value are one request. `by`
  * is given where it matters who asks: the same vote of somebody else is another vote.
  */
-export function digestOf(body: unknown, dedup: string | undefined, by?: string): string {
+export function digestOf(body: unknown, dedup: string | undefined, by?: string, query: object = {}): string {
+  const asked = Object.keys(query).length === 0 ? [] : [{ query }];
   return createHash("sha256")
-    .update(canonicalJson([body, dedup ?? null, ...(by === undefined ? [] : [by])]))
+    .update(canonicalJson([body, dedup ?? null, ...(by === undefined ? [] : [by]), ...asked]))
     .digest("hex");
 }
 
@@ -69,7 +70,7 @@ function isFinal(error: AppError): boolean {
   // Whoever waits for people asks the same thing again.
   if (error.details["waiting"] === true) return false;
   if (error.mayRetry || error.status >= 500 || error.status === 401 || error.status === 403) return false;
-  return error.code !== "validation_error";
+  return error.code !== "validation_error" && error.code !== "vote_not_bound";
 }
 
 async function lookUp(host: Host, keyed: Keyed): Promise<IdempotencyRecord | undefined> {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { seedKeys } from "../engine/seed-keys.ts";
 import { ResolveInterruptResponse } from "../protocol/gate-api.ts";
 import { matches } from "../protocol/schema.ts";
 import { BOTH_STORES } from "../testing/both-stores.ts";
@@ -7,6 +8,14 @@ import { expectError, type TestHost, testHost } from "../testing/host.ts";
 import { workflow } from "../testing/workflow.ts";
 
 const ACCEPT = { action: "accept" };
+const RELAY = {
+  key: "key-of-a-relay-in-t1",
+  tenant: "t1",
+  principal: "desk",
+  roles: ["reviewer", "relayer"],
+  scopes: ["*", "approvals:relay"],
+};
+const asRelay = { headers: { authorization: `Bearer ${RELAY.key}` } };
 
 describe.each(BOTH_STORES)("an interrupt over HTTP on %s", (_, open) => {
   let host: TestHost;
@@ -17,7 +26,14 @@ describe.each(BOTH_STORES)("an interrupt over HTTP on %s", (_, open) => {
   beforeAll(async () => {
     const opened = await open();
     drop = opened.drop;
-    host = await testHost({ store: opened.store, worker: true, host: { nowMs: () => Date.now() + skewMs } });
+    const settings = { eventRetentionMs: 86_400_000, anyVoter: true };
+    host = await testHost({
+      store: opened.store,
+      worker: true,
+      host: { nowMs: () => Date.now() + skewMs, gates: settings },
+    });
+    await seedKeys(host.host, [RELAY]);
+    await host.ask("POST", "/v1/host/assay/roles", { json: { role: "relayer", scopes: ["approvals:relay"] } });
     gates = new GateClient(host);
     await gates.register("plain", "core.approvalGate", {
       title: "Ship it?",
@@ -274,7 +290,7 @@ describe.each(BOTH_STORES)("an interrupt over HTTP on %s", (_, open) => {
         ["v2", 2],
         ["v2", 2],
       ] as const) {
-        const answer = await gates.answer(runId, { action: "accept", voter });
+        const answer = await gates.answer(runId, { action: "accept", voter }, asRelay);
         expect(answer.statusCode).toBe(200);
         expect(answer.json()).toMatchObject({
           resolved: false,
@@ -282,7 +298,9 @@ describe.each(BOTH_STORES)("an interrupt over HTTP on %s", (_, open) => {
           tally: { granted, required: 3 },
         });
       }
-      expect((await gates.answer(runId, { action: "accept", voter: "v3" })).json()).toMatchObject({ resolved: true });
+      expect((await gates.answer(runId, { action: "accept", voter: "v3" }, asRelay)).json()).toMatchObject({
+        resolved: true,
+      });
       await gates.until(runId, ({ status }) => status === "completed");
       expect(await gates.events(runId, "approval.received")).toMatchObject([
         { payload: { action: "accept", decidedBy: "quorum:3-of-3" } },
@@ -291,8 +309,12 @@ describe.each(BOTH_STORES)("an interrupt over HTTP on %s", (_, open) => {
 
     test("fails when a majority rejects", async () => {
       const runId = await gates.waiting("quorum");
-      expect((await gates.answer(runId, { action: "reject", voter: "v1" })).json()).toMatchObject({ resolved: false });
-      expect((await gates.answer(runId, { action: "reject", voter: "v2" })).json()).toMatchObject({ resolved: true });
+      expect((await gates.answer(runId, { action: "reject", voter: "v1" }, asRelay)).json()).toMatchObject({
+        resolved: false,
+      });
+      expect((await gates.answer(runId, { action: "reject", voter: "v2" }, asRelay)).json()).toMatchObject({
+        resolved: true,
+      });
       expect(await gates.until(runId, ({ status }) => status === "failed")).toMatchObject({
         error: { code: "approval_rejected" },
       });

@@ -1,8 +1,8 @@
 import type { Recorder } from "../engine/execute.ts";
-import { readByToken } from "../engine/interrupt-links.ts";
+import { readByToken, readInterrupt } from "../engine/interrupt-links.ts";
 import { resolveByToken, resolveInterrupt } from "../engine/resolve-interrupt.ts";
 import { AppError } from "../protocol/errors.ts";
-import type { ResolveInterruptBody, ResolveInterruptResponse } from "../protocol/gate-api.ts";
+import type { ResolveInterruptBody, ResolveInterruptResponse, VoteBinding } from "../protocol/gate-api.ts";
 import { callerOf, type Handler, type Reply, type RequestContext, runOf } from "./handler.ts";
 import { checkedKey, digestOf, oncePerKey, outcomeOf } from "./idempotency.ts";
 
@@ -10,10 +10,13 @@ export const resolveInterruptRoute: Handler = async (context) => {
   const { host, params, body } = context;
   const { runId = "", nodeId = "" } = params;
   const { resumeValue: value } = body as ResolveInterruptBody;
-  const record = context.recorder(ok);
-  const seen = runOf(context);
-  return ok(await resolveInterrupt(host, { caller: callerOf(context), runId, of: { nodeId }, value, record, seen }));
+  const bound = context.query as VoteBinding;
+  const answer = { runId, of: { nodeId }, value, bound, record: context.recorder(ok), seen: runOf(context) };
+  return ok(await resolveInterrupt(host, { caller: callerOf(context), ...answer }));
 };
+
+export const readInterruptRoute: Handler = async (context) =>
+  ok(await readInterrupt(context.host, callerOf(context), context.params["interruptId"] ?? ""));
 
 export const getInterruptByTokenRoute: Handler = async (context) => {
   const { view } = await readByToken(context.host, claimsOf(context));
@@ -35,12 +38,18 @@ export const resolveInterruptByTokenRoute: Handler = async (context) => {
   if (row === undefined) throw new AppError("interrupt_not_found");
   const { tenant } = row;
   const { resumeValue: value } = body as ResolveInterruptBody;
+  const bound = context.query as VoteBinding;
   const answer = (record: Recorder<ResolveInterruptResponse>) =>
-    resolveByToken(host, claims, { tenant, value, record }).then(ok);
+    resolveByToken(host, claims, { tenant, value, bound, record }).then(ok);
   const header = request.headers["idempotency-key"];
   if (header === undefined) return answer(() => undefined);
   const operation = `POST /v1/interrupts of ${interruptId}`;
-  const keyed = { tenant, operation, key: checkedKey(String(header)), digest: digestOf(body, undefined) };
+  const keyed = {
+    tenant,
+    operation,
+    key: checkedKey(String(header)),
+    digest: digestOf(body, undefined, undefined, bound),
+  };
   let recorded = false;
   const record: Recorder<ResolveInterruptResponse> = (result) => {
     recorded = true;

@@ -43,6 +43,7 @@ const named = {
   workflowId: "documented",
   artifactId: "report",
   nodeId: "gate",
+  interruptId: "",
   token: "",
   role: "lead",
   principal: "vic",
@@ -100,10 +101,11 @@ const QUERIES: Partial<Record<OperationId, string>> = {
 async function target({ path }: Operation): Promise<string> {
   named.runId = path.includes("{runId}") ? await host.newRun() : "";
   QUERIES.diffRuns = `?against=${named.runId}`;
-  if (path.includes("{nodeId}") || path.includes("{token}")) {
+  if (/\{(nodeId|token|interruptId)\}/.test(path)) {
     const gates = new GateClient(host);
     named.runId = await gates.waiting("gated");
     named.token = await gates.token(named.runId);
+    named.interruptId = (await gates.interrupt(named.runId)).interruptId;
   }
   if (path.includes("{artifactId}")) {
     await host.store.commit({ tenant: "t1", artifacts: [artifactWrite(named.runId)] });
@@ -246,6 +248,7 @@ describe.each(operations)("%s is described as it answers", (id, operation) => {
       workflowId: "none",
       artifactId: "none",
       nodeId: "none",
+      interruptId: "none",
       token: "none",
       role: "none",
       principal: "none",

@@ -154,7 +154,7 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
       reply.raw.setHeader("x-request-id", request.id);
       reply.raw.setHeader("x-content-type-options", "nosniff");
     }
-    const keyed = idempotent === undefined ? undefined : keyOf(request, caller, params, body);
+    const keyed = idempotent === undefined ? undefined : keyOf(request, caller, params, body, query);
     const watch = (refused: (error: AppError) => void) => watchKey(request, caller, refused);
     const report = (error: unknown) => void refusal(error, request.id);
     const context = new Context(host, request, reply, caller, params, named, query, body, keyed, watch, report);
@@ -192,6 +192,7 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
     caller: Caller | undefined,
     params: Readonly<Record<string, string>>,
     body: Body,
+    query: unknown,
   ): Keyed | undefined {
     const header = request.headers["idempotency-key"];
     if (header === undefined || caller === undefined) return undefined;
@@ -202,7 +203,12 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
       tenant: caller.tenant,
       operation: `${operation.method} ${fillPath(operation.path, params)}${place}`,
       key: checkedKey(String(header)),
-      digest: digestOf(body.value, dedup === undefined ? undefined : String(dedup), asker(caller)),
+      digest: digestOf(
+        body.value,
+        dedup === undefined ? undefined : String(dedup),
+        asker(caller),
+        query as object | undefined,
+      ),
       ...(operation.sealsReply === true ? { sealedWith: bearerOf(request.headers.authorization) ?? "" } : {}),
       ...(idempotent === "many" ? { leaseOwner: host.newId("req") } : {}),
     };

@@ -1,3 +1,4 @@
+import { confirmPrincipal } from "../engine/confirm-principal.ts";
 import { defineRole, listRoles, removeRole } from "../engine/define-role.ts";
 import { listPrincipals, setPrincipal } from "../engine/principals.ts";
 import type { DefineRoleRequest, PlaceQuery, SetPrincipalRequest } from "../protocol/role-api.ts";
@@ -24,6 +25,12 @@ export const setPrincipalRoute: Handler = async (context) => {
   const { host, params } = context;
   const asked = { principal: params["principal"] ?? "", request: context.body as SetPrincipalRequest };
   return ok(await setPrincipal(host, { ...asked, caller: callerOf(context), record: context.recorder(ok) }));
+};
+
+export const confirmPrincipalRoute: Handler = async (context) => {
+  const principal = context.params["principal"] ?? "";
+  const command = { caller: callerOf(context), principal, record: context.recorder(ok) };
+  return ok(await confirmPrincipal(context.host, command));
 };
 
 function ok(json: unknown): Reply {

@@ -25,14 +25,26 @@ import { diffRunsRoute, forkRunRoute } from "./forks.ts";
 import { gateSummaryRoute } from "./gate-summary.ts";
 import type { Handler } from "./handler.ts";
 import { decideInboxRoute, listInboxRoute } from "./inbox.ts";
-import { getInterruptByTokenRoute, resolveInterruptByTokenRoute, resolveInterruptRoute } from "./interrupts.ts";
+import {
+  getInterruptByTokenRoute,
+  readInterruptRoute,
+  resolveInterruptByTokenRoute,
+  resolveInterruptRoute,
+} from "./interrupts.ts";
 import { judgeRoutes } from "./judges.ts";
 import { exportJudgmentsRoute, importJudgmentsRoute } from "./judgment-files.ts";
 import { listJudgmentsRoute } from "./judgments.ts";
 import { createKeyRoute, listKeysRoute, revokeKeyRoute, whoAmIRoute } from "./keys.ts";
 import { QUEUE_ROUTES } from "./queues.ts";
 import { reviewRoutes } from "./reviews.ts";
-import { defineRoleRoute, listPrincipalsRoute, listRolesRoute, removeRoleRoute, setPrincipalRoute } from "./roles.ts";
+import {
+  confirmPrincipalRoute,
+  defineRoleRoute,
+  listPrincipalsRoute,
+  listRolesRoute,
+  removeRoleRoute,
+  setPrincipalRoute,
+} from "./roles.ts";
 import {
   bulkCancelRunsRoute,
   cancelRunRoute,
@@ -90,6 +102,7 @@ export function handlers(deps: HttpDeps, getMetrics: Handler): Readonly<Record<O
     diffRuns: diffRunsRoute,
     getDebugBundle: getDebugBundleRoute(version),
     resolveInterrupt: resolveInterruptRoute,
+    readInterrupt: readInterruptRoute,
     getInterruptByToken: getInterruptByTokenRoute,
     resolveInterruptByToken: resolveInterruptByTokenRoute,
     sendExternalEvent: sendExternalEventRoute,
@@ -134,6 +147,7 @@ export function handlers(deps: HttpDeps, getMetrics: Handler): Readonly<Record<O
     removeRole: removeRoleRoute,
     listPrincipals: listPrincipalsRoute,
     setPrincipal: setPrincipalRoute,
+    confirmPrincipal: confirmPrincipalRoute,
     getMetrics,
     registerWebhook: registerWebhookRoute,
     deleteWebhook: deleteWebhookRoute,

@@ -1,6 +1,7 @@
+import { shownRun } from "../engine/shown-gates.ts";
 import { changesSnapshot, type RunEvent } from "../protocol/events.ts";
 import { evolve, type Run } from "../protocol/run.ts";
-import { type Sensitivity, snapshotOf } from "../protocol/snapshot.ts";
+import type { Sensitivity } from "../protocol/snapshot.ts";
 import type { StoredEvent } from "../store/store.ts";
 
 /** A run that moves along with its log, for streams of values. */
@@ -19,7 +20,7 @@ export class RunFold {
 
   /** The text GET would give now. */
   get snapshot(): string {
-    return JSON.stringify(snapshotOf(this.#run, this.#sensitivity));
+    return JSON.stringify(shownRun(this.#run, this.#sensitivity));
   }
 
   /** Takes the next event, unless it is in the run already; gives the new snapshot when the event changes it. */

@@ -47,7 +47,7 @@ export const seamApprovalGateRoute: Handler = async (context) => {
           interrupt,
           value,
           judge,
-          mayRelay: false,
+          checkBinding: () => {},
           starters: startersOf(now),
           at,
         });

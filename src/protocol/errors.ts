@@ -121,6 +121,11 @@ export const ERRORS = {
     status: 409,
     message: "{voter} has voted {earlier} at this gate, and a vote here stands. Nothing was changed.",
   },
+  vote_not_bound: {
+    status: 409,
+    message:
+      "The vote is not for what the gate shows now: {problem}. Read the gate again and send its interruptId, revision and artifactDigest.",
+  },
   run_terminal: { status: 409, message: "Run {runId} is {runStatus} and cannot change any more." },
   run_state_conflict: { status: 409, message: "Run {runId} is {runStatus}; {problem}." },
   annotation_conflict: {

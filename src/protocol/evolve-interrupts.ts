@@ -1,5 +1,5 @@
 import type { RunEvent } from "./events.ts";
-import { type Interrupt, isGoverned, type Vote } from "./interrupt.ts";
+import { type Interrupt, isGoverned, revisionOf, type Vote } from "./interrupt.ts";
 import { own } from "./own.ts";
 
 type Interrupts = Readonly<Record<string, Interrupt>>;
@@ -93,8 +93,9 @@ function changed(before: Interrupt, event: Exclude<InterruptEvent, { type: "inte
 
 /** Whoever edits makes another artifact of it: what was accepted before counts no longer. */
 function voted(before: Interrupt, event: Extract<RunEvent, { type: "assay.vote.recorded" }>): Interrupt {
-  const { voter, principal, principalKind, action, reason, override, editedArtifactData } =
+  const { voter, principal, principalKind, action, reason, override, editedArtifactData, ...more } =
     event.sealed ?? event.payload;
+  const { makers, countsAs, relayedPerson } = more;
   const vote: Vote = {
     voter,
     principal,
@@ -103,13 +104,16 @@ function voted(before: Interrupt, event: Extract<RunEvent, { type: "assay.vote.r
     at: event.timestamp,
     ...(reason === undefined ? {} : { reason }),
     ...(override === undefined ? {} : { override }),
+    ...(makers === undefined ? {} : { makers }),
+    ...(countsAs === undefined ? {} : { countsAs }),
+    ...(relayedPerson === undefined ? {} : { relayedPerson }),
   };
   const edits = action === "edit-accept" && !isGoverned(before);
   const others = before.votes.filter((one) => one.voter !== voter && !(edits && one.action !== "reject"));
   return {
     ...before,
     votes: [...others, vote],
-    ...(edits ? { edited: { data: editedArtifactData ?? null } } : {}),
+    ...(edits ? { edited: { data: editedArtifactData ?? null }, revision: revisionOf(before) + 1 } : {}),
   };
 }
 

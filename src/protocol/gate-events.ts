@@ -169,6 +169,11 @@ export const GATE_EVENTS = {
         /** What of the voter made it eligible: names of roles, groups, or the list. */
         eligibleBy: Type.Optional(Type.Array(Text)),
         replaces: Type.Optional(Type.Enum([...APPROVAL_ACTIONS])),
+        /** Who made the voter's key, and their makers, as far as no owner has confirmed it. */
+        makers: Type.Optional(Type.Array(Name)),
+        /** The relay, where all its votes count as one person. */
+        countsAs: Type.Optional(Name),
+        relayedPerson: Type.Optional(Type.Literal(true)),
         editedArtifactData: Type.Optional(Json),
         /** How the evaluation stood that the gate asks for. */
         evidence: Type.Optional(Type.Array(Condition)),

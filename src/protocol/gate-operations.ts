@@ -1,5 +1,11 @@
 import type { ErrorCode } from "./errors.ts";
-import { InterruptView, ResolveInterruptBody, ResolveInterruptRequest, ResolveInterruptResponse } from "./gate-api.ts";
+import {
+  InterruptView,
+  ResolveInterruptBody,
+  ResolveInterruptRequest,
+  ResolveInterruptResponse,
+  VoteBinding,
+} from "./gate-api.ts";
 import { type Operation, PROTECTED } from "./operation.ts";
 
 const ANSWERED: readonly ErrorCode[] = [
@@ -12,6 +18,7 @@ const ANSWERED: readonly ErrorCode[] = [
   "interrupt_already_resolved",
   "interrupt_gone",
   "correlation_mismatch",
+  "vote_not_bound",
   "run_version_conflict",
 ];
 
@@ -34,6 +41,7 @@ export const GATE_OPERATIONS = {
     tag: "interrupts",
     summary: "Answer what a node waits for: vote at a gate, answer questions, hand over an event.",
     access: "approvals:respond",
+    query: VoteBinding,
     body: ResolveInterruptRequest,
     bodyAsRead: ResolveInterruptBody,
     idempotent: "one",
@@ -47,6 +55,23 @@ export const GATE_OPERATIONS = {
       "engine_version_mismatch",
       "vote_conflict",
       "interrupt_cancelled",
+    ],
+  },
+  readInterrupt: {
+    method: "GET",
+    path: "/v1/host/assay/interrupts/{interruptId}",
+    tag: "interrupts",
+    summary: "What an interrupt shows while it is open, with the revision and digest that a vote on it sends.",
+    access: "approvals:respond",
+    alsoNeeds: "runs:read",
+    success: { status: 200, schema: InterruptView },
+    errors: [
+      ...PROTECTED,
+      "not_found",
+      "interrupt_already_resolved",
+      "interrupt_cancelled",
+      "interrupt_gone",
+      "engine_version_mismatch",
     ],
   },
   getInterruptByToken: {
@@ -64,6 +89,7 @@ export const GATE_OPERATIONS = {
     tag: "interrupts",
     summary: "Answer the one interrupt that a token is for. The token is the credential.",
     access: "public",
+    query: VoteBinding,
     body: ResolveInterruptRequest,
     bodyAsRead: ResolveInterruptBody,
     success: { status: 200, schema: ResolveInterruptResponse },

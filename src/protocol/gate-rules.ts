@@ -1,3 +1,4 @@
+import { countedVotes, isHuman } from "./counted-votes.ts";
 import type { RequiredEval } from "./evidence.ts";
 import type { PrincipalKind } from "./identity.ts";
 import {
@@ -22,6 +23,8 @@ export interface GateRules {
   readonly forbidSelfApproval: boolean;
   /** How many of those who accept must be people. */
   readonly minHumans: number;
+  /** False: a vote need not say what it was given for. */
+  readonly requireBoundVotes: boolean;
   readonly governed?: GovernedRules;
 }
 
@@ -48,6 +51,7 @@ export function gateRules(data: Interrupt["data"]): GateRules {
     roles: textsOf(data["approverRoleRefs"]),
     forbidSelfApproval: data["forbidSelfApproval"] === true,
     minHumans,
+    requireBoundVotes: data["requireBoundVotes"] !== false,
     ...(gateId === undefined ? {} : { governed: governedRules(gateId, data) }),
   };
 }
@@ -81,9 +85,13 @@ function countOf(value: unknown): number | undefined {
 }
 
 /** Whether the rules say who may decide. Then the voter is the authenticated principal and nobody else. */
-export function namesVoters({ governed, approvers, groups, roles, forbidSelfApproval, minHumans }: GateRules): boolean {
-  const named = approvers.length + groups.length + roles.length > 0;
-  return named || governed !== undefined || forbidSelfApproval || minHumans > 0;
+export function namesVoters(rules: GateRules): boolean {
+  return namesPrincipals(rules) || rules.minHumans > 0;
+}
+
+/** The same without `minHumans`: a relay that is trusted to know people may name voters there. */
+export function namesPrincipals({ governed, approvers, groups, roles, forbidSelfApproval }: GateRules): boolean {
+  return approvers.length + groups.length + roles.length > 0 || governed !== undefined || forbidSelfApproval;
 }
 
 /**
@@ -111,6 +119,8 @@ export interface Judge {
   readonly groups: readonly string[];
   /** Whether the key and one of the roles grant the scope. */
   grants(scope: string): boolean;
+  /** Who made the key, and their makers, as far as no owner has confirmed it. */
+  readonly makers?: readonly string[];
 }
 
 export type Eligibility =
@@ -185,10 +195,15 @@ export function timedOutText(required: number, given: number): string {
   return `${required} ${required === 1 ? "approval" : "approvals"} asked, ${given} given, timed out`;
 }
 
-export function tallyOf({ votes }: Pick<Interrupt, "votes">, { required }: GateRules): Tally {
-  const accepts = votes.filter(isApproval);
-  const humans = new Set(accepts.filter(({ kind }) => kind === "user").map(({ principal }) => principal)).size;
-  return { granted: accepts.length, rejected: votes.length - accepts.length, humans, required };
+/** Votes of principals that made each other, without an owner's word, are one: see `countedVotes`. */
+export function tallyOf(
+  { votes }: Pick<Interrupt, "votes">,
+  { required, minHumans }: Pick<GateRules, "required" | "minHumans">,
+): Tally {
+  const accepts = countedVotes(votes.filter(isApproval), minHumans);
+  const rejects = countedVotes(votes.filter((vote) => !isApproval(vote)));
+  const humans = accepts.filter(isHuman).length;
+  return { granted: accepts.length, rejected: rejects.length, humans, required };
 }
 
 /** A governed reject always vetoes. */

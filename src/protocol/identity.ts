@@ -32,6 +32,9 @@ export interface Caller {
   readonly keyScopes: readonly string[];
 }
 
+/** The key id of the operator at the command line of the database itself. No stored key has it. */
+export const OPERATOR_KEY_ID = "command-line";
+
 /** The rows a caller may see: all of its tenant, or one workspace of it. */
 export interface Visibility {
   readonly tenant: string;

@@ -1,6 +1,6 @@
 import { ACTOR_KINDS } from "./annotation.ts";
 import { ErrorEnvelope } from "./api.ts";
-import { Tally } from "./gate-api.ts";
+import { BINDING_FIELDS, SHOWN_VOTE, Tally } from "./gate-api.ts";
 import { APPROVAL_ACTIONS, INTERRUPT_KINDS, INTERRUPT_STATUSES } from "./interrupt.ts";
 import { RunStatusSchema } from "./run-status.ts";
 import { type Static, Type } from "./schema.ts";
@@ -25,14 +25,11 @@ export const InboxItem = Type.Object(
     required: Type.Integer({ minimum: 1 }),
     granted: Count,
     rejected: Count,
-    votes: Type.Array(
-      Type.Object(
-        { voter: Type.String(), action: Action, at: Type.String(), reason: Type.Optional(Type.String()) },
-        closed,
-      ),
-    ),
+    votes: Type.Array(Type.Object({ voter: Type.String(), action: Action, ...SHOWN_VOTE }, closed)),
     mine: Type.Union([Action, Type.Null()], { description: "how the caller has voted" }),
     governed: Type.Boolean(),
+    revision: Count,
+    artifactDigest: Type.String(),
     correlationId: Type.Optional(Type.String()),
     description: Type.Optional(Type.String()),
     actions: Type.Optional(Type.Array(Action)),
@@ -99,10 +96,13 @@ export const MAX_DECISIONS = 100;
 
 export const DecideRequest = Type.Object(
   {
-    items: Type.Array(Type.Object({ interruptId: InterruptId, resumeValue: Type.Unknown() }, closed), {
-      minItems: 1,
-      maxItems: MAX_DECISIONS,
-    }),
+    items: Type.Array(
+      Type.Object({ interruptId: InterruptId, resumeValue: Type.Unknown(), ...BINDING_FIELDS }, closed),
+      {
+        minItems: 1,
+        maxItems: MAX_DECISIONS,
+      },
+    ),
   },
   closed,
 );
@@ -121,6 +121,7 @@ export const DecideResponse = Type.Object(
           resolved: Type.Optional(Type.Boolean()),
           outcome: Type.Optional(Type.String()),
           tally: Type.Optional(Tally),
+          notCounted: Type.Optional(Type.String()),
           error: Type.Optional(ErrorEnvelope),
         },
         closed,

@@ -1,6 +1,7 @@
+import { whyNotCounted } from "./counted-votes.ts";
 import type { InterruptView } from "./gate-api.ts";
-import { gateRules, tallyOf } from "./gate-rules.ts";
-import type { Interrupt } from "./interrupt.ts";
+import { gateRules, isApproval, tallyOf } from "./gate-rules.ts";
+import { type Interrupt, revisionOf, type Vote } from "./interrupt.ts";
 import { maskFieldValues, maskValues, type Secret } from "./sensitive.ts";
 
 /** An interrupt as it is shown to whoever may read its run, or holds its token. */
@@ -23,15 +24,27 @@ export function interruptView(runId: string, interrupt: Interrupt, secrets: read
     ...(approval ? { votes: shownVotes(interrupt, secrets) } : {}),
     ...(interrupt.remarks.length === 0 ? {} : { remarks: maskValues([...interrupt.remarks], secrets) }),
     ...(interrupt.edited === undefined ? {} : { edited: maskValues(interrupt.edited, secrets) }),
+    revision: revisionOf(interrupt),
   };
 }
 
 /** Votes as they are shown, here and in an inbox: without what eligibility was found by. */
-export function shownVotes({ votes }: Pick<Interrupt, "votes">, secrets: readonly Secret[]) {
-  return votes.map(({ voter, action, at, reason }) => ({
-    voter,
-    action,
-    at,
-    ...(reason === undefined ? {} : { reason: maskValues(reason, secrets) }),
-  }));
+export function shownVotes(interrupt: Pick<Interrupt, "votes" | "data">, secrets: readonly Secret[]) {
+  return interrupt.votes.map((vote) => {
+    const { voter, action, at, reason } = vote;
+    const notCounted = notCountedIn(interrupt, vote);
+    return {
+      voter,
+      action,
+      at,
+      ...(reason === undefined ? {} : { reason: maskValues(reason, secrets) }),
+      ...(notCounted === undefined ? {} : { notCounted }),
+    };
+  });
+}
+
+/** Why a vote of this interrupt does not count toward its quorum; undefined when it does. */
+export function notCountedIn({ votes, data }: Pick<Interrupt, "votes" | "data">, vote: Vote): string | undefined {
+  const side = votes.filter((other) => isApproval(other) === isApproval(vote));
+  return whyNotCounted(vote, side, isApproval(vote) ? gateRules(data).minHumans : 0);
 }

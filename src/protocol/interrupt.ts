@@ -25,6 +25,12 @@ export interface Vote {
   readonly action: ApprovalAction;
   readonly reason?: string;
   readonly override?: true;
+  /** Who made the voter's key, and their makers, as far as no owner has confirmed it. */
+  readonly makers?: readonly string[];
+  /** The principal whose person the vote counts as, where that is not the voter. */
+  readonly countsAs?: string;
+  /** Relayed for a person, by a relay that is trusted to know people. */
+  readonly relayedPerson?: true;
   readonly at: string;
 }
 
@@ -53,6 +59,8 @@ export interface Interrupt {
   readonly remarks: readonly Remark[];
   /** The artifact as the last `edit-accept` left it; accepts count for this version only. */
   readonly edited?: { readonly data: unknown };
+  /** How often the artifact was edited. Absent in states from before it was counted; see `revisionOf`. */
+  readonly revision?: number;
   /** Who was refused here already, so that a refusal is written once. */
   readonly denied?: readonly string[];
   readonly closedAt?: string;
@@ -75,6 +83,11 @@ export interface Interrupt {
 export function waitingStatusOf(kind: InterruptKind): RunStatus {
   if (kind === "external-event") return "waiting-external";
   return kind === "approval" || kind === "low-confidence" ? "waiting-approval" : "waiting-input";
+}
+
+/** The number of edits at this interrupt, 0 before the first. With the interrupt's id it says which artifact is meant. */
+export function revisionOf({ revision, edited }: Pick<Interrupt, "revision" | "edited">): number {
+  return revision ?? (edited === undefined ? 0 : 1);
 }
 
 export function isGoverned(interrupt: Pick<Interrupt, "data">): boolean {

@@ -55,10 +55,22 @@ export const PrincipalInfo = Type.Object(
     workspaces: Type.Array(Type.String()),
     roles: Type.Array(Type.String()),
     groups: Type.Array(Type.String()),
+    madeBy: Type.Optional(
+      Type.Array(Type.String(), {
+        description: "makers of its keys beside whom it does not count at gates until an owner confirms it",
+      }),
+    ),
   },
   closed,
 );
 export type PrincipalInfo = Static<typeof PrincipalInfo>;
+
+/** `confirmedKeys` are those that counted as their makers' before; none where there was nothing to confirm. */
+export const ConfirmPrincipalResponse = Type.Object(
+  { principal: Type.String(), makers: Type.Array(Type.String()), confirmedKeys: Type.Array(Type.String()) },
+  closed,
+);
+export type ConfirmPrincipalResponse = Static<typeof ConfirmPrincipalResponse>;
 
 export const ListPrincipalsResponse = Type.Object({ principals: Type.Array(PrincipalInfo) }, closed);
 export type ListPrincipalsResponse = Static<typeof ListPrincipalsResponse>;

@@ -1,5 +1,6 @@
 import { BODY, KEYED, type Operation, PROTECTED } from "./operation.ts";
 import {
+  ConfirmPrincipalResponse,
   DefineRoleRequest,
   ListPrincipalsResponse,
   ListRolesResponse,
@@ -64,5 +65,15 @@ export const ROLE_OPERATIONS = {
     idempotent: "one",
     success: { status: 200, schema: PrincipalInfo },
     errors: [...PROTECTED, ...KEYED, ...BODY, "not_found"],
+  },
+  confirmPrincipal: {
+    method: "POST",
+    path: "/v1/host/assay/principals/{principal}:confirm",
+    tag,
+    summary: "Confirm that a principal is independent of those who made its keys: it counts beside them at gates.",
+    access,
+    idempotent: "one",
+    success: { status: 200, schema: ConfirmPrincipalResponse },
+    errors: [...PROTECTED, ...KEYED, "not_found", "document_conflict"],
   },
 } as const satisfies Record<string, Operation>;

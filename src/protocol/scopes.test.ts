@@ -27,6 +27,13 @@ describe("a scope", () => {
     },
   );
 
+  test("to relay votes is given by name, in key and role: neither every scope nor an owner has it", () => {
+    const roles = { owner: ["*"], relayer: ["approvals:relay"] };
+    expect(decideScope(key(["*"], ["owner", "relayer"]), "approvals:relay", roles).allowed).toBe(false);
+    expect(decideScope(key(["*", "approvals:relay"], ["owner"]), "approvals:relay", roles).allowed).toBe(false);
+    expect(decideScope(key(["approvals:relay"], ["relayer"]), "approvals:relay", roles).allowed).toBe(true);
+  });
+
   test("implies no other: cancelling is not reading", () => {
     const roles = { canceller: ["runs:cancel"] };
     expect(decideScope(key(["*"], ["canceller"]), "runs:cancel", roles).allowed).toBe(true);

@@ -35,6 +35,12 @@ export type Scope = (typeof SCOPES)[number];
 
 export const EVERY_SCOPE = "*";
 
+/**
+ * Scopes that `*` does not contain, in keys and in roles: they are given by name. A relay votes in the name of others; to
+ * be an owner is not enough for that.
+ */
+export const SCOPES_BY_NAME: ReadonlySet<string> = new Set<Scope>(["approvals:relay"]);
+
 /** Built-in roles; each contains the ones after it. A workspace may define others beside them. */
 export const BUILT_IN_ROLES: Readonly<Record<string, readonly string[]>> = {
   owner: [EVERY_SCOPE],
@@ -62,7 +68,7 @@ export function roleContains(held: string, required: string): boolean {
 }
 
 export function grants(scopes: readonly string[], scope: string): boolean {
-  return scopes.includes(EVERY_SCOPE) || scopes.includes(scope);
+  return scopes.includes(scope) || (scopes.includes(EVERY_SCOPE) && !SCOPES_BY_NAME.has(scope));
 }
 
 export type RoleTable = Readonly<Record<string, readonly string[]>>;

@@ -76,9 +76,14 @@ export interface Sensitivity {
   readonly options?: Readonly<Record<string, unknown>>;
 }
 
+/** Values of a run that no surface shows. */
+export function secretsOf(run: Run, sensitive: Pick<Sensitivity, "variables">): readonly Secret[] {
+  return [...(run.secrets ?? []), ...sensitiveValues(run.variables, sensitive.variables)];
+}
+
 /** The one projection every surface serves. Sensitive values are masked by name and wherever they were copied to. */
 export function snapshotOf(run: Run, sensitive: Sensitivity): RunSnapshot {
-  const secrets = [...(run.secrets ?? []), ...sensitiveValues(run.variables, sensitive.variables)];
+  const secrets = secretsOf(run, sensitive);
   return {
     runId: run.runId,
     workflowId: run.workflowId,

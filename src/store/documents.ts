@@ -22,6 +22,7 @@ export type DocumentKind =
   | "eval-run"
   | "eval-task"
   | "gate-suites"
+  | "key-origin"
   | "memory"
   | "promotion-policy"
   | "suite"

@@ -4,7 +4,8 @@ import type { Membership } from "./gates.ts";
 export interface Keys {
   /** By SHA-256 of the key, with the roles its principal has in its workspace or tenant-wide. Revoked keys too. */
   findKey(hash: string): Promise<KeyRecord | undefined>;
-  listKeys(visible: Visibility): Promise<KeyRecord[]>;
+  /** Oldest first; with a principal, only its keys. */
+  listKeys(visible: Visibility, principal?: string): Promise<KeyRecord[]>;
   /** Roles a workspace defines beside the built-in ones. */
   customRoles(tenant: string, workspace: string | undefined): Promise<Record<string, readonly string[]>>;
   /** Roles that are defined in exactly this workspace, or tenant-wide when there is none. */

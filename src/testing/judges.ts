@@ -1,4 +1,5 @@
 import type { AuditNote } from "../engine/decide/ruling.ts";
+import type { Relay } from "../engine/decide/vote-origin.ts";
 import { AppError } from "../protocol/errors.ts";
 import type { Judge } from "../protocol/gate-rules.ts";
 import { decideScope, type RoleTable } from "../protocol/scopes.ts";
@@ -6,7 +7,11 @@ import { decideScope, type RoleTable } from "../protocol/scopes.ts";
 /** Somebody at a gate, and whether they may vote in another's name. */
 export interface Somebody extends Judge {
   readonly mayRelay: boolean;
+  /** What is known of the voter it names; without it, a known principal. */
+  readonly relay?: Relay;
 }
+
+export const KNOWN_VOTER: Relay = { known: true, trusted: false, person: true, makers: [] };
 
 interface Standing {
   readonly kind?: Judge["kind"];
@@ -14,14 +19,17 @@ interface Standing {
   readonly groups?: readonly string[];
   readonly keyScopes?: readonly string[];
   readonly mayRelay?: boolean;
+  readonly relay?: Relay;
+  readonly makers?: readonly string[];
   readonly table?: RoleTable;
 }
 
 /** A person who may answer approvals and is nothing else, unless it is said. */
 export function somebody(principal: string, standing: Standing = {}): Somebody {
   const { kind = "user", roles = ["reviewer"], groups = [], keyScopes = ["*"], mayRelay = false, table } = standing;
+  const { relay, makers = [] } = standing;
   const grants = (scope: string) => decideScope({ keyScopes, roles }, scope, table).allowed;
-  return { principal, kind, roles, groups, grants, mayRelay };
+  return { principal, kind, roles, groups, grants, mayRelay, makers, ...(relay === undefined ? {} : { relay }) };
 }
 
 export const ANA = somebody("ana");

@@ -1,5 +1,6 @@
+import type { Binding } from "../engine/decide/bound-vote.ts";
 import { makePlan, type Plan } from "../engine/decide/plan.ts";
-import { resolveInterrupt } from "../engine/decide/resolve-interrupt.ts";
+import { findInterrupt, resolveInterrupt } from "../engine/decide/resolve-interrupt.ts";
 import type { AuditNote } from "../engine/decide/ruling.ts";
 import { startRun } from "../engine/decide/start-run.ts";
 import { type Host, idSource } from "../engine/host.ts";
@@ -8,14 +9,16 @@ import { NODE_TYPES } from "../engine/nodes/all.ts";
 import { definitionHash } from "../engine/plans.ts";
 import { stamp } from "../engine/stamp.ts";
 import { takeTurn } from "../engine/turn.ts";
+import { shownDigest } from "../formats/gate-digest.ts";
 import type { CreateRunRequest } from "../protocol/api.ts";
 import { EVENTS, type EventDraft, type RunEvent } from "../protocol/events.ts";
 import type { Evidence } from "../protocol/evidence.ts";
+import { revisionOf } from "../protocol/interrupt.ts";
 import { fold, type Run, wakeAtMs } from "../protocol/run.ts";
 import { isTerminal } from "../protocol/run-status.ts";
 import { matches, problemsOf } from "../protocol/schema.ts";
 import type { WorkflowDefinition } from "../protocol/workflow.ts";
-import { ANA, type Somebody } from "./judges.ts";
+import { ANA, KNOWN_VOTER, type Somebody } from "./judges.ts";
 
 export interface Simulation {
   readonly plan: Plan;
@@ -30,7 +33,7 @@ export interface Simulation {
   /** A command decided at the present time. */
   decide(command: (run: Run, plan: Plan) => readonly EventDraft[]): Simulation;
   /** Answers the latest interrupt of a node. What a refusal leaves behind is kept before it is thrown. */
-  resolve(nodeId: string, value: unknown, by?: Somebody, evidence?: Evidence): Simulation;
+  resolve(nodeId: string, value: unknown, by?: Somebody, evidence?: Evidence, bound?: Binding): Simulation;
   /** What the answers have left for the audit chain. */
   readonly audit: readonly AuditNote[];
   advance(ms: number): Simulation;
@@ -111,9 +114,10 @@ export function simulate(
       add(run, events);
       return simulation;
     },
-    resolve(nodeId, value, { mayRelay, ...judge } = ANA, evidence) {
+    resolve(nodeId, value, { mayRelay, relay = KNOWN_VOTER, ...judge } = ANA, evidence, bound) {
       const proven = evidence === undefined ? {} : { evidence };
-      const ruling = resolveInterrupt(state.run, { of: { nodeId }, value, judge, mayRelay, nowMs, ...proven });
+      const answer = { of: { nodeId }, value, judge, nowMs, ...proven, ...(mayRelay ? { relay } : {}) };
+      const ruling = resolveInterrupt(state.run, { ...answer, bound: bound ?? boundTo(state.run, nodeId) });
       audit.push(...ruling.audit);
       simulation.decide(() => ruling.events);
       if (ruling.refusal !== undefined) throw ruling.refusal;
@@ -126,6 +130,14 @@ export function simulate(
     },
   };
   return simulation;
+}
+
+/** As a client sends it that has just read the gate. */
+function boundTo(run: Run, nodeId: string): Binding {
+  const interrupt = findInterrupt(run, { nodeId });
+  if (interrupt === undefined) return {};
+  const { interruptId } = interrupt;
+  return { interruptId, revision: revisionOf(interrupt), artifactDigest: shownDigest(interrupt) };
 }
 
 function checkPayload(event: RunEvent): void {

@@ -95,7 +95,10 @@ export function governedScenarios(host: () => OutsideHost): void {
       ]);
       const { interrupt } = (await host().ask("GET", `/v1/runs/${runId}`)).json;
       expect(interrupt.votes ?? []).toEqual([]);
-      expect((await host().answer(runId, GRANT, { key: AMY })).status).toBe(200);
+      expect(refusal(await host().answer(runId, GRANT, { key: AMY }))).toEqual([409, "vote_not_bound"]);
+      const { interruptId, revision, artifactDigest } = interrupt;
+      const read = `gate?${new URLSearchParams({ interruptId, revision, artifactDigest })}`;
+      expect((await host().answer(runId, GRANT, { key: AMY, node: read })).status).toBe(200);
       expect((await host().ends(runId)).status).toBe("completed");
     });
 

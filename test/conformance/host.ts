@@ -4,7 +4,7 @@ import { tempDir } from "../../src/testing/temp-dir.ts";
 import { startAssay } from "../assay-process.js";
 import { RUN_FIXTURES } from "./fixtures.ts";
 import { GATE_FIXTURES } from "./gate-fixtures.ts";
-import { KEYS, OWNER } from "./keys.ts";
+import { KEYS, OWNER, RELAYER } from "./keys.ts";
 
 export interface Answer {
   readonly status: number;
@@ -42,7 +42,9 @@ export class OutsideHost {
     const where = database.length > 0 ? database : ["--data", join(dir, "data")];
     const args = ["--port", "0", ...files, ...where, "--conformance-seams", ...flags];
     const server = await startAssay({ args, logFile: join(dir, "server.log") });
-    return new OutsideHost(server.url, server.stop);
+    const host = new OutsideHost(server.url, server.stop);
+    await host.ask("POST", "/v1/host/assay/roles", { body: { role: RELAYER, scopes: ["approvals:relay"] } });
+    return host;
   }
 
   async ask(method: string, path: string, { key = OWNER, body, headers }: Asking = {}): Promise<Answer> {

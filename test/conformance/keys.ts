@@ -14,8 +14,11 @@ export const ADAM = "conformance-adam-the-admin-key";
 /** The same principal as `ADAM`. */
 export const ADAM_AGAIN = "conformance-adam-other-key";
 
+/** The role that names `approvals:relay`; the host defines it once it has started. */
+export const RELAYER = "relayer";
+
 export const KEYS = [
-  { key: OWNER, tenant: "t1", principal: "owner", roles: ["owner"], scopes: ["*"] },
+  { key: OWNER, tenant: "t1", principal: "owner", roles: ["owner", RELAYER], scopes: ["*", "approvals:relay"] },
   { key: READER, tenant: "t1", principal: "reader", roles: ["viewer"], scopes: ["*"] },
   { key: NARROW, tenant: "t1", principal: "narrow", roles: ["owner"], scopes: ["runs:read", "runs:create"] },
   { key: UNSEEDED, tenant: "t1", principal: "una", roles: ["archbishop"], scopes: ["*"] },

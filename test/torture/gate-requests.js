@@ -42,10 +42,14 @@ export class GateRequests {
     const call = { method: "GET", path: `${inboxPath}?kind=approval&mine=false&limit=20`, key: who.key };
     const listed = await this.#user.client.ask(call);
     if (!this.#user.expect(listed, [200], call) || listed.json.items.length === 0) return;
-    const items = listed.json.items.map((/** @type {{ interruptId: string }} */ { interruptId }) => ({
-      interruptId,
-      resumeValue: { action: "accept" },
-    }));
+    const items = listed.json.items.map(
+      (/** @type {Record<string, unknown>} */ { interruptId, revision, artifactDigest }) => ({
+        interruptId,
+        revision,
+        artifactDigest,
+        resumeValue: { action: "accept" },
+      }),
+    );
     // Without a key, so that it is asked once; what got no answer may have happened or not.
     const path = `${inboxPath}:decide`;
     const answer = await this.#user.client.askOnce({ method: "POST", path, key: who.key, body: { items } });

@@ -28,7 +28,8 @@ export const GATES = {
       {
         id: "gate",
         typeId: "core.openwop.governance.approvalGate",
-        config: { requiredRole: "admin", quorum: 2 },
+        // Votes by node do not say which visit they are for.
+        config: { requiredRole: "admin", quorum: 2, requireBoundVotes: false },
       },
       after,
       { id: "revise", typeId: "core.noop" },

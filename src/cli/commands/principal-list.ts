@@ -12,12 +12,13 @@ export async function principalList(call: Call<typeof PLACE_FLAGS>): Promise<und
     return;
   }
   const shown = (names: readonly string[]) => printable(names.join(",") || "-");
-  const rows = principals.map(({ principal, kind, workspaces, roles, groups }) => [
+  const rows = principals.map(({ principal, kind, workspaces, roles, groups, madeBy = [] }) => [
     printable(principal),
     kind,
     shown(workspaces),
     shown(roles),
     shown(groups),
+    shown(madeBy),
   ]);
-  io.out(formatTable(["PRINCIPAL", "KIND", "WORKSPACES", "ROLES", "GROUPS"], rows, io.paint));
+  io.out(formatTable(["PRINCIPAL", "KIND", "WORKSPACES", "ROLES", "GROUPS", "MADE BY"], rows, io.paint));
 }

@@ -1,5 +1,5 @@
 import { AppError } from "../../protocol/errors.ts";
-import type { ResolveInterruptResponse } from "../../protocol/gate-api.ts";
+import type { ResolveInterruptResponse, VoteBinding } from "../../protocol/gate-api.ts";
 import type { DecideResponse } from "../../protocol/inbox-api.ts";
 import { type Client, connect, errorFrom } from "../client.ts";
 import type { Call } from "../command.ts";
@@ -7,15 +7,19 @@ import { complaint } from "../complaint.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
 import { printable } from "../printable.ts";
+import { bindingOf, gateText, readGate } from "../read-gate.ts";
 import { resumeValue } from "../resume-value.ts";
 import type { RESOLVE_FLAGS } from "../specs/inbox.ts";
 
 export async function resolve({ args, flags, json, config, io }: Call<typeof RESOLVE_FLAGS>): Promise<number> {
   const target = targetOf(args);
   const value = resumeValue(target.action, flags);
+  const client = connect(config);
   let answer: ResolveInterruptResponse;
   try {
-    answer = await send(connect(config), target, value);
+    const gate = await readGate(client, target);
+    if (gate !== undefined && io.errIsTerminal) io.err(gateText(gate));
+    answer = await send(client, target, value, bindingOf(gate, flags));
   } catch (error) {
     if (!(error instanceof AppError) || !TOO_LATE.has(error.code)) throw error;
     io.err(complaint(error, json));
@@ -33,9 +37,10 @@ const TOO_LATE: ReadonlySet<string> = new Set([
   "interrupt_gone",
   "interrupt_cancelled",
   "vote_conflict",
+  "vote_not_bound",
 ]);
 
-interface Target {
+export interface Target {
   readonly of: { readonly interruptId: string } | { readonly runId: string; readonly nodeId: string };
   readonly action: string | undefined;
 }
@@ -52,12 +57,17 @@ function targetOf([first = "", ...rest]: readonly string[]): Target {
   throw new AppError("unusable_input", { problem });
 }
 
-async function send(client: Client, { of }: Target, value: unknown): Promise<ResolveInterruptResponse> {
+async function send(
+  client: Client,
+  { of }: Target,
+  value: unknown,
+  binding: VoteBinding,
+): Promise<ResolveInterruptResponse> {
   if ("runId" in of) {
     const path = `/v1/runs/${encodeURIComponent(of.runId)}/interrupts/${encodeURIComponent(of.nodeId)}`;
-    return client.json(path, { method: "POST", body: { resumeValue: value } });
+    return client.json(path, { method: "POST", query: { ...binding }, body: { resumeValue: value } });
   }
-  const body = { items: [{ interruptId: of.interruptId, resumeValue: value }] };
+  const body = { items: [{ ...binding, interruptId: of.interruptId, resumeValue: value }] };
   const { results } = await client.json<DecideResponse>("/v1/host/assay/inbox:decide", { method: "POST", body });
   const [result] = results;
   if (result?.error !== undefined) throw errorFrom(result.error, "validation_error");
@@ -65,7 +75,8 @@ async function send(client: Client, { of }: Target, value: unknown): Promise<Res
   return answer as ResolveInterruptResponse;
 }
 
-function describe({ interruptId, runId, resolved, outcome, status, tally }: ResolveInterruptResponse, io: Io): void {
+function describe(answer: ResolveInterruptResponse, io: Io): void {
+  const { interruptId, runId, resolved, outcome, status, tally, notCounted } = answer;
   if (resolved) {
     io.out(printable(`${interruptId} ${outcome ?? "resolved"}`));
     if (io.outIsTerminal) io.err(`The run is ${status}. Follow it with: assay run watch ${runId}`);
@@ -73,6 +84,7 @@ function describe({ interruptId, runId, resolved, outcome, status, tally }: Reso
   }
   const votes = tally === undefined ? "" : ` ${tally.granted}/${tally.required}`;
   io.out(`${interruptId} open${votes}`);
+  if (notCounted !== undefined) io.err(printable(`The vote is recorded and does not count: ${notCounted}.`));
   if (!io.outIsTerminal) return;
   const lacking = tally !== undefined && tally.granted >= tally.required ? " for people among those who grant" : "";
   io.err(`It is recorded, and the gate still waits${lacking}. See who else is to vote with: assay inbox`);

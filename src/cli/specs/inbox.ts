@@ -53,6 +53,17 @@ export const RESOLVE_FLAGS = {
     value: "NAME",
     summary: "Whose vote this is, where a gate names nobody and the key may relay.",
   },
+  revision: {
+    type: "integer",
+    value: "N",
+    min: 0,
+    summary: "The revision you read, as `inbox --json` prints it; the one that is open now unless given.",
+  },
+  artifactDigest: {
+    type: "text",
+    value: "HEX",
+    summary: "The digest you read, as `inbox --json` prints it; the one that is open now unless given.",
+  },
 } as const satisfies Flags;
 
 export const resolve = command({
@@ -60,7 +71,8 @@ export const resolve = command({
   summary: "Answer what a run waits for: vote at a gate, answer questions, hand over a value.",
   about:
     "Name the interrupt by its id, or the run and the node. At a gate, say accept, reject, refine, edit-accept or ask; " +
-    "at a governed gate granted or rejected say the same as accept and reject.",
+    "at a governed gate granted or rejected say the same as accept and reject. The gate is read first, and the vote is for " +
+    "what was read: when that has changed, the vote is refused.",
   args: [
     { name: "INTERRUPT|RUN", summary: "The id of an interrupt, as `inbox` prints it; or of a run, followed by NODE." },
     { name: "NODE", summary: "The node of that run; left out after the id of an interrupt.", optional: true },
@@ -78,7 +90,7 @@ export const resolve = command({
   ],
   exits: {
     0: "the answer counts, also while a gate waits for more votes",
-    1: "too late: it was decided before, ran out of time, or its run has ended",
+    1: "too late: it was decided before, changed, ran out of time, or its run has ended",
     2: "the answer is not one it takes, or nothing waits there",
     3: "not allowed: another has to decide this",
   },

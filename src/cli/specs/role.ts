@@ -77,4 +77,24 @@ export const principalSet = command({
   load: async () => (await import("../commands/principal-set.ts")).principalSet,
 });
 
-export const ROLE_COMMANDS: readonly AnyCommand[] = [roleList, roleSet, roleRemove, principalList, principalSet];
+export const PRINCIPAL_CONFIRM_FLAGS = { tenant } as const satisfies Flags;
+
+export const principalConfirm = command({
+  name: "principal confirm",
+  summary: "Confirm as an owner that a principal is independent of those who made its keys.",
+  about,
+  args: [{ name: "PRINCIPAL", summary: "Who the keys speak for, as `principal list` prints it." }],
+  flags: PRINCIPAL_CONFIRM_FLAGS,
+  settings,
+  examples: ["assay principal confirm ada"],
+  load: async () => (await import("../commands/principal-confirm.ts")).principalConfirm,
+});
+
+export const ROLE_COMMANDS: readonly AnyCommand[] = [
+  roleList,
+  roleSet,
+  roleRemove,
+  principalList,
+  principalSet,
+  principalConfirm,
+];

@@ -12,6 +12,7 @@ import { gateEvidenceOn } from "../../evals/evidence/gate-evidence.ts";
 import type { Capability } from "../../protocol/operation.ts";
 import type { Store } from "../../store/store.ts";
 import type { Config } from "../settings.ts";
+import { parseTrustedRelays } from "../trusted-relays.ts";
 import { packageVersion } from "../version.ts";
 import { type AgentServices, agentNodeTypes, agentServices } from "./agents.ts";
 import { type ProcessScrubber, processScrubber } from "./process-scrubber.ts";
@@ -91,9 +92,16 @@ function nodeTypesOf(
   return servedTypes(all, capabilities);
 }
 
-function gatesOf({ gateTimeout, eventRetention }: Config): GateSettings {
+function gatesOf(config: Config): GateSettings {
+  const { gateTimeout, eventRetention, knownVoters, trustedRelays = "", conformanceSeams } = config;
   const timeout = gateTimeout === 0 ? {} : { timeoutMs: gateTimeout * 1000 };
-  return { ...timeout, eventRetentionMs: eventRetention * 1000 };
+  return {
+    ...timeout,
+    eventRetentionMs: eventRetention * 1000,
+    // The conformance suite names voters of its own.
+    anyVoter: !knownVoters || conformanceSeams,
+    trustedRelays: parseTrustedRelays(trustedRelays),
+  };
 }
 
 function capabilitiesOf({ disable, conformanceSeams, canarySecret }: Config): ReadonlySet<Capability> {

@@ -1,3 +1,4 @@
+import { strengthOf } from "../../protocol/counted-votes.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { EventDraft } from "../../protocol/events.ts";
 import { type Evidence, problemIn } from "../../protocol/evidence.ts";
@@ -16,7 +17,8 @@ import type { Interrupt, Vote } from "../../protocol/interrupt.ts";
 import { closeInterrupt } from "./close-interrupt.ts";
 import { type GateAnswer, OWN_RUN } from "./decide-plain-gate.ts";
 import { type GovernedAnswer, governedAnswer } from "./governed-answer.ts";
-import { denied, type Ruling } from "./ruling.ts";
+import { denied, type Ruling, refusedVote } from "./ruling.ts";
+import { originOf } from "./vote-origin.ts";
 
 /** Who wants to pass a governed gate is asked first, then what they say. */
 export function decideGovernedGate(answer: GateAnswer): Ruling {
@@ -33,8 +35,9 @@ export function decideGovernedGate(answer: GateAnswer): Ruling {
   if (given.decision === "granted" && isSelfApproval(rules, judge, starters)) {
     return denied(interrupt, judge, OWN_RUN);
   }
+  answer.checkBinding(true);
   const earlier = interrupt.votes.find(({ voter }) => voter === judge.principal);
-  if (earlier !== undefined && !takesOverride(earlier, given)) return votedBefore(interrupt, earlier, given);
+  if (earlier !== undefined && !mayReplace(earlier, given, judge)) return votedBefore(interrupt, earlier, given);
   const vote = { ...answer, rules, gate, given, eligibleBy: eligibility.by };
   return given.decision === "granted" && gate.requiredEval !== undefined ? provenVote(vote) : voted(vote);
 }
@@ -43,19 +46,24 @@ function claimsOverride(value: unknown): boolean {
   return typeof value === "object" && value !== null && (value as { override?: unknown }).override === true;
 }
 
-/** Whoever has granted may still override: that is another path, and the same voter. */
-function takesOverride(earlier: Vote, given: GovernedAnswer): boolean {
-  return given.override && earlier.action === "accept" && earlier.override !== true;
+/**
+ * An override takes the place of the same voter's grant. So does a vote with a stronger key: what an agent decided with a
+ * principal's key must not keep the person from deciding.
+ */
+function mayReplace(earlier: Vote, given: GovernedAnswer, { principal, kind, makers }: Judge): boolean {
+  if (given.override && earlier.action === "accept" && earlier.override !== true) return true;
+  const now = { voter: principal, principal, kind, ...(makers === undefined ? {} : { makers }) };
+  return strengthOf(now) > strengthOf(earlier);
 }
 
 /** A vote at a governed gate stands. */
-function votedBefore({ interruptId, nodeId }: Interrupt, earlier: Vote, given: GovernedAnswer): Ruling {
-  const action = given.decision === "granted" ? "accept" : "reject";
+function votedBefore(interrupt: Interrupt, earlier: Vote, given: GovernedAnswer): Ruling {
+  const action = actionOf(given);
   const { voter, action: earlierAction, at: earlierAt } = earlier;
+  if (action !== earlierAction) return refusedVote(interrupt, earlier, action);
+  const { interruptId, nodeId } = interrupt;
   const details = { interruptId, nodeId, voter, action, earlierAction, earlierAt };
-  if (action === earlierAction) return { events: [], audit: [{ action: "interrupt.vote_repeated", details }] };
-  const refusal = new AppError("vote_conflict", { interruptId, nodeId, voter, earlier: earlierAction });
-  return { events: [], audit: [{ action: "interrupt.vote_refused", details }], refusal };
+  return { events: [], audit: [{ action: "interrupt.vote_repeated", details }] };
 }
 
 /** No grant counts without the evidence, not even an override: nothing stands in for it. */
@@ -115,7 +123,8 @@ function actionOf({ decision }: GovernedAnswer): "accept" | "reject" {
 function votesWith({ interrupt, judge, given, at }: Counted): Vote[] {
   const { principal, kind } = judge;
   const others = interrupt.votes.filter(({ voter }) => voter !== principal);
-  return [...others, { voter: principal, principal, kind, action: actionOf(given), at }];
+  const origin = originOf(principal, judge);
+  return [...others, { voter: principal, principal, kind, action: actionOf(given), at, ...origin }];
 }
 
 function verdictWith(counted: Counted): "granted" | "rejected" | undefined {
@@ -132,6 +141,7 @@ function opensAlone(counted: Counted): boolean {
 
 function voteEvent({ interrupt, judge, given, eligibleBy, evidence }: Counted): EventDraft {
   const { principal, kind } = judge;
+  const earlier = interrupt.votes.find(({ voter }) => voter === principal);
   return {
     type: "assay.vote.recorded",
     nodeId: interrupt.nodeId,
@@ -144,6 +154,8 @@ function voteEvent({ interrupt, judge, given, eligibleBy, evidence }: Counted): 
       ...(given.reason === undefined ? {} : { reason: given.reason }),
       ...(given.override ? { override: true as const } : {}),
       eligibleBy: [...eligibleBy],
+      ...(earlier === undefined ? {} : { replaces: earlier.action }),
+      ...originOf(principal, judge),
       ...(evidence === undefined ? {} : { evidence: [...evidence.conditions] }),
     },
   };
@@ -161,7 +173,7 @@ function gateEvents(counted: Counted): EventDraft[] {
   const { granted, required } = tallyOf({ votes: votesWith(counted) }, rules);
   const quorumProgress = required > 1 || given.override ? { quorumProgress: { granted, required } } : {};
   const grant: EventDraft = { type: "approval.granted", nodeId, payload: { gateId, principal, ...quorumProgress } };
-  if (!given.override) return [grant];
+  if (!given.override) return isNewGrant(counted) ? [grant] : [];
   const payload = { gateId, principal, reason: given.reason ?? "" };
   const overridden: EventDraft = { type: "approval.overridden", nodeId, payload };
   return countsAsVote(counted) ? [overridden, grant] : [overridden];
@@ -169,8 +181,14 @@ function gateEvents(counted: Counted): EventDraft[] {
 
 /** An override is a vote unless it opens the gate alone or its principal has granted before: a grant is counted once. */
 function countsAsVote(counted: Counted): boolean {
-  const { interrupt, judge } = counted;
-  return !opensAlone(counted) && !interrupt.votes.some(({ voter }) => voter === judge.principal);
+  return !opensAlone(counted) && isNewGrant(counted);
+}
+
+/** A grant of a principal that has granted before is a new one only where more count by it. */
+function isNewGrant(counted: Counted): boolean {
+  const { interrupt, judge, rules } = counted;
+  if (!interrupt.votes.some(({ voter }) => voter === judge.principal)) return true;
+  return tallyOf({ votes: votesWith(counted) }, rules).granted > tallyOf(interrupt, rules).granted;
 }
 
 function closing({ interrupt, given, judge, at }: Counted, verdict: "granted" | "rejected" | undefined): EventDraft[] {

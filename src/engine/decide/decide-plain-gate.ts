@@ -1,3 +1,4 @@
+import { strengthOf } from "../../protocol/counted-votes.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { EventDraft } from "../../protocol/events.ts";
 import type { Evidence } from "../../protocol/evidence.ts";
@@ -7,6 +8,7 @@ import {
   isSelfApproval,
   type Judge,
   mayDecide,
+  namesPrincipals,
   namesVoters,
   type Tally,
   tallyOf,
@@ -17,14 +19,17 @@ import { checkSchema } from "./answer-interrupt.ts";
 import { type PlainAnswer, plainAnswer } from "./approval-answer.ts";
 import { closeInterrupt } from "./close-interrupt.ts";
 import { deepEqual } from "./deep-equal.ts";
-import { denied, type Ruling } from "./ruling.ts";
+import { denied, type Ruling, refusedVote } from "./ruling.ts";
+import { originOf, type Relay } from "./vote-origin.ts";
 
 export interface GateAnswer {
   readonly interrupt: Interrupt;
   readonly value: unknown;
   readonly judge: Judge;
-  /** Whether the key may vote in another's name where a gate names nobody. */
-  readonly mayRelay: boolean;
+  /** The voter that the answer names; absent where the key may not relay votes. */
+  readonly relay?: Relay;
+  /** Throws `vote_not_bound`. A question at the gate is no vote: it need not say what it is about. */
+  readonly checkBinding: (isVote: boolean) => void;
   /** Everyone behind the run. */
   readonly starters: readonly string[];
   readonly at: string;
@@ -45,13 +50,18 @@ export function decidePlainGate(answer: GateAnswer): Ruling {
   checkSchema(interrupt, answer.value);
   const voter = voterOf(rules, given, answer);
   if (typeof voter !== "string") return voter;
-  if (given.action === "ask") return asked(interrupt, voter, given.text ?? "");
   if (approves(given) && isSelfApproval(rules, judge, starters)) {
     return denied(interrupt, judge, OWN_RUN);
   }
+  answer.checkBinding(given.action !== "ask");
+  if (given.action === "ask") return asked(interrupt, voter, given.text ?? "");
   const earlier = interrupt.votes.find((vote) => vote.voter === voter);
-  if (earlier?.action === given.action && sameEdit(interrupt, given)) return repeated(interrupt, earlier);
-  return voted({ ...answer, rules, given, voter, eligibleBy: eligibility.by, ...(earlier ? { earlier } : {}) });
+  const counted = { ...answer, rules, given, voter, eligibleBy: eligibility.by, ...(earlier ? { earlier } : {}) };
+  if (earlier === undefined) return voted(counted);
+  const stronger = strengthOf(voteOf(counted)) - strengthOf(earlier);
+  if (earlier.action === given.action && sameEdit(interrupt, given) && stronger <= 0)
+    return repeated(interrupt, earlier);
+  return stronger < 0 ? refusedVote(interrupt, earlier, given.action) : voted(counted);
 }
 
 function approves({ action }: PlainAnswer): boolean {
@@ -59,15 +69,22 @@ function approves({ action }: PlainAnswer): boolean {
 }
 
 /** A name in the body counts only where nobody is named and the key may relay; the refusal is about who asks. */
-function voterOf(
-  rules: GateRules,
-  { voter }: PlainAnswer,
-  { interrupt, judge, mayRelay }: GateAnswer,
-): string | Ruling {
+function voterOf(rules: GateRules, { voter }: PlainAnswer, { interrupt, judge, relay }: GateAnswer): string | Ruling {
   if (voter === undefined || voter === judge.principal) return judge.principal;
-  if (namesVoters(rules)) return denied(interrupt, judge, "at this gate the voter is whoever holds the key");
-  return mayRelay ? voter : denied(interrupt, judge, "voting for somebody else needs scope approvals:relay");
+  const namesOthers = relay?.trusted === true ? namesPrincipals(rules) : namesVoters(rules);
+  if (namesOthers) return denied(interrupt, judge, "at this gate the voter is whoever holds the key");
+  if (relay === undefined) {
+    return denied(
+      interrupt,
+      judge,
+      "a vote for another principal needs scope approvals:relay by name, in key and role",
+    );
+  }
+  return relay.known ? voter : denied(interrupt, judge, UNKNOWN_VOTER);
 }
+
+const UNKNOWN_VOTER =
+  "a relayed voter must be a principal with a key here that works and that the relay did not make; make one for it first";
 
 function sameEdit({ edited }: Interrupt, { edited: given }: PlainAnswer): boolean {
   return given === undefined || (edited !== undefined && deepEqual(edited.data, given.data));
@@ -105,7 +122,7 @@ function voted(counted: Counted): Ruling {
   const { interrupt, rules, given, voter, earlier } = counted;
   const { interruptId, nodeId } = interrupt;
   const vote = voteEvent(counted);
-  const after = { votes: countedVotes(counted) };
+  const after = { votes: votesWith(counted) };
   const verdict = verdictOf(tallyOf(after, rules), rules);
   const details = {
     interruptId,
@@ -123,13 +140,19 @@ function voted(counted: Counted): Ruling {
 }
 
 /** The votes as the fold of the event will have them. */
-function countedVotes({ interrupt, given, voter, judge, at }: Counted): Vote[] {
+function votesWith(counted: Counted): Vote[] {
+  const { interrupt, given, voter } = counted;
   const edits = given.action === "edit-accept";
   const others = interrupt.votes.filter((vote) => vote.voter !== voter && !(edits && vote.action !== "reject"));
-  return [...others, { voter, principal: judge.principal, kind: judge.kind, action: given.action, at }];
+  return [...others, voteOf(counted)];
 }
 
-function voteEvent({ interrupt, given, voter, judge, eligibleBy, earlier }: Counted): EventDraft {
+function voteOf({ given, voter, judge, relay, at }: Counted): Vote {
+  const { principal, kind } = judge;
+  return { voter, principal, kind, action: given.action, at, ...originOf(voter, judge, relay) };
+}
+
+function voteEvent({ interrupt, given, voter, judge, relay, eligibleBy, earlier }: Counted): EventDraft {
   const reason = given.feedback ?? (given.refineFeedback?.["text"] as string | undefined);
   return {
     type: "assay.vote.recorded",
@@ -144,6 +167,7 @@ function voteEvent({ interrupt, given, voter, judge, eligibleBy, earlier }: Coun
       ...(eligibleBy.length === 0 ? {} : { eligibleBy: [...eligibleBy] }),
       ...(earlier === undefined ? {} : { replaces: earlier.action }),
       ...(given.edited === undefined ? {} : { editedArtifactData: given.edited.data }),
+      ...originOf(voter, judge, relay),
     },
   };
 }
@@ -155,8 +179,7 @@ type ClosingAction = Exclude<PlainAnswer["action"], "ask">;
 function decided(counted: Counted, verdict: "granted" | "rejected"): EventDraft[] {
   const { interrupt, rules, given, voter, at } = counted;
   const { nodeId } = interrupt;
-  const decidedBy =
-    rules.required === 1 ? voter : quorumName(tallyOf({ votes: countedVotes(counted) }, rules), verdict);
+  const decidedBy = rules.required === 1 ? voter : quorumName(tallyOf({ votes: votesWith(counted) }, rules), verdict);
   const edited = given.edited ?? (verdict === "granted" ? interrupt.edited : undefined);
   const action = verdict === "granted" && edited !== undefined ? "edit-accept" : (given.action as ClosingAction);
   const what = {

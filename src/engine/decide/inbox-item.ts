@@ -1,6 +1,7 @@
+import { shownDigest } from "../../formats/gate-digest.ts";
 import { gateRules, isSelfApproval, type Judge, mayDecide, mayOverride, tallyOf } from "../../protocol/gate-rules.ts";
 import type { InboxItem } from "../../protocol/inbox-api.ts";
-import { type Interrupt, titleOf, type Vote } from "../../protocol/interrupt.ts";
+import { type Interrupt, revisionOf, titleOf, type Vote } from "../../protocol/interrupt.ts";
 import { shownVotes } from "../../protocol/interrupt-view.ts";
 import { maskValues, type Secret } from "../../protocol/sensitive.ts";
 
@@ -38,6 +39,8 @@ export function shownItem({ runId, workflowId, interrupt }: Waiting, secrets: re
     requestedAt,
     deadline: deadlineMs === undefined ? null : new Date(deadlineMs).toISOString(),
     ...(kind === "approval" ? approval(interrupt, secrets) : ANSWERED_BY_ONE),
+    revision: revisionOf(interrupt),
+    artifactDigest: shownDigest(interrupt, secrets),
     ...(correlationId === undefined ? {} : { correlationId }),
     ...(typeof description === "string" ? { description: maskValues(description, secrets) } : {}),
   };

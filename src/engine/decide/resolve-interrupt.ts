@@ -4,18 +4,26 @@ import { startersOf } from "../../protocol/forked-from.ts";
 import { type Judge, tokenAllowed } from "../../protocol/gate-rules.ts";
 import { type Interrupt, isGoverned } from "../../protocol/interrupt.ts";
 import type { Run } from "../../protocol/run.ts";
+import type { Secret } from "../../protocol/sensitive.ts";
 import { answerInterrupt } from "./answer-interrupt.ts";
+import { type Binding, requireBound } from "./bound-vote.ts";
 import { expireInterrupt, isOverdue } from "./close-interrupt.ts";
 import { decideGovernedGate } from "./decide-governed-gate.ts";
 import { decidePlainGate } from "./decide-plain-gate.ts";
 import type { Ruling } from "./ruling.ts";
+import type { Relay } from "./vote-origin.ts";
 
 export interface ResolveInterrupt {
   /** A node, whose latest interrupt is meant, or the one interrupt of a token. */
   readonly of: { readonly nodeId: string } | { readonly interruptId: string };
   readonly value: unknown;
   readonly judge: Judge;
-  readonly mayRelay: boolean;
+  /** The voter that the answer names, where the key may relay votes. */
+  readonly relay?: Relay;
+  /** What the answer was given for, as far as it says so. */
+  readonly bound?: Binding;
+  /** Values of the run that are not shown. */
+  readonly secrets?: readonly Secret[];
   readonly nowMs: number;
   /** How the evaluation stands that the gate asks for, if it does. */
   readonly evidence?: Evidence;
@@ -45,12 +53,23 @@ export function resolveInterrupt(run: Run, command: ResolveInterrupt): Ruling {
   if (value === undefined && !isGoverned(interrupt)) {
     throw new AppError("validation_error", { problem: "body must have required property 'resumeValue'" });
   }
+  const { bound: given = {}, secrets = [] } = command;
+  const checkBinding = (isVote: boolean) => requireBound(run, interrupt, { given, secrets, isVote });
   if (interrupt.kind === "approval") {
-    const { mayRelay, evidence } = command;
-    const asked = { interrupt, value, judge, mayRelay, starters: startersOf(run), at };
-    const answer = evidence === undefined ? asked : { ...asked, evidence };
+    const { relay, evidence } = command;
+    const answer = {
+      interrupt,
+      value,
+      judge,
+      starters: startersOf(run),
+      at,
+      checkBinding,
+      ...(relay === undefined ? {} : { relay }),
+      ...(evidence === undefined ? {} : { evidence }),
+    };
     return isGoverned(interrupt) ? decideGovernedGate(answer) : decidePlainGate(answer);
   }
+  checkBinding(false);
   const { interruptId, nodeId } = interrupt;
   const events = answerInterrupt(interrupt, value, judge, at);
   return { events, audit: [{ action: "interrupt.resolved", details: { interruptId, nodeId, outcome: "answered" } }] };

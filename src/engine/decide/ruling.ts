@@ -4,7 +4,7 @@ import type { EventDraft } from "../../protocol/events.ts";
 import type { Ground } from "../../protocol/evidence.ts";
 import { resourceOf } from "../../protocol/evolve-interrupts.ts";
 import type { Judge } from "../../protocol/gate-rules.ts";
-import type { Interrupt } from "../../protocol/interrupt.ts";
+import type { Interrupt, Vote } from "../../protocol/interrupt.ts";
 
 export type AuditNote = Pick<AuditDraft, "action" | "details">;
 
@@ -15,6 +15,14 @@ export interface Ruling {
   readonly refusal?: AppError;
   /** What else it was decided on. */
   readonly grounds?: readonly Ground[];
+}
+
+/** A vote that may not take the place of an earlier one of the same voter. The attempt is audited. */
+export function refusedVote({ interruptId, nodeId }: Interrupt, earlier: Vote, action: Vote["action"]): Ruling {
+  const { voter, action: earlierAction, at: earlierAt } = earlier;
+  const details = { interruptId, nodeId, voter, action, earlierAction, earlierAt };
+  const refusal = new AppError("vote_conflict", { interruptId, nodeId, voter, earlier: earlierAction });
+  return { events: [], audit: [{ action: "interrupt.vote_refused", details }], refusal };
 }
 
 /** Beyond this many, further refusals at one interrupt leave no mark on the run. */

@@ -22,6 +22,7 @@ const Config = Type.Object(
     ...ARTIFACT_FIELDS,
     forbidSelfApproval: APPROVER_FIELDS.forbidSelfApproval,
     minHumans: APPROVER_FIELDS.minHumans,
+    requireBoundVotes: APPROVER_FIELDS.requireBoundVotes,
     audience: APPROVER_FIELDS.audience,
     ...DEADLINE_FIELDS,
     ...BRANCH_FIELDS,
@@ -40,6 +41,7 @@ const RULES = [
   "requiredEval",
   "forbidSelfApproval",
   "minHumans",
+  "requireBoundVotes",
   "audience",
 ] as const;
 

@@ -13,10 +13,15 @@ export async function findKey(db: Kysely<Tables>, hash: string): Promise<KeyReco
   return first && toKeyRecord([first, ...rest]);
 }
 
-export async function listKeys(db: Kysely<Tables>, { tenant, workspace }: Visibility): Promise<KeyRecord[]> {
+export async function listKeys(
+  db: Kysely<Tables>,
+  { tenant, workspace }: Visibility,
+  principal?: string,
+): Promise<KeyRecord[]> {
   const rows = await keysAndRoles(db)
     .where("key.tenant", "=", tenant)
     .$if(workspace !== undefined, (keys) => keys.where("key.workspace", "=", workspace ?? ""))
+    .$if(principal !== undefined, (keys) => keys.where("key.principal", "=", principal ?? ""))
     .orderBy("key.created_at")
     .orderBy("key.key_id")
     .execute();

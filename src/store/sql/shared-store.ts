@@ -50,7 +50,7 @@ export function sharedStore(read: Kysely<Tables>, write: Kysely<Tables>): Shared
     listWorkflows: (tenant, after, limit) => workflows.listWorkflows(read, tenant, after, limit),
 
     findKey: (hash) => keys.findKey(read, hash),
-    listKeys: (visible) => keys.listKeys(read, visible),
+    listKeys: (visible, principal) => keys.listKeys(read, visible, principal),
     customRoles: (tenant, workspace) => keys.customRoles(read, tenant, workspace),
     ownRoles: (tenant, workspace) => keys.ownRoles(read, tenant, workspace),
     hasKeys: () => keys.hasKeys(read),

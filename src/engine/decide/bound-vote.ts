@@ -1,0 +1,61 @@
+import { shownDigest } from "../../formats/gate-digest.ts";
+import { AppError } from "../../protocol/errors.ts";
+import { gateRules } from "../../protocol/gate-rules.ts";
+import { type Interrupt, revisionOf } from "../../protocol/interrupt.ts";
+import type { Run } from "../../protocol/run.ts";
+import type { Secret } from "../../protocol/sensitive.ts";
+
+/** What a vote says it was given for. */
+export interface Binding {
+  readonly interruptId?: string;
+  readonly revision?: number;
+  readonly artifactDigest?: string;
+  /** The vote came by a link, which was made for one interrupt at one revision: these two name the artifact. */
+  readonly byLink?: true;
+}
+
+const NAMES = ["interruptId", "revision", "artifactDigest"] as const;
+
+/**
+ * Whether a vote must say what it was given for: where the artifact can change under a voter (an edit keeps a gate open that
+ * asks for several approvals), and where the node has asked before in this run.
+ */
+export function asksForBinding(run: Run, interrupt: Interrupt): boolean {
+  if (interrupt.kind !== "approval") return false;
+  const { requireBoundVotes, actions, required, governed } = gateRules(interrupt.data);
+  if (!requireBoundVotes) return false;
+  const editable = governed === undefined && required > 1 && actions.includes("edit-accept");
+  return editable || wasVisited(run, interrupt);
+}
+
+function wasVisited({ interrupts }: Run, { nodeId, interruptId }: Interrupt): boolean {
+  return Object.values(interrupts).some(
+    (one) => one.nodeId === nodeId && one.interruptId !== interruptId && one.kind === "approval" && !one.inherited,
+  );
+}
+
+/** Throws `vote_not_bound` with what differs, and with what is missing where the gate asks for it. */
+export function requireBound(
+  run: Run,
+  interrupt: Interrupt,
+  { given, secrets, isVote }: { given: Binding; secrets: readonly Secret[]; isVote: boolean },
+): void {
+  const needed = isVote && asksForBinding(run, interrupt);
+  if (!needed && NAMES.every((name) => given[name] === undefined)) return;
+  const { interruptId, nodeId } = interrupt;
+  const current = { interruptId, revision: revisionOf(interrupt), artifactDigest: shownDigest(interrupt, secrets) };
+  const missing = needed ? NAMES.filter((name) => given[name] === undefined && !(name === DIGEST && given.byLink)) : [];
+  const changed = NAMES.flatMap((name) =>
+    given[name] === undefined || given[name] === current[name]
+      ? []
+      : [{ name, given: given[name], current: current[name] }],
+  );
+  if (missing.length + changed.length === 0) return;
+  const problem = [
+    ...changed.map((one) => `${one.name} is ${one.current} now, not ${one.given}`),
+    ...(missing.length === 0 ? [] : [`${missing.join(", ")} missing`]),
+  ].join("; ");
+  throw new AppError("vote_not_bound", { problem, runId: run.runId, nodeId, ...current, missing, changed });
+}
+
+const DIGEST = "artifactDigest";

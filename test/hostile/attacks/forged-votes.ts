@@ -1,0 +1,91 @@
+import { expect } from "vitest";
+import { workflow } from "../../../src/testing/workflow.ts";
+import type { Attack } from "../attack.ts";
+import { KEYS, type Target, type Who } from "../target.ts";
+
+const ACCEPT = { action: "accept" };
+const EDITING = {
+  requiredApprovals: 2,
+  actions: ["accept", "reject", "edit-accept"],
+  artifactData: { to: "the team" },
+};
+
+async function waitsAt(target: Target, id: string, config: object): Promise<string> {
+  const nodes = { gate: { typeId: "core.approvalGate", config }, after: "core.noop" };
+  await target.register(workflow({ id, nodes: nodes as never, edges: ["gate>after"] }));
+  const runId = await target.begin(id, {}, "admin");
+  await target.reaches(runId, ["waiting-approval"]);
+  return runId;
+}
+
+const vote = (target: Target, runId: string, resumeValue: object, by: { as?: Who; key?: string }, query = "") =>
+  target.ask("POST", `/v1/runs/${runId}/interrupts/gate${query}`, { ...by, body: { resumeValue } });
+
+const makeKey = (target: Target, body: object, by: { as?: Who; key?: string } = {}) =>
+  target.ask("POST", "/v1/host/assay/keys", { ...by, body });
+
+async function stillWaits(target: Target, runId: string): Promise<void> {
+  const { json } = await target.ask("GET", `/v1/runs/${runId}`);
+  expect(json.status).toBe("waiting-approval");
+}
+
+export const attacks: readonly Attack[] = [
+  {
+    title: "an owner cannot pass a quorum of two with voters that he names, nor with a relay key that he makes",
+    async attempt(target, rounds) {
+      for (let round = 0; round < rounds; round++) {
+        const runId = await waitsAt(target, "forged-relay", { requiredApprovals: 2 });
+        for (const voter of ["made-up-1", "made-up-2", "rob", "sue"]) {
+          expect((await vote(target, runId, { ...ACCEPT, voter }, {})).status).toBe(403);
+        }
+        await target.ask("POST", "/v1/host/assay/roles", { body: { role: "relayer", scopes: ["approvals:relay"] } });
+        const scopes = ["*", "approvals:relay"];
+        for (const principal of ["olga", `desk-${round}`]) {
+          const roles = principal === "olga" ? ["owner", "relayer"] : ["reviewer", "relayer"];
+          const { json } = await makeKey(target, { principal, roles, scopes });
+          for (const voter of ["rob", "sue"]) await vote(target, runId, { ...ACCEPT, voter }, { key: json.key });
+          expect((await vote(target, runId, { ...ACCEPT, voter: "made-up" }, { key: json.key })).status).toBe(403);
+        }
+        await vote(target, runId, ACCEPT, {});
+        await stillWaits(target, runId);
+      }
+    },
+  },
+  {
+    title:
+      "a maker does not pass a quorum of two with a principal it made, and cannot have it confirmed by another one it made",
+    async attempt(target) {
+      const runId = await waitsAt(target, "forged-people", { requiredApprovals: 2 });
+      const first = (await makeKey(target, { principal: "first-made", roles: ["owner"] })).json.key;
+      const second = (await makeKey(target, { principal: "second-made", roles: ["owner"] }, { key: first })).json.key;
+      for (const key of [first, second]) {
+        const answer = await target.ask("POST", "/v1/host/assay/principals/first-made:confirm", { key, body: {} });
+        expect([answer.status, answer.json.error]).toEqual([403, "forbidden"]);
+      }
+      for (const key of [KEYS.owner.key, first, second]) await vote(target, runId, ACCEPT, { key });
+      await stillWaits(target, runId);
+    },
+  },
+  {
+    title: "a vote for an artifact that was edited meanwhile is refused, with or without what was read",
+    async attempt(target) {
+      const runId = await waitsAt(target, "forged-artifact", EDITING);
+      const { interrupt } = (await target.ask("GET", `/v1/runs/${runId}`)).json;
+      const { interruptId, revision, artifactDigest } = interrupt;
+      const read = `?interruptId=${interruptId}&revision=${revision}&artifactDigest=${artifactDigest}`;
+      const edit = { action: "edit-accept", editedArtifactData: { to: "the press" } };
+      expect((await vote(target, runId, edit, { as: "reviewer" }, read)).status).toBe(200);
+      for (const query of ["", read, `?revision=1`, `?interruptId=${interruptId}&revision=1`]) {
+        const answer = await vote(target, runId, ACCEPT, { as: "second" }, query);
+        expect([answer.status, answer.json.error]).toEqual([409, "vote_not_bound"]);
+      }
+      const item = { interruptId, revision, artifactDigest, resumeValue: ACCEPT };
+      const { json } = await target.ask("POST", "/v1/host/assay/inbox:decide", {
+        as: "second",
+        body: { items: [item] },
+      });
+      expect(json.results[0].error.error).toBe("vote_not_bound");
+      await stillWaits(target, runId);
+    },
+  },
+];
