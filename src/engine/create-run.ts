@@ -5,6 +5,7 @@ import { MOCK_PROVIDERS, mockProviderProblem } from "../protocol/mock-provider.t
 import type { Trace } from "../protocol/trace.ts";
 import type { Unit } from "../store/store.ts";
 import { checkAgents } from "./check-agents.ts";
+import { creationLimits } from "./creation-limits.ts";
 import { checkInputNames } from "./decide/input-names.ts";
 import type { Plan } from "./decide/plan.ts";
 import { startRun } from "./decide/start-run.ts";
@@ -82,6 +83,7 @@ export async function beginRun(
         },
       ],
       ...beside,
+      ...creationLimits(host),
       audit: [auditDraft(caller, nowMs, runId, { action: "run.created", details: { workflowId: run.workflowId } })],
       ...(outcome === undefined ? {} : { idempotency: outcome }),
     })

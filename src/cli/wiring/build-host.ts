@@ -51,7 +51,7 @@ export async function buildHost(
   const nowMs = Date.now;
   const newId = idSource(nowMs);
   const capabilities = capabilitiesOf(config);
-  const { maxNodeExecutions, maxRunDurationMs } = config;
+  const { maxNodeExecutions, maxRunDurationMs, maxActiveRuns, maxDescendants } = config;
   const effects = { retentionMs: config.effectRetentionSeconds * 1000 };
   const needs = { store: withOutbox(store, { nowMs, newId, capabilities }), scrubber, nowMs, newId, effects };
   const asking = services ?? agentServices(store, config, scrubber);
@@ -60,7 +60,7 @@ export async function buildHost(
     ...needs,
     plans: plansOf(store),
     nodeTypes: nodeTypesOf(config, capabilities, needs, agentNodes),
-    limits: { maxNodeExecutions, maxRunDurationMs },
+    limits: { maxNodeExecutions, maxRunDurationMs, maxActiveRuns, maxDescendants },
     capabilities,
     runtimeCapabilities: new Set(),
     idempotency: { retentionMs: config.idempotencyRetentionSeconds * 1000, leaseMs: IDEMPOTENCY_LEASE_MS },

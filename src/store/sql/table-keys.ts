@@ -37,6 +37,8 @@ export const TABLE_KEYS: Readonly<Record<TableName, readonly string[]>> = {
   review_sessions: ["session_id"],
   review_rounds: ["session_id", "n"],
   documents: ["tenant", "kind", "doc_key"],
+  tenant_runs: ["tenant", "shard"],
+  run_families: ["root_run_id"],
   idempotency: ["tenant", "operation", "idem_key"],
   audit_log: ["tenant", "seq"],
   audit_heads: ["tenant"],
