@@ -68,7 +68,7 @@ export async function beginRun(
   const url = `/v1/runs/${runId}`;
   const response: CreateRunResponse = { runId, status: run.status, eventsUrl: `${url}/events`, statusUrl: url };
   const outcome = command.record(response);
-  const lease = host.hands?.reserve();
+  const lease = host.hands?.reserve(caller.tenant);
   const created = await host.store
     .commit({
       tenant: caller.tenant,
@@ -88,11 +88,11 @@ export async function beginRun(
       ...(outcome === undefined ? {} : { idempotency: outcome }),
     })
     .catch((error: unknown) => {
-      if (lease) host.hands?.giveBack();
+      if (lease) host.hands?.giveBack(caller.tenant);
       throw error;
     });
   if (!created.ok) {
-    if (lease) host.hands?.giveBack();
+    if (lease) host.hands?.giveBack(caller.tenant);
     throw refused(created.refusal);
   }
   if (lease) host.hands?.take(run);

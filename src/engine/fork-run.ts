@@ -133,7 +133,7 @@ async function begun(host: Host, from: ForkedFrom, history: readonly RunEvent[],
 
 /** Handed to this process's worker if it has room, as a new run is. */
 async function create(host: Host, run: Run, events: readonly RunEvent[], unit: Unit): Promise<void> {
-  const lease = isTerminal(run.status) ? undefined : host.hands?.reserve();
+  const lease = isTerminal(run.status) ? undefined : host.hands?.reserve(run.owner.tenant);
   let created = false;
   try {
     const write = { runId: run.runId, expectedVersion: 0, events, run, ...(lease === undefined ? {} : { lease }) };
@@ -141,7 +141,7 @@ async function create(host: Host, run: Run, events: readonly RunEvent[], unit: U
     if (!committed.ok) throw refused(committed.refusal);
     created = true;
   } finally {
-    if (lease && !created) host.hands?.giveBack();
+    if (lease && !created) host.hands?.giveBack(run.owner.tenant);
   }
   if (lease) host.hands?.take(run);
 }

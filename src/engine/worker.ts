@@ -3,6 +3,7 @@ import { ENGINE_VERSION } from "../protocol/events.ts";
 import type { Run } from "../protocol/run.ts";
 import type { Change, Lease } from "../store/store.ts";
 import { deadLetter } from "./dead-letter.ts";
+import { FairClaims } from "./fair-claims.ts";
 import type { Hands, Host } from "./host.ts";
 import { RunExecution } from "./run-execution.ts";
 
@@ -32,6 +33,9 @@ export interface Worker extends Hands {
 
 const CLAIM_AT_ONCE = 64;
 
+/** The part of a worker that runs of one tenant may hold: slow runs of one must not keep all others from beginning. */
+const TENANT_PART = 3 / 4;
+
 /** How often a run is tried that cannot be executed, a lease's length apart, before it is recorded as failed. */
 const ATTEMPTS_MAX = 5;
 
@@ -54,7 +58,29 @@ export function startWorker(host: Host, settings: WorkerSettings): Worker {
   let handedOver = 0;
   let leasesLost = 0;
 
+  const claims = new FairClaims(host.store);
+  const tenantMax = Math.max(1, Math.ceil(concurrency * TENANT_PART));
+  /** Runs in hand or reserved, by tenant. */
+  const held = new Map<string, number>();
+
   const room = () => concurrency - inHand.size - reserved;
+  const roomOf = (tenant: string) => tenantMax - (held.get(tenant) ?? 0);
+  const hold = (tenant: string, more: 1 | -1): void => {
+    const now = (held.get(tenant) ?? 0) + more;
+    if (now > 0) held.set(tenant, now);
+    else held.delete(tenant);
+  };
+
+  /** A claim that fits into the worker and into the part of it that the fullest tenant has left. */
+  const claimNext = async (nowMs: number): Promise<Run[]> => {
+    const crowded = new Set([...held.keys()].filter((tenant) => roomOf(tenant) <= 0));
+    const rooms = [...held.keys()].filter((tenant) => !crowded.has(tenant)).map(roomOf);
+    const limit = Math.min(room(), CLAIM_AT_ONCE, tenantMax, ...rooms);
+    full = limit <= 0 || crowded.size > 0;
+    if (limit <= 0) return [];
+    const untilMs = nowMs + settings.leaseMs;
+    return claims.claim({ owner: workerId, nowMs, untilMs, limit, engineVersion: ENGINE_VERSION }, crowded);
+  };
 
   /** The lease is left to run out: that is the pause before the next attempt. */
   const failedToExecute = async (run: Run, error: unknown): Promise<void> => {
@@ -69,7 +95,9 @@ export function startWorker(host: Host, settings: WorkerSettings): Worker {
 
   const start = (run: Run): void => {
     const execution = new RunExecution(host, workerId, run);
+    const { tenant } = run.owner;
     inHand.set(run.runId, execution);
+    hold(tenant, 1);
     if (graceOver) execution.stop();
     const end: Promise<void> = execution
       .go()
@@ -81,6 +109,7 @@ export function startWorker(host: Host, settings: WorkerSettings): Worker {
       .then(() => {
         // The run may be in hand again already: it was let go, came due, and was claimed anew.
         if (inHand.get(run.runId) === execution) inHand.delete(run.runId);
+        hold(tenant, -1);
         ends.delete(end);
         if (full) look();
       });
@@ -121,17 +150,7 @@ export function startWorker(host: Host, settings: WorkerSettings): Worker {
           sleepMs = Math.min(sleepMs, dueAtMs - nowMs);
           break;
         }
-        const limit = Math.min(room(), CLAIM_AT_ONCE);
-        full = limit <= 0;
-        if (full) break;
-        const claim = {
-          owner: workerId,
-          nowMs,
-          untilMs: nowMs + settings.leaseMs,
-          limit,
-          engineVersion: ENGINE_VERSION,
-        };
-        const runs = await host.store.claimRuns(claim);
+        const runs = await claimNext(nowMs);
         claimed += runs.length;
         for (const run of runs) claimedRun(run);
         if (runs.length > 0) lookAgain = true;
@@ -172,18 +191,21 @@ export function startWorker(host: Host, settings: WorkerSettings): Worker {
   look();
 
   return {
-    reserve(): Lease | undefined {
-      if (stopping || room() <= 0) return undefined;
+    reserve(tenant): Lease | undefined {
+      if (stopping || room() <= 0 || roomOf(tenant) <= 0) return undefined;
       reserved += 1;
+      hold(tenant, 1);
       return { owner: workerId, untilMs: host.nowMs() + settings.leaseMs };
     },
     take(run) {
       reserved -= 1;
+      hold(run.owner.tenant, -1);
       handedOver += 1;
       start(run);
     },
-    giveBack() {
+    giveBack(tenant) {
       reserved -= 1;
+      hold(tenant, -1);
     },
     stats: () => ({ inHand: inHand.size, claimed, handedOver, leasesLost }),
     async stop(graceMs) {

@@ -35,6 +35,7 @@ import { reviewRoutes } from "./reviews.ts";
 import { defineRoleRoute, listPrincipalsRoute, listRolesRoute, removeRoleRoute, setPrincipalRoute } from "./roles.ts";
 import {
   bulkCancelRunsRoute,
+  cancelRunsRoute,
   cancelRunRoute,
   createRunRoute,
   getRunRoute,
@@ -80,6 +81,7 @@ export function handlers(deps: HttpDeps, getMetrics: Handler): Readonly<Record<O
     createRun: createRunRoute(authorizer, evals, deps.settings.publicUrl),
     listRuns: listRunsRoute,
     bulkCancelRuns: bulkCancelRunsRoute,
+    cancelRuns: cancelRunsRoute,
     getRun: getRunRoute(authorizer),
     cancelRun: cancelRunRoute,
     pauseRun: pauseRunRoute,

@@ -1,3 +1,4 @@
+import { cancelRuns } from "../engine/cancel-runs.ts";
 import { bulkCancelRuns, cancelRun, pauseRun, resumeRun } from "../engine/change-run.ts";
 import { createRun } from "../engine/create-run.ts";
 import { visibleRun } from "../engine/execute.ts";
@@ -8,6 +9,7 @@ import type { Authorizer } from "../engine/roles.ts";
 import { createEvalRun } from "../evals/run/create-eval-run.ts";
 import type { EvalServices } from "../evals/run/eval-run.ts";
 import { parseSuiteAddress, type SuiteAddress } from "../evals/suite/suite-uri.ts";
+import type { CancelRunsRequest } from "../protocol/cancel-operations.ts";
 import type {
   BulkCancelRequest,
   CancelRunRequest,
@@ -111,6 +113,9 @@ export const cancelRunRoute: Handler = async (context) => {
 
 export const bulkCancelRunsRoute: Handler = async (context) =>
   ok(await bulkCancelRuns(context.host, callerOf(context), context.body as BulkCancelRequest));
+
+export const cancelRunsRoute: Handler = async (context) =>
+  ok(await cancelRuns(context.host, callerOf(context), context.body as CancelRunsRequest));
 
 export const pauseRunRoute: Handler = async (context) => {
   const request = context.body as PauseRunRequest;

@@ -67,7 +67,7 @@ export interface Store
   /** Called after commits of this process and, on PostgreSQL, of every other. A lost call costs latency, never data. */
   onChange(listener: (change: Change) => void): () => void;
 
-  /** Whether the database answers now. */
+  /** Makes one small write durable: resolves when the database takes writes now, throws `unavailable` when it does not. */
   ping(): Promise<void>;
 
   /** Waits for commits under way, then lets go of everything. Later calls throw `unavailable`. */

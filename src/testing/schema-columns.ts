@@ -24,6 +24,7 @@ export const COLUMNS: { readonly [T in keyof Tables]: readonly (keyof Tables[T])
   ],
   tenant_runs: ["active", "shard", "tenant"],
   run_families: ["cancelled_at", "descendants", "root_run_id", "tenant"],
+  host_probes: ["at", "filler", "name"],
   run_events: ["body", "run_id", "sealed", "sequence", "type"],
   workflows: ["created_at", "definition", "hash", "workflow_id"],
   workflow_heads: ["hash", "registered_at", "tenant", "workflow_id"],

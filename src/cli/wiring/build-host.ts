@@ -7,6 +7,7 @@ import { sideEffect } from "../../engine/nodes/side-effect.ts";
 import { supervisor } from "../../engine/nodes/supervisor.ts";
 import { systemResolve } from "../../engine/outbound/guard.ts";
 import { plansOf } from "../../engine/plans.ts";
+import { steadyClock } from "../../engine/steady-clock.ts";
 import { withOutbox } from "../../engine/webhooks/outbox.ts";
 import { gateEvidenceOn } from "../../evals/evidence/gate-evidence.ts";
 import type { Capability } from "../../protocol/operation.ts";
@@ -19,6 +20,9 @@ import { ownTokenSecret, tokensFor } from "./token-keys.ts";
 
 /** How long a request may hold its idempotency key before a repetition may try: longer than any request lasts. */
 const IDEMPOTENCY_LEASE_MS = 60_000;
+
+/** One for the process: parts of it that compare times must not see two clocks. */
+export const hostClock = steadyClock(Date.now, () => performance.now());
 
 /** What is built so far. */
 const BUILT: readonly Capability[] = [
@@ -48,7 +52,7 @@ export async function buildHost(
 ): Promise<Host> {
   const scrubber = given ?? (await processScrubber(config));
   scrubber.keep(await ownTokenSecret(store));
-  const nowMs = Date.now;
+  const nowMs = hostClock;
   const newId = idSource(nowMs);
   const capabilities = capabilitiesOf(config);
   const { maxNodeExecutions, maxRunDurationMs, maxActiveRuns, maxDescendants } = config;

@@ -1,7 +1,7 @@
 import type { Tables } from "./tables.ts";
 
-/** Made again from others by whoever restores a backup. */
-type NotCopied = "annotation_texts";
+/** Made again from others by whoever restores a backup, or of no use to it. */
+type NotCopied = "annotation_texts" | "host_probes";
 
 export type TableName = Exclude<keyof Tables, NotCopied>;
 

@@ -53,6 +53,7 @@ export interface Tables {
   documents: DocumentsTable;
   tenant_runs: TenantRunsTable;
   run_families: RunFamiliesTable;
+  host_probes: HostProbesTable;
 }
 
 /** Derived from run_events in the append's transaction; also the work queue (wake_at, lease_*). */
@@ -98,6 +99,13 @@ export interface RunFamiliesTable {
   descendants: number;
   /** Set when the family was cancelled: no run is started below the root any more. */
   cancelled_at: number | null;
+}
+
+/** What `ping` writes, to learn whether writing works. */
+export interface HostProbesTable {
+  name: string; // primary key
+  at: number;
+  filler: Uint8Array | null;
 }
 
 /** The log. Primary key (run_id, sequence); updates are refused by a trigger. */

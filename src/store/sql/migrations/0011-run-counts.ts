@@ -2,7 +2,7 @@ import { type Kysely, type Migration, sql } from "kysely";
 import { COLUMN_TYPES, type ColumnTypes } from "../column-types.ts";
 import { type DialectName, dialectOf } from "../dialect-of.ts";
 
-/** Counts of runs per tenant and per root run, the root of each child run, and the work queue by tenant. */
+/** Counts of runs per tenant and per root run, the root of each child run, the work queue by tenant, and probes of readiness. */
 export const runCounts: Migration = {
   async up(db: Kysely<unknown>): Promise<void> {
     const dialect = dialectOf(db);
@@ -11,7 +11,7 @@ export const runCounts: Migration = {
   },
 };
 
-const tables = ({ text, int, bigint, strict, clustered }: ColumnTypes): string[] => [
+const tables = ({ text, int, bigint, blob, strict, clustered }: ColumnTypes): string[] => [
   `alter table runs add column root_run_id ${text}`,
   `create table tenant_runs (
     tenant ${text} not null,
@@ -24,6 +24,11 @@ const tables = ({ text, int, bigint, strict, clustered }: ColumnTypes): string[]
     tenant ${text} not null,
     descendants ${bigint} not null,
     cancelled_at ${bigint}
+  )${strict}`,
+  `create table host_probes (
+    name ${text} primary key,
+    at ${bigint} not null,
+    filler ${blob}
   )${strict}`,
 ];
 
