@@ -86,7 +86,7 @@ describe.each(BOTH_STORES)("runs that multiply, on %s", (_, open) => {
     const host = work(hostWith({ maxDescendants: 1 }));
     await register(host, workflow({ id: "leaf", nodes: { only: "core.noop" } }));
     const nodes = { a: calls("leaf"), b: calls("leaf"), instead: "core.noop" };
-    const edges = ["a>b", { from: "b", to: "instead", triggerRule: "all_done" as const }];
+    const edges = ["a>b", { from: "b", to: "instead", triggerRule: "all_complete" as const }];
     await register(host, workflow({ id: "careful", nodes, edges }));
     const run = await until(store, await begin(host, { workflowId: "careful" }), ended);
     expect(run.nodes["b"]?.error).toMatchObject({ code: "descendant_limit" });
@@ -114,7 +114,10 @@ describe.each(BOTH_STORES)("runs that multiply, on %s", (_, open) => {
     const late = { nap: { typeId: "core.delay", config: { ms: 400 } }, c: calls("leaf", DETACHED) };
     const middle = { a: calls("leaf", DETACHED), b: calls("leaf", DETACHED), ...late };
     await register(host, workflow({ id: "middle", nodes: middle, edges: ["nap>c"] }));
-    await register(host, workflow({ id: "top", nodes: { a: calls("middle", DETACHED), b: calls("middle", DETACHED) } }));
+    await register(
+      host,
+      workflow({ id: "top", nodes: { a: calls("middle", DETACHED), b: calls("middle", DETACHED) } }),
+    );
     const runId = await begin(host, { workflowId: "top" });
     await eventually(async () => expect(await all()).toHaveLength(7));
     const done = await cancelRuns(host, ADA, { runId, reason: "a mistake" });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { engineOn, register, begin, until } from "../testing/engine.ts";
+import { begin, engineOn, register, until } from "../testing/engine.ts";
 import { ended, workbench } from "../testing/workbench.ts";
 import { workflow } from "../testing/workflow.ts";
 import { steadyClock } from "./steady-clock.ts";

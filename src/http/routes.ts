@@ -35,8 +35,8 @@ import { reviewRoutes } from "./reviews.ts";
 import { defineRoleRoute, listPrincipalsRoute, listRolesRoute, removeRoleRoute, setPrincipalRoute } from "./roles.ts";
 import {
   bulkCancelRunsRoute,
-  cancelRunsRoute,
   cancelRunRoute,
+  cancelRunsRoute,
   createRunRoute,
   getRunRoute,
   listRunsRoute,

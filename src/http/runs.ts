@@ -9,7 +9,6 @@ import type { Authorizer } from "../engine/roles.ts";
 import { createEvalRun } from "../evals/run/create-eval-run.ts";
 import type { EvalServices } from "../evals/run/eval-run.ts";
 import { parseSuiteAddress, type SuiteAddress } from "../evals/suite/suite-uri.ts";
-import type { CancelRunsRequest } from "../protocol/cancel-operations.ts";
 import type {
   BulkCancelRequest,
   CancelRunRequest,
@@ -17,6 +16,7 @@ import type {
   PauseRunRequest,
   ResumeRunRequest,
 } from "../protocol/api.ts";
+import type { CancelRunsRequest } from "../protocol/cancel-operations.ts";
 import { AppError } from "../protocol/errors.ts";
 import { openInterrupts } from "../protocol/run.ts";
 import type { RunStatus } from "../protocol/run-status.ts";

@@ -28,7 +28,8 @@ export const CANCEL_OPERATIONS = {
     method: "POST",
     path: "/v1/host/assay/runs:cancel",
     tag: "runs",
-    summary: "Cancel a run with all runs below it, detached ones too, or all runs of a workflow; up to 5,000 a request.",
+    summary:
+      "Cancel a run with all runs below it, detached ones too, or all runs of a workflow; up to 5,000 a request.",
     access: "runs:cancel",
     body: CancelRunsRequest,
     idempotent: "many",

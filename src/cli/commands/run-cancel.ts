@@ -42,7 +42,9 @@ function groupOf(
   };
   const [runId, ...others] = args;
   if (workflow !== undefined) {
-    return args.length > 0 || descendants ? refuse("--workflow stands alone: name no run with it") : { workflowId: workflow };
+    return args.length > 0 || descendants
+      ? refuse("--workflow stands alone: name no run with it")
+      : { workflowId: workflow };
   }
   if (runId === undefined) return refuse("name a run, or a workflow with --workflow");
   if (!descendants) return undefined;

@@ -1,11 +1,9 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import { AppError } from "../../protocol/errors.ts";
 import type { Store } from "../store.ts";
+import { isDamage } from "./database-trouble.ts";
 
 const MAGIC = Buffer.from("SQLite format 3\0", "latin1");
-
-/** What SQLite says of a file whose content makes no sense: CORRUPT and NOTADB. */
-const DAMAGED = /malformed|not a database/;
 
 /**
  * Whether the file is whole, as far as it is known. Damage that any call met stays known until the process ends: the page
@@ -47,7 +45,7 @@ export class FileHealth {
   #note(error: unknown): void {
     if (!(error instanceof AppError) || error.code !== "unavailable") return;
     const reason = String(error.details?.["reason"] ?? "");
-    if (this.#damage === undefined && DAMAGED.test(reason)) this.#damage = reason;
+    if (this.#damage === undefined && isDamage(reason)) this.#damage = reason;
   }
 }
 

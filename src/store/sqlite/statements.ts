@@ -84,7 +84,7 @@ const READS = {
   ...DELETION_READS,
 } as const;
 
-const QUEUE = {
+export const CLAIMS = {
   // The order of returned rows is not that of the sub-select: the caller sorts again.
   claimRuns: `update runs set lease_owner = ?, lease_until = ? where run_id in (
       select run_id from runs
@@ -102,7 +102,7 @@ const QUEUE = {
 
 const TRANSACTION = { begin: "begin immediate", commit: "commit" } as const;
 
-const ALL = { ...WRITES, ...READS, ...QUEUE, ...TRANSACTION };
+const ALL = { ...WRITES, ...READS, ...CLAIMS, ...TRANSACTION };
 
 export type StatementName = keyof typeof WRITES;
 export type Statements = Readonly<Record<keyof typeof ALL, SqliteStatement>>;
