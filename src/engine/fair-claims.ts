@@ -16,6 +16,11 @@ export class FairClaims {
     this.#store = store;
   }
 
+  /** Whether the last claim was filled, so that more may be due. */
+  get isCrowded(): boolean {
+    return this.#crowded;
+  }
+
   /** @param excluded tenants that hold as much of the worker as one tenant may */
   async claim(claim: Claim, excluded: ReadonlySet<string>): Promise<Run[]> {
     if (!this.#crowded && excluded.size === 0) {

@@ -15,6 +15,8 @@ export interface WorkerSettings {
   readonly sweepMs: number;
   /** Runs in hand at once. */
   readonly concurrency: number;
+  /** For a process that answers requests too: a backlog is taken in small steps, so that requests come in between. */
+  readonly paced?: boolean;
   onError(error: unknown): void;
 }
 
@@ -32,6 +34,10 @@ export interface Worker extends Hands {
 }
 
 const CLAIM_AT_ONCE = 64;
+
+/** The steps of a paced worker while more is due than one claim takes: so many runs, and so long for them to end. */
+const STEP_RUNS = 8;
+const STEP_MS = 25;
 
 /** The part of a worker that runs of one tenant may hold: slow runs of one must not keep all others from beginning. */
 const TENANT_PART = 3 / 4;
@@ -63,6 +69,7 @@ export function startWorker(host: Host, settings: WorkerSettings): Worker {
   /** Runs in hand or reserved, by tenant. */
   const held = new Map<string, number>();
 
+  const inSteps = () => settings.paced === true && claims.isCrowded;
   const room = () => concurrency - inHand.size - reserved;
   const roomOf = (tenant: string) => tenantMax - (held.get(tenant) ?? 0);
   const hold = (tenant: string, more: 1 | -1): void => {
@@ -75,7 +82,7 @@ export function startWorker(host: Host, settings: WorkerSettings): Worker {
   const claimNext = async (nowMs: number): Promise<Run[]> => {
     const crowded = new Set([...held.keys()].filter((tenant) => roomOf(tenant) <= 0));
     const rooms = [...held.keys()].filter((tenant) => !crowded.has(tenant)).map(roomOf);
-    const limit = Math.min(room(), CLAIM_AT_ONCE, tenantMax, ...rooms);
+    const limit = Math.min(room(), inSteps() ? STEP_RUNS : CLAIM_AT_ONCE, tenantMax, ...rooms);
     full = limit <= 0 || crowded.size > 0;
     if (limit <= 0) return [];
     const untilMs = nowMs + settings.leaseMs;
@@ -93,7 +100,7 @@ export function startWorker(host: Host, settings: WorkerSettings): Worker {
     await deadLetter(host, workerId, run, attempts);
   };
 
-  const start = (run: Run): void => {
+  const start = (run: Run): Promise<void> => {
     const execution = new RunExecution(host, workerId, run);
     const { tenant } = run.owner;
     inHand.set(run.runId, execution);
@@ -114,17 +121,28 @@ export function startWorker(host: Host, settings: WorkerSettings): Worker {
         if (full) look();
       });
     ends.add(end);
+    return end;
   };
 
-  const claimedRun = (run: Run): void => {
+  const claimedRun = (run: Run): Promise<void> | undefined => {
     const held = inHand.get(run.runId);
     if (held?.goesOn) {
       // This process stood still until its own lease was over; the claim has given it back to the same hands.
       held.poke();
-      return;
+      return undefined;
     }
     held?.supersede();
-    start(run);
+    return start(run);
+  };
+
+  /** Runs that act on the world take longer than a step; the others have ended by then. */
+  const endOfStep = async (begun: readonly (Promise<void> | undefined)[]): Promise<void> => {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, STEP_MS);
+    });
+    await Promise.race([Promise.all(begun), late]);
+    clearTimeout(timer);
   };
 
   const look = (): void => {
@@ -152,7 +170,8 @@ export function startWorker(host: Host, settings: WorkerSettings): Worker {
         }
         const runs = await claimNext(nowMs);
         claimed += runs.length;
-        for (const run of runs) claimedRun(run);
+        const begun = runs.map(claimedRun);
+        if (inSteps()) await endOfStep(begun);
         if (runs.length > 0) lookAgain = true;
       }
     } catch (error) {
