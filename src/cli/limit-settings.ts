@@ -30,6 +30,20 @@ export const LIMIT_SETTINGS = {
     max: 67_108_864,
     summary: "The largest request that brings a pack of agents.",
   },
+  maxActiveRuns: {
+    ...count,
+    group: "Limits",
+    default: 100_000,
+    max: 100_000_000,
+    summary: "Runs that have not ended, for each tenant; more are refused with tenant_run_limit.",
+  },
+  maxDescendants: {
+    ...count,
+    group: "Limits",
+    default: 1000,
+    max: 10_000_000,
+    summary: "Runs started below one root run, detached ones included; more fail with descendant_limit.",
+  },
   maxJsonDepth: { ...count, group: "Limits", default: 64, max: 1000, summary: "How deep JSON in a request may nest." },
   maxJsonElements: {
     ...count,

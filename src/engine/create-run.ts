@@ -5,6 +5,7 @@ import { MOCK_PROVIDERS, mockProviderProblem } from "../protocol/mock-provider.t
 import type { Trace } from "../protocol/trace.ts";
 import type { Unit } from "../store/store.ts";
 import { checkAgents } from "./check-agents.ts";
+import { creationLimits } from "./creation-limits.ts";
 import { checkInputNames } from "./decide/input-names.ts";
 import type { Plan } from "./decide/plan.ts";
 import { startRun } from "./decide/start-run.ts";
@@ -68,7 +69,7 @@ export async function beginRun(
   const url = `/v1/runs/${runId}`;
   const response: CreateRunResponse = { runId, status: run.status, eventsUrl: `${url}/events`, statusUrl: url };
   const outcome = command.record(response);
-  const lease = host.hands?.reserve();
+  const lease = host.hands?.reserve(caller.tenant);
   const created = await host.store
     .commit({
       tenant: caller.tenant,
@@ -83,15 +84,16 @@ export async function beginRun(
         },
       ],
       ...beside,
+      ...creationLimits(host),
       audit: [auditDraft(caller, nowMs, runId, { action: "run.created", details: { workflowId: run.workflowId } })],
       ...(outcome === undefined ? {} : { idempotency: outcome }),
     })
     .catch((error: unknown) => {
-      if (lease) host.hands?.giveBack();
+      if (lease) host.hands?.giveBack(caller.tenant);
       throw error;
     });
   if (!created.ok) {
-    if (lease) host.hands?.giveBack();
+    if (lease) host.hands?.giveBack(caller.tenant);
     throw refused(created.refusal);
   }
   if (lease) host.hands?.take(run);

@@ -5,6 +5,7 @@ import type { Evidence } from "../protocol/evidence.ts";
 import type { Caller, Visibility } from "../protocol/identity.ts";
 import type { Run } from "../protocol/run.ts";
 import type { IdempotencyOutcome, Refusal, Unit } from "../store/store.ts";
+import { childRoom, creationLimits } from "./creation-limits.ts";
 import type { Plan } from "./decide/plan.ts";
 import type { AuditNote, Ruling } from "./decide/ruling.ts";
 import { familyWrites, writesAbove } from "./family.ts";
@@ -97,10 +98,15 @@ async function attempt<T>(
       ...(audit.length === 0 ? {} : { audit: audit.map((one) => auditDraft(caller, nowMs, runId, one)) }),
       ...(outcome === undefined ? {} : { idempotency: outcome }),
       ...(grounds.length === 0 ? {} : { grounds }),
+      ...(further === undefined || further.children.length === 0 ? {} : creationLimits(host)),
     };
     const committed = await host.store.commit(unit);
     if (!committed.ok) {
       const { type } = committed.refusal;
+      // The decision stands; a worker takes the turn that found no room for its children.
+      if (further !== undefined && childRoom(committed.refusal) !== undefined) {
+        return attempt(host, { ...command, goesOn: false }, before);
+      }
       if (type !== "version" && type !== "ground") throw refused(committed.refusal);
       return "moved";
     }
@@ -137,6 +143,10 @@ export function auditDraft(
 /** A refusal that deciding again would not change. */
 export function refused(refusal: Refusal): Error {
   switch (refusal.type) {
+    case "tenant-limit":
+      return new AppError("tenant_run_limit", { limit: refusal.limit });
+    case "family-limit":
+      return new AppError("run_version_conflict", { runId: refusal.rootRunId });
     case "idempotency":
       return new StandingOutcome(refusal.record);
     case "active":

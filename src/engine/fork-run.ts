@@ -7,6 +7,7 @@ import type { Run } from "../protocol/run.ts";
 import { isTerminal } from "../protocol/run-status.ts";
 import type { Trace } from "../protocol/trace.ts";
 import type { Unit } from "../store/store.ts";
+import { creationLimits } from "./creation-limits.ts";
 import { beginBranch, copyHistory } from "./decide/fork-run.ts";
 import { auditDraft, type Recorder, refused, visibleRun } from "./execute.ts";
 import { hideSecrets } from "./hide-secrets.ts";
@@ -149,15 +150,15 @@ async function begun(host: Host, from: ForkedFrom, history: readonly RunEvent[],
 
 /** Handed to this process's worker if it has room, as a new run is. */
 async function create(host: Host, run: Run, events: readonly RunEvent[], unit: Unit): Promise<void> {
-  const lease = isTerminal(run.status) ? undefined : host.hands?.reserve();
+  const lease = isTerminal(run.status) ? undefined : host.hands?.reserve(run.owner.tenant);
   let created = false;
   try {
     const write = { runId: run.runId, expectedVersion: 0, events, run, ...(lease === undefined ? {} : { lease }) };
-    const committed = await host.store.commit({ ...unit, runs: [write] });
+    const committed = await host.store.commit({ ...unit, ...creationLimits(host), runs: [write] });
     if (!committed.ok) throw refused(committed.refusal);
     created = true;
   } finally {
-    if (lease && !created) host.hands?.giveBack();
+    if (lease && !created) host.hands?.giveBack(run.owner.tenant);
   }
   if (lease) host.hands?.take(run);
 }

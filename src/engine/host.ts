@@ -77,11 +77,11 @@ export interface GateSettings {
 /** A worker's offer to execute a run that is about to be created, under a lease written with it. */
 export interface Hands {
   /** A lease when there is room, else undefined: then the run waits in the queue like any other. */
-  reserve(): Lease | undefined;
+  reserve(tenant: string): Lease | undefined;
   /** The run is durable under the lease: execute it. */
   take(run: Run): void;
   /** The run was not created after all. */
-  giveBack(): void;
+  giveBack(tenant: string): void;
 }
 
 /**

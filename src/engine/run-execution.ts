@@ -4,6 +4,7 @@ import type { EventDraft } from "../protocol/events.ts";
 import { isReplay } from "../protocol/forked-from.ts";
 import { deadlineMs, nodeOf, type Run, wakeAtMs } from "../protocol/run.ts";
 import type { RunWrite } from "../store/store.ts";
+import { type ChildRoom, childRoom, creationLimits } from "./creation-limits.ts";
 import type { Plan } from "./decide/plan.ts";
 import { endChildren, familyWrites } from "./family.ts";
 import { externalWaits, offerHeld } from "./held-events.ts";
@@ -47,6 +48,8 @@ export class RunExecution {
   #stale = false;
   /** The last write met another one, of this run or of its family. */
   #contended = false;
+  /** The last turn wanted more children than there is room for. */
+  #room: ChildRoom | undefined;
   #stopped = false;
   /** The run is being let go, or was. */
   #leaving = false;
@@ -162,7 +165,7 @@ export class RunExecution {
     const executing = new Map([...this.#attempts].map(([nodeId, { attempt }]) => [nodeId, attempt]));
     const deciding = finished.map(({ outcome }) => outcome);
     const childPlans = await childPlansOf(this.#host, run, plan, deciding);
-    return checkedTurn(() => takeTurn(this.#host, plan, run, finished, executing, childPlans, notes));
+    return checkedTurn(() => takeTurn(this.#host, plan, run, finished, executing, childPlans, notes, this.#room));
   }
 
   /** A run that is due although there is nothing to do would be claimed again at once, and for ever. */
@@ -194,11 +197,15 @@ export class RunExecution {
     const { store } = this.#host;
     const write = async () => {
       const family = await familyWrites(this.#host, before, run, children);
-      return store.commit({ tenant: run.owner.tenant, runs: [own, ...family], ...beside });
+      const limits = children.length === 0 ? {} : creationLimits(this.#host);
+      return store.commit({ tenant: run.owner.tenant, runs: [own, ...family], ...limits, ...beside });
     };
     const committed = await (this.#contended || hasLine(store, run) ? inLine(store, run, write) : write());
     this.#contended = !committed.ok && committed.refusal.type === "version";
+    this.#room = committed.ok ? undefined : childRoom(committed.refusal);
     if (committed.ok) return "done";
+    // Taken again with the room there is: the nodes that find none fail.
+    if (this.#room !== undefined) return "stale";
     if (committed.refusal.type === "document") return "beside";
     return this.#contended ? "stale" : "lost";
   }

@@ -7,6 +7,7 @@ import { isTerminal } from "../protocol/run-status.ts";
 import type { WorkflowNode } from "../protocol/workflow.ts";
 import type { RunWrite } from "../store/store.ts";
 import { correlationIdOf } from "./correlation.ts";
+import type { ChildRoom } from "./creation-limits.ts";
 import { endCancelled } from "./decide/cancel-run.ts";
 import { chainEvent } from "./decide/chain-event.ts";
 import { expireInterrupt } from "./decide/close-interrupt.ts";
@@ -52,7 +53,7 @@ export interface Finished {
  * computes pure nodes on the spot. Nothing is written here; the caller commits the events, all or nothing.
  *
  * `executing` names the attempts this process is running; an executing node that is not among them belonged to a
- * worker that is gone, and starts afresh.
+ * worker that is gone, and starts afresh. `room` bounds the runs that the turn starts, after a turn without it was refused.
  */
 export function takeTurn(
   host: Host,
@@ -62,8 +63,9 @@ export function takeTurn(
   executing: ReadonlyMap<string, number>,
   childPlans: ChildPlans = new Map(),
   noted: readonly Noted[] = [],
+  room?: ChildRoom,
 ): Turn {
-  const turn = new TurnInProgress(host, plan, before, childPlans);
+  const turn = new TurnInProgress(host, plan, before, childPlans, room);
   turn.note(noted);
   turn.settleFinished(finished);
   turn.endIfOver();
@@ -82,10 +84,12 @@ class TurnInProgress extends Turning implements Turn {
   readonly launches: Launch[] = [];
   readonly children: RunWrite[] = [];
   readonly #childPlans: ChildPlans;
+  readonly #room: ChildRoom | undefined;
 
-  constructor(host: Host, plan: Plan, run: Run, childPlans: ChildPlans) {
+  constructor(host: Host, plan: Plan, run: Run, childPlans: ChildPlans, room: ChildRoom | undefined) {
     super(host, plan, run);
     this.#childPlans = childPlans;
+    this.#room = room;
   }
 
   note(noted: readonly Noted[]): void {
@@ -195,9 +199,17 @@ class TurnInProgress extends Turning implements Turn {
     return this.events.at(-1)?.eventId;
   }
 
+  #start(node: WorkflowNode, outcome: Dispatching): ReturnType<typeof startChild> {
+    const room = this.#room;
+    if (room !== undefined && outcome.childRunId === undefined && this.children.length >= room.left) {
+      return { error: room.error };
+    }
+    return startChild(this.host, this.plan, this.run, node.id, outcome, this.#childPlans);
+  }
+
   protected override dispatch(node: WorkflowNode, outcome: Dispatching): void {
     const began = this.#handsOut(node, outcome);
-    const started = startChild(this.host, this.plan, this.run, node.id, outcome, this.#childPlans);
+    const started = this.#start(node, outcome);
     if ("error" in started) {
       if (began) this.#handedOut(node, outcome, { phase: "dispatch.failed", error: started.error }, began);
       this.settle(node, { type: "failed", error: started.error }, []);

@@ -3,6 +3,7 @@ import { ENGINE_VERSION } from "../protocol/events.ts";
 import type { Run } from "../protocol/run.ts";
 import type { Change, Lease } from "../store/store.ts";
 import { deadLetter } from "./dead-letter.ts";
+import { FairClaims } from "./fair-claims.ts";
 import type { Hands, Host } from "./host.ts";
 import { RunExecution } from "./run-execution.ts";
 
@@ -14,6 +15,8 @@ export interface WorkerSettings {
   readonly sweepMs: number;
   /** Runs in hand at once. */
   readonly concurrency: number;
+  /** For a process that answers requests too: a backlog is taken in small steps, so that requests come in between. */
+  readonly paced?: boolean;
   onError(error: unknown): void;
 }
 
@@ -31,6 +34,13 @@ export interface Worker extends Hands {
 }
 
 const CLAIM_AT_ONCE = 64;
+
+/** The steps of a paced worker while more is due than one claim takes: so many runs, and so long for them to end. */
+const STEP_RUNS = 8;
+const STEP_MS = 25;
+
+/** The part of a worker that runs of one tenant may hold: slow runs of one must not keep all others from beginning. */
+const TENANT_PART = 3 / 4;
 
 /** How often a run is tried that cannot be executed, a lease's length apart, before it is recorded as failed. */
 const ATTEMPTS_MAX = 5;
@@ -54,7 +64,30 @@ export function startWorker(host: Host, settings: WorkerSettings): Worker {
   let handedOver = 0;
   let leasesLost = 0;
 
+  const claims = new FairClaims(host.store);
+  const tenantMax = Math.max(1, Math.ceil(concurrency * TENANT_PART));
+  /** Runs in hand or reserved, by tenant. */
+  const held = new Map<string, number>();
+
+  const inSteps = () => settings.paced === true && claims.isCrowded;
   const room = () => concurrency - inHand.size - reserved;
+  const roomOf = (tenant: string) => tenantMax - (held.get(tenant) ?? 0);
+  const hold = (tenant: string, more: 1 | -1): void => {
+    const now = (held.get(tenant) ?? 0) + more;
+    if (now > 0) held.set(tenant, now);
+    else held.delete(tenant);
+  };
+
+  /** A claim that fits into the worker and into the part of it that the fullest tenant has left. */
+  const claimNext = async (nowMs: number): Promise<Run[]> => {
+    const crowded = new Set([...held.keys()].filter((tenant) => roomOf(tenant) <= 0));
+    const rooms = [...held.keys()].filter((tenant) => !crowded.has(tenant)).map(roomOf);
+    const limit = Math.min(room(), inSteps() ? STEP_RUNS : CLAIM_AT_ONCE, tenantMax, ...rooms);
+    full = limit <= 0 || crowded.size > 0;
+    if (limit <= 0) return [];
+    const untilMs = nowMs + settings.leaseMs;
+    return claims.claim({ owner: workerId, nowMs, untilMs, limit, engineVersion: ENGINE_VERSION }, crowded);
+  };
 
   /** The lease is left to run out: that is the pause before the next attempt. */
   const failedToExecute = async (run: Run, error: unknown): Promise<void> => {
@@ -67,9 +100,11 @@ export function startWorker(host: Host, settings: WorkerSettings): Worker {
     await deadLetter(host, workerId, run, attempts);
   };
 
-  const start = (run: Run): void => {
+  const start = (run: Run): Promise<void> => {
     const execution = new RunExecution(host, workerId, run);
+    const { tenant } = run.owner;
     inHand.set(run.runId, execution);
+    hold(tenant, 1);
     if (graceOver) execution.stop();
     const end: Promise<void> = execution
       .go()
@@ -81,21 +116,33 @@ export function startWorker(host: Host, settings: WorkerSettings): Worker {
       .then(() => {
         // The run may be in hand again already: it was let go, came due, and was claimed anew.
         if (inHand.get(run.runId) === execution) inHand.delete(run.runId);
+        hold(tenant, -1);
         ends.delete(end);
         if (full) look();
       });
     ends.add(end);
+    return end;
   };
 
-  const claimedRun = (run: Run): void => {
+  const claimedRun = (run: Run): Promise<void> | undefined => {
     const held = inHand.get(run.runId);
     if (held?.goesOn) {
       // This process stood still until its own lease was over; the claim has given it back to the same hands.
       held.poke();
-      return;
+      return undefined;
     }
     held?.supersede();
-    start(run);
+    return start(run);
+  };
+
+  /** Runs that act on the world take longer than a step; the others have ended by then. */
+  const endOfStep = async (begun: readonly (Promise<void> | undefined)[]): Promise<void> => {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, STEP_MS);
+    });
+    await Promise.race([Promise.all(begun), late]);
+    clearTimeout(timer);
   };
 
   const look = (): void => {
@@ -121,19 +168,10 @@ export function startWorker(host: Host, settings: WorkerSettings): Worker {
           sleepMs = Math.min(sleepMs, dueAtMs - nowMs);
           break;
         }
-        const limit = Math.min(room(), CLAIM_AT_ONCE);
-        full = limit <= 0;
-        if (full) break;
-        const claim = {
-          owner: workerId,
-          nowMs,
-          untilMs: nowMs + settings.leaseMs,
-          limit,
-          engineVersion: ENGINE_VERSION,
-        };
-        const runs = await host.store.claimRuns(claim);
+        const runs = await claimNext(nowMs);
         claimed += runs.length;
-        for (const run of runs) claimedRun(run);
+        const begun = runs.map(claimedRun);
+        if (inSteps()) await endOfStep(begun);
         if (runs.length > 0) lookAgain = true;
       }
     } catch (error) {
@@ -172,18 +210,21 @@ export function startWorker(host: Host, settings: WorkerSettings): Worker {
   look();
 
   return {
-    reserve(): Lease | undefined {
-      if (stopping || room() <= 0) return undefined;
+    reserve(tenant): Lease | undefined {
+      if (stopping || room() <= 0 || roomOf(tenant) <= 0) return undefined;
       reserved += 1;
+      hold(tenant, 1);
       return { owner: workerId, untilMs: host.nowMs() + settings.leaseMs };
     },
     take(run) {
       reserved -= 1;
+      hold(run.owner.tenant, -1);
       handedOver += 1;
       start(run);
     },
-    giveBack() {
+    giveBack(tenant) {
       reserved -= 1;
+      hold(tenant, -1);
     },
     stats: () => ({ inHand: inHand.size, claimed, handedOver, leasesLost }),
     async stop(graceMs) {

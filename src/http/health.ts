@@ -11,9 +11,33 @@ export function healthz(): Written {
 
 const PING_TIMEOUT_MS = 2000;
 
-/** Whether requests should be sent here now. Throws `unavailable`. */
-export async function readyz(store: Pick<Store, "ping">, closing: boolean): Promise<Written> {
-  if (closing) throw new AppError("unavailable", { reason: "The host is shutting down" });
+/** How long an answer of the database counts: anyone may ask for it, and each question is a write. */
+const KEEP_MS = 1000;
+
+/**
+ * Whether requests should be sent here now: the host is not closing, and its database takes a write that lasts. Throws
+ * `unavailable`. Questions that come together, or within a second, share one write.
+ */
+export function readiness(
+  store: Pick<Store, "ping">,
+  isClosing: () => boolean,
+  nowMs = () => performance.now(),
+): () => Promise<Written> {
+  let last: { readonly atMs: number; readonly answer: Promise<void> } | undefined;
+  return async () => {
+    if (isClosing()) throw new AppError("unavailable", { reason: "The host is shutting down" });
+    const atMs = nowMs();
+    if (last === undefined || atMs - last.atMs >= KEEP_MS) {
+      last = { atMs, answer: inTime(store) };
+      // Asked again by the next request, which reports it.
+      last.answer.catch(() => {});
+    }
+    await last.answer;
+    return ALIVE;
+  };
+}
+
+async function inTime(store: Pick<Store, "ping">): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     const error = new AppError("unavailable", { reason: "The database does not answer" });
@@ -21,7 +45,6 @@ export async function readyz(store: Pick<Store, "ping">, closing: boolean): Prom
   });
   try {
     await Promise.race([store.ping(), late]);
-    return ALIVE;
   } finally {
     clearTimeout(timer);
   }

@@ -9,6 +9,7 @@ export const REQUEST_EXAMPLES: Partial<Record<OperationId, unknown>> = {
   createRun: { workflowId: "greet", inputs: { name: "Ada" }, tags: ["trial"] },
   cancelRun: { reason: "no longer needed" },
   bulkCancelRuns: { runIds: ["run-01k2v6w0d9q3c5x7m8n4p2r1st"] },
+  cancelRuns: { workflowId: "nightly-report", reason: "started by mistake" },
   pauseRun: { drainPolicy: "drain-current-node" },
   resumeRun: {},
   registerWorkflow: {

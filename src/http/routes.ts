@@ -48,6 +48,7 @@ import {
 import {
   bulkCancelRunsRoute,
   cancelRunRoute,
+  cancelRunsRoute,
   createRunRoute,
   getRunRoute,
   listRunsRoute,
@@ -92,6 +93,7 @@ export function handlers(deps: HttpDeps, getMetrics: Handler): Readonly<Record<O
     createRun: createRunRoute(authorizer, evals, deps.settings.publicUrl),
     listRuns: listRunsRoute,
     bulkCancelRuns: bulkCancelRunsRoute,
+    cancelRuns: cancelRunsRoute,
     getRun: getRunRoute(authorizer),
     cancelRun: cancelRunRoute,
     pauseRun: pauseRunRoute,

@@ -1,3 +1,4 @@
+import { cancelRuns } from "../engine/cancel-runs.ts";
 import { bulkCancelRuns, cancelRun, pauseRun, resumeRun } from "../engine/change-run.ts";
 import { createRun } from "../engine/create-run.ts";
 import { visibleRun } from "../engine/execute.ts";
@@ -15,6 +16,7 @@ import type {
   PauseRunRequest,
   ResumeRunRequest,
 } from "../protocol/api.ts";
+import type { CancelRunsRequest } from "../protocol/cancel-operations.ts";
 import { AppError } from "../protocol/errors.ts";
 import { openInterrupts } from "../protocol/run.ts";
 import type { RunStatus } from "../protocol/run-status.ts";
@@ -111,6 +113,9 @@ export const cancelRunRoute: Handler = async (context) => {
 
 export const bulkCancelRunsRoute: Handler = async (context) =>
   ok(await bulkCancelRuns(context.host, callerOf(context), context.body as BulkCancelRequest));
+
+export const cancelRunsRoute: Handler = async (context) =>
+  ok(await cancelRuns(context.host, callerOf(context), context.body as CancelRunsRequest));
 
 export const pauseRunRoute: Handler = async (context) => {
   const request = context.body as PauseRunRequest;

@@ -154,7 +154,8 @@ export function buildServer(deps: HttpDeps): FastifyInstance {
   }
 
   function closeGracefully(): void {
-    const endAll = endConnections(app.server);
+    const leaving = new AppError("unavailable", { reason: "The host is shutting down" });
+    const endAll = endConnections(app.server, (socket) => refuseSocket(socket, leaving, newRequestId()));
     app.addHook("preClose", async () => {
       closing = true;
       await events.close();

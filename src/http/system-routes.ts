@@ -1,6 +1,6 @@
 import type { Store } from "../store/store.ts";
 import { consolePages } from "./console.ts";
-import { healthz, readyz } from "./health.ts";
+import { healthz, readiness } from "./health.ts";
 import type { Written } from "./send.ts";
 
 export interface SystemRequest {
@@ -20,7 +20,7 @@ export interface SystemDeps {
 
 /** What is served outside the protocol, without a key: health, and the console's files. */
 export function systemRoutes({ store, version, consoleDir, isClosing }: SystemDeps): Record<string, SystemRoute> {
-  const health = { "/healthz": healthz, "/readyz": () => readyz(store, isClosing()) };
+  const health = { "/healthz": healthz, "/readyz": readiness(store, isClosing) };
   if (consoleDir === undefined) return { ...health, "/": () => front(version) };
   const console = consolePages(consoleDir);
   return {

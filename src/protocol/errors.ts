@@ -234,6 +234,13 @@ export const ERRORS = {
   sidecar_unreadable: { status: 422, message: "The sidecar cannot be read: {message}. Nothing was changed." },
   sidecar_refused: { status: 422, message: "The sidecar cannot be taken: {problem}. Nothing was changed." },
   rate_limited: { status: 429, message: "Too many requests. Wait {retryAfterMs} ms.", retry: true },
+  tenant_run_limit: {
+    status: 429,
+    message:
+      "The tenant has {limit} runs that have not ended, and may have no more. Cancel some, or wait for some to end.",
+    retryAfterSeconds: 5,
+    retry: true,
+  },
   headers_too_large: { status: 431, message: "The request's headers are larger than {limitBytes} bytes. Send fewer." },
   internal_error: {
     status: 500,

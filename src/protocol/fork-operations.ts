@@ -13,6 +13,7 @@ const FORK_ERRORS: readonly ErrorCode[] = [
   "fork_point_invalid",
   "fork_source_expired",
   "run_read_only",
+  "tenant_run_limit",
 ];
 
 /** Runs that begin with the history of another, and how two runs differ. */

@@ -20,6 +20,7 @@ import {
 } from "./api.ts";
 import { AUDIT_OPERATIONS } from "./audit-operations.ts";
 import { BUNDLE_OPERATIONS } from "./bundle-operations.ts";
+import { CANCEL_OPERATIONS } from "./cancel-operations.ts";
 import { DELETION_OPERATIONS } from "./deletion-operations.ts";
 import { DEPLOYMENT_OPERATIONS } from "./deployment-operations.ts";
 import type { ErrorCode } from "./errors.ts";
@@ -138,6 +139,7 @@ export const OPERATIONS = {
       "no_active_deployment",
       "force_engine_version_forbidden",
       "run_already_active",
+      "tenant_run_limit",
       "capability_required",
       "capability_not_provided",
       "not_found",
@@ -278,6 +280,7 @@ export const OPERATIONS = {
     success: { status: 200, contentType: "text/plain; version=0.0.4" },
     errors: [...PROTECTED],
   },
+  ...CANCEL_OPERATIONS,
   ...DELETION_OPERATIONS,
   ...ANNOTATION_OPERATIONS,
   ...FEEDBACK_OPERATIONS,

@@ -57,6 +57,8 @@ export const RUN_ERRORS = {
   eval_agent_changed: "The agent of an evaluation is not installed as it was when the evaluation was started.",
   secret_not_found: "A node asked for a secret that this host does not have.",
   subworkflow_depth_exceeded: "Sub-workflows are nested deeper than the host allows.",
+  descendant_limit: "The root run has as many runs below it as this host allows.",
+  tenant_run_limit: "The tenant has as many runs that have not ended as this host allows.",
   replay_source_missing: "The replayed run has no record of what a node did or was answered; it is not repeated.",
   effect_in_doubt: "An external effect was claimed before a crash and its outcome is unknown; it is not repeated.",
 } as const;

@@ -22,6 +22,7 @@ import { queue } from "../testing/store-contract/queue.ts";
 import { queueItems } from "../testing/store-contract/queue-items.ts";
 import { queues } from "../testing/store-contract/queues.ts";
 import { reviews } from "../testing/store-contract/reviews.ts";
+import { runCounts } from "../testing/store-contract/run-counts.ts";
 import { runs } from "../testing/store-contract/runs.ts";
 import { side } from "../testing/store-contract/side.ts";
 import type { Subject } from "../testing/store-contract/subject.ts";
@@ -70,6 +71,7 @@ const CHAPTERS = [
   appending,
   units,
   queue,
+  runCounts,
   idempotency,
   effects,
   runs,

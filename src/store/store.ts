@@ -67,7 +67,7 @@ export interface Store
   /** Called after commits of this process and, on PostgreSQL, of every other. A lost call costs latency, never data. */
   onChange(listener: (change: Change) => void): () => void;
 
-  /** Whether the database answers now. */
+  /** Makes one small write durable: resolves when the database takes writes now, throws `unavailable` when it does not. */
   ping(): Promise<void>;
 
   /** Waits for commits under way, then lets go of everything. Later calls throw `unavailable`. */
@@ -102,6 +102,10 @@ export interface Unit {
   /** At most one write per document in a unit. */
   readonly documents?: readonly DocumentWrite[];
   readonly deletions?: readonly RunDeletion[];
+  /** Bounds on the runs that the unit creates; it is refused beyond them. Absent: runs are counted and not bounded. */
+  readonly creationLimits?: CreationLimits;
+  /** Root runs whose families are cancelled: from this commit on no run is started below them. */
+  readonly cancelledFamilies?: readonly CancelledFamily[];
   /**
    * What the unit was decided on and does not write; it is refused when that has changed since. Only with audit entries: by their
    * chain it meets the judgments of others.
@@ -128,6 +132,18 @@ export interface RunWrite {
   readonly dedupScope?: string;
 }
 
+export interface CreationLimits {
+  /** Runs of the tenant that have not ended. */
+  readonly activeRuns: number;
+  /** Runs started below one root run, whether they have ended or not. */
+  readonly descendants: number;
+}
+
+export interface CancelledFamily {
+  readonly rootRunId: string;
+  readonly atMs: number;
+}
+
 export interface Lease {
   readonly owner: string;
   readonly untilMs: number;
@@ -141,6 +157,16 @@ export type Refusal =
   | { readonly type: "lease"; readonly runId: string }
   /** Another run is active in the same dedup scope. */
   | { readonly type: "active"; readonly runId: string }
+  /** The tenant has as many runs that have not ended as it may; `left` more could be created. */
+  | { readonly type: "tenant-limit"; readonly limit: number; readonly left: number }
+  /** The root has as many descendants as it may, or its family was cancelled; `left` more could be created. */
+  | {
+      readonly type: "family-limit";
+      readonly rootRunId: string;
+      readonly limit: number;
+      readonly left: number;
+      readonly cancelled: boolean;
+    }
   | { readonly type: "idempotency"; readonly record: IdempotencyRecord }
   | { readonly type: "effect"; readonly record: EffectRecord }
   /** Absent when the event to be delivered is held no longer, and was purged since. */
@@ -203,6 +229,17 @@ export interface RunReads {
   /** The derived columns of a run row, for the rebuild check. */
   runRow(runId: string): Promise<RunRow | undefined>;
   countRuns(): Promise<Partial<Record<RunStatus, number>>>;
+  /** Runs below a root that have not ended, in id order; pages by `after`. */
+  activeDescendants(visible: Visibility, rootRunId: string, after: string, limit: number): Promise<Run[]>;
+  /** The counts that creations are checked against, for the rebuild check. */
+  countedRuns(): Promise<CountedRuns>;
+}
+
+export interface CountedRuns {
+  /** Runs that have not ended, by tenant. */
+  readonly active: Readonly<Record<string, number>>;
+  /** Runs that were started below a root, by root. */
+  readonly descendants: Readonly<Record<string, number>>;
 }
 
 export interface StoredEvent {
@@ -253,6 +290,8 @@ export interface WorkQueue {
    * Two claimers never get the same run. Runs of a newer engine are left for a newer host.
    */
   claimRuns(claim: Claim): Promise<Run[]>;
+  /** Tenants that have a run to claim, in order; `limit` of those after `after`. */
+  dueTenants(query: DueTenants): Promise<string[]>;
   /** Prolongs the leases still held by `owner`; returns the run ids that are. */
   renewLeases(owner: string, runIds: readonly string[], untilMs: number): Promise<string[]>;
   /**
@@ -268,6 +307,15 @@ export interface Claim {
   readonly untilMs: number;
   readonly limit: number;
   readonly engineVersion: number;
+  /** Only runs of these tenants, and at most `share` of each; then `limit` does not count. */
+  readonly among?: { readonly tenants: readonly string[]; readonly share: number };
+}
+
+export interface DueTenants {
+  readonly nowMs: number;
+  readonly engineVersion: number;
+  readonly after: string;
+  readonly limit: number;
 }
 
 // --- workflows ----------------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 import { expect } from "vitest";
 import { fold, wakeAtMs } from "../protocol/run.ts";
+import { isTerminal } from "../protocol/run-status.ts";
 import { tallyRows } from "../store/feedback-tallies.ts";
 import { allRows } from "../store/interrupt-rows.ts";
 import { runFacts } from "../store/run-facts.ts";
@@ -9,10 +10,17 @@ import { eventsOf } from "./store-contract/subject.ts";
 /** Everything derived from the logs is what the logs say: every run row, every interrupt, every vote. And what is counted of annotations. */
 export async function expectAllRebuilt(store: Store): Promise<void> {
   let after = "";
+  const active: Record<string, number> = {};
   for (let page = await store.allRunIds(after, 100); page.length > 0; page = await store.allRunIds(after, 100)) {
-    for (const runId of page) await expectRebuilt(store, runId);
+    for (const runId of page) {
+      await expectRebuilt(store, runId);
+      const row = await store.runRow(runId);
+      if (row !== undefined && !isTerminal(row.status)) active[row.tenant] = (active[row.tenant] ?? 0) + 1;
+    }
     after = page.at(-1) ?? "";
   }
+  const counted = Object.entries((await store.countedRuns()).active).filter(([, runs]) => runs !== 0);
+  expect(Object.fromEntries(counted)).toEqual(active);
 }
 
 export async function expectRebuilt(store: Store, runId: string): Promise<void> {

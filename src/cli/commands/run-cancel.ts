@@ -1,4 +1,6 @@
 import type { BulkCancelResponse, CancelRunResponse } from "../../protocol/api.ts";
+import type { CancelRunsRequest, CancelRunsResponse } from "../../protocol/cancel-operations.ts";
+import { AppError } from "../../protocol/errors.ts";
 import { type Client, connect } from "../client.ts";
 import type { Call } from "../command.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -11,6 +13,13 @@ const AT_ONCE = 100;
 export async function runCancel({ args, flags, json, config, io }: Call<typeof RUN_CANCEL_FLAGS>): Promise<number> {
   const client = connect(config);
   const reason = flags.reason === undefined ? {} : { reason: flags.reason };
+  const group = groupOf(args, flags);
+  if (group !== undefined) {
+    const { cancelled, failed } = await cancelGroup(client, { ...group, ...reason });
+    if (json) io.out(JSON.stringify({ cancelled, failed }));
+    else io.out(`${cancelled} cancelled${failed === 0 ? "" : `, ${failed} could not be cancelled`}`);
+    return failed === 0 ? EXIT.fine : EXIT.invalid;
+  }
   const [only = ""] = args;
   const results = args.length === 1 ? [await cancelOne(client, only, reason)] : await cancelMany(client, args, reason);
   if (json) io.out(JSON.stringify({ results }));
@@ -19,6 +28,37 @@ export async function runCancel({ args, flags, json, config, io }: Call<typeof R
     else io.err(`error: ${runId}: ${printable(error?.message ?? "could not be cancelled")}`);
   }
   return results.every(({ ok }) => ok) ? EXIT.fine : EXIT.invalid;
+}
+
+type Group = Pick<CancelRunsRequest, "runId" | "workflowId">;
+
+/** Undefined where the command names runs one by one. */
+function groupOf(
+  args: readonly string[],
+  { descendants, workflow }: { readonly descendants?: boolean | undefined; readonly workflow?: string | undefined },
+): Group | undefined {
+  const refuse = (problem: string): never => {
+    throw new AppError("unusable_input", { problem });
+  };
+  const [runId, ...others] = args;
+  if (workflow !== undefined) {
+    return args.length > 0 || descendants
+      ? refuse("--workflow stands alone: name no run with it")
+      : { workflowId: workflow };
+  }
+  if (runId === undefined) return refuse("name a run, or a workflow with --workflow");
+  if (!descendants) return undefined;
+  return others.length > 0 ? refuse("--descendants takes one run at a time") : { runId };
+}
+
+/** Repeated while runs are left, as one request cancels a bounded number; ends when a request achieves nothing. */
+async function cancelGroup(client: Client, body: CancelRunsRequest): Promise<CancelRunsResponse> {
+  let cancelled = 0;
+  for (;;) {
+    const done = await client.json<CancelRunsResponse>("/v1/host/assay/runs:cancel", { method: "POST", body });
+    cancelled += done.cancelled;
+    if (!done.more || done.cancelled === 0) return { ...done, cancelled };
+  }
 }
 
 type Result = BulkCancelResponse["results"][number];

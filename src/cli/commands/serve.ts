@@ -99,7 +99,7 @@ async function start(call: Call, log: Logger, shutdown: Shutdown, scrubber: Proc
   if (keyFile) await seedKeys(host, keyFile);
 
   const deliveries = config.worker ? deliveryPart(host, config, log, shutdown) : undefined;
-  const worker = config.worker ? workOn(host, config, log, shutdown) : undefined;
+  const worker = config.worker ? workOn(host, config, log, shutdown, { paced: true }) : undefined;
   const otlpSamples = config.worker ? startOtlp(host, config, log, shutdown) : () => [];
   if (worker) host = { ...host, hands: worker };
 

@@ -96,15 +96,27 @@ export const runWatch = command({
 
 const reason = { type: "text", value: "TEXT", summary: "Why; recorded with the run." } as const;
 
-export const RUN_CANCEL_FLAGS = { reason } as const satisfies Flags;
+export const RUN_CANCEL_FLAGS = {
+  descendants: {
+    type: "switch",
+    summary: "Cancel all runs below the run too, detached ones included; none is started below it any more.",
+  },
+  workflow: { type: "text", value: "ID", summary: "Cancel all runs of this workflow that have not ended." },
+  reason,
+} as const satisfies Flags;
 
 export const runCancel = command({
   name: "run cancel",
   summary: "Cancel runs.",
-  args: [{ ...RUN, many: true }],
+  args: [{ ...RUN, many: true, optional: true }],
   flags: RUN_CANCEL_FLAGS,
   settings: CLIENT,
-  examples: ['assay run cancel run-01k4… --reason "wrong input"', "assay run cancel run-01k4… run-01k5…"],
+  examples: [
+    'assay run cancel run-01k4… --reason "wrong input"',
+    "assay run cancel run-01k4… run-01k5…",
+    "assay run cancel run-01k4… --descendants",
+    "assay run cancel --workflow nightly-report",
+  ],
   exits: { 2: "at least one run could not be cancelled; the others were" },
   load: async () => (await import("../commands/run-cancel.ts")).runCancel,
 });

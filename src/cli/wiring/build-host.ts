@@ -7,6 +7,7 @@ import { sideEffect } from "../../engine/nodes/side-effect.ts";
 import { supervisor } from "../../engine/nodes/supervisor.ts";
 import { systemResolve } from "../../engine/outbound/guard.ts";
 import { plansOf } from "../../engine/plans.ts";
+import { steadyClock } from "../../engine/steady-clock.ts";
 import { withOutbox } from "../../engine/webhooks/outbox.ts";
 import { gateEvidenceOn } from "../../evals/evidence/gate-evidence.ts";
 import type { Capability } from "../../protocol/operation.ts";
@@ -20,6 +21,9 @@ import { ownTokenSecret, tokensFor } from "./token-keys.ts";
 
 /** How long a request may hold its idempotency key before a repetition may try: longer than any request lasts. */
 const IDEMPOTENCY_LEASE_MS = 60_000;
+
+/** One for the process: parts of it that compare times must not see two clocks. */
+export const hostClock = steadyClock(Date.now, () => performance.now());
 
 /** What is built so far. */
 const BUILT: readonly Capability[] = [
@@ -49,10 +53,10 @@ export async function buildHost(
 ): Promise<Host> {
   const scrubber = given ?? (await processScrubber(config));
   scrubber.keep(await ownTokenSecret(store));
-  const nowMs = Date.now;
+  const nowMs = hostClock;
   const newId = idSource(nowMs);
   const capabilities = capabilitiesOf(config);
-  const { maxNodeExecutions, maxRunDurationMs } = config;
+  const { maxNodeExecutions, maxRunDurationMs, maxActiveRuns, maxDescendants } = config;
   const effects = { retentionMs: config.effectRetentionSeconds * 1000 };
   const needs = { store: withOutbox(store, { nowMs, newId, capabilities }), scrubber, nowMs, newId, effects };
   const asking = services ?? agentServices(store, config, scrubber);
@@ -61,7 +65,7 @@ export async function buildHost(
     ...needs,
     plans: plansOf(store),
     nodeTypes: nodeTypesOf(config, capabilities, needs, agentNodes),
-    limits: { maxNodeExecutions, maxRunDurationMs },
+    limits: { maxNodeExecutions, maxRunDurationMs, maxActiveRuns, maxDescendants },
     capabilities,
     runtimeCapabilities: new Set(),
     idempotency: { retentionMs: config.idempotencyRetentionSeconds * 1000, leaseMs: IDEMPOTENCY_LEASE_MS },

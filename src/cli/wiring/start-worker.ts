@@ -9,13 +9,20 @@ import type { Shutdown } from "./shutdown.ts";
 const HELD_EVENTS_EVERY_MS = 5000;
 
 /** Starts executing runs, until the shutdown hands what is left back to the queue. */
-export function workOn(host: Host, config: Config, log: Logger, shutdown: Shutdown): Worker {
+export function workOn(
+  host: Host,
+  config: Config,
+  log: Logger,
+  shutdown: Shutdown,
+  { paced = false }: { readonly paced?: boolean } = {},
+): Worker {
   const worker = startWorker(host, {
     workerId: host.newId("wrk"),
     leaseMs: config.leaseMs,
     renewMs: config.leaseRenewMs,
     sweepMs: config.sweepMs,
     concurrency: config.workerConcurrency,
+    paced,
     onError: (error) => log.error({ err: error }, "worker"),
   });
   const held = sweepHeldEvents(host, {

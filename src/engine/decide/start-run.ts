@@ -21,6 +21,10 @@ export interface StartRun {
 export interface RunLimits {
   readonly maxNodeExecutions: number;
   readonly maxRunDurationMs?: number;
+  /** Runs of a tenant that have not ended. */
+  readonly maxActiveRuns?: number;
+  /** Runs started below one root run. */
+  readonly maxDescendants?: number;
 }
 
 /** The first event of a run. Throws `validation_error` before anything exists. */

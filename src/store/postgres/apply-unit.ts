@@ -10,6 +10,7 @@ import { applyQueues } from "./apply-queues.ts";
 import { applyReviews } from "./apply-reviews.ts";
 import { applyTapes } from "./apply-tapes.ts";
 import { hasEnded, type PreparedRun, type PreparedUnit } from "./prepare-unit.ts";
+import { applyRunCounts } from "./run-counts.ts";
 import { change } from "./standing.ts";
 import { externalEventKey, idempotencyKey, type StandingRows, scopeKey } from "./standing-rows.ts";
 
@@ -29,6 +30,7 @@ export interface Accepted {
 export function applyUnit(prepared: PreparedUnit, standing: StandingRows, accepted: Accepted): void {
   const { unit, runs, idempotency } = prepared;
   if (unit.audit?.length) accepted.audit.push(...extendAudit(unit.tenant, unit.audit, standing));
+  applyRunCounts(prepared, standing);
   for (const run of runs) applyRun(run, standing, accepted);
   for (const claim of unit.effectClaims ?? []) {
     change(standing.effects, claim.effectId, effectRow(unit.tenant, claim));

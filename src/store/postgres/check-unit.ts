@@ -11,6 +11,7 @@ import { checkReviews } from "./apply-reviews.ts";
 import { checkTapes } from "./apply-tapes.ts";
 import { checkDeletions } from "./delete-runs.ts";
 import type { PreparedRun, PreparedUnit } from "./prepare-unit.ts";
+import { checkRunCounts } from "./run-counts.ts";
 import { checkGrounds } from "./standing-grounds.ts";
 import { externalEventKey, idempotencyKey, type StandingRows, scopeKey } from "./standing-rows.ts";
 
@@ -22,6 +23,7 @@ export function checkUnit(prepared: PreparedUnit, standing: StandingRows): Refus
     if (refusal !== undefined) return refusal;
   }
   return (
+    checkRunCounts(prepared, standing) ??
     checkEffects(unit.effectClaims ?? [], standing) ??
     checkIdempotency(unit.idempotency, standing) ??
     checkExternalEvents(unit.externalEvents ?? [], standing) ??

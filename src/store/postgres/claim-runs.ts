@@ -13,15 +13,24 @@ const CLAIM = `with due as materialized (
   update runs set lease_owner = $4, lease_until = $5 from due where runs.run_id = due.run_id
   returning runs.wake_at, runs.state`;
 
+const CLAIM_AMONG = `with due as materialized (
+    select found.run_id from unnest($6::text[]) as given(tenant) cross join lateral (
+      select run_id from runs
+      where runs.tenant = given.tenant and wake_at <= $1 and (lease_until is null or lease_until <= $1)
+        and engine_version <= $2
+      order by wake_at limit $3 for update skip locked
+    ) as found
+  )
+  update runs set lease_owner = $4, lease_until = $5 from due where runs.run_id = due.run_id
+  returning runs.wake_at, runs.state`;
+
 export async function claimRuns(pool: Pool, claim: Claim): Promise<Run[]> {
-  const { owner, nowMs, untilMs, limit, engineVersion } = claim;
-  const { rows } = await pool.query<{ wake_at: number; state: string }>(CLAIM, [
-    nowMs,
-    engineVersion,
-    limit,
-    owner,
-    untilMs,
-  ]);
+  const { owner, nowMs, untilMs, limit, engineVersion, among } = claim;
+  const values = [nowMs, engineVersion, among?.share ?? limit, owner, untilMs];
+  const { rows } = await pool.query<{ wake_at: number; state: string }>(
+    among === undefined ? CLAIM : CLAIM_AMONG,
+    among === undefined ? values : [...values, [...among.tenants]],
+  );
   return rows.sort((a, b) => a.wake_at - b.wake_at).map(toRun);
 }
 

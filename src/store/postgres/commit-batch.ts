@@ -6,6 +6,7 @@ import { checkUnit } from "./check-unit.ts";
 import { explain, isContended, isMistake } from "./database-trouble.ts";
 import { notify } from "./notification.ts";
 import type { PreparedUnit } from "./prepare-unit.ts";
+import type { RunCounting } from "./run-counts.ts";
 import { lockStandingRows, type StandingRows } from "./standing-rows.ts";
 import { send } from "./statements.ts";
 import { writeRows } from "./write-rows.ts";
@@ -30,29 +31,35 @@ export async function commitBatch(
   client: Client,
   batch: readonly PreparedUnit[],
   sender: string,
+  counting: RunCounting,
 ): Promise<CommittedBatch> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await transact(client, batch, sender);
+      return await transact(client, batch, sender, counting);
     } catch (error) {
       if (client.getTransactionStatus() !== "I") await client.query("rollback");
       if (isContended(error) && attempt < ATTEMPTS_MAX) continue;
       if (!isMistake(error)) throw error;
       if (batch.length === 1) return { settled: [{ error: explain(error) }], changes: [] };
       const middle = batch.length >> 1;
-      const first = await commitBatch(client, batch.slice(0, middle), sender);
-      const second = await commitBatch(client, batch.slice(middle), sender);
+      const first = await commitBatch(client, batch.slice(0, middle), sender, counting);
+      const second = await commitBatch(client, batch.slice(middle), sender, counting);
       return { settled: [...first.settled, ...second.settled], changes: [...first.changes, ...second.changes] };
     }
   }
 }
 
-async function transact(client: Client, batch: readonly PreparedUnit[], sender: string): Promise<CommittedBatch> {
-  const standing = await lockStandingRows(client, batch);
+async function transact(
+  client: Client,
+  batch: readonly PreparedUnit[],
+  sender: string,
+  counting: RunCounting,
+): Promise<CommittedBatch> {
+  const standing = await lockStandingRows(client, batch, counting);
   const accepted: Accepted = { units: [], audit: [], history: [], work: false };
   const settled = batch.map((unit) => decide(unit, standing, accepted));
 
-  const writes = writeRows(standing, accepted);
+  const writes = writeRows(standing, accepted, counting);
   const end = { text: writes.length > 0 ? "commit" : "rollback" };
   const ended = send(client, [...writes, end]);
   const change = changeOf(accepted);

@@ -116,6 +116,7 @@ function columnsOf(tenant: string, run: Run): RunColumns {
     updated_at: Date.parse(run.updatedAt),
     wake_at: wakeAtMs(run) ?? null,
     ...runFacts(run),
+    root_run_id: run.parent?.rootRunId ?? null,
   };
 }
 

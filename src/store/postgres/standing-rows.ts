@@ -7,6 +7,13 @@ import type { EffectsTable, IdempotencyTable, RunsTable } from "../sql/tables.ts
 import type { IdempotencyKey } from "../store.ts";
 import { documentQuestions, type StandingDocuments, standingDocuments } from "./apply-documents.ts";
 import type { PreparedUnit, RunColumns } from "./prepare-unit.ts";
+import {
+  activeRunQuestions,
+  familyQuestions,
+  type RunCounting,
+  type StandingCounts,
+  standingCounts,
+} from "./run-counts.ts";
 import { byKey, type Question, type RowsOf, type Standing, toStatement, transpose } from "./standing.ts";
 import {
   annotationQuestions,
@@ -30,7 +37,8 @@ export interface StandingRows
     StandingTapes,
     StandingReviews,
     StandingDocuments,
-    StandingGrounds {
+    StandingGrounds,
+    StandingCounts {
   /** Where the chains end, by tenant; a chain that is empty has no head. */
   readonly heads: Map<string, Standing<ChainHead>>;
   readonly runs: Map<string, Standing<StandingRun>>;
@@ -94,10 +102,14 @@ const LOCK_EXTERNAL_EVENTS = `select external_events.*
 
 /**
  * Begins the transaction of a batch and locks what it depends on. Every process locks in this order and within it by
- * key, so no two of them wait for each other: audit heads, runs, effects, idempotency records,
- * external events, annotations, queues, queue items, reviews, documents.
+ * key, so no two of them wait for each other: audit heads, runs, families, effects, idempotency records,
+ * external events, annotations, queues, queue items, reviews, documents, counts of tenants.
  */
-export async function lockStandingRows(client: Client, batch: readonly PreparedUnit[]): Promise<StandingRows> {
+export async function lockStandingRows(
+  client: Client,
+  batch: readonly PreparedUnit[],
+  counting: RunCounting,
+): Promise<StandingRows> {
   const tenants = new Set<string>();
   const runIds = new Set<string>();
   const scopes = new Map<string, readonly string[]>();
@@ -131,6 +143,7 @@ export async function lockStandingRows(client: Client, batch: readonly PreparedU
   const questions: Question[] = [
     { name: "lock heads", text: LOCK_HEADS, values: [[...tenants]] },
     { name: "lock runs", text: LOCK_RUNS, values: [[...runIds]] },
+    ...familyQuestions(batch),
     { name: "read active", text: READ_ACTIVE, values: transpose(3, scopes) },
     { name: "lock effects", text: LOCK_EFFECTS, values: [[...effectIds]] },
     { name: "lock idempotency", text: LOCK_IDEMPOTENCY, values: transpose(3, keys) },
@@ -141,6 +154,7 @@ export async function lockStandingRows(client: Client, batch: readonly PreparedU
     ...reviewQuestions(batch),
     ...documentQuestions(batch),
     ...groundQuestions(batch),
+    ...activeRunQuestions(batch, counting),
   ];
   const asked = questions.filter(({ values }) => values[0]?.length);
   const [, ...answers] = await send(client, [
@@ -164,5 +178,6 @@ export async function lockStandingRows(client: Client, batch: readonly PreparedU
     ...standingReviews(rowsOf),
     ...standingDocuments(rowsOf),
     ...standingGrounds(rowsOf),
+    ...standingCounts(rowsOf, counting),
   };
 }

@@ -4,6 +4,7 @@ import { writeReviewRows } from "./apply-reviews.ts";
 import type { Accepted } from "./apply-unit.ts";
 import { deleteRuns } from "./delete-runs.ts";
 import { sorted } from "./row-order.ts";
+import { type RunCounting, writeActiveRuns, writeFamilies } from "./run-counts.ts";
 import type { Standing } from "./standing.ts";
 import type { StandingRows, StandingRun } from "./standing-rows.ts";
 import { insertInto, type Statement, update } from "./statements.ts";
@@ -17,18 +18,20 @@ import { writeTapeRows } from "./write-tape-rows.ts";
  * The statements that make a batch true, in the order in which rows are locked everywhere. A plain insert that finds
  * its key taken was overtaken by another process: it fails the transaction, and the batch looks again.
  */
-export function writeRows(standing: StandingRows, accepted: Accepted): Statement[] {
+export function writeRows(standing: StandingRows, accepted: Accepted, counting: RunCounting): Statement[] {
   const heads = changedOf(standing.heads, (head, tenant) => ({ tenant, ...head }));
   const runs = changedOf(standing.runs, runRow);
   const effects = changedOf(standing.effects, (row) => row);
   const records = changedOf(standing.idempotency, (row) => row);
   const external = changedOf(standing.externalEvents, (row) => row);
   return [
+    ...writeActiveRuns(standing, counting),
     ...updateHeads(heads.stored),
     ...insertHeads(sorted(heads.fresh, (row) => [row.tenant])),
     // Updates first: a run that ends makes room in its dedup scope for one that begins.
     ...updateRuns(runs.stored),
     ...insertRuns(sorted(runs.fresh, (row) => [row.dedup_scope ?? "", row.tenant, row.workflow_id, row.run_id])),
+    ...writeFamilies(standing),
     ...updateEffects(effects.stored),
     ...insertEffects(sorted(effects.fresh, (row) => [row.effect_id])),
     ...updateRecords(records.stored),
@@ -76,6 +79,7 @@ const insertRuns = insertInto("runs", {
   workflow_id: "text",
   workflow_hash: "text",
   created_at: "bigint",
+  root_run_id: "text",
 } as const);
 
 const updateEffects = update(

@@ -6,6 +6,7 @@ import { type ConnectionSettings, writerClient } from "./connection.ts";
 import { explain } from "./database-trouble.ts";
 import { EVERYTHING } from "./notification.ts";
 import { type PreparedUnit, prepareUnit } from "./prepare-unit.ts";
+import { RunCounting } from "./run-counts.ts";
 
 /**
  * The one connection over which this process commits units. It is opened when it is needed: after the server was away,
@@ -15,6 +16,7 @@ export class Writer {
   readonly #settings: ConnectionSettings;
   /** Names this process in its notifications, so that it does not listen to itself. */
   readonly #sender: string;
+  readonly #counting: RunCounting;
   readonly #onCommitted: (change: Change) => void;
   readonly #group = new GroupCommit<PreparedUnit, Committed>(
     (batch) => this.#commitTogether(batch),
@@ -25,6 +27,7 @@ export class Writer {
   constructor(settings: ConnectionSettings, sender: string, onCommitted: (change: Change) => void) {
     this.#settings = settings;
     this.#sender = sender;
+    this.#counting = new RunCounting(sender);
     this.#onCommitted = onCommitted;
   }
 
@@ -42,7 +45,7 @@ export class Writer {
   async #commitTogether(batch: readonly PreparedUnit[]): Promise<Settled<Committed>[]> {
     const client = await this.#connected();
     try {
-      const { settled, changes } = await commitBatch(client, batch, this.#sender);
+      const { settled, changes } = await commitBatch(client, batch, this.#sender, this.#counting);
       for (const change of changes) this.#onCommitted(change);
       return settled;
     } catch (error) {

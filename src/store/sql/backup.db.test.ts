@@ -103,6 +103,7 @@ async function fill(place: Place): Promise<void> {
       runWrite(startedRun({ tenant: TENANT, workspace: "w" })),
       runWrite(gate),
     ],
+    cancelledFamilies: [{ rootRunId: run.run.runId, atMs: NOW }],
     audit: [auditDraft("run.created", { n: 1.5 }), auditDraft("other")],
     idempotency: idempotencyOutcome(TENANT),
     effectClaims: [effectClaim(run.run.runId)],

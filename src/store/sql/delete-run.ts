@@ -44,6 +44,13 @@ export function runDeletes(words: Words) {
     deleteEvents: `delete from run_events
       where run_id = ${run} and exists (select 1 from runs where run_id = ${run} and tenant = ${tenant})`,
     deleteDeliveries: `delete from deliveries where run_id = ${run} and tenant = ${tenant}`,
+    // The count goes with the last run of the family: a bound that a deletion resets would be none.
+    deleteFamily: `delete from run_families where root_run_id in (
+        select coalesce(root_run_id, run_id) from runs where run_id = ${run} and tenant = ${tenant})
+      and not exists (select 1 from runs as other
+        where other.root_run_id = run_families.root_run_id and other.run_id <> ${run})
+      and not exists (select 1 from runs as root
+        where root.run_id = run_families.root_run_id and root.run_id <> ${run})`,
     deleteRun: `delete from runs where run_id = ${run} and tenant = ${tenant}`,
   } as const;
 }

@@ -5,6 +5,7 @@ import { judgments } from "./migrations/0003-judgments.ts";
 import { tapes } from "./migrations/0004-tapes.ts";
 import { reviews } from "./migrations/0005-reviews.ts";
 import { documents } from "./migrations/0006-documents.ts";
+import { runCounts } from "./migrations/0011-run-counts.ts";
 
 /**
  * Every change of the schema, oldest first. A released migration is never edited: databases that ran it would stay
@@ -17,6 +18,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0004-tapes": tapes,
   "0005-reviews": reviews,
   "0006-documents": documents,
+  "0011-run-counts": runCounts,
 };
 
 export const migrationProvider: MigrationProvider = {

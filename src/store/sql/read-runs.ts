@@ -4,7 +4,7 @@ import type { Run } from "../../protocol/run.ts";
 import type { RunStatus } from "../../protocol/run-status.ts";
 import { holdsAgent } from "../agent-column.ts";
 import type { EventPlace } from "../judgments.ts";
-import type { RunQuery, RunRow, StoredEvent } from "../store.ts";
+import type { CountedRuns, DueTenants, RunQuery, RunRow, StoredEvent } from "../store.ts";
 import { dialectOf } from "./dialect-of.ts";
 import { beginningOf, toEventPlace } from "./event-place.ts";
 import { toRun, toRunRow, toStoredEvent } from "./rows.ts";
@@ -113,6 +113,56 @@ export async function countRuns(db: Kysely<Tables>): Promise<Partial<Record<RunS
     .groupBy("status")
     .execute();
   return Object.fromEntries(rows.map((row) => [row.status, Number(row.runs)]));
+}
+
+export async function activeDescendants(
+  db: Kysely<Tables>,
+  visible: Visibility,
+  rootRunId: string,
+  after: string,
+  limit: number,
+): Promise<Run[]> {
+  const rows = await visibleRuns(db, visible)
+    .select("state")
+    .where("root_run_id", "=", rootRunId)
+    .where("run_id", ">", after)
+    .where("status", "not in", ["completed", "failed", "cancelled"])
+    .orderBy("run_id")
+    .limit(limit)
+    .execute();
+  return rows.map(toRun);
+}
+
+export async function countedRuns(db: Kysely<Tables>): Promise<CountedRuns> {
+  const tenants = await db
+    .selectFrom("tenant_runs")
+    .select(["tenant", sql<number | string>`sum(active)`.as("active")])
+    .groupBy("tenant")
+    .execute();
+  const families = await db.selectFrom("run_families").select(["root_run_id", "descendants"]).execute();
+  return {
+    active: Object.fromEntries(tenants.map((row) => [row.tenant, Number(row.active)])),
+    descendants: Object.fromEntries(families.map((row) => [row.root_run_id, row.descendants])),
+  };
+}
+
+/** Steps from tenant to tenant through the index of due runs, however many runs each of them has there. */
+export async function dueTenants(
+  db: Kysely<Tables>,
+  { nowMs, engineVersion, after, limit }: DueTenants,
+): Promise<string[]> {
+  const { rows } = await sql<{ tenant: string }>`
+    with recursive seen(tenant) as (
+      select min(tenant) from runs where wake_at is not null and tenant > ${after}
+      union all
+      select (select min(runs.tenant) from runs where runs.wake_at is not null and runs.tenant > seen.tenant)
+      from seen where seen.tenant is not null
+    )
+    select tenant from seen where tenant is not null and exists (
+      select 1 from runs where runs.tenant = seen.tenant and wake_at <= ${nowMs}
+      and (lease_until is null or lease_until <= ${nowMs}) and engine_version <= ${engineVersion})
+    limit ${limit}`.execute(db);
+  return rows.map((row) => row.tenant);
 }
 
 export async function nextWakeAtMs(

@@ -43,6 +43,10 @@ export function sharedStore(read: Kysely<Tables>, write: Kysely<Tables>): Shared
     allRunIds: (after, limit) => runs.allRunIds(read, after, limit),
     runRow: (runId) => runs.runRow(read, runId),
     countRuns: () => runs.countRuns(read),
+    activeDescendants: (visible, rootRunId, after, limit) =>
+      runs.activeDescendants(read, visible, rootRunId, after, limit),
+    countedRuns: () => runs.countedRuns(read),
+    dueTenants: (query) => runs.dueTenants(read, query),
     nextWakeAtMs: (nowMs, engineVersion) => runs.nextWakeAtMs(read, nowMs, engineVersion),
 
     readWorkflow: (tenant, workflowId) => workflows.readWorkflow(read, tenant, workflowId),

@@ -1,7 +1,7 @@
 import type { Tables } from "./tables.ts";
 
-/** Made again from others by whoever restores a backup. */
-type NotCopied = "annotation_texts";
+/** Made again from others by whoever restores a backup, or of no use to it. */
+type NotCopied = "annotation_texts" | "host_probes";
 
 export type TableName = Exclude<keyof Tables, NotCopied>;
 
@@ -37,6 +37,8 @@ export const TABLE_KEYS: Readonly<Record<TableName, readonly string[]>> = {
   review_sessions: ["session_id"],
   review_rounds: ["session_id", "n"],
   documents: ["tenant", "kind", "doc_key"],
+  tenant_runs: ["tenant", "shard"],
+  run_families: ["root_run_id"],
   idempotency: ["tenant", "operation", "idem_key"],
   audit_log: ["tenant", "seq"],
   audit_heads: ["tenant"],

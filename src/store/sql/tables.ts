@@ -51,6 +51,9 @@ export interface Tables {
   review_sessions: ReviewSessionsTable;
   review_rounds: ReviewRoundsTable;
   documents: DocumentsTable;
+  tenant_runs: TenantRunsTable;
+  run_families: RunFamiliesTable;
+  host_probes: HostProbesTable;
 }
 
 /** Derived from run_events in the append's transaction; also the work queue (wake_at, lease_*). */
@@ -75,6 +78,34 @@ export interface RunsTable {
   /** See `run-facts.ts`. */
   agent_id: string | null;
   intervened: number;
+  /** The run at the top of the family; null for a run without a parent. */
+  root_run_id: string | null;
+}
+
+/**
+ * Runs of a tenant that have not ended, kept in the transaction of every run write. The count is the sum over `shard`, because
+ * processes that share a PostgreSQL would otherwise wait for each other at one row. Primary key (tenant, shard).
+ */
+export interface TenantRunsTable {
+  tenant: string;
+  shard: number;
+  active: number;
+}
+
+/** How many runs were started below a root run, kept in the transaction that starts them. */
+export interface RunFamiliesTable {
+  root_run_id: string; // primary key
+  tenant: string;
+  descendants: number;
+  /** Set when the family was cancelled: no run is started below the root any more. */
+  cancelled_at: number | null;
+}
+
+/** What `ping` writes, to learn whether writing works. */
+export interface HostProbesTable {
+  name: string; // primary key
+  at: number;
+  filler: Uint8Array | null;
 }
 
 /** The log. Primary key (run_id, sequence); updates are refused by a trigger. */

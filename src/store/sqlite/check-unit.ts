@@ -1,3 +1,5 @@
+import type { RunStatus } from "../../protocol/run-status.ts";
+import type { CountChanges } from "../creation-limits.ts";
 import { hasExpired } from "../sql/external-events.ts";
 import { toExternalEvent } from "../sql/gate-rows.ts";
 import type { ExternalEventsTable } from "../sql/gate-tables.ts";
@@ -13,22 +15,29 @@ import { checkDeletions } from "./flatten-deletions.ts";
 import { checkDocuments } from "./flatten-documents.ts";
 import { checkReviews } from "./flatten-reviews.ts";
 import type { ExternalEventCheck, FlatUnit, IdempotencyCheck, RunCheck } from "./operations.ts";
+import { changesOf, type RunCounts } from "./run-counts.ts";
 import type { Statements } from "./statements.ts";
 
-export type Checked = { readonly refusal: Refusal } | { readonly refusal?: never; readonly work: boolean };
+export type Checked =
+  | { readonly refusal: Refusal }
+  | { readonly refusal?: never; readonly work: boolean; readonly counts: CountChanges };
 
 /**
  * Looks at everything a unit depends on before any of it is written: a refused unit leaves no trace to undo. Runs
  * inside the write transaction, so nothing changes between looking and writing.
  */
-export function checkUnit(unit: FlatUnit, statements: Statements): Checked {
+export function checkUnit(unit: FlatUnit, statements: Statements, runCounts: RunCounts): Checked {
   let work = false;
+  const heads = new Map<string, RunHead | undefined>();
   for (const check of unit.runs) {
     const found = checkRun(unit.tenant, check, statements);
     if (found.refusal !== undefined) return found;
     work ||= found.work;
+    heads.set(check.runId, found.head);
   }
+  const counts = changesOf(unit, heads);
   const refusal =
+    runCounts.refusal(unit, counts) ??
     checkEffects(unit.effectIds, statements) ??
     checkIdempotency(unit.idempotency, statements) ??
     checkExternalEvents(unit.externalEvents, statements) ??
@@ -39,16 +48,21 @@ export function checkUnit(unit: FlatUnit, statements: Statements): Checked {
     checkDocuments(unit.documents, statements) ??
     checkDeletions(unit.tenant, unit.deletions, statements) ??
     checkGrounds(unit.tenant, unit.grounds, statements);
-  return refusal === undefined ? { work } : { refusal };
+  return refusal === undefined ? { work, counts } : { refusal };
 }
 
-interface RunHead {
+export interface RunHead {
   readonly version: number;
   readonly tenant: string;
+  readonly status: RunStatus;
   readonly lease_owner: string | null;
 }
 
-function checkRun(tenant: string, check: RunCheck, statements: Statements): Checked {
+type CheckedRun =
+  | { readonly refusal: Refusal }
+  | { readonly refusal?: never; work: boolean; head: RunHead | undefined };
+
+function checkRun(tenant: string, check: RunCheck, statements: Statements): CheckedRun {
   const { runId, expectedVersion, heldBy, dedup, wakes, leased } = check;
   const row = statements.runHead.get(runId) as RunHead | undefined;
   // Another tenant's run does not exist for this one.
@@ -61,7 +75,7 @@ function checkRun(tenant: string, check: RunCheck, statements: Statements): Chec
     if (active !== undefined) return { refusal: { type: "active", runId: active.run_id } };
   }
   const held = leased === "as before" ? (head?.lease_owner ?? null) !== null : leased;
-  return { work: wakes && !held };
+  return { work: wakes && !held, head };
 }
 
 function checkEffects(effectIds: readonly string[], statements: Statements): Refusal | undefined {

@@ -5,6 +5,7 @@ import { checkUnit } from "./check-unit.ts";
 import { troubleOf } from "./database-trouble.ts";
 import type { SqliteDatabase, SqliteValue } from "./open-database.ts";
 import type { FlatUnit, Operation, Outcome, Write } from "./operations.ts";
+import { RunCounts } from "./run-counts.ts";
 import { type CachedStatement, cacheStatements } from "./statement-cache.ts";
 import { prepareStatements, type Statements } from "./statements.ts";
 
@@ -22,11 +23,13 @@ export class BatchCommitter {
   readonly #cached: (sql: string) => CachedStatement;
   /** Where chains end, as committed. Only this connection adds to them. */
   readonly #heads = new Map<string, ChainHead>();
+  readonly #counts: RunCounts;
 
   constructor(db: SqliteDatabase) {
     this.#db = db;
     this.#statements = prepareStatements(db);
     this.#cached = cacheStatements(db);
+    this.#counts = new RunCounts(this.#statements);
   }
 
   /**
@@ -40,6 +43,7 @@ export class BatchCommitter {
     } catch (error) {
       this.#undo();
       this.#heads.clear();
+      this.#counts.undone();
       const trouble = troubleOf(error);
       if (trouble !== undefined) return operations.map(() => ({ kind: "failed", trouble: true, message: trouble }));
       if (operations.length > 1) return operations.flatMap((operation) => this.commit([operation]));
@@ -53,11 +57,13 @@ export class BatchCommitter {
     this.#statements.begin.run();
     const outcomes = operations.map((operation) => this.#perform(operation, moved));
     for (const [tenant, { seq, hash }] of moved) this.#statements.putAuditHead.run(tenant, seq, hash);
+    this.#counts.write();
     this.#statements.commit.run();
 
     // Only now are they true.
     if (this.#heads.size + moved.size > HEADS_MAX) this.#heads.clear();
     for (const [tenant, head] of moved) this.#heads.set(tenant, head);
+    this.#counts.committed();
     return outcomes;
   }
 
@@ -86,9 +92,10 @@ export class BatchCommitter {
   }
 
   #performUnit(unit: FlatUnit, moved: Map<string, ChainHead>): Outcome {
-    const checked = checkUnit(unit, this.#statements);
+    const checked = checkUnit(unit, this.#statements, this.#counts);
     if (checked.refusal !== undefined) return { kind: "refused", refusal: checked.refusal };
     for (const [name, values] of unit.writes) this.#statements[name].run(...values);
+    this.#counts.apply(unit, checked.counts);
     if (unit.audit !== undefined) this.#appendAudit(unit, JSON.parse(unit.audit), moved);
     return { kind: "committed", work: checked.work };
   }
@@ -118,8 +125,14 @@ export class BatchCommitter {
     return changes;
   }
 
-  #claim({ owner, nowMs, untilMs, limit, engineVersion }: Claim): string[] {
-    const found = this.#statements.claimRuns.all(owner, untilMs, nowMs, nowMs, engineVersion, limit);
+  #claim({ owner, nowMs, untilMs, limit, engineVersion, among }: Claim): string[] {
+    const { claimRuns, claimRunsOf } = this.#statements;
+    const found =
+      among === undefined
+        ? claimRuns.all(owner, untilMs, nowMs, nowMs, engineVersion, limit)
+        : among.tenants.flatMap((tenant) =>
+            claimRunsOf.all(owner, untilMs, tenant, nowMs, nowMs, engineVersion, among.share),
+          );
     return (found as { wake_at: number; state: string }[])
       .sort((a, b) => a.wake_at - b.wake_at)
       .map((row) => row.state);

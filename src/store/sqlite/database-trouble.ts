@@ -8,13 +8,19 @@ const BUSY = 5;
  */
 const TROUBLE = new Set([3, BUSY, 6, 7, 8, 9, 10, 11, 13, 14, 15, 26]);
 
+/** What SQLite says of a file whose content makes no sense: CORRUPT and NOTADB. */
+export function isDamage(message: string): boolean {
+  return /database disk image is malformed|file is not a database/.test(message);
+}
+
 /** The reason when the database could not do what it was asked, undefined when the error is a mistake of ours. */
 export function troubleOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const { code, errcode } = error as Error & { code?: unknown; errcode?: unknown };
   if (code === "ERR_INVALID_STATE") return "The database is closed";
-  // The low byte is the primary code, the rest of it says more.
-  if (typeof errcode === "number" && TROUBLE.has(errcode & 0xff)) return `The database cannot answer: ${error.message}`;
+  // The low byte is the primary code, the rest of it says more. A row that cannot be read comes without a code.
+  const known = typeof errcode === "number" ? TROUBLE.has(errcode & 0xff) : isDamage(error.message);
+  if (known) return `The database cannot answer: ${error.message}`;
   return undefined;
 }
 

@@ -62,6 +62,8 @@ export function flattenUnit(unit: Unit): FlatUnit {
     documents,
     deletions,
     grounds: unit.grounds ?? [],
+    ...(unit.creationLimits === undefined ? {} : { creationLimits: unit.creationLimits }),
+    cancelledFamilies: unit.cancelledFamilies ?? [],
     writes,
     ...(audit.length === 0 ? {} : { audit: JSON.stringify(audit) }),
   };
@@ -74,13 +76,14 @@ function flattenRun(write: RunWrite, writes: Write[]): RunCheck {
   const state = JSON.stringify(run);
   const updatedAt = Date.parse(run.updatedAt);
   const { agent_id, intervened } = runFacts(run);
+  const rootRunId = run.parent?.rootRunId ?? null;
   const holder = lease === undefined || lease === "release" ? [null, null] : [lease.owner, lease.untilMs];
   const ended = isTerminal(run.status);
 
   if (expectedVersion === 0) {
     const { workflowId, workflowHash, owner, status, version, engineVersion } = run;
     const what = [runId, owner.tenant, owner.workspace ?? null, workflowId, workflowHash, status, version];
-    const when = [Date.parse(run.startedAt), updatedAt, agent_id, intervened];
+    const when = [Date.parse(run.startedAt), updatedAt, agent_id, intervened, rootRunId];
     const scope = ended ? null : (dedupScope ?? null);
     writes.push(["insertRun", [...what, engineVersion, state, ...when, scope, wakeAt, ...holder]]);
   } else {
@@ -102,6 +105,8 @@ function flattenRun(write: RunWrite, writes: Write[]): RunCheck {
     ...(dedupScope === undefined || expectedVersion > 0
       ? {}
       : { dedup: { workflowId: run.workflowId, scope: dedupScope } }),
+    status: run.status,
+    rootRunId,
     appends: events.length > 0,
     wakes: wakeAt !== null,
     leased: lease === undefined && expectedVersion > 0 ? "as before" : holder[0] !== null,

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { NOW } from "../../testing/builders.ts";
 import { queryPlans, type SharedReads } from "../../testing/query-plans.ts";
 import { RUN_DELETES } from "./deletion-statements.ts";
+import { CLAIMS } from "./statements.ts";
 
 const { planOf, planOfText } = queryPlans();
 
@@ -78,6 +79,12 @@ describe("a database that has grown large", () => {
       (store) => store.expiredRuns({ tenant: "t", workflowId: "wf", endedBeforeMs: NOW, limit: 9 }),
       "runs_by_workflow",
     ],
+    [
+      "tenants with due runs",
+      (store) => store.dueTenants({ nowMs: NOW, engineVersion: 1, after: "", limit: 9 }),
+      "runs_due_by_tenant",
+    ],
+    ["the descendants of a run", (store) => store.activeDescendants(visible, "run-1", "run-0", 9), "runs_by_root"],
     ["the workflows of runs", (store) => store.runWorkflows(), "COVERING INDEX runs_by_workflow"],
   ])("answers for %s from an index", async (_, call, index) => {
     const plan = await planOf(call);
@@ -90,6 +97,11 @@ describe("a database that has grown large", () => {
   test("finds the next delivery without looking at every one", async () => {
     const plan = await planOf((store) => store.nextDeliveryAtMs(NOW));
     for (const index of ["deliveries_pending", "deliveries_leased"]) expect(plan).toContain(index);
+  });
+
+  test("finds the due runs of a tenant without looking at those of others", () => {
+    expect(planOfText(CLAIMS.claimRunsOf)).toContain("runs_due_by_tenant (tenant=? AND wake_at");
+    expect(planOfText(CLAIMS.claimRuns)).toContain("runs_due (wake_at");
   });
 
   test("loses a run without looking at others", () => {

@@ -1,9 +1,10 @@
 import type { Ground } from "../../protocol/evidence.ts";
+import type { RunStatus } from "../../protocol/run-status.ts";
 import type { ExternalEventKey } from "../gates.ts";
 import type { RunDeletion } from "../judgments.ts";
 import type { DocumentCheck } from "../refuse-document.ts";
 import type { ReviewCheck } from "../refuse-review.ts";
-import type { Claim, Refusal } from "../store.ts";
+import type { CancelledFamily, Claim, CreationLimits, Refusal } from "../store.ts";
 import type { SqliteValue } from "./open-database.ts";
 import type { StatementName } from "./statements.ts";
 
@@ -33,6 +34,8 @@ export interface FlatUnit {
   readonly documents: readonly DocumentCheck[];
   readonly deletions: readonly DeletionCheck[];
   readonly grounds: readonly Ground[];
+  readonly creationLimits?: CreationLimits;
+  readonly cancelledFamilies: readonly CancelledFamily[];
   readonly writes: readonly Write[];
   /** JSON text of the drafts; their places in the chain are known only to the writer. */
   readonly audit?: string;
@@ -45,6 +48,9 @@ export interface RunCheck {
   readonly expectedVersion: number;
   readonly heldBy?: string;
   readonly dedup?: { readonly workflowId: string; readonly scope: string };
+  /** The status after the write. */
+  readonly status: RunStatus;
+  readonly rootRunId: string | null;
   /** Whether events are added; otherwise only the lease changes. */
   readonly appends: boolean;
   /** Whether the run will wait in the queue, provided nobody holds it. */

@@ -5,6 +5,7 @@ import { type Change, type Committed, NO_CHANGE, type Store } from "../store.ts"
 import { changeOf } from "./change-of.ts";
 import { databasePath, makeDatabaseFile } from "./database-path.ts";
 import { explain } from "./database-trouble.ts";
+import { FileHealth } from "./file-health.ts";
 import { flattenAttempt } from "./flatten-gates.ts";
 import { flattenUnit } from "./flatten-unit.ts";
 import { hotReads } from "./hot-reads.ts";
@@ -32,6 +33,8 @@ interface Connections {
   readonly reader: SqliteDatabase;
   readonly writer: WriteConnection;
   readonly lock?: OwnerLock;
+  /** Absent for a database in memory. */
+  readonly path?: string;
 }
 
 async function openInMemory(): Promise<Connections> {
@@ -51,7 +54,7 @@ async function openFile({ path: given, migrate: mayMigrate = true }: SqliteStore
       reader.close();
       throw error;
     });
-    return { reader, writer, lock };
+    return { reader, writer, lock, path };
   } catch (error) {
     lock.release();
     throw explain(error);
@@ -71,7 +74,7 @@ async function prepareFile(path: string, mayMigrate: boolean): Promise<void> {
   }
 }
 
-function storeOver({ reader, writer: connection, lock }: Connections): Store {
+function storeOver({ reader, writer: connection, lock, path }: Connections): Store {
   const listeners = new Set<(change: Change) => void>();
   const tell = (change: Change) => {
     for (const listener of listeners) listener(change);
@@ -85,8 +88,9 @@ function storeOver({ reader, writer: connection, lock }: Connections): Store {
   let closing: Promise<void> | undefined;
 
   const shared = sharedStore(kyselyOver(reader), write);
+  const health = new FileHealth(path);
 
-  return {
+  return health.watch({
     ...shared,
     ...hotReads(reader),
 
@@ -125,7 +129,8 @@ function storeOver({ reader, writer: connection, lock }: Connections): Store {
     },
 
     async ping() {
-      await rowsOf({ kind: "statement", sql: "select 1", parameters: [] });
+      health.check();
+      await rowsOf({ kind: "statement", sql: PROBE, parameters: [Date.now()] });
     },
 
     close() {
@@ -135,8 +140,12 @@ function storeOver({ reader, writer: connection, lock }: Connections): Store {
       });
       return closing;
     },
-  };
+  });
 }
+
+/** As long as a small batch of events, so that a log without room for one is noticed. */
+const PROBE = `insert into host_probes (name, at, filler) values ('ready', ?, zeroblob(16384))
+  on conflict (name) do update set at = excluded.at, filler = excluded.filler`;
 
 function expectRows(outcome: Outcome): Extract<Outcome, { kind: "rows" }> {
   if (outcome.kind === "rows") return outcome;

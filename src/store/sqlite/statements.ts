@@ -5,13 +5,14 @@ import { GATE_READS, GATE_WRITES } from "./gate-statements.ts";
 import type { SqliteDatabase, SqliteStatement } from "./open-database.ts";
 import { QUEUE_READS, QUEUE_WRITES } from "./queue-statements.ts";
 import { REVIEW_READS, REVIEW_WRITES } from "./review-statements.ts";
+import { RUN_COUNT_READS, RUN_COUNT_WRITES } from "./run-count-statements.ts";
 import { TAPE_READS, TAPE_WRITES } from "./tape-statements.ts";
 
 /** Everything a unit writes. `flatten-unit.ts` gives the values, in the order of the columns. */
 const WRITES = {
   insertRun: `insert into runs (run_id, tenant, workspace, workflow_id, workflow_hash, status, version, engine_version,
-    state, created_at, updated_at, agent_id, intervened, dedup_scope, wake_at, lease_owner, lease_until)
-    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    state, created_at, updated_at, agent_id, intervened, root_run_id, dedup_scope, wake_at, lease_owner, lease_until)
+    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   updateRun: `update runs set status = ?, version = ?, engine_version = ?, state = ?, updated_at = ?, agent_id = ?,
     intervened = ?, wake_at = ? where run_id = ?`,
   // In one statement, because SQLite writes the whole row again for each.
@@ -57,6 +58,7 @@ const WRITES = {
     values (?, ?, ?, ?, ?, ?, ?, ?)`,
   putAuditHead: `insert into audit_heads (tenant, seq, hash) values (?, ?, ?)
     on conflict (tenant) do update set seq = excluded.seq, hash = excluded.hash`,
+  ...RUN_COUNT_WRITES,
   ...GATE_WRITES,
   ...ANNOTATION_WRITES,
   ...QUEUE_WRITES,
@@ -67,11 +69,12 @@ const WRITES = {
 } as const;
 
 const READS = {
-  runHead: "select version, tenant, lease_owner from runs where run_id = ?",
+  runHead: "select version, tenant, status, lease_owner from runs where run_id = ?",
   activeRun: "select run_id from runs where tenant = ? and workflow_id = ? and dedup_scope = ?",
   effect: "select * from effects where effect_id = ?",
   idempotency: "select * from idempotency where tenant = ? and operation = ? and idem_key = ?",
   auditHead: "select seq, hash from audit_heads where tenant = ?",
+  ...RUN_COUNT_READS,
   ...GATE_READS,
   ...ANNOTATION_READS,
   ...QUEUE_READS,
@@ -81,11 +84,17 @@ const READS = {
   ...DELETION_READS,
 } as const;
 
-const QUEUE = {
+export const CLAIMS = {
   // The order of returned rows is not that of the sub-select: the caller sorts again.
   claimRuns: `update runs set lease_owner = ?, lease_until = ? where run_id in (
       select run_id from runs
       where wake_at is not null and wake_at <= ? and (lease_until is null or lease_until <= ?) and engine_version <= ?
+      order by wake_at limit ?)
+    returning wake_at, state`,
+  claimRunsOf: `update runs set lease_owner = ?, lease_until = ? where run_id in (
+      select run_id from runs
+      where tenant = ? and wake_at is not null and wake_at <= ? and (lease_until is null or lease_until <= ?)
+        and engine_version <= ?
       order by wake_at limit ?)
     returning wake_at, state`,
   renewLease: "update runs set lease_until = ? where run_id = ? and lease_owner = ?",
@@ -93,7 +102,7 @@ const QUEUE = {
 
 const TRANSACTION = { begin: "begin immediate", commit: "commit" } as const;
 
-const ALL = { ...WRITES, ...READS, ...QUEUE, ...TRANSACTION };
+const ALL = { ...WRITES, ...READS, ...CLAIMS, ...TRANSACTION };
 
 export type StatementName = keyof typeof WRITES;
 export type Statements = Readonly<Record<keyof typeof ALL, SqliteStatement>>;

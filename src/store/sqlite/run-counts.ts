@@ -1,0 +1,75 @@
+import { type CountChanges, countChanges, type Family, refusalToCreate } from "../creation-limits.ts";
+import type { Refusal } from "../store.ts";
+import type { RunHead } from "./check-unit.ts";
+import type { FlatUnit } from "./operations.ts";
+import type { Statements } from "./statements.ts";
+
+/** Beyond this many tenants the counts are forgotten and read again as needed. */
+const TENANTS_MAX = 10_000;
+
+/**
+ * The counts of runs that have not ended, by tenant. Only this connection changes them, so they are read once and then kept
+ * in memory; each batch writes one row per tenant whose count it changed.
+ */
+export class RunCounts {
+  readonly #statements: Statements;
+  /** As committed. */
+  readonly #active = new Map<string, number>();
+  /** Changes of the batch under way. */
+  #added = new Map<string, number>();
+
+  constructor(statements: Statements) {
+    this.#statements = statements;
+  }
+
+  /** Undefined when the unit stays within its limits. */
+  refusal(unit: FlatUnit, changes: CountChanges): Refusal | undefined {
+    const { tenant, creationLimits } = unit;
+    return refusalToCreate(changes, creationLimits, () => this.#now(tenant), this.#family);
+  }
+
+  /** Counts an accepted unit. */
+  apply({ tenant, cancelledFamilies }: FlatUnit, { active, descendants }: CountChanges): void {
+    if (active !== 0) this.#added.set(tenant, (this.#added.get(tenant) ?? 0) + active);
+    for (const [rootRunId, added] of descendants) this.#statements.addDescendants.run(rootRunId, tenant, added);
+    for (const { rootRunId, atMs } of cancelledFamilies) this.#statements.cancelFamily.run(rootRunId, tenant, atMs);
+  }
+
+  /** The last writes before the commit. */
+  write(): void {
+    for (const [tenant, added] of this.#added) if (added !== 0) this.#statements.addActiveRuns.run(tenant, added);
+  }
+
+  committed(): void {
+    if (this.#active.size > TENANTS_MAX) this.#active.clear();
+    for (const [tenant, added] of this.#added) {
+      const before = this.#active.get(tenant);
+      if (before !== undefined) this.#active.set(tenant, before + added);
+    }
+    this.#added = new Map();
+  }
+
+  undone(): void {
+    this.#active.clear();
+    this.#added = new Map();
+  }
+
+  #now(tenant: string): number {
+    let active = this.#active.get(tenant);
+    if (active === undefined) {
+      active = Number((this.#statements.activeRuns.get(tenant) as { active: number | null }).active ?? 0);
+      this.#active.set(tenant, active);
+    }
+    return active + (this.#added.get(tenant) ?? 0);
+  }
+
+  readonly #family = (rootRunId: string): Family | undefined =>
+    this.#statements.family.get(rootRunId) as Family | undefined;
+}
+
+/** By the heads that the unit was checked against. */
+export function changesOf(unit: FlatUnit, heads: ReadonlyMap<string, RunHead | undefined>): CountChanges {
+  return countChanges(
+    unit.runs.map(({ runId, status, rootRunId }) => ({ before: heads.get(runId)?.status, after: status, rootRunId })),
+  );
+}
