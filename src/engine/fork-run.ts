@@ -6,11 +6,13 @@ import type { Caller } from "../protocol/identity.ts";
 import type { Run } from "../protocol/run.ts";
 import { isTerminal } from "../protocol/run-status.ts";
 import type { Trace } from "../protocol/trace.ts";
+import { LARGE_STATE_BYTES } from "../store/large-rows.ts";
 import type { Unit } from "../store/store.ts";
 import { beginBranch, copyHistory } from "./decide/fork-run.ts";
 import { auditDraft, type Recorder, refused, visibleRun } from "./execute.ts";
 import { hideSecrets } from "./hide-secrets.ts";
 import type { Host } from "./host.ts";
+import { roomOf } from "./run-room.ts";
 import { stamp } from "./stamp.ts";
 import { readLog } from "./stored-log.ts";
 import { refuseRecorded } from "./tapes/read-only.ts";
@@ -32,7 +34,7 @@ export async function forkRun(host: Host, command: ForkRun): Promise<ForkRunResp
   refuseRecorded(source);
   const fromSeq = checkedPoint(request, source);
   await checkMotive(host, command);
-  const history = await historyOf(host, source, fromSeq);
+  const history = await historyOf(host, caller, source, fromSeq);
   const nowMs = host.nowMs();
   const from: ForkedFrom = {
     runId: sourceRunId,
@@ -108,8 +110,12 @@ async function checkMotive(host: Host, { caller, runId, request }: ForkRun): Pro
 }
 
 /** At least the first event: there is no run without it. */
-async function historyOf(host: Host, { runId }: Run, fromSeq: number): Promise<RunEvent[]> {
+async function historyOf(host: Host, caller: Caller, { runId }: Run, fromSeq: number): Promise<RunEvent[]> {
   const length = Math.max(1, fromSeq);
+  const bytes = await host.store.logBytes(runId, length);
+  const { maxLogBytes } = roomOf(host);
+  if (bytes > maxLogBytes) throw new AppError("run_too_large", { runId, bytes, limitBytes: maxLogBytes });
+  if (bytes > LARGE_STATE_BYTES) await caller.beforeLargeRead?.(bytes);
   const history = await readLog(host.store, runId, length);
   // Deleted in this very moment.
   if (history.length < length) throw expired(runId, fromSeq);

@@ -28,6 +28,8 @@ export interface Turn {
   readonly launches: readonly Launch[];
   /** Runs that nodes dispatched; they come to be in the same commit. */
   readonly children: readonly RunWrite[];
+  /** About how many bytes of JSON the run is after the turn. */
+  readonly size: number;
 }
 
 /** What an attempt of an effect node has to say before it ends. */
@@ -52,7 +54,7 @@ export interface Finished {
  * computes pure nodes on the spot. Nothing is written here; the caller commits the events, all or nothing.
  *
  * `executing` names the attempts this process is running; an executing node that is not among them belonged to a
- * worker that is gone, and starts afresh.
+ * worker that is gone, and starts afresh. With `smallOnly` the turn of a large run throws `LargeTurn`.
  */
 export function takeTurn(
   host: Host,
@@ -62,8 +64,9 @@ export function takeTurn(
   executing: ReadonlyMap<string, number>,
   childPlans: ChildPlans = new Map(),
   noted: readonly Noted[] = [],
+  smallOnly = false,
 ): Turn {
-  const turn = new TurnInProgress(host, plan, before, childPlans);
+  const turn = new TurnInProgress(host, plan, before, childPlans, smallOnly);
   turn.note(noted);
   turn.settleFinished(finished);
   turn.endIfOver();
@@ -83,8 +86,8 @@ class TurnInProgress extends Turning implements Turn {
   readonly children: RunWrite[] = [];
   readonly #childPlans: ChildPlans;
 
-  constructor(host: Host, plan: Plan, run: Run, childPlans: ChildPlans) {
-    super(host, plan, run);
+  constructor(host: Host, plan: Plan, run: Run, childPlans: ChildPlans, smallOnly: boolean) {
+    super(host, plan, run, smallOnly);
     this.#childPlans = childPlans;
   }
 

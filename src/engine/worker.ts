@@ -1,10 +1,11 @@
 import { AppError } from "../protocol/errors.ts";
 import { ENGINE_VERSION } from "../protocol/events.ts";
 import type { Run } from "../protocol/run.ts";
-import type { Change, Lease } from "../store/store.ts";
+import type { Change, Claim, Lease } from "../store/store.ts";
 import { deadLetter } from "./dead-letter.ts";
 import type { Hands, Host } from "./host.ts";
 import { RunExecution } from "./run-execution.ts";
+import { roomOf } from "./run-room.ts";
 
 export interface WorkerSettings {
   readonly workerId: string;
@@ -32,6 +33,12 @@ export interface Worker extends Hands {
 
 const CLAIM_AT_ONCE = 64;
 
+/** Runs that wait for a large turn are small as long as they wait, and take no place from others; up to so many times the concurrency. */
+const WAITING_PER_PLACE = 4;
+
+/** How long large runs wait at most while there is always a small one. */
+const LARGE_EVERY_MS = 1000;
+
 /** How often a run is tried that cannot be executed, a lease's length apart, before it is recorded as failed. */
 const ATTEMPTS_MAX = 5;
 
@@ -49,12 +56,20 @@ export function startWorker(host: Host, settings: WorkerSettings): Worker {
   let lookAgain = false;
   /** Work was left in the queue because every hand was taken. */
   let full = false;
+  /** A large run may have been left in the queue because another took its turn. */
+  let largeWait = false;
   let timer: NodeJS.Timeout | undefined;
   let claimed = 0;
   let handedOver = 0;
   let leasesLost = 0;
 
-  const room = () => concurrency - inHand.size - reserved;
+  const memory = roomOf(host);
+  let largeLookMs = Number.NEGATIVE_INFINITY;
+
+  const room = () => {
+    const waiting = Math.min(memory.largeTurnsWaiting, inHand.size, concurrency * WAITING_PER_PLACE);
+    return concurrency - (inHand.size - waiting) - reserved;
+  };
 
   /** The lease is left to run out: that is the pause before the next attempt. */
   const failedToExecute = async (run: Run, error: unknown): Promise<void> => {
@@ -67,8 +82,8 @@ export function startWorker(host: Host, settings: WorkerSettings): Worker {
     await deadLetter(host, workerId, run, attempts);
   };
 
-  const start = (run: Run): void => {
-    const execution = new RunExecution(host, workerId, run);
+  const start = (run: Run, largeTurn?: () => void): void => {
+    const execution = new RunExecution(host, workerId, run, largeTurn);
     inHand.set(run.runId, execution);
     if (graceOver) execution.stop();
     const end: Promise<void> = execution
@@ -82,20 +97,42 @@ export function startWorker(host: Host, settings: WorkerSettings): Worker {
         // The run may be in hand again already: it was let go, came due, and was claimed anew.
         if (inHand.get(run.runId) === execution) inHand.delete(run.runId);
         ends.delete(end);
-        if (full) look();
+        if (full || largeWait) look();
       });
     ends.add(end);
   };
 
-  const claimedRun = (run: Run): void => {
+  const claimedRun = (run: Run, largeTurn?: () => void): void => {
     const held = inHand.get(run.runId);
     if (held?.goesOn) {
       // This process stood still until its own lease was over; the claim has given it back to the same hands.
+      largeTurn?.();
       held.poke();
       return;
     }
     held?.supersede();
-    start(run);
+    start(run, largeTurn);
+  };
+
+  /** One large run, if no other takes its turn now: it is not even read before there is room for it. */
+  const claimLarge = async (claim: Claim): Promise<number> => {
+    const largeTurn = memory.largeTurnNow();
+    largeWait = largeTurn === undefined;
+    if (largeTurn === undefined) return 0;
+    largeLookMs = claim.nowMs;
+    try {
+      const [run] = await host.store.claimRuns({ ...claim, limit: 1, stateBytes: { above: memory.smallBytes } });
+      if (run === undefined) {
+        largeTurn();
+        return 0;
+      }
+      claimed += 1;
+      claimedRun(run, largeTurn);
+      return 1;
+    } catch (error) {
+      largeTurn();
+      throw error;
+    }
   };
 
   const look = (): void => {
@@ -131,10 +168,12 @@ export function startWorker(host: Host, settings: WorkerSettings): Worker {
           limit,
           engineVersion: ENGINE_VERSION,
         };
-        const runs = await host.store.claimRuns(claim);
+        const runs = await host.store.claimRuns({ ...claim, stateBytes: { upTo: memory.smallBytes } });
         claimed += runs.length;
         for (const run of runs) claimedRun(run);
-        if (runs.length > 0) lookAgain = true;
+        const due = runs.length === 0 || nowMs - largeLookMs > LARGE_EVERY_MS;
+        const large = due ? await claimLarge(claim) : 0;
+        if (runs.length + large > 0) lookAgain = true;
       }
     } catch (error) {
       lookAgain = false;

@@ -118,8 +118,9 @@ export class BatchCommitter {
     return changes;
   }
 
-  #claim({ owner, nowMs, untilMs, limit, engineVersion }: Claim): string[] {
-    const found = this.#statements.claimRuns.all(owner, untilMs, nowMs, nowMs, engineVersion, limit);
+  #claim({ owner, nowMs, untilMs, limit, engineVersion, stateBytes = {} }: Claim): string[] {
+    const { above = 0, upTo = Number.MAX_SAFE_INTEGER } = stateBytes;
+    const found = this.#statements.claimRuns.all(owner, untilMs, nowMs, nowMs, engineVersion, above, upTo, limit);
     return (found as { wake_at: number; state: string }[])
       .sort((a, b) => a.wake_at - b.wake_at)
       .map((row) => row.state);
