@@ -1,20 +1,34 @@
+import { request } from "node:http";
 import { expect } from "vitest";
 import { doubling } from "../../../src/testing/doubling.ts";
 import { workflow } from "../../../src/testing/workflow.ts";
 import type { Attack } from "../attack.ts";
-import type { Target } from "../target.ts";
+import { KEYS, type Target } from "../target.ts";
 
-const REVIEW_BYTES = 12_000_000;
+const REVIEW_BYTES = 15_000_000;
+const AT_ONCE = 40;
+const WAIT_MS = 500;
 
-/** How the host answers a body of which it has seen the length and nothing else yet. */
-async function announce(target: Target, signal: AbortSignal): Promise<number | undefined> {
-  const body = new ReadableStream({ pull: () => new Promise(() => {}) });
-  const headers = { authorization: "Bearer hostile-key-of-the-owner-olga", "content-length": String(REVIEW_BYTES) };
-  const sent = { method: "POST", headers, body, duplex: "half" as const, signal };
-  return fetch(`${target.url}/v1/host/assay/reviews`, sent as RequestInit).then(
-    ({ status }) => status,
-    () => undefined,
-  );
+interface Announced {
+  /** Undefined while the host waits for the body. */
+  readonly status: number | undefined;
+  readonly retryAfter: string | undefined;
+  end(): void;
+}
+
+/** Sends the head of a request for a review and nothing of its body. */
+function announce(target: Target): Promise<Announced> {
+  const headers = { authorization: `Bearer ${KEYS.owner.key}`, "content-length": REVIEW_BYTES };
+  const sent = request(`${target.url}/v1/host/assay/afp/run`, { method: "POST", headers, agent: false });
+  sent.flushHeaders();
+  return new Promise((resolve) => {
+    const end = () => void sent.destroy();
+    sent.on("error", () => {});
+    sent.on("response", ({ statusCode, headers: got }) =>
+      resolve({ status: statusCode, retryAfter: got["retry-after"], end }),
+    );
+    setTimeout(() => resolve({ status: undefined, retryAfter: undefined, end }), WAIT_MS);
+  });
 }
 
 export const attacks: readonly Attack[] = [
@@ -25,11 +39,19 @@ export const attacks: readonly Attack[] = [
       await target.register(doubling("doubling", 100));
       await target.register(workflow({ id: "small", nodes: { a: "core.noop" } }));
       const large = await Promise.all(Array.from({ length: 20 * rounds }, () => target.begin("doubling")));
-      const small = await target.begin("small", {}, "owner");
-      expect((await target.ends(small)).status).toBe("completed");
+      expect((await target.ends(await target.begin("small"))).status).toBe("completed");
       for (const runId of large) expect((await target.ends(runId)).error.code).toBe("run_too_large");
     },
   },
+  {
+    title: "of forty large reviews at once the host takes as many as it has room for, before it reads any",
+    async attempt(target) {
+      const announced = await Promise.all(Array.from({ length: AT_ONCE }, () => announce(target)));
+      const refused = announced.filter(({ status }) => status !== undefined);
+      expect(refused.length).toBeGreaterThan(AT_ONCE / 2);
+      expect(refused.length).toBeLessThan(AT_ONCE);
+      for (const { status, retryAfter } of refused) expect([status, retryAfter]).toEqual([503, "1"]);
+      for (const one of announced) one.end();
+    },
+  },
 ];
-
-void announce;
