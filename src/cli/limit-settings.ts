@@ -52,6 +52,23 @@ export const LIMIT_SETTINGS = {
     max: 10_000_000,
     summary: "How many values and members JSON in a request may have.",
   },
+  maxRunBytes: {
+    ...bytes,
+    group: "Limits",
+    default: 0,
+    min: 0,
+    summary:
+      "The largest run, as JSON; a run that grows larger fails with run_too_large. 0: 64 MB, or a sixteenth of the heap if that is less.",
+  },
+  maxBytesInHand: {
+    ...bytes,
+    group: "Limits",
+    default: 0,
+    min: 0,
+    max: 2 ** 36,
+    summary:
+      "What large runs in hand and large reads may hold together; runs and requests beyond it wait. 0: a quarter of the heap.",
+  },
   maxHeaderBytes: { ...bytes, group: "Limits", default: 16_384, max: 1_048_576, summary: "The largest request head." },
   headersTimeoutMs: {
     ...ms,

@@ -5,7 +5,8 @@ import { handOver } from "../protocol/sensitive.ts";
 import { maskFields, publicOutputs } from "../protocol/snapshot.ts";
 import { isSensitive } from "./decide/settle-node.ts";
 import type { Host } from "./host.ts";
-import { LARGEST_RUN, sizeOf } from "./run-size.ts";
+import { roomOf } from "./run-room.ts";
+import { sizeOf } from "./run-size.ts";
 
 type Ended = PayloadOf<"assay.child.ended">;
 
@@ -28,7 +29,7 @@ export async function childEnded(host: Host, parent: Run, { nodeId, takes }: Chi
     variables,
     ...(sensitive.length === 0 ? {} : { sensitive }),
   };
-  if (!fits(parent, payload)) {
+  if (!fits(parent, payload, roomOf(host).maxRunBytes)) {
     const message = `With what run ${childRunId} brings, the run would hold more than this host can keep.`;
     return { type: "assay.child.ended", nodeId, payload: { ...ended, error: { code: "run_too_large", message } } };
   }
@@ -37,6 +38,6 @@ export async function childEnded(host: Host, parent: Run, { nodeId, takes }: Chi
 }
 
 /** Children that end one after the other must not fill their parent until nobody can read it any more. */
-function fits({ nodes, variables, channels, children }: Run, payload: Ended): boolean {
-  return sizeOf([nodes, variables, channels, children]) + sizeOf(payload) <= LARGEST_RUN;
+function fits({ nodes, variables, channels, children }: Run, payload: Ended, bytesMax: number): boolean {
+  return sizeOf([nodes, variables, channels, children], bytesMax) + sizeOf(payload, bytesMax) <= bytesMax;
 }

@@ -49,9 +49,11 @@ async function other(host: Host, caller: Caller, runId: string): Promise<Run> {
 async function compareLogs(host: Host, a: Run, b: Run): Promise<{ diffs: EventDiff[]; cut: boolean }> {
   const diffs: EventDiff[] = [];
   let characters = 0;
-  for (let from = 0; from < Math.max(a.version, b.version); from += PAGE) {
+  for (let from = 0, rows = PAGE; from < Math.max(a.version, b.version); from += rows) {
     const [as, bs] = await Promise.all([page(host, a, from), page(host, b, from)]);
-    for (let i = 0; i < Math.max(as.length, bs.length); i++) {
+    // Where the page of one log was cut for its size, the other is compared no further either.
+    rows = Math.min(PAGE, as.cut ? as.length : PAGE, bs.cut ? bs.length : PAGE);
+    for (let i = 0; i < Math.min(rows, Math.max(as.length, bs.length)); i++) {
       const diff = diffEvents(from + i, as[i], bs[i]);
       if (diff === undefined) continue;
       if (diffs.length === MAX_EVENT_DIFFS || characters > MAX_CHARACTERS) return { diffs, cut: true };
@@ -64,10 +66,16 @@ async function compareLogs(host: Host, a: Run, b: Run): Promise<{ diffs: EventDi
   return { diffs, cut: false };
 }
 
-async function page(host: Host, { runId, version }: Run, from: number): Promise<RunEventDoc[]> {
+interface DocPage extends ReadonlyArray<RunEventDoc> {
+  readonly cut?: boolean;
+}
+
+async function page(host: Host, { runId, version }: Run, from: number): Promise<DocPage> {
   const limit = Math.min(PAGE, version - from);
   if (limit <= 0) return [];
-  return (await host.store.readEvents(runId, from, limit)).map(({ body }) => JSON.parse(body) as RunEventDoc);
+  const rows = await host.store.readEvents(runId, from, limit);
+  const docs = rows.map(({ body }) => JSON.parse(body) as RunEventDoc);
+  return Object.assign(docs, { cut: rows.cut === true });
 }
 
 /**

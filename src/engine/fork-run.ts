@@ -6,6 +6,7 @@ import type { Caller } from "../protocol/identity.ts";
 import type { Run } from "../protocol/run.ts";
 import { isTerminal } from "../protocol/run-status.ts";
 import type { Trace } from "../protocol/trace.ts";
+import { LARGE_STATE_BYTES } from "../store/large-rows.ts";
 import type { Unit } from "../store/store.ts";
 import { creationLimits } from "./creation-limits.ts";
 import { beginBranch, copyHistory } from "./decide/fork-run.ts";
@@ -13,6 +14,7 @@ import { auditDraft, type Recorder, refused, visibleRun } from "./execute.ts";
 import { hideSecrets } from "./hide-secrets.ts";
 import type { Host } from "./host.ts";
 import { gatesToReopen } from "./reopen-gates.ts";
+import { roomOf } from "./run-room.ts";
 import { checked } from "./schema-checks.ts";
 import { stamp } from "./stamp.ts";
 import { readLog } from "./stored-log.ts";
@@ -35,7 +37,7 @@ export async function forkRun(host: Host, command: ForkRun): Promise<ForkRunResp
   refuseRecorded(source);
   const fromSeq = checkedPoint(request, source);
   await checkMotive(host, command);
-  const history = await historyOf(host, source, fromSeq);
+  const history = await historyOf(host, caller, source, fromSeq);
   const nowMs = host.nowMs();
   const from: ForkedFrom = {
     runId: sourceRunId,
@@ -125,8 +127,12 @@ async function startersBehind(host: Host, source: Run): Promise<string[]> {
 }
 
 /** At least the first event: there is no run without it. */
-async function historyOf(host: Host, { runId }: Run, fromSeq: number): Promise<RunEvent[]> {
+async function historyOf(host: Host, caller: Caller, { runId }: Run, fromSeq: number): Promise<RunEvent[]> {
   const length = Math.max(1, fromSeq);
+  const bytes = await host.store.logBytes(runId, length);
+  const { maxLogBytes } = roomOf(host);
+  if (bytes > maxLogBytes) throw new AppError("run_too_large", { runId, bytes, limitBytes: maxLogBytes });
+  if (bytes > LARGE_STATE_BYTES) await caller.beforeLargeRead?.(bytes);
   const history = await readLog(host.store, runId, length);
   // Deleted in this very moment.
   if (history.length < length) throw expired(runId, fromSeq);

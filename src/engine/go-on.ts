@@ -20,10 +20,10 @@ export async function goOn(host: Host, plan: Plan, run: Run): Promise<Turn | und
   if (!ready || active.some(([, { status }]) => status === "executing")) return undefined;
   try {
     const childPlans = await childPlansOf(host, run, plan);
-    const turn = await checkedTurn(() => takeTurn(host, plan, run, [], new Map(), childPlans));
+    const turn = await checkedTurn(() => takeTurn(host, plan, run, [], new Map(), childPlans, [], { smallOnly: true }));
     return turn.launches.length === 0 && !turn.events.some(waitsForEvent) ? turn : undefined;
   } catch {
-    // What is wrong with the run is the worker's to find out and report; the decision stands.
+    // What is wrong with the run is the worker's to find out and report, and large turns are the worker's to take; the decision stands.
     return undefined;
   }
 }

@@ -12,6 +12,7 @@ import type { InterruptTokens } from "./interrupt-token.ts";
 import type { NodeTypes } from "./node-type.ts";
 import type { Outbound } from "./outbound/guard.ts";
 import type { Plans } from "./plans.ts";
+import type { RunRoom } from "./run-room.ts";
 
 /** What the functions of the engine are given. Built once, where the process is wired. */
 export interface Host {
@@ -36,6 +37,8 @@ export interface Host {
   readonly scrubber: Scrubber;
   /** How large a debug bundle may be. */
   readonly bundles: { readonly maxBytes: number };
+  /** Memory for runs; absent: as much as fits this process. */
+  readonly room?: RunRoom;
   /** How this process calls what somebody else named. */
   readonly outbound: Outbound;
   readonly nowMs: () => number;

@@ -8,7 +8,6 @@ import type { RunSnapshot } from "../protocol/snapshot.ts";
 import type { RunQuery } from "../store/store.ts";
 import { visibleRun } from "./execute.ts";
 import type { Host } from "./host.ts";
-import { sizeOf } from "./run-size.ts";
 import { shownRun } from "./shown-gates.ts";
 
 export async function readSnapshot(
@@ -48,6 +47,9 @@ export function withChildStatuses(snapshot: RunSnapshot, statuses: ReadonlyMap<s
 /** So many runs are read at once, and so many characters of them make a page: one run may be as large as many. */
 const AT_ONCE = 50;
 const PAGE_CHARACTERS = 16_000_000;
+
+/** A page of so many bytes makes room for itself before it is read. */
+const LARGE_PAGE = 1_048_576;
 
 type ListQuery = Omit<RunQuery, "before" | "notBefore">;
 
@@ -104,17 +106,33 @@ async function pageOf(host: Host, visible: Visibility, rest: ListQuery, cursor?:
   for (let before = cursor; ; before = page.at(-1)?.runId) {
     const limit = Math.min(AT_ONCE, rest.limit - page.length);
     const place = before === undefined ? {} : { before };
-    const found = await host.store.listRuns(visible, { ...rest, limit: limit + 1, ...place });
-    for (const run of found.slice(0, limit)) {
-      if (page.length > 0 && characters > PAGE_CHARACTERS) break;
-      page.push(run);
-      characters += sizeOf(run);
-    }
-    const isLast = found.length <= limit && page.at(-1)?.runId === found.at(-1)?.runId;
+    const sizes = await host.store.stateBytes(visible, { ...rest, limit: limit + 1, ...place });
+    const taken = fitting(sizes.slice(0, limit), PAGE_CHARACTERS - characters);
+    const bytes = sum(sizes.slice(0, taken));
+    if (bytes > LARGE_PAGE) await visible.beforeLargeRead?.(bytes);
+    const all = taken === sizes.length;
+    const found = await host.store.listRuns(visible, { ...rest, limit: all ? limit + 1 : taken, ...place });
+    page.push(...found.slice(0, limit));
+    characters += bytes;
+    const isLast = all && found.length <= limit;
     if (isLast || page.length >= rest.limit || characters > PAGE_CHARACTERS) {
       const runs = await Promise.all(page.map((run) => snapshot(host, run)));
       const last = page.at(-1);
       return isLast || last === undefined ? { runs } : { runs, nextCursor: last.runId };
     }
   }
+}
+
+/** How many of the first are within so many bytes; one is, however large. */
+function fitting(sizes: readonly number[], bytesMax: number): number {
+  let bytes = 0;
+  const end = sizes.findIndex((size, index) => {
+    bytes += size;
+    return index > 0 && bytes > bytesMax;
+  });
+  return end < 0 ? sizes.length : end;
+}
+
+function sum(sizes: readonly number[]): number {
+  return sizes.reduce((total, size) => total + size, 0);
 }

@@ -13,9 +13,13 @@ import { hasLine, inLine } from "./in-line.ts";
 import { thrown } from "./node-call.ts";
 import type { Beside, NodeOutcome } from "./node-type.ts";
 import { replayTurn } from "./replay/replay-turn.ts";
+import { RunHold } from "./run-hold.ts";
+import { roomOf } from "./run-room.ts";
 import { checkedTurn } from "./schema-checks.ts";
 import { childPlansOf } from "./start-child.ts";
+import { tooLarge } from "./too-large.ts";
 import { counts, type Finished, type Launch, type Noted, type Turn, takeTurn } from "./turn.ts";
+import { LargeTurn } from "./turning.ts";
 
 interface Attempt {
   readonly attempt: number;
@@ -59,8 +63,11 @@ export class RunExecution {
   #finished: Finished[] = [];
   #notes: Note[] = [];
   #wake: () => void = () => {};
+  readonly #hold: RunHold;
 
-  constructor(host: Host, workerId: string, run: Run) {
+  /** `largeTurn`: the release of the right to take the turn of a large run, where the run was claimed with it. */
+  constructor(host: Host, workerId: string, run: Run, largeTurn?: () => void) {
+    this.#hold = new RunHold(roomOf(host), largeTurn);
     this.#host = host;
     this.#workerId = workerId;
     this.#run = run;
@@ -103,8 +110,13 @@ export class RunExecution {
           plan ??= await this.#host.plans.byHash(this.#run.workflowHash);
           if (this.#stale) await this.#reload();
           if (await this.#turn(plan)) return;
+          this.#hold.endLargeTurn();
           await this.#somethingToDo();
         } catch (error) {
+          if (error instanceof LargeTurn) {
+            await this.#hold.beginLargeTurn();
+            continue;
+          }
           if (!(error instanceof AppError && error.mayRetry)) throw error;
           this.#stale = true;
           await pause(RETRY_MS);
@@ -113,6 +125,7 @@ export class RunExecution {
       if (!this.#superseded) await this.#release();
     } finally {
       this.#leaving = true;
+      this.#hold.release();
       for (const attempt of this.#attempts.values()) attempt.abort.abort();
       this.#refuseNotes(() => true);
     }
@@ -124,10 +137,20 @@ export class RunExecution {
     const finished = [...this.#finished];
     this.#refuseNotes((note) => !counts(before, note));
     const notes = [...this.#notes];
-    const turn = await (isReplay(before)
-      ? replayTurn(this.#host, plan, before)
+    let turn = await (isReplay(before)
+      ? replayTurn(this.#host, plan, before, !this.#hold.mayBeLarge)
       : this.#takeTurn(plan, finished, notes));
-    const letGo = turn.launches.length === 0 && !this.#stillExecuting(turn.run);
+    let letGo = turn.launches.length === 0 && !this.#stillExecuting(turn.run);
+    if (!letGo && !this.#hold.keep(turn.size)) {
+      if (this.#attempts.size === 0) {
+        // The turn is dropped and taken again when there is room to keep the run while its nodes execute.
+        await this.#hold.waitFor(turn.size);
+        this.#stale = true;
+        return false;
+      }
+      turn = tooLarge(this.#host, before, "The run grew while its nodes were executing");
+      letGo = true;
+    }
     if (turn.events.length === 0 && letGo) this.#requireWaiting(turn.run);
     const beside = besideAll(notes);
     if (turn.events.length > 0 || letGo || Object.keys(beside).length > 0) {
@@ -165,7 +188,8 @@ export class RunExecution {
     const executing = new Map([...this.#attempts].map(([nodeId, { attempt }]) => [nodeId, attempt]));
     const deciding = finished.map(({ outcome }) => outcome);
     const childPlans = await childPlansOf(this.#host, run, plan, deciding);
-    return checkedTurn(() => takeTurn(this.#host, plan, run, finished, executing, childPlans, notes, this.#room));
+    const bounds = { smallOnly: !this.#hold.mayBeLarge, ...(this.#room === undefined ? {} : { room: this.#room }) };
+    return checkedTurn(() => takeTurn(this.#host, plan, run, finished, executing, childPlans, notes, bounds));
   }
 
   /** A run that is due although there is nothing to do would be claimed again at once, and for ever. */

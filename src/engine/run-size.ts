@@ -1,11 +1,36 @@
-/** In characters of JSON. Every commit writes the whole run, and what one turn adds is one transaction. */
+/** The largest run by default, in bytes of JSON. Every commit writes the whole run, and what one turn adds is one transaction. */
 export const LARGEST_RUN = 64_000_000;
 
-/** About how many characters of JSON a value makes. */
-export function sizeOf(value: unknown): number {
-  if (typeof value === "string") return value.length;
+/**
+ * About how many bytes of JSON a value makes, escapes included: a text of control characters is six times as long in JSON. Counting ends
+ * once `atMost` is passed, because a small value may name one large part a thousand times.
+ */
+export function sizeOf(value: unknown, atMost = Number.POSITIVE_INFINITY): number {
+  if (typeof value === "string") return textSize(value, atMost);
   if (typeof value !== "object" || value === null) return 8;
   let size = 8;
-  for (const [key, item] of Object.entries(value)) size += key.length + 4 + sizeOf(item);
+  if (Array.isArray(value)) {
+    for (const item of value) {
+      if (size > atMost) return size;
+      size += 5 + sizeOf(item, atMost - size);
+    }
+    return size;
+  }
+  for (const [key, item] of Object.entries(value)) {
+    if (size > atMost) return size;
+    size += key.length + 4 + sizeOf(item, atMost - size);
+  }
+  return size;
+}
+
+function textSize(text: string, atMost: number): number {
+  if (text.length > atMost) return text.length;
+  let size = text.length;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code < 0x20) size += 5;
+    else if (code === 0x22 || code === 0x5c) size += 1;
+    else if (code >= 0x80) size += code < 0x800 ? 1 : 2;
+  }
   return size;
 }

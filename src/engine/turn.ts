@@ -29,6 +29,8 @@ export interface Turn {
   readonly launches: readonly Launch[];
   /** Runs that nodes dispatched; they come to be in the same commit. */
   readonly children: readonly RunWrite[];
+  /** About how many bytes of JSON the run is after the turn. */
+  readonly size: number;
 }
 
 /** What an attempt of an effect node has to say before it ends. */
@@ -48,12 +50,19 @@ export interface Finished {
   readonly events?: readonly EventDraft[];
 }
 
+export interface TurnBounds {
+  /** The turn of a large run throws `LargeTurn`. */
+  readonly smallOnly?: boolean;
+  /** Bounds the runs that the turn starts, after a turn without it was refused. */
+  readonly room?: ChildRoom;
+}
+
 /**
  * Takes a run as far as it goes without waiting: settles what has finished or is due, starts what is ready, and
  * computes pure nodes on the spot. Nothing is written here; the caller commits the events, all or nothing.
  *
  * `executing` names the attempts this process is running; an executing node that is not among them belonged to a
- * worker that is gone, and starts afresh. `room` bounds the runs that the turn starts, after a turn without it was refused.
+ * worker that is gone, and starts afresh.
  */
 export function takeTurn(
   host: Host,
@@ -63,9 +72,9 @@ export function takeTurn(
   executing: ReadonlyMap<string, number>,
   childPlans: ChildPlans = new Map(),
   noted: readonly Noted[] = [],
-  room?: ChildRoom,
+  bounds: TurnBounds = {},
 ): Turn {
-  const turn = new TurnInProgress(host, plan, before, childPlans, room);
+  const turn = new TurnInProgress(host, plan, before, childPlans, bounds);
   turn.note(noted);
   turn.settleFinished(finished);
   turn.endIfOver();
@@ -86,8 +95,8 @@ class TurnInProgress extends Turning implements Turn {
   readonly #childPlans: ChildPlans;
   readonly #room: ChildRoom | undefined;
 
-  constructor(host: Host, plan: Plan, run: Run, childPlans: ChildPlans, room: ChildRoom | undefined) {
-    super(host, plan, run);
+  constructor(host: Host, plan: Plan, run: Run, childPlans: ChildPlans, { smallOnly = false, room }: TurnBounds) {
+    super(host, plan, run, smallOnly);
     this.#childPlans = childPlans;
     this.#room = room;
   }

@@ -14,7 +14,8 @@ import { unhandled } from "./decide/unhandled.ts";
 import { type Host, lackingModel } from "./host.ts";
 import { outcomeOf, versionSource } from "./node-call.ts";
 import { type EffectNodeType, type NodeContext, type NodeOutcome, typeOf } from "./node-type.ts";
-import { LARGEST_RUN, sizeOf } from "./run-size.ts";
+import { roomOf } from "./run-room.ts";
+import { sizeOf } from "./run-size.ts";
 import { sealDrafts } from "./stamp.ts";
 import { interruptsOf } from "./suspension.ts";
 
@@ -28,6 +29,9 @@ export interface Launch {
   readonly pins: EventDraft[];
 }
 
+/** The run is larger, or grew larger, than this turn may make it: the turn is to be taken again where there is room for it. */
+export class LargeTurn extends Error {}
+
 export type Suspending = InterruptRequest & { readonly key: string };
 
 /**
@@ -40,13 +44,22 @@ export abstract class Turning {
   protected readonly host: Host;
   protected readonly plan: Plan;
   readonly #scratch: Scratch = {};
-  /** About how many characters the run holds and this turn has added; known once somebody asked. */
+  readonly #sizeMax: number;
+  /** About how many bytes of JSON the run holds and this turn has added; counted when a node first adds something. */
   #size: number | undefined;
 
-  constructor(host: Host, plan: Plan, run: Run) {
+  /** `smallOnly`: a turn that makes a run larger than small throws `LargeTurn` in place of going on. */
+  constructor(host: Host, plan: Plan, run: Run, smallOnly = false) {
     this.host = host;
     this.plan = plan;
     this.run = run;
+    const room = roomOf(host);
+    this.#sizeMax = smallOnly ? room.smallBytes : room.maxRunBytes;
+  }
+
+  get size(): number {
+    this.#size ??= this.#sizeBefore();
+    return this.#size;
   }
 
   protected abstract launch(launch: Launch): void;
@@ -154,8 +167,9 @@ export abstract class Turning {
   protected settle(node: WorkflowNode, outcome: NodeOutcome, pins: readonly EventDraft[]): void {
     const kept = outcome.type === "dispatch" ? outcome.harvest : outcome;
     if (kept !== undefined && outcome.type !== "failed" && outcome.type !== "sleep") {
-      this.#size = (this.#size ?? this.#sizeBefore()) + sizeOf(kept);
-      if (this.#size > LARGEST_RUN) {
+      this.#size = this.size + sizeOf(kept, this.#sizeMax - this.size);
+      if (this.#size > this.#sizeMax) {
+        if (this.#sizeMax < roomOf(this.host).maxRunBytes) throw new LargeTurn();
         const message = `With what node ${node.id} adds the run would hold more than this host can keep.`;
         this.emit(failRun(this.run, { code: "run_too_large", message }, node.id));
         return;
@@ -179,7 +193,7 @@ export abstract class Turning {
   /** Interrupts stay in the run with what they showed, each time a loop raises them anew. */
   #sizeBefore(): number {
     const { nodes, variables, channels, interrupts } = this.run;
-    return sizeOf([nodes, variables, channels, interrupts]);
+    return sizeOf([nodes, variables, channels, interrupts], this.#sizeMax);
   }
 
   protected emit(drafts: readonly EventDraft[]): void {

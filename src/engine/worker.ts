@@ -6,6 +6,7 @@ import { deadLetter } from "./dead-letter.ts";
 import { FairClaims } from "./fair-claims.ts";
 import type { Hands, Host } from "./host.ts";
 import { RunExecution } from "./run-execution.ts";
+import { roomOf } from "./run-room.ts";
 
 export interface WorkerSettings {
   readonly workerId: string;
@@ -41,6 +42,11 @@ const STEP_MS = 25;
 
 /** The part of a worker that runs of one tenant may hold: slow runs of one must not keep all others from beginning. */
 const TENANT_PART = 3 / 4;
+/** Runs that wait for a large turn are small as long as they wait, and take no place from others; up to so many times the concurrency. */
+const WAITING_PER_PLACE = 4;
+
+/** How long large runs wait at most while there is always a small one. */
+const LARGE_EVERY_MS = 1000;
 
 /** How often a run is tried that cannot be executed, a lease's length apart, before it is recorded as failed. */
 const ATTEMPTS_MAX = 5;
@@ -59,34 +65,48 @@ export function startWorker(host: Host, settings: WorkerSettings): Worker {
   let lookAgain = false;
   /** Work was left in the queue because every hand was taken. */
   let full = false;
+  /** A large run may have been left in the queue because another took its turn. */
+  let largeWait = false;
   let timer: NodeJS.Timeout | undefined;
   let claimed = 0;
   let handedOver = 0;
   let leasesLost = 0;
 
+  const memory = roomOf(host);
   const claims = new FairClaims(host.store);
+  const largeClaims = new FairClaims(host.store);
+  let largeLookMs = Number.NEGATIVE_INFINITY;
   const tenantMax = Math.max(1, Math.ceil(concurrency * TENANT_PART));
   /** Runs in hand or reserved, by tenant. */
   const held = new Map<string, number>();
 
   const inSteps = () => settings.paced === true && claims.isCrowded;
-  const room = () => concurrency - inHand.size - reserved;
-  const roomOf = (tenant: string) => tenantMax - (held.get(tenant) ?? 0);
+  const room = () => {
+    const waiting = Math.min(memory.largeTurnsWaiting, inHand.size, concurrency * WAITING_PER_PLACE);
+    return concurrency - (inHand.size - waiting) - reserved;
+  };
+  const leftFor = (tenant: string) => tenantMax - (held.get(tenant) ?? 0);
   const hold = (tenant: string, more: 1 | -1): void => {
     const now = (held.get(tenant) ?? 0) + more;
     if (now > 0) held.set(tenant, now);
     else held.delete(tenant);
   };
 
+  const claimAt = (nowMs: number) => ({
+    owner: workerId,
+    nowMs,
+    untilMs: nowMs + settings.leaseMs,
+    engineVersion: ENGINE_VERSION,
+  });
+
   /** A claim that fits into the worker and into the part of it that the fullest tenant has left. */
   const claimNext = async (nowMs: number): Promise<Run[]> => {
-    const crowded = new Set([...held.keys()].filter((tenant) => roomOf(tenant) <= 0));
-    const rooms = [...held.keys()].filter((tenant) => !crowded.has(tenant)).map(roomOf);
+    const crowded = new Set([...held.keys()].filter((tenant) => leftFor(tenant) <= 0));
+    const rooms = [...held.keys()].filter((tenant) => !crowded.has(tenant)).map(leftFor);
     const limit = Math.min(room(), inSteps() ? STEP_RUNS : CLAIM_AT_ONCE, tenantMax, ...rooms);
     full = limit <= 0 || crowded.size > 0;
     if (limit <= 0) return [];
-    const untilMs = nowMs + settings.leaseMs;
-    return claims.claim({ owner: workerId, nowMs, untilMs, limit, engineVersion: ENGINE_VERSION }, crowded);
+    return claims.claim({ ...claimAt(nowMs), limit, stateBytes: { upTo: memory.smallBytes } }, crowded);
   };
 
   /** The lease is left to run out: that is the pause before the next attempt. */
@@ -100,8 +120,8 @@ export function startWorker(host: Host, settings: WorkerSettings): Worker {
     await deadLetter(host, workerId, run, attempts);
   };
 
-  const start = (run: Run): Promise<void> => {
-    const execution = new RunExecution(host, workerId, run);
+  const start = (run: Run, largeTurn?: () => void): Promise<void> => {
+    const execution = new RunExecution(host, workerId, run, largeTurn);
     const { tenant } = run.owner;
     inHand.set(run.runId, execution);
     hold(tenant, 1);
@@ -118,21 +138,22 @@ export function startWorker(host: Host, settings: WorkerSettings): Worker {
         if (inHand.get(run.runId) === execution) inHand.delete(run.runId);
         hold(tenant, -1);
         ends.delete(end);
-        if (full) look();
+        if (full || largeWait) look();
       });
     ends.add(end);
     return end;
   };
 
-  const claimedRun = (run: Run): Promise<void> | undefined => {
+  const claimedRun = (run: Run, largeTurn?: () => void): Promise<void> | undefined => {
     const held = inHand.get(run.runId);
     if (held?.goesOn) {
       // This process stood still until its own lease was over; the claim has given it back to the same hands.
+      largeTurn?.();
       held.poke();
       return undefined;
     }
     held?.supersede();
-    return start(run);
+    return start(run, largeTurn);
   };
 
   /** Runs that act on the world take longer than a step; the others have ended by then. */
@@ -143,6 +164,28 @@ export function startWorker(host: Host, settings: WorkerSettings): Worker {
     });
     await Promise.race([Promise.all(begun), late]);
     clearTimeout(timer);
+  };
+
+  /** One large run, if no other takes its turn now: it is not even read before there is room for it. */
+  const claimLarge = async (nowMs: number): Promise<number> => {
+    const largeTurn = memory.largeTurnNow();
+    largeWait = largeTurn === undefined;
+    if (largeTurn === undefined) return 0;
+    largeLookMs = nowMs;
+    try {
+      const claim = { ...claimAt(nowMs), limit: 1, stateBytes: { above: memory.smallBytes } };
+      const [run] = await largeClaims.claim(claim, new Set());
+      if (run === undefined) {
+        largeTurn();
+        return 0;
+      }
+      claimed += 1;
+      claimedRun(run, largeTurn);
+      return 1;
+    } catch (error) {
+      largeTurn();
+      throw error;
+    }
   };
 
   const look = (): void => {
@@ -170,9 +213,11 @@ export function startWorker(host: Host, settings: WorkerSettings): Worker {
         }
         const runs = await claimNext(nowMs);
         claimed += runs.length;
-        const begun = runs.map(claimedRun);
+        const begun = runs.map((run) => claimedRun(run));
         if (inSteps()) await endOfStep(begun);
-        if (runs.length > 0) lookAgain = true;
+        const isLargeDue = room() > 0 && (runs.length === 0 || nowMs - largeLookMs > LARGE_EVERY_MS);
+        const large = isLargeDue ? await claimLarge(nowMs) : 0;
+        if (runs.length + large > 0) lookAgain = true;
       }
     } catch (error) {
       lookAgain = false;
@@ -211,7 +256,7 @@ export function startWorker(host: Host, settings: WorkerSettings): Worker {
 
   return {
     reserve(tenant): Lease | undefined {
-      if (stopping || room() <= 0 || roomOf(tenant) <= 0) return undefined;
+      if (stopping || room() <= 0 || leftFor(tenant) <= 0) return undefined;
       reserved += 1;
       hold(tenant, 1);
       return { owner: workerId, untilMs: host.nowMs() + settings.leaseMs };

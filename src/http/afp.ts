@@ -38,8 +38,10 @@ export function runReviewRoute({ reviewers, home, reviewLimitMs, underWay, apart
     if (fork === "true" && session === undefined && goesOn !== "true") {
       throw new AppError("validation_error", { problem: "fork requires session or continue" });
     }
+    // A function does not travel to another thread; a turn reads no run.
+    const { beforeLargeRead: _, ...caller } = callerOf(context);
     const turn: HostTurn = {
-      caller: callerOf(context),
+      caller,
       agent,
       bytes: bodyBytes,
       goesOn: goesOn === "true",

@@ -4,6 +4,7 @@ import { visibleRun } from "../engine/execute.ts";
 import type { Host } from "../engine/host.ts";
 import { noteDenial } from "../engine/note-denial.ts";
 import { runIdentity } from "../engine/run-identity.ts";
+import { roomOf } from "../engine/run-room.ts";
 import { AppError, type ErrorDetails } from "../protocol/errors.ts";
 import type { Caller } from "../protocol/identity.ts";
 import type { Operation } from "../protocol/operation.ts";
@@ -21,6 +22,7 @@ import { type Body, ClientGone, readArchiveBody, readBody, readRawBody, readText
 import { queryReader } from "./read-query.ts";
 import { Context } from "./request-context.ts";
 import { logRequest } from "./request-log.ts";
+import { RequestRoom } from "./request-room.ts";
 import { fillPath } from "./route-pattern.ts";
 import { type Sending, send, type Written } from "./send.ts";
 import type { TapeRoom } from "./tape-room.ts";
@@ -29,6 +31,7 @@ export interface PipelineDeps extends Pick<HttpDeps, "host" | "log" | "settings"
   readonly limitRate: RateLimit | undefined;
   readonly keyWatch: Pick<KeyWatch, "watch">;
   readonly tapeRoom: TapeRoom;
+  readonly reviewRoom: TapeRoom;
 }
 
 export interface Route {
@@ -57,7 +60,7 @@ const NO_BODY: Body = { value: {}, text: "" };
  * request makes sense (400). What depends on the operation alone is decided here, once.
  */
 export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDetails }: Route): RouteHook {
-  const { host, log, settings, authenticator, authorizer, limitRate, keyWatch, tapeRoom } = deps;
+  const { host, log, settings, authenticator, authorizer, limitRate, keyWatch, tapeRoom, reviewRoom } = deps;
   const { access, alsoNeeds, body, bodyAsRead: bodySchema = body, idempotent, success } = operation;
   const scope: Scope | undefined = access === "public" || access === "authenticated" ? undefined : access;
   const readQuery = operation.query === undefined ? undefined : queryReader(operation.query);
@@ -73,6 +76,7 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
   const looksUpRun =
     operation.looksUpRun !== false && namesRun(operation) && (bodySchema !== undefined || readQuery !== undefined);
   const gate = closedGate(operation, host);
+  const files = operation.takesTape ? tapeRoom : operation.takesReview ? reviewRoom : undefined;
 
   return (request, reply) => {
     void answer(request, reply);
@@ -83,6 +87,7 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
     const requestId = request.id;
     const sending: Sending = { requestId, cacheControl, discardBytes: limits.maxBytes };
     let caller: Caller | undefined;
+    const room = new RequestRoom(roomOf(host));
     const finish = (status: number) => {
       const latencyMs = performance.now() - startedMs;
       stats.observe(status, latencyMs / 1000);
@@ -104,12 +109,14 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
       if (access !== "public") {
         caller = await authenticator.authenticate(request.headers.authorization);
         limitRate?.(caller.keyId);
+        // A stream lasts: it reads page by page, and must not keep room from others.
+        if (!writesItself) caller = { ...caller, beforeLargeRead: room.make };
       }
       if (gate !== undefined) throw gate();
       if (scope !== undefined && caller !== undefined) await authorize(request, caller, scope);
       if (alsoNeeds !== undefined && caller !== undefined) await authorize(request, caller, alsoNeeds);
       const act = () => run(request, reply, caller);
-      const answered = await (operation.takesTape ? tapeRoom.during(request.raw, act) : act());
+      const answered = await (files === undefined ? act() : files.during(request.raw, act));
       if (answered === "hijacked") {
         const { raw } = reply;
         const stop = watchKey(request, caller, () => raw.destroy());
@@ -118,8 +125,10 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
         return;
       }
       send(reply.raw, answered, sending);
+      room.releaseAfter(reply.raw);
       finish(answered.status);
     } catch (error) {
+      room.release();
       const answered = refusal(error, requestId);
       if (answered === undefined) return;
       // A handler that writes to the socket itself may fail halfway: then there is no taking back.

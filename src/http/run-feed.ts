@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { AppError } from "../protocol/errors.ts";
 import { endsRun } from "../protocol/events.ts";
+import { endsLog } from "../store/large-rows.ts";
 import type { Store, StoredEvent } from "../store/store.ts";
 import { EventChunk, splitEvents } from "./event-chunk.ts";
 import type { RunFold } from "./run-fold.ts";
@@ -79,7 +80,7 @@ export class RunFeed {
         this.#told = false;
         const events = await this.#store.readEvents(this.runId, this.#next, PAGE_ROWS);
         this.#deliver(events);
-        if (events.length < PAGE_ROWS) continue;
+        if (endsLog(events, PAGE_ROWS)) continue;
         this.#told = true;
         // Pages may hold little that anybody is shown; the sockets and everybody else get their turn in between.
         await nextTurn();

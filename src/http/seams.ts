@@ -9,6 +9,7 @@ import { AppError } from "../protocol/errors.ts";
 import type { RunEventDoc } from "../protocol/events.ts";
 import type { Caller } from "../protocol/identity.ts";
 import { EVERY_SCOPE } from "../protocol/scopes.ts";
+import { endsLog } from "../store/large-rows.ts";
 import { callerOf, type Handler } from "./handler.ts";
 
 // What the conformance suite looks through. Every seam goes through the functions that the real routes use, as the
@@ -43,7 +44,7 @@ async function matchingEvents(host: Host, runId: string, filter: EventFilter): P
   for (let from = 0; ; ) {
     const page = await host.store.readEvents(runId, from, PAGE);
     for (const { body } of page) if (wanted.length === 0 || matches(body, filter, wanted)) bodies.push(body);
-    if (page.length < PAGE) return bodies;
+    if (endsLog(page, PAGE)) return bodies;
     from += page.length;
   }
 }

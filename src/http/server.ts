@@ -23,7 +23,7 @@ import { fastifyPattern } from "./route-pattern.ts";
 import { BODY_DETAILS, handlers } from "./routes.ts";
 import { type Sending, send, type Written } from "./send.ts";
 import { type SystemRoute, systemRoutes } from "./system-routes.ts";
-import { TapeRoom } from "./tape-room.ts";
+import { reviewRoom, TapeRoom } from "./tape-room.ts";
 
 /** Nothing that a path names is longer than a token. */
 const MAX_PARAM_LENGTH = MAX_TOKEN_LENGTH;
@@ -99,7 +99,13 @@ export function buildServer(deps: HttpDeps): FastifyInstance {
     const getMetrics = metricsRoute({ store, routes: stats, openStreams: () => events.openStreams(), samples });
     const handlerOf = handlers(deps, getMetrics);
     const limitRate = rateLimit(settings.rateLimit, host.nowMs);
-    const pipelineDeps: PipelineDeps = { ...deps, limitRate, keyWatch, tapeRoom: new TapeRoom(settings) };
+    const pipelineDeps: PipelineDeps = {
+      ...deps,
+      limitRate,
+      keyWatch,
+      tapeRoom: new TapeRoom(settings),
+      reviewRoom: reviewRoom(settings),
+    };
     for (const [id, operation] of Object.entries(OPERATIONS) as [OperationId, Operation][]) {
       const { method, path } = operation;
       const bodyDetails = BODY_DETAILS[id];

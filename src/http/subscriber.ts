@@ -5,6 +5,7 @@ import { AppError } from "../protocol/errors.ts";
 import { endsRun } from "../protocol/events.ts";
 import type { Visibility } from "../protocol/identity.ts";
 import { isTerminal } from "../protocol/run-status.ts";
+import { endsLog } from "../store/large-rows.ts";
 import { EventBatch } from "./event-batch.ts";
 import { EventChunk, splitEvents } from "./event-chunk.ts";
 import type { RunFeed } from "./run-feed.ts";
@@ -180,7 +181,7 @@ export class Subscriber {
     }
     if (this.#state !== "reading") return false;
     this.#rows = Math.min(ROWS_MAX, asked * 2);
-    if (events.length === asked) {
+    if (!endsLog(events, asked)) {
       // A log of which this mode shows little is long to read and never fills the socket; others get their turn.
       await nextTurn();
     } else if (this.#feed.join(this, this.#position, fold)) {

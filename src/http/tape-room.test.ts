@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { TapeRoom } from "./tape-room.ts";
+import { reviewRoom, TapeRoom } from "./tape-room.ts";
 
 const MAX = 1000;
 const ORDINARY = 10;
@@ -49,5 +49,28 @@ describe("room for whole files", () => {
     await expect(room.during(request(ORDINARY), async () => "in")).resolves.toBe("in");
     for (const one of large) one.leave();
     await Promise.all(large.map(({ left }) => left));
+  });
+});
+
+describe("room for reviews", () => {
+  const settings = { maxReviewBytes: 16, maxTapeBytes: 64, maxRequestBodyBytes: 1 };
+
+  test("is as much as tapes have, and less where the heap is small, but always enough for one", async () => {
+    const admitted = (heapBytes: number) => {
+      const room = reviewRoom(settings, heapBytes);
+      const visitors = Array.from({ length: 20 }, () => visitor(room, 16));
+      return Promise.all(
+        visitors.map(({ leave, left }) => {
+          setImmediate(leave);
+          return left.then(
+            () => 1,
+            () => 0,
+          );
+        }),
+      ).then((counts) => counts.filter((count) => count === 1).length);
+    };
+    expect(await admitted(1_000_000)).toBe(8);
+    expect(await admitted(32 * 48)).toBe(3);
+    expect(await admitted(32)).toBe(1);
   });
 });

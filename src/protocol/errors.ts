@@ -206,6 +206,12 @@ export const ERRORS = {
     status: 410,
     message: "Run {sourceRunId} was deleted, or its time is over: nothing can be forked from it any more.",
   },
+  run_too_large: {
+    status: 413,
+    message:
+      "The log of run {runId} up to there takes {bytes} bytes, and this host takes {limitBytes} in hand. Fork at an earlier " +
+      "sequence, or give the host more memory (--max-run-bytes).",
+  },
   payload_too_large: { status: 413, message: "The body is larger than {limitBytes} bytes." },
   tape_too_long: { status: 413, message: "The tape is longer than a run can be: {problem}. Nothing was stored." },
   unsupported_media_type: { status: 415, message: "Send the body as application/json." },

@@ -11,6 +11,7 @@ const FORK_ERRORS: readonly ErrorCode[] = [
   "engine_version_mismatch",
   "mock_provider_forbidden",
   "fork_point_invalid",
+  "run_too_large",
   "fork_source_expired",
   "run_read_only",
   "tenant_run_limit",

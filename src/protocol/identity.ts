@@ -19,9 +19,7 @@ export type PrincipalKind = (typeof PRINCIPAL_KINDS)[number];
  * The authenticated caller of a request. `workspace` is set when the key is bound to one: then only that
  * workspace's rows are visible.
  */
-export interface Caller {
-  readonly tenant: string;
-  readonly workspace?: string;
+export interface Caller extends Visibility {
   readonly principal: string;
   readonly kind: PrincipalKind;
   readonly keyId: string;
@@ -39,4 +37,6 @@ export const OPERATOR_KEY_ID = "command-line";
 export interface Visibility {
   readonly tenant: string;
   readonly workspace?: string;
+  /** Makes room for a large run before it is read, or refuses; absent where the reader is bounded in another way. */
+  readonly beforeLargeRead?: (bytes: number) => Promise<void>;
 }

@@ -16,6 +16,7 @@ import { grounds } from "../testing/store-contract/grounds.ts";
 import { idempotency } from "../testing/store-contract/idempotency.ts";
 import { interrupts } from "../testing/store-contract/interrupts.ts";
 import { keys } from "../testing/store-contract/keys.ts";
+import { largeRows } from "../testing/store-contract/large-rows.ts";
 import { lifetime } from "../testing/store-contract/lifetime.ts";
 import { outboxes } from "../testing/store-contract/outbox.ts";
 import { queue } from "../testing/store-contract/queue.ts";
@@ -70,6 +71,7 @@ export function storeContract(name: string, open: () => Promise<Opened>): void {
 const CHAPTERS = [
   appending,
   units,
+  largeRows,
   queue,
   runCounts,
   idempotency,

@@ -215,10 +215,17 @@ export const NO_CHANGE: Change = {
 export interface RunReads {
   /** The folded run, or undefined when there is none that the caller may see. */
   readRun(visible: Visibility, runId: string): Promise<Run | undefined>;
-  /** Ascending by sequence, `sequence >= fromSequence`, at most `limit`. Unscoped: callers look the run up first. */
-  readEvents(runId: string, fromSequence: number, limit: number): Promise<StoredEvent[]>;
+  /**
+   * Ascending by sequence, `sequence >= fromSequence`, at most `limit`; fewer, and `cut`, where events are large. Unscoped: callers look
+   * the run up first.
+   */
+  readEvents(runId: string, fromSequence: number, limit: number): Promise<EventPage>;
+  /** How many bytes the events with a sequence below `toSequence` take, without reading them. */
+  logBytes(runId: string, toSequence: number): Promise<number>;
   /** Newest first. `before` is the id of the last run of the page before. */
   listRuns(visible: Visibility, query: RunQuery): Promise<Run[]>;
+  /** The bytes of the states that `listRuns` would return for the same query, without reading them. */
+  stateBytes(visible: Visibility, query: RunQuery): Promise<number[]>;
   /**
    * The id of the run after `limit` others that the query finds without `agentId` and `tag`, which no index holds; undefined
    * when there are not so many.
@@ -240,6 +247,11 @@ export interface CountedRuns {
   readonly active: Readonly<Record<string, number>>;
   /** Runs that were started below a root, by root. */
   readonly descendants: Readonly<Record<string, number>>;
+}
+
+/** A page of a log; `cut` when it ended for its size and not for the end of the log. */
+export interface EventPage extends ReadonlyArray<StoredEvent> {
+  readonly cut?: true;
 }
 
 export interface StoredEvent {
@@ -302,6 +314,8 @@ export interface WorkQueue {
 }
 
 export interface Claim {
+  /** Only runs whose stored state is so large, in bytes; it is known before anything of the state is read. */
+  readonly stateBytes?: { readonly above?: number; readonly upTo?: number };
   readonly owner: string;
   readonly nowMs: number;
   readonly untilMs: number;

@@ -37,6 +37,7 @@ export function hostAfter(source: readonly RunEvent[], nodeTypes: NodeTypes = NO
     runtimeCapabilities: new Set(),
     gates: { eventRetentionMs: 86_400_000 },
     store: {
+      logBytes: async () => 0,
       readEvents: async (_: string, from: number, limit: number) => source.slice(from, from + limit).map(stored),
     },
     nowMs,

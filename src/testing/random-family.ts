@@ -51,6 +51,7 @@ export class RandomFamily {
       gates: { eventRetentionMs: 1000 },
       store: {
         readRun: async (_: unknown, runId: string) => this.logs.get(runId)?.run,
+        logBytes: async () => 0,
         readEvents: async (runId: string, from: number, limit: number) =>
           (this.logs.get(runId)?.events ?? []).slice(from, from + limit).map(stored),
       },

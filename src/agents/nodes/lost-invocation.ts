@@ -1,5 +1,6 @@
 import type { EffectContext } from "../../engine/node-type.ts";
 import type { EventDraft, RunEventDoc } from "../../protocol/events.ts";
+import { endsLog } from "../../store/large-rows.ts";
 import type { Store } from "../../store/store.ts";
 
 const PAGE = 500;
@@ -26,7 +27,7 @@ export async function closeLost(
       else if (type === "agent.invocation.completed") open.delete(invocationId);
       else speaking = isLast === false;
     }
-    if (page.length < PAGE) break;
+    if (endsLog(page, PAGE)) break;
     from += page.length;
   }
   const nodeId = node.id;

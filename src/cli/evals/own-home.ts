@@ -28,6 +28,7 @@ import { readSuite } from "../../evals/suite/suite-store.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { Caller } from "../../protocol/identity.ts";
 import { isTerminal } from "../../protocol/run-status.ts";
+import { endsLog } from "../../store/large-rows.ts";
 import type { Store } from "../../store/store.ts";
 import { ownEnvironment } from "../config.ts";
 import type { Io } from "../io.ts";
@@ -223,7 +224,7 @@ async function untilEnded(host: Host, worker: Worker, caller: Caller, runId: str
       const page = await host.store.readEvents(runId, from, 1000);
       from += page.length;
       scored += page.filter(({ type }) => type === "eval.scored").length;
-      if (page.length < 1000) break;
+      if (endsLog(page, 1000)) break;
     }
     told?.(scored);
   };

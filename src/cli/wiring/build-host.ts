@@ -1,4 +1,5 @@
 import { type GateSettings, type Host, idSource } from "../../engine/host.ts";
+import { withLargeCommitsInTurn } from "../../engine/large-commits.ts";
 import type { NodeType, NodeTypes } from "../../engine/node-type.ts";
 import { NODE_TYPES, servedTypes } from "../../engine/nodes/all.ts";
 import { planless } from "../../engine/nodes/decision-source.ts";
@@ -7,6 +8,7 @@ import { sideEffect } from "../../engine/nodes/side-effect.ts";
 import { supervisor } from "../../engine/nodes/supervisor.ts";
 import { systemResolve } from "../../engine/outbound/guard.ts";
 import { plansOf } from "../../engine/plans.ts";
+import { defaultRoom, RunRoom } from "../../engine/run-room.ts";
 import { steadyClock } from "../../engine/steady-clock.ts";
 import { withOutbox } from "../../engine/webhooks/outbox.ts";
 import { gateEvidenceOn } from "../../evals/evidence/gate-evidence.ts";
@@ -58,7 +60,9 @@ export async function buildHost(
   const capabilities = capabilitiesOf(config);
   const { maxNodeExecutions, maxRunDurationMs, maxActiveRuns, maxDescendants } = config;
   const effects = { retentionMs: config.effectRetentionSeconds * 1000 };
-  const needs = { store: withOutbox(store, { nowMs, newId, capabilities }), scrubber, nowMs, newId, effects };
+  const room = roomFor(config);
+  const inTurn = withLargeCommitsInTurn(store, room);
+  const needs = { store: withOutbox(inTurn, { nowMs, newId, capabilities }), scrubber, nowMs, newId, effects };
   const asking = services ?? agentServices(store, config, scrubber);
   const agentNodes = agentNodeTypes(needs, asking, capabilities.has("agents"));
   const host: Host = {
@@ -72,6 +76,7 @@ export async function buildHost(
     tokens: await tokensFor(store, config, nowMs),
     gates: gatesOf(config),
     bundles: { maxBytes: config.bundleMaxBytes },
+    room,
     outbound: {
       allowPrivate: config.allowPrivateWebhooks,
       resolve: systemResolve,
@@ -94,6 +99,14 @@ function nodeTypesOf(
   // A type given later replaces an earlier one of the same id: the supervisor that asks agents wins.
   const all = [...NODE_TYPES.values(), ...seams, ...agentNodes];
   return servedTypes(all, capabilities);
+}
+
+function roomFor({ maxRunBytes, maxBytesInHand }: Config): RunRoom {
+  const fits = defaultRoom();
+  return new RunRoom({
+    maxRunBytes: maxRunBytes === 0 ? fits.maxRunBytes : maxRunBytes,
+    maxBytesInHand: maxBytesInHand === 0 ? fits.maxBytesInHand : maxBytesInHand,
+  });
 }
 
 function gatesOf(config: Config): GateSettings {

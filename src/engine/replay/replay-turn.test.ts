@@ -187,7 +187,10 @@ describe("a replay", () => {
 
   test("of a run that is no longer there ends, for there is nothing to go by", async () => {
     const source = simulate(workflow({ nodes: { a: "core.noop" } })).go();
-    const host = { ...hostAfter(source.events), store: { readEvents: async () => [] } } as never;
+    const host = {
+      ...hostAfter(source.events),
+      store: { logBytes: async () => 0, readEvents: async () => [] },
+    } as never;
     const { run } = await replayed(host, source.plan, source.events, 0);
     expect(run).toMatchObject({ status: "failed", error: { code: "replay_source_missing" } });
   });

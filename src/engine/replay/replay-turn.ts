@@ -10,10 +10,12 @@ import { nextSteps } from "../decide/next-step.ts";
 import type { Plan } from "../decide/plan.ts";
 import type { Dispatching } from "../decide/settle-node.ts";
 import type { Host } from "../host.ts";
+import { roomOf } from "../run-room.ts";
 import { checkedInPieces, type Piece } from "../schema-checks.ts";
 import { readLog } from "../stored-log.ts";
+import { tooLarge } from "../too-large.ts";
 import type { Turn } from "../turn.ts";
-import { type Suspending, Turning } from "../turning.ts";
+import { LargeTurn, type Suspending, Turning } from "../turning.ts";
 import { divergenceOf, inRecordedWords } from "./divergence.ts";
 import { SourceRecord } from "./source-record.ts";
 import { StepBatches } from "./step-batches.ts";
@@ -22,16 +24,20 @@ import { StepBatches } from "./step-batches.ts";
  * Executes a replay from where it is to its end, in one go: it waits for nobody, so there is nothing to come back for.
  * Pure nodes are computed again; whatever came from outside is taken from the log of the source.
  */
-export async function replayTurn(host: Host, plan: Plan, before: Run): Promise<Turn> {
+export async function replayTurn(host: Host, plan: Plan, before: Run, smallOnly = false): Promise<Turn> {
   const from = before.forkedFrom;
   if (from === undefined) throw new Error(`run ${before.runId} is not a replay`);
+  const room = roomOf(host);
+  const bytes = await host.store.logBytes(from.runId, from.sourceVersion);
+  if (smallOnly && bytes > room.smallBytes) throw new LargeTurn();
+  if (bytes > room.maxLogBytes) return tooLarge(host, before, `The log of run ${from.runId} is ${bytes} bytes`);
   const events = await readLog(host.store, from.runId, from.sourceVersion);
   const record = () => new SourceRecord(from.runId, events, before.version);
   return checkedInPieces(async (piece) => {
     const newTurn = () => new ReplayTurn(host, plan, before, from, record(), piece);
     const turn = (await beyondCancellation(newTurn())) ?? newTurn();
     await turn.go();
-    return { run: turn.run, events: turn.events, launches: [], children: [] };
+    return { run: turn.run, events: turn.events, launches: [], children: [], size: turn.size };
   });
 }
 

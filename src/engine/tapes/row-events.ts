@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { isRecorded } from "../../protocol/tape-api.ts";
 import type { TAPE_EVENTS } from "../../protocol/tape-events.ts";
+import { endsLog } from "../../store/large-rows.ts";
 import type { Store, StoredEvent } from "../../store/store.ts";
 import type { TargetEvent } from "../decide/annotate.ts";
 import type { RunIdentity } from "../run-identity.ts";
@@ -67,7 +68,7 @@ export class RowEvents {
         const number = this.#number(event, doc);
         if (number !== undefined) yield [number, doc];
       }
-      if (events.length < PAGE) return;
+      if (endsLog(events, PAGE)) return;
       from = (events.at(-1) as StoredEvent).sequence + 1;
       await nextTurn();
     }

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { endsLog } from "../../store/large-rows.ts";
 import type { Store, StoredEvent } from "../../store/store.ts";
 
 /** Where the score of a task is in the log of its evaluation. */
@@ -16,7 +17,7 @@ export async function scoredEvents(store: Pick<Store, "readEvents">, runId: stri
   for (let from = 0; ; ) {
     const page = await store.readEvents(runId, from, PAGE);
     for (const event of page) if (event.type === "eval.scored") found.push(scoredIn(event));
-    if (page.length < PAGE) return found;
+    if (endsLog(page, PAGE)) return found;
     from = (page.at(-1) as StoredEvent).sequence + 1;
     await nextTurn();
   }

@@ -3,6 +3,7 @@ import type { EffectContext, EffectNodeType, NodeOutcome } from "../../engine/no
 import type { EventDraft } from "../../protocol/events.ts";
 import type { Run } from "../../protocol/run.ts";
 import { parse, Type } from "../../protocol/schema.ts";
+import { endsLog } from "../../store/large-rows.ts";
 import type { Store } from "../../store/store.ts";
 import { tasksOfModes } from "../score/tasks-of-modes.ts";
 import { asBegun } from "./as-begun.ts";
@@ -61,7 +62,7 @@ async function hasBegun(store: Store, { runId }: Run): Promise<boolean> {
   for (let from = 0; ; ) {
     const page = await store.readEvents(runId, from, 50);
     if (page.some(({ type }) => type === "eval.started")) return true;
-    if (page.length < 50) return false;
+    if (endsLog(page, 50)) return false;
     from += page.length;
   }
 }

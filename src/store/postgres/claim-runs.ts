@@ -8,25 +8,30 @@ import type { Claim } from "../store.ts";
 const CLAIM = `with due as materialized (
     select run_id from runs
     where wake_at <= $1 and (lease_until is null or lease_until <= $1) and engine_version <= $2
+      and octet_length(state) > $6 and octet_length(state) <= $7
     order by wake_at limit $3 for update skip locked
   )
   update runs set lease_owner = $4, lease_until = $5 from due where runs.run_id = due.run_id
   returning runs.wake_at, runs.state`;
 
 const CLAIM_AMONG = `with due as materialized (
-    select found.run_id from unnest($6::text[]) as given(tenant) cross join lateral (
+    select found.run_id from unnest($8::text[]) as given(tenant) cross join lateral (
       select run_id from runs
       where runs.tenant = given.tenant and wake_at <= $1 and (lease_until is null or lease_until <= $1)
-        and engine_version <= $2
+        and engine_version <= $2 and octet_length(state) > $6 and octet_length(state) <= $7
       order by wake_at limit $3 for update skip locked
     ) as found
   )
   update runs set lease_owner = $4, lease_until = $5 from due where runs.run_id = due.run_id
   returning runs.wake_at, runs.state`;
 
+/** No value of PostgreSQL is larger. */
+const MAX_TEXT_BYTES = 2 ** 30;
+
 export async function claimRuns(pool: Pool, claim: Claim): Promise<Run[]> {
-  const { owner, nowMs, untilMs, limit, engineVersion, among } = claim;
-  const values = [nowMs, engineVersion, among?.share ?? limit, owner, untilMs];
+  const { owner, nowMs, untilMs, limit, engineVersion, among, stateBytes = {} } = claim;
+  const { above = 0, upTo = MAX_TEXT_BYTES } = stateBytes;
+  const values = [nowMs, engineVersion, among?.share ?? limit, owner, untilMs, above, upTo];
   const { rows } = await pool.query<{ wake_at: number; state: string }>(
     among === undefined ? CLAIM : CLAIM_AMONG,
     among === undefined ? values : [...values, [...among.tenants]],

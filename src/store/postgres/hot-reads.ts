@@ -2,6 +2,7 @@ import type { Pool } from "pg";
 import type { Visibility } from "../../protocol/identity.ts";
 import type { Run } from "../../protocol/run.ts";
 import type { AnnotationPlace, AnnotationRecord, EventPlace } from "../judgments.ts";
+import { eventPage, fittingEvents, LARGE_EVENT_BYTES, LARGE_STATE_BYTES } from "../large-rows.ts";
 import { FIRST_PLACE, toAnnotation } from "../sql/annotation-rows.ts";
 import { beginningOf, toEventPlace } from "../sql/event-place.ts";
 import type { AnnotationsTable } from "../sql/judgment-tables.ts";
@@ -14,33 +15,55 @@ import {
   toStoredEvent,
 } from "../sql/rows.ts";
 import type { RunEventsTable } from "../sql/tables.ts";
-import type { IdempotencyKey, IdempotencyRecord, KeyRecord, StoredEvent } from "../store.ts";
+import type { EventPage, IdempotencyKey, IdempotencyRecord, KeyRecord } from "../store.ts";
 
 /**
  * The reads that requests and streams make all the time, as statements which each connection parses and plans once.
  * They answer as their namesakes in `store/sql` do.
  */
 
-const READ_RUN = "select state from runs where run_id = $1 and tenant = $2 and ($3::text is null or workspace = $3)";
+const READ_RUN = `select octet_length(state) as bytes,
+    case when octet_length(state) <= ${LARGE_STATE_BYTES} then state end as state
+  from runs where run_id = $1 and tenant = $2 and ($3::text is null or workspace = $3)`;
+const READ_LARGE_RUN = "select state from runs where run_id = $1 and tenant = $2";
 
 export async function readRun(pool: Pool, visible: Visibility, runId: string): Promise<Run | undefined> {
   const values = [runId, visible.tenant, visible.workspace ?? null];
-  const { rows } = await pool.query<{ state: string }>({ name: "read run", text: READ_RUN, values });
-  return rows[0] && toRun(rows[0]);
+  type Row = { readonly bytes: number; readonly state: string | null };
+  const { rows } = await pool.query<Row>({ name: "read run", text: READ_RUN, values });
+  const found = rows[0];
+  if (found === undefined) return undefined;
+  if (found.state !== null) return toRun({ state: found.state });
+  await visible.beforeLargeRead?.(found.bytes);
+  const large = { name: "read large run", text: READ_LARGE_RUN, values: [runId, visible.tenant] };
+  const { rows: whole } = await pool.query<{ state: string }>(large);
+  return whole[0] && toRun(whole[0]);
 }
 
-const READ_EVENTS = `select sequence, type, body, sealed from run_events
-  where run_id = $1 and sequence >= $2 order by sequence limit $3`;
+const EVENT_BYTES = "(octet_length(body) + coalesce(octet_length(sealed), 0))";
+const READ_EVENTS = `select sequence, type, ${EVENT_BYTES} as bytes,
+    case when ${EVENT_BYTES} <= ${LARGE_EVENT_BYTES} then body end as body,
+    case when ${EVENT_BYTES} <= ${LARGE_EVENT_BYTES} then sealed end as sealed
+  from run_events where run_id = $1 and sequence >= $2 order by sequence limit $3`;
+const READ_LARGE_EVENTS = `select sequence, type, body, sealed from run_events
+  where run_id = $1 and sequence = any($2) order by sequence`;
 
-export async function readEvents(
-  pool: Pool,
-  runId: string,
-  fromSequence: number,
-  limit: number,
-): Promise<StoredEvent[]> {
+type SizedEvent = Omit<RunEventsTable, "body"> & { readonly bytes: number; readonly body: string | null };
+
+export async function readEvents(pool: Pool, runId: string, fromSequence: number, limit: number): Promise<EventPage> {
   const values = [runId, fromSequence, limit];
-  const { rows } = await pool.query<RunEventsTable>({ name: "read events", text: READ_EVENTS, values });
-  return rows.map(toStoredEvent);
+  const { rows } = await pool.query<SizedEvent>({ name: "read events", text: READ_EVENTS, values });
+  const fitting = fittingEvents(rows);
+  const cut = fitting.length < rows.length;
+  const large = fitting.filter(({ body }) => body === null).map(({ sequence }) => sequence);
+  if (large.length === 0) return eventPage((fitting as readonly RunEventsTable[]).map(toStoredEvent), cut);
+  const query = { name: "read large events", text: READ_LARGE_EVENTS, values: [runId, large] };
+  const whole = new Map((await pool.query<RunEventsTable>(query)).rows.map((row) => [row.sequence, row]));
+  const page = fitting.flatMap((row) => {
+    const one = row.body === null ? whole.get(row.sequence) : (row as RunEventsTable);
+    return one === undefined ? [] : [toStoredEvent(one)];
+  });
+  return eventPage(page, cut);
 }
 
 const FIND_EVENT = `select sequence, type, body from run_events

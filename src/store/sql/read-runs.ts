@@ -33,6 +33,16 @@ export async function readEvents(
   return rows.map(toStoredEvent);
 }
 
+export async function logBytes(db: Kysely<Tables>, runId: string, toSequence: number): Promise<number> {
+  const row = await db
+    .selectFrom("run_events")
+    .select(sql<number | string | null>`sum(octet_length(body) + coalesce(octet_length(sealed), 0))`.as("bytes"))
+    .where("run_id", "=", runId)
+    .where("sequence", "<", toSequence)
+    .executeTakeFirst();
+  return Number(row?.bytes ?? 0);
+}
+
 export async function findEvent(db: Kysely<Tables>, runId: string, eventId: string): Promise<EventPlace | undefined> {
   const beginning = beginningOf(eventId);
   const row = await db
@@ -46,14 +56,20 @@ export async function findEvent(db: Kysely<Tables>, runId: string, eventId: stri
 }
 
 export async function listRuns(db: Kysely<Tables>, visible: Visibility, query: RunQuery): Promise<Run[]> {
+  return (await runsFound(db, visible, query).select("state").execute()).map(toRun);
+}
+
+export async function stateBytes(db: Kysely<Tables>, visible: Visibility, query: RunQuery): Promise<number[]> {
+  const bytes = sql<number>`octet_length(state)`.as("bytes");
+  return (await runsFound(db, visible, query).select(bytes).execute()).map((row) => row.bytes);
+}
+
+function runsFound(db: Kysely<Tables>, visible: Visibility, query: RunQuery) {
   const { agentId, tag, limit } = query;
-  const rows = await runsInOrder(db, visible, query)
-    .select("state")
+  return runsInOrder(db, visible, query)
     .$if(agentId !== undefined, (runs) => runs.where(holdsAgent(sql`agent_id`, agentId ?? "")))
     .$if(tag !== undefined, (runs) => runs.where(hasTag(db, tag ?? "")))
-    .limit(limit)
-    .execute();
-  return rows.map(toRun);
+    .limit(limit);
 }
 
 export async function runIdBeyond(

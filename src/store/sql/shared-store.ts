@@ -38,7 +38,9 @@ export function sharedStore(read: Kysely<Tables>, write: Kysely<Tables>): Shared
   return {
     readRun: (visible, runId) => runs.readRun(read, visible, runId),
     readEvents: (runId, fromSequence, limit) => runs.readEvents(read, runId, fromSequence, limit),
+    logBytes: (runId, toSequence) => runs.logBytes(read, runId, toSequence),
     listRuns: (visible, query) => runs.listRuns(read, visible, query),
+    stateBytes: (visible, query) => runs.stateBytes(read, visible, query),
     runIdBeyond: (visible, query) => runs.runIdBeyond(read, visible, query),
     allRunIds: (after, limit) => runs.allRunIds(read, after, limit),
     runRow: (runId) => runs.runRow(read, runId),

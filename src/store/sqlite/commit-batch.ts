@@ -125,13 +125,14 @@ export class BatchCommitter {
     return changes;
   }
 
-  #claim({ owner, nowMs, untilMs, limit, engineVersion, among }: Claim): string[] {
+  #claim({ owner, nowMs, untilMs, limit, engineVersion, among, stateBytes = {} }: Claim): string[] {
     const { claimRuns, claimRunsOf } = this.#statements;
+    const { above = 0, upTo = Number.MAX_SAFE_INTEGER } = stateBytes;
     const found =
       among === undefined
-        ? claimRuns.all(owner, untilMs, nowMs, nowMs, engineVersion, limit)
+        ? claimRuns.all(owner, untilMs, nowMs, nowMs, engineVersion, above, upTo, limit)
         : among.tenants.flatMap((tenant) =>
-            claimRunsOf.all(owner, untilMs, tenant, nowMs, nowMs, engineVersion, among.share),
+            claimRunsOf.all(owner, untilMs, tenant, nowMs, nowMs, engineVersion, above, upTo, among.share),
           );
     return (found as { wake_at: number; state: string }[])
       .sort((a, b) => a.wake_at - b.wake_at)

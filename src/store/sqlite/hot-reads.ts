@@ -1,3 +1,4 @@
+import { eventPage, fittingEvents, LARGE_EVENT_BYTES, LARGE_STATE_BYTES } from "../large-rows.ts";
 import { FIRST_PLACE, toAnnotation } from "../sql/annotation-rows.ts";
 import { beginningOf, toEventPlace } from "../sql/event-place.ts";
 import type { AnnotationsTable } from "../sql/judgment-tables.ts";
@@ -19,15 +20,32 @@ export type HotReads = Pick<
   "readRun" | "readEvents" | "findEvent" | "annotationsOfRun" | "readIdempotency" | "findKey"
 >;
 
+interface SizedState {
+  readonly bytes: number;
+  /** Null where it is large. */
+  readonly state: string | null;
+}
+
+type SizedEvent = Omit<RunEventsTable, "body"> & { readonly bytes: number; readonly body: string | null };
+
 /**
  * The reads that requests make again and again, as prepared statements: building and compiling the same query with
  * Kysely costs several times what running it does. `sql/` has the same reads for PostgreSQL.
  */
 export function hotReads(db: SqliteDatabase): HotReads {
-  const runOfTenant = db.prepare("select state from runs where run_id = ? and tenant = ?");
-  const runOfWorkspace = db.prepare("select state from runs where run_id = ? and tenant = ? and workspace = ?");
+  const small = `octet_length(state) as bytes, case when octet_length(state) <= ${LARGE_STATE_BYTES} then state end as state`;
+  const runOfTenant = db.prepare(`select ${small} from runs where run_id = ? and tenant = ?`);
+  const runOfWorkspace = db.prepare(`select ${small} from runs where run_id = ? and tenant = ? and workspace = ?`);
+  const largeRun = db.prepare("select state from runs where run_id = ? and tenant = ?");
+  const size = "octet_length(body) + coalesce(octet_length(sealed), 0)";
   const events = db.prepare(
-    "select sequence, type, body, sealed from run_events where run_id = ? and sequence >= ? order by sequence limit ?",
+    `select sequence, type, ${size} as bytes,
+    case when ${size} <= ${LARGE_EVENT_BYTES} then body end as body,
+    case when ${size} <= ${LARGE_EVENT_BYTES} then sealed end as sealed
+    from run_events where run_id = ? and sequence >= ? order by sequence limit ?`,
+  );
+  const largeEvent = db.prepare(
+    "select sequence, type, body, sealed from run_events where run_id = ? and sequence = ?",
   );
   const event = db.prepare(
     "select sequence, type, body from run_events where run_id = ? and substr(body, 1, ?) = ? limit 1",
@@ -48,15 +66,32 @@ export function hotReads(db: SqliteDatabase): HotReads {
     where api_keys.hash = ?`,
   );
 
+  const sizedRun = reading((runId: string, tenant: string, workspace: string | undefined) => {
+    const row = workspace === undefined ? runOfTenant.get(runId, tenant) : runOfWorkspace.get(runId, tenant, workspace);
+    return row as SizedState | undefined;
+  });
+  const readLarge = reading((runId: string, tenant: string) => {
+    const row = largeRun.get(runId, tenant);
+    return row === undefined ? undefined : toRun(row as { state: string });
+  });
+
   return {
-    readRun: reading(({ tenant, workspace }, runId) => {
-      const row =
-        workspace === undefined ? runOfTenant.get(runId, tenant) : runOfWorkspace.get(runId, tenant, workspace);
-      return row === undefined ? undefined : toRun(row as { state: string });
+    async readRun({ tenant, workspace, beforeLargeRead }, runId) {
+      const found = await sizedRun(runId, tenant, workspace);
+      if (found === undefined) return undefined;
+      if (found.state !== null) return toRun({ state: found.state });
+      await beforeLargeRead?.(found.bytes);
+      return readLarge(runId, tenant);
+    },
+    readEvents: reading((runId, fromSequence, limit) => {
+      const rows = events.all(runId, fromSequence, limit) as SizedEvent[];
+      const fitting = fittingEvents(rows);
+      const page = fitting.flatMap((row) => {
+        const whole = row.body === null ? largeEvent.get(runId, row.sequence) : row;
+        return whole === undefined ? [] : [toStoredEvent(whole as RunEventsTable)];
+      });
+      return eventPage(page, fitting.length < rows.length);
     }),
-    readEvents: reading((runId, fromSequence, limit) =>
-      (events.all(runId, fromSequence, limit) as RunEventsTable[]).map(toStoredEvent),
-    ),
     findEvent: reading((runId, eventId) => {
       const beginning = beginningOf(eventId);
       const row = event.get(runId, [...beginning].length, beginning);

@@ -89,12 +89,13 @@ export const CLAIMS = {
   claimRuns: `update runs set lease_owner = ?, lease_until = ? where run_id in (
       select run_id from runs
       where wake_at is not null and wake_at <= ? and (lease_until is null or lease_until <= ?) and engine_version <= ?
+        and octet_length(state) > ? and octet_length(state) <= ?
       order by wake_at limit ?)
     returning wake_at, state`,
   claimRunsOf: `update runs set lease_owner = ?, lease_until = ? where run_id in (
       select run_id from runs
       where tenant = ? and wake_at is not null and wake_at <= ? and (lease_until is null or lease_until <= ?)
-        and engine_version <= ?
+        and engine_version <= ? and octet_length(state) > ? and octet_length(state) <= ?
       order by wake_at limit ?)
     returning wake_at, state`,
   renewLease: "update runs set lease_until = ? where run_id = ? and lease_owner = ?",

@@ -43,6 +43,18 @@ export function queue(subject: Subject): void {
       expect(await store.claimRuns(claim("worker-2", NOW + LEASE_MS))).toEqual([run]);
     });
 
+    test("can ask for runs by the size of their stored state, so that large ones are not read with small ones", async () => {
+      const { store } = subject;
+      const small = await started(store);
+      const large = startedRun({ tenant: newTenant(), inputs: { text: "x".repeat(5000) } });
+      await save(store, large);
+      const sized = (stateBytes: NonNullable<Claim["stateBytes"]>) =>
+        store.claimRuns(claim("worker-1", NOW, { stateBytes }));
+      expect(await sized({ upTo: 100 })).toEqual([]);
+      expect(await sized({ upTo: 5000 })).toEqual([small.run]);
+      expect(await sized({ above: 5000 })).toEqual([large.run]);
+    });
+
     test("does not get a run before it is due", async () => {
       const { store } = subject;
       const asleep = next(await started(store), NOW, nodeStarted(), nodeSleeps(500));

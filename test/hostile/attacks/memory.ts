@@ -1,0 +1,57 @@
+import { request } from "node:http";
+import { expect } from "vitest";
+import { doubling } from "../../../src/testing/doubling.ts";
+import { workflow } from "../../../src/testing/workflow.ts";
+import type { Attack } from "../attack.ts";
+import { KEYS, type Target } from "../target.ts";
+
+const REVIEW_BYTES = 15_000_000;
+const AT_ONCE = 40;
+const WAIT_MS = 500;
+
+interface Announced {
+  /** Undefined while the host waits for the body. */
+  readonly status: number | undefined;
+  readonly retryAfter: string | undefined;
+  end(): void;
+}
+
+/** Sends the head of a request for a review and nothing of its body. */
+function announce(target: Target): Promise<Announced> {
+  const headers = { authorization: `Bearer ${KEYS.owner.key}`, "content-length": REVIEW_BYTES };
+  const sent = request(`${target.url}/v1/host/assay/afp/run`, { method: "POST", headers, agent: false });
+  sent.flushHeaders();
+  return new Promise((resolve) => {
+    const end = () => void sent.destroy();
+    sent.on("error", () => {});
+    sent.on("response", ({ statusCode, headers: got }) =>
+      resolve({ status: statusCode, retryAfter: got["retry-after"], end }),
+    );
+    setTimeout(() => resolve({ status: undefined, retryAfter: undefined, end }), WAIT_MS);
+  });
+}
+
+export const attacks: readonly Attack[] = [
+  {
+    title: "runs that double a variable fail one after the other, and other runs complete meanwhile",
+    flags: ["--max-run-bytes", "1000000"],
+    async attempt(target, rounds) {
+      await target.register(doubling("doubling", 100));
+      await target.register(workflow({ id: "small", nodes: { a: "core.noop" } }));
+      const large = await Promise.all(Array.from({ length: 20 * rounds }, () => target.begin("doubling")));
+      expect((await target.ends(await target.begin("small"))).status).toBe("completed");
+      for (const runId of large) expect((await target.ends(runId)).error.code).toBe("run_too_large");
+    },
+  },
+  {
+    title: "of forty large reviews at once the host takes as many as it has room for, before it reads any",
+    async attempt(target) {
+      const announced = await Promise.all(Array.from({ length: AT_ONCE }, () => announce(target)));
+      const refused = announced.filter(({ status }) => status !== undefined);
+      expect(refused.length).toBeGreaterThan(AT_ONCE / 2);
+      expect(refused.length).toBeLessThan(AT_ONCE);
+      for (const { status, retryAfter } of refused) expect([status, retryAfter]).toEqual([503, "1"]);
+      for (const one of announced) one.end();
+    },
+  },
+];
