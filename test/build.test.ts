@@ -30,6 +30,7 @@ beforeEach(() => {
   write("src/cli/main.ts", good);
   write("src/store/sqlite/writer-thread.ts", "export {};\n");
   write("src/cli/wiring/turn-thread.ts", "export {};\n");
+  write("src/engine/schema-thread.ts", "export {};\n");
   write("src/cli/main.test.ts", "not even TypeScript");
 });
 

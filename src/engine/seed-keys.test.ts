@@ -35,6 +35,17 @@ const find = (key = "key-from-the-file-1") => store.findKey(hashOfKey(key));
 const actions = async (tenant = T) => (await store.readAudit(tenant, 1, 1000, 1000)).map((each) => each.action);
 
 describe("a key file", () => {
+  test("names no new principal as the host names itself; a key that is there already keeps working", async () => {
+    const taken = entry({ key: "key-of-another-file", principal: "System" });
+    await expect(seed(entry(), taken)).rejects.toMatchObject({ code: "validation_error" });
+    expect(await find()).toBeUndefined();
+    const hash = hashOfKey(taken.key);
+    const old = { keyId: "key-old", hash, tenant: T, principal: "System", scopes: ["*"], createdAtMs: NOW } as const;
+    await accept(store, { tenant: T, keys: [{ type: "put", key: { ...old, kind: "user" } }] });
+    await seed(entry(), taken);
+    expect(await authenticator(host).authenticate(`Bearer ${taken.key}`)).toMatchObject({ principal: "System" });
+  });
+
   test("lets its principals in, with what it says", async () => {
     const all = { workspace: "w1", kind: "agent", roles: ["reviewer"], scopes: ["runs:read"], label: "ci" } as const;
     await seed(entry({ ...all, roles: ["reviewer"], scopes: ["runs:read"] }));

@@ -156,3 +156,23 @@ describe("a line that is no judgment", () => {
     ]);
   });
 });
+
+test("a line with a member twice is no judgment, and a header with one is no header", async () => {
+  const read = async (lines: readonly string[]) => {
+    const entries: JudgmentEntry[] = [];
+    for await (const entry of readJudgments(
+      (async function* () {
+        yield* lines;
+      })(),
+    ))
+      entries.push(entry);
+    return entries;
+  };
+  const twice = judgmentLine(judgment()).replace("{", '{"\\u0073tate":"retracted",');
+  expect(await read([headerLine({}), twice, endLine(1)])).toEqual([
+    { line: 2, problem: 'it has the member "state" twice' },
+  ]);
+  await expect(read([headerLine({}).replace("{", '{"version":2,'), endLine(0)])).rejects.toMatchObject({
+    code: "judgment_format_unsupported",
+  });
+});

@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
-import { exceedsLimits, type JsonLimits } from "../formats/json/json-limits.ts";
+import { type JsonLimits, measureJson } from "../formats/json/json-limits.ts";
 import { repeatedMember } from "../formats/json/repeated-member.ts";
 import { AppError } from "../protocol/errors.ts";
 import { whereJsonBreaks } from "./json-syntax.ts";
@@ -100,8 +100,8 @@ function requirePlain({ headers }: IncomingMessage): void {
 export function parseBody(bytes: Buffer, limits: JsonLimits): Body {
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) refuse("starts with a byte order mark; remove it");
   if (!isUtf8(bytes)) refuse("is not UTF-8");
-  const excess = exceedsLimits(bytes, limits);
-  if (excess !== undefined) refuse(excess);
+  const measured = measureJson(bytes, limits);
+  if (typeof measured === "string") refuse(measured);
   const text = bytes.toString("utf8");
   let value: unknown;
   try {
@@ -111,7 +111,7 @@ export function parseBody(bytes: Buffer, limits: JsonLimits): Body {
   }
   const found = findUnusable(value);
   if (found !== undefined) refuse(`holds ${found.problem} at /${found.path.join("/")}`);
-  const repeated = repeatedMember(text, value);
+  const repeated = repeatedMember(text, value, measured.names);
   if (repeated !== undefined) refuse(`has the member ${JSON.stringify(repeated)} twice in one object; send it once`);
   return { value, text };
 }

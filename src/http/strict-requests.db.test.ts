@@ -30,7 +30,7 @@ describe.each(BOTH_STORES)("on %s", (_name, open) => {
     const headers = { "idempotency-key": "make-ci" };
     const json = { principal: "ci", kind: "agent" };
 
-    test("is made once, and a repetition is told the same key", async () => {
+    test("is made once, and a repetition gets the same key", async () => {
       const first = await host.ask("POST", KEY_ROUTE, { json, headers });
       const again = await host.ask("POST", KEY_ROUTE, { json, headers });
       expect(first.statusCode).toBe(201);
@@ -42,7 +42,7 @@ describe.each(BOTH_STORES)("on %s", (_name, open) => {
       expect(whoami.json()).toMatchObject({ principal: "ci", roles: ["viewer"] });
     });
 
-    test("is nowhere in the database as itself, and another API key is not told it", async () => {
+    test("is nowhere in the database as itself, and another API key does not get it", async () => {
       const first = await host.ask("POST", KEY_ROUTE, { json, headers });
       const { key } = first.json();
       const digest = { tenant: "acme", operation: `POST ${KEY_ROUTE}`, key: "make-ci" };

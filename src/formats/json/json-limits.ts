@@ -1,6 +1,7 @@
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
+const COLON = 0x3a;
 const OPENING = [0x5b, 0x7b] as const;
 const CLOSING = [0x5d, 0x7d] as const;
 
@@ -13,15 +14,27 @@ export interface JsonLimits {
  * What is too much about a JSON text, found by one pass over its bytes before anything is built from it. Says nothing
  * about syntax: a text it lets through may still be no JSON.
  */
-export function exceedsLimits(bytes: Uint8Array, { maxDepth, maxElements }: JsonLimits): string | undefined {
+export function exceedsLimits(bytes: Uint8Array, limits: JsonLimits): string | undefined {
   // A level takes two bytes and an element one: short bodies cannot exceed anything.
-  if (bytes.length <= maxDepth && bytes.length <= maxElements) return undefined;
+  if (bytes.length <= limits.maxDepth && bytes.length <= limits.maxElements) return undefined;
+  const measured = measureJson(bytes, limits);
+  return typeof measured === "string" ? measured : undefined;
+}
+
+/** The same and, where nothing is too much, how many members its objects have as they are written; see `repeatedMember`. */
+export function measureJson(
+  bytes: Uint8Array,
+  { maxDepth, maxElements }: JsonLimits,
+): string | { readonly names: number } {
   let depth = 0;
   let elements = 0;
+  let names = 0;
   for (let i = 0; i < bytes.length; i++) {
     const byte = bytes[i];
     if (byte === QUOTE) {
       i = endOfString(bytes, i + 1);
+    } else if (byte === COLON) {
+      names++;
     } else if (byte === COMMA) {
       elements++;
     } else if (byte === OPENING[0] || byte === OPENING[1]) {
@@ -32,7 +45,7 @@ export function exceedsLimits(bytes: Uint8Array, { maxDepth, maxElements }: Json
     }
     if (elements > maxElements) return `has more than ${maxElements} elements`;
   }
-  return undefined;
+  return { names };
 }
 
 /** The place of the closing quote, or the end when there is none. */

@@ -19,7 +19,7 @@ test.each(['{"a":{"a":1},"b":[{"a":1},{"a":2}]}', '["a:","b\\\\",":",{"a":"a\\":
   (text) => expect(found(text)).toBeUndefined(),
 );
 
-test("texts of chance are told apart by whether a reader that looks at names finds one twice", () => {
+test("a repeated name is found in random texts exactly when a reader of names finds one", () => {
   const random = randomFrom(7);
   for (let i = 0; i < 500; i++) {
     const text = randomJsonText(random);

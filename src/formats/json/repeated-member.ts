@@ -2,10 +2,11 @@
  * The name of a member that an object of the text has twice, whatever its spelling; undefined where there is none. Two readers may
  * take different ones of such members, and then decide on different values. The text must be the JSON of the value.
  *
- * Members are counted in both, in one pass over each; only when the numbers differ is the member looked for.
+ * Members are counted in both, in one pass over each; only when the numbers differ is the member looked for. `names` is the number in the
+ * text, where it is known.
  */
-export function repeatedMember(text: string, value: unknown): string | undefined {
-  return namesIn(text) === membersIn(value) ? undefined : findRepeated(text);
+export function repeatedMember(text: string, value: unknown, names = namesIn(text)): string | undefined {
+  return names === membersIn(value) ? undefined : findRepeated(text);
 }
 
 const QUOTE = 0x22;

@@ -17,7 +17,10 @@ const resumeSchema = { $defs, properties: { items: { items: { enum: members } } 
 const items = Array.from({ length: 15_000 }, (_, i) => ({ of: { name: "x" }, id: i % 3000 }));
 
 async function waiting(target: Target, id: string, schema: object): Promise<string> {
-  const gate = { typeId: "core.interrupt", config: { kind: "custom", resumeSchema: schema } };
+  const gate = {
+    typeId: "core.interrupt",
+    config: { kind: "custom", data: { customKind: "answer" }, resumeSchema: schema },
+  };
   await target.register(workflow({ id, nodes: { gate } }));
   const runId = await target.begin(id);
   await target.reaches(runId, ["waiting-input", "waiting-approval", "waiting-external"]);

@@ -43,7 +43,7 @@ export const attacks: readonly Attack[] = [
     },
   },
   {
-    title: "a request for a key that is repeated makes one key, and only its caller is told it again",
+    title: "a request for a key that is repeated makes one key, and only its caller gets it again",
     async attempt(target) {
       const headers = { "idempotency-key": "hostile-1" };
       const body = { principal: "once", roles: ["viewer"] };
@@ -58,7 +58,7 @@ export const attacks: readonly Attack[] = [
     },
   },
   {
-    title: "a role of the tenant is not removed, nor said to be, with a key of a workspace",
+    title: "a role of the tenant is neither removed nor audited as removed with a key of a workspace",
     async attempt(target) {
       const role = { role: "wide", scopes: ["runs:read"] };
       expect((await target.ask("POST", "/v1/host/assay/roles", { body: role })).status).toBe(200);
