@@ -265,7 +265,7 @@ export function startWorker(host: Host, settings: WorkerSettings): Worker {
       reserved -= 1;
       hold(run.owner.tenant, -1);
       handedOver += 1;
-      start(run);
+      void start(run);
     },
     giveBack(tenant) {
       reserved -= 1;
