@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Interrupt } from "../protocol/interrupt.ts";
 import { maskFieldValues, type Secret } from "../protocol/sensitive.ts";
+import { canonicalJson } from "./canonical-json.ts";
 import { sortedJson } from "./sorted-json.ts";
 
 /** Members of an interrupt's data that name things or times: they differ between two visits that show the same content. */
@@ -15,8 +16,18 @@ export function shownDigest(
   secrets: readonly Secret[] = [],
 ): string {
   const content = edited === undefined ? data : { ...data, artifactData: edited.data };
-  const shown = Object.entries(content).filter(([name]) => !NAMES.has(name));
+  const shown = Object.fromEntries(Object.entries(content).filter(([name]) => !NAMES.has(name)));
   return createHash("sha256")
-    .update(sortedJson({ kind, data: maskFieldValues(Object.fromEntries(shown), secrets) }))
+    .update(textOf({ kind, data: maskFieldValues(shown, secrets) }))
     .digest("hex");
+}
+
+/** Canonical JSON, which has no form for a lone surrogate; a text with one is escaped instead. */
+function textOf(shown: object): string {
+  try {
+    return canonicalJson(shown);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    return sortedJson(shown);
+  }
 }

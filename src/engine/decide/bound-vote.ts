@@ -40,11 +40,11 @@ export function requireBound(
   interrupt: Interrupt,
   { given, secrets, isVote }: { given: Binding; secrets: readonly Secret[]; isVote: boolean },
 ): void {
-  const needed = isVote && asksForBinding(run, interrupt);
-  if (!needed && NAMES.every((name) => given[name] === undefined)) return;
   const { interruptId, nodeId } = interrupt;
-  const current = { interruptId, revision: revisionOf(interrupt), artifactDigest: shownDigest(interrupt, secrets) };
-  const missing = needed ? NAMES.filter((name) => given[name] === undefined && !(name === DIGEST && given.byLink)) : [];
+  const missing = isVote && asksForBinding(run, interrupt) ? missingIn(given) : [];
+  // The digest takes as long as the artifact is large: it is computed where it is compared or told.
+  const digest = () => shownDigest(interrupt, secrets);
+  const current = { interruptId, revision: revisionOf(interrupt), artifactDigest: given.artifactDigest && digest() };
   const changed = NAMES.flatMap((name) =>
     given[name] === undefined || given[name] === current[name]
       ? []
@@ -55,7 +55,10 @@ export function requireBound(
     ...changed.map((one) => `${one.name} is ${one.current} now, not ${one.given}`),
     ...(missing.length === 0 ? [] : [`${missing.join(", ")} missing`]),
   ].join("; ");
-  throw new AppError("vote_not_bound", { problem, runId: run.runId, nodeId, ...current, missing, changed });
+  const now = { ...current, artifactDigest: current.artifactDigest ?? digest() };
+  throw new AppError("vote_not_bound", { problem, runId: run.runId, nodeId, ...now, missing, changed });
 }
 
-const DIGEST = "artifactDigest";
+function missingIn(given: Binding): string[] {
+  return NAMES.filter((name) => given[name] === undefined && !(name === "artifactDigest" && given.byLink === true));
+}

@@ -139,6 +139,12 @@ describe("what was read", () => {
     expect(shownDigest({ ...shown({ title: "Ship?" }), edited: { data: { a: 2, b: 1 } } })).toBe(digest);
   });
 
+  test("has a digest also where a text holds half a surrogate pair", () => {
+    const shown = (text: string) => ({ kind: "approval", data: { title: text } }) as const;
+    expect(shownDigest(shown("\ud800"))).toMatch(/^[0-9a-f]{64}$/);
+    expect(shownDigest(shown("\ud800"))).not.toBe(shownDigest(shown("\ud801")));
+  });
+
   test("has a digest that tells nothing of values that are masked", () => {
     const shown = (pin: string) => ({ kind: "approval", data: { title: "Ship?", artifactData: { pin } } }) as const;
     expect(shownDigest(shown("8341-4711"), ["8341-4711"])).toBe(shownDigest(shown("9999-0000"), ["9999-0000"]));
