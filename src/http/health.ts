@@ -11,8 +11,13 @@ export function healthz(): Written {
 
 const PING_TIMEOUT_MS = 2000;
 
-/** Whether requests should be sent here now. Throws `unavailable`. */
-export async function readyz(store: Pick<Store, "ping">, closing: boolean): Promise<Written> {
+const AUDIT_REFUSED: Written = { ...ALIVE, json: { status: "ok", audit: "refused" } };
+
+/**
+ * Whether requests should be sent here now. Throws `unavailable`. A host that refuses to sign an audit chain is ready: everything else
+ * works, and taking all hosts out of service would hide the finding.
+ */
+export async function readyz(store: Pick<Store, "ping">, closing: boolean, isAuditRefused: boolean): Promise<Written> {
   if (closing) throw new AppError("unavailable", { reason: "The host is shutting down" });
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
@@ -21,7 +26,7 @@ export async function readyz(store: Pick<Store, "ping">, closing: boolean): Prom
   });
   try {
     await Promise.race([store.ping(), late]);
-    return ALIVE;
+    return isAuditRefused ? AUDIT_REFUSED : ALIVE;
   } finally {
     clearTimeout(timer);
   }
