@@ -16,6 +16,8 @@ export interface Anchor {
 export interface Anchors {
   /** Throws `audit_anchor_unusable` for anchors that cannot be read. */
   read(tenant: string): Promise<Anchor | undefined>;
+  /** Every tenant that has an anchor. */
+  tenants(): Promise<string[]>;
   /** Durable when it returns. Called within `hold` of the tenant. */
   write(tenant: string, anchor: Anchor): Promise<void>;
   /** Runs `work` while no other process that shares the anchors does so for the tenant. */

@@ -115,30 +115,46 @@ export function checkpointer(
     return headSeq - ((headSeq - checkpointSeq) % intervalEntries);
   }
 
+  function noteRefusal(tenant: string, error: unknown): void {
+    if (isRefusal(error)) {
+      leaveAloneUntilMs.set(tenant, nowMs() + intervalMs);
+      refusals.set(tenant, error);
+    }
+    onTrouble(error);
+  }
+
+  /** At the start, so that a database that was rolled back is reported before anything is due to be signed. */
+  async function compareWithAnchors(): Promise<void> {
+    for (const tenant of (await anchors?.tenants()) ?? []) {
+      const anchor = await anchors?.read(tenant);
+      const conflict = anchor && (await anchorConflict(store, tenant, anchor));
+      if (conflict !== undefined) noteRefusal(tenant, conflictError(tenant, conflict));
+    }
+  }
+
   async function sweep(): Promise<void> {
     for (const backlog of await store.auditBacklog()) {
       const { tenant, checkpointSeq } = backlog;
       if ((leaveAloneUntilMs.get(tenant) ?? 0) > nowMs()) continue;
       leaveAloneUntilMs.delete(tenant);
       try {
-        await cover(tenant, checkpointSeq, dueThrough(backlog));
+        const through = dueThrough(backlog);
+        if (through === checkpointSeq) continue;
+        await cover(tenant, checkpointSeq, through);
         refusals.delete(tenant);
       } catch (error) {
         // One tenant's trouble is not the others'.
-        if (isRefusal(error)) {
-          leaveAloneUntilMs.set(tenant, nowMs() + intervalMs);
-          refusals.set(tenant, error);
-        }
-        onTrouble(error);
+        noteRefusal(tenant, error);
       }
     }
   }
 
-  function tick(): void {
-    sweeping = sweep()
+  function tick(before: Promise<void> = Promise.resolve()): void {
+    sweeping = before
+      .then(sweep)
       .catch(onTrouble)
       .then(() => {
-        if (!stopped) timer = setTimeout(tick, sweepMs).unref();
+        if (!stopped) timer = setTimeout(() => tick(), sweepMs).unref();
       });
   }
 
@@ -158,7 +174,7 @@ export function checkpointer(
     start() {
       if (!stopped) return;
       stopped = false;
-      tick();
+      tick(compareWithAnchors().catch(onTrouble));
     },
     async stop() {
       stopped = true;
