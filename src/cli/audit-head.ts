@@ -6,6 +6,7 @@ export interface AuditPage {
   readonly entries: readonly AuditEntry[];
   readonly checkpoints: readonly AuditCheckpoint[];
   readonly publicKey: string;
+  readonly earlierPublicKeys?: string[];
   readonly nextSeq?: number;
 }
 

@@ -8,6 +8,14 @@ export const AUDIT_SETTINGS = {
     value: "FILE",
     summary: "The Ed25519 private key (PEM) that signs audit checkpoints; without it one is kept in the database.",
   },
+  auditAnchor: {
+    group: "Audit",
+    type: "path",
+    value: "DIR",
+    summary:
+      "The folder that remembers the last signed audit entry of each tenant, so that nothing behind it is signed; " +
+      "with --audit-key, that file's name and .anchors unless set.",
+  },
   auditCheckpointEntries: {
     type: "integer",
     min: 1,

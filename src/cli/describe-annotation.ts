@@ -8,11 +8,12 @@ export function actorText(actor: string, kind: FlaggedItem["actorKind"]): string
 }
 
 /** `rating 4`, `label wrong-tone, superseded`: the state only where it is no longer live. */
-export function signalText({ signal, state, flag, confidence }: AnnotationView): string {
+export function signalText({ signal, state, flag, confidence, importedBy }: AnnotationView): string {
   const parts = [signal.kind === "rating" ? `rating ${signal.rating}` : signal.kind];
   if (signal.kind === "label") parts[0] = `label ${signal.label}`;
   if (confidence !== undefined) parts.push(`sure ${confidence}`);
   if (flag?.status === "closed") parts.push("closed");
+  if (importedBy !== undefined) parts.push(`imported by ${importedBy}`);
   if (state !== "live") parts.push(state);
   return printable(parts.join(", "));
 }

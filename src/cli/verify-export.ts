@@ -4,22 +4,22 @@ import { AppError } from "../protocol/errors.ts";
 import type { Verdict } from "./commands/audit-verify.ts";
 import { readWhole } from "./read-file.ts";
 
-/** Checks an export with nothing but the file and, better, a public key that came another way. */
-export async function verifyExport(file: string, publicKey: string | undefined): Promise<Verdict> {
-  const result = await verifyAuditCopy(textLines(file), publicKey === undefined ? {} : { publicKey }).catch(
-    (error: unknown) => {
-      throw aboutFile(file, error);
-    },
-  );
+/** Checks an export with nothing but the file and, better, public keys that came another way: `KEY[,EARLIER…]`. */
+export async function verifyExport(file: string, publicKeys: string | undefined): Promise<Verdict> {
+  const [publicKey, ...earlierPublicKeys] = publicKeys?.split(",") ?? [];
+  const trusted = publicKey === undefined ? {} : { publicKey, earlierPublicKeys };
+  const result = await verifyAuditCopy(textLines(file), trusted).catch((error: unknown) => {
+    throw aboutFile(file, error);
+  });
   return { ...result, entries: result.toSeq - result.fromSeq + 1 };
 }
 
 /** Its complaints are about lines and do not know whose. */
-function aboutFile(file: string, error: unknown): unknown {
+export function aboutFile(file: string, error: unknown): unknown {
   if (!(error instanceof AppError) || error.message.startsWith(file)) return error;
   return new AppError("unusable_input", { problem: `${file}: ${error.message.replace(/\.$/, "")}` }, { cause: error });
 }
 
-async function* textLines(file: string): AsyncGenerator<string> {
+export async function* textLines(file: string): AsyncGenerator<string> {
   for await (const line of byteLines(readWhole(file))) yield Buffer.from(line).toString("utf8");
 }

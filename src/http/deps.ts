@@ -1,5 +1,6 @@
 import type { MockPrograms } from "../agents/nodes/mock-programs.ts";
 import type { PackTrust } from "../agents/packs/signature.ts";
+import type { Anchors } from "../engine/audit/anchor.ts";
 import type { AuditVerifier } from "../engine/audit/signer.ts";
 import type { Authenticator } from "../engine/authenticate.ts";
 import type { Host } from "../engine/host.ts";
@@ -39,6 +40,8 @@ export interface HttpDeps {
 
 export interface AuditSettings {
   readonly verifier: AuditVerifier;
+  /** What was signed so far, kept outside the database. */
+  readonly anchors?: Pick<Anchors, "read">;
   readonly intervalEntries: number;
   readonly intervalSeconds: number;
 }

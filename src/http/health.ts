@@ -11,16 +11,19 @@ export function healthz(): Written {
 
 const PING_TIMEOUT_MS = 2000;
 
+const AUDIT_REFUSED: Written = { ...ALIVE, json: { status: "ok", audit: "refused" } };
+
 /** How long an answer of the database counts: anyone may ask for it, and each question is a write. */
 const KEEP_MS = 1000;
 
 /**
  * Whether requests should be sent here now: the host is not closing, and its database takes a write that lasts. Throws
- * `unavailable`. Questions that come together, or within a second, share one write.
+ * `unavailable`. Questions that come together, or within a second, share one write. A host that refuses to sign an audit chain is
+ * ready: everything else works, and taking all hosts out of service would hide the finding.
  */
 export function readiness(
   store: Pick<Store, "ping">,
-  isClosing: () => boolean,
+  { isClosing, isAuditRefused }: { isClosing: () => boolean; isAuditRefused: () => boolean },
   nowMs = () => performance.now(),
 ): () => Promise<Written> {
   let last: { readonly atMs: number; readonly answer: Promise<void> } | undefined;
@@ -33,7 +36,7 @@ export function readiness(
       last.answer.catch(() => {});
     }
     await last.answer;
-    return ALIVE;
+    return isAuditRefused() ? AUDIT_REFUSED : ALIVE;
   };
 }
 

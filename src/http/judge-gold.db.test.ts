@@ -124,7 +124,7 @@ describe.each(BOTH_STORES)("what a judge is compared with on %s", (_, open) => {
     expect(certificate.report.confusion).toEqual([{ gold: "fail", judge: "pass", count: 1 }]);
   });
 
-  test("is compared with what people wrote beside a tape", async () => {
+  test("is compared with what people wrote beside a tape under their own key", async () => {
     const suite = politeSuite("taped", 2);
     await bench.host.keep(suite);
     const hash = "0".repeat(64);
@@ -143,12 +143,14 @@ describe.each(BOTH_STORES)("what a judge is compared with on %s", (_, open) => {
     expect(imported.statusCode, imported.payload).toBe(201);
     const { runId } = imported.json();
     const author = { kind: "agent", id: "bot" };
+    const person = { kind: "human", id: "zoe" };
     const sidecar = [
       '{"type":"header","schema_version":1}',
       line({ id: "a", event_id: 1, kind: "correct" }),
       line({ id: "b", event_id: 2, kind: "incorrect" }),
       line({ id: "c", event_id: 3, kind: "incorrect", author }),
       line({ id: "d", event_id: 4, kind: "correct" }),
+      line({ id: "e", event_id: 3, kind: "correct", author: person }),
       "",
     ].join("\n");
     const pushed = await bench.host.ask("POST", `/v1/host/assay/tapes/${runId}/sidecar`, { json: { sidecar } });
@@ -157,6 +159,7 @@ describe.each(BOTH_STORES)("what a judge is compared with on %s", (_, open) => {
     expect(view.certificate.report).toMatchObject({ n: 2, accuracy: { value: 1 } });
     expect(view.gold.leftOut).toEqual([
       { reason: "about_no_output", count: 1 },
+      { reason: "imported", count: 1 },
       { reason: "not_a_person", count: 1 },
     ]);
     const two = suiteOf([...suite.tasks, judgedTask("other", "x", "thanks")], {

@@ -155,8 +155,9 @@ describe.each(BOTH_STORES)("judgments in files on %s", (_, open) => {
     expect(await here.judgments(query, "other")).toHaveLength(7);
   });
 
-  test("go to the workspace of the file where the importer may see it, and else to that of the importer", async () => {
-    const [west, moved] = [foreignLine({ workspace: "west" }), foreignLine({ workspace: "west" })];
+  test("go to the workspace of their run, and else to that of the file where the importer may see it", async () => {
+    const west = foreignLine({ workspace: "west" });
+    const moved = foreignLine({ workspace: "west", target: { runId: await there.ended("east") } });
     await there.import([west]);
     await there.import([moved], "east");
     const ids = async (who: "east" | "west") =>
@@ -170,8 +171,27 @@ describe.each(BOTH_STORES)("judgments in files on %s", (_, open) => {
     const changed = { ...west, state: "retracted", retraction: { by: "eve", at, reason: "" } };
     expect(await there.import([changed], "east")).toMatchObject({ updated: 0, refused: [{ line: 2 }] });
     expect(await there.get(west.annotationId)).toMatchObject({ state: "live" });
-    const runId = await there.ended("west");
-    expect(await there.import([foreignLine({ target: { runId } })], "east")).toMatchObject({ refused: [{ line: 2 }] });
+  });
+
+  test("get one answer for a run of another workspace, one that was deleted there and one that there never was", async () => {
+    const gone = await there.ended("west");
+    expect((await there.host.ask("DELETE", `/v1/host/assay/runs/${gone}`)).statusCode).toBe(200);
+    const runs = [await there.ended("west"), gone, "run-01k4m2n6p8q0r2s4t6v8w0x2y4"];
+    const answers = [];
+    for (const runId of runs) answers.push(await there.import([foreignLine({ target: { runId } })], "east"));
+    const problem = "its run is not in the workspace of this key";
+    const answer = { ...NOTHING, refused: [{ line: 2, problem }] };
+    expect(answers).toEqual([answer, answer, answer]);
+  });
+
+  test("get one answer for a run of another tenant and one that there never was", async () => {
+    const runs = [await there.ended(), "run-01k4m2n6p8q0r2s4t6v8w0x2y4"];
+    const answers = [];
+    for (const runId of runs) answers.push(await there.import([foreignLine({ target: { runId } })], "other"));
+    expect(answers).toEqual([
+      { ...NOTHING, imported: 1 },
+      { ...NOTHING, imported: 1 },
+    ]);
   });
 
   test("bring the line of a sidecar along that they came with", async () => {
@@ -225,7 +245,7 @@ describe.each(BOTH_STORES)("judgments in files on %s", (_, open) => {
     expectError(await there.host.ask("GET", `/v1/host/assay/annotations/${fresh.annotationId}`), "not_found");
   });
 
-  test("are audited once for each batch that changes something, by number only", async () => {
+  test("are audited once for each batch that changes something, by number and id only", async () => {
     const lines = [foreignLine({ note: "very private" }), foreignLine()];
     const entries = async () =>
       (await there.host.ask("GET", "/v1/host/assay/audit/entries?limit=1000"))

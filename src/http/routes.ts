@@ -138,7 +138,7 @@ export function handlers(deps: HttpDeps, getMetrics: Handler): Readonly<Record<O
     ...evalRoutes(authorizer),
     ...judgeRoutes(evals),
     getArtifact: getArtifactRoute,
-    verifyAudit: verifyAuditRoute(audit.verifier),
+    verifyAudit: verifyAuditRoute(audit),
     listAuditEntries: listAuditEntriesRoute(audit.verifier),
     whoAmI: whoAmIRoute,
     createKey: createKeyRoute,

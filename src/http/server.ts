@@ -120,6 +120,7 @@ export function buildServer(deps: HttpDeps): FastifyInstance {
       version: deps.version,
       consoleDir: deps.consoleDir,
       isClosing: () => closing,
+      isAuditRefused: () => (host.checkpointer?.refused().size ?? 0) > 0,
     });
     for (const [path, route] of Object.entries(routes)) mount("GET", path, systemHook(route, statsFor("GET", path)));
   }

@@ -16,11 +16,13 @@ export interface SystemDeps {
   readonly version: string;
   readonly consoleDir: string | undefined;
   isClosing(): boolean;
+  /** Whether the audit chain of a tenant is not signed because it contradicts itself or its anchor. */
+  isAuditRefused(): boolean;
 }
 
 /** What is served outside the protocol, without a key: health, and the console's files. */
-export function systemRoutes({ store, version, consoleDir, isClosing }: SystemDeps): Record<string, SystemRoute> {
-  const health = { "/healthz": healthz, "/readyz": readiness(store, isClosing) };
+export function systemRoutes({ store, version, consoleDir, ...state }: SystemDeps): Record<string, SystemRoute> {
+  const health = { "/healthz": healthz, "/readyz": readiness(store, state) };
   if (consoleDir === undefined) return { ...health, "/": () => front(version) };
   const console = consolePages(consoleDir);
   return {

@@ -15,7 +15,7 @@ export const AUDIT_OPERATIONS = {
     gate: { capability: "auditLogIntegrity", off: "not_found" },
     query: Type.Object({ fromSeq: Type.Integer({ minimum: 0 }), toSeq: Type.Integer({ minimum: 0 }) }, closed),
     success: { status: 200, schema: AuditVerifyResult },
-    errors: [...PROTECTED, "validation_error", "not_found"],
+    errors: [...PROTECTED, "validation_error", "not_found", "audit_anchor_unusable"],
   },
   listAuditEntries: {
     method: "GET",
@@ -38,6 +38,9 @@ export const AUDIT_OPERATIONS = {
           entries: Type.Array(AuditEntry),
           checkpoints: Type.Array(AuditCheckpoint),
           publicKey: Type.String(),
+          earlierPublicKeys: Type.Optional(
+            Type.Array(Type.String(), { description: "keys that signed before this one, newest first" }),
+          ),
           nextSeq: Type.Optional(Type.Integer()),
         },
         closed,

@@ -262,6 +262,11 @@ export const ERRORS = {
     retry: true,
   },
   unavailable: { status: 503, message: "{reason}. Try again.", retryAfterSeconds: 1, retry: true },
+  audit_anchor_unusable: {
+    status: 503,
+    message:
+      "The anchor of the audit log cannot be used: {problem}. No checkpoint is signed without it. Make {file} readable and writable for the host, or name another place with --audit-anchor.",
+  },
   // Raised inside the process or by the command line; they reach no client over HTTP as themselves.
   lease_lost: { status: 500, message: "Another worker holds run {runId} now.", retry: true },
   database_in_use: {
@@ -299,6 +304,11 @@ export const ERRORS = {
   review_request_refused: { status: 500, message: "Nothing was sent: {problem}." },
   review_unreadable: { status: 500, message: "{path} cannot be read: {problem}. Nothing was changed." },
   row_refused: { status: 500, message: "Nothing was written: {problem}. Use --force to write it all the same." },
+  audit_anchor_conflict: {
+    status: 500,
+    message:
+      "The audit log of tenant {tenant} does not continue what was signed: {problem}. No checkpoint is signed over it. Compare it with an export (assay audit verify --against FILE); after restoring a backup on purpose, accept it with assay audit accept.",
+  },
   unusable_input: { status: 500, message: "{problem}." },
 } as const satisfies Record<string, ErrorRow>;
 

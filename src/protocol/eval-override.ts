@@ -56,6 +56,9 @@ export const EvalOverride = Type.Object(
   {
     tasks: Type.Array(TaskOverride),
     disputed: Type.Array(DisputedTask),
+    imported: Type.Optional(
+      Type.Integer({ minimum: 0, description: "live judgments of people that were imported; they change no figure" }),
+    ),
     aggregateScore: Share,
     passed: Type.Boolean(),
     unmet: Type.Array(Type.Enum(["score", "cost", "cost_unknown", "latency"])),

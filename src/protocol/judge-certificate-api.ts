@@ -60,6 +60,7 @@ export const LEFT_OUT = [
   "about_no_output",
   "no_verdict",
   "not_a_person",
+  "imported",
 ] as const;
 export type LeftOut = (typeof LEFT_OUT)[number];
 const Tally = Type.Array(

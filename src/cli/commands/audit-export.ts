@@ -27,10 +27,11 @@ const PAGE = 1000;
 async function* copyLines(client: Client, written: { entries: number; checkpoints: number }): AsyncGenerator<string> {
   const { tenant } = await client.json<{ tenant: string }>("/v1/host/assay/whoami");
   const headSeq = await findAuditHead(client);
-  const { publicKey, entries: last } = await readAuditPage(client, Math.max(1, headSeq), 1);
+  const { publicKey, earlierPublicKeys, entries: last } = await readAuditPage(client, Math.max(1, headSeq), 1);
   const [headEntry] = last;
   const head = headEntry ? { head: { seq: headSeq, hash: entryHash(headEntry) } } : {};
-  yield `${headerLine({ tenant, publicKey, fromSeq: 1, ...head })}\n`;
+  const keys = earlierPublicKeys === undefined ? { publicKey } : { publicKey, earlierPublicKeys };
+  yield `${headerLine({ tenant, ...keys, fromSeq: 1, ...head })}\n`;
 
   for (let fromSeq: number | undefined = 1; fromSeq !== undefined && fromSeq <= headSeq; ) {
     const page: AuditPage = await readAuditPage(client, fromSeq, Math.min(PAGE, headSeq - fromSeq + 1));

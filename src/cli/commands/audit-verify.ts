@@ -3,7 +3,8 @@ import { AppError } from "../../protocol/errors.ts";
 import { formatCount } from "../amount.ts";
 import { findAuditHead } from "../audit-head.ts";
 import { type Client, connect } from "../client.ts";
-import type { Call } from "../command.ts";
+import type { Call, FlagValues } from "../command.ts";
+import { type Comparison, compareExport, isContained } from "../compare-export.ts";
 import { errorLine } from "../complaint.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Io } from "../io.ts";
@@ -16,12 +17,17 @@ export interface Verdict {
   readonly chainValid: boolean;
   readonly checkpointsValid: boolean;
   readonly anomalies: readonly AuditAnomaly[];
+  /** With `--against`. */
+  readonly against?: Comparison;
 }
 
 export async function auditVerify({ flags, json, config, io }: Call<typeof AUDIT_VERIFY_FLAGS>): Promise<number> {
+  if (flags.file !== undefined && flags.against !== undefined) {
+    throw new AppError("unusable_input", { problem: "use either --file, without a server, or --against, with one" });
+  }
   const verdict =
     flags.file === undefined
-      ? await verifyOnline(connect(config), io).catch(nothingToVerify)
+      ? await verifyLive(connect(config), flags, io).catch(nothingToVerify)
       : await (await import("../verify-export.ts")).verifyExport(flags.file, flags.publicKey);
   if (verdict === undefined) {
     const message =
@@ -31,7 +37,21 @@ export async function auditVerify({ flags, json, config, io }: Call<typeof AUDIT
   }
   if (json) io.out(JSON.stringify(verdict));
   else for (const line of describe(verdict, io)) io.out(line);
-  return verdict.chainValid && verdict.checkpointsValid ? EXIT.fine : EXIT.negative;
+  return isValid(verdict) ? EXIT.fine : EXIT.negative;
+}
+
+function isValid({ chainValid, checkpointsValid, against }: Verdict): boolean {
+  return chainValid && checkpointsValid && (against === undefined || isContained(against));
+}
+
+async function verifyLive(
+  client: Client,
+  { against, publicKey }: FlagValues<typeof AUDIT_VERIFY_FLAGS>,
+  io: Io,
+): Promise<Verdict> {
+  const verdict = await verifyOnline(client, io);
+  if (against === undefined) return verdict;
+  return { ...verdict, against: await compareExport(client, against, publicKey) };
 }
 
 /** Where the capability is off the routes do not exist. */
@@ -64,13 +84,14 @@ async function verifyOnline(client: Client, io: Io): Promise<Verdict> {
 const SHOWN = 10;
 
 function describe(verdict: Verdict, { paint }: Io): string[] {
-  const { entries, checkpoints, chainValid, checkpointsValid, anomalies } = verdict;
+  const { entries, checkpoints, checkpointsValid, anomalies, against } = verdict;
   const what = `${formatCount(entries, "audit entry")}, ${formatCount(checkpoints, "checkpoint")}`;
-  if (chainValid && checkpointsValid) return [`${paint.green("valid")}  ${what}`];
+  if (isValid(verdict)) return [`${paint.green("valid")}  ${what}`, ...(against ? [containedText(against)] : [])];
   const more = anomalies.length - SHOWN;
   return [
     `${paint.red("NOT VALID")}  ${what}`,
-    ...(checkpointsValid ? [] : ["A checkpoint does not cover the entries it was signed for."]),
+    ...(checkpointsValid ? [] : ["A checkpoint is missing, or does not cover the entries it was signed for."]),
+    ...(against === undefined ? [] : comparisonLines(against)),
     ...anomalies
       .slice(0, SHOWN)
       .map(({ atSeq, expectedPrevHash, actualPrevHash }) =>
@@ -80,4 +101,24 @@ function describe(verdict: Verdict, { paint }: Io): string[] {
       ),
     ...(more > 0 ? [`And ${more} more; --json shows all.`] : []),
   ];
+}
+
+function containedText({ file, entries, checkpoints }: Comparison): string {
+  return printable(
+    `It contains all of ${file}: ${formatCount(entries, "entry")}, ${formatCount(checkpoints, "checkpoint")}.`,
+  );
+}
+
+function comparisonLines(comparison: Comparison): string[] {
+  const { file, exportValid, differsAt, missingCheckpoints } = comparison;
+  if (isContained(comparison)) return [containedText(comparison)];
+  return [
+    ...(exportValid ? [] : [`${file} does not hold by itself; check it with --file.`]),
+    ...(differsAt === undefined ? [] : [`Entry ${differsAt} of ${file} is missing on the server, or another one.`]),
+    ...(missingCheckpoints.length === 0
+      ? []
+      : [
+          `The server lacks ${formatCount(missingCheckpoints.length, "checkpoint")} of ${file}: at ${missingCheckpoints.slice(0, SHOWN).join(", ")}.`,
+        ]),
+  ].map((line) => printable(line));
 }

@@ -29,7 +29,7 @@ import { purgeFromTimeToTime } from "../wiring/purge.ts";
 import { reviewOn, usableBindings } from "../wiring/review-on.ts";
 import { runUntilStopped } from "../wiring/run-until-stopped.ts";
 import type { Shutdown } from "../wiring/shutdown.ts";
-import { signCheckpoints, signerFor } from "../wiring/sign-audit.ts";
+import { anchorsFor, auditSamples, signCheckpoints, signerFor } from "../wiring/sign-audit.ts";
 import { deliveryPart } from "../wiring/start-deliveries.ts";
 import { startOtlp } from "../wiring/start-otlp.ts";
 import { workOn } from "../wiring/start-worker.ts";
@@ -76,14 +76,16 @@ async function start(call: Call, log: Logger, shutdown: Shutdown, scrubber: Proc
   purgeFromTimeToTime(store, log, shutdown);
 
   const signer = await signerFor(store, config);
+  const anchors = anchorsFor(config);
   const evals = agentServices(store, config, scrubber);
   shutdown.add("tools", () => evals.tools.close());
   let host = await buildHost(store, config, scrubber, evals);
   if (host.capabilities.has("auditLogIntegrity")) {
-    host = { ...host, checkpointer: signCheckpoints(host, signer, config, log, shutdown) };
+    host = { ...host, checkpointer: signCheckpoints(host, signer, config, log, shutdown, anchors) };
   }
   const audit = {
     verifier: signer,
+    ...(anchors === undefined ? {} : { anchors }),
     intervalEntries: config.auditCheckpointEntries,
     intervalSeconds: config.auditCheckpointSeconds,
   };
@@ -133,6 +135,7 @@ async function start(call: Call, log: Logger, shutdown: Shutdown, scrubber: Proc
       ...(worker ? workerSamples(worker) : []),
       ...(deliveries?.samples() ?? []),
       ...otlpSamples(),
+      ...auditSamples(host),
     ],
   });
   shutdown.add("server", () => app.close());

@@ -77,15 +77,16 @@ async function openedHome(
   config: Config,
   io: Io,
   scrubber: ProcessScrubber,
-  own: OwnAgent | undefined,
+  ownAgent: OwnAgent | undefined,
   settings: OwnAgentSettings,
 ): Promise<OwnHome> {
   const installed = agentServices(store, config, scrubber);
   const { gateway } = installed;
   const world = { environment: ownEnvironment(), scrubText: scrubber.scrubText, gateway };
-  const bound = own && boundAgent(own, settings, world);
+  const bound = ownAgent && boundAgent(ownAgent, settings, world);
   const known = withBoundAgents(installed.agents, installed.file);
-  const services = { ...installed, agents: bound === undefined ? known : withOwnAgent(known, bound) };
+  const own = config.databaseUrl === undefined ? { importedGold: true as const } : {};
+  const services = { ...installed, ...own, agents: bound === undefined ? known : withOwnAgent(known, bound) };
   const bare = await buildHost(store, config, scrubber, services);
   const mayWrite = isOwned || config.databaseUrl !== undefined;
   if (mayWrite && (config.packs.length > 0 || config.suites.length > 0)) {

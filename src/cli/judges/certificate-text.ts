@@ -55,6 +55,7 @@ const WHY: Readonly<Record<LeftOut, string>> = {
   about_no_output: "about no single output",
   no_verdict: "neither pass, fail nor a rating",
   not_a_person: "by agents and checks",
+  imported: "that were imported",
 };
 
 function goldFields({ disputed, unjudged, leftOut, rubrics }: GoldFigures): Record<string, string | undefined> {

@@ -17,6 +17,8 @@ export class CheckpointSeries {
   /** Where the next checkpoint's entries begin; undefined when the log before is not at hand. */
   #after: number | undefined;
   #seen = 0;
+  /** The place of the key that signed last. Once a newer key signed, an older one signs no more: it may be in other hands by now. */
+  #keyPlace = Number.POSITIVE_INFINITY;
   readonly #hashes = new Map<number, string>();
   readonly #waiting: ClaimedCheckpoint[] = [];
 
@@ -49,11 +51,13 @@ export class CheckpointSeries {
     }
   }
 
-  #holds({ atSequence, prevSequence, merkleRoot: root, signature }: ClaimedCheckpoint): boolean {
+  #holds({ checkpoint, atSequence, prevSequence, merkleRoot: root, signature }: ClaimedCheckpoint): boolean {
     const after = this.#after;
     this.#after = atSequence;
     const leaves = this.#takeHashes(after ?? 0, atSequence);
-    if (!this.#verifier.verify(root, signature)) return false;
+    const keyPlace = this.#verifier.signedBy(root, signature, checkpoint);
+    if (keyPlace === undefined || keyPlace > this.#keyPlace) return false;
+    this.#keyPlace = keyPlace;
     if (after === undefined) {
       this.signatureOnly += 1;
       return true;

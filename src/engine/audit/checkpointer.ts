@@ -1,9 +1,12 @@
-import type { AuditBacklog } from "../../store/store.ts";
+import { AppError } from "../../protocol/errors.ts";
+import type { AuditBacklog, StoredCheckpoint } from "../../store/store.ts";
 import type { Host } from "../host.ts";
+import { type Anchor, type Anchors, anchorConflict, conflictError } from "./anchor.ts";
 import { ChainLinks } from "./chain-links.ts";
 import { merkleRoot } from "./merkle.ts";
 import { isUnreadable, readChain } from "./read-chain.ts";
-import type { AuditSigner } from "./signer.ts";
+import { type AuditSigner, checkpointName } from "./signer.ts";
+import { verifyAudit } from "./verify.ts";
 
 export interface CheckpointSettings {
   /** The most entries one checkpoint covers. */
@@ -23,6 +26,8 @@ export interface Checkpointer {
   /** Sweeps now and from then on. */
   start(): void;
   stop(): Promise<void>;
+  /** Tenants whose chain is not signed at present, each with the error. */
+  refused(): ReadonlyMap<string, Error>;
 }
 
 const ATTEMPTS = 100;
@@ -36,27 +41,66 @@ export function checkpointer(
   signer: AuditSigner,
   settings: CheckpointSettings = CHECKPOINT_DEFAULTS,
   onTrouble: (error: unknown) => void = () => {},
+  anchors?: Anchors,
 ): Checkpointer {
   const { store, nowMs, newId } = host;
   const { intervalEntries, sweepMs } = settings;
   const intervalMs = settings.intervalSeconds * 1000;
   /** Chains that do not hold are looked at again, and complained about, once per interval. */
   const leaveAloneUntilMs = new Map<string, number>();
+  const refusals = new Map<string, Error>();
   let timer: NodeJS.Timeout | undefined;
   let sweeping: Promise<void> = Promise.resolve();
   let stopped = true;
 
   /** False when another process was first. */
   async function cut(tenant: string, prevSequence: number, atSequence: number): Promise<boolean> {
-    const root = merkleRoot(await soundHashes(host, tenant, prevSequence, atSequence));
-    return store.putCheckpoint(tenant, {
-      checkpoint: newId("cp"),
+    const hashes = await soundHashes(host, tenant, prevSequence, atSequence);
+    const root = merkleRoot(hashes);
+    const signed = (): StoredCheckpoint => ({
+      checkpoint: checkpointName(newId("cp"), signer.publicKey),
       atSequence,
       merkleRoot: root,
       signature: signer.sign(root),
       prevSequence,
       atMs: nowMs(),
     });
+    if (anchors === undefined) return store.putCheckpoint(tenant, signed());
+    const reached = { seq: atSequence, hash: hashes.at(-1) ?? "" };
+    return anchors.hold(tenant, () => putAnchored(anchors, tenant, prevSequence, reached, signed));
+  }
+
+  /** The anchor is durable before the signature exists, so no signature covers a chain that the anchor does not know. */
+  async function putAnchored(
+    anchors: Anchors,
+    tenant: string,
+    prevSequence: number,
+    reached: Pick<Anchor, "seq" | "hash">,
+    signed: () => StoredCheckpoint,
+  ): Promise<boolean> {
+    const known = await anchors.read(tenant);
+    await requireAnchored(tenant, known, prevSequence);
+    const anchor = known !== undefined && known.seq > reached.seq ? known : { ...known, ...reached };
+    await anchors.write(tenant, anchor);
+    const checkpoint = signed();
+    if (!(await store.putCheckpoint(tenant, checkpoint))) return false;
+    const { atSequence, merkleRoot } = checkpoint;
+    await anchors.write(tenant, { ...anchor, checkpoint: { atSequence, merkleRoot } });
+    return true;
+  }
+
+  /** Entries between the anchor and the last checkpoint were signed by another host, or before there was an anchor. */
+  async function requireAnchored(tenant: string, anchor: Anchor | undefined, prevSequence: number): Promise<void> {
+    const conflict = anchor && (await anchorConflict(store, tenant, anchor));
+    if (conflict !== undefined) throw conflictError(tenant, conflict);
+    const from = anchor?.seq ?? 0;
+    if (from >= prevSequence) return;
+    const { chainValid, checkpointsValid, anomalies } = await verifyAudit(store, signer, tenant, from, prevSequence);
+    // A log without an anchor may have checkpoints of a key that was replaced before keys were listed.
+    if (anomalies.length === 0 && (chainValid || anchor === undefined)) return;
+    const atSeq = anomalies[0]?.atSeq ?? prevSequence;
+    const what = checkpointsValid ? `the chain does not hold at entry ${atSeq}` : "a checkpoint does not hold";
+    throw conflictError(tenant, { atSeq, problem: `${what}, after entry ${from}, the last that is known to be sound` });
   }
 
   async function cover(tenant: string, afterSeq: number, throughSeq: number): Promise<void> {
@@ -71,31 +115,52 @@ export function checkpointer(
     return headSeq - ((headSeq - checkpointSeq) % intervalEntries);
   }
 
+  function noteRefusal(tenant: string, error: unknown): void {
+    if (isRefusal(error)) {
+      leaveAloneUntilMs.set(tenant, nowMs() + intervalMs);
+      refusals.set(tenant, error);
+    }
+    onTrouble(error);
+  }
+
+  /** At the start, so that a database that was rolled back is reported before anything is due to be signed. */
+  async function compareWithAnchors(): Promise<void> {
+    for (const tenant of (await anchors?.tenants()) ?? []) {
+      const anchor = await anchors?.read(tenant);
+      const conflict = anchor && (await anchorConflict(store, tenant, anchor));
+      if (conflict !== undefined) noteRefusal(tenant, conflictError(tenant, conflict));
+    }
+  }
+
   async function sweep(): Promise<void> {
     for (const backlog of await store.auditBacklog()) {
       const { tenant, checkpointSeq } = backlog;
       if ((leaveAloneUntilMs.get(tenant) ?? 0) > nowMs()) continue;
       leaveAloneUntilMs.delete(tenant);
       try {
-        await cover(tenant, checkpointSeq, dueThrough(backlog));
+        const through = dueThrough(backlog);
+        if (through === checkpointSeq) continue;
+        await cover(tenant, checkpointSeq, through);
+        refusals.delete(tenant);
       } catch (error) {
         // One tenant's trouble is not the others'.
-        if (error instanceof BrokenChain) leaveAloneUntilMs.set(tenant, nowMs() + intervalMs);
-        onTrouble(error);
+        noteRefusal(tenant, error);
       }
     }
   }
 
-  function tick(): void {
-    sweeping = sweep()
+  function tick(before: Promise<void> = Promise.resolve()): void {
+    sweeping = before
+      .then(sweep)
       .catch(onTrouble)
       .then(() => {
-        if (!stopped) timer = setTimeout(tick, sweepMs).unref();
+        if (!stopped) timer = setTimeout(() => tick(), sweepMs).unref();
       });
   }
 
   return {
     sweep,
+    refused: () => refusals,
     async checkpointTenant(tenant) {
       let through: number | undefined;
       // Another process may be first each time, but then the chain is covered a little further each time.
@@ -109,7 +174,7 @@ export function checkpointer(
     start() {
       if (!stopped) return;
       stopped = false;
-      tick();
+      tick(compareWithAnchors().catch(onTrouble));
     },
     async stop() {
       stopped = true;
@@ -124,6 +189,14 @@ class BrokenChain extends Error {
   constructor(tenant: string, atSeq: number) {
     super(`the audit chain of tenant ${tenant} does not hold at entry ${atSeq}; no checkpoint is signed over it`);
   }
+}
+
+/** Refusals last until an operator acts; all other errors are tried again at the next sweep. */
+function isRefusal(error: unknown): error is Error {
+  if (error instanceof BrokenChain) return true;
+  return (
+    error instanceof AppError && (error.code === "audit_anchor_conflict" || error.code === "audit_anchor_unusable")
+  );
 }
 
 /** The hashes of `(after, through]`, computed from content, after checking that they are a chain. */

@@ -16,6 +16,8 @@ const Header = Type.Object(
     tenant: Type.String({ minLength: 1 }),
     /** Base64 of the SPKI DER. It proves nothing by itself: whoever forges a copy writes his own. */
     publicKey: Type.String({ minLength: 1 }),
+    /** Keys that signed before that one, newest first; absent where there was one key only. */
+    earlierPublicKeys: Type.Optional(Type.Array(Type.String({ minLength: 1 }))),
     /** The first entry of the copy; 1 for a whole log. */
     fromSeq: Type.Integer({ minimum: 1 }),
     /** The end of the log when the copy was made, if it was known: then a copy cut short is noticed. */

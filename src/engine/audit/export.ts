@@ -19,13 +19,20 @@ export interface AuditCopyResult {
   readonly anomalies: readonly AuditAnomaly[];
 }
 
+/** Public keys that came another way than the copy; without one those of its header are used. */
+export interface TrustedKeys {
+  readonly publicKey?: string;
+  /** Newest first. */
+  readonly earlierPublicKeys?: readonly string[];
+}
+
 /**
  * Checks a copy of an audit log with nothing but the copy and, better, a public key that came another way. Holds no
  * more than the hashes since the last checkpoint. Throws `unusable_input` for a text that is no such copy.
  */
 export async function verifyAuditCopy(
   lines: Iterable<string> | AsyncIterable<string>,
-  { publicKey }: { readonly publicKey?: string } = {},
+  { publicKey, earlierPublicKeys }: TrustedKeys = {},
 ): Promise<AuditCopyResult> {
   let check: CopyCheck | undefined;
   let lineNumber = 0;
@@ -36,8 +43,14 @@ export async function verifyAuditCopy(
     if ((line.kind === "header") !== (check === undefined)) {
       throw unusable(lineNumber, check === undefined ? "is not the header" : "is a second header");
     }
-    if (line.kind === "header") check = new CopyCheck(line.header, publicKey ?? line.header.publicKey);
-    else check?.take(line);
+    if (line.kind === "header") {
+      const { header } = line;
+      check =
+        publicKey === undefined
+          ? new CopyCheck(header, header.publicKey, header.earlierPublicKeys)
+          : new CopyCheck(header, publicKey, earlierPublicKeys);
+    }
+    if (line.kind !== "header") check?.take(line);
   }
   if (check === undefined) throw unusable(1, "is missing: there is no header");
   return check.result();
@@ -51,13 +64,13 @@ class CopyCheck {
   #checkpoints = 0;
   #toSeq: number;
 
-  constructor(header: CopyHeader, publicKey: string) {
+  constructor(header: CopyHeader, publicKey: string, earlier: readonly string[] = []) {
     const fromStart = header.fromSeq === 1;
     this.#header = header;
     this.#publicKey = publicKey;
     this.#toSeq = header.fromSeq - 1;
     this.#links = new ChainLinks(header.fromSeq, fromStart ? null : undefined);
-    this.#series = new CheckpointSeries(auditVerifier(publicKey), fromStart ? 0 : undefined);
+    this.#series = new CheckpointSeries(auditVerifier(publicKey, earlier), fromStart ? 0 : undefined);
   }
 
   take(line: Exclude<CopyLine, { kind: "header" }>): void {

@@ -1,4 +1,12 @@
-import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign, verify } from "node:crypto";
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  sign,
+  verify,
+} from "node:crypto";
 import { AppError } from "../../protocol/errors.ts";
 import type { Store } from "../../store/store.ts";
 
@@ -6,7 +14,13 @@ import type { Store } from "../../store/store.ts";
 export interface AuditVerifier {
   /** Base64 of the SPKI DER, as discovery publishes it. */
   readonly publicKey: string;
-  /** False as well for what is no root or no signature at all. */
+  /** Keys that signed before this one, newest first. */
+  readonly earlierPublicKeys: readonly string[];
+  /**
+   * The place of the signing key: 0 for the current one, 1 for the one before. Undefined where none of them signed the root, or another
+   * than the checkpoint names, and for texts that are no root or no signature.
+   */
+  signedBy(merkleRoot: string, signature: string, checkpoint?: string): number | undefined;
   verify(merkleRoot: string, signature: string): boolean;
 }
 
@@ -15,9 +29,8 @@ export interface AuditSigner extends AuditVerifier {
 }
 
 /**
- * The key that signs checkpoints and nothing else. `privateKeyPem` comes from the configuration; without it one is made
- * and kept in the database, the same for every process. Checkpoints are checked against this key alone, so a new key
- * makes those of the old one fail.
+ * The key that signs checkpoints and nothing else. `privateKeyPem` comes from the configuration: a private key, and after it the public
+ * keys that were used before, newest first. Without it one is made and kept in the database, the same for every process.
  */
 export async function auditSigner(
   store: Pick<Store, "hostSecret">,
@@ -26,26 +39,78 @@ export async function auditSigner(
   return signerWith(privateKeyPem ?? (await store.hostSecret("audit-signing-key", newPrivateKeyPem)));
 }
 
-function signerWith(privateKeyPem: string): AuditSigner {
-  const privateKey = readKey("The audit signing key", () => createPrivateKey(privateKeyPem));
+const PEM_BLOCK = /-----BEGIN ([A-Z ]+)-----[\s\S]*?-----END \1-----/g;
+
+function signerWith(pem: string): AuditSigner {
+  const blocks = [...pem.matchAll(PEM_BLOCK)].map(([text, kind]) => ({ text, kind }));
+  const [own = { text: pem }, ...others] = blocks;
+  const privateKey = readKey("The audit signing key", () => createPrivateKey(own.text));
+  const earlier = others.map(({ text, kind }) => {
+    if (kind !== "PUBLIC KEY") throw notEd25519("What follows the audit signing key in its file");
+    return readKey("An earlier audit key", () => createPublicKey(text));
+  });
   return {
-    ...verifierWith(createPublicKey(privateKey)),
+    ...verifierWith([createPublicKey(privateKey), ...earlier]),
     sign: (merkleRoot) => sign(null, rootBytes(merkleRoot), privateKey).toString("base64"),
   };
 }
 
-/** For checking a copy elsewhere, where there is only the public key. Throws `unusable_input` when it is none. */
-export function auditVerifier(publicKey: string): AuditVerifier {
-  const der = Buffer.from(publicKey, "base64");
-  return verifierWith(readKey("The public key", () => createPublicKey({ key: der, format: "der", type: "spki" })));
+/** The key file after a rotation: a new private key, then the public keys so far, newest first. Throws for a file that holds no key. */
+export function rotatedPem(pem: string, trusted: readonly string[] = []): string {
+  const { publicKey, earlierPublicKeys } = signerWith(pem);
+  return newPrivateKeyPem() + publicPem([publicKey, ...earlierPublicKeys, ...trusted]);
 }
 
-function verifierWith(publicKey: KeyObject): AuditVerifier {
-  return {
-    publicKey: publicKey.export({ format: "der", type: "spki" }).toString("base64"),
-    verify: (merkleRoot, signature) =>
-      ROOT.test(merkleRoot) && verify(null, rootBytes(merkleRoot), publicKey, Buffer.from(signature, "base64")),
+/** A key file without a past, or with keys that were trusted so far. */
+export function newKeyPem(trusted: readonly string[] = []): string {
+  return newPrivateKeyPem() + publicPem(trusted);
+}
+
+function publicPem(keys: readonly string[]): string {
+  return keys.map((key) => publicKeyOf(key).export({ format: "pem", type: "spki" }).toString()).join("");
+}
+
+/** For checking a copy elsewhere, where there are only public keys, newest first. Throws `unusable_input` for others. */
+export function auditVerifier(publicKey: string, earlier: readonly string[] = []): AuditVerifier {
+  return verifierWith([publicKey, ...earlier].map(publicKeyOf));
+}
+
+function publicKeyOf(text: string): KeyObject {
+  const der = Buffer.from(text, "base64");
+  return readKey("The public key", () => createPublicKey({ key: der, format: "der", type: "spki" }));
+}
+
+function verifierWith(keys: readonly KeyObject[]): AuditVerifier {
+  const texts = keys.map((key) => key.export({ format: "der", type: "spki" }).toString("base64"));
+  const [publicKey = "", ...earlierPublicKeys] = texts;
+  const ids = texts.map(auditKeyId);
+  const signedBy: AuditVerifier["signedBy"] = (merkleRoot, signature, checkpoint = "") => {
+    if (!ROOT.test(merkleRoot)) return undefined;
+    const named = KEY_ID.exec(checkpoint)?.[1];
+    const bytes = Buffer.from(signature, "base64");
+    const place = keys.findIndex(
+      (key, i) => (named === undefined || ids[i] === named) && verify(null, rootBytes(merkleRoot), key, bytes),
+    );
+    return place < 0 ? undefined : place;
   };
+  return {
+    publicKey,
+    earlierPublicKeys,
+    signedBy,
+    verify: (merkleRoot, signature) => signedBy(merkleRoot, signature) !== undefined,
+  };
+}
+
+const KEY_ID = /\.k([0-9a-f]{16})$/;
+
+/** The first 16 hex digits of the SHA-256 of the SPKI DER. */
+export function auditKeyId(publicKey: string): string {
+  return createHash("sha256").update(Buffer.from(publicKey, "base64")).digest("hex").slice(0, 16);
+}
+
+/** The name of a checkpoint ends with the id of its key. Names without one are from before keys were listed. */
+export function checkpointName(id: string, publicKey: string): string {
+  return `${id}.k${auditKeyId(publicKey)}`;
 }
 
 /** The reason is left out: it may quote the key. */
@@ -55,9 +120,13 @@ function readKey(what: string, read: () => KeyObject): KeyObject {
     key = read();
   } catch {}
   if (key?.asymmetricKeyType !== "ed25519") {
-    throw new AppError("unusable_input", { problem: `${what} is not an Ed25519 key` });
+    throw notEd25519(what);
   }
   return key;
+}
+
+function notEd25519(what: string): AppError {
+  return new AppError("unusable_input", { problem: `${what} is not an Ed25519 key` });
 }
 
 function newPrivateKeyPem(): string {

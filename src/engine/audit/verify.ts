@@ -1,6 +1,7 @@
 import type { AuditCheckpoint, AuditVerifyResult } from "../../protocol/audit.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { Audit, StoredCheckpoint } from "../../store/store.ts";
+import { type Anchor, anchorConflict } from "./anchor.ts";
 import { ChainLinks } from "./chain-links.ts";
 import { CheckpointSeries } from "./checkpoint-series.ts";
 import { isUnreadable, readChain } from "./read-chain.ts";
@@ -11,7 +12,8 @@ import type { AuditVerifier } from "./signer.ts";
  * checkpoints that end in the range. Every hash is computed from the rows' content. The answer repeats the range that
  * was asked for; only the walk keeps to the log. Throws `validation_error` for a range that is none.
  *
- * What nobody can see without a copy elsewhere: a log cut off together with its head and all later checkpoints.
+ * A log cut off together with its head and all later checkpoints shows only against the anchor of the signing key, which is checked
+ * where the range covers it or reaches the end of the log, or against an export.
  */
 export async function verifyAudit(
   store: Audit,
@@ -19,6 +21,7 @@ export async function verifyAudit(
   tenant: string,
   fromSeq: number,
   toSeq: number,
+  anchor?: Anchor,
 ): Promise<AuditVerifyResult> {
   checkRange(fromSeq, toSeq);
   // In this order: the head is read last and so is never behind a checkpoint, unless somebody moved it.
@@ -55,6 +58,10 @@ export async function verifyAudit(
   await expectNothingAfter(store, tenant, Math.max(head.seq + 1, first), toSeq, links);
 
   const inRange = anomalies.filter(({ atSeq }) => atSeq >= first);
+  const isAnchored = anchor !== undefined && anchor.seq >= first && (anchor.seq <= toSeq || toSeq >= head.seq);
+  const conflict = isAnchored ? await anchorConflict(store, tenant, anchor) : undefined;
+  if (conflict?.anomaly !== undefined) inRange.push(conflict.anomaly);
+  else if (conflict !== undefined) series.valid = false;
   return {
     fromSeq,
     toSeq,

@@ -1,7 +1,7 @@
 import type { JudgmentEntry } from "../../formats/judgment-lines.ts";
 import type { ImportResponse } from "../../protocol/judgment-file.ts";
 import type { AnnotationRecord, AnnotationWrite } from "../../store/judgments.ts";
-import { mayReplace } from "./may-replace.ts";
+import { isMadeHere, mayReplace } from "./may-replace.ts";
 import { merged } from "./merge-judgment.ts";
 
 /** A line as it would stand here, on a run that is here or beside all runs; or why it cannot. */
@@ -36,11 +36,16 @@ export function arrivalsOf(
     const { annotationId, supersedes } = record;
     const replaced = supersedes === undefined ? undefined : standing.get(supersedes);
     if (replaced !== undefined && !fits(record, replaced)) {
-      return "it supersedes a judgment of another actor or run";
+      return isSameSubject(record, replaced) && isMadeHere(replaced)
+        ? "it supersedes a judgment that was made here, and an import changes none of those"
+        : "it supersedes a judgment of another actor or run";
     }
     const here = standing.get(annotationId);
     const now = here === undefined ? record : merged(here, record, scrub);
     if (now === undefined) return "a judgment with this id is here that says something else";
+    if (here !== undefined && now !== here && isMadeHere(here)) {
+      return "this judgment was made here, and an import neither replaces, withdraws nor closes it";
+    }
     standing.set(annotationId, now);
     // An export that was filtered may hold the judgment that replaces another, and not the other as it is now.
     if (replaced?.state === "live") standing.set(replaced.annotationId, replacedBy(replaced, record));
@@ -49,9 +54,12 @@ export function arrivalsOf(
 }
 
 function fits(record: AnnotationRecord, replaced: AnnotationRecord): boolean {
-  const { actor, runId, workspace, supersededBy } = replaced;
-  if (record.actor !== actor || record.runId !== runId || record.workspace !== workspace) return false;
-  return supersededBy === record.annotationId || mayReplace(record, replaced);
+  if (!isSameSubject(record, replaced)) return false;
+  return replaced.supersededBy === record.annotationId || mayReplace(record, replaced);
+}
+
+function isSameSubject(a: AnnotationRecord, b: AnnotationRecord): boolean {
+  return a.actor === b.actor && a.runId === b.runId && a.workspace === b.workspace;
 }
 
 function replacedBy(replaced: AnnotationRecord, by: AnnotationRecord): AnnotationRecord {

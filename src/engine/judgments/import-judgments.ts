@@ -26,7 +26,8 @@ export async function importJudgments(
     if (request.dryRun || writes.length === 0) return answer;
     const outcome = record(answer);
     const { imported, updated } = answer;
-    const details = { count: writes.length, imported, updated };
+    const annotationIds = writes.map(({ annotation }) => annotation.annotationId);
+    const details = { count: writes.length, imported, updated, annotationIds };
     const committed = await host.store.commit({
       tenant: caller.tenant,
       annotations: writes,

@@ -11,7 +11,7 @@ import type { Arriving } from "./arrivals.ts";
 import { recordOf } from "./judgment-record.ts";
 import { cleanRecord } from "./merge-judgment.ts";
 
-/** Where a judgment is about to stand: on a run that is here, or beside all runs. */
+/** The place of a judgment: on a run that the caller can see, or apart from all runs. */
 type Place = { readonly run: Run } | "elsewhere" | { readonly problem: string };
 
 /** Turns lines into judgments of the caller's tenant. Looks each run up once, however many lines speak of it. */
@@ -31,18 +31,13 @@ export function receiver(host: Host, caller: Caller): (entry: JudgmentEntry) => 
       return { line, problem: "it is a person's, and only a key of kind user brings those" };
     }
     const place = await placeOf(judgment.target.runId);
-    if (place === "elsewhere") return { line, record: clean(judgment, workspaceOf(judgment), judgment.aboutNode) };
+    if (place === "elsewhere") return { line, record: clean(judgment, judgment.workspace, judgment.aboutNode) };
     if ("problem" in place) return { line, ...place };
     const { owner } = place.run;
     const about = await aboutRun(host, place.run, judgment);
     if ("problem" in about) return { line, ...about };
     return { line, record: clean(judgment, owner.workspace, about.nodeId), onRun: true };
   };
-
-  /** Whoever is bound to a workspace brings everything there: no other is theirs to write in. */
-  function workspaceOf({ workspace }: Judgment): string | undefined {
-    return caller.workspace ?? workspace;
-  }
 
   function clean(judgment: Judgment, workspace: string | undefined, node: string | undefined) {
     const aboutNode = judgment.target.nodeId ?? node;
@@ -57,16 +52,13 @@ export function receiver(host: Host, caller: Caller): (entry: JudgmentEntry) => 
 }
 
 async function findPlace({ store }: Host, caller: Caller, runId: string): Promise<Place> {
-  const run = await store.readRun({ tenant: caller.tenant }, runId);
-  if (run === undefined) {
-    // What was deleted with its run must not come back through an old export.
-    const gone = await store.readTombstone({ tenant: caller.tenant }, runId);
-    return gone === undefined ? "elsewhere" : { problem: "its run was deleted here" };
-  }
-  if (caller.workspace !== undefined && run.owner.workspace !== caller.workspace) {
-    return { problem: "its run is not one that this key can see" };
-  }
-  return { run };
+  const run = await store.readRun(caller, runId);
+  if (run !== undefined) return { run };
+  // What was deleted with its run must not come back through an old export.
+  if ((await store.readTombstone(caller, runId)) !== undefined) return { problem: "its run was deleted here" };
+  // One answer for runs of other workspaces and runs that do not exist: a key of a workspace learns nothing about the others.
+  if (caller.workspace !== undefined) return { problem: "its run is not in the workspace of this key" };
+  return "elsewhere";
 }
 
 /** Whether a judgment fits the run that is here, and the node that its event is of. */

@@ -65,6 +65,7 @@ function record(
       "assay.actor": actor,
       "assay.actor_kind": actorKind,
       "assay.confidence": annotation.confidence,
+      "assay.imported_by": annotation.importedBy,
     },
   };
 }

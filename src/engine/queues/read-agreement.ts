@@ -5,6 +5,7 @@ import type { QueueItemRecord } from "../../store/judgments.ts";
 import { agreementOf, type Vote } from "../decide/agreement/queue-agreement.ts";
 import { type Judged, judgmentsOf, type QueueItem } from "../decide/queue/item.ts";
 import type { Host } from "../host.ts";
+import { isMadeHere } from "../judgments/may-replace.ts";
 import { blindness } from "../list-annotations.ts";
 import { storedItem } from "./item-record.ts";
 import { visibleQueue } from "./queue-record.ts";
@@ -85,8 +86,8 @@ async function standingIn({ store }: Host, { tenant }: Caller, items: readonly Q
   const ids = items.flatMap((item) => judgmentsOf(item).flatMap(({ annotationIds }) => annotationIds.slice(0, 1)));
   const standing = new Set<string>();
   for (let i = 0; i < ids.length; i += PAGE) {
-    for (const { annotationId, state } of await store.annotationsById(tenant, ids.slice(i, i + PAGE))) {
-      if (state === "live") standing.add(annotationId);
+    for (const record of await store.annotationsById(tenant, ids.slice(i, i + PAGE))) {
+      if (record.state === "live" && isMadeHere(record)) standing.add(record.annotationId);
     }
   }
   return standing;

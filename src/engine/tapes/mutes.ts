@@ -4,6 +4,7 @@ import type { Row } from "../../formats/sidecar/sidecar.ts";
 import type { Visibility } from "../../protocol/identity.ts";
 import type { AnnotationPlace, AnnotationQuery, AnnotationRecord } from "../../store/judgments.ts";
 import type { Store } from "../../store/store.ts";
+import { isMadeHere } from "../judgments/may-replace.ts";
 import { rowThatCame } from "./judged-rows.ts";
 import { RowEvents } from "./row-events.ts";
 
@@ -97,14 +98,27 @@ async function* annotations(
 async function silencedAmong(store: Reads, live: readonly AnnotationRecord[]): Promise<ReadonlySet<string>> {
   const mutes = live.filter(isMute);
   const about = live.filter((record) => !isMute(record) && record.target.eventId !== undefined);
-  // A person's judgment is silenced by people only: an agent could be as many as it likes.
-  const byPeople = new MutedEvents(mutes.filter(({ actorKind }) => actorKind === "person"));
-  const byAnyone = new MutedEvents(mutes);
-  const numbers = byAnyone.hasSpans ? await numbersOf(store, about) : NO_NUMBERS;
-  const silenced = about.filter(({ actorKind, target: { eventId = "" } }) =>
-    (actorKind === "person" ? byPeople : byAnyone).has(eventId, numbers.get(eventId)),
-  );
+  const all = new MutedEvents(mutes);
+  const numbers = all.hasSpans ? await numbersOf(store, about) : NO_NUMBERS;
+  const mutedFor = new Map<string, MutedEvents>();
+  const silenced = about.filter((record) => {
+    const { actorKind, target } = record;
+    const { eventId = "" } = target;
+    const key = `${actorKind === "person"} ${isMadeHere(record)}`;
+    const muted = mutedFor.get(key) ?? new MutedEvents(mutes.filter((mute) => maySilence(mute, record)));
+    mutedFor.set(key, muted);
+    return muted.has(eventId, numbers.get(eventId));
+  });
   return new Set(silenced.map(({ annotationId }) => annotationId));
+}
+
+/**
+ * A person's judgment is silenced by people only, because an agent could be as many as it likes; one that was made here only by a mute
+ * that was made here, because the author of an imported mute is a claim of the importer.
+ */
+function maySilence(mute: AnnotationRecord, record: AnnotationRecord): boolean {
+  if (record.actorKind === "person" && mute.actorKind !== "person") return false;
+  return isMadeHere(mute) || !isMadeHere(record);
 }
 
 const NO_NUMBERS: ReadonlyMap<string, bigint> = new Map();

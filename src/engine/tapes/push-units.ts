@@ -3,6 +3,7 @@ import type { AnnotationWrite } from "../../store/judgments.ts";
 import type { IdempotencyOutcome, Unit } from "../../store/store.ts";
 import { auditDraft } from "../execute.ts";
 import type { Host } from "../host.ts";
+import { isMadeHere } from "../judgments/may-replace.ts";
 import type { JudgedRow } from "./judged-rows.ts";
 import { draftChange, prunedChange } from "./push-answer.ts";
 import type { Draft } from "./push-drafts.ts";
@@ -17,6 +18,8 @@ export interface PushUnit {
 
 interface Step {
   readonly writes: readonly AnnotationWrite[];
+  /** Whether it writes a judgment in the name of another author than the caller. */
+  readonly isImported: boolean;
   readonly change: RowChange;
 }
 
@@ -47,6 +50,8 @@ export function unitsOf(
       recorded: count("recorded"),
       superseded: count("superseded"),
       retracted: count("retracted"),
+      imported: part.filter(({ isImported }) => isImported).length,
+      annotationIds: part.flatMap(({ change }) => change.annotationId ?? []),
     };
     const annotations = part.flatMap(({ writes }) => writes);
     return {
@@ -60,7 +65,8 @@ export function unitsOf(
   }
 
   function retractStep(row: JudgedRow): Step {
-    return { writes: [{ type: "retract", earlier: row.record, retraction }], change: prunedChange(row) };
+    const writes = [{ type: "retract" as const, earlier: row.record, retraction }];
+    return { writes, isImported: false, change: prunedChange(row) };
   }
 }
 
@@ -83,6 +89,7 @@ function draftStep(draft: Draft): Step {
             },
           ]),
     ],
+    isImported: !isMadeHere(annotation),
     change: draftChange(draft),
   };
 }

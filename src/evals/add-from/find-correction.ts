@@ -1,3 +1,4 @@
+import { isMadeHere } from "../../engine/judgments/may-replace.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { AnnotationPlace, AnnotationRecord } from "../../store/judgments.ts";
 import type { Store } from "../../store/store.ts";
@@ -32,7 +33,8 @@ export async function findCorrection(store: Reads, asked: CorrectionAsked): Prom
     throw refuse(`${annotationId} is no correction of this run that a person made and that still stands`);
   }
   const adjudicated = await adjudicatedAmong(store, tenant, byPeople);
-  const newestFirst = [...byPeople].reverse();
+  // The author of an imported correction is a claim of the importer, so those that were made here come first.
+  const newestFirst = [...byPeople].reverse().sort((a, b) => Number(isMadeHere(b)) - Number(isMadeHere(a)));
   const chosen = newestFirst.find((one) => adjudicated.has(one.annotationId)) ?? newestFirst[0];
   if (chosen !== undefined) return correctionIn(chosen);
   if (found.length > 0) throw refuse("only agents have corrected this run; a task expects what a person says");

@@ -33,7 +33,11 @@ export function calibrationNode(host: Needs, services: () => EvalServices): Effe
   };
 }
 
-async function calibrate(host: Needs, { judge }: EvalServices, context: EffectContext): Promise<NodeOutcome> {
+async function calibrate(
+  host: Needs,
+  { judge, importedGold }: EvalServices,
+  context: EffectContext,
+): Promise<NodeOutcome> {
   const { run, signal } = context;
   const plan = parse(CalibrationPlan, run.variables["plan"], "plan");
   const issued = await issuedBefore(host, context, plan);
@@ -47,7 +51,12 @@ async function calibrate(host: Needs, { judge }: EvalServices, context: EffectCo
     return failed("eval_judge_changed", "The judge is not the one the calibration was started with.");
   }
   const { runIds, taskId, concurrency, budgetUsd } = plan;
-  const gold = await gatherGold(host, run.owner, { suite, runIds, ...(taskId === undefined ? {} : { taskId }) });
+  const gold = await gatherGold(host, run.owner, {
+    suite,
+    runIds,
+    importedGold,
+    ...(taskId === undefined ? {} : { taskId }),
+  });
   const { runId } = run;
   const verdicts = new Map<string, KeptVerdict>();
   for (const kept of await readVerdicts(host.store, run.owner.tenant, runId)) verdicts.set(kept.itemId, kept);

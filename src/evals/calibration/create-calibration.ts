@@ -33,7 +33,7 @@ export async function createCalibration(
 
 async function planOf(
   host: Host,
-  { judge, settings }: EvalServices,
+  { judge, settings, importedGold }: EvalServices,
   caller: Caller,
   { suite: ref, runIds, taskId, days = CERTIFICATE_DAYS, seed = 1, ...limits }: CalibrateJudge,
 ): Promise<CalibrationPlan> {
@@ -45,7 +45,7 @@ async function planOf(
     throw refuse(`suite ${info.suiteId}@${info.version} has no rubric, so nothing in it is judged`);
   }
   const chosen = taskId === undefined ? {} : { taskId };
-  const { items, disputed, leftOut } = await gatherGold(host, caller, { suite, runIds, ...chosen });
+  const { items, disputed, leftOut } = await gatherGold(host, caller, { suite, runIds, importedGold, ...chosen });
   if (items.length === 0) {
     throw new AppError("validation_error", {
       problem: "nobody has said of an output of these runs whether it passes; label them pass or fail, or rate them",

@@ -22,6 +22,8 @@ export interface GoldAsked {
   readonly runIds: readonly string[];
   /** Whose rubric tapes are judged by. */
   readonly taskId?: string;
+  /** Take imported judgments too; see `EvalServices`. */
+  readonly importedGold?: true | undefined;
 }
 
 export interface GatheredGold {
@@ -57,7 +59,7 @@ export async function gatherGold(
 async function goldOfRun(
   host: Pick<Host, "store">,
   visible: Visibility,
-  { suite, taskId }: GoldAsked,
+  { suite, taskId, importedGold }: GoldAsked,
   runId: string,
 ): Promise<FoundGold> {
   const run = await visibleRun(host as Host, visible, runId);
@@ -65,7 +67,8 @@ async function goldOfRun(
     const problem = `it has not ended, and what is judged of it may still change; it is ${run.status}`;
     throw new AppError("run_state_conflict", { runId, runStatus: run.status, problem });
   }
-  const annotations = await annotationsOf(host.store, runId);
+  const stored = await annotationsOf(host.store, runId);
+  const annotations = importedGold ? stored.map(({ importedBy: _, ...record }) => record) : stored;
   const adjudicated = await adjudicatedAmong(host.store, visible.tenant, annotations);
   const rubrics = rubricsByTask(suite);
   if (isRecorded(run)) {

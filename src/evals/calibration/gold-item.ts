@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { isMadeHere } from "../../engine/judgments/may-replace.ts";
 import { canonicalJson } from "../../formats/canonical-json.ts";
 import type { Signal } from "../../protocol/annotation.ts";
 import type { LeftOut } from "../../protocol/judge-certificate-api.ts";
@@ -47,7 +48,7 @@ export class GoldCollector {
   take(annotation: AnnotationRecord, about: GoldItem | LeftOut): void {
     const { actor, actorKind, signal, createdAtMs, annotationId, state } = annotation;
     if (state !== "live") return;
-    const item = actorKind === "person" ? about : "not_a_person";
+    const item = actorKind !== "person" ? "not_a_person" : isMadeHere(annotation) ? about : "imported";
     const label = typeof item === "string" ? undefined : verdictOf(signal, item.bar);
     if (typeof item === "string" || label === undefined) {
       this.#leftOut.push(typeof item === "string" ? item : "no_verdict");

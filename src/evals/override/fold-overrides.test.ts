@@ -18,6 +18,7 @@ function said(signal: Signal, more: Partial<ScoreJudgment> = {}): ScoreJudgment 
     signal,
     closed: false,
     adjudicated: false,
+    imported: false,
     ...more,
   };
 }
@@ -100,7 +101,7 @@ function byHand(judgments: readonly ScoreJudgment[], taskId: string): { score?: 
   let best: ScoreJudgment | undefined;
   let disputed = false;
   for (const one of judgments) {
-    if (one.taskId !== taskId || one.actorKind !== "person" || one.state !== "live") continue;
+    if (one.taskId !== taskId || one.actorKind !== "person" || one.state !== "live" || one.imported) continue;
     const { kind, label = "" } = one.signal;
     if (kind === "correction" || (kind === "flag" && !one.closed)) disputed = true;
     if (kind !== "rating" && !(kind === "label" && ["pass", "fail"].includes(label))) continue;
@@ -139,6 +140,7 @@ describe("any judgments", () => {
         atMs: below(5),
         closed: below(10) < 3,
         adjudicated: below(10) < 2,
+        imported: below(10) < 2,
       }),
     );
   };
@@ -163,7 +165,9 @@ describe("any judgments", () => {
   test("mean the same without all that counts no more and all that no person said", () => {
     for (let seed = 1; seed <= 200; seed++) {
       const judgments = drawn(seed);
-      const counting = judgments.filter(({ actorKind, state }) => actorKind === "person" && state === "live");
+      const counting = judgments.filter(
+        ({ actorKind, state, imported }) => actorKind === "person" && state === "live" && !imported,
+      );
       expect(summed(foldOverrides(counting)), `seed ${seed}`).toEqual(summed(foldOverrides(judgments)));
     }
   });

@@ -15,6 +15,8 @@ export interface ScoreJudgment {
   readonly closed: boolean;
   /** It settled what the reviewers of a queue disagreed on. */
   readonly adjudicated: boolean;
+  /** It came in a file: its author is a claim of the importer, so it is shown and counts for nothing. */
+  readonly imported: boolean;
 }
 
 export interface Override {
@@ -28,16 +30,19 @@ export interface FoldedOverrides {
   readonly overrides: ReadonlyMap<string, Override>;
   /** What people said who find a task wrong and give no score; newest first. */
   readonly disputes: ReadonlyMap<string, readonly ScoreJudgment[]>;
+  /** How many live judgments of people were left out because they were imported. */
+  readonly imported: number;
 }
 
 /**
- * Which scores people put in place of those of an evaluation. Only people count, and of what they said only what still stands; an
- * adjudicated score before all others, then the newest. The order in which the judgments come does not matter.
+ * Which scores people put in place of those of an evaluation. Only judgments of people count that were made here and
+ * still stand; an adjudicated score before all others, then the newest. The order in which the judgments come does not matter.
  */
 export function foldOverrides(judgments: readonly ScoreJudgment[]): FoldedOverrides {
   const overrides = new Map<string, Override>();
   const disputes = new Map<string, readonly ScoreJudgment[]>();
-  for (const [taskId, said] of byTask(judgments.filter(({ actorKind }) => actorKind === "person"))) {
+  const people = judgments.filter(({ actorKind }) => actorKind === "person");
+  for (const [taskId, said] of byTask(people.filter(({ imported }) => !imported))) {
     const newestFirst = [...said].sort(byAge);
     const history = newestFirst.flatMap((judgment) => {
       const score = scoreIn(judgment.signal);
@@ -49,7 +54,7 @@ export function foldOverrides(judgments: readonly ScoreJudgment[]): FoldedOverri
     const disputing = newestFirst.filter(isDispute);
     if (disputing.length > 0) disputes.set(taskId, disputing);
   }
-  return { overrides, disputes };
+  return { overrides, disputes, imported: people.filter(({ imported, state }) => imported && state === "live").length };
 }
 
 /** The score that a signal stands for; undefined for one that gives none. */

@@ -30,7 +30,7 @@ export function overriddenSummaryOf(original: Original, { overrides }: FoldedOve
 /** What people made of an evaluation, for its report. */
 export function overridePart(original: Original, folded: FoldedOverrides): EvalOverride {
   const { results, plan } = original;
-  const { overrides, disputes } = folded;
+  const { overrides, disputes, imported } = folded;
   const { summary, unmet } = overriddenSummaryOf(original, folded);
   // As in the figures beside it: what could not be scored is no 0 until somebody says so.
   const scored = results
@@ -46,6 +46,7 @@ export function overridePart(original: Original, folded: FoldedOverrides): EvalO
       const [first] = said;
       return first === undefined ? [] : { taskId, eventId: first.eventId, said: said.map(disputePart) };
     }),
+    imported,
     aggregateScore: summary.aggregateScore,
     passed: summary.passed,
     unmet: [...unmet],

@@ -1,3 +1,4 @@
+import { isMadeHere } from "../../engine/judgments/may-replace.ts";
 import { storedItem } from "../../engine/queues/item-record.ts";
 import type { Run } from "../../protocol/run.ts";
 import type { AnnotationPlace, AnnotationRecord } from "../../store/judgments.ts";
@@ -41,6 +42,7 @@ export async function scoreJudgments(
       signal,
       closed: flag?.status === "closed",
       adjudicated: adjudicated.has(annotationId),
+      imported: !isMadeHere(record),
     };
   });
 }

@@ -19,6 +19,8 @@ export interface EvalServices {
   readonly memory?: Pick<MemoryAdapter, "list">;
   /** What else speaks for an evaluation when something is to be deployed because of it. */
   readonly evidence?: EvidenceSources;
+  /** The database is the file of one person, who names the sidecars: imported verdicts are gold for that person's own certificates. */
+  readonly importedGold?: true;
 }
 
 export interface EvalSettings {

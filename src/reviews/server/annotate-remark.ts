@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { annotationOf, recording } from "../../engine/annotate.ts";
 import { refused } from "../../engine/execute.ts";
 import type { Host } from "../../engine/host.ts";
+import { isMadeHere } from "../../engine/judgments/may-replace.ts";
 import { runIdentity } from "../../engine/run-identity.ts";
 import { NOTE_MAX, type Target } from "../../protocol/annotation.ts";
 import { AppError } from "../../protocol/errors.ts";
@@ -48,7 +49,7 @@ export async function annotateRemark(host: Host, command: AnnotateRemark): Promi
   const annotationId = idOf(decision);
   const standing = await host.store.annotationsById(caller.tenant, item.decisions.map(idOf));
   const same = standing.find((one) => one.annotationId === annotationId);
-  if (same !== undefined) return { annotation: same, created: false };
+  if (same !== undefined) return { annotation: madeHere(same), created: false };
   const earlier = standing.findLast(({ state, actor }) => state === "live" && actor === caller.principal);
   const made = await annotationOf(host, caller, run, {
     target,
@@ -62,7 +63,14 @@ export async function annotateRemark(host: Host, command: AnnotateRemark): Promi
   if (committed.ok) return { annotation, created: true };
   const [meanwhile] = await host.store.annotationsById(caller.tenant, [annotationId]);
   if (meanwhile === undefined) throw refused(committed.refusal);
-  return { annotation: meanwhile, created: false };
+  return { annotation: madeHere(meanwhile), created: false };
+}
+
+/** The id can be foreseen, so an import could bring a judgment under it; that one is not what the caller said. */
+function madeHere(annotation: AnnotationRecord): AnnotationRecord {
+  if (isMadeHere(annotation)) return annotation;
+  const { annotationId } = annotation;
+  throw new AppError("annotation_conflict", { annotationId, problem: "a judgment with its id was imported" });
 }
 
 function annotationIdOf(
