@@ -15,6 +15,7 @@ import {
 } from "../sql/rows.ts";
 import type { RunEventsTable } from "../sql/tables.ts";
 import type { IdempotencyKey, IdempotencyRecord, KeyRecord, StoredEvent } from "../store.ts";
+import { prepared } from "./prepared.ts";
 
 /**
  * The reads that requests and streams make all the time, as statements which each connection parses and plans once.
@@ -25,7 +26,7 @@ const READ_RUN = "select state from runs where run_id = $1 and tenant = $2 and (
 
 export async function readRun(pool: Pool, visible: Visibility, runId: string): Promise<Run | undefined> {
   const values = [runId, visible.tenant, visible.workspace ?? null];
-  const { rows } = await pool.query<{ state: string }>({ name: "read run", text: READ_RUN, values });
+  const { rows } = await pool.query<{ state: string }>({ ...prepared("read run", READ_RUN), values });
   return rows[0] && toRun(rows[0]);
 }
 
@@ -39,7 +40,7 @@ export async function readEvents(
   limit: number,
 ): Promise<StoredEvent[]> {
   const values = [runId, fromSequence, limit];
-  const { rows } = await pool.query<RunEventsTable>({ name: "read events", text: READ_EVENTS, values });
+  const { rows } = await pool.query<RunEventsTable>({ ...prepared("read events", READ_EVENTS), values });
   return rows.map(toStoredEvent);
 }
 
@@ -49,7 +50,7 @@ const FIND_EVENT = `select sequence, type, body from run_events
 export async function findEvent(pool: Pool, runId: string, eventId: string): Promise<EventPlace | undefined> {
   const beginning = beginningOf(eventId);
   const values = [runId, [...beginning].length, beginning];
-  const { rows } = await pool.query<RunEventsTable>({ name: "find event", text: FIND_EVENT, values });
+  const { rows } = await pool.query<RunEventsTable>({ ...prepared("find event", FIND_EVENT), values });
   return rows[0] && toEventPlace(rows[0]);
 }
 
@@ -66,7 +67,7 @@ export async function annotationsOfRun(
 ): Promise<AnnotationRecord[]> {
   const { createdAtMs, annotationId } = after ?? FIRST_PLACE;
   const values = [runId, createdAtMs, annotationId, limit];
-  const query = { name: "annotations of run", text: ANNOTATIONS_OF_RUN, values };
+  const query = { ...prepared("annotations of run", ANNOTATIONS_OF_RUN), values };
   return (await pool.query<AnnotationsTable>(query)).rows.map(toAnnotation);
 }
 
@@ -79,7 +80,7 @@ export async function readIdempotency(
   nowMs: number,
 ): Promise<IdempotencyRecord | undefined> {
   const values = [tenant, operation, key, nowMs];
-  const { rows } = await pool.query<IdempotencyColumns>({ name: "read idempotency", text: READ_IDEMPOTENCY, values });
+  const { rows } = await pool.query<IdempotencyColumns>({ ...prepared("read idempotency", READ_IDEMPOTENCY), values });
   return rows[0] && toIdempotencyRecord(rows[0]);
 }
 
@@ -90,7 +91,7 @@ const FIND_KEY = `select key.*, binding.roles, binding.group_names from api_keys
   where key.hash = $1`;
 
 export async function findKey(pool: Pool, hash: string): Promise<KeyRecord | undefined> {
-  const { rows } = await pool.query<KeyAndRoles>({ name: "find key", text: FIND_KEY, values: [hash] });
+  const { rows } = await pool.query<KeyAndRoles>({ ...prepared("find key", FIND_KEY), values: [hash] });
   const [first, ...rest] = rows;
   return first && toKeyRecord([first, ...rest]);
 }
