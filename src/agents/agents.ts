@@ -17,8 +17,8 @@ export interface Agents {
   standing?(agentId: string): Deployments | undefined;
   /** Versions that are deployed and active. */
   activeVersions(visible: Visibility, agentId: string): Promise<readonly string[]>;
-  /** Undefined where nobody said how this agent is called. */
-  bindingFor(agent: InstalledAgent, choice?: ModelChoice): Binding | undefined;
+  /** Undefined where the agents file does not say how this agent is called for this tenant. */
+  bindingFor(agent: InstalledAgent, choice: ModelChoice | undefined, tenant: string): Binding | undefined;
   /** Live tools, cut down to what the agent may call. Rejects when a source of tools it names cannot be reached. */
   toolsFor(agent: InstalledAgent, signal: AbortSignal): Promise<ToolSurface>;
   /** What the agent remembers; nothing where its manifest asks for no memory. */

@@ -5,6 +5,11 @@ import { Price } from "./prices.ts";
 const closed = { additionalProperties: false } as const;
 const text = Type.String({ minLength: 1, maxLength: 4096 });
 const variable = Type.String({ pattern: "^[A-Za-z_][A-Za-z0-9_]*$", maxLength: 256 });
+/** Variables of programs: names to pass on, or a value for each name, `true` to pass it on. */
+const passed = Type.Union([
+  Type.Array(variable, { maxItems: 1_000 }),
+  Type.Record(variable, Type.Union([Type.String(), Type.Literal(true)])),
+]);
 const ms = Type.Integer({ minimum: 1, maximum: 3_600_000 });
 const bytes = Type.Integer({ minimum: 1, maximum: 2 ** 30 });
 
@@ -37,6 +42,9 @@ export const ModelEntry = Type.Object(
 );
 export type ModelEntry = Static<typeof ModelEntry>;
 
+/** The tenants whose runs may call the agent; without it `default`, the tenant of a host's first key. `*` is every tenant. */
+const tenants = { tenants: Type.Optional(Type.Array(text, { minItems: 1, maxItems: 10_000 })) };
+
 /** One for each type, so that a problem is told of the one that is meant. */
 export const BINDINGS = {
   command: Type.Object(
@@ -47,6 +55,8 @@ export const BINDINGS = {
       directory: Type.Optional(text),
       killMs: Type.Optional(Type.Integer({ minimum: 0, maximum: 60_000 })),
       version: Type.Optional(text),
+      env: Type.Optional(passed),
+      ...tenants,
       ...limits,
     },
     closed,
@@ -59,13 +69,14 @@ export const BINDINGS = {
       headersEnv: Type.Optional(Type.Record(Type.String({ pattern: "^[A-Za-z0-9-]{1,128}$" }), variable)),
       allowPrivate: Type.Optional(Type.Boolean()),
       version: Type.Optional(text),
+      ...tenants,
       ...limits,
       ...retries,
     },
     closed,
   ),
   scripted: Type.Object(
-    { type: Type.Literal("scripted"), file: Type.Optional(text), script: Type.Optional(Type.Unknown()) },
+    { type: Type.Literal("scripted"), file: Type.Optional(text), script: Type.Optional(Type.Unknown()), ...tenants },
     closed,
   ),
   model: Type.Object(
@@ -73,6 +84,7 @@ export const BINDINGS = {
       type: Type.Literal("model"),
       model: text,
       maxTurns: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000 })),
+      ...tenants,
     },
     closed,
   ),
@@ -85,7 +97,7 @@ export const McpServer = Type.Object(
     name: Type.String({ pattern: "^[a-z][a-z0-9_-]{0,63}$" }),
     command: Type.Optional(text),
     args: Type.Optional(Type.Array(Type.String(), { maxItems: 1_000 })),
-    env: Type.Optional(Type.Record(variable, Type.String())),
+    env: Type.Optional(passed),
     url: Type.Optional(text),
     apiKeyEnv: Type.Optional(variable),
   },

@@ -24,7 +24,7 @@ function bindings(content: unknown, environment: Record<string, string> = {}, be
 }
 
 async function outputOf(found: Bindings, agentId: string, version?: string, modelClass?: string): Promise<unknown> {
-  const binding = found.bindingFor({ agentId, version, modelClass });
+  const binding = found.bindingFor({ agentId, version, modelClass }, undefined, "default");
   if (binding === undefined) return undefined;
   const { answer } = await watched(binding);
   return answer.type === "completed" ? answer.output : answer;
@@ -122,10 +122,14 @@ describe("the binding of an agent", () => {
         "local.team.two": { type: "model", model: "listed" },
       },
     };
-    const binding = bindings(content, { MODEL_KEY: "k2" }).bindingFor({ agentId: "local.team.one" });
+    const binding = bindings(content, { MODEL_KEY: "k2" }).bindingFor(
+      { agentId: "local.team.one" },
+      undefined,
+      "default",
+    );
     if (binding === undefined) throw new Error("no binding");
     expect((await watched(binding)).usage).toMatchObject([{ provider: "openai-compatible", costUsd: 0.001 }]);
-    const listed = bindings(content).bindingFor({ agentId: "local.team.two" });
+    const listed = bindings(content).bindingFor({ agentId: "local.team.two" }, undefined, "default");
     // Also where there is a list price.
     expect(listed && (await watched(listed)).usage).toMatchObject([{ provider: "openai", costUsd: 0.002 }]);
     expect(server.calls[0]?.headers["authorization"]).toBe("Bearer k2");

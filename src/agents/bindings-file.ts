@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { hasPrivateHost } from "../engine/outbound/guard.ts";
+import type { NamedVariables } from "../engine/programs/child-environment.ts";
 import { scrubber } from "../formats/scrub.ts";
 import { AppError } from "../protocol/errors.ts";
 import { matches, type Problem, problemsOf, type TSchema } from "../protocol/schema.ts";
@@ -20,7 +21,7 @@ import type { PriceTable } from "./prices.ts";
 /** A binding as it is configured, with its script where it has one. Paths in it are absolute. */
 export type ConfiguredBinding =
   | Exclude<BindingEntry, { type: "scripted" }>
-  | { readonly type: "scripted"; readonly script: Script };
+  | { readonly type: "scripted"; readonly script: Script; readonly tenants?: readonly string[] };
 
 /** Which agent is called how, and by what models. */
 export interface AgentsFile {
@@ -81,6 +82,8 @@ export function parseAgentsFile(value: unknown, folder: string): ReadAgentsFile 
     return [name, binding(path, entry)] as const;
   });
   const judge = raw.judge === undefined ? undefined : binding("/judge", raw.judge);
+  if (judge?.tenants !== undefined)
+    say("/judge/tenants", "must be left out: the judge is for the evaluations of every tenant");
   const mcp = matches(McpServers, raw.tools?.mcp) ? raw.tools.mcp : [];
   for (const [i, server] of mcp.entries()) {
     say(`/tools/mcp/${i}`, mcpProblem(server));
@@ -141,7 +144,15 @@ function endpointProblems({ url, allowPrivate }: Extract<BindingEntry, { type: "
 function mcpProblem({ command, args, env, url }: McpServer): string | undefined {
   if ((command === undefined) === (url === undefined)) return "must have exactly one of command, url";
   if (url !== undefined && (args !== undefined || env !== undefined)) return "must not have args or env beside url";
+  const [own] = ownVariables(env);
+  if (own !== undefined) return own;
   return url === undefined ? undefined : urlProblems("url", url)[0];
+}
+
+/** What begins with `ASSAY_` is the host's: its settings and keys, and what it tells each task. */
+function ownVariables(named: NamedVariables = []): string[] {
+  const names = Array.isArray(named) ? named : Object.keys(named);
+  return names.filter((name) => /^ASSAY_/i.test(name)).map((name) => `must not name ${name}, which is the host's own`);
 }
 
 interface CheckedBinding {
@@ -159,14 +170,22 @@ function checkBinding(entry: unknown, folder: string): CheckedBinding {
   const given = entry as BindingEntry;
   switch (given.type) {
     case "command":
-      return { problems, binding: { ...given, directory: resolve(folder, given.directory ?? ".") } };
+      return {
+        problems: ownVariables(given.env).map((problem) => ({ path: "/env", problem })),
+        binding: { ...given, directory: resolve(folder, given.directory ?? ".") },
+      };
     case "http":
       return { problems: endpointProblems(given).map((problem) => ({ path: "", problem })), binding: given };
     case "model":
       return { problems, binding: given };
     case "scripted": {
       const read = scriptOf(given, folder);
-      return read.ok ? { problems, binding: { type: "scripted", script: read.script } } : { problems: read.problems };
+      if (!read.ok) return { problems: read.problems };
+      const { tenants } = given;
+      return {
+        problems,
+        binding: { type: "scripted", script: read.script, ...(tenants === undefined ? {} : { tenants }) },
+      };
     }
   }
 }

@@ -1,5 +1,5 @@
 import { type Guard, hasPrivateHost, type Resolve, systemResolve } from "../engine/outbound/guard.ts";
-import type { Ours } from "../engine/programs/child-environment.ts";
+import { childEnvironment, type Ours, programEnvironment } from "../engine/programs/child-environment.ts";
 import type { Binding } from "./binding.ts";
 import { COMMAND_DEFAULTS, commandBinding } from "./bindings/command.ts";
 import { failed } from "./bindings/failure.ts";
@@ -16,8 +16,8 @@ import { RETRY_WORLD } from "./retrying.ts";
 
 export interface BindingsWorld {
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** What of it programs do not inherit, beside what is Assay's by its name. */
-  readonly ours?: Ours;
+  /** Programs inherit the environment without these, instead of the few variables of a server's program. */
+  readonly inherits?: Ours;
   /** For what programs complain about. */
   readonly scrubText: (text: string) => string;
   /** As the machine does, where nothing else is said. */
@@ -34,10 +34,11 @@ export interface CalledAgent {
 
 export interface Bindings {
   /**
-   * The binding of this version, else of the agent, else a model of its class. What is a model is the one that was chosen, where one
+   * The binding of this version for this tenant, else of the agent, else a model of its class. A binding for other tenants is as if it were
+   * not there. What is a model is the one that was chosen, where one
    * was. Undefined: nobody says how to call it.
    */
-  bindingFor(agent: CalledAgent, choice?: ModelChoice): Binding | undefined;
+  bindingFor(agent: CalledAgent, choice: ModelChoice | undefined, tenant: string): Binding | undefined;
   readonly judge: Binding | undefined;
 }
 
@@ -51,8 +52,8 @@ export function bindingsOf(file: AgentsFile, world: BindingsWorld): Bindings {
     return binding;
   };
   return {
-    bindingFor: (agent, choice) => {
-      const [name, entry] = configuredFor(file, agent);
+    bindingFor: (agent, choice, tenant) => {
+      const [name, entry] = configuredFor(file, agent, tenant);
       if (choice === undefined || (entry !== undefined && entry.type !== "model")) return entry && once(name, entry);
       const model = chosenAmong(file.models, choice);
       const wanted = [choice.provider, choice.model].filter((part) => part !== undefined).join("/");
@@ -68,13 +69,25 @@ export function bindingsOf(file: AgentsFile, world: BindingsWorld): Bindings {
 function configuredFor(
   { bindings, modelClasses }: AgentsFile,
   { agentId, version, modelClass = "" }: CalledAgent,
+  tenant: string,
 ): [string, ConfiguredBinding | undefined] {
   for (const name of [`${agentId}@${version}`, agentId]) {
     const entry = bindings.get(name);
-    if (entry !== undefined) return [name, entry];
+    if (entry !== undefined && isFor(entry, tenant)) return [name, entry];
   }
   const model = modelClasses.get(modelClass);
   return [`/modelClasses/${modelClass}`, model === undefined ? undefined : { type: "model", model }];
+}
+
+/** The tenant of a host's first key, and of evaluations on one's own machine. */
+export const FIRST_TENANT = "default";
+
+/**
+ * Whether runs of a tenant may call what is bound. A tenant can install a pack under any name, so the name of an agent alone must not lead
+ * to a program or a key of the operator.
+ */
+function isFor({ tenants = [FIRST_TENANT] }: ConfiguredBinding, tenant: string): boolean {
+  return tenants.includes(tenant) || tenants.includes("*");
 }
 
 /** What an agent that nobody configured answers. */
@@ -91,8 +104,15 @@ function bindingOf(
 ): Binding {
   switch (entry.type) {
     case "command": {
-      const { type, args = [], directory = ".", ...settings } = entry;
-      return commandBinding({ ...COMMAND_DEFAULTS, ...settings, args, directory }, world);
+      const { type, args = [], directory = ".", env, tenants, ...settings } = entry;
+      const seen = programEnvironment(world.environment, env);
+      if ("missing" in seen) return unconfigured("command", missing(seen.missing));
+      const { inherits, environment } = world;
+      const variables = inherits === undefined ? seen.variables : childEnvironment(environment, inherits);
+      return commandBinding(
+        { ...COMMAND_DEFAULTS, ...settings, args, directory },
+        { ...world, environment: variables },
+      );
     }
     case "http":
       return endpoint(entry, world);
@@ -112,7 +132,7 @@ function endpoint(
   entry: Extract<BindingEntry, { type: "http" }>,
   { environment, resolve = systemResolve, gateway }: BindingsWorld,
 ): Binding {
-  const { type, apiKeyEnv, headersEnv = {}, allowPrivate, ...settings } = entry;
+  const { type, apiKeyEnv, headersEnv = {}, allowPrivate, tenants, ...settings } = entry;
   const headers: Record<string, string> = {};
   const wanted = [
     ...(apiKeyEnv === undefined ? [] : [["authorization", apiKeyEnv, "Bearer "] as const]),

@@ -38,7 +38,8 @@ export function withConformanceAgent(agents: Agents): Agents {
       if (own === undefined || installed.length > 0) return installed;
       return promotedVersions(own.agent, await agents.activeVersions(visible, agentId));
     },
-    bindingFor: (agent, choice) => known.get(agent.agentId)?.binding ?? agents.bindingFor(agent, choice),
+    bindingFor: (agent, choice, tenant) =>
+      known.get(agent.agentId)?.binding ?? agents.bindingFor(agent, choice, tenant),
     async toolsFor(agent, signal) {
       const own = known.get(agent.agentId);
       return own === undefined ? agents.toolsFor(agent, signal) : own.tools;

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { loadConfig } from "./config.ts";
-import { reviewerBindings } from "./reviewer-bindings.ts";
+import { ownReviewerBindings, reviewerBindings } from "./reviewer-bindings.ts";
 import { usableBindings } from "./wiring/review-on.ts";
 
 function bound(env: Record<string, string>, reviewer?: readonly string[]) {
@@ -50,7 +50,20 @@ describe("who reviews", () => {
     }
   });
 
-  test("does not see our keys and our database, and sees everything else", () => {
+  test("sees few variables of a server and those that are named for it", () => {
+    const env = { PATH: "/bin", HOME: "/h", LANG: "C", TZ: "UTC", TMPDIR: "/t", OTHER_KEY: "o", CI: "1", PGHOST: "db" };
+    const seen = (more: Record<string, string>) => {
+      const [, own] = bound({ ...env, ...more }, ["own=command:cat"]);
+      return own?.type === "command" ? own.command.environment : undefined;
+    };
+    const plain = { PATH: "/bin", HOME: "/h", LANG: "C", TZ: "UTC", TMPDIR: "/t" };
+    expect(seen({ ASSAY_DATABASE_URL: "postgres://a:b@db/c", ASSAY_KEY: "k" })).toEqual(plain);
+    expect(seen({ ASSAY_REVIEWER_ENV: "CI, OTHER_KEY" })).toEqual({ ...plain, CI: "1", OTHER_KEY: "o" });
+    expect(() => seen({ ASSAY_REVIEWER_ENV: "NOT_SET" })).toThrow(/names NOT_SET, which the environment does not have/);
+    expect(() => seen({ ASSAY_REVIEWER_ENV: "ASSAY_KEY" })).toThrow(/must not name ASSAY_KEY/);
+  });
+
+  test("on one's own machine sees everything but our keys and our database", () => {
     const ours = {
       ASSAY_KEY: "k",
       ASSAY_KEYS: "/keys.json",
@@ -64,7 +77,8 @@ describe("who reviews", () => {
     };
     const theirs = { PATH: "/bin", OTHER_KEY: "o", ASSAY_LOG_LEVEL: "info", PGHOST: "db" };
     const seen = (env: Record<string, string>) => {
-      const [, own] = bound(env, ["own=command:cat"]);
+      const config = loadConfig({ flags: { reviewer: ["own=command:cat"] }, env, cwd: "/nowhere" });
+      const [, own] = ownReviewerBindings(config, env, []);
       return own?.type === "command" ? own.command.environment : undefined;
     };
     expect(seen({ ...ours, ...theirs })).toEqual(theirs);

@@ -10,6 +10,13 @@ export const REVIEWER_SETTINGS = {
     summary:
       "Who reviews under a name: NAME=builtin, NAME=model, NAME=model:MODEL or NAME=command:PROGRAM ARG…; may be repeated, and is separated by semicolons in the environment.",
   },
+  reviewerEnv: {
+    group: "Reviews",
+    type: "text",
+    value: "NAMES",
+    summary:
+      "Variables, separated by commas, that programs which review for this server see beside PATH, HOME, LANG, TZ and TMPDIR.",
+  },
   reviewerTimeoutMs: {
     group: "Reviews",
     type: "integer",

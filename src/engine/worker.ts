@@ -180,7 +180,7 @@ export function startWorker(host: Host, settings: WorkerSettings): Worker {
         return 0;
       }
       claimed += 1;
-      claimedRun(run, largeTurn);
+      void claimedRun(run, largeTurn);
       return 1;
     } catch (error) {
       largeTurn();

@@ -40,11 +40,17 @@ export class AnnotationFeed {
 
   wake(): void {
     this.#told = true;
-    if (this.#place !== undefined && !this.#reading) void this.#read(this.#place);
+    this.#readOn();
+  }
+
+  #readOn(): void {
+    if (this.#told && this.#place !== undefined && !this.#reading) void this.#read(this.#place);
   }
 
   async #start(): Promise<void> {
     this.#place = await this.#store.annotationHead(this.#tenant);
+    // A judgment that was committed after the head was read, and notified before its place was known here.
+    this.#readOn();
   }
 
   async #read(from: ChangePlace): Promise<void> {

@@ -31,9 +31,18 @@ export class AnnotationFeeds {
     });
   }
 
-  /** To be awaited before `listen`: what is recorded afterwards is heard. */
+  /**
+   * To be awaited right before `listen`: what is recorded afterwards is heard. The feed is kept meanwhile, however long the
+   * database takes: one that is dropped and made anew by `listen` has no place and would read nothing.
+   */
   async ready(tenant: string): Promise<void> {
-    await this.#follow(tenant).feed.ready();
+    const followed = this.#follow(tenant);
+    clearTimeout(followed.idle);
+    try {
+      await followed.feed.ready();
+    } finally {
+      this.#dropWhenIdle(tenant, followed);
+    }
   }
 
   /** Returns what ends the listening. */

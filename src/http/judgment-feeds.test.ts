@@ -62,8 +62,10 @@ class Reader {
     feeds.open({ caller, wanted: {}, place, response: this.response as unknown as ServerResponse });
   }
 
+  /** Names of the changes, as `history` has them. */
   get ids(): string[] {
-    return [...this.response.text.matchAll(/^id: (.*)\nevent: /gm)].map(([, id = ""]) => id);
+    const frames = this.response.text.matchAll(/^id: at-.*\nevent: annotation\.(\w+)\ndata: (.*)\n/gm);
+    return [...frames].map(([, change = "", data = ""]) => nameOf(change, JSON.parse(data).annotationId));
   }
 
   async until(holds: () => boolean): Promise<void> {
@@ -76,9 +78,11 @@ class Reader {
 
 async function history(): Promise<string[]> {
   const changes = await store.annotationChanges(ADA.tenant, START, 1000);
-  return changes.map(({ change, annotation: { annotationId: id } }) =>
-    change === "recorded" ? id : `${id}.${change}`,
-  );
+  return changes.map(({ change, annotation }) => nameOf(change, annotation.annotationId));
+}
+
+function nameOf(change: string, id: string): string {
+  return change === "recorded" ? id : `${id}.${change}`;
 }
 
 describe("readers that take what waits at any time", () => {

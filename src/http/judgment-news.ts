@@ -1,7 +1,7 @@
 import { annotationView } from "../engine/annotation-view.ts";
 import type { AnnotationEvent } from "../protocol/annotation-events.ts";
 import type { AnnotationChange, AnnotationRecord, ChangePlace } from "../store/judgments.ts";
-import { idOfChange } from "./judgment-places.ts";
+import { idOfPlace } from "./judgment-places.ts";
 import { plainFrame } from "./sse-frame.ts";
 
 /** A change as it was read once for all who follow; its frame is made once, and only when somebody is shown it. */
@@ -29,5 +29,5 @@ export class JudgmentNews {
 
 function frameOf(change: AnnotationChange): string {
   const event: AnnotationEvent = `annotation.${change.change}`;
-  return `id: ${idOfChange(change)}\n${plainFrame(event, JSON.stringify(annotationView(change.annotation)))}`;
+  return `id: ${idOfPlace(change.place)}\n${plainFrame(event, JSON.stringify(annotationView(change.annotation)))}`;
 }

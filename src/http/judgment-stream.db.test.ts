@@ -53,7 +53,7 @@ describe.each(BOTH_STORES)("live judgments on %s", (_, open) => {
     await client.close(flag.annotationId);
     await client.retract(second.annotationId);
     await live.untilTold(`${second.annotationId}.retracted`);
-    expect(live.told.map(({ event, id }) => [event, id])).toEqual([
+    expect(live.told.map(({ event, name }) => [event, name])).toEqual([
       ["annotation.recorded", first.annotationId],
       ["annotation.recorded", second.annotationId],
       ["annotation.superseded", `${first.annotationId}.superseded`],
@@ -84,6 +84,20 @@ describe.each(BOTH_STORES)("live judgments on %s", (_, open) => {
     }
   });
 
+  test("resume after the name of a change, which ids were before", async () => {
+    const live = await follow();
+    const one = await client.rate(runId, 5);
+    await client.retract(one.annotationId);
+    await client.rate(runId, 4);
+    await marker(live);
+    for (const [i, after] of live.names.entries()) {
+      const resumed = await follow({ after });
+      await marker(resumed, live);
+      expect(resumed.names).toEqual(live.names.slice(i + 1));
+      resumed.disconnect();
+    }
+  });
+
   test("go on without a loss when the last frame was about a run that is gone", async () => {
     const doomed = await client.ended();
     const live = await follow();
@@ -96,10 +110,11 @@ describe.each(BOTH_STORES)("live judgments on %s", (_, open) => {
     const { version = 0, workflowId = "" } = run ?? {};
     const deletion = { runId: doomed, tenant: "t1", workflowId, version, reason: "deleted", atMs: 1 } as const;
     expect(await host.store.commit({ tenant: "t1", deletions: [deletion] })).toMatchObject({ ok: true });
-    for (const id of [gone.annotationId, `${gone.annotationId}.retracted`]) {
+    for (const { name, id } of live.told.filter(({ data }) => data.annotationId === gone.annotationId)) {
       const resumed = await (await follow({ after: id })).untilTold(after.annotationId);
-      expect(resumed.ids).toEqual([after.annotationId]);
-      expect(resumed.ids).not.toContain(before.annotationId);
+      expect([name, resumed.names]).toEqual([name, [after.annotationId]]);
+      const named = await (await follow({ after: name })).untilTold(after.annotationId);
+      expect(named.names).toContain(before.annotationId);
     }
   });
 
@@ -107,7 +122,7 @@ describe.each(BOTH_STORES)("live judgments on %s", (_, open) => {
     const live = await follow({ after: "at-999999999.0" });
     const { annotationId } = await client.rate(runId, 1);
     await live.untilTold(annotationId);
-    expect(live.ids).toEqual([annotationId]);
+    expect(live.names).toEqual([annotationId]);
   });
 
   test.each([
@@ -178,7 +193,7 @@ describe.each(BOTH_STORES)("live judgments on %s", (_, open) => {
       const follower = narrowed[i] as JudgmentFollower;
       const ids = places.map((place) => made[place] ?? "");
       await follower.until(() => follower.ids.length >= ids.length);
-      expect([asked[i], follower.ids]).toEqual([asked[i], ids]);
+      expect([asked[i], follower.names]).toEqual([asked[i], ids]);
     }
     expectError(await host.ask("GET", `${PATH}?signal=applause`), "validation_error");
     expectError(await host.ask("GET", `${PATH}?from=2027-02-30T00:00:00Z`), "validation_error");
@@ -200,11 +215,11 @@ describe.each(BOTH_STORES)("live judgments on %s", (_, open) => {
       [west, inWest.annotationId],
       [other, inOther.annotationId],
     ] as const) {
-      expect((await follower.untilTold(id)).ids).toEqual([id]);
+      expect((await follower.untilTold(id)).names).toEqual([id]);
     }
-    expect((await owner.untilTold(inWest.annotationId)).ids).toEqual([inEast.annotationId, inWest.annotationId]);
+    expect((await owner.untilTold(inWest.annotationId)).names).toEqual([inEast.annotationId, inWest.annotationId]);
     const curious = await follow({ headers: bearer("west"), after: inEast.annotationId });
-    expect((await curious.untilTold(inWest.annotationId)).ids).toEqual([inWest.annotationId]);
+    expect((await curious.untilTold(inWest.annotationId)).names).toEqual([inWest.annotationId]);
   });
 
   test("wait for a reader who is slow, and hold up nobody else for it", async () => {
@@ -217,7 +232,7 @@ describe.each(BOTH_STORES)("live judgments on %s", (_, open) => {
     await quick.untilTold(made.at(-1) ?? "");
     void slow.read();
     await slow.untilTold(made.at(-1) ?? "");
-    expect([slow.ids, quick.ids]).toEqual([made, made]);
+    expect([slow.names, quick.names]).toEqual([made, made]);
   });
 
   test("are told to everybody in one order, each once, whoever comes, goes and comes back meanwhile", async () => {

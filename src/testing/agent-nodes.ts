@@ -35,7 +35,7 @@ export function agentHost(
   const desk: AgentDesk = { agents, memory, ...given };
   const mocks = new MockPrograms();
   const seeing = () => desk;
-  const models = { bindingFor: () => agents.bindingFor({} as never) };
+  const models = { bindingFor: () => agents.bindingFor({} as never, undefined, "t1") };
   const types: NodeType[] = [
     agentNode(bare, seeing),
     identityNode(bare, seeing, probes),

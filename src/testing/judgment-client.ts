@@ -76,7 +76,10 @@ export interface Following {
 
 interface Told {
   readonly event: string;
+  /** The place of the change, to resume after. */
   readonly id: string;
+  /** The annotation and, unless it was recorded, the change: `ann-….retracted`. */
+  readonly name: string;
   readonly data: AnnotationView;
 }
 
@@ -119,7 +122,8 @@ export class JudgmentFollower {
     try {
       for await (const { event, id = "", data } of readFrames(this.response, onId)) {
         const schema = ANNOTATION_EVENTS[event as keyof typeof ANNOTATION_EVENTS].data;
-        this.told.push({ event, id, data: parse(schema, JSON.parse(data), event) });
+        const view = parse(schema, JSON.parse(data), event);
+        this.told.push({ event, id, name: nameOf(event, view), data: view });
         for (const wake of this.#waiting.splice(0)) wake();
       }
     } catch (error) {
@@ -127,6 +131,12 @@ export class JudgmentFollower {
     }
   }
 
+  /** Names of the changes in the order of their frames. */
+  get names(): string[] {
+    return this.told.map(({ name }) => name);
+  }
+
+  /** Ids of the frames. */
   get ids(): string[] {
     return this.told.map(({ id }) => id);
   }
@@ -136,8 +146,8 @@ export class JudgmentFollower {
     return this;
   }
 
-  untilTold(id: string): Promise<this> {
-    return this.until(() => this.ids.includes(id));
+  untilTold(name: string): Promise<this> {
+    return this.until(() => this.names.includes(name));
   }
 
   /** Until it is known where it began. */
@@ -148,4 +158,9 @@ export class JudgmentFollower {
   disconnect(): void {
     this.response.destroy();
   }
+}
+
+function nameOf(event: string, { annotationId }: AnnotationView): string {
+  const change = event.slice("annotation.".length);
+  return change === "recorded" ? annotationId : `${annotationId}.${change}`;
 }

@@ -9,6 +9,7 @@ import { Agent, request as httpRequest } from "node:http";
  * @property {unknown} [body]
  * @property {Record<string, string>} [headers]
  * @property {number} [timeoutMs]
+ * @property {(id: string) => void} [onId] is told of ids that come without data
  *
  * @typedef {object} Answer
  * @property {number} status
@@ -83,8 +84,11 @@ export function stream(base, call, onFrame) {
         text += chunk;
         if (!isStream) return;
         for (let end = text.indexOf("\n\n"); end >= 0; end = text.indexOf("\n\n")) {
-          const frame = toFrame(text.slice(0, end));
+          const block = text.slice(0, end);
+          const frame = toFrame(block);
           text = text.slice(end + 2);
+          const bare = frame === undefined ? /^id: ?(.*)$/m.exec(block)?.[1] : undefined;
+          if (bare !== undefined) call.onId?.(bare);
           if (frame === undefined || !onFrame(frame)) continue;
           resolve("left");
           request.destroy();

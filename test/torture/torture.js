@@ -87,7 +87,8 @@ export async function torture({ scenario, rounds, seed, actors = 24, thinkMs = 2
     for (let round = 1; round <= rounds; round++) {
       await scenario.round(fleet, disasters, postgres);
       survived = round;
-      say(`round ${round}/${rounds}: ${journal.writes} writes acknowledged, ${journal.counts.violations} violations`);
+      const sofar = `${killsOf(scenario, fleet, round)} kills, ${journal.writes} writes acknowledged`;
+      say(`round ${round}/${rounds}: ${sofar}, ${journal.counts.violations} violations`);
     }
     await sleep(disasters.between(100, 400));
     over.abort();
@@ -95,10 +96,13 @@ export async function torture({ scenario, rounds, seed, actors = 24, thinkMs = 2
     Object.assign(found, await verifyOverHttp(client, TENANTS, deliveries, followers));
     for (const code of await fleet.stopAll())
       if (code !== 0) journal.violation("a server did not stop in order", { code });
-    found.rows = await verifyStore(
+    const { rows, places } = await verifyStore(
       journal,
       database === undefined ? { sqlite: findFile(data) } : { postgres: database },
+      [...followers.keys()],
     );
+    found.rows = rows;
+    for (const { tenant, change } of found.lost) followers.get(tenant)?.lost(change, places.get(`${tenant} ${change}`));
     if (found.rows !== found.runs) journal.violation("rows and runs differ in number", found);
   } catch (error) {
     journal.violation("the test could not go on", { error: error instanceof Error ? error.stack : String(error) });
@@ -107,7 +111,7 @@ export async function torture({ scenario, rounds, seed, actors = 24, thinkMs = 2
     await postgres?.stop();
     await deliveries.close();
   }
-  const kills = scenario.kills === "hosts" ? fleet.kills : survived;
+  const kills = killsOf(scenario, fleet, survived);
   const tookMs = performance.now() - startedMs;
   const report = {
     title: scenario.title,
@@ -125,6 +129,16 @@ export async function torture({ scenario, rounds, seed, actors = 24, thinkMs = 2
   }
   keepEvidence(folder, report);
   return { ...report, evidence: folder };
+}
+
+/**
+ * How often something was killed so far: hosts, or the database once in every round.
+ * @param {Scenario} scenario
+ * @param {Fleet} fleet
+ * @param {number} rounds
+ */
+function killsOf({ kills }, fleet, rounds) {
+  return kills === "hosts" ? fleet.kills : rounds;
 }
 
 /**

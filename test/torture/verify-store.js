@@ -9,9 +9,11 @@ const pageSize = 1000;
  * from it in the append's transaction. From `dist`, because the store's threads are there.
  * @param {import("./journal.js").Journal} journal
  * @param {{ sqlite: string } | { postgres: string }} database
- * @returns {Promise<number>} how many rows were compared
+ * @param {readonly string[]} tenants
+ * @returns {Promise<{ rows: number, places: Map<string, string> }>} how many rows were compared, and where each change of a
+ *   judgment is in the history, by tenant and change
  */
-export async function verifyStore(journal, database) {
+export async function verifyStore(journal, database, tenants = []) {
   const { fold, wakeAtMs } = await load("protocol/run.js");
   const { allRows } = await load("store/interrupt-rows.js");
   const { runFacts } = await load("store/run-facts.js");
@@ -19,7 +21,9 @@ export async function verifyStore(journal, database) {
   if ("sqlite" in database) await checkIntegrity(journal, database.sqlite);
   const store = await openStore(database);
   let compared = 0;
+  const places = new Map();
   try {
+    for (const tenant of tenants) await readHistory(store, tenant, places);
     for (let after = ""; ; ) {
       /** @type {string[]} */
       const runIds = await store.allRunIds(after, pageSize);
@@ -65,7 +69,24 @@ export async function verifyStore(journal, database) {
   } finally {
     await store.close();
   }
-  return compared;
+  return { rows: compared, places };
+}
+
+/**
+ * @param {any} store
+ * @param {string} tenant
+ * @param {Map<string, string>} places
+ */
+async function readHistory(store, tenant, places) {
+  for (let after = { seq: 0, n: 0 }; ; ) {
+    const page = await store.annotationChanges(tenant, after, pageSize);
+    if (page.length === 0) return;
+    for (const { place, change, annotation } of page) {
+      const name = change === "recorded" ? annotation.annotationId : `${annotation.annotationId}.${change}`;
+      places.set(`${tenant} ${name}`, `at-${place.seq}.${place.n}`);
+    }
+    after = page.at(-1).place;
+  }
 }
 
 /**

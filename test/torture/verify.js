@@ -33,6 +33,7 @@ import { WORKFLOWS } from "./workflows.js";
  * @property {number} repeated deliveries of an event that had been delivered
  * @property {number} judgments
  * @property {number} replays
+ * @property {readonly { tenant: string, change: string }[]} lost changes of judgments that no follower heard of
  */
 
 const endOfRunsMaxMs = 60_000;
@@ -49,6 +50,7 @@ export const NOTHING_FOUND = {
   repeated: 0,
   judgments: 0,
   replays: 0,
+  lost: [],
 };
 
 /**
@@ -61,7 +63,9 @@ export const NOTHING_FOUND = {
  */
 export async function verifyOverHttp(client, tenants, deliveries, followers) {
   const { journal } = client;
-  const found = { ...NOTHING_FOUND, settleMs: await untilAllEnded(client, tenants) };
+  /** @type {{ tenant: string, change: string }[]} */
+  const lost = [];
+  const found = { ...NOTHING_FOUND, lost, settleMs: await untilAllEnded(client, tenants) };
   await deliveries.untilDrained(client);
   /** @type {Map<string, Snapshot>} */
   const runs = new Map();
@@ -88,7 +92,9 @@ export async function verifyOverHttp(client, tenants, deliveries, followers) {
     });
     checkReplays(journal, tenant.tenant, replays, replayed, logs);
     const judgments = await checkJudgments(client, tenant);
-    await followers.get(tenant.tenant)?.check(judgments);
+    await followers
+      .get(tenant.tenant)
+      ?.check(judgments, (change) => found.lost.push({ tenant: tenant.tenant, change }));
     found.judgments += judgments.length;
     found.auditEntries += await checkAudit(client, tenant, own, logs);
     deliveries.check(

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { environmentNameOf, SETTINGS, type SettingName } from "../../cli/settings.ts";
+import { childEnvironment } from "../../engine/programs/child-environment.ts";
 import { agentTask, watched } from "../../testing/agent-task.ts";
 import { tempDir } from "../../testing/temp-dir.ts";
 import type { AgentTask } from "../binding.ts";
@@ -63,7 +64,7 @@ describe("a program that is an agent", () => {
     expect((await shell(script, { environment })).answer).toMatchObject({ output: "/run-1/none" });
   });
 
-  test("inherits the environment without Assay's own keys and database settings", async () => {
+  test("on one's own machine inherits the environment without Assay's own keys and database settings", async () => {
     const secret = (Object.keys(SETTINGS) as SettingName[]).filter((name) => "secret" in SETTINGS[name]);
     const named = [...secret, "keys", "auditKey", "data", "reviewModelKeyEnv"] as SettingName[];
     // Those that are no settings yet are named like this.
@@ -71,7 +72,8 @@ describe("a program that is an agent", () => {
     const own = [...named.map(environmentNameOf), ...likely];
     expect(own.length).toBeGreaterThan(10);
     const environment = { ...Object.fromEntries(own.map((name) => [name, "x"])), OPENAI_API_KEY: "k", ASSAY_PORT: "1" };
-    const { answer } = await shell("env", { environment: { ...environment, ASSAY_REVIEW_MODEL_KEY: "x" } });
+    const inherited = childEnvironment({ ...environment, ASSAY_REVIEW_MODEL_KEY: "x" });
+    const { answer } = await shell("env", { environment: inherited });
     const names = String((answer as { output: unknown }).output)
       .split("\n")
       .map((line) => line.split("=")[0]);

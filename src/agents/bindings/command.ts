@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
 import { basename } from "node:path";
-import { childEnvironment, type Ours } from "../../engine/programs/child-environment.ts";
 import { type ProgramEnd, type ProgramLimits, runProgram } from "../../engine/programs/run-program.ts";
 import type { AgentAnswer, AgentTask, Binding, Watcher } from "../binding.ts";
 import type { ToolGateway } from "../gateway/tool-gateway.ts";
@@ -24,9 +23,8 @@ export interface CommandSettings {
 export const COMMAND_DEFAULTS = { timeoutMs: 120_000, maxOutputBytes: 1024 * 1024, killMs: 2_000 } as const;
 
 export interface CommandWorld {
-  /** All of it; what is Assay's own is left out here. */
+  /** What the program sees beside the variables of its task. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  readonly ours?: Ours;
   readonly scrubText: (text: string) => string;
   /** Offers the program its tools; absent: it is offered none. */
   readonly gateway?: ToolGateway | undefined;
@@ -38,13 +36,9 @@ const REPORT_BYTES = 64 * 1024;
  * An agent that is a program. Its stdin is the input as one line of JSON and nothing else. What it prints is the output: the JSON that
  * it is, or else the text.
  */
-export function commandBinding(
-  settings: CommandSettings,
-  { environment, ours, scrubText, gateway }: CommandWorld,
-): Binding {
+export function commandBinding(settings: CommandSettings, { environment, scrubText, gateway }: CommandWorld): Binding {
   const { program, args, directory, timeoutMs, maxOutputBytes, killMs, version } = settings;
   const limits: ProgramLimits = { timeMs: timeoutMs, outputBytes: maxOutputBytes, sideBytes: REPORT_BYTES, killMs };
-  const inherited = childEnvironment(environment, ours);
   const name = basename(program);
   return {
     kind: "command",
@@ -58,7 +52,7 @@ export function commandBinding(
           program,
           args,
           directory,
-          environment: { ...inherited, ...idsOf(task), ...variablesOf(access) },
+          environment: { ...environment, ...idsOf(task), ...variablesOf(access) },
           input: `${JSON.stringify(task.input ?? null)}\n`,
           limits,
           signal: task.signal,

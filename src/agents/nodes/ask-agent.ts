@@ -59,9 +59,9 @@ export async function askAgent(
   if ("refusal" in resolved) return after(telling, resolved.refusal);
   const agent = returnSchema === undefined ? resolved.agent : { ...resolved.agent, returnSchema };
   const { choice, asked: wished, bringsKey } = wishesOf(run);
-  const binding = desk.agents.bindingFor(agent, choice);
+  const binding = desk.agents.bindingFor(agent, choice, run.owner.tenant);
   if (binding === undefined) {
-    const message = `This host does not know how to call ${agent.agentId}; bind it in the agents file.`;
+    const message = `This host does not know how to call ${agent.agentId} for tenant ${run.owner.tenant}; bind it in the agents file.`;
     return after(telling, { code: "agent_not_configured", message });
   }
   if (bringsKey && binding.kind === "model") return after(telling, NO_KEYS);

@@ -17,7 +17,9 @@ import { type MockPrograms, mockOf, programmed } from "./mock-programs.ts";
 import { Telling } from "./telling.ts";
 
 export interface PromptDesk {
-  readonly models: { bindingFor(asked: CalledAgent, choice?: ModelChoice): Binding | undefined };
+  readonly models: {
+    bindingFor(asked: CalledAgent, choice: ModelChoice | undefined, tenant: string): Binding | undefined;
+  };
   /** Answers in place of a model; absent where nobody watches by the seams. */
   readonly mocks?: MockPrograms;
 }
@@ -142,7 +144,7 @@ function bindingOf({ models, mocks }: PromptDesk, { node, run, config }: EffectC
   const brought = mocks && mockOf(run.configurable);
   if (brought !== undefined) return brought;
   if (provider === "mock") return mocks && programmed(mocks, run.owner.tenant, node.id);
-  return models.bindingFor({ agentId: SPEAKER, modelClass }, wishesOf(run).choice);
+  return models.bindingFor({ agentId: SPEAKER, modelClass }, wishesOf(run).choice, run.owner.tenant);
 }
 
 /** What stands in the workflow, or what the run says instead, and the inputs. */

@@ -55,11 +55,11 @@ async function entryOf(
   const active = versions.length === 0 ? [] : await agents.activeVersions(visible, agentId);
   const agent = versions.find(({ version }) => active.includes(version)) ?? versions[0];
   if (agent === undefined) throw notFound(agentId);
-  return entry(agent, serves, isCallable(agents, agent));
+  return entry(agent, serves, isCallable(agents, agent, visible.tenant));
 }
 
-function isCallable({ bindingFor }: Pick<Agents, "bindingFor">, agent: ListedAgent): boolean {
-  return bindingFor({ ...agent, systemPrompt: "" }) !== undefined;
+function isCallable({ bindingFor }: Pick<Agents, "bindingFor">, agent: ListedAgent, tenant: string): boolean {
+  return bindingFor({ ...agent, systemPrompt: "" }, undefined, tenant) !== undefined;
 }
 
 /** Without a way to call it an agent can be looked at, and nothing else. */
@@ -119,7 +119,7 @@ export async function agentVersions(from: InventoryOf, visible: Visibility, agen
       packName,
       contentHash,
       active: active.includes(version),
-      callable: from.agents.bindingFor(agent) !== undefined,
+      callable: from.agents.bindingFor(agent, undefined, visible.tenant) !== undefined,
       hostWide: place.tenant === HOST_WIDE,
       ...(place.workspace === undefined ? {} : { workspace: place.workspace }),
       ...(evalSuiteRef === undefined ? {} : { evalSuiteRef }),

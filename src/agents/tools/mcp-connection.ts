@@ -1,6 +1,6 @@
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
-import { childEnvironment, type Ours } from "../../engine/programs/child-environment.ts";
+import { programEnvironment } from "../../engine/programs/child-environment.ts";
 import type { McpServer } from "../bindings-file-schema.ts";
 import { cappedFetch } from "./capped-fetch.ts";
 import { ProgramTransport } from "./program-transport.ts";
@@ -8,8 +8,6 @@ import { toolResults } from "./tool-results.ts";
 
 export interface McpWorld {
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** What of it a server does not inherit, beside what is Assay's by its name: the keys of others, above all. */
-  readonly ours?: Ours;
   /** Where programs are started. */
   readonly directory: string;
   readonly scrubText: (text: string) => string;
@@ -86,8 +84,9 @@ async function transportOf(server: McpServer, world: McpWorld, settings: McpSett
   const { command, args = [], env = {}, url, apiKeyEnv } = server;
   const { maxMessageBytes, endMs } = settings;
   if (url === undefined) {
-    const environment = { ...childEnvironment(world.environment, world.ours), ...env };
-    const program = { program: command ?? "", args, directory: world.directory, environment };
+    const seen = programEnvironment(world.environment, env);
+    if ("missing" in seen) throw new Error(`MCP server ${server.name}: ${seen.missing} is not set`);
+    const program = { program: command ?? "", args, directory: world.directory, environment: seen.variables };
     return new ProgramTransport(program, { maxMessageBytes, endMs });
   }
   const { StreamableHTTPClientTransport } = await import("@modelcontextprotocol/sdk/client/streamableHttp.js");

@@ -15,7 +15,6 @@ afterEach(async () => {
 
 const world: McpWorld = {
   environment: { PATH: process.env["PATH"], ASSAY_KEY: "a-key-of-assay", TOKEN: "the-key", MODEL_KEY: "of-a-model" },
-  ours: { names: ["MODEL_KEY"] },
   directory: tmpdir(),
   scrubText: (text) => text,
   version: "1",

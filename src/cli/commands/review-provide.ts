@@ -14,7 +14,7 @@ import { EXIT } from "../exit-codes.ts";
 import { printable } from "../printable.ts";
 import { fellBack, provideFromServer } from "../provide-from-server.ts";
 import { readInput } from "../read-input.ts";
-import { reviewerBindings } from "../reviewer-bindings.ts";
+import { ownReviewerBindings } from "../reviewer-bindings.ts";
 import type { REVIEW_PROVIDE_FLAGS } from "../specs/review-provide.ts";
 import { chatModelOf } from "../wiring/review-model.ts";
 import type { WrittenReviewer } from "../written-reviewer.ts";
@@ -48,7 +48,7 @@ async function provideHere({ flags, config, io }: ProvideCall, bytes: Uint8Array
   const agent = flags.agent ?? DEFAULT_AGENT;
   const taken = await takeTurn(
     home,
-    reviewerBindings(config, ownEnvironment(), inPlace(flags)).map((binding) => boundReviewer(binding, chatModelOf)),
+    ownReviewerBindings(config, ownEnvironment(), inPlace(flags)).map((binding) => boundReviewer(binding, chatModelOf)),
     { bytes, agent, fork: flags.fork, ...(session === undefined ? {} : { session }) },
     {
       reviewLimitMs: flags.reviewTimeoutMs ?? config.reviewerTimeoutMs,

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { basename, resolve } from "node:path";
 import type { Agents } from "../../agents/agents.ts";
 import type { Binding } from "../../agents/binding.ts";
-import { bindingsOf } from "../../agents/bindings.ts";
+import { bindingsOf, FIRST_TENANT } from "../../agents/bindings.ts";
 import { type AgentsFile, parseAgentsFile } from "../../agents/bindings-file.ts";
 import type { ToolGateway } from "../../agents/gateway/tool-gateway.ts";
 import type { InstalledAgent } from "../../agents/installed-agent.ts";
@@ -48,7 +48,7 @@ export function boundAgent(
     throw new AppError("unusable_input", { problem: `--${flag} ${first?.problem ?? "cannot be used"}` });
   }
   const agent = agentNamed(agentId, version ?? OWN_VERSION, own);
-  const binding = bindingsOf(read.file, world).bindingFor({ agentId });
+  const binding = bindingsOf(read.file, { ...world, inherits: {} }).bindingFor({ agentId }, undefined, FIRST_TENANT);
   if (binding === undefined) throw new Error(`no binding was made for ${agentId}`);
   return { agent, binding };
 }
@@ -93,7 +93,8 @@ export function withOwnAgent(agents: Agents, { agent, binding }: BoundAgent): Ag
     versionsOf: async (visible, agentId) => (agentId === agent.agentId ? [agent] : agents.versionsOf(visible, agentId)),
     activeVersions: async (visible, agentId) =>
       agentId === agent.agentId ? [] : agents.activeVersions(visible, agentId),
-    bindingFor: (asked) => (asked === agent || asked.agentId === agent.agentId ? binding : agents.bindingFor(asked)),
+    bindingFor: (asked, choice, tenant) =>
+      asked === agent || asked.agentId === agent.agentId ? binding : agents.bindingFor(asked, choice, tenant),
   };
 }
 

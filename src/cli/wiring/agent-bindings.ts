@@ -1,7 +1,7 @@
 import { type Bindings, bindingsOf } from "../../agents/bindings.ts";
 import { type AgentsFile, loadAgentsFile } from "../../agents/bindings-file.ts";
 import type { ToolGateway } from "../../agents/gateway/tool-gateway.ts";
-import type { Ours } from "../../engine/programs/child-environment.ts";
+import { passedOn } from "../../engine/programs/child-environment.ts";
 import type { Scrubber } from "../../formats/scrub.ts";
 import { type Environment, ownEnvironment } from "../config.ts";
 import type { Config } from "../settings.ts";
@@ -13,20 +13,26 @@ export function agentsFileOf({ agents }: Pick<Config, "agents">): AgentsFile {
   return agents === undefined ? NOTHING : loadAgentsFile(agents);
 }
 
-/** How agents are called. Programs get the environment of this process without Assay's own secrets. */
+/** How agents are called. Of the environment of this process, programs get a few variables and those that their binding names. */
 export function agentBindings(
   file: AgentsFile,
   { scrubText }: Pick<Scrubber, "scrubText">,
-  ours: Ours = {},
   environment: Environment = ownEnvironment(),
   gateway?: ToolGateway,
 ): Bindings {
-  return bindingsOf(file, { environment, ours, scrubText, ...(gateway === undefined ? {} : { gateway }) });
+  return bindingsOf(file, { environment, scrubText, ...(gateway === undefined ? {} : { gateway }) });
 }
 
 /** The keys whose variables a file names, as far as they are set. */
 export function keysNamedIn(file: AgentsFile, env: Environment): string[] {
   return namedKeysIn(file, env).map(({ value }) => value);
+}
+
+const KEY_NAME = /KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL/i;
+
+/** Variables that hold a key by their name; the value of another, such as a mode, is no secret. */
+function isKeyName(name: string): boolean {
+  return KEY_NAME.test(name);
 }
 
 /** The same, each with the variable that it is in. */
@@ -40,6 +46,7 @@ export function namedKeysIn(
     ...entries.flatMap((entry) =>
       entry.type === "http" ? [entry.apiKeyEnv, ...Object.values(entry.headersEnv ?? {})] : [],
     ),
+    ...[...entries, ...mcp].flatMap((entry) => ("env" in entry ? passedOn(entry.env) : [])).filter(isKeyName),
   ];
   return variables.flatMap((id) => {
     const value = id === undefined ? undefined : env[id];

@@ -138,7 +138,7 @@ describe("an agent of a process", () => {
 
   test("that is no model is called as ever, whichever model the run wants", async () => {
     const script = { default: { output: "as ever" } };
-    const host = await hostWith({ bindings: { [AGENT]: { type: "scripted", script } } });
+    const host = await hostWith({ bindings: { [AGENT]: { type: "scripted", script, tenants: ["*"] } } });
     const configurable = { ai: { model: "m-3", credentialRef: "c" } };
     const run = await until(store, await started(host, { configurable }), ended);
     expect(run.nodes["ask"]?.outputs).toMatchObject({ result: "as ever" });
@@ -148,7 +148,7 @@ describe("an agent of a process", () => {
     const notes = join(mkdtempSync(join(tmpdir(), "program-")), "pid");
     const program = `require("node:fs").writeFileSync(${JSON.stringify(notes)}, String(process.pid)); setInterval(() => {}, 1e6)`;
     const binding = { type: "command", program: process.execPath, args: ["-e", program], killMs: 100 };
-    const host = await hostWith({ bindings: { [AGENT]: binding } });
+    const host = await hostWith({ bindings: { [AGENT]: { ...binding, tenants: ["*"] } } });
     const runId = await started(host);
     const pid = await eventually(() =>
       existsSync(notes) ? Number(readFileSync(notes, "utf8")) || undefined : undefined,
@@ -176,7 +176,7 @@ describe("an agent of a process", () => {
 
   test("leads workers as its script says", async () => {
     const script = { sequence: [{ output: next("one") }, { output: DONE }] };
-    const run = await leads(await hostWith({ bindings: { [AGENT]: { type: "scripted", script } } }));
+    const run = await leads(await hostWith({ bindings: { [AGENT]: { type: "scripted", script, tenants: ["*"] } } }));
     expect(run).toMatchObject({ status: "completed", orchestrator: { agentId: AGENT, turns: 2 } });
     expect(Object.values(run.children)).toMatchObject([{ workflowId: "one", status: "completed" }]);
   });

@@ -51,9 +51,8 @@ export interface AgentServices extends EvalServices {
 /** Throws `unusable_input` when the agents file cannot be used. */
 export function agentServices(store: Store, config: Config, scrubber: Pick<Scrubber, "scrubText">): AgentServices {
   const file = agentsFileOf(config);
-  const hasDatabase = config.databaseUrl !== undefined;
   const gateway = configuredGateway(config);
-  const bindings = agentBindings(file, scrubber, { hasDatabase }, ownEnvironment(), gateway);
+  const bindings = agentBindings(file, scrubber, ownEnvironment(), gateway);
   const namedSecrets = namedSecretsOf(config, file);
   const memory = memoryAdapter({
     store,
@@ -62,12 +61,8 @@ export function agentServices(store: Store, config: Config, scrubber: Pick<Scrub
     newId: idSource(Date.now),
   });
   const version = packageVersion();
-  const environment = ownEnvironment();
-  // The keys in the agents file are for those it names them for. A server of tools is often somebody else's program.
-  const ours = { hasDatabase, names: namedKeysIn(file, environment).map(({ id }) => id) };
   const mcp = mcpTools(file.mcp, {
-    environment,
-    ours,
+    environment: ownEnvironment(),
     directory: process.cwd(),
     scrubText: scrubber.scrubText,
     version,

@@ -28,9 +28,9 @@ export async function asBegun(
     const message = `Agent ${plan.agentId}@${plan.resolvedAgentVersion} is not installed as it was when the evaluation was started.`;
     return { code: "eval_agent_changed", message };
   }
-  const binding = services.agents.bindingFor(agent);
+  const binding = services.agents.bindingFor(agent, undefined, owner.tenant);
   if (binding === undefined) {
-    const message = `This host does not know how to call ${plan.agentId}; bind it in the agents file.`;
+    const message = `This host does not know how to call ${plan.agentId} for tenant ${owner.tenant}; bind it in the agents file.`;
     return { code: "agent_not_configured", message };
   }
   if (!isSameJudge(plan, services)) {

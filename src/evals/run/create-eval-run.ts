@@ -75,9 +75,11 @@ async function planOf(
   const allowMissing = allowedMissing(suite, configurable);
   const agent = await agentOf(services, caller, agentId, configurable);
   checkFit(suite, agent, configurable);
-  const binding = services.agents.bindingFor(agent);
+  const binding = services.agents.bindingFor(agent, undefined, caller.tenant);
   if (binding === undefined) {
-    throw refuse(`this host does not know how to call ${agentId}; bind it in the agents file`);
+    throw refuse(
+      `this host does not know how to call ${agentId} for tenant ${caller.tenant}; bind it in the agents file`,
+    );
   }
   const tasks = chosen(tasksOfModes(suite, modes), services, configurable);
   checkTools(binding, agentId, tasks, modes);

@@ -40,7 +40,7 @@ async function ran(task: EvalTask, behave: Behaviour, { plan, suite, judge, agen
     plan: { modes: [task.expected.kind], trials: 1, retryErrors: 0, cache: false, ...plan },
     suite: suiteOf([task], suite),
     agent: installed,
-    binding: services.bindingFor(installed),
+    binding: services.bindingFor(installed, undefined, "acme"),
     signal: new AbortController().signal,
   };
   const { result, events } = await runTask(run as unknown as EvalRun, task, new Budget(undefined));

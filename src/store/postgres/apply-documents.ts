@@ -3,6 +3,7 @@ import { documentChecks, refuseDocument } from "../refuse-document.ts";
 import { type DocumentsTable, documentRow } from "../sql/document-rows.ts";
 import type { Refusal, Unit } from "../store.ts";
 import type { PreparedUnit } from "./prepare-unit.ts";
+import { prepared } from "./prepared.ts";
 import { sorted } from "./row-order.ts";
 import { byKey, change, type Question, type RowsOf, type Standing, transpose } from "./standing.ts";
 import { insertInto, type Statement, update } from "./statements.ts";
@@ -83,7 +84,7 @@ export function writeDocumentRows({ documents }: StandingDocuments, units: reado
   return [
     ...updateDocuments(rows(true)),
     ...insertDocuments(rows(false)),
-    ...gone.map(({ id }) => ({ name: "delete document", text: DELETE, values: [id.tenant, id.kind, id.key] })),
+    ...gone.map(({ id }) => ({ ...prepared("delete document", DELETE), values: [id.tenant, id.kind, id.key] })),
   ];
 }
 

@@ -3,6 +3,7 @@ import type { ReviewWrite } from "../reviews.ts";
 import { reviewRow, roundRow } from "../sql/review-rows.ts";
 import type { Refusal, Unit } from "../store.ts";
 import type { PreparedUnit } from "./prepare-unit.ts";
+import { prepared } from "./prepared.ts";
 import { sorted } from "./row-order.ts";
 import { change } from "./standing.ts";
 import type { StandingReviews } from "./standing-reviews.ts";
@@ -48,8 +49,8 @@ export function writeReviewRows({ reviews }: StandingReviews, units: readonly Pr
     ...(gone.length === 0
       ? []
       : [
-          { name: "delete review rounds", text: DELETE_ROUNDS, values: [gone] },
-          { name: "delete reviews", text: DELETE_REVIEWS, values: [gone] },
+          { ...prepared("delete review rounds", DELETE_ROUNDS), values: [gone] },
+          { ...prepared("delete reviews", DELETE_REVIEWS), values: [gone] },
         ]),
   ];
 }

@@ -2,6 +2,7 @@ import { refusalToDelete } from "../deletable.ts";
 import { runDeletes } from "../sql/delete-run.ts";
 import { tombstoneRow } from "../sql/queue-rows.ts";
 import type { Refusal, Unit } from "../store.ts";
+import { prepared } from "./prepared.ts";
 import type { StandingRows } from "./standing-rows.ts";
 import { insertInto, type Statement } from "./statements.ts";
 
@@ -13,7 +14,9 @@ export function checkDeletions({ tenant, deletions = [] }: Unit, { runs }: Stand
   return undefined;
 }
 
-const DELETES = Object.entries(runDeletes({ run: "$1::text", tenant: "$2::text", last: "chr(1114111)" }));
+const DELETES = Object.entries(runDeletes({ run: "$1::text", tenant: "$2::text", last: "chr(1114111)" })).map(
+  ([name, text]) => prepared(`run: ${name}`, text),
+);
 
 const insertTombstones = insertInto(
   "run_tombstones",
@@ -33,9 +36,7 @@ const insertTombstones = insertInto(
 export function deleteRuns(units: readonly Unit[]): Statement[] {
   return units.flatMap(({ tenant, deletions = [] }) => [
     // One table after the other for all runs, so that tables are always come to in the same order.
-    ...DELETES.flatMap(([name, text]) =>
-      deletions.map(({ runId }) => ({ name: `run: ${name}`, text, values: [runId, tenant] })),
-    ),
+    ...DELETES.flatMap((statement) => deletions.map(({ runId }) => ({ ...statement, values: [runId, tenant] }))),
     ...insertTombstones(deletions.map(tombstoneRow)),
   ]);
 }

@@ -1,6 +1,7 @@
 import type { Pool } from "pg";
 import type { AttemptOutcome } from "../gates.ts";
 import { finishedColumns, WEBHOOK_DISABLED } from "../sql/attempt-rows.ts";
+import { prepared } from "./prepared.ts";
 
 // The delivery, then its webhook, then the deliveries that waited for it: those that others hold are passed over, so
 // that two hosts which disable the same webhook do not wait for each other.
@@ -26,8 +27,7 @@ export async function finishAttempt(pool: Pool, attempt: AttemptOutcome): Promis
   const { deliveryId, owner, webhook, atMs } = attempt;
   const { state, attempts, next_at, last_status, last_error, finished_at } = finishedColumns(attempt);
   const { rowCount } = await pool.query({
-    name: "finish attempt",
-    text: FINISH,
+    ...prepared("finish attempt", FINISH),
     values: [
       deliveryId,
       owner,

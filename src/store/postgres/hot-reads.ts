@@ -16,6 +16,7 @@ import {
 } from "../sql/rows.ts";
 import type { RunEventsTable } from "../sql/tables.ts";
 import type { EventPage, IdempotencyKey, IdempotencyRecord, KeyRecord } from "../store.ts";
+import { prepared } from "./prepared.ts";
 
 /**
  * The reads that requests and streams make all the time, as statements which each connection parses and plans once.
@@ -30,12 +31,12 @@ const READ_LARGE_RUN = "select state from runs where run_id = $1 and tenant = $2
 export async function readRun(pool: Pool, visible: Visibility, runId: string): Promise<Run | undefined> {
   const values = [runId, visible.tenant, visible.workspace ?? null];
   type Row = { readonly bytes: number; readonly state: string | null };
-  const { rows } = await pool.query<Row>({ name: "read run", text: READ_RUN, values });
+  const { rows } = await pool.query<Row>({ ...prepared("read run", READ_RUN), values });
   const found = rows[0];
   if (found === undefined) return undefined;
   if (found.state !== null) return toRun({ state: found.state });
   await visible.beforeLargeRead?.(found.bytes);
-  const large = { name: "read large run", text: READ_LARGE_RUN, values: [runId, visible.tenant] };
+  const large = { ...prepared("read large run", READ_LARGE_RUN), values: [runId, visible.tenant] };
   const { rows: whole } = await pool.query<{ state: string }>(large);
   return whole[0] && toRun(whole[0]);
 }
@@ -52,12 +53,12 @@ type SizedEvent = Omit<RunEventsTable, "body"> & { readonly bytes: number; reado
 
 export async function readEvents(pool: Pool, runId: string, fromSequence: number, limit: number): Promise<EventPage> {
   const values = [runId, fromSequence, limit];
-  const { rows } = await pool.query<SizedEvent>({ name: "read events", text: READ_EVENTS, values });
+  const { rows } = await pool.query<SizedEvent>({ ...prepared("read events", READ_EVENTS), values });
   const fitting = fittingEvents(rows);
   const cut = fitting.length < rows.length;
   const large = fitting.filter(({ body }) => body === null).map(({ sequence }) => sequence);
   if (large.length === 0) return eventPage((fitting as readonly RunEventsTable[]).map(toStoredEvent), cut);
-  const query = { name: "read large events", text: READ_LARGE_EVENTS, values: [runId, large] };
+  const query = { ...prepared("read large events", READ_LARGE_EVENTS), values: [runId, large] };
   const whole = new Map((await pool.query<RunEventsTable>(query)).rows.map((row) => [row.sequence, row]));
   const page = fitting.flatMap((row) => {
     const one = row.body === null ? whole.get(row.sequence) : (row as RunEventsTable);
@@ -72,7 +73,7 @@ const FIND_EVENT = `select sequence, type, body from run_events
 export async function findEvent(pool: Pool, runId: string, eventId: string): Promise<EventPlace | undefined> {
   const beginning = beginningOf(eventId);
   const values = [runId, [...beginning].length, beginning];
-  const { rows } = await pool.query<RunEventsTable>({ name: "find event", text: FIND_EVENT, values });
+  const { rows } = await pool.query<RunEventsTable>({ ...prepared("find event", FIND_EVENT), values });
   return rows[0] && toEventPlace(rows[0]);
 }
 
@@ -89,7 +90,7 @@ export async function annotationsOfRun(
 ): Promise<AnnotationRecord[]> {
   const { createdAtMs, annotationId } = after ?? FIRST_PLACE;
   const values = [runId, createdAtMs, annotationId, limit];
-  const query = { name: "annotations of run", text: ANNOTATIONS_OF_RUN, values };
+  const query = { ...prepared("annotations of run", ANNOTATIONS_OF_RUN), values };
   return (await pool.query<AnnotationsTable>(query)).rows.map(toAnnotation);
 }
 
@@ -102,7 +103,7 @@ export async function readIdempotency(
   nowMs: number,
 ): Promise<IdempotencyRecord | undefined> {
   const values = [tenant, operation, key, nowMs];
-  const { rows } = await pool.query<IdempotencyColumns>({ name: "read idempotency", text: READ_IDEMPOTENCY, values });
+  const { rows } = await pool.query<IdempotencyColumns>({ ...prepared("read idempotency", READ_IDEMPOTENCY), values });
   return rows[0] && toIdempotencyRecord(rows[0]);
 }
 
@@ -113,7 +114,7 @@ const FIND_KEY = `select key.*, binding.roles, binding.group_names from api_keys
   where key.hash = $1`;
 
 export async function findKey(pool: Pool, hash: string): Promise<KeyRecord | undefined> {
-  const { rows } = await pool.query<KeyAndRoles>({ name: "find key", text: FIND_KEY, values: [hash] });
+  const { rows } = await pool.query<KeyAndRoles>({ ...prepared("find key", FIND_KEY), values: [hash] });
   const [first, ...rest] = rows;
   return first && toKeyRecord([first, ...rest]);
 }

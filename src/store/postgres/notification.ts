@@ -1,5 +1,6 @@
 import { matches, type Static, Type } from "../../protocol/schema.ts";
 import type { Change } from "../store.ts";
+import { prepared } from "./prepared.ts";
 import type { Statement } from "./statements.ts";
 
 /** On which every process of this database hears of the commits of the others. */
@@ -31,12 +32,14 @@ const Notification = Type.Object({
 });
 type Notification = Static<typeof Notification>;
 
+const NOTIFY = prepared("notify", `select pg_notify('${CHANNEL}', $1)`);
+
 /** Ids only: whoever hears of them reads the rows. */
 export function notify(sender: string, { runIds, ...topics }: Change): Statement {
   const notification: Notification = { sender, ...topics, runIds: runIds === "all" ? "all" : [...runIds] };
   let payload = JSON.stringify(notification);
   if (Buffer.byteLength(payload) > PAYLOAD_MAX_BYTES) payload = JSON.stringify({ ...notification, runIds: "all" });
-  return { name: "notify", text: `select pg_notify('${CHANNEL}', $1)`, values: [payload] };
+  return { ...NOTIFY, values: [payload] };
 }
 
 /** Undefined for what this process sent itself and for what nobody of ours sent. */

@@ -1,3 +1,4 @@
+import { prepared } from "./prepared.ts";
 import type { Statement } from "./statements.ts";
 
 /** A row that units depend on, as it stands after those that were accepted before. */
@@ -25,7 +26,7 @@ export interface Question {
  * small, which reads all of it, until something has looked at how large it has become.
  */
 export function toStatement({ name, text, values }: Question): Statement {
-  return text.includes("unnest(") ? { text, values } : { name, text, values };
+  return text.includes("unnest(") ? { text, values } : { ...prepared(name, text), values };
 }
 
 /** The answer to the question of that name. */

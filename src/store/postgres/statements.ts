@@ -1,9 +1,10 @@
 import type { Client, QueryResult } from "pg";
 import type { Tables } from "../sql/tables.ts";
+import { prepared, type StatementName } from "./prepared.ts";
 
 export interface Statement {
-  /** Statements with a name are parsed once per connection. */
-  readonly name?: string;
+  /** Statements with a name are parsed once per connection; see `prepared`. */
+  readonly name?: StatementName;
   readonly text: string;
   readonly values?: readonly unknown[];
 }
@@ -61,14 +62,10 @@ function unnest(columns: Readonly<Record<string, ColumnType | undefined>>): stri
   return `unnest(${Object.values(columns).map((type, index) => `$${index + 1}::${type}[]`)})`;
 }
 
-/** Two statements about one table must not share a name: the server keeps the first text it was given under it. */
-let statements = 0;
-
 function setStatement<R>(about: string, text: string, names: readonly string[]): SetStatement<R> {
-  statements += 1;
-  const name = `${about} ${statements}`;
+  const statement = prepared(about, text);
   return (rows) => {
     if (rows.length === 0) return [];
-    return [{ name, text, values: names.map((column) => rows.map((row) => row[column as keyof R])) }];
+    return [{ ...statement, values: names.map((column) => rows.map((row) => row[column as keyof R])) }];
   };
 }

@@ -1,6 +1,7 @@
 import type { WebhookWrite } from "../gates.ts";
 import { deliveryRow, webhookRow } from "../sql/gate-rows.ts";
 import type { PreparedUnit } from "./prepare-unit.ts";
+import { prepared } from "./prepared.ts";
 import { newest } from "./row-order.ts";
 import { insertInto, type Statement, update } from "./statements.ts";
 
@@ -72,7 +73,7 @@ const putInterrupts = insertInto(
 const DELETE_VOTES = "delete from interrupt_votes where interrupt_id = any($1)";
 
 function deleteVotes(interruptIds: readonly string[]): Statement[] {
-  return interruptIds.length === 0 ? [] : [{ name: "delete votes", text: DELETE_VOTES, values: [interruptIds] }];
+  return interruptIds.length === 0 ? [] : [{ ...prepared("delete votes", DELETE_VOTES), values: [interruptIds] }];
 }
 
 const insertVotes = insertInto("interrupt_votes", {
@@ -113,7 +114,7 @@ const putWebhooks = insertInto(
 const DELETE_UNDELIVERED = "delete from deliveries where webhook_id = $1 and tenant = $2 and state <> 'delivered'";
 
 function deleteUndelivered(tenant: string, { webhookId }: Extract<WebhookWrite, { type: "delete" }>): Statement[] {
-  return [{ name: "delete undelivered", text: DELETE_UNDELIVERED, values: [webhookId, tenant] }];
+  return [{ ...prepared("delete undelivered", DELETE_UNDELIVERED), values: [webhookId, tenant] }];
 }
 
 const DELETE_WEBHOOK = "delete from webhooks where webhook_id = $1 and tenant = $2";
@@ -127,9 +128,9 @@ function webhookStatements(tenant: string, write: WebhookWrite): Statement[] {
     case "put":
       return putWebhooks([webhookRow(write.webhook)]);
     case "delete":
-      return [{ name: "delete webhook", text: DELETE_WEBHOOK, values: [write.webhookId, tenant] }];
+      return [{ ...prepared("delete webhook", DELETE_WEBHOOK), values: [write.webhookId, tenant] }];
     case "enable":
-      return [{ name: "enable webhook", text: ENABLE_WEBHOOK, values: [write.webhookId, tenant] }];
+      return [{ ...prepared("enable webhook", ENABLE_WEBHOOK), values: [write.webhookId, tenant] }];
   }
 }
 

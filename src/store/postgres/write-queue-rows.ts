@@ -1,4 +1,5 @@
 import { FIRST_POSITION, passed } from "../sql/queue-marks.ts";
+import { prepared } from "./prepared.ts";
 import { newest, sorted } from "./row-order.ts";
 import type { Standing } from "./standing.ts";
 import type { StandingQueues, WrittenItem } from "./standing-queues.ts";
@@ -71,7 +72,7 @@ const insertItems = insertInto("queue_items", {
 const DELETE_REVIEWS = "delete from queue_reviews where item_id = any($1)";
 
 function deleteReviews(itemIds: readonly string[]): Statement[] {
-  return itemIds.length === 0 ? [] : [{ name: "delete reviews", text: DELETE_REVIEWS, values: [itemIds] }];
+  return itemIds.length === 0 ? [] : [{ ...prepared("delete reviews", DELETE_REVIEWS), values: [itemIds] }];
 }
 
 const insertReviews = insertInto("queue_reviews", {
@@ -120,7 +121,7 @@ function moveMarks(written: readonly WrittenItem[]): Statement[] {
   );
   const reviewers = [passes.map(({ queue_id }) => queue_id), passes.map(({ reviewer }) => reviewer)];
   return [
-    ...(open.length === 0 ? [] : [{ name: "lower marks", text: LOWER_MARKS, values: places }]),
-    ...(passes.length === 0 ? [] : [{ name: "raise marks", text: RAISE_MARKS, values: reviewers }]),
+    ...(open.length === 0 ? [] : [{ ...prepared("lower marks", LOWER_MARKS), values: places }]),
+    ...(passes.length === 0 ? [] : [{ ...prepared("raise marks", RAISE_MARKS), values: reviewers }]),
   ];
 }

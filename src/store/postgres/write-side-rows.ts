@@ -1,6 +1,7 @@
 import type { RoleDefinitionWrite } from "../gates.ts";
 import type { ArtifactsTable, RoleBindingsTable, WorkflowHeadsTable, WorkflowsTable } from "../sql/tables.ts";
 import type { ArtifactWrite, KeyWrite, RoleBinding, Unit, WorkflowWrite } from "../store.ts";
+import { prepared } from "./prepared.ts";
 import { newest, sorted } from "./row-order.ts";
 import { insertInto, type Statement, update } from "./statements.ts";
 
@@ -109,8 +110,8 @@ const DELETE_ROLE = "delete from role_definitions where tenant = $1 and workspac
 
 function roleStatement(tenant: string, write: RoleDefinitionWrite): Statement {
   const role = [tenant, write.workspace ?? "", write.role];
-  if (write.type === "delete") return { name: "delete role", text: DELETE_ROLE, values: role };
-  return { name: "put role", text: PUT_ROLE, values: [...role, JSON.stringify(write.scopes)] };
+  if (write.type === "delete") return { ...prepared("delete role", DELETE_ROLE), values: role };
+  return { ...prepared("put role", PUT_ROLE), values: [...role, JSON.stringify(write.scopes)] };
 }
 
 const PUT_KEY = `insert into api_keys
@@ -130,11 +131,11 @@ function keyStatement(tenant: string, write: KeyWrite): Statement {
     case "put": {
       const { keyId, hash, workspace, principal, kind, scopes, label, createdAtMs, expiresAtMs } = write.key;
       const who = [write.key.tenant, workspace, principal, kind, JSON.stringify(scopes), label];
-      return { name: "put key", text: PUT_KEY, values: [keyId, hash, ...who, createdAtMs, expiresAtMs] };
+      return { ...prepared("put key", PUT_KEY), values: [keyId, hash, ...who, createdAtMs, expiresAtMs] };
     }
     case "revoke":
-      return { name: "revoke key", text: REVOKE_KEY, values: [write.atMs, write.keyId, tenant] };
+      return { ...prepared("revoke key", REVOKE_KEY), values: [write.atMs, write.keyId, tenant] };
     case "used":
-      return { name: "touch key", text: TOUCH_KEY, values: [write.atMs, write.keyId] };
+      return { ...prepared("touch key", TOUCH_KEY), values: [write.atMs, write.keyId] };
   }
 }

@@ -52,34 +52,30 @@ const RECORDED_TOGETHER = 1000;
 /**
  * Times are those of the recording, except of what came from elsewhere. So it is one of our own that is looked for, and then
  * the last of our own before it: what was imported in between may have come before the time or after.
+ *
+ * One statement, and so one snapshot. With two, a judgment that is committed between them is missing in the first and is
+ * the last of the second: the reader would start after it and never see it.
  */
 export async function changePlaceAt(db: Kysely<Tables>, tenant: string, createdAtMs: number): Promise<ChangePlace> {
   const { rows } = await sql<ChangePlace>`
-    select change.seq, change.n from (
+    with since as (
       select annotation_id from annotations
       where tenant = ${tenant} and created_at >= ${createdAtMs} and imported_by is null
       order by created_at, annotation_id limit ${RECORDED_TOGETHER}
-    ) as since cross join annotation_changes as change
-    where change.tenant = ${tenant} and change.annotation_id = since.annotation_id and change.change = 'recorded'
-    order by change.seq, change.n limit 1`.execute(db);
-  const [first] = rows;
-  const before = await places(db, tenant)
-    .where("change", "=", "recorded")
-    .$if(first !== undefined, (found) => found.where(sql<boolean>`(seq, n) < (${first?.seq}, ${first?.n})`))
-    .where((change) =>
-      change.exists(
-        change
-          .selectFrom("annotations")
-          .select("annotations.tenant")
-          .whereRef("annotations.tenant", "=", "annotation_changes.tenant")
-          .whereRef("annotations.annotation_id", "=", "annotation_changes.annotation_id")
-          .where("imported_by", "is", null),
-      ),
+    ), first as materialized (
+      select change.seq, change.n from since cross join annotation_changes as change
+      where change.tenant = ${tenant} and change.annotation_id = since.annotation_id and change.change = 'recorded'
+      order by change.seq, change.n limit 1
     )
-    .orderBy("seq", "desc")
-    .orderBy("n", "desc")
-    .executeTakeFirst();
-  return before ?? START;
+    select change.seq, change.n from annotation_changes as change
+    where change.tenant = ${tenant} and change.change = 'recorded'
+      and change.seq <= coalesce((select seq from first), ${Number.MAX_SAFE_INTEGER})
+      and (change.seq < coalesce((select seq from first), ${Number.MAX_SAFE_INTEGER}) or change.n < (select n from first))
+      and exists (
+        select 1 from annotations as own
+        where own.tenant = change.tenant and own.annotation_id = change.annotation_id and own.imported_by is null)
+    order by change.seq desc, change.n desc limit 1`.execute(db);
+  return rows[0] ?? START;
 }
 
 function places(db: Kysely<Tables>, tenant: string) {

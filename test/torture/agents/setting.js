@@ -105,8 +105,14 @@ export function writeSetting(folder) {
   write(at("agent.sh"), AGENT);
   write(at("suites", "echo.json"), suite);
   write(at("keys.json"), KEYS);
-  const program = { type: "command", program: "/bin/sh", args: ["agent.sh", at("traces")], killMs: 200 };
-  const script = { type: "scripted", script: { default: remembering } };
+  const program = {
+    type: "command",
+    program: "/bin/sh",
+    args: ["agent.sh", at("traces")],
+    killMs: 200,
+    tenants: ["*"],
+  };
+  const script = { type: "scripted", script: { default: remembering }, tenants: ["*"] };
   write(at("agents.json"), { bindings: { [PROGRAM]: program, [SCRIPTED]: script } });
   return {
     traces: at("traces"),

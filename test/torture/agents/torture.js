@@ -85,10 +85,10 @@ export async function tortureAgents({ scenario, rounds, seed, actors = 8, say = 
     for (const code of await fleet.stopAll())
       if (code !== 0) journal.violation("a server did not stop in order", { code });
     await killedAtWork(fleet, client, traces);
-    found.rows = await verifyStore(
+    ({ rows: found.rows } = await verifyStore(
       journal,
       database === undefined ? { sqlite: findFile(data) } : { postgres: database },
-    );
+    ));
   } catch (error) {
     journal.violation("the test could not go on", { error: error instanceof Error ? error.stack : String(error) });
   } finally {
