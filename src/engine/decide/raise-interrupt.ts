@@ -160,9 +160,17 @@ function sinceLastTime(run: Run, nodeId: string, data: Raising["data"]): Readonl
       ...(reason === undefined ? {} : { reason }),
       ...(resolvedBy === undefined ? {} : { decidedBy: resolvedBy }),
       ...(closedAt === undefined ? {} : { decidedAt: closedAt }),
-      ...(before.raisedIn === undefined ? {} : { decidedFor: before.raisedIn }),
-      ...(before.reopened?.length ? { changedOptions: [...before.reopened] } : {}),
+      ...reopening(before),
       changes: changesBetween(seen, data["artifactData"]),
     },
+  };
+}
+
+/** Only of gates that a branch re-opened: what a replay computes must not depend on which interrupts it inherits. */
+function reopening({ reopened, raisedIn }: Interrupt): Readonly<Record<string, unknown>> {
+  if (reopened === undefined) return {};
+  return {
+    ...(raisedIn === undefined ? {} : { decidedFor: raisedIn }),
+    ...(reopened.length === 0 ? {} : { changedOptions: [...reopened] }),
   };
 }
