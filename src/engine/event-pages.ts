@@ -1,5 +1,5 @@
 import { AppError } from "../protocol/errors.ts";
-import type { Store, StoredEvent } from "../store/store.ts";
+import type { EventPage, Store, StoredEvent } from "../store/store.ts";
 
 const FIRST_ROWS = 64;
 const ROWS_MAX = 1024;
@@ -26,6 +26,11 @@ export async function* eventPages(
     next += page.length;
     rows = rowsLike(page);
   }
+}
+
+/** Whether a page that was asked for with this limit is the last of its log. */
+export function endsLog(page: EventPage, limit: number): boolean {
+  return page.length < limit && page.cut !== true;
 }
 
 /** How many rows make a page of the wanted size if they are like those of the last. */

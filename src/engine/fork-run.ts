@@ -6,7 +6,6 @@ import type { Caller } from "../protocol/identity.ts";
 import type { Run } from "../protocol/run.ts";
 import { isTerminal } from "../protocol/run-status.ts";
 import type { Trace } from "../protocol/trace.ts";
-import { LARGE_STATE_BYTES } from "../store/large-rows.ts";
 import type { Unit } from "../store/store.ts";
 import { creationLimits } from "./creation-limits.ts";
 import { beginBranch, copyHistory } from "./decide/fork-run.ts";
@@ -126,13 +125,16 @@ async function startersBehind(host: Host, source: Run): Promise<string[]> {
   return [...found];
 }
 
+/** A log of so many bytes makes room for itself before it is read. */
+const LARGE_LOG_BYTES = 1_048_576;
+
 /** At least the first event: there is no run without it. */
 async function historyOf(host: Host, caller: Caller, { runId }: Run, fromSeq: number): Promise<RunEvent[]> {
   const length = Math.max(1, fromSeq);
   const bytes = await host.store.logBytes(runId, length);
   const { maxLogBytes } = roomOf(host);
   if (bytes > maxLogBytes) throw new AppError("run_too_large", { runId, bytes, limitBytes: maxLogBytes });
-  if (bytes > LARGE_STATE_BYTES) await caller.beforeLargeRead?.(bytes);
+  if (bytes > LARGE_LOG_BYTES) await caller.beforeLargeRead?.(bytes);
   const history = await readLog(host.store, runId, length);
   // Deleted in this very moment.
   if (history.length < length) throw expired(runId, fromSeq);

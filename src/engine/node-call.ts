@@ -50,3 +50,13 @@ class VersionOutOfRange extends Error {
     super(`Change ${changeId} is pinned to version ${pinned}; this code supports ${min} to ${max}.`);
   }
 }
+
+/** What a node returns is used as the log will give it back, so that a restart changes nothing. */
+export function asJson(outcome: NodeOutcome): NodeOutcome {
+  try {
+    return JSON.parse(JSON.stringify(outcome)) as NodeOutcome;
+  } catch {
+    const message = "The node returned something that is not JSON.";
+    return { type: "failed", error: { code: "node_output_invalid", message } };
+  }
+}

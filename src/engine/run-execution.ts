@@ -10,7 +10,7 @@ import { endChildren, familyWrites } from "./family.ts";
 import { externalWaits, offerHeld } from "./held-events.ts";
 import type { Host } from "./host.ts";
 import { hasLine, inLine } from "./in-line.ts";
-import { thrown } from "./node-call.ts";
+import { asJson, thrown } from "./node-call.ts";
 import type { Beside, NodeOutcome } from "./node-type.ts";
 import { replayTurn } from "./replay/replay-turn.ts";
 import { RunHold } from "./run-hold.ts";
@@ -352,14 +352,4 @@ function besideAll(notes: readonly Note[]): Beside {
   const documents = notes.flatMap(({ beside }) => beside.documents ?? []);
   const audit = notes.flatMap(({ beside }) => beside.audit ?? []);
   return { ...(documents.length === 0 ? {} : { documents }), ...(audit.length === 0 ? {} : { audit }) };
-}
-
-/** What a node returns is used as the log will give it back, so that a restart changes nothing. */
-function asJson(outcome: NodeOutcome): NodeOutcome {
-  try {
-    return JSON.parse(JSON.stringify(outcome)) as NodeOutcome;
-  } catch {
-    const message = "The node returned something that is not JSON.";
-    return { type: "failed", error: { code: "node_output_invalid", message } };
-  }
 }

@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { type JsonLimits, measureJson } from "../formats/json/json-limits.ts";
 import { repeatedMember } from "../formats/json/repeated-member.ts";
 import { AppError } from "../protocol/errors.ts";
@@ -26,7 +27,19 @@ export async function readBody(request: IncomingMessage, limits: BodyLimits): Pr
   const bytes = await readBytes(request, limits.maxBytes);
   if (bytes.length === 0) return NOTHING;
   requireJsonType(request);
-  return parseBody(bytes, limits);
+  return bytes.length > LARGE_BODY ? parseLargeBody(bytes, limits) : parseBody(bytes, limits);
+}
+
+/** Bodies of more bytes are read in steps, with other work in between. */
+const LARGE_BODY = 1_048_576;
+
+async function parseLargeBody(bytes: Buffer, limits: JsonLimits): Promise<Body> {
+  const steps = bodySteps(bytes, limits);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    await nextTurn();
+  }
 }
 
 /** JSON that the handler reads itself. */
@@ -98,19 +111,33 @@ function requirePlain({ headers }: IncomingMessage): void {
 }
 
 export function parseBody(bytes: Buffer, limits: JsonLimits): Body {
+  const steps = bodySteps(bytes, limits);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** Each step goes once through the whole body. */
+function* bodySteps(bytes: Buffer, limits: JsonLimits): Generator<void, Body> {
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) refuse("starts with a byte order mark; remove it");
   if (!isUtf8(bytes)) refuse("is not UTF-8");
+  yield;
   const measured = measureJson(bytes, limits);
   if (typeof measured === "string") refuse(measured);
+  yield;
   const text = bytes.toString("utf8");
+  yield;
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
     refuse(`is not JSON: unexpected ${placeIn(text, whereJsonBreaks(text))}`);
   }
+  yield;
   const found = findUnusable(value);
   if (found !== undefined) refuse(`holds ${found.problem} at /${found.path.join("/")}`);
+  yield;
   const repeated = repeatedMember(text, value, measured.names);
   if (repeated !== undefined) refuse(`has the member ${JSON.stringify(repeated)} twice in one object; send it once`);
   return { value, text };

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { endsLog } from "../engine/event-pages.ts";
 import { AppError } from "../protocol/errors.ts";
 import { endsRun } from "../protocol/events.ts";
-import { endsLog } from "../store/large-rows.ts";
 import type { Store, StoredEvent } from "../store/store.ts";
 import { EventChunk, splitEvents } from "./event-chunk.ts";
 import type { RunFold } from "./run-fold.ts";

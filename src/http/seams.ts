@@ -1,4 +1,5 @@
 import { createRun } from "../engine/create-run.ts";
+import { endsLog } from "../engine/event-pages.ts";
 import { visibleRun } from "../engine/execute.ts";
 import { rolesOfPrincipal } from "../engine/grants.ts";
 import type { Host } from "../engine/host.ts";
@@ -9,7 +10,6 @@ import { AppError } from "../protocol/errors.ts";
 import type { RunEventDoc } from "../protocol/events.ts";
 import type { Caller } from "../protocol/identity.ts";
 import { EVERY_SCOPE } from "../protocol/scopes.ts";
-import { endsLog } from "../store/large-rows.ts";
 import { callerOf, type Handler } from "./handler.ts";
 
 // What the conformance suite looks through. Every seam goes through the functions that the real routes use, as the

@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { endsLog } from "../engine/event-pages.ts";
 import { visibleRun } from "../engine/execute.ts";
 import type { Host } from "../engine/host.ts";
 import { AppError } from "../protocol/errors.ts";
 import { endsRun } from "../protocol/events.ts";
 import type { Visibility } from "../protocol/identity.ts";
 import { isTerminal } from "../protocol/run-status.ts";
-import { endsLog } from "../store/large-rows.ts";
 import { EventBatch } from "./event-batch.ts";
 import { EventChunk, splitEvents } from "./event-chunk.ts";
 import type { RunFeed } from "./run-feed.ts";

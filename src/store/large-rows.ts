@@ -12,11 +12,6 @@ interface Sized {
   readonly bytes: number;
 }
 
-/** Whether a page that was asked for with this limit is the last of its log. */
-export function endsLog(page: EventPage, limit: number): boolean {
-  return page.length < limit && page.cut !== true;
-}
-
 export function eventPage(events: StoredEvent[], cut: boolean): EventPage {
   return cut ? Object.assign(events, { cut: true as const }) : events;
 }

@@ -1,6 +1,6 @@
+import { endsLog } from "../../engine/event-pages.ts";
 import type { EffectContext } from "../../engine/node-type.ts";
 import type { EventDraft, RunEventDoc } from "../../protocol/events.ts";
-import { endsLog } from "../../store/large-rows.ts";
 import type { Store } from "../../store/store.ts";
 
 const PAGE = 500;

@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { isRecorded } from "../../protocol/tape-api.ts";
 import type { TAPE_EVENTS } from "../../protocol/tape-events.ts";
-import { endsLog } from "../../store/large-rows.ts";
 import type { Store, StoredEvent } from "../../store/store.ts";
 import type { TargetEvent } from "../decide/annotate.ts";
+import { endsLog } from "../event-pages.ts";
 import type { RunIdentity } from "../run-identity.ts";
 
 const RECORD: keyof typeof TAPE_EVENTS = "assay.tape.record";

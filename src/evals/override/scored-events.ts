@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { endsLog } from "../../store/large-rows.ts";
+import { endsLog } from "../../engine/event-pages.ts";
 import type { Store, StoredEvent } from "../../store/store.ts";
 
 /** Where the score of a task is in the log of its evaluation. */

@@ -1,9 +1,9 @@
+import { endsLog } from "../../engine/event-pages.ts";
 import type { Host } from "../../engine/host.ts";
 import type { EffectContext, EffectNodeType, NodeOutcome } from "../../engine/node-type.ts";
 import type { EventDraft } from "../../protocol/events.ts";
 import type { Run } from "../../protocol/run.ts";
 import { parse, Type } from "../../protocol/schema.ts";
-import { endsLog } from "../../store/large-rows.ts";
 import type { Store } from "../../store/store.ts";
 import { tasksOfModes } from "../score/tasks-of-modes.ts";
 import { asBegun } from "./as-begun.ts";

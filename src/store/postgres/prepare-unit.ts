@@ -1,7 +1,7 @@
-import { eventDoc } from "../../protocol/events.ts";
 import { type Run, wakeAtMs } from "../../protocol/run.ts";
 import { isTerminal } from "../../protocol/run-status.ts";
 import { type AnnotationStep, stepsOf } from "../annotation-steps.ts";
+import { type EventTexts, eventText } from "../event-texts.ts";
 import { requireChain } from "../grounds.ts";
 import { changedRows, type InterruptChanges } from "../interrupt-rows.ts";
 import type { ReviewWrite } from "../reviews.ts";
@@ -33,12 +33,12 @@ export type RunColumns = Omit<RunsTable, "dedup_scope" | "lease_owner" | "lease_
  * Derives the rows of a unit. Done before the unit joins a batch: what cannot be written out fails its caller alone.
  * Throws when the unit contradicts itself, which is a mistake of the caller.
  */
-export function prepareUnit(unit: Unit): PreparedUnit {
+export function prepareUnit(unit: Unit, texts?: EventTexts): PreparedUnit {
   requireChain(unit);
   const runs = (unit.runs ?? []).map((write) => {
     requireSequence(write);
     const columns = columnsOf(unit.tenant, write.run);
-    return { write, columns, events: eventRows(write), interrupts: changedRows(write) };
+    return { write, columns, events: eventRows(write, texts), interrupts: changedRows(write) };
   });
   const { idempotency } = unit;
   const annotations = stepsOf(unit);
@@ -120,13 +120,12 @@ function columnsOf(tenant: string, run: Run): RunColumns {
   };
 }
 
-function eventRows({ runId, events }: RunWrite): RunEventsTable[] {
+function eventRows({ runId, events }: RunWrite, texts: EventTexts | undefined): RunEventsTable[] {
   return events.map((event) => ({
     run_id: runId,
     sequence: event.sequence,
     type: event.type,
-    body: JSON.stringify(eventDoc(event)),
-    sealed: event.sealed === undefined ? null : JSON.stringify(event.sealed),
+    ...(texts?.get(event) ?? eventText(event)),
   }));
 }
 

@@ -1,4 +1,5 @@
 import type { Client } from "pg";
+import { hasManyEvents, writeEvents } from "../event-texts.ts";
 import { GroupCommit, type Settled } from "../group-commit.ts";
 import type { Change, Committed, Unit } from "../store.ts";
 import { commitBatch } from "./commit-batch.ts";
@@ -32,7 +33,8 @@ export class Writer {
   }
 
   async commit(unit: Unit): Promise<Committed> {
-    return this.#group.add(prepareUnit(unit));
+    const texts = hasManyEvents(unit) ? await writeEvents(unit) : undefined;
+    return this.#group.add(prepareUnit(unit, texts));
   }
 
   async close(): Promise<void> {

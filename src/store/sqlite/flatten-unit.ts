@@ -1,6 +1,6 @@
-import { eventDoc } from "../../protocol/events.ts";
 import { wakeAtMs } from "../../protocol/run.ts";
 import { isTerminal } from "../../protocol/run-status.ts";
+import { type EventTexts, eventText } from "../event-texts.ts";
 import { requireChain } from "../grounds.ts";
 import { changedRows } from "../interrupt-rows.ts";
 import { runFacts } from "../run-facts.ts";
@@ -15,11 +15,11 @@ import { flattenTapes } from "./flatten-tapes.ts";
 import type { FlatUnit, IdempotencyCheck, RunCheck, Write } from "./operations.ts";
 
 /** Derives the rows of a unit. Throws when the unit contradicts itself, which is a mistake of the caller. */
-export function flattenUnit(unit: Unit): FlatUnit {
+export function flattenUnit(unit: Unit, texts?: EventTexts): FlatUnit {
   requireChain(unit);
   const { tenant, idempotency, audit = [] } = unit;
   const writes: Write[] = [];
-  const runs = (unit.runs ?? []).map((write) => flattenRun(write, writes));
+  const runs = (unit.runs ?? []).map((write) => flattenRun(write, writes, texts));
   for (const claim of unit.effectClaims ?? []) {
     const { effectId, runId, nodeId, ordinal, providerKey, claimedBy, atMs, expiresAtMs } = claim;
     const values = [effectId, tenant, runId, nodeId, ordinal, providerKey, claimedBy, atMs, expiresAtMs];
@@ -69,7 +69,7 @@ export function flattenUnit(unit: Unit): FlatUnit {
   };
 }
 
-function flattenRun(write: RunWrite, writes: Write[]): RunCheck {
+function flattenRun(write: RunWrite, writes: Write[], texts: EventTexts | undefined): RunCheck {
   const { runId, expectedVersion, events, run, heldBy, lease, dedupScope } = write;
   checkSequences(write);
   const wakeAt = wakeAtMs(run) ?? null;
@@ -94,8 +94,8 @@ function flattenRun(write: RunWrite, writes: Write[]): RunCheck {
     if (ended) writes.push(["leaveDedupScope", [runId]]);
   }
   for (const event of events) {
-    const sealed = event.sealed === undefined ? null : JSON.stringify(event.sealed);
-    writes.push(["insertEvent", [runId, event.sequence, event.type, JSON.stringify(eventDoc(event)), sealed]]);
+    const { body, sealed } = texts?.get(event) ?? eventText(event);
+    writes.push(["insertEvent", [runId, event.sequence, event.type, body, sealed]]);
   }
   flattenInterrupts(changedRows(write), writes);
   return {

@@ -1,4 +1,4 @@
-import type { Operation } from "./operations.ts";
+import type { Operation, Write } from "./operations.ts";
 
 /** How operations travel between threads. */
 export type OperationMessage = Operation | string;
@@ -15,6 +15,43 @@ export function toMessage(operation: Operation): OperationMessage {
 }
 
 const LONG: ReadonlySet<string> = new Set(["putArtifact", "putReview"]);
+
+/** Writes of the operation at `index` of the batch that follows, sent ahead of it. */
+export interface WritesAhead {
+  readonly index: number;
+  readonly writes: readonly Write[];
+}
+
+/** So many writes are copied to the other thread at once; copying those of a long tape in one go would hold up every request. */
+const WRITES_AT_ONCE = 2000;
+
+/** The writes of units that have very many, in pieces, and the operations without them. */
+export function splitWrites(operations: readonly Operation[]): {
+  readonly parts: readonly WritesAhead[];
+  readonly rest: readonly Operation[];
+} {
+  const parts: WritesAhead[] = [];
+  const rest = operations.map((operation, index) => {
+    if (operation.kind !== "unit" || operation.unit.writes.length <= WRITES_AT_ONCE) return operation;
+    const { writes } = operation.unit;
+    for (let from = 0; from < writes.length; from += WRITES_AT_ONCE) {
+      parts.push({ index, writes: writes.slice(from, from + WRITES_AT_ONCE) });
+    }
+    return { ...operation, unit: { ...operation.unit, writes: [] } };
+  });
+  return { parts, rest };
+}
+
+/** The operations with the writes that were sent ahead of them. */
+export function joinWrites(operations: readonly Operation[], parts: readonly WritesAhead[]): readonly Operation[] {
+  if (parts.length === 0) return operations;
+  return operations.map((operation, index) => {
+    const writes = parts.filter((part) => part.index === index).flatMap((part) => part.writes);
+    return operation.kind !== "unit" || writes.length === 0
+      ? operation
+      : { ...operation, unit: { ...operation.unit, writes } };
+  });
+}
 
 export function fromMessage(message: OperationMessage): Operation {
   return typeof message === "string" ? (JSON.parse(message) as Operation) : message;

@@ -1,3 +1,4 @@
+import { hasManyEvents, writeEvents } from "../event-texts.ts";
 import { migrate, requireCurrentSchema } from "../sql/migrate.ts";
 import { toRun } from "../sql/rows.ts";
 import { sharedStore } from "../sql/shared-store.ts";
@@ -95,7 +96,8 @@ function storeOver({ reader, writer: connection, lock, path }: Connections): Sto
     ...hotReads(reader),
 
     async commit(unit): Promise<Committed> {
-      const outcome = await writer.run({ kind: "unit", unit: flattenUnit(unit) });
+      const texts = hasManyEvents(unit) ? await writeEvents(unit) : undefined;
+      const outcome = await writer.run({ kind: "unit", unit: flattenUnit(unit, texts) });
       if (outcome.kind === "committed") return { ok: true };
       if (outcome.kind === "refused") return { ok: false, refusal: outcome.refusal };
       throw new Error(`a unit came to the outcome ${outcome.kind}`);

@@ -1,10 +1,11 @@
 import { once } from "node:events";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { AppError } from "../../protocol/errors.ts";
 import { BatchCommitter } from "./commit-batch.ts";
 import { explain } from "./database-trouble.ts";
 import type { SqliteDatabase } from "./open-database.ts";
-import { toMessage } from "./operation-message.ts";
+import { splitWrites, toMessage } from "./operation-message.ts";
 import type { Outcome } from "./operations.ts";
 import type { WriteConnection } from "./writer.ts";
 
@@ -36,12 +37,18 @@ export async function writeInAnotherThread(path: string): Promise<WriteConnectio
   worker.on("exit", (code) => die(new Error(`exit code ${code}`)));
 
   return {
-    commit: (operations) =>
-      new Promise((resolve, reject) => {
+    async commit(operations) {
+      const { parts, rest } = splitWrites(operations);
+      for (const part of parts) {
+        worker.postMessage(part);
+        await nextTurn();
+      }
+      return new Promise((resolve, reject) => {
         if (death !== undefined) return reject(death);
         answer = { resolve, reject };
-        worker.postMessage(operations.map(toMessage));
-      }),
+        worker.postMessage(rest.map(toMessage));
+      });
+    },
     close: async () => {
       if (death !== undefined) return;
       const ended = once(worker, "exit");

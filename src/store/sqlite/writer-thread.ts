@@ -1,13 +1,13 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { BatchCommitter } from "./commit-batch.ts";
 import { openForWriting } from "./open-database.ts";
-import { fromMessage, type OperationMessage } from "./operation-message.ts";
+import { fromMessage, joinWrites, type OperationMessage, type WritesAhead } from "./operation-message.ts";
 import type { Operation, Outcome } from "./operations.ts";
 import { sameFile } from "./same-file.ts";
 
 /**
  * The thread that owns the only write connection: fsync and B-tree work happen here and never hold up a request that
- * only reads. Its messages: a batch of operations, answered by their outcomes; `null` ends it.
+ * only reads. Its messages: writes of the next batch, sent ahead; a batch of operations, answered by their outcomes; `null` ends it.
  */
 const port = parentPort;
 if (port === null) throw new Error("writer-thread.ts runs as a worker thread only");
@@ -32,8 +32,15 @@ function emptyLog(): void {
   }
 }
 
-port.on("message", (messages: readonly OperationMessage[] | null) => {
-  if (messages !== null) return port.postMessage(commit(messages.map(fromMessage)));
+let ahead: WritesAhead[] = [];
+
+port.on("message", (message: WritesAhead | readonly OperationMessage[] | null) => {
+  if (message !== null && "index" in message) return void ahead.push(message);
+  if (message !== null) {
+    const operations = joinWrites(message.map(fromMessage), ahead);
+    ahead = [];
+    return port.postMessage(commit(operations));
+  }
   emptyLog();
   db.close();
   port.close();

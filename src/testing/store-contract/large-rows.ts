@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { endsLog } from "../../engine/event-pages.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { EventDraft } from "../../protocol/events.ts";
-import { EVENT_PAGE_BYTES, endsLog, LARGE_STATE_BYTES } from "../../store/large-rows.ts";
+import { EVENT_PAGE_BYTES, LARGE_STATE_BYTES } from "../../store/large-rows.ts";
 import { NOW, newTenant, next, startedRun } from "../builders.ts";
 import { type Subject, save } from "./subject.ts";
 

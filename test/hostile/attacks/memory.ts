@@ -34,7 +34,7 @@ function announce(target: Target): Promise<Announced> {
 export const attacks: readonly Attack[] = [
   {
     title: "runs that double a variable fail one after the other, and other runs complete meanwhile",
-    flags: ["--max-run-bytes", "1000000"],
+    flags: ["--max-run-bytes", "300000"],
     async attempt(target, rounds) {
       await target.register(doubling("doubling", 100));
       await target.register(workflow({ id: "small", nodes: { a: "core.noop" } }));
