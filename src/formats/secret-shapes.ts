@@ -51,6 +51,25 @@ export const SECRET_SHAPES: readonly SecretShape[] = [
     example: "https://hooks.slack.com/services/T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX",
   },
   {
+    id: "discord-webhook",
+    trigger: /api\/webhooks\//i,
+    pattern: /(?<kept>discord(?:app)?\.com\/api\/(?:v\d{1,2}\/)?webhooks\/\d{1,30}\/)[\w-]{20,}/gi,
+    example: "https://discord.com/api/webhooks/123456789012345678/aB3dE6gH9jK2mN5paB3dE6gH9jK2mN5p",
+  },
+  {
+    id: "otpauth",
+    trigger: /otpauth/i,
+    // The secret of one-time passwords, and with several accounts all of them.
+    pattern: /(?<kept>otpauth(?:-migration)?:\/\/)[^\s"'<>()\\]+/gi,
+    example: "otpauth://totp/Example:ada@example.org?secret=JBSWY3DPEHPK3PXP&issuer=Example",
+  },
+  {
+    id: "azure-account",
+    trigger: /Key=/,
+    pattern: /(?<kept>(?:Account|SharedAccess)Key=)[A-Za-z0-9+/=]{40,}/g,
+    example: `AccountKey=${"aB3dE6gH9jK2mN5p".repeat(5)}aB3dE6==`,
+  },
+  {
     id: "authorization-header",
     trigger: /authorization/i,
     pattern:
