@@ -1,6 +1,7 @@
+import { MASK } from "../protocol/events.ts";
 import { isQuote, lineEnd, readQuoted, readWord } from "./read-value.ts";
 import { isHeaderName, isSecretName, isValue, NAME_MAX, schemeLength } from "./secret-names.ts";
-import type { TextRange } from "./text-range.ts";
+import { requireFew, type TextRange } from "./text-range.ts";
 
 /**
  * Values that are secret by the name in front of them: after `=`, in quotes, in a line of a header, in a member of JSON, in an element of
@@ -25,6 +26,7 @@ function assigned(text: string): TextRange[] {
   for (let at = text.indexOf("="); at !== -1; ) {
     const value = valueAssigned(text, at);
     if (value !== undefined) found.push(value);
+    requireFew(found.length);
     at = text.indexOf("=", Math.max(value?.[1] ?? 0, at + (text.charAt(at + 1) === "=" ? 2 : 1)));
   }
   return found;
@@ -45,14 +47,16 @@ function valueAssigned(text: string, at: number): TextRange | undefined {
 
 /** A value behind the word that says how it is used: `Authorization=Bearer x`. */
 function afterScheme(text: string, from: number): TextRange {
-  const scheme = schemeLength(text.slice(from, from + 40));
+  const [, to] = readWord(text, from, 40);
+  const scheme = text.charAt(to) === " " ? schemeLength(text.slice(from, from + 40)) : 0;
   return readWord(text, from + scheme);
 }
 
 const PATH = /^[A-Za-z_$][\w$]*(?:\??\.[A-Za-z_$][\w$]*)*$/;
 const CALL = /^(?:await\s|new\s)?[A-Za-z_$][\w$]*(?:\??\.[A-Za-z_$][\w$]*)*[([]/;
 /** What code begins with that looks a value up. */
-const HEADS = /^(?:this|self|cls|config|settings|process|env|os|args|options|opts|props|req|request|ctx|context|params|state)\./;
+const HEADS =
+  /^(?:this|self|cls|config|settings|process|env|os|args|options|opts|props|req|request|ctx|context|params|state)\./;
 
 /** Longer code than this is read as a value. */
 const CODE_MAX = 200;
@@ -73,20 +77,24 @@ function members(text: string): TextRange[] {
   const found: TextRange[] = [];
   for (let at = text.indexOf(":"); at !== -1; ) {
     const values = valuesOfMember(text, at);
-    found.push(...values);
+    for (const value of values) found.push(value);
+    requireFew(found.length);
     at = text.indexOf(":", Math.max(values.at(-1)?.[1] ?? 0, at + 1));
   }
   return found;
 }
 
-function valuesOfMember(text: string, at: number): TextRange[] {
+const NOTHING: readonly TextRange[] = [];
+
+function valuesOfMember(text: string, at: number): readonly TextRange[] {
   const next = text.charAt(at + 1);
-  if (next === ":" || next === "=" || next === "/" || text.charAt(at - 1) === ":") return [];
+  if (next === ":" || next === "=" || next === "/" || text.charAt(at - 1) === ":") return NOTHING;
   const found = nameBefore(text, at);
-  if (found === undefined) return [];
+  if (found === undefined) return NOTHING;
   const { name } = found;
   const from = skipBlanks(text, at + 1, found.isQuoted);
-  if (text.charAt(from) === "[") return listed(text, from + 1).flatMap((range): TextRange[] => {
+  if (text.charAt(from) === "[")
+    return listed(text, from + 1).flatMap((range): TextRange[] => {
       const value = checked(text, range, name);
       return value === undefined ? [] : [value];
     });
@@ -177,6 +185,7 @@ function options(text: string): TextRange[] {
   for (let at = text.indexOf("--"); at !== -1; ) {
     const value = valueOfOption(text, at);
     if (value !== undefined) found.push(value);
+    requireFew(found.length);
     at = text.indexOf("--", Math.max(value?.[1] ?? 0, at + 2));
   }
   for (const { word, pattern } of COMMANDS) {
@@ -201,7 +210,7 @@ const COMMANDS = [
 const OPTION = /--([A-Za-z][A-Za-z0-9_-]{1,60})[ \t]{1,8}(?=[^\s-])/y;
 
 function valueOfOption(text: string, at: number): TextRange | undefined {
-  if (/[\w-]/.test(text.charAt(at - 1))) return undefined;
+  if (text.charAt(at + 2) === "-" || IN_NAME[text.charCodeAt(at - 1)] === 1) return undefined;
   OPTION.lastIndex = at;
   const name = OPTION.exec(text)?.[1];
   if (name === undefined || !isSecretName(name)) return undefined;
@@ -232,8 +241,9 @@ function elements(text: string): TextRange[] {
 /** The range without the words that say how the value is used; undefined where there is no value. */
 function checked(text: string, [from, to]: TextRange, name: string): TextRange | undefined {
   const value = text.slice(from, to);
-  const start = from + schemeLength(value);
-  return isValue(text.slice(start, to), name) && isValue(value, name) ? [start, to] : undefined;
+  if (value === MASK || !isValue(value, name)) return undefined;
+  const scheme = value.includes(" ") ? schemeLength(value) : 0;
+  return scheme === 0 || isValue(value.slice(scheme), name) ? [from + scheme, to] : undefined;
 }
 
 const IN_NAME = new Uint8Array(128);

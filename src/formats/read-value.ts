@@ -9,7 +9,7 @@ const SLASHES_MAX = 15;
 export function readQuoted(text: string, from: number): TextRange | undefined {
   let at = from;
   // Languages have letters before some quotes: b"", f"", @"".
-  if (/^[bfru@]$/i.test(text.charAt(at)) && isQuote(text.charAt(at + 1))) at++;
+  if ("bfruBFRU@".includes(text.charAt(at)) && isQuote(text.charAt(at + 1))) at++;
   let slashes = 0;
   while (text.charAt(at) === "\\") {
     at++;

@@ -5,7 +5,7 @@ import { namedSecretsIn } from "./named-secrets.ts";
 import { type FindSecrets, TRIGGER } from "./rule-set.ts";
 import { isSecretName, isValue, schemeLength } from "./secret-names.ts";
 import { SECRET_SHAPES } from "./secret-shapes.ts";
-import { masked, type TextRange } from "./text-range.ts";
+import { masked, requireFew, type TextRange } from "./text-range.ts";
 import { unescaped } from "./unescaped.ts";
 import { VENDOR_SHAPES } from "./vendor-shapes.ts";
 import { wrappedSecretsIn } from "./wrapped-secrets.ts";
@@ -97,11 +97,13 @@ export function scrubber({ known = [], more = () => [] }: ScrubberSettings = {})
   function asWritten(given: string, names: boolean): string {
     const plain = plainIn(given, names);
     if (plain.length === 0 && !isSuspicious(given)) return given;
-    const clean = masked(given, [...plain, ...more(given)], MASK);
-    return RULES.reduce(
+    const known = masked(given, [...plain, ...more(given)], MASK);
+    const clean = RULES.reduce(
       (text, { trigger, pattern, replacement }) => (trigger.test(text) ? text.replace(pattern, replacement) : text),
-      clean,
+      known,
     );
+    if (clean.length > LONG_TEXT) requireFew(clean.split(MASK).length - given.split(MASK).length);
+    return clean;
   }
 
   /** A secret may be written so that it is one only for those who read what the text says. */
@@ -113,7 +115,7 @@ export function scrubber({ known = [], more = () => [] }: ScrubberSettings = {})
 
   /** What needs no shape. */
   function plainIn(text: string, names: boolean, wraps = WRAPS_MAX): TextRange[] {
-    const wrapped = wraps === 0 ? [] : wrappedSecretsIn(text, (one) => rangesIn(one, names, wraps - 1).length > 0);
+    const wrapped = wraps === 0 ? [] : wrappedSecretsIn(text, (one) => rangesIn(one, names, wraps - 1));
     return [...values.rangesIn(text), ...(names ? namedSecretsIn(text) : []), ...wrapped];
   }
 
@@ -178,7 +180,9 @@ function secretNameOf(names: readonly string[], values: readonly unknown[], i: n
 function hidden(name: string, value: unknown, text: (text: string) => string): unknown {
   if (typeof value === "string") return hiddenByName(name, value) ?? text(value);
   if (!Array.isArray(value)) return cleaned(value, text);
-  const after = value.map((item: unknown) => (typeof item === "string" ? hidden(name, item, text) : cleaned(item, text)));
+  const after = value.map((item: unknown) =>
+    typeof item === "string" ? hidden(name, item, text) : cleaned(item, text),
+  );
   return after.every((item, i) => Object.is(item, value[i])) ? value : after;
 }
 

@@ -101,9 +101,18 @@ const NO_VALUES: ReadonlySet<string> = new Set([
 const REFERENCE =
   /^(?:\$\{[^}]*\}|\$\([^)]*\)?|\$[A-Za-z_]+|\{\{[^}]*\}\}|\{[A-Za-z_.]*\}|<[A-Za-z _-]+>|%[A-Za-z_]+%|:[a-z]+|\*{3,}|x{3,}|\.{3}|…|(?:\[REDACTED(?::[^\]]*)?\])+)$/;
 
+function isLetterOrDigit(code: number): boolean {
+  return (code >= 48 && code <= 57) || (code >= 65 && code <= 90) || (code >= 97 && code <= 122);
+}
+
 /** Whether this is a value at all, and no word about one. */
 export function isValue(value: string, name: string): boolean {
-  if (value.length > 200) return true;
+  if (
+    value.length > 200 ||
+    (value.length > 12 && isLetterOrDigit(value.charCodeAt(0)) && value.length !== name.length)
+  ) {
+    return !/^x+$/.test(value);
+  }
   const plain = value.trim().toLowerCase();
   if (!/[\p{L}\p{N}]/u.test(plain) && plain.length < 4) return false;
   return !NO_VALUES.has(plain) && plain !== name.toLowerCase() && !REFERENCE.test(value.trim());

@@ -51,7 +51,13 @@ const ROWS: readonly Row[] = [
   ["airtable", "pat[A-Za-z0-9]{14}\\.", "[a-f0-9]{40,}", /pat/, `pat${mixed(14)}.${hex(64)}`],
   ["dropbox", "sl\\.", "[\\w-]{60,}", /sl\./, `sl.${mixed(128)}`],
   ["huggingface", "hf_", "[A-Za-z0-9]{20,}", /hf_/, `hf_${mixed(34)}`],
-  ["discord", "[MNO][\\w-]{23,27}\\.[\\w-]{6}\\.", "[\\w-]{27,}", /\.[\w-]{6}\./, `MTA${mixed(21)}.G0aBcD.${mixed(38)}`],
+  [
+    "discord",
+    "[MNO][\\w-]{23,27}\\.[\\w-]{6}\\.",
+    "[\\w-]{27,}",
+    /\.[\w-]{6}\./,
+    `MTA${mixed(21)}.G0aBcD.${mixed(38)}`,
+  ],
   ["telegram", "[0-9]{8,10}:AA", "[\\w-]{32,}", /:AA/, `123456789:AA${mixed(33)}`],
 ];
 

@@ -1,4 +1,5 @@
-import type { TextRange } from "./text-range.ts";
+import { lowerBound } from "./lower-bound.ts";
+import { requireFew, type TextRange } from "./text-range.ts";
 
 /** A shorter word holds no secret that has a shape. */
 const SHORTEST = 20;
@@ -17,15 +18,29 @@ SIXTY_FOUR["_".charCodeAt(0)] = 63;
  * Words that are a text with a secret in it, written in base64 or in hexadecimal digits. Words that do not decode to plain text are passed over
  * without decoding them: nearly all are names and ids.
  */
-export function wrappedSecretsIn(text: string, holdsSecret: (decoded: string) => boolean): TextRange[] {
-  const found: TextRange[] = [];
+export function wrappedSecretsIn(text: string, find: (decoded: string) => readonly TextRange[]): TextRange[] {
+  const words: TextRange[] = [];
+  const ends: number[] = [];
+  let all = "";
   for (let at = SHORTEST - 1; at < text.length; at += SHORTEST) {
     if (valueAt(text, at) < 0) continue;
     const [from, to] = wordAround(text, at);
-    if (to - from >= SHORTEST && unwrapped(text.slice(from, to)).some(holdsSecret)) found.push([from, to]);
+    for (const one of to - from < SHORTEST ? NOTHING : unwrapped(text.slice(from, to))) {
+      all += `${one}\n\n`;
+      words.push([from, to]);
+      ends.push(all.length);
+      requireFew(words.length);
+    }
     at += Math.floor((to - at) / SHORTEST) * SHORTEST;
   }
-  return found;
+  // One search for all of them: a search has a cost of its own, and a text may have thousands of such words.
+  return all === "" ? [] : find(all).flatMap((range) => ownersOf(range, words, ends));
+}
+
+/** The words that a range of the decoded texts belongs to. */
+function ownersOf([from, to]: TextRange, words: readonly TextRange[], ends: readonly number[]): TextRange[] {
+  const ownerOf = (at: number) => lowerBound(ends.length, (i) => (ends[i] ?? 0) > at);
+  return words.slice(ownerOf(from), ownerOf(Math.max(from, to - 3)) + 1);
 }
 
 function valueAt(text: string, at: number): number {
