@@ -12,7 +12,7 @@ import {
   requireOwnerLeft,
   requireWithinKey,
 } from "./grants.ts";
-import { commitKeys, type KeyHost, placeOf, tableWith, visibilityOf } from "./keys.ts";
+import { commitKeys, type KeyHost, placeOf, requireHarmlessNames, tableWith, visibilityOf } from "./keys.ts";
 
 /**
  * Those who have keys that the caller sees, by name. Without a workspace, a principal has all that any of these keys
@@ -57,6 +57,7 @@ export async function setPrincipal(host: KeyHost, command: SetPrincipal): Promis
   if (roles === undefined && groups === undefined) {
     throw new AppError("validation_error", { problem: "body must have roles or groups" });
   }
+  requireHarmlessNames(host, groups ?? []);
   const { store } = host;
   const place = placeOf(caller, request.workspace);
   const keys = (await store.listKeys(visibilityOf(caller))).filter(

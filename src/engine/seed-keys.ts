@@ -3,7 +3,7 @@ import { AppError } from "../protocol/errors.ts";
 import { instantMs } from "../protocol/instant.ts";
 import type { KeyRecord, RoleBinding, Unit } from "../store/store.ts";
 import { hashOfKey } from "./api-key.ts";
-import type { KeyHost } from "./keys.ts";
+import { type KeyHost, requireHarmlessNames } from "./keys.ts";
 
 const MANY_AT_ONCE = 200;
 
@@ -18,6 +18,7 @@ export async function seedKeys(host: KeyHost, entries: readonly KeyFileEntry[]):
   refuseRepeats(hashes);
   // Before anything is written: a file is taken as a whole or not at all.
   for (const entry of entries) expiryOf(entry);
+  for (const { principal, groups = [] } of entries) requireHarmlessNames(host, [principal, ...groups]);
   const bindings = bindingsOf(entries);
   const begins = await someLogBegins(host, entries);
   for (let i = 0; i < entries.length; i += MANY_AT_ONCE) {

@@ -82,7 +82,7 @@ function opens(text: string, from: number, at: number, character: string): boole
 
 function endsAt(text: string, at: number): boolean {
   const next = text.charAt(at + 1);
-  if (next <= " " || isQuote(next) || ",;&)]}>.\\".includes(next)) return true;
+  if (next <= " " || isQuote(next) || ",;&)]}>.:\\".includes(next)) return true;
   NEXT_NAME.lastIndex = at + 1;
   return NEXT_NAME.test(text);
 }

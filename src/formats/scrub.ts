@@ -179,11 +179,23 @@ function secretNameOf(names: readonly string[], values: readonly unknown[], i: n
 /** Values of a secret name: texts, alone and in a list. Numbers, flags and objects are no secrets by name. */
 function hidden(name: string, value: unknown, text: (text: string) => string): unknown {
   if (typeof value === "string") return hiddenByName(name, value) ?? text(value);
-  if (!Array.isArray(value)) return cleaned(value, text);
+  if (!Array.isArray(value)) return hiddenWithin(name, value, text);
   const after = value.map((item: unknown) =>
     typeof item === "string" ? hidden(name, item, text) : cleaned(item, text),
   );
   return after.every((item, i) => Object.is(item, value[i])) ? value : after;
+}
+
+/** An object that describes the value of a secret name: `"password": { "type": "string", "default": "…" }`. */
+function hiddenWithin(name: string, value: unknown, text: (text: string) => string): unknown {
+  const after = cleaned(value, text);
+  if (typeof after !== "object" || after === null) return after;
+  const entries = Object.entries(after);
+  const hidden = entries.map(([member, item]): [string, unknown] => [
+    member,
+    NAMED.has(member) && typeof item === "string" ? (hiddenByName(name, item) ?? item) : item,
+  ]);
+  return hidden.every(([, item], i) => Object.is(item, entries[i]?.[1])) ? after : Object.fromEntries(hidden);
 }
 
 /** The value of a member, hidden where the name says that it is secret; undefined where it does not. */

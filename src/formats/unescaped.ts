@@ -25,18 +25,18 @@ export function unescaped(text: string): Unescaped | undefined {
   let done = 0;
   for (let at = 0; at < text.length; ) {
     const code = text.charCodeAt(at);
-    const escape = mayEscape(code) ? escapeAt(text, at, code) : undefined;
-    if (escape === undefined) {
+    const found = mayEscape(code) ? escapeAt(text, at, code) : undefined;
+    if (found === undefined) {
       // A row of backslashes counts from its beginning only, or a long one would be read again from each of its places.
       at = code === BACKSLASH ? endOfRow(text, at) : at + 1;
       continue;
     }
     plain += text.slice(done, at);
     places.push(plain.length);
-    const seen = escape.code === undefined ? "" : String.fromCharCode(escape.code);
+    const seen = found.code === undefined ? "" : String.fromCharCode(found.code);
     plain += seen;
-    surplus.push((surplus.at(-1) ?? 0) + escape.end - at - seen.length);
-    at = escape.end;
+    surplus.push((surplus.at(-1) ?? 0) + found.end - at - seen.length);
+    at = found.end;
     done = at;
   }
   if (places.length === 0) return undefined;
