@@ -43,7 +43,11 @@ export function scrubDefinition(scrubber: Scrubber, raw: unknown): ScrubbedDefin
 
   /** `{ [holder]: value }` where the value belongs to `name`. */
   const held = (name: string, item: unknown, holder: string): unknown =>
-    withMembers(item, (member, value) => (member === holder ? namedValue(name, value) : texts(value)));
+    withMembers(item, (member, value) => {
+      if (member !== holder) return texts(value);
+      // A default that is declared sensitive is masked in its runs, by its value, and nodes need it.
+      return isSensitive(item) ? value : namedValue(name, value);
+    });
 
   const node = (item: unknown): unknown =>
     withMembers(item, (member, value) => {
@@ -73,6 +77,10 @@ function requireHarmless(scrubber: Scrubber, name: string): void {
 
 /** A shorter name is no secret. */
 const SHORTEST = 8;
+
+function isSensitive(item: unknown): boolean {
+  return typeof item === "object" && item !== null && "sensitive" in item && item.sensitive === true;
+}
 
 function isStatic(port: unknown): boolean {
   return typeof port === "object" && port !== null && "type" in port && port.type === "static";
