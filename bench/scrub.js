@@ -12,6 +12,18 @@ const TEXTS = {
   "the same as JSON in JSON": JSON.stringify(JSON.stringify({ note: NOTE, lines: "one\ntwo" })),
   "a correction of 20,000": NOTE.repeat(110).slice(0, 20_000),
 };
+const LONG = 900_000;
+const full = (/** @type {string} */ piece) => piece.repeat(Math.ceil(LONG / piece.length)).slice(0, LONG);
+/** Texts that are made to take long. */
+const HOSTILE = {
+  "900 KB of keys": full(
+    `sk-proj-abcdefghij_klmnop-1234 ghp_${"a1B2".repeat(9)} AKIAIOSFODNN7EXAMPLE glpat-abcDEF123456ghiJKL78 `,
+  ),
+  "900 KB of named secrets": full('{"password":"hunter2","n":1} API_TOKEN=abc '),
+  "900 KB of =": full("="),
+  "900 KB of base64": full(Buffer.from(full("nothing to see here ")).toString("base64")),
+  "900 KB of keys in base64": full(`${Buffer.from("sk-proj-abcdefghijklmnop1234").toString("base64")} `),
+};
 const CONNECTIONS = 16;
 
 /**
@@ -31,7 +43,7 @@ export async function scrubbing(bench) {
   const data = {};
   for (let round = 0; round < bench.pace.rounds + 1; round++) {
     for (const [kind, { scrubText }] of Object.entries(kinds)) {
-      for (const [name, text] of Object.entries(TEXTS)) {
+      for (const [name, text] of Object.entries({ ...TEXTS, ...HOSTILE })) {
         const us = microseconds(scrubText, text);
         const found = data[`${name}, ${kind}`] ?? [];
         data[`${name}, ${kind}`] = found;

@@ -223,13 +223,13 @@ function problemsIf(schema: TSchema, value: unknown): Problem[] {
   return matches(schema, value) ? [] : problemsOf(schema, value, EVERY);
 }
 
-const { scrubText } = scrubber();
+const { holdsKey } = scrubber();
 
 /** Keys belong in the environment: a file is copied, committed and shown. */
 function secretsIn(value: unknown, path: string): Problem[] {
   if (typeof value === "string") {
     const problem = "looks like a secret; keep it in the environment and name the variable here";
-    return scrubText(value) === value ? [] : [{ path, problem }];
+    return holdsKey(value) ? [{ path, problem }] : [];
   }
   if (typeof value !== "object" || value === null) return [];
   return Object.entries(value).flatMap(([name, item]) => secretsIn(item, `${path}/${name}`));

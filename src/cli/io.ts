@@ -1,11 +1,15 @@
 import { createInterface } from "node:readline";
 import { EXIT } from "./exit-codes.ts";
+import { escaped } from "./printable.ts";
 
 /** Where a command writes, and to whom. Results go out, complaints and hints go to err. */
 export interface Io {
-  /** A line of the result. */
+  /** A line of the result. Controls and marks of direction that others wrote are escaped, in a terminal and in a file. */
   out(line: string): void;
-  /** A piece of a result, as it is: files that are written to standard output must be exact. Resolves when there is room. */
+  /**
+   * A piece of a result, as it is: files that are written to standard output must be exact. A terminal gets it escaped. Resolves when there
+   * is room.
+   */
   write(text: string): Promise<void>;
   /** A complaint, a hint, progress. */
   err(line: string): void;
@@ -68,21 +72,21 @@ export function processIo(colourWanted: boolean): Io {
   return {
     out: (line) => {
       endProgress();
-      if (!closed.signal.aborted) process.stdout.write(`${line}\n`);
+      if (!closed.signal.aborted) process.stdout.write(`${escaped(line)}\n`);
     },
     write: async (text) => {
       endProgress();
-      if (closed.signal.aborted || process.stdout.write(text)) return;
+      if (closed.signal.aborted || process.stdout.write(outIsTerminal ? escaped(text) : text)) return;
       await Promise.race([new Promise((resolve) => process.stdout.once("drain", resolve)), gone]);
     },
     err: (line) => {
       endProgress();
-      process.stderr.write(`${line}\n`);
+      process.stderr.write(`${escaped(line)}\n`);
     },
     progress: (text) => {
       if (!errIsTerminal) return;
       inProgress = true;
-      process.stderr.write(`${CLEAR_LINE}${text}`);
+      process.stderr.write(`${CLEAR_LINE}${escaped(text)}`);
     },
     outIsTerminal,
     errIsTerminal,

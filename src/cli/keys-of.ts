@@ -73,8 +73,10 @@ async function withStoredKeys<T>(config: Call["config"], tenant: string, use: (k
   const { listPrincipals, setPrincipal } = await import("../engine/principals.ts");
   const { confirmPrincipal } = await import("../engine/confirm-principal.ts");
   const { idSource } = await import("../engine/host.ts");
+  const { processScrubber } = await import("./wiring/process-scrubber.ts");
+  const scrubber = await processScrubber(config);
   const store = await openStore(config);
-  const host = { store, nowMs: Date.now, newId: idSource(Date.now) };
+  const host = { store, scrubber, nowMs: Date.now, newId: idSource(Date.now) };
   const asked = { caller: operator(tenant), record: () => undefined };
   try {
     return await use({

@@ -6,6 +6,22 @@ export function printable(text: string): string {
   return text.replace(CONTROL, (char) => (char === "\n" || char === "\t" ? " " : "\ufffd"));
 }
 
+/** Controls of the first kind but for tab, line feed and colours; all of the second kind; marks that change the direction of a text. */
+const UNSAFE =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+  /[\u0000-\u0008\u000b\u000c\u000e-\u001a\u001c-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|\u001b(?!\[\d{1,2}m)/g;
+
+/**
+ * Output as a terminal can be given it, whoever wrote the text in it. In JSON these characters occur within strings only, where `\u009b` is the
+ * same character: the value stays the same.
+ */
+export function escaped(text: string): string {
+  // A carriage return is a line end or overwrites a line.
+  return text
+    .replace(/\r(?!\n)/g, "\n")
+    .replace(UNSAFE, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
 /** A value on one line. */
 export function printableJson(value: unknown): string {
   return printable(JSON.stringify(value) ?? "");

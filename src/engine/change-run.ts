@@ -27,15 +27,21 @@ export function cancelRun(
   host: Host,
   { caller, runId, request, record }: Change<CancelRunRequest, CancelRunResponse>,
 ): Promise<CancelRunResponse> {
+  const reason = cleanReason(host, request);
   return execute(host, {
     caller,
     runId,
-    decide: (run) => decideCancel(run, { by: caller.principal, ...request }),
-    decideAlone: (run) => requestCancel(run, { by: caller.principal, ...request }),
+    decide: (run) => decideCancel(run, { by: caller.principal, ...reason }),
+    decideAlone: (run) => requestCancel(run, { by: caller.principal, ...reason }),
     result: (run) => ({ runId, status: run.status }),
     audit: () => ({ action: "run.cancelled", details: {} }),
     record,
   });
+}
+
+/** A reason is part of the log, and so of streams, webhooks and exports. */
+function cleanReason({ scrubber }: Host, { reason }: { readonly reason?: string }): { readonly reason?: string } {
+  return reason === undefined ? {} : { reason: scrubber.scrubText(reason) };
 }
 
 const MANY_AT_ONCE = 16;
@@ -84,7 +90,8 @@ export function pauseRun(
   host: Host,
   { caller, runId, request, record }: Change<PauseRunRequest, PauseRunResponse>,
 ): Promise<PauseRunResponse> {
-  const { drainPolicy = "drain-current-node", ...reason } = request;
+  const { drainPolicy = "drain-current-node" } = request;
+  const reason = cleanReason(host, request);
   return execute<PauseRunResponse>(host, {
     caller,
     runId,
@@ -103,10 +110,11 @@ export function resumeRun(
   host: Host,
   { caller, runId, request, record }: Change<ResumeRunRequest, ResumeRunResponse>,
 ): Promise<ResumeRunResponse> {
+  const reason = cleanReason(host, request);
   return execute<ResumeRunResponse>(host, {
     caller,
     runId,
-    decide: (run) => decideResume(run, { by: caller.principal, ...request }),
+    decide: (run) => decideResume(run, { by: caller.principal, ...reason }),
     result: (run) => ({ runId, status: "running", resumedAt: run.updatedAt }),
     audit: () => ({ action: "run.resumed", details: {} }),
     record,

@@ -4,7 +4,7 @@ import type { DefineRoleRequest, ListRolesResponse, RoleInfo } from "../protocol
 import { BUILT_IN_ROLES, decideScope, type RoleTable, SCOPES_BY_NAME } from "../protocol/scopes.ts";
 import { auditDraft, type Recorder } from "./execute.ts";
 import { grantedScopes, mayHandOnScope } from "./grants.ts";
-import { commitKeys, type KeyHost, placeOf } from "./keys.ts";
+import { commitKeys, type KeyHost, placeOf, requireHarmlessNames } from "./keys.ts";
 import { roleTable } from "./roles.ts";
 
 /** The built-in roles, then the own ones by name: the tenant's and, with a workspace, those it defines itself. */
@@ -49,6 +49,7 @@ export interface DefineRole {
 export async function defineRole(host: KeyHost, { caller, request, record }: DefineRole): Promise<RoleInfo> {
   const { role } = request;
   refuseBuiltIn(role);
+  requireHarmlessNames(host, [role]);
   const place = placeOf(caller, request.workspace);
   const scopes = [...grantedScopes(caller, request.scopes)];
   const before = await ownScopes(host, caller, role, place.workspace);

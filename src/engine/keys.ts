@@ -24,7 +24,7 @@ import type { Host } from "./host.ts";
 import { originWrite } from "./key-origin.ts";
 import { roleTable } from "./roles.ts";
 
-export type KeyHost = Pick<Host, "store" | "nowMs" | "newId" | "checkpointer">;
+export type KeyHost = Pick<Host, "store" | "nowMs" | "newId" | "checkpointer" | "scrubber">;
 
 /**
  * Makes a key in the caller's tenant and, when the caller is bound to one, its workspace. The answer is the only place
@@ -41,9 +41,11 @@ export async function createKey(
   request: CreateKeyRequest,
   record: Recorder<CreateKeyResponse> = () => undefined,
 ): Promise<CreateKeyResponse> {
-  const { principal, label } = request;
+  const { principal } = request;
   const reserved = reservedProblem(principal);
   if (reserved !== undefined) throw new AppError("validation_error", { problem: `principal: ${reserved}` });
+  requireHarmlessNames(host, [principal, ...(request.groups ?? [])]);
+  const label = request.label === undefined ? undefined : host.scrubber.scrubText(request.label);
   const kind = grantedKind(caller, request.kind);
   const nowMs = host.nowMs();
   const place = placeOf(caller, request.workspace);
@@ -180,6 +182,17 @@ export function keyInfo(key: KeyRecord): KeyInfo {
     ...at("revokedAt", key.revokedAtMs),
     ...at("lastUsedAt", key.lastUsedAtMs),
   };
+}
+
+/**
+ * Names of principals, groups and roles are found by every letter of them, so one that looks like a secret is refused and not scrubbed. The
+ * error does not repeat it.
+ */
+export function requireHarmlessNames({ scrubber }: Pick<Host, "scrubber">, names: readonly string[]): void {
+  if (names.every((name) => scrubber.scrubText(name) === name)) return;
+  const problem =
+    "a name of a principal, group or role looks like a secret; names are shown and kept, choose another one";
+  throw new AppError("validation_error", { problem });
 }
 
 /** Where a caller's wish is about: its tenant, or the workspace it is bound to, or one of its tenant's it names. */

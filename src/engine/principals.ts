@@ -13,7 +13,7 @@ import {
   requireWithinKey,
 } from "./grants.ts";
 import { openMakers, originsOf, type StoredOrigin } from "./key-origin.ts";
-import { commitKeys, type KeyHost, membershipAfter, placeOf, tableWith, visibilityOf } from "./keys.ts";
+import { commitKeys, type KeyHost, membershipAfter, placeOf, requireHarmlessNames, tableWith, visibilityOf } from "./keys.ts";
 
 /**
  * Those who have keys that the caller sees, by name. Without a workspace, a principal has all that any of these keys
@@ -67,6 +67,7 @@ export async function setPrincipal(host: KeyHost, command: SetPrincipal): Promis
   if (roles === undefined && groups === undefined) {
     throw new AppError("validation_error", { problem: "body must have roles or groups" });
   }
+  requireHarmlessNames(host, groups ?? []);
   const { store } = host;
   const place = placeOf(caller, request.workspace);
   const keys = (await store.listKeys(visibilityOf(caller))).filter(

@@ -7,6 +7,7 @@ import { checkWorkflow } from "./check-workflow.ts";
 import { auditDraft, type Recorder, refused } from "./execute.ts";
 import { pinGateSuites } from "./gate-suites.ts";
 import type { Host } from "./host.ts";
+import { type ScrubbedDefinition, scrubDefinition } from "./scrub-definition.ts";
 
 export interface RegisterWorkflow {
   readonly caller: Caller;
@@ -19,7 +20,8 @@ export interface RegisterWorkflow {
 /** Registers for the caller's tenant, where it shadows a host-wide definition of the same id. */
 export async function registerWorkflow(host: Host, command: RegisterWorkflow): Promise<RegisterWorkflowResponse> {
   const { caller } = command;
-  const { definition, hash } = checkWorkflow(host.nodeTypes, command.definition);
+  const given = scrubDefinition(host.scrubber, command.definition);
+  const { definition, hash } = checkWorkflow(host.nodeTypes, given.definition);
   await checkAgents(host.nodeTypes, caller, definition, "registered");
   const standing = await host.store.readWorkflow(caller.tenant, definition.id);
   const response: RegisterWorkflowResponse = {
@@ -27,6 +29,7 @@ export async function registerWorkflow(host: Host, command: RegisterWorkflow): P
     version: definition.version,
     hash,
     created: standing?.hash !== hash,
+    ...(given.scrubbed === 0 ? {} : { scrubbed: given.scrubbed }),
   };
   const outcome = command.record(response);
   const atMs = host.nowMs();
@@ -34,15 +37,16 @@ export async function registerWorkflow(host: Host, command: RegisterWorkflow): P
     tenant: caller.tenant,
     workflowId: definition.id,
     hash,
-    definition: command.text,
+    definition: textOf(given, command.text),
     atMs,
   };
   const documents = await pinGateSuites(host, { tenant: caller.tenant, definition, hash, atMs });
+  const details = { hash, ...(given.scrubbed === 0 ? {} : { scrubbed: String(given.scrubbed) }) };
   const committed = await host.store.commit({
     tenant: caller.tenant,
     workflows: [write],
     ...(documents.length === 0 ? {} : { documents }),
-    audit: [auditDraft(caller, atMs, definition.id, { action: "workflow.registered", details: { hash } })],
+    audit: [auditDraft(caller, atMs, definition.id, { action: "workflow.registered", details })],
     ...(outcome === undefined ? {} : { idempotency: outcome }),
   });
   if (!committed.ok) throw refused(committed.refusal);
@@ -57,8 +61,15 @@ export interface HostWideWorkflow {
 
 /** A definition from `--workflows`, for every tenant. The caller names the file when this throws. */
 export async function hostWideWorkflow(host: Host, raw: unknown, text: string): Promise<HostWideWorkflow> {
-  const { definition, hash } = checkWorkflow(host.nodeTypes, raw);
+  const given = scrubDefinition(host.scrubber, raw);
+  const { definition, hash } = checkWorkflow(host.nodeTypes, given.definition);
   const atMs = host.nowMs();
   const documents = await pinGateSuites(host, { tenant: HOST_WIDE, definition, hash, atMs });
-  return { write: { tenant: HOST_WIDE, workflowId: definition.id, hash, definition: text, atMs }, documents };
+  const write = { tenant: HOST_WIDE, workflowId: definition.id, hash, definition: textOf(given, text), atMs };
+  return { write, documents };
+}
+
+/** The author's own text where nothing was taken out of it. */
+function textOf({ definition, scrubbed }: ScrubbedDefinition, text: string): string {
+  return scrubbed === 0 ? text : JSON.stringify(definition, null, 2);
 }

@@ -4,7 +4,7 @@ import { instantMs } from "../protocol/instant.ts";
 import { reservedProblem } from "../protocol/reserved-names.ts";
 import type { KeyRecord, RoleBinding, Unit } from "../store/store.ts";
 import { hashOfKey } from "./api-key.ts";
-import type { KeyHost } from "./keys.ts";
+import { type KeyHost, requireHarmlessNames } from "./keys.ts";
 
 const MANY_AT_ONCE = 200;
 
@@ -19,6 +19,7 @@ export async function seedKeys(host: KeyHost, entries: readonly KeyFileEntry[]):
   refuseRepeats(hashes);
   // Before anything is written: a file is taken as a whole or not at all.
   for (const entry of entries) expiryOf(entry);
+  for (const { principal, groups = [] } of entries) requireHarmlessNames(host, [principal, ...groups]);
   await refuseReserved(host, entries, hashes);
   const bindings = bindingsOf(entries);
   const begins = await someLogBegins(host, entries);

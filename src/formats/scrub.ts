@@ -1,17 +1,25 @@
 import { MASK } from "../protocol/events.ts";
 import { KnownValues } from "./known-values.ts";
 import { someLongWord } from "./long-words.ts";
+import { namedSecretsIn } from "./named-secrets.ts";
 import { type FindSecrets, TRIGGER } from "./rule-set.ts";
+import { isSecretName, isValue, schemeLength } from "./secret-names.ts";
 import { SECRET_SHAPES } from "./secret-shapes.ts";
-import { masked, type TextRange } from "./text-range.ts";
+import { masked, requireFew, type TextRange } from "./text-range.ts";
 import { unescaped } from "./unescaped.ts";
 import { VENDOR_SHAPES } from "./vendor-shapes.ts";
+import { wrappedSecretsIn } from "./wrapped-secrets.ts";
 
 /** Takes secrets out of what people and other systems wrote. Cleaning twice changes nothing more. Never throws. */
 export interface Scrubber {
   scrubText(text: string): string;
   /** Every string in it, names of members too. What holds no secret is returned as it is, not copied. */
   scrubValue<T>(value: T): T;
+  /**
+   * Whether there is a secret in a text that is one whatever its name: for documents that are refused as a whole, and for what is
+   * compared from one evaluation to the next. Code with a `password = "x"` in it is a fair task.
+   */
+  holdsKey(text: string): boolean;
 }
 
 export interface ScrubberSettings {
@@ -37,9 +45,17 @@ const HERALDS = [
   /private key/i,
 ];
 
+/** From this length on, a search for each trigger is faster than one search for any of them. */
+const LONG_WORD = 500;
+
 /** One quick look at a text tells whether any secret can be in it at all; most have none. */
 function isSuspicious(text: string): boolean {
-  return HERALDS.some((herald) => herald.test(text)) || someLongWord(text, (word) => ANY_TRIGGER.test(word));
+  return HERALDS.some((herald) => herald.test(text)) || someLongWord(text, hasTrigger);
+}
+
+function hasTrigger(word: string): boolean {
+  if (word.length < LONG_WORD) return ANY_TRIGGER.test(word);
+  return TRIGGER.test(word) || SHAPES.some(({ trigger }) => trigger.test(word));
 }
 
 const RULES = SHAPES.map(({ trigger, pattern }) => ({
@@ -50,15 +66,20 @@ const RULES = SHAPES.map(({ trigger, pattern }) => ({
 
 /** A text that is still changing after so many was made to take long; nothing of it is shown. */
 const ROUNDS_MAX = 8;
+const LONG_TEXT = 100_000;
+const ROUNDS_MAX_LONG = 4;
+/** A text may be wrapped in base64 twice. */
+const WRAPS_MAX = 2;
 
 export function scrubber({ known = [], more = () => [] }: ScrubberSettings = {}): Scrubber {
   const values = known instanceof KnownValues ? known : new KnownValues(known);
 
   /** Until nothing changes any more: where a secret was taken out, what stood right behind it can be one now. */
-  function scrubText(given: string): string {
+  function untilClean(given: string, names: boolean): string {
+    const rounds = given.length > LONG_TEXT ? ROUNDS_MAX_LONG : ROUNDS_MAX;
     try {
-      for (let text = given, round = 0; round < ROUNDS_MAX; round++) {
-        const clean = once(text);
+      for (let text = given, round = 0; round < rounds; round++) {
+        const clean = once(text, names);
         if (clean === text) return clean;
         text = clean;
       }
@@ -68,31 +89,46 @@ export function scrubber({ known = [], more = () => [] }: ScrubberSettings = {})
     return MASK;
   }
 
-  function once(text: string): string {
-    const clean = asWritten(text);
-    return asRead(clean) ?? clean;
+  function once(text: string, names: boolean): string {
+    const clean = asWritten(text, names);
+    return asRead(clean, names) ?? clean;
   }
 
-  function asWritten(given: string): string {
-    const known = values.rangesIn(given);
-    if (known.length === 0 && !isSuspicious(given)) return given;
-    const clean = masked(given, [...known, ...more(given)], MASK);
-    return RULES.reduce(
+  function asWritten(given: string, names: boolean): string {
+    const plain = plainIn(given, names);
+    if (plain.length === 0 && !isSuspicious(given)) return given;
+    const known = masked(given, [...plain, ...more(given)], MASK);
+    const clean = RULES.reduce(
       (text, { trigger, pattern, replacement }) => (trigger.test(text) ? text.replace(pattern, replacement) : text),
-      clean,
+      known,
     );
+    if (clean.length > LONG_TEXT) requireFew(clean.split(MASK).length - given.split(MASK).length);
+    return clean;
   }
 
   /** A secret may be written so that it is one only for those who read what the text says. */
-  function asRead(clean: string): string | undefined {
+  function asRead(clean: string, names: boolean): string | undefined {
     const view = unescaped(clean);
     if (view === undefined) return undefined;
-    const { text } = view;
-    const found = [...values.rangesIn(text), ...(isSuspicious(text) ? [...more(text), ...shapesIn(text)] : [])];
-    return masked(clean, found.map(view.written), MASK);
+    return masked(clean, rangesIn(view.text, names).map(view.written), MASK);
   }
 
-  return { scrubText, scrubValue: <T>(given: T) => cleaned(given, scrubText) as T };
+  /** What needs no shape. */
+  function plainIn(text: string, names: boolean, wraps = WRAPS_MAX): TextRange[] {
+    const wrapped = wraps === 0 ? [] : wrappedSecretsIn(text, (one) => rangesIn(one, names, wraps - 1));
+    return [...values.rangesIn(text), ...(names ? namedSecretsIn(text) : []), ...wrapped];
+  }
+
+  function rangesIn(text: string, names: boolean, wraps = WRAPS_MAX): TextRange[] {
+    return [...plainIn(text, names, wraps), ...(isSuspicious(text) ? [...more(text), ...shapesIn(text)] : [])];
+  }
+
+  const scrubText = (text: string) => untilClean(text, true);
+  return {
+    scrubText,
+    scrubValue: <T>(given: T) => cleaned(given, scrubText) as T,
+    holdsKey: (text) => untilClean(text, false) !== text,
+  };
 }
 
 function shapesIn(text: string): TextRange[] {
@@ -107,13 +143,67 @@ function cleaned(value: unknown, text: (text: string) => string): unknown {
   if (typeof value === "string") return text(value);
   if (typeof value !== "object" || value === null) return value;
   const before: readonly unknown[] = Object.values(value);
-  const after = before.map((item) => cleaned(item, text));
-  const same = after.every((item, i) => Object.is(item, before[i]));
-  if (Array.isArray(value)) return same ? value : after;
   const names = Object.keys(value);
+  const isList = Array.isArray(value);
+  const after = before.map((item, i) => {
+    const name = isList ? optionBefore(before, i) : secretNameOf(names, before, i);
+    return name === undefined ? cleaned(item, text) : hidden(name, item, text);
+  });
+  const same = after.every((item, i) => Object.is(item, before[i]));
+  if (isList) return same ? value : after;
   const clean = apart(names, names.map(text));
   if (same && clean === names) return value;
   return Object.fromEntries(clean.map((name, i) => [name, after[i]]));
+}
+
+/** What a list of arguments of a program has before a secret. */
+function optionBefore(items: readonly unknown[], i: number): string | undefined {
+  const item = items[i - 1];
+  return typeof item === "string" && item.startsWith("--") && isSecretName(item) ? item : undefined;
+}
+
+/** Members that say what another one is called: `{ "name": "DB_PASSWORD", "value": "…" }`. */
+const NAMING: readonly string[] = ["name", "key", "header", "variable", "variableName"];
+const NAMED: ReadonlySet<string> = new Set(["value", "defaultValue", "default"]);
+
+function secretNameOf(names: readonly string[], values: readonly unknown[], i: number): string | undefined {
+  const name = names[i] ?? "";
+  if (isSecretName(name)) return name;
+  if (!NAMED.has(name)) return undefined;
+  return names.flatMap((other, at): string[] => {
+    const called = values[at];
+    return NAMING.includes(other) && typeof called === "string" && isSecretName(called) ? [called] : [];
+  })[0];
+}
+
+/** Values of a secret name: texts, alone and in a list. Numbers, flags and objects are no secrets by name. */
+function hidden(name: string, value: unknown, text: (text: string) => string): unknown {
+  if (typeof value === "string") return hiddenByName(name, value) ?? text(value);
+  if (!Array.isArray(value)) return hiddenWithin(name, value, text);
+  const after = value.map((item: unknown) =>
+    typeof item === "string" ? hidden(name, item, text) : cleaned(item, text),
+  );
+  return after.every((item, i) => Object.is(item, value[i])) ? value : after;
+}
+
+/** An object that describes the value of a secret name: `"password": { "type": "string", "default": "…" }`. */
+function hiddenWithin(name: string, value: unknown, text: (text: string) => string): unknown {
+  const after = cleaned(value, text);
+  if (typeof after !== "object" || after === null) return after;
+  const entries = Object.entries(after);
+  const hidden = entries.map(([member, item]): [string, unknown] => [
+    member,
+    NAMED.has(member) && typeof item === "string" ? (hiddenByName(name, item) ?? item) : item,
+  ]);
+  return hidden.every(([, item], i) => Object.is(item, entries[i]?.[1])) ? after : Object.fromEntries(hidden);
+}
+
+/** The value of a member, hidden where the name says that it is secret; undefined where it does not. */
+export function hiddenByName(name: string, value: string): string | undefined {
+  if (!isSecretName(name) || value === "") return undefined;
+  const scheme = schemeLength(value);
+  const isSecret = isValue(value, name) && isValue(value.slice(scheme), name);
+  return isSecret ? `${value.slice(0, scheme)}${MASK}` : undefined;
 }
 
 /** Names that became one are told apart by a number: no member is lost. */

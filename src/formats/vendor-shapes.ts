@@ -17,7 +17,6 @@ const ROWS: readonly Row[] = [
   ["tailscale", "tskey-", "[A-Za-z0-9_-]{20,}", /tskey-/, `tskey-auth-${mixed(12)}-${mixed(32)}`],
   ["google-client", "GOCSPX-", "[\\w-]{20,}", /GOCSPX-/, `GOCSPX-${mixed(28)}`],
   ["google-access", "ya29\\.", "[\\w-]{20,}", /ya29\./, `ya29.${mixed(60)}`],
-  ["azure-account", "(?:Account|SharedAccess)Key=", "[A-Za-z0-9+/=]{40,}", /Key=/, `AccountKey=${mixed(86)}==`],
   ["1password", "ops_eyJ", "[\\w+/=-]{60,}", /ops_ey/, `ops_eyJ${mixed(120)}`],
   ["digitalocean", "do[opr]_v1_", "[a-f0-9]{40,}", /do[opr]_v1_/, `dop_v1_${hex(64)}`],
   ["pypi", "pypi-", "[\\w-]{40,}", /pypi-/, `pypi-AgEIcHlwaS5vcmc${mixed(60)}`],
@@ -47,9 +46,18 @@ const ROWS: readonly Row[] = [
   ["resend", "re_[A-Za-z0-9]{8}_", "[A-Za-z0-9]{20,}", /re_/, `re_${mixed(8)}_${mixed(24)}`],
   ["mailgun", "key-", "[a-f0-9]{32,}", /key-/, `key-${hex(32)}`],
   ["twilio", "SK", "[a-f0-9]{32,}", /SK[a-f0-9]/, `SK${hex(32)}`],
+  ["twilio-account", "AC[a-f0-9]{32}:", "[a-f0-9]{32,}", /AC[a-f0-9]{32}:/, `AC${hex(32)}:${hex(32)}`],
   ["square", "(?:sq0[a-z]{3}-|EAAA)", "[\\w-]{22,}", /sq0|EAAA/, `sq0csp-${mixed(43)}`],
   ["airtable", "pat[A-Za-z0-9]{14}\\.", "[a-f0-9]{40,}", /pat/, `pat${mixed(14)}.${hex(64)}`],
   ["dropbox", "sl\\.", "[\\w-]{60,}", /sl\./, `sl.${mixed(128)}`],
+  ["huggingface", "hf_", "[A-Za-z0-9]{20,}", /hf_/, `hf_${mixed(34)}`],
+  [
+    "discord",
+    "[MNO][\\w-]{23,27}\\.[\\w-]{6}\\.",
+    "[\\w-]{27,}",
+    /\.[\w-]{6}\./,
+    `MTA${mixed(21)}.G0aBcD.${mixed(38)}`,
+  ],
   ["telegram", "[0-9]{8,10}:AA", "[\\w-]{32,}", /:AA/, `123456789:AA${mixed(33)}`],
 ];
 

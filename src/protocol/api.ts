@@ -157,7 +157,19 @@ export const PollResponse = Type.Object(
 export const EventListResponse = Type.Object({ events: Type.Array(RunEventDoc) }, closed);
 
 export const RegisterWorkflowResponse = Type.Object(
-  { workflowId: Type.String(), version: Type.String(), hash: Type.String(), created: Type.Boolean() },
+  {
+    workflowId: Type.String(),
+    version: Type.String(),
+    hash: Type.String(),
+    created: Type.Boolean(),
+    scrubbed: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        description:
+          "how many texts of the definition held a secret, which was not stored; runs get `[REDACTED]` there",
+      }),
+    ),
+  },
   closed,
 );
 export type RegisterWorkflowResponse = Static<typeof RegisterWorkflowResponse>;

@@ -79,7 +79,7 @@ export class PackLook {
   /** A pack is copied and shown: whatever looks like a secret does not belong into it. */
   forSecrets(file: string, value: unknown, path = ""): void {
     if (typeof value === "string") {
-      if (this.#scrubber.scrubText(value) !== value) {
+      if (this.#scrubber.holdsKey(value)) {
         this.say(file, path, "has text that looks like a secret; keep it in the environment of the host");
       }
     } else if (typeof value === "object" && value !== null) {

@@ -2,12 +2,13 @@ import { connect } from "../client.ts";
 import type { Call } from "../command.ts";
 import { suiteNames, suitesOf } from "../known-names.ts";
 import { orNearest } from "../nearest.ts";
+import { escaped } from "../printable.ts";
 
-/** The author's own text, byte for byte. */
+/** The author's own text. Controls and marks of direction in it are escaped, which leaves its value and its hash as they are. */
 export async function suiteShow({ args: [suite = ""], config, io }: Call): Promise<undefined> {
   const client = connect(config);
   const names = async () => suiteNames(await suitesOf(client), suite);
   const asked = client.text(`/v1/host/assay/suites/${encodeURIComponent(suite)}`);
   const text = await orNearest(asked, { suite: { name: suite, names } });
-  await io.write(text.endsWith("\n") ? text : `${text}\n`);
+  await io.write(escaped(text.endsWith("\n") ? text : `${text}\n`));
 }

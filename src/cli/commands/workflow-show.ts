@@ -3,7 +3,7 @@ import type { Call } from "../command.ts";
 import { workflowIds } from "../known-names.ts";
 import { orNearest } from "../nearest.ts";
 
-/** The author's own text, byte for byte. */
+/** The author's own text; what `out` escapes in it leaves its value as it is. */
 export async function workflowShow({ args: [workflowId = ""], config, io }: Call): Promise<undefined> {
   const client = connect(config);
   const asked = client.text(`/v1/workflows/${encodeURIComponent(workflowId)}`);

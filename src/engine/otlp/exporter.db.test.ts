@@ -153,7 +153,8 @@ describe.each(BOTH_STORES)("on %s", (_, open) => {
 
     test("that holds what became a secret since is exported without it", async () => {
       const { store, host, receiver, runId } = await bench();
-      const before: Host = { ...host, scrubber: { scrubText: (text) => text, scrubValue: (value) => value } };
+      const none = { scrubText: (text: string) => text, scrubValue: <T>(value: T) => value, holdsKey: () => false };
+      const before: Host = { ...host, scrubber: none };
       await judge(before, runId, { ...rating(1), note: `it was ${KNOWN_SECRET}` });
       await judge(before, runId, { signal: { kind: "label", label: KNOWN_SECRET } });
       exporting(host, receiver, { content: true });

@@ -11,13 +11,13 @@ export function checkSecrets(value: unknown, scrubber: Scrubber, found: ProblemL
 
   function look(path: string, item: unknown): void {
     if (typeof item === "string") {
-      if (scrubber.scrubText(item) !== item) found.add("secret", path, "holds something that looks like a secret", FIX);
+      if (scrubber.holdsKey(item)) found.add("secret", path, "holds something that looks like a secret", FIX);
     } else if (Array.isArray(item)) {
       for (let i = 0; i < item.length; i++) look(`${path}/${i}`, item[i]);
     } else if (typeof item === "object" && item !== null) {
       for (const [name, member] of Object.entries(item)) {
         // The path of such a member would show its name.
-        if (scrubber.scrubText(name) !== name) {
+        if (scrubber.holdsKey(name)) {
           found.add("secret", path, "has a member whose name looks like a secret", FIX);
         } else look(pointerTo(path, name), member);
       }

@@ -1,5 +1,5 @@
 import type { FreeForm, FreeMap } from "../json/print-json.ts";
-import type { Scrubber } from "../scrub.ts";
+import { hiddenByName, type Scrubber } from "../scrub.ts";
 import type { Row } from "./sidecar.ts";
 
 /** The row without secrets in any of its texts, names of members included. */
@@ -35,7 +35,8 @@ function redactMap(map: FreeMap, scrubText: (text: string) => string): FreeMap {
     const said = scrubText(name);
     let free = said;
     for (let use = 2; clean.has(free) || (free !== name && map.has(free)); use++) free = `${said} ${use}`;
-    clean.set(free, redactFreeForm(value, scrubText));
+    const hidden = typeof value === "string" ? hiddenByName(name, value) : undefined;
+    clean.set(free, hidden ?? redactFreeForm(value, scrubText));
   }
   return clean;
 }

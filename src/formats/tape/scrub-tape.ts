@@ -1,3 +1,4 @@
+import { hiddenByName } from "../scrub.ts";
 import { isBodyHash } from "./bodies.ts";
 import type { TapeHeader, TapeRecord } from "./tape.ts";
 
@@ -36,6 +37,13 @@ export class TapeScrubber {
     if (typeof value === "string") return this.text(value);
     if (typeof value !== "object" || value === null) return value;
     if (Array.isArray(value)) return value.map((item) => this.#clean(item));
-    return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, this.#clean(member)]));
+    return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, this.#member(name, member)]));
+  }
+
+  #member(name: string, member: unknown): unknown {
+    const hidden = typeof member === "string" ? hiddenByName(name, member) : undefined;
+    if (hidden === undefined) return this.#clean(member);
+    if (hidden !== member) this.#scrubbed++;
+    return hidden;
   }
 }

@@ -88,9 +88,10 @@ describe("a reviewer behind a host", () => {
 
 test("a value is cleaned once in a turn, however often it is asked for", () => {
   const looked: unknown[] = [];
-  const { scrubText } = scrubber();
+  const { scrubText, holdsKey } = scrubber();
   const once = cleaningOnce({
     scrubText,
+    holdsKey,
     scrubValue: (value) => {
       looked.push(value);
       return scrubber().scrubValue(value);

@@ -35,7 +35,7 @@ function cleanQuestion({ request, decisions, ...rest }: ReviewAsked, scrubber: S
 }
 
 /** A turn cleans its artifact for the reviewer and again to keep it, and it may be large. */
-export function cleaningOnce({ scrubText, scrubValue }: Scrubber): Scrubber {
+export function cleaningOnce({ scrubText, scrubValue, holdsKey }: Scrubber): Scrubber {
   const clean = new WeakMap<object, unknown>();
   return {
     scrubText,
@@ -44,6 +44,7 @@ export function cleaningOnce({ scrubText, scrubValue }: Scrubber): Scrubber {
       if (!clean.has(value)) clean.set(value, scrubValue(value));
       return clean.get(value) as T;
     },
+    holdsKey,
   };
 }
 

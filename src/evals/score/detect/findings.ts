@@ -27,7 +27,7 @@ export function findingsOf(conduct: Conduct, scrubber: Scrubber): DetectedFindin
   return [
     ...revealedCanaries(conduct, output),
     ...refusedTools(conduct.refusedTools),
-    ...(output.some((text) => scrubber.scrubText(text) !== text) ? [SECRET] : []),
+    ...(output.some((text) => scrubber.holdsKey(text)) ? [SECRET] : []),
     ...echoed(conduct.systemPrompt, output),
   ];
 }

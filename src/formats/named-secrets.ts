@@ -1,0 +1,285 @@
+import { MASK } from "../protocol/events.ts";
+import { isQuote, lineEnd, readQuoted, readWord } from "./read-value.ts";
+import { isHeaderName, isSecretName, isValue, NAME_MAX, schemeLength } from "./secret-names.ts";
+import { requireFew, type TextRange } from "./text-range.ts";
+
+/**
+ * Values that are secret by the name in front of them: after `=`, in quotes, in a line of a header, in a member of JSON, in an element of
+ * XML, after an option of a command. Sentences stay: "the password: ask Ana".
+ *
+ * The text is searched for separators, and names are read backwards from them. No two separators share a name, and the search goes on behind
+ * a value, so the time is in proportion to the text.
+ */
+export function namedSecretsIn(text: string): TextRange[] {
+  return [...assigned(text), ...members(text), ...options(text), ...elements(text)].filter(([from, to]) => to > from);
+}
+
+interface Name {
+  readonly name: string;
+  readonly from: number;
+  readonly isQuoted: boolean;
+}
+
+/** NAME=value, with and without blanks and quotes. */
+function assigned(text: string): TextRange[] {
+  const found: TextRange[] = [];
+  for (let at = text.indexOf("="); at !== -1; ) {
+    const value = valueAssigned(text, at);
+    if (value !== undefined) found.push(value);
+    requireFew(found.length);
+    at = text.indexOf("=", Math.max(value?.[1] ?? 0, at + (text.charAt(at + 1) === "=" ? 2 : 1)));
+  }
+  return found;
+}
+
+function valueAssigned(text: string, at: number): TextRange | undefined {
+  const isArrow = text.charAt(at + 1) === ">";
+  if (text.charAt(at + 1) === "=" || "=!<>+*/|^~-".includes(text.charAt(at - 1) || "=")) return undefined;
+  const found = nameBefore(text, at);
+  if (found === undefined) return undefined;
+  const from = skipBlanks(text, isArrow ? at + 2 : at + 1);
+  const quoted = readQuoted(text, from);
+  if (quoted !== undefined) return checked(text, quoted, found.name);
+  if (isArrow) return undefined;
+  if (isExpression(text, from, found.name, from > at + 1)) return undefined;
+  return checked(text, afterScheme(text, from), found.name);
+}
+
+/** A value behind the word that says how it is used: `Authorization=Bearer x`. */
+function afterScheme(text: string, from: number): TextRange {
+  const [, to] = readWord(text, from, 40);
+  const scheme = text.charAt(to) === " " ? schemeLength(text.slice(from, from + 40)) : 0;
+  return readWord(text, from + scheme);
+}
+
+const PATH = /^[A-Za-z_$][\w$]*(?:\??\.[A-Za-z_$][\w$]*)*$/;
+const CALL = /^(?:await\s|new\s)?[A-Za-z_$][\w$]*(?:\??\.[A-Za-z_$][\w$]*)*[([]/;
+/** What code begins with that looks a value up. */
+const HEADS =
+  /^(?:this|self|cls|config|settings|process|env|os|args|options|opts|props|req|request|ctx|context|params|state)\./;
+
+/** Longer code than this is read as a value. */
+const CODE_MAX = 200;
+
+/** Whether a value is code that computes one. The names of environment variables are followed by values and not by code. */
+function isExpression(text: string, from: number, name: string, isSpaced: boolean): boolean {
+  if (!isSpaced && /^[A-Z0-9_]+$/.test(name)) return false;
+  const code = text.slice(from, from + CODE_MAX);
+  if (CALL.test(code)) return true;
+  const word = code.slice(0, readWord(code, 0)[1]);
+  if (word.length === CODE_MAX || !PATH.test(word)) return false;
+  if (word.includes(".") && (HEADS.test(word) || isSecretName(word))) return true;
+  return isSpaced && !/\d/.test(word) && (word.includes(".") || code.charAt(word.length) === ";");
+}
+
+/** "name": "value", and lines of headers and settings. */
+function members(text: string): TextRange[] {
+  const found: TextRange[] = [];
+  for (let at = text.indexOf(":"); at !== -1; ) {
+    const values = valuesOfMember(text, at);
+    for (const value of values) found.push(value);
+    requireFew(found.length);
+    at = text.indexOf(":", Math.max(values.at(-1)?.[1] ?? 0, at + 1));
+  }
+  return found;
+}
+
+const NOTHING: readonly TextRange[] = [];
+
+function valuesOfMember(text: string, at: number): readonly TextRange[] {
+  const next = text.charAt(at + 1);
+  if (next === ":" || next === "=" || next === "/" || text.charAt(at - 1) === ":") return NOTHING;
+  const found = nameBefore(text, at);
+  if (found === undefined) return NOTHING;
+  const { name } = found;
+  const from = skipBlanks(text, at + 1, found.isQuoted);
+  if (text.charAt(from) === "[")
+    return listed(text, from + 1).flatMap((range): TextRange[] => {
+      const value = checked(text, range, name);
+      return value === undefined ? [] : [value];
+    });
+  const quoted = readQuoted(text, from) ?? declared(text, from);
+  const value = quoted === undefined ? inLine(text, from, found) : checked(text, quoted, name);
+  return value === undefined ? [] : [value];
+}
+
+/** The texts of a list. */
+function listed(text: string, from: number): TextRange[] {
+  const found: TextRange[] = [];
+  for (let at = skipBlanks(text, from, true); found.length < 1_000; ) {
+    const item = readQuoted(text, at);
+    if (item === undefined) break;
+    found.push(item);
+    at = skipBlanks(text, item[1] + 1, true);
+    if (text.charAt(at) === ",") at = skipBlanks(text, at + 1, true);
+  }
+  return found;
+}
+
+const DECLARED = /[A-Za-z_][\w.<>[\]| ]{0,64}=\s{0,8}(?=["'`\\]|[brfu]["'])/y;
+
+/** `name: Type = "value"`, as some languages declare variables. */
+function declared(text: string, from: number): TextRange | undefined {
+  DECLARED.lastIndex = from;
+  return DECLARED.test(text) ? readQuoted(text, DECLARED.lastIndex) : undefined;
+}
+
+const JSON_LITERAL = /^(?:-?\d[\d.eE+-]*|true|false|null)[,}\]]*$/;
+
+/** What follows a name and a colon without quotes: a header, or a setting that has its line for itself. */
+function inLine(text: string, from: number, { name, from: nameFrom, isQuoted }: Name): TextRange | undefined {
+  const before = text.charAt(nameFrom - 1);
+  const opened = !isQuoted && isQuote(before) ? before : undefined;
+  if (opened === undefined && !beginsLine(text, nameFrom)) {
+    return isHeaderName(name) ? generated(text, from, name) : undefined;
+  }
+  const line = lineOf(text, from, opened);
+  if (isHeaderName(name) && (name.includes("-") || schemeLength(line) > 0 || name.toLowerCase() === "cookie")) {
+    return checked(text, [from, from + line.length], name);
+  }
+  const [, to] = readWord(text, from);
+  const word = text.slice(from, to);
+  const rest = line.slice(to - from).trim();
+  if (JSON_LITERAL.test(word) && isQuoted) return undefined;
+  // A comma or a semicolon is code: a type, or a variable.
+  if (!(rest === "" || rest.startsWith("#")) || CALL.test(word)) return undefined;
+  return checked(text, [from, to], name);
+}
+
+/** A header in quotes that is longer is none. */
+const QUOTED_HEADER_MAX = 4_096;
+
+/** The rest of the line, or of the quoted text in it. */
+function lineOf(text: string, from: number, quote: string | undefined): string {
+  if (quote === undefined) return text.slice(from, lineEnd(text, from)).trimEnd();
+  const [line = ""] = text.slice(from, from + QUOTED_HEADER_MAX).split("\n", 1);
+  const close = line.indexOf(quote);
+  return (close === -1 ? line : line.slice(0, close)).trimEnd();
+}
+
+/** In the middle of a line only a word that nobody says counts. */
+function generated(text: string, from: number, name: string): TextRange | undefined {
+  const range = afterScheme(text, from);
+  const word = text.slice(range[0], range[1]);
+  return /\d/.test(word) || word.length >= 16 ? checked(text, range, name) : undefined;
+}
+
+const INDENTS = " \t\"'-<>*|#+";
+
+function beginsLine(text: string, from: number): boolean {
+  for (let at = from - 1; at >= Math.max(0, from - 64); at--) {
+    const character = text.charAt(at);
+    if (character === "\n" || character === "\r") return true;
+    if (!INDENTS.includes(character)) return false;
+  }
+  return from <= 64;
+}
+
+/** Words that follow the name of an option in a sentence. */
+const IN_SENTENCES =
+  /^(?:to|and|or|is|are|was|were|as|in|on|at|by|of|for|with|from|the|a|an|it|its|if|when|so|then|than|but|not|that|which|this|can|may|must|will|should|has|have|needs?|takes?|flags?|options?|values?|arguments?|parameters?|switch|only|also|here|instead|into|given|alone|before|after|without|already|twice|again|file|files|set|does|did|names?|works?|would|could|overrides?|replaces?|instead|too|where|while|because|be|been|wins|defaults?)$/i;
+
+/** --password value, and the few short forms that are safe to tell. */
+function options(text: string): TextRange[] {
+  const found: TextRange[] = [];
+  for (let at = text.indexOf("--"); at !== -1; ) {
+    const value = valueOfOption(text, at);
+    if (value !== undefined) found.push(value);
+    requireFew(found.length);
+    at = text.indexOf("--", Math.max(value?.[1] ?? 0, at + 2));
+  }
+  for (const { word, pattern } of COMMANDS) {
+    if (!text.includes(word)) continue;
+    for (const match of text.matchAll(pattern)) {
+      const to = match.index + match[0].length;
+      const value = checked(text, [to - (match.groups?.["value"]?.length ?? 0), to], word);
+      if (value !== undefined && match.groups?.["user"] !== match.groups?.["value"]) found.push(value);
+    }
+  }
+  return found;
+}
+
+const COMMANDS = [
+  { word: "sshpass", pattern: /\bsshpass\s{1,4}-p\s{0,4}["']?(?<value>[^\s"']+)/g },
+  { word: "mysql", pattern: /\bmysql\w{0,10}\s(?:[^\n]{0,80}?\s)?-p(?<value>[^\s"'-][^\s"']*)/g },
+  { word: " login ", pattern: /\blogin\s(?:[^\n]{0,80}?\s)?-p\s{1,4}["']?(?<value>[^\s"']+)/g },
+  { word: " -u", pattern: /\s-u\s{0,4}["']?(?<user>[\w.@-]{1,64}):(?!\d+(?:\s|$))(?<value>[^\s"'/]+)/g },
+  { word: "--user", pattern: /\s--user[\s=]{1,4}["']?(?<user>[\w.@-]{1,64}):(?!\d+(?:\s|$))(?<value>[^\s"'/]+)/g },
+] as const;
+
+const OPTION = /--([A-Za-z][A-Za-z0-9_-]{1,60})[ \t]{1,8}(?=[^\s-])/y;
+
+function valueOfOption(text: string, at: number): TextRange | undefined {
+  if (text.charAt(at + 2) === "-" || IN_NAME[text.charCodeAt(at - 1)] === 1) return undefined;
+  OPTION.lastIndex = at;
+  const name = OPTION.exec(text)?.[1];
+  if (name === undefined || !isSecretName(name)) return undefined;
+  const quoted = readQuoted(text, OPTION.lastIndex);
+  if (quoted !== undefined) return checked(text, quoted, name);
+  const word = readWord(text, OPTION.lastIndex);
+  const said = text.slice(word[0], word[1]).replace(/[.,;:!?)]+$/, "");
+  return IN_SENTENCES.test(said) ? undefined : checked(text, word, name);
+}
+
+const END_TAG = /<\/([A-Za-z][\w:.-]{1,79})>/y;
+
+/** <password>value</password> */
+function elements(text: string): TextRange[] {
+  const found: TextRange[] = [];
+  for (let at = text.indexOf("</"); at !== -1; at = text.indexOf("</", at + 2)) {
+    END_TAG.lastIndex = at;
+    const name = END_TAG.exec(text)?.[1];
+    if (name === undefined || !isSecretName(name)) continue;
+    const from = text.lastIndexOf(">", at) + 1;
+    if (from === 0 || text.slice(from, at).includes("<")) continue;
+    const value = checked(text, [from, at], name);
+    if (value !== undefined) found.push(value);
+  }
+  return found;
+}
+
+/** The range without the words that say how the value is used; undefined where there is no value. */
+function checked(text: string, [from, to]: TextRange, name: string): TextRange | undefined {
+  const value = text.slice(from, to);
+  if (value === MASK || !isValue(value, name)) return undefined;
+  const scheme = value.includes(" ") ? schemeLength(value) : 0;
+  return scheme === 0 || isValue(value.slice(scheme), name) ? [from + scheme, to] : undefined;
+}
+
+const IN_NAME = new Uint8Array(128);
+for (const character of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.$-") {
+  IN_NAME[character.charCodeAt(0)] = 1;
+}
+
+/** The secret name that ends before a separator: alone, in quotes, or as an index. */
+function nameBefore(text: string, separator: number): Name | undefined {
+  let to = separator;
+  while (to > separator - 8 && (text.charAt(to - 1) === " " || text.charAt(to - 1) === "\t")) to--;
+  if (text.charAt(to - 1) === "?" || (text.charAt(separator) === "=" && text.charAt(to - 1) === ":")) to--;
+  while (to > separator - 12 && text.charAt(to - 1) === " ") to--;
+  if (text.charAt(to - 1) === "]") to--;
+  const isQuoted = isQuote(text.charAt(to - 1));
+  if (isQuoted) {
+    to--;
+    while (to > separator - 40 && text.charAt(to - 1) === "\\") to--;
+  }
+  let from = to;
+  while (from > 0 && to - from <= NAME_MAX && IN_NAME[text.charCodeAt(from - 1)] === 1) from--;
+  const name = text.slice(from, to);
+  if (isSecretName(name)) return { name, from, isQuoted };
+  if (!/^key$/i.test(name) || text.charAt(from - 1) !== " ") return undefined;
+  const whole = /[A-Za-z]{1,20}$/.exec(text.slice(Math.max(0, from - 21), from - 1))?.[0] ?? "";
+  const both = `${whole} ${name}`;
+  return isSecretName(both) ? { name: both, from: from - 1 - whole.length, isQuoted } : undefined;
+}
+
+function skipBlanks(text: string, from: number, overLines = false): number {
+  let at = from;
+  const last = from + 64;
+  while (at < last) {
+    const character = text.charAt(at);
+    if (character !== " " && character !== "\t" && !(overLines && (character === "\n" || character === "\r"))) break;
+    at++;
+  }
+  return at;
+}

@@ -1,0 +1,88 @@
+import type { TextRange } from "./text-range.ts";
+
+/** A quoted value that is longer is read up to the end of its line only. */
+const QUOTED_MAX = 8_192;
+/** JSON in JSON in JSON in JSON; deeper ones are read as words. */
+const SLASHES_MAX = 15;
+
+/** The value between quotes that begins here; undefined where there is no quote. Quotes may be escaped, as JSON in JSON has them. */
+export function readQuoted(text: string, from: number): TextRange | undefined {
+  let at = from;
+  // Languages have letters before some quotes: b"", f"", @"".
+  if ("bfruBFRU@".includes(text.charAt(at)) && isQuote(text.charAt(at + 1))) at++;
+  let slashes = 0;
+  while (text.charAt(at) === "\\") {
+    at++;
+    slashes++;
+  }
+  const quote = text.charAt(at);
+  if (!isQuote(quote) || slashes > SLASHES_MAX) return undefined;
+  if (slashes === 0 && text.startsWith(quote.repeat(3), at)) return upTo(text, at + 3, quote.repeat(3));
+  return [at + 1, closing(text, at + 1, quote, slashes)];
+}
+
+export function isQuote(character: string): boolean {
+  return character === '"' || character === "'" || character === "`";
+}
+
+/**
+ * Where the quote is that closes: one with as many backslashes as the opening one has. More of them belong to a quote inside the value, or to
+ * backslashes at its end, which come in pairs of the same depth.
+ */
+function closing(text: string, from: number, quote: string, slashes: number): number {
+  const last = Math.min(text.length, from + QUOTED_MAX);
+  for (let at = text.indexOf(quote, from); at !== -1 && at < last; at = text.indexOf(quote, at + 1)) {
+    let count = 0;
+    while (at - count > from && text.charAt(at - count - 1) === "\\") count++;
+    if (count % (2 * (slashes + 1)) === slashes) return at - slashes;
+  }
+  return lineEnd(text, from);
+}
+
+function upTo(text: string, from: number, end: string): TextRange {
+  const at = text.indexOf(end, from);
+  return [from, at === -1 || at > from + QUOTED_MAX ? lineEnd(text, from) : at];
+}
+
+export function lineEnd(text: string, from: number): number {
+  const end = text.indexOf("\n", from);
+  return end === -1 ? text.length : end;
+}
+
+/** These end a value only where something else begins behind them: they can also be part of it. */
+const SOFT_ENDS = ",;&)]}>";
+const OPENING: Readonly<Record<string, string>> = { ")": "(", "]": "[", "}": "{", ">": "<" };
+const NEXT_NAME = /[\w.%-]{1,64}[=:]/y;
+
+/** The word that begins here, up to a blank, a quote, or whatever separates values where it is written. */
+export function readWord(text: string, from: number, most = Number.POSITIVE_INFINITY): TextRange {
+  const last = Math.min(text.length, from + most);
+  let at = from;
+  for (; at < last; at++) {
+    const character = text.charAt(at);
+    if (character <= " " || isQuote(character)) break;
+    if (character === "\\" && /[nrtu"'`]/.test(afterSlashes(text, at))) break;
+    if (character === "<" && text.charAt(at + 1) === "/") break;
+    if (SOFT_ENDS.includes(character) && !opens(text, from, at, character) && endsAt(text, at)) break;
+  }
+  return [from, at];
+}
+
+function afterSlashes(text: string, from: number): string {
+  let at = from;
+  while (at <= from + SLASHES_MAX && text.charAt(at) === "\\") at++;
+  return text.charAt(at);
+}
+
+/** Whether a bracket that closes was opened within the value. */
+function opens(text: string, from: number, at: number, character: string): boolean {
+  const opening = OPENING[character];
+  return opening !== undefined && text.slice(Math.max(from, at - 200), at).includes(opening);
+}
+
+function endsAt(text: string, at: number): boolean {
+  const next = text.charAt(at + 1);
+  if (next <= " " || isQuote(next) || ",;&)]}>.:\\".includes(next)) return true;
+  NEXT_NAME.lastIndex = at + 1;
+  return NEXT_NAME.test(text);
+}

@@ -1,0 +1,127 @@
+/**
+ * Names whose values are secret, whatever the values look like. A name is read as its words, so `DB_PASSWORD`, `dbPassword`,
+ * `db-password` and `config.db.password` are one name. The last word decides: a `token` is secret, a `tokenCount` is not.
+ */
+
+/** Names that end with one of these words. */
+const LAST_WORDS: ReadonlySet<string> = new Set([
+  ...["password", "passwords", "passwd", "passwort", "pwd", "passphrase", "passcode", "secret", "token", "jwt"],
+  ...["apikey", "apikeys", "authorization", "authtoken", "credential", "credentials", "cookie"],
+]);
+
+/** Words that are often written as part of a longer one: `mysqlpassword`, `clientsecret`. */
+const ENDINGS =
+  /(?:password|passwd|passphrase|apikey|secretkey|privatekey|accesskey|(?:client|app|shared|webhook)secret|(?:auth|access|api|refresh|bearer|session|id|bot)token)$/;
+
+/** What a key must be for its value to be secret: a sort key or a primary key is none. */
+const KEYS: ReadonlySet<string> = new Set([
+  ...["api", "access", "secret", "private", "signing", "encryption", "decryption", "master", "shared", "account"],
+  ...["auth", "service", "subscription", "application", "storage", "deploy", "ssh", "pgp", "gpg", "hmac", "webhook"],
+]);
+
+/** Whose `pass` is a password: the first pass of a compiler is none. */
+const PASSES: ReadonlySet<string> = new Set([
+  ...["db", "database", "smtp", "mail", "email", "imap", "ftp", "ssh", "user", "admin", "root", "mysql", "pg"],
+  ...["postgres", "redis", "mongo", "ldap", "proxy", "http", "auth", "login", "basic"],
+]);
+
+/** Tokens that give no access: places in a list, parts of a text, names of a request. */
+const HARMLESS_TOKENS: ReadonlySet<string> = new Set([
+  ...["page", "next", "continuation", "sync", "cursor", "cancellation", "cancel", "abort", "idempotency", "paging"],
+  ...["eos", "bos", "pad", "unk", "mask", "sep", "cls", "special", "stop", "per", "first", "last", "start", "end"],
+  ...["current", "prev", "previous", "peek", "lookahead", "max", "min", "design", "color", "each", "output", "input"],
+]);
+
+/** Words after a secret name that leave it one: which of several, or how it is written. */
+const QUALIFIERS: ReadonlySet<string> = new Set([
+  ...["value", "plain", "plaintext", "base", "base64", "b64", "hex", "raw", "old", "new", "current", "primary"],
+  ...["secondary", "backup", "prod", "production", "dev", "development", "test", "staging", "live"],
+]);
+
+/** Signatures of links that anyone who has them can open. */
+const SIGNATURES = /^x-(?:amz|goog)-(?:signature|credential)$/i;
+
+/** Longer ones are no names. */
+export const NAME_MAX = 80;
+/** The same few names come again and again. */
+const KNOWN_MAX = 5_000;
+let known = new Map<string, boolean>();
+
+export function isSecretName(name: string): boolean {
+  if (name.length < 3 || name.length > NAME_MAX) return false;
+  const before = known.get(name);
+  if (before !== undefined) return before;
+  if (known.size >= KNOWN_MAX) known = new Map();
+  const decided = decide(name);
+  known.set(name, decided);
+  return decided;
+}
+
+function decide(name: string): boolean {
+  if (SIGNATURES.test(name)) return true;
+  const words = wordsOf(name);
+  while (words.length > 1 && isQualifier(words.at(-1))) words.pop();
+  const last = words.at(-1)?.replace(/\d+$/, "") ?? "";
+  const owner = words.at(-2) ?? "";
+  if (last === "token") return !HARMLESS_TOKENS.has(owner);
+  if (last === "key") return KEYS.has(owner);
+  if (last === "pass") return PASSES.has(owner) || (owner !== "" && name === name.toUpperCase());
+  return LAST_WORDS.has(last) || ENDINGS.test(last) || name === "_auth";
+}
+
+function isQualifier(word: string | undefined): boolean {
+  return word !== undefined && (QUALIFIERS.has(word) || /^v?\d+$/.test(word));
+}
+
+function wordsOf(name: string): string[] {
+  return name
+    .replace(/([a-z0-9])([A-Z])/g, "$1 $2")
+    .replace(/([A-Z])([A-Z][a-z])/g, "$1 $2")
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .filter((word) => word !== "");
+}
+
+/** Names of headers of HTTP, which no sentence has: what follows their colon is a value. */
+export function isHeaderName(name: string): boolean {
+  return /^(?:(?:x|proxy|private|set|api|auth|ocp)-[\w-]+|authorization|cookie)$/i.test(name);
+}
+
+/** Words where a value could be that are none: types, states, keywords of languages. */
+const NO_VALUES: ReadonlySet<string> = new Set([
+  ...["none", "null", "nil", "undefined", "true", "false", "yes", "no", "on", "off", "n/a", "todo", "tbd", "never"],
+  ...["string", "number", "boolean", "bool", "object", "array", "int", "integer", "text", "any", "unknown", "void"],
+  ...["bytes", "str", "char", "varchar", "required", "optional", "missing", "invalid", "valid", "expired", "empty"],
+  ...["unset", "set", "redacted", "masked", "hidden", "include", "omit", "same-origin", "basic", "bearer", "digest"],
+  ...["await", "new", "yield", "typeof", "function", "async", "lambda", "not", "return", "enabled", "disabled"],
+  ...["wrong", "incorrect", "forbidden", "revoked", "rotated", "unchanged", "changed", "inherit", "self", "this"],
+]);
+
+/** A value that only says where the secret is: `${TOKEN}`, `$(cat key)`, `{{ secrets.x }}`, `<your token>`, `%TOKEN%`, `***`. */
+const REFERENCE =
+  /^(?:\$\{[^}]*\}|\$\([^)]*\)?|\$[A-Za-z_]+|\{\{[^}]*\}\}|\{[A-Za-z_.]*\}|<[A-Za-z _-]+>|%[A-Za-z_]+%|:[a-z]+|\*{3,}|x{3,}|\.{3}|…|(?:\[REDACTED(?::[^\]]*)?\])+)$/;
+
+function isLetterOrDigit(code: number): boolean {
+  return (code >= 48 && code <= 57) || (code >= 65 && code <= 90) || (code >= 97 && code <= 122);
+}
+
+/** Whether this is a value at all, and no word about one. */
+export function isValue(value: string, name: string): boolean {
+  if (
+    value.length > 200 ||
+    (value.length > 12 && isLetterOrDigit(value.charCodeAt(0)) && value.length !== name.length)
+  ) {
+    return !/^x+$/.test(value);
+  }
+  const plain = value.trim().toLowerCase();
+  if (!/[\p{L}\p{N}]/u.test(plain) && plain.length < 4) return false;
+  return !NO_VALUES.has(plain) && plain !== name.toLowerCase() && !REFERENCE.test(value.trim());
+}
+
+const SCHEME =
+  /^\s{0,8}(?:bearer|basic|token|digest|negotiate|ntlm|apikey|api-key|hawk|aws4-hmac-sha256|sso-key|splunk|key)\s{1,8}(?=\S)/i;
+
+/** How many characters at the beginning of a value say how it is used, and are not part of the secret. */
+export function schemeLength(value: string): number {
+  return SCHEME.exec(value.slice(0, 40))?.[0].length ?? 0;
+}

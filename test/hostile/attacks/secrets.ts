@@ -1,0 +1,94 @@
+import { expect } from "vitest";
+import { workflow } from "../../../src/testing/workflow.ts";
+import type { Attack } from "../attack.ts";
+import type { Target } from "../target.ts";
+
+const KEY = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789";
+const WORDS = ["tulipfield", "marmalade7", "windmill42", "lanternfish", "copperkettle"] as const;
+const [STATIC, DEFAULT, REASON, MESSAGE, HEADER] = WORDS;
+
+/** Everything that a host shows of its tenant. */
+async function shown(target: Target, workflowId: string, runIds: readonly string[]): Promise<string> {
+  const paths = [
+    `/v1/workflows/${workflowId}`,
+    "/v1/workflows",
+    ...runIds.flatMap((id) => [`/v1/runs/${id}`, `/v1/runs/${id}/events/poll`, `/v1/runs/${id}/debug-bundle`]),
+  ];
+  const answers = await Promise.all(paths.map((path) => target.ask("GET", path)));
+  for (const [i, { status }] of answers.entries()) expect([paths[i], status]).toEqual([paths[i], 200]);
+  return answers.map(({ text }) => text).join("\n");
+}
+
+function expectHidden(text: string): void {
+  for (const secret of [KEY, ...WORDS]) expect(text).not.toContain(secret);
+  expect(text).toContain("[REDACTED]");
+}
+
+export const attacks: readonly Attack[] = [
+  {
+    title: "secrets in a workflow definition are neither stored nor shown, and its runs get the same text",
+    async attempt(target) {
+      const definition = workflow({
+        id: "leaky",
+        nodes: {
+          say: { typeId: "core.identity", inputs: { password: { type: "static", value: STATIC } } },
+          stop: { typeId: "core.fail", config: { message: `login with password=${MESSAGE} and ${KEY}` } },
+        },
+      });
+      const variables = [{ name: "apiToken", type: "string", defaultValue: DEFAULT }];
+      const description = `curl -H "X-Api-Key: ${HEADER}" https://example.org`;
+      const answer = await target.ask("POST", "/v1/workflows", { body: { ...definition, variables, description } });
+      expect([answer.status, answer.json.scrubbed]).toEqual([201, 4]);
+      const runId = await target.begin("leaky");
+      expect((await target.ends(runId)).status).toBe("failed");
+      expectHidden(await shown(target, "leaky", [runId]));
+    },
+  },
+  {
+    title: "secrets in reasons of cancel, bulk cancel, pause and resume are neither stored nor shown",
+    async attempt(target) {
+      const waits = { typeId: "core.interrupt", config: { kind: "approval" } };
+      await target.register(workflow({ id: "patient", nodes: { wait: waits } }));
+      const runIds = await Promise.all([target.begin("patient"), target.begin("patient")]);
+      const [one = "", two = ""] = runIds;
+      const reason = `token=${REASON} or ${KEY}`;
+      for (const deed of [":pause", ":resume", "/cancel"]) {
+        const { status } = await target.ask("POST", `/v1/runs/${one}${deed}`, { body: { reason } });
+        // A run that waits already cannot be paused.
+        expect([deed, status < 300 || (deed !== "/cancel" && status === 409)]).toEqual([deed, true]);
+      }
+      expect((await target.ask("POST", "/v1/runs:bulk-cancel", { body: { runIds: [two], reason } })).status).toBe(200);
+      await Promise.all(runIds.map((id) => target.ends(id)));
+      expectHidden(await shown(target, "patient", runIds));
+    },
+  },
+  {
+    title: "a principal, group or role whose name looks like a secret is refused, and the error does not repeat it",
+    async attempt(target) {
+      const asked: readonly (readonly [string, object])[] = [
+        ["/v1/host/assay/keys", { principal: KEY }],
+        ["/v1/host/assay/keys", { principal: "grace", groups: [`token=${REASON}`] }],
+        ["/v1/host/assay/principals/edna", { groups: [KEY] }],
+      ];
+      for (const [path, body] of asked) {
+        const answer = await target.ask("POST", path, { body });
+        expect([path, answer.status, answer.json.error]).toEqual([path, 400, "validation_error"]);
+        expect(answer.text).not.toContain(KEY);
+        expect(answer.text).not.toContain(REASON);
+      }
+    },
+  },
+  {
+    title: "a run that is given 900 KB of secrets is created, and shows none of them",
+    async attempt(target, rounds) {
+      await target.register(workflow({ id: "quiet", nodes: { a: "core.noop" } }));
+      const piece = `${KEY} password=${STATIC} {"token":"${DEFAULT}"} `;
+      for (let round = 0; round < rounds; round++) {
+        const note = piece.repeat(Math.ceil(900_000 / piece.length)).slice(0, 900_000);
+        const runId = await target.begin("quiet", { inputs: { note } });
+        await target.ends(runId);
+        expectHidden((await target.ask("GET", `/v1/runs/${runId}`)).text);
+      }
+    },
+  },
+];
