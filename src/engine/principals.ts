@@ -13,7 +13,15 @@ import {
   requireWithinKey,
 } from "./grants.ts";
 import { openMakers, originsOf, type StoredOrigin } from "./key-origin.ts";
-import { commitKeys, type KeyHost, membershipAfter, placeOf, requireHarmlessNames, tableWith, visibilityOf } from "./keys.ts";
+import {
+  commitKeys,
+  type KeyHost,
+  membershipAfter,
+  placeOf,
+  requireHarmlessNames,
+  tableWith,
+  visibilityOf,
+} from "./keys.ts";
 
 /**
  * Those who have keys that the caller sees, by name. Without a workspace, a principal has all that any of these keys
