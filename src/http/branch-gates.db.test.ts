@@ -203,7 +203,11 @@ describe.each(BOTH_STORES)("the gates of a branch on %s", (_, open) => {
     const decided = (right: string) => ({ type: "equals" as const, left: "output.decision", right });
     await register({
       id: "rounds",
-      nodes: { draft: "core.noop", gate: gate({ actions: ["accept", "refine"] }), count: "test.counted" },
+      nodes: {
+        draft: "core.noop",
+        gate: gate({ actions: ["accept", "refine"], requireBoundVotes: false }),
+        count: "test.counted",
+      },
       edges: [
         "draft>gate",
         { from: "gate", to: "draft", condition: decided("refined") },

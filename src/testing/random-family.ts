@@ -22,6 +22,7 @@ import { stored } from "./forks.ts";
 import { ANA, BEN, CHI, somebody } from "./judges.ts";
 import { RandomLog } from "./random-log.ts";
 import { pick, type Random, randomWorkflow, SECRET } from "./random-workflow.ts";
+import { boundTo } from "./simulate.ts";
 
 const EFFECT = scriptedEffect("test.effect");
 const STRANGER = somebody("sam", { roles: [] });
@@ -160,7 +161,8 @@ export class RandomFamily {
     if (open.length === 0) return;
     const { interruptId } = pick(this.#random, open);
     const judge = pick(this.#random, [ANA, BEN, CHI, STRANGER]);
-    const command = { of: { interruptId }, value: pick(this.#random, ANSWERS), judge, mayRelay: false };
+    const of = { interruptId };
+    const command = { of, value: pick(this.#random, ANSWERS), judge, bound: boundTo(run, of) };
     await this.#command(run, () => resolveInterrupt(run, { ...command, nowMs: this.#nowMs }).events);
   }
 

@@ -117,7 +117,7 @@ export function simulate(
     resolve(nodeId, value, { mayRelay, relay = KNOWN_VOTER, ...judge } = ANA, evidence, bound) {
       const proven = evidence === undefined ? {} : { evidence };
       const answer = { of: { nodeId }, value, judge, nowMs, ...proven, ...(mayRelay ? { relay } : {}) };
-      const ruling = resolveInterrupt(state.run, { ...answer, bound: bound ?? boundTo(state.run, nodeId) });
+      const ruling = resolveInterrupt(state.run, { ...answer, bound: bound ?? boundTo(state.run, { nodeId }) });
       audit.push(...ruling.audit);
       simulation.decide(() => ruling.events);
       if (ruling.refusal !== undefined) throw ruling.refusal;
@@ -132,9 +132,9 @@ export function simulate(
   return simulation;
 }
 
-/** As a client sends it that has just read the gate. */
-function boundTo(run: Run, nodeId: string): Binding {
-  const interrupt = findInterrupt(run, { nodeId });
+/** What a voter who has read an open interrupt sends with the vote. */
+export function boundTo(run: Run, of: Parameters<typeof findInterrupt>[1]): Binding {
+  const interrupt = findInterrupt(run, of);
   if (interrupt === undefined) return {};
   const { interruptId } = interrupt;
   return { interruptId, revision: revisionOf(interrupt), artifactDigest: shownDigest(interrupt) };

@@ -16,7 +16,7 @@ export function furnish(target: Target): Promise<Furniture> {
 async function makeFurniture(target: Target): Promise<Furniture> {
   await target.register(gateWorkflow("furniture"));
   const runId = await target.begin("furniture");
-  await target.reaches(runId, ["waiting-approval"]);
+  const { interrupt } = await target.reaches(runId, ["waiting-approval"]);
   const post = (path: string, body: unknown) => created(target, "POST", path, body);
   const key = await post("/v1/host/assay/keys", { principal: "zoe", roles: ["viewer"] });
   const webhook = await post("/v1/webhooks", { url: "https://hooks.example.com/acme", events: ["run.completed"] });
@@ -32,6 +32,7 @@ async function makeFurniture(target: Target): Promise<Furniture> {
     workflowId: "furniture",
     artifactId: "report",
     nodeId: "gate",
+    interruptId: interrupt.interruptId,
     token: "none",
     role: "furniture",
     principal: "zoe",
