@@ -16,8 +16,8 @@ const DEFAULT_LIMIT = 200;
 
 /** Entries in order with the checkpoints that end among them, so that a copy kept elsewhere can be verified there. */
 export function listAuditEntriesRoute({ publicKey, earlierPublicKeys }: AuditVerifier): Handler {
-  const keys = earlierPublicKeys.length === 0 ? { publicKey } : { publicKey, earlierPublicKeys };
   return async (context) => {
+    const keys = earlierPublicKeys.length === 0 ? { publicKey } : { publicKey, earlierPublicKeys };
     const { tenant } = callerOf(context);
     const { store } = context.host;
     const { fromSeq = 1, limit = DEFAULT_LIMIT } = context.query as { fromSeq?: number; limit?: number };
