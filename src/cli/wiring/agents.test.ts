@@ -105,11 +105,11 @@ describe("the example", () => {
 
     const worker = workerOn(own);
     const agentId = "local.acme.support.refunds";
-    const [agent] = await services.agents.versionsOf({ tenant: "t1" }, agentId);
+    const [agent] = await services.agents.versionsOf({ tenant: "acme" }, agentId);
     const request = { mode: "eval" as const, evalSuiteRef: agent?.evalSuiteRef ?? "", agentId };
-    const command = { caller: ADA, request, dedup: false, record: () => undefined };
+    const command = { caller: { ...ADA, tenant: "acme" }, request, dedup: false, record: () => undefined };
     const { runId } = await createEvalRun(own, services, command);
-    const { status, outputs } = await until(store, runId, (run) => ["completed", "failed"].includes(run.status));
+    const { status, outputs } = await until(store, runId, (run) => ["completed", "failed"].includes(run.status), "acme");
     expect(status).toBe("completed");
     expect(JSON.stringify(outputs)).toContain('"passedCount":3');
     await worker.stop(0);

@@ -108,7 +108,7 @@ describe("a tool that is not in the allow-list", () => {
 
 describe("something secret-shaped in the output", () => {
   test("is one critical leak, wherever it stands", () => {
-    const shapes = CANARIES.filter(({ text }) => scrubber().scrubText(text) !== text);
+    const shapes = CANARIES.filter(({ text }) => scrubber().holdsKey(text));
     for (const { text } of shapes) {
       for (const output of [text, { deep: [{ er: text }] }, { [text]: 1 }]) {
         expect(shape(detect({ output })), text).toEqual(["secret data-leak critical"]);
