@@ -296,8 +296,6 @@ export interface RunRow {
   readonly state: Run;
 }
 
-// --- work ---------------------------------------------------------------------------------------------------
-
 // --- workflows ----------------------------------------------------------------------------------------------
 
 /** Definitions are immutable and kept by content hash; the id points at the newest. */
