@@ -19,7 +19,7 @@ import { roomOf } from "./run-room.ts";
 import { checkedTurn } from "./schema-checks.ts";
 import { childPlansOf } from "./start-child.ts";
 import { tooLarge } from "./too-large.ts";
-import { counts, type Finished, type Launch, type Noted, type Turn, takeTurn } from "./turn.ts";
+import { counts, type Finished, type Launch, type Noted, type Turn, turnSteps } from "./turn.ts";
 import { LargeTurn } from "./turning.ts";
 
 /** How long to wait before asking a database again that could not answer. */
@@ -176,7 +176,7 @@ export class RunExecution {
     const deciding = finished.map(({ outcome }) => outcome);
     const childPlans = await childPlansOf(this.#host, run, plan, deciding);
     const bounds = { smallOnly: !this.#hold.mayBeLarge, ...(this.#room === undefined ? {} : { room: this.#room }) };
-    return checkedTurn(() => takeTurn(this.#host, plan, run, finished, executing, childPlans, notes, bounds));
+    return checkedTurn(() => turnSteps(this.#host, plan, run, finished, executing, childPlans, notes, bounds));
   }
 
   /** A run that is due although there is nothing to do would be claimed again at once, and for ever. */

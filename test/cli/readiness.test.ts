@@ -99,10 +99,10 @@ test("a host that gets SIGTERM in the middle of a slow upload refuses the upload
   const { server } = await start(
     "--data",
     join(tempDir(), "data"),
-    "--request-timeout",
-    "10m",
-    "--shutdown-grace",
-    "10m",
+    "--request-timeout-ms",
+    "600000",
+    "--shutdown-grace-ms",
+    "600000",
   );
   let drip: NodeJS.Timeout | undefined;
   const answer = rawHttp(server.url, async (socket) => {
