@@ -139,6 +139,15 @@ describe("the source tree", () => {
   });
 });
 
+describe("a source file", () => {
+  test("has at most 350 lines", () => {
+    const src = fileURLToPath(new URL(".", import.meta.url));
+    const paths = readdirSync(src, { recursive: true, encoding: "utf8" }).filter((path) => path.endsWith(".ts"));
+    const lines = (path: string) => readFileSync(`${src}${path}`, "utf8").split("\n").length - 1;
+    expect(paths.filter((path) => !isTest(path) && lines(path) > 350)).toEqual([]);
+  });
+});
+
 describe("the table of imports", () => {
   test.each([
     ["protocol/run.ts", `import { x } from "../formats/tape.ts";`, "formats/tape.ts"],

@@ -5,7 +5,7 @@ import type { Plan } from "./decide/plan.ts";
 import type { Host } from "./host.ts";
 import { checkedTurn } from "./schema-checks.ts";
 import { childPlansOf } from "./start-child.ts";
-import { type Turn, takeTurn } from "./turn.ts";
+import { type Turn, turnSteps } from "./turn.ts";
 
 /**
  * The turn that a worker would take next, for whoever has just decided something about the run: whoever waits for the
@@ -20,7 +20,9 @@ export async function goOn(host: Host, plan: Plan, run: Run): Promise<Turn | und
   if (!ready || active.some(([, { status }]) => status === "executing")) return undefined;
   try {
     const childPlans = await childPlansOf(host, run, plan);
-    const turn = await checkedTurn(() => takeTurn(host, plan, run, [], new Map(), childPlans, [], { smallOnly: true }));
+    const turn = await checkedTurn(() =>
+      turnSteps(host, plan, run, [], new Map(), childPlans, [], { smallOnly: true }),
+    );
     return turn.launches.length === 0 && !turn.events.some(waitsForEvent) ? turn : undefined;
   } catch {
     // What is wrong with the run is the worker's to find out and report, and large turns are the worker's to take; the decision stands.

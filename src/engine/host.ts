@@ -85,6 +85,8 @@ export interface Hands {
   take(run: Run): void;
   /** The run was not created after all. */
   giveBack(tenant: string): void;
+  /** A request of the tenant has arrived: a backlog of another tenant makes room for it. */
+  noteRequest(tenant: string): void;
 }
 
 /**

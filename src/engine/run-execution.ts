@@ -4,6 +4,7 @@ import type { EventDraft } from "../protocol/events.ts";
 import { isReplay } from "../protocol/forked-from.ts";
 import { deadlineMs, nodeOf, type Run, wakeAtMs } from "../protocol/run.ts";
 import type { RunWrite } from "../store/store.ts";
+import { type Attempt, AttemptEnded, besideAll, type Note } from "./attempt-notes.ts";
 import { type ChildRoom, childRoom, creationLimits } from "./creation-limits.ts";
 import type { Plan } from "./decide/plan.ts";
 import { endChildren, familyWrites } from "./family.ts";
@@ -18,22 +19,8 @@ import { roomOf } from "./run-room.ts";
 import { checkedTurn } from "./schema-checks.ts";
 import { childPlansOf } from "./start-child.ts";
 import { tooLarge } from "./too-large.ts";
-import { counts, type Finished, type Launch, type Noted, type Turn, takeTurn } from "./turn.ts";
+import { counts, type Finished, type Launch, type Noted, type Turn, turnSteps } from "./turn.ts";
 import { LargeTurn } from "./turning.ts";
-
-interface Attempt {
-  readonly attempt: number;
-  readonly abort: AbortController;
-  /** What goes into the log with the outcome, whatever that is. */
-  readonly last: EventDraft[];
-}
-
-/** What an attempt wants written, and who waits for it. */
-interface Note extends Noted {
-  readonly beside: Beside;
-  readonly written: () => void;
-  readonly refused: (error: Error) => void;
-}
 
 /** How long to wait before asking a database again that could not answer. */
 const RETRY_MS = 250;
@@ -189,7 +176,7 @@ export class RunExecution {
     const deciding = finished.map(({ outcome }) => outcome);
     const childPlans = await childPlansOf(this.#host, run, plan, deciding);
     const bounds = { smallOnly: !this.#hold.mayBeLarge, ...(this.#room === undefined ? {} : { room: this.#room }) };
-    return checkedTurn(() => takeTurn(this.#host, plan, run, finished, executing, childPlans, notes, bounds));
+    return checkedTurn(() => turnSteps(this.#host, plan, run, finished, executing, childPlans, notes, bounds));
   }
 
   /** A run that is due although there is nothing to do would be claimed again at once, and for ever. */
@@ -340,16 +327,3 @@ export class RunExecution {
 }
 
 const RELEASES = 5;
-
-/** Says to a node that nothing it has to say counts any more. */
-class AttemptEnded extends Error {
-  constructor(nodeId: string) {
-    super(`This attempt of node ${nodeId} has ended; what it writes no longer counts.`);
-  }
-}
-
-function besideAll(notes: readonly Note[]): Beside {
-  const documents = notes.flatMap(({ beside }) => beside.documents ?? []);
-  const audit = notes.flatMap(({ beside }) => beside.audit ?? []);
-  return { ...(documents.length === 0 ? {} : { documents }), ...(audit.length === 0 ? {} : { audit }) };
-}

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { compileSchema } from "./decide/json-schema.ts";
-import { checked, SchemaThread } from "./schema-checks.ts";
+import { checked, checkedInPieces, checkedTurn, SchemaThread } from "./schema-checks.ts";
 
 const script = new URL("../../dist/bundle/schema-thread.js", import.meta.url);
 const LEVELS = 40;
@@ -61,4 +61,42 @@ test("many checks of one decision that are short each do not add up to a long on
   // Beyond that nothing is checked, and what is not checked does not match.
   expect(verdicts[0]).toEqual([]);
   expect(verdicts.at(-1)).toMatchObject([{ problem }]);
+});
+
+test("a turn pauses between checks that are short each, and its verdicts are those of the checks", async () => {
+  const short = compileSchema({ $ref: `#/$defs/d${LEVELS - 10}`, $defs }, "schema");
+  let turns = 0;
+  let over = false;
+  const tick = () => {
+    turns += 1;
+    if (!over) setImmediate(tick);
+  };
+  setImmediate(tick);
+  const verdicts = await checkedTurn(function* () {
+    const found: unknown[] = [];
+    for (let i = 0; i < 500; i++) {
+      found.push(...short(i));
+      yield;
+    }
+    return found;
+  });
+  over = true;
+  expect(verdicts).toEqual([]);
+  expect(turns).toBeGreaterThan(5);
+});
+
+test("a verdict of a turn does not depend on how many checks came before it, nor does that of a replay", async () => {
+  const many = Array.from({ length: 25 }, (_, i) => i);
+  const check = compileSchema(lengthy, "schema");
+  const turn = await checkedTurn(function* () {
+    const found: unknown[] = [];
+    for (const i of many) {
+      found.push(check({ i }));
+      yield;
+    }
+    return found;
+  });
+  const replay = await checkedInPieces(async (pieces) => many.map((i) => pieces.take(() => check({ i }))));
+  expect(turn).toEqual(many.map(() => []));
+  expect(replay).toEqual(turn);
 });

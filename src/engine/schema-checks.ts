@@ -1,7 +1,8 @@
+import { setImmediate as breathe } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { AppError } from "../protocol/errors.ts";
 import type { Problem } from "../protocol/schema.ts";
-import { CheckElsewhere, Deferral, deferring, REQUEST_UNITS_HERE } from "./decide/schema-deferral.ts";
+import { CheckElsewhere, Deferral, deferring, REQUEST_LIMITS, TURN_LIMITS } from "./decide/schema-deferral.ts";
 import type { SchemaObject } from "./decide/schema-document.ts";
 
 /**
@@ -9,25 +10,52 @@ import type { SchemaObject } from "./decide/schema-document.ts";
  * their verdicts; ordinary ones are made on the spot, so that most decisions pay for nothing. Throws `schema_check_timeout`.
  */
 export function checked<T>(decide: () => T, thread: SchemaThread = shared): Promise<T> {
-  return withVerdicts(new Deferral(REQUEST_UNITS_HERE), decide, thread);
+  const deferral = new Deferral(REQUEST_LIMITS);
+  return bringingVerdicts(deferral, () => deferring(deferral, decide), thread);
 }
 
-/** The same for a turn of a run, which settles any number of nodes: each check for itself is short or made elsewhere. */
-export function checkedTurn<T>(decide: () => T): Promise<T> {
-  return withVerdicts(new Deferral(Number.POSITIVE_INFINITY), decide, shared);
+/**
+ * The same for a turn of a run, which settles any number of nodes. The turn yields between its steps, and pauses there once its checks
+ * have held the thread for some time.
+ */
+export function checkedTurn<T>(begin: () => Iterator<void, T>): Promise<T> {
+  return checkedInPieces(async (pieces) => {
+    const steps = begin();
+    const advance = () => {
+      let next = steps.next();
+      while (!next.done && !pieces.needPause) next = steps.next();
+      return next;
+    };
+    for (;;) {
+      const next = pieces.take(advance);
+      if (next.done) return next.value;
+      await pieces.pause();
+    }
+  });
 }
 
-/** A piece of a longer decision, without a pause in it. */
-export type Piece = <R>(decide: () => R) => R;
+/** The pieces of a decision that pauses between them. */
+export interface Pieces {
+  /** Decides one piece, without a pause in it. */
+  take<R>(decide: () => R): R;
+  readonly needPause: boolean;
+  pause(): Promise<void>;
+}
 
 /** The same for a decision that pauses between its pieces. It starts anew with each verdict that is brought. */
-export function checkedInPieces<T>(decide: (piece: Piece) => Promise<T>): Promise<T> {
-  const deferral = new Deferral(Number.POSITIVE_INFINITY);
-  return bringingVerdicts(deferral, () => decide((piece) => deferring(deferral, piece)), shared);
-}
-
-function withVerdicts<T>(deferral: Deferral, decide: () => T, thread: SchemaThread): Promise<T> {
-  return bringingVerdicts(deferral, () => deferring(deferral, decide), thread);
+export function checkedInPieces<T>(decide: (pieces: Pieces) => Promise<T>): Promise<T> {
+  const deferral = new Deferral(TURN_LIMITS);
+  const pieces: Pieces = {
+    take: (piece) => deferring(deferral, piece),
+    get needPause() {
+      return deferral.needsPause;
+    },
+    pause: async () => {
+      await breathe();
+      deferral.paused();
+    },
+  };
+  return bringingVerdicts(deferral, () => decide(pieces), shared);
 }
 
 async function bringingVerdicts<T>(deferral: Deferral, decide: () => T | Promise<T>, thread: SchemaThread): Promise<T> {

@@ -64,7 +64,15 @@ export interface TurnBounds {
  * `executing` names the attempts this process is running; an executing node that is not among them belonged to a
  * worker that is gone, and starts afresh.
  */
-export function takeTurn(
+export function takeTurn(...turn: Parameters<typeof turnSteps>): Turn {
+  const steps = turnSteps(...turn);
+  let next = steps.next();
+  while (!next.done) next = steps.next();
+  return next.value;
+}
+
+/** The same turn, for a caller that may pause between two of its steps. */
+export function* turnSteps(
   host: Host,
   plan: Plan,
   before: Run,
@@ -73,13 +81,13 @@ export function takeTurn(
   childPlans: ChildPlans = new Map(),
   noted: readonly Noted[] = [],
   bounds: TurnBounds = {},
-): Turn {
+): Generator<void, Turn, void> {
   const turn = new TurnInProgress(host, plan, before, childPlans, bounds);
   turn.note(noted);
-  turn.settleFinished(finished);
+  yield* turn.settleFinished(finished);
   turn.endIfOver();
-  turn.wakeActive(executing);
-  turn.startReady();
+  yield* turn.wakeActive(executing);
+  yield* turn.startReady();
   return turn;
 }
 
@@ -107,12 +115,13 @@ class TurnInProgress extends Turning implements Turn {
     }
   }
 
-  settleFinished(finished: readonly Finished[]): void {
+  *settleFinished(finished: readonly Finished[]): Generator<void> {
     for (const one of finished) {
       const node = this.plan.graph.node.get(one.nodeId);
       if (!node || !counts(this.run, one)) continue;
       this.emit(one.events ?? []);
       this.settle(node, one.outcome, one.pins);
+      yield;
     }
   }
 
@@ -121,7 +130,7 @@ class TurnInProgress extends Turning implements Turn {
     if (!isTerminal(this.run.status)) this.emit(checkDeadline(this.run, this.host.nowMs()));
   }
 
-  wakeActive(executing: ReadonlyMap<string, number>): void {
+  *wakeActive(executing: ReadonlyMap<string, number>): Generator<void> {
     for (const [nodeId, state] of activeNodes(this.run)) {
       if (isTerminal(this.run.status) || this.run.status === "paused") return;
       const node = this.plan.graph.node.get(nodeId);
@@ -132,6 +141,7 @@ class TurnInProgress extends Turning implements Turn {
       else if (state.status === "retrying" && due) this.begin(node, state.attempt);
       else if (state.status === "suspended" && due) this.#expire(node, state);
       else if (state.status === "resumed") this.wake(node, "assay.resume.taken");
+      yield;
     }
   }
 
@@ -142,7 +152,7 @@ class TurnInProgress extends Turning implements Turn {
     this.wake(node, "assay.resume.taken");
   }
 
-  startReady(): void {
+  *startReady(): Generator<void> {
     let among = this.plan.graph.order;
     while (!isTerminal(this.run.status) && this.run.status !== "paused") {
       if (this.run.pause) {
@@ -151,7 +161,11 @@ class TurnInProgress extends Turning implements Turn {
       }
       const steps = nextSteps(this.plan, this.run, among);
       if (steps.length === 0) return;
-      for (const step of steps) if (!isTerminal(this.run.status)) this.act(step);
+      for (const step of steps) {
+        if (isTerminal(this.run.status)) break;
+        this.act(step);
+        yield;
+      }
       this.#requireProgress(steps);
       among = frontier(this.plan, this.run, among, steps);
     }

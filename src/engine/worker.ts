@@ -5,6 +5,7 @@ import type { Change, Lease } from "../store/store.ts";
 import { deadLetter } from "./dead-letter.ts";
 import { FairClaims } from "./fair-claims.ts";
 import type { Hands, Host } from "./host.ts";
+import { Pace } from "./pace.ts";
 import { RunExecution } from "./run-execution.ts";
 import { roomOf } from "./run-room.ts";
 
@@ -73,6 +74,7 @@ export function startWorker(host: Host, settings: WorkerSettings): Worker {
   let leasesLost = 0;
 
   const memory = roomOf(host);
+  const pace = new Pace();
   const claims = new FairClaims(host.store);
   const largeClaims = new FairClaims(host.store);
   let largeLookMs = Number.NEGATIVE_INFINITY;
@@ -204,6 +206,7 @@ export function startWorker(host: Host, settings: WorkerSettings): Worker {
     try {
       while (lookAgain && !stopping) {
         lookAgain = false;
+        const startedMs = performance.now();
         const nowMs = host.nowMs();
         const dueAtMs = await host.store.nextWakeAtMs(nowMs, ENGINE_VERSION);
         if (dueAtMs === undefined) break;
@@ -214,7 +217,10 @@ export function startWorker(host: Host, settings: WorkerSettings): Worker {
         const runs = await claimNext(nowMs);
         claimed += runs.length;
         const begun = runs.map((run) => claimedRun(run));
-        if (inSteps()) await endOfStep(begun);
+        if (inSteps()) {
+          await endOfStep(begun);
+          await pace.rest(new Set(runs.map(({ owner }) => owner.tenant)), performance.now() - startedMs);
+        }
         const isLargeDue = room() > 0 && (runs.length === 0 || nowMs - largeLookMs > LARGE_EVERY_MS);
         const large = isLargeDue ? await claimLarge(nowMs) : 0;
         if (runs.length + large > 0) lookAgain = true;
@@ -271,6 +277,7 @@ export function startWorker(host: Host, settings: WorkerSettings): Worker {
       reserved -= 1;
       hold(tenant, -1);
     },
+    noteRequest: (tenant) => pace.noteRequest(tenant),
     stats: () => ({ inHand: inHand.size, claimed, handedOver, leasesLost }),
     async stop(graceMs) {
       stopping = true;

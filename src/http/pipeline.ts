@@ -109,6 +109,7 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
       if (access !== "public") {
         caller = await authenticator.authenticate(request.headers.authorization);
         limitRate?.(caller.keyId);
+        host.hands?.noteRequest(caller.tenant);
         // A stream lasts: it reads page by page, and must not keep room from others.
         if (!writesItself) caller = { ...caller, beforeLargeRead: room.make };
       }

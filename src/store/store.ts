@@ -29,10 +29,12 @@ import type {
   Side,
 } from "./side.ts";
 import type { Tapes, TapeWrite } from "./tapes.ts";
+import type { WorkQueue } from "./work-queue.ts";
 
 export type * from "./audit.ts";
 export type * from "./keys.ts";
 export type * from "./side.ts";
+export type * from "./work-queue.ts";
 
 /**
  * Everything Assay remembers. Two adapters implement it, SQLite and PostgreSQL; `contract.ts` proves them equal.
@@ -292,44 +294,6 @@ export interface RunRow {
   readonly agentId: string | null;
   readonly intervened: boolean;
   readonly state: Run;
-}
-
-// --- work ---------------------------------------------------------------------------------------------------
-
-export interface WorkQueue {
-  /**
-   * Leases up to `limit` runs that are due (`wakeAt <= now`) and whose lease is free or over, oldest due first.
-   * Two claimers never get the same run. Runs of a newer engine are left for a newer host.
-   */
-  claimRuns(claim: Claim): Promise<Run[]>;
-  /** Tenants that have a run to claim, in order; `limit` of those after `after`. */
-  dueTenants(query: DueTenants): Promise<string[]>;
-  /** Prolongs the leases still held by `owner`; returns the run ids that are. */
-  renewLeases(owner: string, runIds: readonly string[], untilMs: number): Promise<string[]>;
-  /**
-   * The earliest due time of any run that nobody holds at `nowMs`, or undefined when nothing waits. Runs of a newer
-   * engine do not count: whoever asks could not claim them.
-   */
-  nextWakeAtMs(nowMs: number, engineVersion: number): Promise<number | undefined>;
-}
-
-export interface Claim {
-  /** Only runs whose stored state is so large, in bytes; it is known before anything of the state is read. */
-  readonly stateBytes?: { readonly above?: number; readonly upTo?: number };
-  readonly owner: string;
-  readonly nowMs: number;
-  readonly untilMs: number;
-  readonly limit: number;
-  readonly engineVersion: number;
-  /** Only runs of these tenants, and at most `share` of each; then `limit` does not count. */
-  readonly among?: { readonly tenants: readonly string[]; readonly share: number };
-}
-
-export interface DueTenants {
-  readonly nowMs: number;
-  readonly engineVersion: number;
-  readonly after: string;
-  readonly limit: number;
 }
 
 // --- workflows ----------------------------------------------------------------------------------------------

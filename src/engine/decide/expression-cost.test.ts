@@ -48,4 +48,41 @@ describe("an expression about more than it can go through", () => {
     expect(ask("variables.list[0].split(',').exists(a, a == 'x')", [`${"a,".repeat(20_000)}x`])).toBe(true);
     expect(ask("size(variables.list) == 20000 && !(20000 in variables.list)", many)).toBe(true);
   });
+
+  test("has none where little is done with each of many items, or much with each of some", () => {
+    const hundreds = many.slice(0, 1000);
+    const conditions = (count: number) => Array.from({ length: count }, (_, i) => `a != ${i}.5`).join(" && ");
+    expect(ask(`variables.list.all(a, ${conditions(100)})`, hundreds)).toBe(true);
+    expect(() => ask(`variables.list.all(a, ${conditions(100)})`, many)).toThrow("too many items");
+    const loops = (count: number) => Array.from({ length: count }, () => "variables.list.all(a, a >= 0)").join(" && ");
+    expect(ask(loops(3), many)).toBe(true);
+    expect(() => ask(loops(30), many)).toThrow("too many items");
+    expect(() =>
+      ask(
+        "variables.list.all(a, a >= 0)",
+        Array.from({ length: 1_200_000 }, () => 0),
+      ),
+    ).toThrow("too many items");
+  });
+
+  test("has one where each of many items is compared with one value, or added to", () => {
+    const orders = many.map((id) => ({ id, lines: [{ sku: `s${id}`, count: 2 }] }));
+    expect(ask("variables.list.filter(o, o.id == variables.list[7].id).size() == 1", orders)).toBe(true);
+    expect(ask("size(variables.list.map(a, a + a)) == 20000", many)).toBe(true);
+  });
+
+  test("has none where what is compared with each item is a list of the expression's own", () => {
+    expect(() => ask("[variables.list, variables.list].all(a, [a, a].all(b, b + a == a))", many)).toThrow(
+      "too many items",
+    );
+  });
+
+  test("has one where many values are around it and no loop is in it", () => {
+    expect(
+      ask(
+        "variables.list[0] == 0",
+        Array.from({ length: 1_200_000 }, () => 0),
+      ),
+    ).toBe(true);
+  });
 });

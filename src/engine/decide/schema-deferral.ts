@@ -18,24 +18,48 @@ export class CheckElsewhere extends Error {
 const CHECK_UNITS_HERE = 50_000;
 
 /** What all checks of one request may take there: about 20 ms. */
-export const REQUEST_UNITS_HERE = 200_000;
+const REQUEST_UNITS_HERE = 200_000;
 
-/** Checks of one decision that may be made elsewhere. Each may take about a second, and those beyond are not made. */
-const ELSEWHERE_MAX = 20;
+/** What checks of a decision that pauses may take between two pauses: about 20 ms. */
+const UNITS_BETWEEN_PAUSES = 200_000;
+
+/** Checks of one request that may be made elsewhere. Each may take about a second, and those beyond are not made. */
+const REQUEST_CHECKS_ELSEWHERE = 20;
+
+export interface DeferralLimits {
+  /** What all checks of the decision may take on this thread. */
+  readonly unitsHere: number;
+  /** Checks of the decision that may be made elsewhere; a value is taken not to match where one more is needed. */
+  readonly checksElsewhere: number;
+}
+
+export const REQUEST_LIMITS: DeferralLimits = {
+  unitsHere: REQUEST_UNITS_HERE,
+  checksElsewhere: REQUEST_CHECKS_ELSEWHERE,
+};
+
+/**
+ * Turns of runs: each check for itself is short or made elsewhere, and the number of checks is that of the nodes. A verdict must not
+ * depend on the checks before it: a run takes many turns, and its replay takes one.
+ */
+export const TURN_LIMITS: DeferralLimits = {
+  unitsHere: Number.POSITIVE_INFINITY,
+  checksElsewhere: Number.POSITIVE_INFINITY,
+};
 
 /**
  * Verdicts that were reached elsewhere, for one decision. A verdict follows from schema and value alone, so a decision with
  * verdicts at hand is the decision that would have been made without them.
  */
 export class Deferral {
-  readonly #total: number;
+  readonly #limits: DeferralLimits;
   #left: number;
+  #spent = 0;
   readonly #verdicts = new Map<string, readonly Problem[]>();
 
-  /** @param total what all checks of the decision may take on this thread */
-  constructor(total: number) {
-    this.#total = total;
-    this.#left = total;
+  constructor(limits: DeferralLimits) {
+    this.#limits = limits;
+    this.#left = limits.unitsHere;
   }
 
   /** What the next check may take on this thread. */
@@ -45,10 +69,20 @@ export class Deferral {
 
   spend(units: number): void {
     this.#left -= units;
+    this.#spent += units;
+  }
+
+  /** Whether checks have held this thread for about 20 ms since the last pause. */
+  get needsPause(): boolean {
+    return this.#spent >= UNITS_BETWEEN_PAUSES;
+  }
+
+  paused(): void {
+    this.#spent = 0;
   }
 
   get isFull(): boolean {
-    return this.#verdicts.size >= ELSEWHERE_MAX;
+    return this.#verdicts.size >= this.#limits.checksElsewhere;
   }
 
   known(schema: SchemaObject, value: unknown): readonly Problem[] | undefined {
@@ -57,7 +91,7 @@ export class Deferral {
 
   bring({ schema, value }: CheckElsewhere, problems: readonly Problem[]): void {
     this.#verdicts.set(keyOf(schema, value), problems);
-    this.#left = this.#total;
+    this.#left = this.#limits.unitsHere;
   }
 }
 

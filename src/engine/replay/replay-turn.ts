@@ -1,4 +1,3 @@
-import { setImmediate as breathe } from "node:timers/promises";
 import { type EventDraft, endsRun, type RunError, type RunEvent } from "../../protocol/events.ts";
 import type { ForkedFrom } from "../../protocol/forked-from.ts";
 import { activeNodes, isActive, type NodeState, nodeOf, type Run, visitOf } from "../../protocol/run.ts";
@@ -11,7 +10,7 @@ import type { Plan } from "../decide/plan.ts";
 import type { Dispatching } from "../decide/settle-node.ts";
 import type { Host } from "../host.ts";
 import { roomOf } from "../run-room.ts";
-import { checkedInPieces, type Piece } from "../schema-checks.ts";
+import { checkedInPieces, type Pieces } from "../schema-checks.ts";
 import { readLog } from "../stored-log.ts";
 import { tooLarge } from "../too-large.ts";
 import type { Turn } from "../turn.ts";
@@ -33,8 +32,8 @@ export async function replayTurn(host: Host, plan: Plan, before: Run, smallOnly 
   if (bytes > room.maxLogBytes) return tooLarge(host, before, `The log of run ${from.runId} is ${bytes} bytes`);
   const events = await readLog(host.store, from.runId, from.sourceVersion);
   const record = () => new SourceRecord(from.runId, events, before.version);
-  return checkedInPieces(async (piece) => {
-    const newTurn = () => new ReplayTurn(host, plan, before, from, record(), piece);
+  return checkedInPieces(async (pieces) => {
+    const newTurn = () => new ReplayTurn(host, plan, before, from, record(), pieces);
     const turn = (await beyondCancellation(newTurn())) ?? newTurn();
     await turn.go();
     return { run: turn.run, events: turn.events, launches: [], children: [], size: turn.size };
@@ -58,7 +57,7 @@ class ReplayTurn extends Turning {
   readonly #from: ForkedFrom;
   readonly #source: SourceRecord;
   readonly #steps: StepBatches;
-  readonly #piece: Piece;
+  readonly #pieces: Pieces;
   /** The event of the source that is next while the replay keeps step with it. */
   #next: number;
   #inStep = true;
@@ -69,11 +68,11 @@ class ReplayTurn extends Turning {
   #until = Number.POSITIVE_INFINITY;
   #missedNewEffect = false;
 
-  constructor(host: Host, plan: Plan, run: Run, from: ForkedFrom, source: SourceRecord, piece: Piece) {
+  constructor(host: Host, plan: Plan, run: Run, from: ForkedFrom, source: SourceRecord, pieces: Pieces) {
     super(host, plan, run);
     this.#from = from;
     this.#source = source;
-    this.#piece = piece;
+    this.#pieces = pieces;
     this.#steps = new StepBatches(plan);
     this.#next = run.version;
   }
@@ -106,9 +105,9 @@ class ReplayTurn extends Turning {
     for (let steps = 1; !isTerminal(this.run.status); steps++) {
       const { length } = this.events;
       const original = this.#original;
-      this.#piece(() => (original === undefined ? this.#goOn() : this.#follow(original)));
+      this.#pieces.take(() => (original === undefined ? this.#goOn() : this.#follow(original)));
       if (this.events.length === length) throw new Error(`the replay ${this.run.runId} does not get on`);
-      if (steps % STEPS_AT_ONCE === 0) await breathe();
+      if (steps % STEPS_AT_ONCE === 0 || this.#pieces.needPause) await this.#pieces.pause();
     }
   }
 

@@ -5,7 +5,7 @@ import type { Claim } from "../store.ts";
 
 // Rows that another claim or a commit is just changing are passed over, not waited for. The order of the rows that
 // an update returns is its own, so the due time comes along.
-const CLAIM = `with due as materialized (
+export const CLAIM = `with due as materialized (
     select run_id from runs
     where wake_at <= $1 and (lease_until is null or lease_until <= $1) and engine_version <= $2
       and octet_length(state) > $6 and octet_length(state) <= $7
@@ -14,12 +14,15 @@ const CLAIM = `with due as materialized (
   update runs set lease_owner = $4, lease_until = $5 from due where runs.run_id = due.run_id
   returning runs.wake_at, runs.state`;
 
-const CLAIM_AMONG = `with due as materialized (
+// `any` and the order by tenant leave one index to the planner, that of due runs by tenant. With `tenant = given.tenant` it takes the
+// index of all due runs when most are of one tenant, and reads all of those to find the runs of another.
+export const CLAIM_AMONG = `with due as materialized (
     select found.run_id from unnest($8::text[]) as given(tenant) cross join lateral (
       select run_id from runs
-      where runs.tenant = given.tenant and wake_at <= $1 and (lease_until is null or lease_until <= $1)
+      where runs.tenant = any(array[given.tenant]) and wake_at <= $1
+        and (lease_until is null or lease_until <= $1)
         and engine_version <= $2 and octet_length(state) > $6 and octet_length(state) <= $7
-      order by wake_at limit $3 for update skip locked
+      order by runs.tenant, wake_at limit $3 for update skip locked
     ) as found
   )
   update runs set lease_owner = $4, lease_until = $5 from due where runs.run_id = due.run_id

@@ -1,0 +1,37 @@
+import type { Run } from "../protocol/run.ts";
+
+export interface WorkQueue {
+  /**
+   * Leases up to `limit` runs that are due (`wakeAt <= now`) and whose lease is free or over, oldest due first.
+   * Two claimers never get the same run. Runs of a newer engine are left for a newer host.
+   */
+  claimRuns(claim: Claim): Promise<Run[]>;
+  /** Tenants that have a run to claim, in order; `limit` of those after `after`. */
+  dueTenants(query: DueTenants): Promise<string[]>;
+  /** Prolongs the leases still held by `owner`; returns the run ids that are. */
+  renewLeases(owner: string, runIds: readonly string[], untilMs: number): Promise<string[]>;
+  /**
+   * The earliest due time of any run that nobody holds at `nowMs`, or undefined when nothing waits. Runs of a newer
+   * engine do not count: whoever asks could not claim them.
+   */
+  nextWakeAtMs(nowMs: number, engineVersion: number): Promise<number | undefined>;
+}
+
+export interface Claim {
+  /** Only runs whose stored state is so large, in bytes; it is known before anything of the state is read. */
+  readonly stateBytes?: { readonly above?: number; readonly upTo?: number };
+  readonly owner: string;
+  readonly nowMs: number;
+  readonly untilMs: number;
+  readonly limit: number;
+  readonly engineVersion: number;
+  /** Only runs of these tenants, and at most `share` of each; then `limit` does not count. */
+  readonly among?: { readonly tenants: readonly string[]; readonly share: number };
+}
+
+export interface DueTenants {
+  readonly nowMs: number;
+  readonly engineVersion: number;
+  readonly after: string;
+  readonly limit: number;
+}
