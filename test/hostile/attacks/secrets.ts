@@ -91,8 +91,9 @@ export const attacks: readonly Attack[] = [
     async attempt(target) {
       const body = { principal: "grace", label: `for CI, token=${REASON}, ${KEY}` };
       const made = await target.ask("POST", "/v1/host/assay/keys", { body });
-      expect([made.status, made.json.label]).toEqual([201, "for CI, token=[REDACTED], [REDACTED]"]);
+      expect(made.status).toBe(201);
       const listed = await target.ask("GET", "/v1/host/assay/keys");
+      expect(listed.text).toContain("for CI, token=[REDACTED]");
       const audit = await target.ask("GET", "/v1/host/assay/audit/entries");
       expectHidden([made.text.replace(made.json.key, ""), listed.text, audit.text].join());
     },
