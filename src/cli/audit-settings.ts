@@ -35,4 +35,18 @@ export const AUDIT_SETTINGS = {
     max: 86_400,
     summary: "Time after which new audit entries are covered by a checkpoint in any case.",
   },
+  auditRootUrl: {
+    group: "Audit",
+    type: "text",
+    value: "URL",
+    summary:
+      "Where each signed root of an audit log is sent, so that a copy is kept elsewhere; needs --audit-root-secret.",
+  },
+  auditRootSecret: {
+    group: "Audit",
+    type: "text",
+    secret: true,
+    value: "SECRET",
+    summary: "What messages to --audit-root-url are signed with, 16 characters or more; rather set in the environment.",
+  },
 } as const satisfies Readonly<Record<string, Setting>>;

@@ -46,6 +46,26 @@ describe("a key file", () => {
     expect(await authenticator(host).authenticate(`Bearer ${taken.key}`)).toMatchObject({ principal: "System" });
   });
 
+  test.each([
+    ["principal", { principal: "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789" }],
+    ["group", { groups: ["token=sk-proj-abcdefghijklmnopqrstuvwxyz0123456789"] }],
+    ["role", { roles: ["sk-proj-abcdefghijklmnopqrstuvwxyz0123456789"] }],
+  ])(
+    "with a %s whose name looks like a secret is refused as a whole, and the name is not repeated",
+    async (_, more) => {
+      const refused = await seed(entry({ key: "key-of-another-entry" }), entry(more)).catch((error: unknown) => error);
+      expect(refused).toMatchObject({ code: "validation_error" });
+      expect(JSON.stringify(refused) + String(refused)).not.toContain("sk-proj");
+      expect(await find("key-of-another-entry")).toBeUndefined();
+      expect(await find()).toBeUndefined();
+    },
+  );
+
+  test("has labels that are stored without the secrets in them", async () => {
+    await seed(entry({ label: "for CI, sk-proj-abcdefghijklmnopqrstuvwxyz0123456789" }));
+    expect(await find()).toMatchObject({ label: "for CI, [REDACTED]" });
+  });
+
   test("lets its principals in, with what it says", async () => {
     const all = { workspace: "w1", kind: "agent", roles: ["reviewer"], scopes: ["runs:read"], label: "ci" } as const;
     await seed(entry({ ...all, roles: ["reviewer"], scopes: ["runs:read"] }));

@@ -19,7 +19,9 @@ export async function seedKeys(host: KeyHost, entries: readonly KeyFileEntry[]):
   refuseRepeats(hashes);
   // Before anything is written: a file is taken as a whole or not at all.
   for (const entry of entries) expiryOf(entry);
-  for (const { principal, groups = [] } of entries) requireHarmlessNames(host, [principal, ...groups]);
+  for (const { principal, groups = [], roles = [] } of entries) {
+    requireHarmlessNames(host, [principal, ...groups, ...roles]);
+  }
   await refuseReserved(host, entries, hashes);
   const bindings = bindingsOf(entries);
   const begins = await someLogBegins(host, entries);
@@ -62,7 +64,7 @@ async function seedKey(host: KeyHost, entry: KeyFileEntry, hash: string, binding
     principal,
     kind,
     scopes,
-    ...(label === undefined ? {} : { label }),
+    ...(label === undefined ? {} : { label: host.scrubber.scrubText(label) }),
     createdAtMs: before?.createdAtMs ?? nowMs,
     ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
   };

@@ -89,6 +89,21 @@ describe.each(BOTH_STORES)("those who ask for a promotion on %s", (_, open) => {
     expect((await sent(agent, carl, { evalRunId })).statusCode).toBe(200);
   });
 
+  test("cannot override its gate either, be they the first or the second to ask", async () => {
+    const override = { requiredRole: "owner" };
+    const agent = await gated("overridden", { ...GATE, override, overrideBypassesQuorum: true, quorum: 2 });
+    const runId = await waiting(agent);
+    expect(await waiting(agent, carl)).toBe(runId);
+    const json = { resumeValue: { decision: "granted", override: true, reason: "it is urgent" } };
+    const overrideBy = (headers = {}) =>
+      bench.host.ask("POST", `/v1/runs/${runId}/interrupts/gate-${runId}`, { json, headers });
+    expectError(await overrideBy(), "forbidden");
+    expectError(await overrideBy(carl), "forbidden");
+    expect((await agent.list()).json()[0].state).toBe("draft");
+    expect((await overrideBy(dora)).statusCode).toBe(200);
+    expect((await sent(agent, carl)).statusCode).toBe(200);
+  });
+
   test("may approve it and apply it where the policy says so", async () => {
     const agent = await gated("alone", { ...GATE, forbidSelfApproval: false });
     const runId = await waiting(agent);

@@ -4,7 +4,10 @@ import type { AuditCheckpoint, AuditEntry } from "../protocol/audit.ts";
 export interface Audit {
   readAudit(tenant: string, fromSeq: number, toSeq: number, limit: number): Promise<AuditEntry[]>;
   auditHead(tenant: string): Promise<{ readonly seq: number; readonly hash: string } | undefined>;
-  readCheckpoints(tenant: string, fromSeq: number, toSeq: number): Promise<StoredCheckpoint[]>;
+  /** In order; all that end within the range unless there is a limit. */
+  readCheckpoints(tenant: string, fromSeq: number, toSeq: number, limit?: number): Promise<StoredCheckpoint[]>;
+  /** Tenants with checkpoints that end after the export cursor of this name. */
+  tenantsWithCheckpointsAfter(cursor: string): Promise<string[]>;
   /** Tenants with entries after their last checkpoint. */
   auditBacklog(): Promise<AuditBacklog[]>;
   /** Adds a checkpoint after `prevSequence`; false when another process was first. */

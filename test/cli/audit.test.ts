@@ -1,8 +1,9 @@
-import { existsSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createDatabase, type TestDatabase } from "../../src/testing/postgres.ts";
 import { tempDir } from "../../src/testing/temp-dir.ts";
+import { expectedSignature, WebhookReceiver } from "../../src/testing/webhook-receiver.ts";
 import { assay, type Server, serve } from "./assay.ts";
 
 const KEY = "audit-test-key-of-the-owner-olga";
@@ -96,5 +97,60 @@ describe("an audit log whose key is outside the database", () => {
     expect(both).toMatchObject({ code: 2, stderr: expect.stringContaining("either --file") });
     const without = await assay(["audit", "accept", "--data", tempDir()]);
     expect(without).toMatchObject({ code: 2, stderr: expect.stringContaining("--audit-key") });
+  });
+});
+
+describe("a host with --audit-root-url", () => {
+  const SECRET = "what-the-receiver-of-roots-knows";
+
+  test("sends every root elsewhere, the last ones when it stops", async () => {
+    const receiver = await WebhookReceiver.start();
+    try {
+      const folder = tempDir();
+      writeFileSync(join(folder, "keys.json"), JSON.stringify(OWNER));
+      const where = ["--data", join(folder, "data"), "--keys", join(folder, "keys.json"), "--log-level", "error"];
+      const roots = ["--audit-root-url", receiver.url("/roots"), "--allow-private-webhooks"];
+      const env = { ASSAY_AUDIT_ROOT_SECRET: SECRET };
+      const server = await serve([...where, ...roots, "--audit-checkpoint-entries", "2"], { env });
+      for (const name of ["a", "b", "c"]) {
+        const made = await server.client("key", "create", "--principal", name, "--roles", "viewer", "--key", KEY);
+        expect(made, made.stderr).toMatchObject({ code: 0 });
+      }
+      await receiver.got(1);
+      const metrics = await (
+        await fetch(`${server.url}/v1/host/assay/metrics`, { headers: { authorization: `Bearer ${KEY}` } })
+      ).text();
+      expect(metrics).toContain("assay_audit_roots_sent_total");
+      server.child.kill("SIGTERM");
+      expect(await server.ended).toBe(0);
+      const acme = receiver.received.map(({ body }) => JSON.parse(body)).filter(({ tenant }) => tenant === "acme");
+      expect(acme.map(({ prevSequence }) => prevSequence)).toEqual(
+        [0, ...acme.map((one) => one.atSequence)].slice(0, -1),
+      );
+      for (const one of receiver.received) {
+        expect(one.headers["x-openwop-signature"]).toBe(expectedSignature(SECRET, one));
+      }
+      // What the receiver has reaches the end of the log: signing at the shutdown comes before the last message.
+      const again = await serve([...where, "--audit-checkpoint-seconds", "86400"]);
+      const verified = await again.client("audit", "export", join(folder, "copy.jsonl"), "--key", KEY);
+      expect(verified, verified.stderr).toMatchObject({ code: 0 });
+      const copy = readFileSync(join(folder, "copy.jsonl"), "utf8");
+      for (const { merkleRoot } of acme) expect(copy).toContain(merkleRoot);
+    } finally {
+      await receiver.close();
+    }
+  });
+
+  test.each([
+    ["without a secret", ["--audit-root-url", "https://roots.example/a"], "ASSAY_AUDIT_ROOT_SECRET"],
+    ["with plain HTTP", ["--audit-root-url", "http://roots.example/a"], "https://"],
+    ["with a private address", ["--audit-root-url", "https://10.0.0.1/a"], "public"],
+    ["with a password in the address", ["--audit-root-url", "https://u:hush@roots.example/a"], "user name"],
+  ])("does not start %s", async (_, flags, reason) => {
+    const env = reason === "ASSAY_AUDIT_ROOT_SECRET" ? {} : { ASSAY_AUDIT_ROOT_SECRET: SECRET };
+    const refused = await assay(["serve", "--port", "0", "--data", join(tempDir(), "data"), ...flags], { env });
+    expect(refused.code).not.toBe(0);
+    expect(refused.stderr).toContain(reason);
+    expect(refused.stderr).not.toContain("hush");
   });
 });

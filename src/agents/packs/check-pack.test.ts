@@ -189,6 +189,20 @@ describe("what is wrong with a pack", () => {
     ]);
   });
 
+  test("is a member twice in one object of any of its JSON files", () => {
+    const twice = (value: unknown, member: string) => JSON.stringify(value).replace(/^\{/, `{${member},`);
+    const schema = { type: "object", required: ["item"] };
+    expect(problems(packManifest(), { "schemas/task.json": twice(schema, '"type":"string"') })).toEqual([
+      expect.stringMatching(/^schemas\/task\.json has the member "type" twice in one object/),
+    ]);
+    expect(problems(packManifest(), { "evals/refunds.json": twice(evalSuite(), '"version":"9.9.9"') })).toEqual([
+      "evals/refunds.json /version is there more than once",
+    ]);
+    expect(problems(packManifest(), { "pack.json": twice(packManifest(), '"name":"local.acme.other"') })).toEqual([
+      expect.stringMatching(/^pack\.json has the member "name" twice in one object/),
+    ]);
+  });
+
   test("is a secret anywhere in it, which is not repeated", () => {
     const secret = `${"AKIA"}IOSFODNN7EXAMPLZ`;
     const said = problems(agent({ description: `use ${secret}` }), { "prompts/refunds.md": `key ${secret}` });

@@ -28,6 +28,7 @@ import type { ProcessScrubber } from "../wiring/process-scrubber.ts";
 import { purgeFromTimeToTime } from "../wiring/purge.ts";
 import { reviewOn, usableBindings } from "../wiring/review-on.ts";
 import { runUntilStopped } from "../wiring/run-until-stopped.ts";
+import { rootReceiverOf, sendAuditRoots } from "../wiring/send-audit-roots.ts";
 import type { Shutdown } from "../wiring/shutdown.ts";
 import { anchorsFor, auditSamples, signCheckpoints, signerFor } from "../wiring/sign-audit.ts";
 import { deliveryPart } from "../wiring/start-deliveries.ts";
@@ -69,6 +70,7 @@ async function start(call: Call, log: Logger, shutdown: Shutdown, scrubber: Proc
   const keyFile = config.keys === undefined ? undefined : readKeyFile(config.keys);
   // A file that cannot be used is told before anything is opened.
   agentsFileOf(config);
+  const rootReceiver = rootReceiverOf(config);
   const trust = packTrust(config);
   const bindings = usableBindings(reviewerBindings(config), ownEnvironment());
   const store = await openStore(config);
@@ -80,6 +82,7 @@ async function start(call: Call, log: Logger, shutdown: Shutdown, scrubber: Proc
   const evals = agentServices(store, config, scrubber);
   shutdown.add("tools", () => evals.tools.close());
   let host = await buildHost(store, config, scrubber, evals);
+  const rootSamples = sendAuditRoots(host, signer, rootReceiver, config, log, shutdown);
   if (host.capabilities.has("auditLogIntegrity")) {
     host = { ...host, checkpointer: signCheckpoints(host, signer, config, log, shutdown, anchors) };
   }
@@ -136,6 +139,7 @@ async function start(call: Call, log: Logger, shutdown: Shutdown, scrubber: Proc
       ...(deliveries?.samples() ?? []),
       ...otlpSamples(),
       ...auditSamples(host),
+      ...rootSamples(),
     ],
   });
   shutdown.add("server", () => app.close());

@@ -72,7 +72,7 @@ export const suiteList = command({
 
 export const suiteShow = command({
   name: "suite show",
-  summary: "Print an eval suite of a server exactly as it was written.",
+  summary: "Print an eval suite of a server as it was written, with control characters escaped.",
   args: [
     {
       name: "SUITE",

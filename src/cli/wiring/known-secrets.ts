@@ -13,6 +13,7 @@ type Secrets = Pick<
   | "key"
   | "keys"
   | "auditKey"
+  | "auditRootSecret"
   | "otlpHeaders"
   | "reviewModelKeyEnv"
   | "canarySecret"
@@ -33,6 +34,7 @@ export function knownSecrets(config: Secrets, env: Environment): string[] {
     ...(tokenKeys === undefined ? [] : orNone(() => parseTokenKeys(tokenKeys).map(({ secret }) => secret))),
     ...(headers === undefined ? [] : orNone(() => Object.values(otlpHeaders(headers)))),
     ...(key === undefined ? [] : [key]),
+    ...(config.auditRootSecret === undefined ? [] : [config.auditRootSecret]),
     ...(config.canarySecret === undefined ? [] : [config.canarySecret]),
     ...orNone(() => keysNamedIn(agentsFileOf(config), env)),
     ...(modelKey === undefined || modelKey === "" ? [] : [modelKey]),

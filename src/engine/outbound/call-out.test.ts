@@ -94,6 +94,22 @@ describe("a call", () => {
     expect(receiver.received).toHaveLength(1);
   });
 
+  test("that was cut short before it is made, to an address that is refused, leaves no error without a handler", async () => {
+    const unhandled: unknown[] = [];
+    const note = (error: unknown) => unhandled.push(error);
+    process.on("unhandledRejection", note);
+    try {
+      const guard = { ...LOOPBACK, allowPrivate: false };
+      const signal = AbortSignal.abort();
+      const answer = await callOut(guard, call("http://10.0.0.1/", { signal }));
+      expect(answer).toEqual({ failure: "the call was cut short" });
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(unhandled).toEqual([]);
+    } finally {
+      process.off("unhandledRejection", note);
+    }
+  });
+
   test("has its answer with the status, even when the body never ends", async () => {
     const receiver = await receiving();
     receiver.behave((response) => void response.writeHead(200).write("slow"));

@@ -123,6 +123,8 @@ async function read(response: IncomingMessage, maxBytes: number): Promise<Outbou
 }
 
 async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  // A rejection that comes after the abort has no other handler, and would end the process.
+  work.catch(() => {});
   signal.throwIfAborted();
   let stop: () => void = () => {};
   const aborted = new Promise<never>((_, reject) => {

@@ -1,4 +1,4 @@
-import type { Client } from "pg";
+import { type Client, DatabaseError } from "pg";
 import type { Settled } from "../group-commit.ts";
 import type { Change, Committed } from "../store.ts";
 import { type Accepted, applyUnit, changeOf } from "./apply-unit.ts";
@@ -8,11 +8,17 @@ import { notify } from "./notification.ts";
 import type { PreparedUnit } from "./prepare-unit.ts";
 import type { RunCounting } from "./run-counts.ts";
 import { lockStandingRows, type StandingRows } from "./standing-rows.ts";
-import { send } from "./statements.ts";
+import { send, sendTransaction } from "./statements.ts";
 import { writeRows } from "./write-rows.ts";
 
 /** How often a batch that another process overtook looks again. Each time, that process has got something done. */
 const ATTEMPTS_MAX = 8;
+
+/** The connection of the writer; after `drop`, `open` makes a new one. */
+export interface WriterConnection {
+  open(): Promise<Client>;
+  drop(client: Client): void;
+}
 
 export interface CommittedBatch {
   readonly settled: Settled<Committed>[];
@@ -22,31 +28,42 @@ export interface CommittedBatch {
 /**
  * Commits a batch in one transaction and two round trips: lock and read, then write and commit. Units are checked one
  * by one against the locked rows and against what the units before them did; a refused unit is not written. A unit
- * whose values the database refuses fails alone: the batch is halved until the unit is by itself.
+ * whose values the database refuses, or the driver cannot send, fails alone: the batch is halved until the unit is by
+ * itself.
  *
  * Throws when the database is in trouble. Then nothing of the batch is acknowledged; if the connection was lost during
  * the commit it may have happened all the same, and only a reader can tell.
  */
 export async function commitBatch(
-  client: Client,
+  connection: WriterConnection,
   batch: readonly PreparedUnit[],
   sender: string,
   counting: RunCounting,
 ): Promise<CommittedBatch> {
   for (let attempt = 1; ; attempt++) {
+    const client = await connection.open();
     try {
       return await transact(client, batch, sender, counting);
     } catch (error) {
-      if (client.getTransactionStatus() !== "I") await client.query("rollback");
+      await abandon(connection, client, error);
       if (isContended(error) && attempt < ATTEMPTS_MAX) continue;
       if (!isMistake(error)) throw error;
       if (batch.length === 1) return { settled: [{ error: explain(error) }], changes: [] };
       const middle = batch.length >> 1;
-      const first = await commitBatch(client, batch.slice(0, middle), sender, counting);
-      const second = await commitBatch(client, batch.slice(middle), sender, counting);
+      const first = await commitBatch(connection, batch.slice(0, middle), sender, counting);
+      const second = await commitBatch(connection, batch.slice(middle), sender, counting);
       return { settled: [...first.settled, ...second.settled], changes: [...first.changes, ...second.changes] };
     }
   }
+}
+
+/**
+ * Ends the transaction of a failed attempt. After a failure that the server did not report, server and driver may disagree about which statements
+ * are prepared, so the connection is closed and the server rolls back.
+ */
+async function abandon(connection: WriterConnection, client: Client, error: unknown): Promise<void> {
+  if (!(error instanceof DatabaseError)) connection.drop(client);
+  else if (client.getTransactionStatus() !== "I") await client.query("rollback");
 }
 
 async function transact(
@@ -61,11 +78,12 @@ async function transact(
 
   const writes = writeRows(standing, accepted, counting);
   const end = { text: writes.length > 0 ? "commit" : "rollback" };
-  const ended = send(client, [...writes, end]);
   const change = changeOf(accepted);
-  if (change !== undefined) tellOthers(client, sender, change);
-  // After a failed statement a commit answers ROLLBACK, but then `send` has thrown.
-  if ((await ended).at(-1)?.command !== end.text.toUpperCase()) throw new Error("the database did not commit");
+  const answers = await sendTransaction(client, writes, end, () => {
+    if (change !== undefined) tellOthers(client, sender, change);
+  });
+  // After a failed statement a commit answers ROLLBACK, but then `sendTransaction` has thrown.
+  if (answers.at(-1)?.command !== end.text.toUpperCase()) throw new Error("the database did not commit");
   return { settled, changes: change === undefined ? [] : [change] };
 }
 

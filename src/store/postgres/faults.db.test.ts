@@ -178,6 +178,37 @@ describe("values that PostgreSQL cannot store", () => {
   });
 });
 
+describe("values that the driver cannot send", () => {
+  test("let no part of their unit be committed, and fail no other unit", async () => {
+    const tenant = newTenant();
+    // The driver raises what `toPostgres` throws while it writes the message, after the statements before it were sent.
+    const tooLong = {
+      toPostgres() {
+        throw new RangeError("Invalid string length");
+      },
+    };
+    const attempts = upTo(12).map((n) => {
+      const started = startedRun({ tenant });
+      const digest = n === 7 ? (tooLong as unknown as string) : "digest";
+      const idempotency = idempotencyOutcome(tenant, { key: `k-${n}`, digest });
+      return {
+        runId: started.run.runId,
+        unit: { tenant, runs: [runWrite(started)], audit: [auditDraft()], idempotency },
+      };
+    });
+    const results = await Promise.allSettled(attempts.map(({ unit }) => store.commit(unit)));
+    expect(results.map(({ status }) => status)).toEqual(upTo(12).map((n) => (n === 7 ? "rejected" : "fulfilled")));
+    const failed = results.find((result) => result.status === "rejected");
+    expect(failed?.reason).toBeInstanceOf(RangeError);
+
+    const written = await Promise.all(attempts.map(async ({ runId }) => (await sequencesOf(store, runId)).length));
+    expect(written).toEqual(upTo(12).map((n) => (n === 7 ? 0 : 1)));
+    expect(await verifiedChain(store, tenant)).toHaveLength(11);
+    // The same statements work on the connection that follows.
+    await accept(store, { tenant, idempotency: idempotencyOutcome(tenant, { key: "after" }) });
+  });
+});
+
 describe("history", () => {
   test("cannot be rewritten, whoever asks the database", async () => {
     const tenant = newTenant();

@@ -14,15 +14,50 @@ export interface Statement {
  * failure; inside a transaction it makes the server refuse all that follow.
  */
 export async function send(client: Client, statements: readonly Statement[]): Promise<QueryResult[]> {
-  const answers = await Promise.allSettled(
-    statements.map(({ values, ...statement }) =>
-      client.query({ ...statement, ...(values && { values: [...values] }) }),
-    ),
+  return answersTo(sendAll(client, statements));
+}
+
+/**
+ * Sends the statements of a transaction and then `end`, which is sent only when the driver could write all of the others: a
+ * statement that never left the client is no failure for the server, which would commit the rest. Still one round
+ * trip. `behind` sends what follows `end` at once.
+ */
+export async function sendTransaction(
+  client: Client,
+  statements: readonly Statement[],
+  end: Statement,
+  behind: () => void,
+): Promise<QueryResult[]> {
+  const answers = sendAll(client, statements);
+  await requireSent(answers);
+  const all = [...answers, ...sendAll(client, [end])];
+  behind();
+  return answersTo(all);
+}
+
+function sendAll(client: Client, statements: readonly Statement[]): Promise<QueryResult>[] {
+  return statements.map(({ values, ...statement }) =>
+    client.query({ ...statement, ...(values && { values: [...values] }) }),
   );
+}
+
+async function answersTo(sent: readonly Promise<QueryResult>[]): Promise<QueryResult[]> {
+  const answers = await Promise.allSettled(sent);
   return answers.map((answer) => {
     if (answer.status === "rejected") throw answer.reason;
     return answer.value;
   });
+}
+
+/**
+ * Throws the first failure of the driver itself. The driver reports such a failure at once or in the next tick; no answer of the
+ * server is read before that tick is over.
+ */
+async function requireSent(sent: readonly Promise<QueryResult>[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (const answer of sent) answer.catch((error: unknown) => failures.push(error));
+  await new Promise<void>((resolve) => process.nextTick(resolve));
+  if (failures.length > 0) throw failures[0];
 }
 
 type ColumnType = "text" | "integer" | "bigint" | "bytea" | "double precision";

@@ -2,7 +2,7 @@ import type { Client } from "pg";
 import { hasManyEvents, writeEvents } from "../event-texts.ts";
 import { GroupCommit, type Settled } from "../group-commit.ts";
 import type { Change, Committed, Unit } from "../store.ts";
-import { commitBatch } from "./commit-batch.ts";
+import { commitBatch, type WriterConnection } from "./commit-batch.ts";
 import { type ConnectionSettings, writerClient } from "./connection.ts";
 import { explain } from "./database-trouble.ts";
 import { EVERYTHING } from "./notification.ts";
@@ -23,6 +23,10 @@ export class Writer {
     (batch) => this.#commitTogether(batch),
     (unit) => unit.size,
   );
+  readonly #connection: WriterConnection = {
+    open: () => this.#connected(),
+    drop: (client) => this.#drop(client),
+  };
   #client: Client | undefined;
 
   constructor(settings: ConnectionSettings, sender: string, onCommitted: (change: Change) => void) {
@@ -45,14 +49,13 @@ export class Writer {
   }
 
   async #commitTogether(batch: readonly PreparedUnit[]): Promise<Settled<Committed>[]> {
-    const client = await this.#connected();
     try {
-      const { settled, changes } = await commitBatch(client, batch, this.#sender, this.#counting);
+      const { settled, changes } = await commitBatch(this.#connection, batch, this.#sender, this.#counting);
       for (const change of changes) this.#onCommitted(change);
       return settled;
     } catch (error) {
       // Whatever state the connection is in, a new one is in none. The commit may have happened, so all look again.
-      this.#drop(client);
+      if (this.#client !== undefined) this.#drop(this.#client);
       this.#onCommitted(EVERYTHING);
       throw explain(error);
     }

@@ -1,4 +1,4 @@
-import type { Kysely } from "kysely";
+import { type Kysely, sql } from "kysely";
 import type { AuditEntry } from "../../protocol/audit.ts";
 import type { ChainHead } from "../audit-chain.ts";
 import type { AuditBacklog, StoredCheckpoint } from "../store.ts";
@@ -39,16 +39,29 @@ export async function readCheckpoints(
   tenant: string,
   fromSeq: number,
   toSeq: number,
+  limit?: number,
 ): Promise<StoredCheckpoint[]> {
-  const rows = await db
+  const query = db
     .selectFrom("audit_checkpoints")
     .select(["prev_seq", "at_seq", "checkpoint", "merkle_root", "signature", "created_at"])
     .where("tenant", "=", tenant)
     .where("at_seq", ">=", fromSeq)
     .where("at_seq", "<=", toSeq)
-    .orderBy("at_seq")
-    .execute();
+    .orderBy("at_seq");
+  const rows = await (limit === undefined ? query : query.limit(limit)).execute();
   return rows.map(toCheckpoint);
+}
+
+/** One look-up in an index for each tenant. */
+export async function tenantsWithCheckpointsAfter(db: Kysely<Tables>, cursor: string): Promise<string[]> {
+  const { rows } = await sql<{ tenant: string }>`
+    select head.tenant from audit_heads as head
+    left join export_cursors as place on place.name = ${cursor} and place.tenant = head.tenant
+    where coalesce(place.seq, 0) < (
+      select last.at_seq from audit_checkpoints as last
+      where last.tenant = head.tenant order by last.at_seq desc limit 1)
+    order by head.tenant`.execute(db);
+  return rows.map(({ tenant }) => tenant);
 }
 
 export async function auditBacklog(db: Kysely<Tables>): Promise<AuditBacklog[]> {

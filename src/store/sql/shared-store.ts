@@ -128,7 +128,8 @@ export function sharedStore(read: Kysely<Tables>, write: Kysely<Tables>): Shared
 
     readAudit: (tenant, fromSeq, toSeq, limit) => audit.readAudit(read, tenant, fromSeq, toSeq, limit),
     auditHead: (tenant) => audit.auditHead(read, tenant),
-    readCheckpoints: (tenant, fromSeq, toSeq) => audit.readCheckpoints(read, tenant, fromSeq, toSeq),
+    readCheckpoints: (tenant, fromSeq, toSeq, limit) => audit.readCheckpoints(read, tenant, fromSeq, toSeq, limit),
+    tenantsWithCheckpointsAfter: (cursor) => audit.tenantsWithCheckpointsAfter(read, cursor),
     auditBacklog: () => audit.auditBacklog(read),
     putCheckpoint: (tenant, checkpoint) => audit.putCheckpoint(write, tenant, checkpoint),
 

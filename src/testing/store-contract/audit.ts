@@ -123,8 +123,23 @@ export function audit(subject: Subject): void {
         (await store.readCheckpoints(who, from, to)).map(({ atSequence }) => atSequence);
       expect(await ends(tenant, 2, 4)).toEqual([2, 4]);
       expect(await ends(tenant, 5, 9)).toEqual([6]);
+      expect((await store.readCheckpoints(tenant, 1, 9, 2)).map(({ atSequence }) => atSequence)).toEqual([2, 4]);
       expect(await ends(other, 0, 9)).toEqual([]);
       expect(await store.putCheckpoint(other, checkpoint(0, 1))).toBe(true);
+    });
+  });
+
+  describe("tenants with checkpoints after a cursor", () => {
+    test("are those whose last checkpoint ends after it, or that have no cursor of the name", async () => {
+      const { store } = subject;
+      const [fresh, behind, done, unsigned] = [newTenant(), newTenant(), newTenant(), newTenant()];
+      for (const tenant of [fresh, behind, done, unsigned]) await record(store, tenant, 3);
+      for (const tenant of [fresh, behind, done]) await store.putCheckpoint(tenant, checkpoint(0, 2));
+      await store.putCheckpoint(behind, checkpoint(2, 3));
+      await store.putCursor("roots", behind, { seq: 2, n: 0 });
+      await store.putCursor("roots", done, { seq: 2, n: 0 });
+      expect(await store.tenantsWithCheckpointsAfter("roots")).toEqual([fresh, behind].toSorted());
+      expect(await store.tenantsWithCheckpointsAfter("other")).toEqual([fresh, behind, done].toSorted());
     });
   });
 

@@ -72,6 +72,7 @@ const CALLS: Readonly<Record<Exclude<keyof Store, "onChange" | "close">, (store:
   readAudit: (store) => store.readAudit("t", 1, 1, 1),
   auditHead: (store) => store.auditHead("t"),
   readCheckpoints: (store) => store.readCheckpoints("t", 0, 1),
+  tenantsWithCheckpointsAfter: (store) => store.tenantsWithCheckpointsAfter("name"),
   auditBacklog: (store) => store.auditBacklog(),
   putCheckpoint: (store) =>
     store.putCheckpoint("t", {

@@ -16,6 +16,21 @@ const members = Array.from({ length: 3000 }, (_, i) => ({ id: i, of: { name: "x"
 const resumeSchema = { $defs, properties: { items: { items: { enum: members } } }, allOf: [{ $ref: "#/$defs/d0" }] };
 const items = Array.from({ length: 15_000 }, (_, i) => ({ of: { name: "x" }, id: i % 3000 }));
 
+/** Asks for something else until the answer is there; gives how often that was answered. */
+async function meanwhile(target: Target, answer: Promise<unknown>): Promise<number> {
+  let done = false;
+  const ended = answer.finally(() => {
+    done = true;
+  });
+  let others = 0;
+  while (!done) {
+    expect((await target.ask("GET", "/v1/host/assay/whoami")).status).toBe(200);
+    others += 1;
+  }
+  await ended;
+  return others;
+}
+
 async function waiting(target: Target, id: string, schema: object): Promise<string> {
   const gate = {
     typeId: "core.interrupt",
@@ -33,15 +48,8 @@ export const attacks: readonly Attack[] = [
     async attempt(target, rounds) {
       for (let round = 0; round < rounds; round++) {
         const path = await waiting(target, `costly-${round}`, resumeSchema);
-        let done = false;
-        const answer = target.ask("POST", path, { body: { resumeValue: { items } } }).finally(() => {
-          done = true;
-        });
-        let others = 0;
-        while (!done) {
-          expect((await target.ask("GET", "/v1/host/assay/whoami")).status).toBe(200);
-          others += 1;
-        }
+        const answer = target.ask("POST", path, { body: { resumeValue: { items } } });
+        const others = await meanwhile(target, answer);
         const { status, json } = await answer;
         expect([status, json.error, json.message]).toEqual([
           400,
@@ -51,6 +59,21 @@ export const attacks: readonly Attack[] = [
         // One answer comes before the check begins, and one after it has ended.
         expect(others).toBeGreaterThan(2);
       }
+    },
+  },
+  {
+    title: "a caller with nothing but an interrupt token cannot hold the host with an answer that takes long to check",
+    async attempt(target) {
+      const path = await waiting(target, "costly-by-token", resumeSchema);
+      const runId = path.split("/")[3];
+      const { json } = await target.ask("GET", `/v1/runs/${runId}`);
+      const token = json.interrupt.interruptToken;
+      expect(token).toEqual(expect.any(String));
+      const body = { resumeValue: { items } };
+      const answer = target.ask("POST", `/v1/interrupts/${token}`, { as: "nobody", body });
+      const others = await meanwhile(target, answer);
+      expect([(await answer).status, (await answer).json.error]).toEqual([400, "validation_error"]);
+      expect(others).toBeGreaterThan(2);
     },
   },
   {

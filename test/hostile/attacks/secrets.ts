@@ -47,16 +47,22 @@ export const attacks: readonly Attack[] = [
   {
     title: "secrets in reasons of cancel, bulk cancel, pause and resume are neither stored nor shown",
     async attempt(target) {
-      const waits = { typeId: "core.interrupt", config: { kind: "approval" } };
-      await target.register(workflow({ id: "patient", nodes: { wait: waits } }));
+      const nap = { typeId: "core.delay", config: { ms: 600_000 } };
+      await target.register(workflow({ id: "patient", nodes: { nap } }));
       const runIds = await Promise.all([target.begin("patient"), target.begin("patient")]);
       const [one = "", two = ""] = runIds;
       const reason = `token=${REASON} or ${KEY}`;
-      for (const deed of [":pause", ":resume", "/cancel"]) {
-        const { status } = await target.ask("POST", `/v1/runs/${one}${deed}`, { body: { reason } });
-        // A run that waits already cannot be paused.
-        expect([deed, status < 300 || (deed !== "/cancel" && status === 409)]).toEqual([deed, true]);
+      const drainPolicy = "immediate";
+      for (const [deed, body] of [
+        [":pause", { reason, drainPolicy }],
+        [":resume", { reason }],
+        ["/cancel", { reason }],
+      ] as const) {
+        const { status, text } = await target.ask("POST", `/v1/runs/${one}${deed}`, { body });
+        expect([deed, status < 300, text]).toEqual([deed, true, text]);
       }
+      const { text: log } = await target.ask("GET", `/v1/runs/${one}/events/poll`);
+      for (const type of ["run.paused", "run.resumed"]) expect(log).toContain(type);
       expect((await target.ask("POST", "/v1/runs:bulk-cancel", { body: { runIds: [two], reason } })).status).toBe(200);
       await Promise.all(runIds.map((id) => target.ends(id)));
       expectHidden(await shown(target, "patient", runIds));
@@ -69,6 +75,8 @@ export const attacks: readonly Attack[] = [
         ["/v1/host/assay/keys", { principal: KEY }],
         ["/v1/host/assay/keys", { principal: "grace", groups: [`token=${REASON}`] }],
         ["/v1/host/assay/principals/edna", { groups: [KEY] }],
+        ["/v1/host/assay/roles", { role: KEY, scopes: ["runs:read"] }],
+        ["/v1/host/assay/keys", { principal: "grace", roles: [KEY] }],
       ];
       for (const [path, body] of asked) {
         const answer = await target.ask("POST", path, { body });
@@ -76,6 +84,18 @@ export const attacks: readonly Attack[] = [
         expect(answer.text).not.toContain(KEY);
         expect(answer.text).not.toContain(REASON);
       }
+    },
+  },
+  {
+    title: "a label of a key that holds a secret is stored and shown without it",
+    async attempt(target) {
+      const body = { principal: "grace", label: `for CI, token=${REASON}, ${KEY}` };
+      const made = await target.ask("POST", "/v1/host/assay/keys", { body });
+      expect(made.status).toBe(201);
+      const listed = await target.ask("GET", "/v1/host/assay/keys");
+      expect(listed.text).toContain("for CI, token=[REDACTED]");
+      const audit = await target.ask("GET", "/v1/host/assay/audit/entries");
+      expectHidden([made.text.replace(made.json.key, ""), listed.text, audit.text].join());
     },
   },
   {
