@@ -11,8 +11,8 @@ export function withLargeCommitsInTurn(store: Store, room: RunRoom): Store {
   return {
     ...store,
     commit(unit) {
-      const commit = () => store.commit(unit);
-      return unit.runs?.some(isLarge) ? room.commitLarge(commit) : commit();
+      if (!unit.runs?.some(isLarge)) return store.commit(unit);
+      return room.commitLarge(() => store.commit({ ...unit, large: true }));
     },
   };
 }

@@ -79,6 +79,8 @@ export interface Unit {
   readonly tenant: string;
   /** At most one write per run in a unit. */
   readonly runs?: readonly RunWrite[];
+  /** Runs or events of the unit are large: they are written out with other work in between. */
+  readonly large?: boolean;
   /** Entries of the tenant's audit chain, in order. */
   readonly audit?: readonly AuditDraft[];
   /** The outcome of a request under its idempotency key; the unit is refused when the key already has one. */
