@@ -23,6 +23,20 @@ export function tape(bytes, salt) {
   return `${lines.join("\n")}\n`;
 }
 
+/** The text of a tape with few records, each with a text of 2 MB.
+ * @param {number} bytes
+ * @param {number} salt
+ */
+export function tapeOfLongTexts(bytes, salt) {
+  const [header] = tape(1, salt).split("\n", 1);
+  const text = `answer ${salt}: some words, and more of them. `.repeat((2 * MB) / 44);
+  const lines = Array.from({ length: bytes / (2 * MB) }, (_, i) => {
+    const kind = { kind: "llm_call", request_digest: "0".repeat(64), response: { content_hash: "1".repeat(64), text } };
+    return JSON.stringify({ ...tapeRecord(i), kind });
+  });
+  return `${[header, ...lines].join("\n")}\n`;
+}
+
 /** A request for a review of about so many bytes.
  * @param {string} kind `text`: one line; `lines`: many; `json`: many small values
  * @param {number} bytes

@@ -11,7 +11,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { startAssay } from "../test/assay-process.js";
-import { AGENT_ID, installAgent, MB, review, tape } from "./hold-files.js";
+import { AGENT_ID, installAgent, MB, review, tape, tapeOfLongTexts } from "./hold-files.js";
 import { seedJudgments } from "./seed-judgments.js";
 
 const { values: options } = parseArgs({
@@ -23,7 +23,7 @@ const { values: options } = parseArgs({
   },
 });
 const KEY = "key-of-the-owner-of-the-bench";
-const EXPORT_JUDGMENTS = 130_000;
+const EXPORT_JUDGMENTS = 235_000;
 const rounds = Number(options.rounds);
 const folder = mkdtempSync(join(tmpdir(), "assay-hold-"));
 const data = join(folder, "data");
@@ -131,6 +131,11 @@ try {
   console.log(`${"longest hold of the event loop".padEnd(42)} processor  smallest   largest`);
   await measure("import of a tape", async (round) => {
     const text = tape(8 * MB, round);
+    await importTape(text);
+    return text;
+  });
+  await measure("import of a tape of long texts", async (round) => {
+    const text = tapeOfLongTexts(8 * MB, round);
     await importTape(text);
     return text;
   });

@@ -235,6 +235,8 @@ export interface RunReads {
   runIdBeyond(visible: Visibility, query: Omit<RunQuery, "agentId" | "tag">): Promise<string | undefined>;
   /** Ids of all runs in id order, for the rebuild check; pages by `after`. */
   allRunIds(after: string, limit: number): Promise<string[]>;
+  /** The tenant of a run, for routes whose credential names a run and no tenant. Reads nothing of its state. */
+  tenantOf(runId: string): Promise<string | undefined>;
   /** The derived columns of a run row, for the rebuild check. */
   runRow(runId: string): Promise<RunRow | undefined>;
   countRuns(): Promise<Partial<Record<RunStatus, number>>>;

@@ -90,7 +90,7 @@ function addLongTexts(line: string, texts: Set<string>): void {
   }
 }
 
-const PIECE_BYTES = 128 * 1024;
+const PIECE_BYTES = 32 * 1024;
 
 /** With other work in between: a long tape must not hold up everybody else. */
 async function* piecesOf(text: string): AsyncGenerator<Uint8Array> {
