@@ -15,7 +15,7 @@ export function withLargeCommitsInTurn(store: Store, room: RunRoom): Store {
     ...store,
     readRun(visible, runId) {
       const beforeLargeRead = async (bytes: number) => {
-        room.checkLoad(runId, bytes);
+        room.checkLoad(`run ${runId}`, bytes);
         await visible.beforeLargeRead?.(bytes);
       };
       return store.readRun({ ...visible, beforeLargeRead }, runId);

@@ -110,8 +110,8 @@ async function pageOf(host: Host, visible: Visibility, rest: ListQuery, cursor?:
     const sizes = await host.store.stateBytes(visible, { ...rest, limit: limit + 1, ...place });
     const taken = fitting(sizes.slice(0, limit), PAGE_CHARACTERS - characters);
     const bytes = sum(sizes.slice(0, taken));
-    // The page holds more than one run only where all of them are far from too large to load.
-    if (bytes > LARGE_PAGE) roomOf(host).checkLoad("on this page", bytes);
+    // A page of more bytes than `PAGE_CHARACTERS` is one run.
+    if (bytes > LARGE_PAGE) roomOf(host).checkLoad("a run of this page", bytes);
     if (bytes > LARGE_PAGE) await visible.beforeLargeRead?.(bytes);
     const all = taken === sizes.length;
     const found = await host.store.listRuns(visible, { ...rest, limit: all ? limit + 1 : taken, ...place });

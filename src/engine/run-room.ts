@@ -132,9 +132,9 @@ export class RunRoom {
   }
 
   /** Throws `unavailable` for a state that this process has too little memory for; a host with more can load it. */
-  checkLoad(runId: string, bytes: number): void {
+  checkLoad(what: string, bytes: number): void {
     if (bytes <= this.maxLoadBytes) return;
-    const reason = `run ${runId} takes ${bytes} bytes, more than this host can load; give it more memory or delete the run`;
+    const reason = `${what} takes ${bytes} bytes, more than this host can load; give it more memory (NODE_OPTIONS=--max-old-space-size=MB)`;
     throw new AppError("unavailable", { reason });
   }
 }
