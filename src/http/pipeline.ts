@@ -119,6 +119,7 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
       const answered = await (files === undefined ? act() : files.during(request.raw, act));
       if (answered === "hijacked") {
         const { raw } = reply;
+        room.releaseAfter(raw);
         const stop = watchKey(request, caller, () => raw.destroy());
         raw.once("close", () => finish(raw.statusCode)).once("close", stop);
         if (raw.destroyed) stop();
