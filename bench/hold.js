@@ -1,31 +1,61 @@
 // @ts-check
-// node bench/hold.js: how long a host holds its event loop for one large request of each kind, SQLite, quiet otherwise.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+// node bench/hold.js [--checkout FOLDER] [--rounds N] [--only TEXT] [--profile FOLDER]
+// Longest hold of a host's event loop by one large request of each kind, on SQLite, quiet otherwise. Each request is made N times. Printed is the
+// longest hold of all in time of the processor, then the smallest and the largest of the N longest holds on the clock, which other work on the
+// machine makes longer.
+// --checkout measures the build of another working tree, to compare two commits.
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
 import { startAssay } from "../test/assay-process.js";
-import { writeTape } from "./tape-files.js";
+import { AGENT_ID, installAgent, MB, review, tape, tapeOfLongTexts } from "./hold-files.js";
+import { seedJudgments } from "./seed-judgments.js";
 
+const { values: options } = parseArgs({
+  options: {
+    checkout: { type: "string", default: fileURLToPath(new URL("..", import.meta.url)) },
+    rounds: { type: "string", default: "3" },
+    only: { type: "string", default: "" },
+    profile: { type: "string" },
+  },
+});
 const KEY = "key-of-the-owner-of-the-bench";
-const MB = 2 ** 20;
+const EXPORT_JUDGMENTS = 235_000;
+const rounds = Number(options.rounds);
 const folder = mkdtempSync(join(tmpdir(), "assay-hold-"));
+const data = join(folder, "data");
 const holds = join(folder, "holds");
+mkdirSync(data);
 writeFileSync(holds, "");
-writeFileSync(join(folder, "keys.json"), JSON.stringify([{ key: KEY, tenant: "t", principal: "p", roles: ["owner"] }]));
+writeFileSync(
+  join(folder, "keys.json"),
+  JSON.stringify([{ key: KEY, tenant: "t1", principal: "p", roles: ["owner"] }]),
+);
 process.env["HOLD_FILE"] = holds;
-const monitor = fileURLToPath(new URL("./hold-monitor.js", import.meta.url));
+const { packs, agents } = installAgent(folder);
+const isAsked = (/** @type {string} */ name) => name.includes(options.only);
+if (isAsked("export of judgments")) await seedJudgments({ data }, { runs: 1000, judgments: EXPORT_JUDGMENTS });
+const profiling =
+  options.profile === undefined
+    ? []
+    : ["--cpu-prof", "--cpu-prof-interval", "500", "--cpu-prof-dir", resolve(options.profile)];
 const server = await startAssay({
-  args: ["--port", "0", "--keys", join(folder, "keys.json"), "--data", join(folder, "data")],
+  program: join(resolve(options.checkout), "bin", "assay.js"),
+  args: [
+    ...["serve", "--json", "--port", "0", "--keys", join(folder, "keys.json"), "--data", data],
+    ...["--packs", packs, "--agents", agents, "--allow-unsigned"],
+  ],
   logFile: join(folder, "log"),
-  nodeArgs: ["--import", monitor],
+  nodeArgs: [...profiling, "--import", fileURLToPath(new URL("./hold-monitor.js", import.meta.url))],
 });
 
 /**
  * @param {string} method
  * @param {string} path
- * @param {string | Buffer} [body]
+ * @param {string} [body]
  */
 async function ask(method, path, body) {
   const headers = { authorization: `Bearer ${KEY}`, "content-type": "application/json" };
@@ -39,49 +69,93 @@ async function longestHold() {
   const before = readFileSync(holds, "utf8").length;
   process.kill(server.pid, "SIGUSR2");
   while (readFileSync(holds, "utf8").length === before) await sleep(10);
-  return Number(readFileSync(holds, "utf8").slice(before));
+  const [thread = 0, clock = 0] = readFileSync(holds, "utf8").slice(before).split(" ").map(Number);
+  return { thread, clock };
 }
 
 /**
- * @template T
  * @param {string} name
- * @param {() => Promise<T>} work
+ * @param {(round: number) => Promise<string>} work resolves with a text of the size that the row names
  */
 async function measure(name, work) {
-  await sleep(300);
-  await longestHold();
-  const startedMs = performance.now();
-  const result = await work();
-  const took = performance.now() - startedMs;
-  console.log(`${name.padEnd(40)} longest hold ${String(await longestHold()).padStart(5)} ms of ${took.toFixed(0)} ms`);
-  return result;
+  if (!isAsked(name)) return;
+  const longest = [];
+  let bytes = 0;
+  for (let round = 0; round < rounds; round++) {
+    await sleep(300);
+    await longestHold();
+    bytes = (await work(round)).length;
+    longest.push(await longestHold());
+  }
+  const clock = longest.map((one) => one.clock);
+  const figures = [Math.max(...longest.map((one) => one.thread)), Math.min(...clock), Math.max(...clock)];
+  const columns = figures.map((ms) => `${ms} ms`.padStart(10)).join("");
+  console.log(`${name.padEnd(32)} ${(bytes / MB).toFixed(1).padStart(6)} MB${columns}`);
+}
+
+/** @param {string} text */
+const importTape = async (text) =>
+  JSON.parse(await ask("POST", "/v1/host/assay/tapes", JSON.stringify({ tape: text })));
+
+/** @param {string} workflowId */
+async function runToEnd(workflowId) {
+  const { runId } = JSON.parse(await ask("POST", "/v1/runs", JSON.stringify({ workflowId })));
+  for (;;) {
+    const text = await ask("GET", `/v1/runs/${runId}`);
+    const { status, error } = JSON.parse(text);
+    if (status === "completed") return text;
+    if (status === "failed") throw new Error(JSON.stringify(error).slice(0, 300));
+    await sleep(100);
+  }
+}
+
+/** @param {string} kind */
+async function registerAgentWorkflow(kind) {
+  const inputs = { task: { type: "static", value: kind } };
+  const node = {
+    id: "ask",
+    name: "ask",
+    position: { x: 0, y: 0 },
+    typeId: "assay.agent",
+    agent: { agentId: AGENT_ID },
+  };
+  const definition = {
+    ...{ id: `ask-${kind}`, name: kind, version: "1", edges: [], variables: [], metadata: {}, settings: {} },
+    nodes: [{ ...node, config: {}, inputs }],
+    triggers: [{ id: "manual", type: "manual", enabled: true }],
+  };
+  await ask("POST", "/v1/workflows", JSON.stringify(definition));
 }
 
 try {
-  await writeTape(join(folder, "tape"), 45_000);
-  const tape = readFileSync(join(folder, "tape"), "utf8");
-  const mb = (/** @type {number} */ bytes) => `${(bytes / MB).toFixed(1)} MB`;
-  const imported = await measure(`import of a tape, ${mb(tape.length)}`, () =>
-    ask("POST", "/v1/host/assay/tapes", JSON.stringify({ tape })),
-  );
-  const { runId } = JSON.parse(imported);
-  await measure("the tape of that run", () => ask("GET", `/v1/host/assay/tapes/${runId}`));
+  console.log(`${"longest hold of the event loop".padEnd(42)} processor  smallest   largest`);
+  await measure("import of a tape", async (round) => {
+    const text = tape(8 * MB, round);
+    await importTape(text);
+    return text;
+  });
+  await measure("import of a tape of long texts", async (round) => {
+    const text = tapeOfLongTexts(8 * MB, round);
+    await importTape(text);
+    return text;
+  });
+  const { runId } = await importTape(tape(8 * MB, 0));
+  await measure("the tape of that run", () => ask("GET", `/v1/host/assay/tapes/${runId}/tape`));
   await measure("its events, one poll", () => ask("GET", `/v1/runs/${runId}/events/poll?timeout=1`));
   await measure("its debug bundle", () => ask("GET", `/v1/runs/${runId}/debug-bundle`));
-  const lines = Array.from(
-    { length: 150_000 },
-    (_, i) => `line ${i} of a text that somebody wants to have reviewed, and more of it`,
-  );
-  const words = lines.join("\n").slice(0, 10 * MB);
-  const review = JSON.stringify({
-    afp: "1.2",
-    type: "request",
-    target: { kind: "text", content: words },
-    question: "Is it right?",
-  });
-  await measure(`a review, ${mb(review.length)}`, () => ask("POST", "/v1/host/assay/afp/run", review)).catch((error) =>
-    console.log(String(error).slice(0, 300)),
-  );
+  for (const kind of ["text", "lines", "json"]) {
+    await measure(`a review of ${kind}`, async (round) => {
+      const text = review(kind, 15.5 * MB, round);
+      await ask("POST", "/v1/host/assay/afp/run", text);
+      return text;
+    });
+  }
+  for (const kind of ["text", "json"]) {
+    if (!isAsked(`an agent's answer of ${kind}`)) continue;
+    await registerAgentWorkflow(kind);
+    await measure(`an agent's answer of ${kind}`, () => runToEnd(`ask-${kind}`));
+  }
+  await measure("export of judgments", () => ask("GET", "/v1/host/assay/annotations:export"));
 } finally {
   await server.stop();
   rmSync(folder, { recursive: true, force: true });

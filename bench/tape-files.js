@@ -25,7 +25,7 @@ const ROWS_PER_PIECE = 1000;
 export async function writeTape(path, events) {
   const header =
     '{"type":"header","version":1,"harn_version":"0.8.6","started_at_unix_ms":1767225600000,"script_path":"nightly.harn","argv":[]}\n';
-  await write(path, header, events, record);
+  await write(path, header, events, tapeRecord);
 }
 
 /**
@@ -41,7 +41,7 @@ export async function writeSidecar(path, rows, events) {
 }
 
 /** @param {number} i */
-function record(i) {
+export function tapeRecord(i) {
   const kind =
     i % 4 === 0
       ? {

@@ -23,6 +23,8 @@ const bundle = await rolldown({
     "writer-thread": join(out, "store", "sqlite", "writer-thread.js"),
     // Likewise, see engine/schema-checks.ts.
     "schema-thread": join(out, "engine", "schema-thread.js"),
+    // Likewise, see engine/long-scrubs.ts.
+    "scrub-thread": join(out, "engine", "scrub-thread.js"),
     // Likewise, see cli/wiring/review-on.ts.
     "turn-thread": join(out, "cli", "wiring", "turn-thread.js"),
   },

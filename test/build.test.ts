@@ -31,6 +31,7 @@ beforeEach(() => {
   write("src/store/sqlite/writer-thread.ts", "export {};\n");
   write("src/cli/wiring/turn-thread.ts", "export {};\n");
   write("src/engine/schema-thread.ts", "export {};\n");
+  write("src/engine/scrub-thread.ts", "export {};\n");
   write("src/cli/main.test.ts", "not even TypeScript");
 });
 

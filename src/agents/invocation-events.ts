@@ -1,3 +1,4 @@
+import { scrubInTurns } from "../engine/scrub-in-turns.ts";
 import type { EventDraft } from "../protocol/events.ts";
 import type { Invocation } from "./invocation.ts";
 import type { Judged } from "./judge-answer.ts";
@@ -48,7 +49,7 @@ export function promptEvent({ agent, nodeId }: Invocation): EventDraft {
 }
 
 /** What it came to, at the end of the bracket. */
-export function endEvents(invocation: Invocation, judged: Judged): EventDraft[] {
+export async function endEvents(invocation: Invocation, judged: Judged): Promise<EventDraft[]> {
   const { agent, nodeId, invocationId } = invocation;
   const { outcome, schemaValid, confidence } = judged;
   const completed: EventDraft = {
@@ -62,13 +63,13 @@ export function endEvents(invocation: Invocation, judged: Judged): EventDraft[] 
       ...(confidence === undefined ? {} : { confidence }),
     },
   };
-  return [...decidedEvents(invocation, judged), ...handoffEvents(invocation, judged), completed];
+  return [...(await decidedEvents(invocation, judged)), ...handoffEvents(invocation, judged), completed];
 }
 
-function decidedEvents({ agent, nodeId, content, scrubber }: Invocation, judged: Judged): EventDraft[] {
+async function decidedEvents({ agent, nodeId, content, scrubber }: Invocation, judged: Judged): Promise<EventDraft[]> {
   const { outcome, output, confidence } = judged;
   if (outcome === "failed" || outcome === "refused") return [];
-  const decision = content ? scrubber.scrubValue(output ?? null) : outcome;
+  const decision = content ? await scrubInTurns(scrubber, output ?? null) : outcome;
   const sure = confidence === undefined ? {} : { confidence };
   return [{ type: "agent.decided", nodeId, payload: { agentId: agent.agentId, decision, ...sure } }];
 }

@@ -157,6 +157,23 @@ describe("an invocation", () => {
     expect(right.result).toMatchObject({ outcome: "completed", schemaValid: true });
   });
 
+  test("with a long answer lets other work have its turn while the answer is cleaned", async () => {
+    const said = Array.from({ length: 20_000 }, (_, i) => `word ${i} and some more words, key ${SECRET}`);
+    let turns = 0;
+    let over = false;
+    const count = () => {
+      turns++;
+      if (!over) setImmediate(count);
+    };
+    const { events } = await invoked(() => {
+      setImmediate(count);
+      return answer(said);
+    });
+    over = true;
+    expect(turns).toBeGreaterThan(5);
+    expect(JSON.stringify(payloadOf(events, "agent.decided"))).not.toContain(SECRET);
+  });
+
   test("shows no secret, whoever said it", async () => {
     const { events } = await invoked(async ({ tools, signal }, watch) => {
       watch.reasoning(`the key is ${SECRET}`);

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { checked } from "../engine/schema-checks.ts";
 import type { EventDraft } from "../protocol/events.ts";
 import type { AgentAnswer, AgentTask, Usage, Watcher } from "./binding.ts";
@@ -27,12 +28,14 @@ export async function invoke(invocation: Invocation, emit: Emit, emitEnd = emit)
     answer = await binding.call(taskOf(invocation, heard.tools(emit)), heard);
   }
   const ended = answer;
+  // A long answer took its time to be read; judging it does as well.
+  await nextTurn();
   signal.throwIfAborted();
   heard.end(finishOf(ended));
   const { used, denied } = heard;
   for (const one of used) emit(usageEvent(nodeId, one));
   const judged = await checked(() => judge(invocation, ended));
-  for (const event of endEvents(invocation, judged)) emitEnd(event);
+  for (const event of await endEvents(invocation, judged)) emitEnd(event);
   const costUsd = totalCost(used);
   return {
     ...judged,

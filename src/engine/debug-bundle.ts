@@ -13,6 +13,7 @@ import type { Host } from "./host.ts";
 import { inLineFor } from "./in-line.ts";
 import { snapshot } from "./read-run.ts";
 import { RunSpans } from "./run-spans.ts";
+import { scrubInTurns } from "./scrub-in-turns.ts";
 import { Mutes } from "./tapes/mutes.ts";
 
 const PAGE_ROWS = 64;
@@ -99,7 +100,7 @@ async function bundledState(
     // What has no room is not worth cleaning: it may be as large as a run can be.
     const written = JSON.stringify(value);
     if (!budget.fits(written)) continue;
-    const member = `"${name}":${JSON.stringify(scrubber.scrubValue(value))}`;
+    const member = `"${name}":${JSON.stringify(await scrubInTurns(scrubber, value))}`;
     if (budget.take(member)) members.push(member);
     await breathe(written);
   }
@@ -120,7 +121,7 @@ async function bundledAnnotations(host: Host, run: Run, budget: ByteBudget) {
     for (const record of page) {
       const { signal, note, ...rest } = annotationDoc(record);
       const written = maskValues({ signal, ...(note === undefined ? {} : { note }) }, secrets);
-      const item = JSON.stringify(scrubber.scrubValue({ ...rest, ...written }));
+      const item = JSON.stringify(await scrubInTurns(scrubber, { ...rest, ...written }));
       const state = `${JSON.stringify(record.annotationId)}:${JSON.stringify(stateOfAnnotation(record, silenced))}`;
       await breathe(item);
       if (!budget.take(item, state.length + 1)) return { items, states, cut: true };
@@ -160,7 +161,7 @@ async function bundledEvents({ store, scrubber }: Host, run: Run, budget: ByteBu
     for (const { body } of page) {
       if (!budget.fits(body)) return done();
       const event = JSON.parse(body) as RunEventDoc;
-      const clean = scrubber.scrubValue(event);
+      const clean = body.length > LONG_CHARACTERS ? await scrubInTurns(scrubber, event) : scrubber.scrubValue(event);
       // As the poll serves it, to the letter, unless there was something to take out.
       const text = clean === event ? body : JSON.stringify(clean);
       if (!budget.take(text)) return done();

@@ -1,7 +1,7 @@
 import { AppError } from "../protocol/errors.ts";
 import type { InterruptView } from "../protocol/gate-api.ts";
 import { tokenAllowed } from "../protocol/gate-rules.ts";
-import type { Caller } from "../protocol/identity.ts";
+import type { Caller, Visibility } from "../protocol/identity.ts";
 import { type Interrupt, revisionOf } from "../protocol/interrupt.ts";
 import { own } from "../protocol/own.ts";
 import type { Run } from "../protocol/run.ts";
@@ -51,12 +51,18 @@ function linked(host: Host, run: Run, view: InterruptView): InterruptView {
 }
 
 /** What a token is for, while it can still be answered. Throws how that ended otherwise. */
-export async function readByToken(host: Host, claims: Claims): Promise<{ tenant: string; view: InterruptView }> {
+export async function readByToken(
+  host: Host,
+  claims: Claims,
+  room: Pick<Visibility, "beforeLargeRead"> = {},
+): Promise<{ tenant: string; view: InterruptView }> {
   const { runId, nodeId, interruptId, expiresAt } = claims;
-  const row = await host.store.runRow(runId);
-  const interrupt = row && own(row.state.interrupts, interruptId);
-  if (row === undefined || interrupt?.nodeId !== nodeId) throw new AppError("interrupt_not_found");
-  const { state: run, tenant } = row;
+  const tenant = await host.store.tenantOf(runId);
+  const run = tenant === undefined ? undefined : await host.store.readRun({ tenant, ...room }, runId);
+  const interrupt = run && own(run.interrupts, interruptId);
+  if (tenant === undefined || run === undefined || interrupt?.nodeId !== nodeId) {
+    throw new AppError("interrupt_not_found");
+  }
   requireOpen(run, interrupt, true);
   if (isOverdue(interrupt, host.nowMs())) {
     throw new AppError("interrupt_expired", { nodeId, expiredAt: new Date(interrupt.deadlineMs ?? 0).toISOString() });

@@ -2,7 +2,10 @@ import type { RunWrite, Store } from "../store/store.ts";
 import type { RunRoom } from "./run-room.ts";
 import { sizeOf } from "./run-size.ts";
 
-/** The store with large units committed one at a time, by whichever worker, request or family of runs they come from. */
+/**
+ * The store with large units committed one at a time, by whichever worker, request or family of runs they come from, and without reads of
+ * states that would end the process.
+ */
 export function withLargeCommitsInTurn(store: Store, room: RunRoom): Store {
   const isLarge = ({ run, events }: RunWrite) => {
     const { smallBytes } = room;
@@ -10,9 +13,16 @@ export function withLargeCommitsInTurn(store: Store, room: RunRoom): Store {
   };
   return {
     ...store,
+    readRun(visible, runId) {
+      const beforeLargeRead = async (bytes: number) => {
+        room.checkLoad(`run ${runId}`, bytes);
+        await visible.beforeLargeRead?.(bytes);
+      };
+      return store.readRun({ ...visible, beforeLargeRead }, runId);
+    },
     commit(unit) {
-      const commit = () => store.commit(unit);
-      return unit.runs?.some(isLarge) ? room.commitLarge(commit) : commit();
+      if (!unit.runs?.some(isLarge)) return store.commit(unit);
+      return room.commitLarge(() => store.commit({ ...unit, large: true }));
     },
   };
 }

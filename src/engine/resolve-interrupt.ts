@@ -1,6 +1,6 @@
 import type { ResolveInterruptResponse } from "../protocol/gate-api.ts";
 import { gateRules, type Judge, tallyOf } from "../protocol/gate-rules.ts";
-import type { Caller } from "../protocol/identity.ts";
+import type { Caller, Visibility } from "../protocol/identity.ts";
 import type { Interrupt } from "../protocol/interrupt.ts";
 import { notCountedIn } from "../protocol/interrupt-view.ts";
 import type { Run } from "../protocol/run.ts";
@@ -95,9 +95,11 @@ export async function resolveByToken(
     value,
     bound: given = {},
     record,
-  }: Pick<Resolving, "value" | "bound" | "record"> & { readonly tenant: string },
+    ...room
+  }: Pick<Resolving, "value" | "bound" | "record"> & Pick<Visibility, "tenant" | "beforeLargeRead">,
 ): Promise<ResolveInterruptResponse> {
   const caller: Caller = {
+    ...room,
     tenant,
     principal: "token",
     kind: "agent",

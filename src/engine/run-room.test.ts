@@ -44,6 +44,29 @@ describe("the room for runs", () => {
   });
 });
 
+describe("a run whose state is too large to load", () => {
+  test("is claimed by no worker, which completes the others", async () => {
+    const plain = engineOn(store);
+    const workflowId = await register(plain, workflow({ id: "noop", nodes: { a: "core.noop" } }));
+    const huge = await begin(plain, { workflowId, inputs: { text: "x".repeat(100_000) } });
+    const small = await begin(plain, { workflowId });
+    const claims: Claim[] = [];
+    const watched: Store = {
+      ...store,
+      claimRuns: (claim) => {
+        claims.push(claim);
+        return store.claimRuns(claim);
+      },
+    };
+    const room = new RunRoom({ ...SETTINGS, maxBytesInHand: 20_000, maxLoadBytes: 50_000 });
+    worker = workerOn({ ...engineOn(watched), room });
+    expect((await until(store, small, ended)).status).toBe("completed");
+    await expect.poll(() => claims.some(({ stateBytes }) => stateBytes?.upTo === 50_000)).toBe(true);
+    expect(worker.stats().claimed).toBe(1);
+    expect((await store.readRun({ tenant: "t1" }, huge))?.version).toBe(1);
+  });
+});
+
 describe("a run that doubles a variable", () => {
   test("fails with run_too_large, and what it had is kept in its log", async () => {
     const host = { ...engineOn(store), room: new RunRoom(SETTINGS) };

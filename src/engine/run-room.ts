@@ -8,14 +8,29 @@ export interface RunRoomSettings {
   readonly maxRunBytes: number;
   /** What large runs in hand and large reads may hold together. */
   readonly maxBytesInHand: number;
+  /** A state of more bytes is never loaded: reading it would end the process. */
+  readonly maxLoadBytes?: number;
+  /** How long a request waits for room before it is refused. */
+  readonly readWaitMs?: number;
 }
 
 /** A large turn holds the run, its events and their texts: about eight times the run. One at a time takes half of the heap at most. */
 const RUNS_PER_HEAP = 16;
 const IN_HAND_PER_HEAP = 4;
+/** A state that is read, parsed and written out once takes about four times its bytes: half of the heap at most. */
+const LOADS_PER_HEAP = 8;
+/** Loaded runs may be larger than a run may grow: a host before may have had more memory or another limit. */
+const LOADED_PER_RUN = 2;
+const READ_WAIT_MS = 5000;
+/** The part of the budget that streams of whole runs may hold, as long as they are open, beside what all others share. */
+const FOLLOWED_PART = 4;
+
+function heapLimit(): number {
+  return getHeapStatistics().heap_size_limit;
+}
 
 /** What V8 gives this process, from `--max-old-space-size` or from the memory of the machine. */
-export function defaultRoom(heapBytes = getHeapStatistics().heap_size_limit): RunRoomSettings {
+export function defaultRoom(heapBytes = heapLimit()): RunRoomSettings {
   return {
     maxRunBytes: Math.min(LARGEST_RUN, Math.floor(heapBytes / RUNS_PER_HEAP)),
     maxBytesInHand: Math.floor(heapBytes / IN_HAND_PER_HEAP),
@@ -48,9 +63,17 @@ export class RunRoom {
   /** One unit: the right to take the turn of a large run. */
   readonly #turn = new ByteRoom(1);
   readonly #commits = new ByteRoom(1);
+  readonly #followed: ByteRoom;
+  readonly #readWaitMs: number;
+  /** The largest state that is loaded at all. */
+  readonly maxLoadBytes: number;
 
-  constructor({ maxRunBytes, maxBytesInHand }: RunRoomSettings = defaultRoom()) {
+  constructor(settings: RunRoomSettings = defaultRoom()) {
+    const { maxRunBytes, maxBytesInHand, maxLoadBytes, readWaitMs = READ_WAIT_MS } = settings;
     this.maxRunBytes = maxRunBytes;
+    this.maxLoadBytes = maxLoadBytes ?? Math.max(maxRunBytes * LOADED_PER_RUN, heapLimit() / LOADS_PER_HEAP);
+    this.#readWaitMs = readWaitMs;
+    this.#followed = new ByteRoom(Math.floor(maxBytesInHand / FOLLOWED_PART));
     this.maxLogBytes = maxRunBytes * LOG_PER_RUN;
     this.smallBytes = Math.min(
       SMALL_MAX,
@@ -94,10 +117,25 @@ export class RunRoom {
   }
 
   /** Room for a request that reads so many bytes of a run. Throws `unavailable` when there is none in time. */
-  async read(bytes: number, withinMs: number): Promise<() => void> {
-    const release = await this.bytes.takeWithin(bytes * READ_PER_BYTE, withinMs);
+  async read(bytes: number): Promise<() => void> {
+    const release = await this.bytes.takeWithin(bytes * READ_PER_BYTE, this.#readWaitMs);
     if (release === undefined) throw new AppError("unavailable", { reason: "other large runs are being read" });
     return release;
+  }
+
+  /** Room for a stream that keeps a run of so many bytes while it is open. Throws `unavailable` when others keep too much. */
+  follow(bytes: number): () => void {
+    if (bytes <= this.smallBytes) return () => {};
+    const release = this.#followed.takeNow(bytes * HELD_PER_BYTE);
+    if (release === undefined) throw new AppError("unavailable", { reason: "other large runs are being followed" });
+    return release;
+  }
+
+  /** Throws `unavailable` for a state that this process has too little memory for; a host with more can load it. */
+  checkLoad(what: string, bytes: number): void {
+    if (bytes <= this.maxLoadBytes) return;
+    const reason = `${what} takes ${bytes} bytes, more than this host can load; give it more memory (NODE_OPTIONS=--max-old-space-size=MB)`;
+    throw new AppError("unavailable", { reason });
   }
 }
 

@@ -175,7 +175,11 @@ export function startWorker(host: Host, settings: WorkerSettings): Worker {
     if (largeTurn === undefined) return 0;
     largeLookMs = nowMs;
     try {
-      const claim = { ...claimAt(nowMs), limit: 1, stateBytes: { above: memory.smallBytes } };
+      const claim = {
+        ...claimAt(nowMs),
+        limit: 1,
+        stateBytes: { above: memory.smallBytes, upTo: memory.maxLoadBytes },
+      };
       const [run] = await largeClaims.claim(claim, new Set());
       if (run === undefined) {
         largeTurn();

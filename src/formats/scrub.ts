@@ -15,6 +15,8 @@ export interface Scrubber {
   scrubText(text: string): string;
   /** Every string in it, names of members too. What holds no secret is returned as it is, not copied. */
   scrubValue<T>(value: T): T;
+  /** `scrubText` in a thread of its own, for texts that would hold up other requests. Absent: there is no such thread. */
+  scrubLong?(text: string): Promise<string>;
   /**
    * Whether there is a secret in a text that is one whatever its name: for documents that are refused as a whole, and for what is
    * compared from one evaluation to the next. Code with a `password = "x"` in it is a fair task.
@@ -139,7 +141,8 @@ function shapesIn(text: string): TextRange[] {
   );
 }
 
-function cleaned(value: unknown, text: (text: string) => string): unknown {
+/** A value with each of its texts, names of members too, replaced by `text`, and the values of secret names hidden. */
+export function cleaned(value: unknown, text: (text: string) => string): unknown {
   if (typeof value === "string") return text(value);
   if (typeof value !== "object" || value === null) return value;
   const before: readonly unknown[] = Object.values(value);

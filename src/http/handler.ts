@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Recorder } from "../engine/execute.ts";
 import type { Host } from "../engine/host.ts";
 import type { AppError } from "../protocol/errors.ts";
-import type { Caller } from "../protocol/identity.ts";
+import type { Caller, Visibility } from "../protocol/identity.ts";
 import type { Run } from "../protocol/run.ts";
 
 /** What a route handler is given, after every check of the pipeline has passed. */
@@ -24,6 +24,8 @@ export interface RequestContext {
   readonly bodyBytes: Uint8Array;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
+  /** For reads of large runs without a caller, whose visibility brings it on all other routes. */
+  readonly room: Pick<Visibility, "beforeLargeRead">;
   /** What went wrong when it is too late to answer with it. */
   readonly report: (error: unknown) => void;
   /**

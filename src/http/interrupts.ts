@@ -19,7 +19,7 @@ export const readInterruptRoute: Handler = async (context) =>
   ok(await readInterrupt(context.host, callerOf(context), context.params["interruptId"] ?? ""));
 
 export const getInterruptByTokenRoute: Handler = async (context) => {
-  const { view } = await readByToken(context.host, claimsOf(context));
+  const { view } = await readByToken(context.host, claimsOf(context), context.room);
   return ok(view);
 };
 
@@ -34,13 +34,12 @@ export const resolveInterruptByTokenRoute: Handler = async (context) => {
   if (intent !== "resolve") {
     throw new AppError("forbidden", { problem: "this token is for looking, not for answering", intent });
   }
-  const row = await host.store.runRow(runId);
-  if (row === undefined) throw new AppError("interrupt_not_found");
-  const { tenant } = row;
+  const tenant = await host.store.tenantOf(runId);
+  if (tenant === undefined) throw new AppError("interrupt_not_found");
   const { resumeValue: value } = body as ResolveInterruptBody;
   const bound = context.query as VoteBinding;
   const answer = (record: Recorder<ResolveInterruptResponse>) =>
-    resolveByToken(host, claims, { tenant, value, bound, record }).then(ok);
+    resolveByToken(host, claims, { tenant, ...context.room, value, bound, record }).then(ok);
   const header = request.headers["idempotency-key"];
   if (header === undefined) return answer(() => undefined);
   const operation = `POST /v1/interrupts of ${interruptId}`;

@@ -110,16 +110,17 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
         caller = await authenticator.authenticate(request.headers.authorization);
         limitRate?.(caller.keyId);
         host.hands?.noteRequest(caller.tenant);
-        // A stream lasts: it reads page by page, and must not keep room from others.
+        // A stream lasts: it makes room for the first read only, and must not keep it from others.
         if (!writesItself) caller = { ...caller, beforeLargeRead: room.make };
       }
       if (gate !== undefined) throw gate();
       if (scope !== undefined && caller !== undefined) await authorize(request, caller, scope);
       if (alsoNeeds !== undefined && caller !== undefined) await authorize(request, caller, alsoNeeds);
-      const act = () => run(request, reply, caller);
+      const act = () => run(request, reply, caller, room);
       const answered = await (files === undefined ? act() : files.during(request.raw, act));
       if (answered === "hijacked") {
         const { raw } = reply;
+        room.releaseAfter(raw);
         const stop = watchKey(request, caller, () => raw.destroy());
         raw.once("close", () => finish(raw.statusCode)).once("close", stop);
         if (raw.destroyed) stop();
@@ -151,9 +152,17 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
     }
   }
 
-  async function run(request: FastifyRequest, reply: FastifyReply, caller: Caller | undefined): Promise<Reply> {
+  async function run(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    caller: Caller | undefined,
+    room: RequestRoom,
+  ): Promise<Reply> {
     const params = request.params as Readonly<Record<string, string>>;
-    const named = caller === undefined ? undefined : await namedRun(caller, params["runId"] ?? "");
+    const beforeLargeRead = room.make;
+    const named =
+      caller === undefined ? undefined : await namedRun({ ...caller, beforeLargeRead }, params["runId"] ?? "");
+    if (writesItself) room.release();
     // Where a token is the credential, it comes before the body like any other.
     if (params["token"] !== undefined) host.tokens.read(params["token"]);
     const query = readQuery?.(request.raw.url ?? "");
@@ -167,7 +176,9 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
     const keyed = idempotent === undefined ? undefined : keyOf(request, caller, params, body, query);
     const watch = (refused: (error: AppError) => void) => watchKey(request, caller, refused);
     const report = (error: unknown) => void refusal(error, request.id);
-    const context = new Context(host, request, reply, caller, params, named, query, body, keyed, watch, report);
+    const context = new Context(host, request, reply, caller, params, named, query, body, keyed, watch, report, {
+      beforeLargeRead,
+    });
     if (keyed === undefined) return handler(context);
     return oncePerKey(
       host,

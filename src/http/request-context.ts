@@ -25,6 +25,7 @@ export class Context implements RequestContext {
   recorded = false;
   readonly watchKey: RequestContext["watchKey"];
   readonly report: RequestContext["report"];
+  readonly room: RequestContext["room"];
   readonly #keyed: Keyed | undefined;
 
   constructor(
@@ -39,6 +40,7 @@ export class Context implements RequestContext {
     keyed: Keyed | undefined,
     watchKey: RequestContext["watchKey"],
     report: RequestContext["report"],
+    room: RequestContext["room"],
   ) {
     this.host = host;
     this.requestId = request.id;
@@ -53,6 +55,7 @@ export class Context implements RequestContext {
     this.reply = reply;
     this.watchKey = watchKey;
     this.report = report;
+    this.room = room;
     this.#keyed = keyed;
   }
 

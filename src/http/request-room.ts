@@ -1,8 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { RunRoom } from "../engine/run-room.ts";
 
-/** How long a request waits for room before it is told to come again. */
-const WAIT_MS = 5000;
 /** A client that does not take its answer keeps its room for so long: afterwards the answer waits outside of the heap. */
 const SENDING_MS = 30_000;
 
@@ -17,7 +15,7 @@ export class RequestRoom {
 
   /** Throws `unavailable` when others hold the room for too long. */
   readonly make = async (bytes: number): Promise<void> => {
-    this.#releases.push(await this.#room.read(bytes, WAIT_MS));
+    this.#releases.push(await this.#room.read(bytes));
   };
 
   releaseAfter(response: ServerResponse): void {

@@ -1,5 +1,10 @@
+import type { ServerResponse } from "node:http";
+import type { Host } from "../engine/host.ts";
+import { roomOf } from "../engine/run-room.ts";
+import { sizeOf } from "../engine/run-size.ts";
 import { AppError } from "../protocol/errors.ts";
 import { OPERATIONS } from "../protocol/operations.ts";
+import type { Run } from "../protocol/run.ts";
 import { parse } from "../protocol/schema.ts";
 import { callerOf, type Handler, runOf } from "./handler.ts";
 import type { RunFeeds } from "./run-feeds.ts";
@@ -23,6 +28,7 @@ export function streamEvents(feeds: RunFeeds): Handler {
     }
     feeds.checkRoom(caller.keyId);
     await feeds.ready(caller.tenant);
+    if (modes.key === "values") followRoom(context.host, run, reply.raw);
     reply.hijack();
     feeds.open({
       runId,
@@ -36,6 +42,14 @@ export function streamEvents(feeds: RunFeeds): Handler {
     });
     return "hijacked";
   };
+}
+
+/** A stream of values keeps the run while it is open. */
+function followRoom(host: Host, run: Run, response: ServerResponse): void {
+  const room = roomOf(host);
+  const release = room.follow(sizeOf(run, room.maxRunBytes));
+  if (response.destroyed) release();
+  else response.once("close", release);
 }
 
 /** Any integer of any size is a cursor; one past the end only means that there is no backlog. */

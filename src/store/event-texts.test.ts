@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { NOW, next, nodeStarted, startedRun } from "../testing/builders.ts";
-import { eventText, hasManyEvents, writeEvents } from "./event-texts.ts";
+import { eventText, isLongUnit, writeEvents } from "./event-texts.ts";
 
 test("many events are written out in pieces: other work has its turn before the last of them", async () => {
   const begun = startedRun({ tenant: "t" });
@@ -21,6 +21,6 @@ test("many events are written out in pieces: other work has its turn before the 
   const texts = await writeEvents(unit);
   clearImmediate(timer);
   expect(turns).toBeGreaterThan(1);
-  expect(hasManyEvents(unit)).toBe(true);
+  expect(isLongUnit(unit)).toBe(true);
   expect(events.every((event) => texts.get(event)?.body === eventText(event).body)).toBe(true);
 });

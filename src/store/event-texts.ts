@@ -22,8 +22,8 @@ export function eventText(event: RunEvent): EventText {
   };
 }
 
-export function hasManyEvents({ runs = [] }: Unit): boolean {
-  return runs.some(({ events }) => events.length > MANY_EVENTS);
+export function isLongUnit({ runs = [], large = false }: Unit): boolean {
+  return large || runs.some(({ events }) => events.length > MANY_EVENTS);
 }
 
 /** The texts of all events of a unit, written out a few at a time: a tape of many records must not hold up other requests. */
@@ -36,5 +36,7 @@ export async function writeEvents({ runs = [] }: Unit): Promise<EventTexts> {
     await nextTurn();
     untilMs = performance.now() + AT_ONCE_MS;
   }
+  // What is left to be written out is the run itself.
+  await nextTurn();
   return texts;
 }

@@ -81,6 +81,8 @@ export interface Unit {
   readonly tenant: string;
   /** At most one write per run in a unit. */
   readonly runs?: readonly RunWrite[];
+  /** Runs or events of the unit are large: they are written out with other work in between. */
+  readonly large?: boolean;
   /** Entries of the tenant's audit chain, in order. */
   readonly audit?: readonly AuditDraft[];
   /** The outcome of a request under its idempotency key; the unit is refused when the key already has one. */
@@ -235,6 +237,8 @@ export interface RunReads {
   runIdBeyond(visible: Visibility, query: Omit<RunQuery, "agentId" | "tag">): Promise<string | undefined>;
   /** Ids of all runs in id order, for the rebuild check; pages by `after`. */
   allRunIds(after: string, limit: number): Promise<string[]>;
+  /** The tenant of a run, for routes whose credential names a run and no tenant. Reads nothing of its state. */
+  tenantOf(runId: string): Promise<string | undefined>;
   /** The derived columns of a run row, for the rebuild check. */
   runRow(runId: string): Promise<RunRow | undefined>;
   countRuns(): Promise<Partial<Record<RunStatus, number>>>;

@@ -1,4 +1,5 @@
 import type { DecisionRequest, DecisionSource } from "../../engine/nodes/decision-source.ts";
+import { scrubInTurns } from "../../engine/scrub-in-turns.ts";
 import { type AgentDesk, type AgentHost, askAgent, failureOf } from "./ask-agent.ts";
 
 /** Asks the agent of a supervisor, once for each turn. */
@@ -16,7 +17,7 @@ export function agentDecisions(host: AgentHost, desk: () => AgentDesk): Decision
       const error = schemaValid === false ? undefined : failureOf(invoked, agent.agentId, host.scrubber);
       if (error !== undefined) return { error };
       return {
-        decision: host.scrubber.scrubValue(invoked.output),
+        decision: await scrubInTurns(host.scrubber, invoked.output),
         ...(confidence === undefined ? {} : { confidence }),
         ...(agent.confidenceThreshold === undefined ? {} : { threshold: agent.confidenceThreshold }),
       };

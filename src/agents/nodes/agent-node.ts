@@ -1,6 +1,7 @@
 import { compileSchema } from "../../engine/decide/json-schema.ts";
 import type { EffectContext, EffectNodeType, NodeContext, NodeOutcome } from "../../engine/node-type.ts";
 import { checked } from "../../engine/schema-checks.ts";
+import { scrubInTurns } from "../../engine/scrub-in-turns.ts";
 import type { Interrupt } from "../../protocol/interrupt.ts";
 import { visitOf } from "../../protocol/run.ts";
 import { type Static, Type } from "../../protocol/schema.ts";
@@ -42,7 +43,7 @@ export function agentNode(host: AgentHost, desk: () => AgentDesk, typeId = AGENT
       if ("error" in asked) return { type: "failed", error: asked.error };
       const error = failureOf(asked.invoked, asked.agent.agentId, host.scrubber);
       if (error !== undefined) return { type: "failed", error };
-      const answer = answerOf(asked, host.scrubber.scrubValue(asked.invoked.output ?? null));
+      const answer = answerOf(asked, await scrubInTurns(host.scrubber, asked.invoked.output ?? null));
       if (asked.invoked.outcome === "escalated") escalate(context, asked, answer);
       return completed(context, answer);
     },

@@ -139,6 +139,7 @@ export function scrubberOf(scrubber: Scrubber, { secrets = [] }: Pick<Run, "secr
   return {
     scrubText: (text) => maskValues(scrubber.scrubText(text), secrets),
     scrubValue: (value) => scrubber.scrubValue(value),
+    ...(scrubber.scrubLong === undefined ? {} : { scrubLong: scrubber.scrubLong }),
     holdsKey: (text) => scrubber.holdsKey(text),
   };
 }

@@ -1,4 +1,5 @@
 import type { EffectContext, EffectNodeType } from "../../engine/node-type.ts";
+import { scrubInTurns } from "../../engine/scrub-in-turns.ts";
 import type { Scrubber } from "../../formats/scrub.ts";
 import { MODEL_CLASSES } from "../../protocol/eval-suite.ts";
 import type { RunError } from "../../protocol/events.ts";
@@ -63,7 +64,7 @@ export function callPrompt(host: AgentHost, desk: () => PromptDesk): EffectNodeT
       const budget = tokens === undefined ? {} : { outputBudget: { tokens, times: 1 } };
       const { answer, usage } = await ask(host, desk(), context, budget);
       if (answer.type !== "completed") return { type: "failed", error: errorOf(host, answer) };
-      const text = host.scrubber.scrubValue(answer.output);
+      const text = await scrubInTurns(host.scrubber, answer.output);
       const used = usage.at(-1);
       return { type: "completed", outputs: { text, ...(used === undefined ? {} : { usage: tokensOf(used) }) } };
     },

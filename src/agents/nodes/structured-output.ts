@@ -2,6 +2,7 @@ import { compileSchema } from "../../engine/decide/json-schema.ts";
 import { registeredSchema } from "../../engine/decide/schema-limits.ts";
 import type { EffectContext, EffectNodeType, NodeOutcome } from "../../engine/node-type.ts";
 import { checked } from "../../engine/schema-checks.ts";
+import { scrubInTurns } from "../../engine/scrub-in-turns.ts";
 import { ENVELOPE_ATTEMPTS, type EnvelopeFlaw, TRUNCATION_BUDGET_MULTIPLIER } from "../../protocol/envelope-events.ts";
 import type { EventDraft } from "../../protocol/events.ts";
 import type { RunErrorCode } from "../../protocol/run-errors.ts";
@@ -112,8 +113,9 @@ async function tellOf(about: About, { answer, usage, ...by }: Said, flaw: Flaw |
   await tell(about, "envelope.truncated", cut);
 }
 
-function given({ scrubber }: AgentHost, answer: AgentAnswer): NodeOutcome {
-  return { type: "completed", outputs: { output: scrubber.scrubValue("output" in answer ? answer.output : null) } };
+async function given({ scrubber }: AgentHost, answer: AgentAnswer): Promise<NodeOutcome> {
+  const output = await scrubInTurns(scrubber, "output" in answer ? answer.output : null);
+  return { type: "completed", outputs: { output } };
 }
 
 async function declined(about: About, { answer: _, usage: __, ...by }: Said): Promise<NodeOutcome> {

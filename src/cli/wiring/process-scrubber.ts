@@ -1,3 +1,4 @@
+import { LongScrubs } from "../../engine/long-scrubs.ts";
 import { KnownValues } from "../../formats/known-values.ts";
 import { loadRuleSet } from "../../formats/rule-set.ts";
 import { type Scrubber, scrubber } from "../../formats/scrub.ts";
@@ -16,8 +17,10 @@ export interface ProcessScrubber extends Scrubber {
 export async function processScrubber(config: Config, env: Environment = ownEnvironment()): Promise<ProcessScrubber> {
   const secrets = knownSecrets(config, env);
   const known = new KnownValues(secrets);
+  const long = new LongScrubs();
   return {
     ...scrubber({ known, more: await loadRuleSet() }),
+    scrubLong: (text) => long.scrub(text, secrets),
     keep(secret) {
       secrets.push(secret);
       known.set(secrets);

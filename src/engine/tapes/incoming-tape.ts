@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { FileError } from "../../formats/file-error.ts";
-import type { Scrubber } from "../../formats/scrub.ts";
+import { cleaned, type Scrubber } from "../../formats/scrub.ts";
 import { referencedBodies } from "../../formats/tape/bodies.ts";
 import { TapeDigest } from "../../formats/tape/digest.ts";
 import { readTape } from "../../formats/tape/read-tape.ts";
@@ -9,6 +9,7 @@ import { TapeScrubber } from "../../formats/tape/scrub-tape.ts";
 import { printTapeHeader } from "../../formats/tape/tape.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { LARGEST_RUN, sizeOf } from "../run-size.ts";
+import { isLong, LONG_TEXT, scrubbedTexts } from "../scrub-in-turns.ts";
 
 /** A tape as it will be kept, and the digest of what came. */
 export interface IncomingTape {
@@ -27,12 +28,13 @@ const ENVELOPE_CHARACTERS = 256;
 
 /** Reads the text of a tape. Throws `tape_unreadable` where no reader of tapes could take it, and `tape_too_long`. */
 export async function incomingTape(
-  scrubber: Pick<Scrubber, "scrubText">,
+  scrubber: Pick<Scrubber, "scrubText" | "scrubLong">,
   text: string,
   givenName: string | undefined,
   charactersMax = LARGEST_RUN,
 ): Promise<IncomingTape> {
-  const cleaning = new TapeScrubber(scrubber.scrubText);
+  const long = await longTexts(scrubber, text);
+  const cleaning = new TapeScrubber((one) => long.get(one) ?? scrubber.scrubText(one));
   const name = givenName === undefined ? {} : { name: cleaning.text(givenName) };
   const digest = await TapeDigest.start();
   const payloads: RecordPayload[] = [];
@@ -58,7 +60,37 @@ export async function incomingTape(
   };
 }
 
-const PIECE_BYTES = 128 * 1024;
+/** The long texts of a tape without their secrets: each would hold up other requests while its record is read. */
+async function longTexts(
+  scrubber: Pick<Scrubber, "scrubText" | "scrubLong">,
+  tape: string,
+): Promise<ReadonlyMap<string, string>> {
+  const texts = new Set<string>();
+  for (let start = 0; start < tape.length; ) {
+    const feed = tape.indexOf("\n", start);
+    const end = feed < 0 ? tape.length : feed;
+    if (end - start >= LONG_TEXT) {
+      addLongTexts(tape.slice(start, end), texts);
+      await nextTurn();
+    }
+    start = end + 1;
+  }
+  return scrubbedTexts(scrubber, texts);
+}
+
+/** A line that is no JSON has none; the reader says what is wrong with it. */
+function addLongTexts(line: string, texts: Set<string>): void {
+  try {
+    cleaned(JSON.parse(line), (text) => {
+      if (isLong(text)) texts.add(text);
+      return text;
+    });
+  } catch (error) {
+    if (!(error instanceof SyntaxError || error instanceof RangeError)) throw error;
+  }
+}
+
+const PIECE_BYTES = 32 * 1024;
 
 /** With other work in between: a long tape must not hold up everybody else. */
 async function* piecesOf(text: string): AsyncGenerator<Uint8Array> {

@@ -10,7 +10,9 @@ import { isRecorded } from "../../protocol/tape-api.ts";
 import type { StoredEvent } from "../../store/store.ts";
 import { eventPages } from "../event-pages.ts";
 import type { Host } from "../host.ts";
+import { scrubInTurns } from "../scrub-in-turns.ts";
 import { runEvent } from "../stored-log.ts";
+import { Turns } from "./turns.ts";
 
 /**
  * The lines of a tape of a run, a page at a time. A run that came as a tape gives back its records; the events of any other become
@@ -32,7 +34,15 @@ export async function* tapeOfRun(
   }
   yield [printTapeHeader(headerFor(workflowId, version))];
   const recorder = new EventRecorder(await BodyHasher.start(), host.scrubber);
-  for await (const page of pages) yield page.map((stored) => printTapeRecord(recorder.record(stored)));
+  const turns = new Turns();
+  for await (const page of pages) {
+    const lines: string[] = [];
+    for (const stored of page) {
+      lines.push(printTapeRecord(await recorder.record(stored)));
+      await turns.after(stored.body.length);
+    }
+    yield lines;
+  }
 }
 
 function recordedLine({ type, body }: StoredEvent): string[] {
@@ -53,22 +63,22 @@ function headerFor(workflowId: string, version: string) {
 /** The events of a run, one after the other, as what a tape can say of them. */
 class EventRecorder {
   readonly #hasher: BodyHasher;
-  readonly #scrubber: Pick<Scrubber, "scrubValue">;
+  readonly #scrubber: Scrubber;
   readonly #scratch: Scratch = {};
   #run: Run | undefined;
   #firstMs: number | undefined;
 
-  constructor(hasher: BodyHasher, scrubber: Pick<Scrubber, "scrubValue">) {
+  constructor(hasher: BodyHasher, scrubber: Scrubber) {
     this.#hasher = hasher;
     this.#scrubber = scrubber;
   }
 
-  record(stored: StoredEvent): TapeRecord {
+  async record(stored: StoredEvent): Promise<TapeRecord> {
     const event = runEvent(stored);
     this.#run = evolve(this.#run, event, this.#scratch);
     const atMs = Date.parse(event.timestamp);
     this.#firstMs ??= atMs;
-    const text = canonicalJson(this.#scrubber.scrubValue(JSON.parse(wholePairs(stored.body))));
+    const text = canonicalJson(await scrubInTurns(this.#scrubber, JSON.parse(wholePairs(stored.body))));
     return {
       seq: BigInt(event.sequence),
       phase: "user_script",

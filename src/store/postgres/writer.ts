@@ -1,5 +1,5 @@
 import type { Client } from "pg";
-import { hasManyEvents, writeEvents } from "../event-texts.ts";
+import { isLongUnit, writeEvents } from "../event-texts.ts";
 import { GroupCommit, type Settled } from "../group-commit.ts";
 import type { Change, Committed, Unit } from "../store.ts";
 import { commitBatch, type WriterConnection } from "./commit-batch.ts";
@@ -37,7 +37,7 @@ export class Writer {
   }
 
   async commit(unit: Unit): Promise<Committed> {
-    const texts = hasManyEvents(unit) ? await writeEvents(unit) : undefined;
+    const texts = isLongUnit(unit) ? await writeEvents(unit) : undefined;
     return this.#group.add(prepareUnit(unit, texts));
   }
 

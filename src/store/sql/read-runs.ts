@@ -117,6 +117,11 @@ export async function allRunIds(db: Kysely<Tables>, after: string, limit: number
   return rows.map((row) => row.run_id);
 }
 
+export async function tenantOf(db: Kysely<Tables>, runId: string): Promise<string | undefined> {
+  const row = await db.selectFrom("runs").select("tenant").where("run_id", "=", runId).executeTakeFirst();
+  return row?.tenant;
+}
+
 export async function runRow(db: Kysely<Tables>, runId: string): Promise<RunRow | undefined> {
   const row = await db.selectFrom("runs").selectAll().where("run_id", "=", runId).executeTakeFirst();
   return row && toRunRow(row);

@@ -43,6 +43,7 @@ export function sharedStore(read: Kysely<Tables>, write: Kysely<Tables>): Shared
     stateBytes: (visible, query) => runs.stateBytes(read, visible, query),
     runIdBeyond: (visible, query) => runs.runIdBeyond(read, visible, query),
     allRunIds: (after, limit) => runs.allRunIds(read, after, limit),
+    tenantOf: (runId) => runs.tenantOf(read, runId),
     runRow: (runId) => runs.runRow(read, runId),
     countRuns: () => runs.countRuns(read),
     activeDescendants: (visible, rootRunId, after, limit) =>

@@ -1,4 +1,4 @@
-import { hasManyEvents, writeEvents } from "../event-texts.ts";
+import { isLongUnit, writeEvents } from "../event-texts.ts";
 import { migrate, requireCurrentSchema } from "../sql/migrate.ts";
 import { toRun } from "../sql/rows.ts";
 import { sharedStore } from "../sql/shared-store.ts";
@@ -96,7 +96,7 @@ function storeOver({ reader, writer: connection, lock, path }: Connections): Sto
     ...hotReads(reader),
 
     async commit(unit): Promise<Committed> {
-      const texts = hasManyEvents(unit) ? await writeEvents(unit) : undefined;
+      const texts = isLongUnit(unit) ? await writeEvents(unit) : undefined;
       const outcome = await writer.run({ kind: "unit", unit: flattenUnit(unit, texts) });
       if (outcome.kind === "committed") return { ok: true };
       if (outcome.kind === "refused") return { ok: false, refusal: outcome.refusal };

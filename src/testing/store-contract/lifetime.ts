@@ -35,6 +35,7 @@ const CALLS: Readonly<Record<Exclude<keyof Store, "onChange" | "close">, (store:
   stateBytes: (store) => store.stateBytes(visible, { limit: 1 }),
   runIdBeyond: (store) => store.runIdBeyond({ tenant: "t" }, { limit: 1 }),
   allRunIds: (store) => store.allRunIds("", 1),
+  tenantOf: (store) => store.tenantOf("run-1"),
   runRow: (store) => store.runRow("run-1"),
   countRuns: (store) => store.countRuns(),
   claimRuns: (store) => store.claimRuns(claim),

@@ -31,6 +31,22 @@ function announce(target: Target): Promise<Announced> {
   });
 }
 
+/** A request for a review of 15 MB, sent whole. Resolves with its status; 0 where the host closed the connection first. */
+async function upload(target: Target, body: string): Promise<number> {
+  const headers = { authorization: `Bearer ${KEYS.owner.key}` };
+  const answer = await fetch(`${target.url}/v1/host/assay/afp/run`, { method: "POST", headers, body }).catch(
+    () => undefined,
+  );
+  await answer?.text();
+  return answer?.status ?? 0;
+}
+
+function reviewOf(bytes: number): string {
+  const words = "a text to be reviewed, and more of it, ";
+  const artifact = { media_type: "text/plain", content: words.repeat(Math.floor(bytes / words.length)) };
+  return JSON.stringify({ protocol_version: "1.2", iteration: 1, artifact });
+}
+
 export const attacks: readonly Attack[] = [
   {
     title: "runs that double a variable fail one after the other, and other runs complete meanwhile",
@@ -52,6 +68,20 @@ export const attacks: readonly Attack[] = [
       expect(refused.length).toBeLessThan(AT_ONCE);
       for (const { status, retryAfter } of refused) expect([status, retryAfter]).toEqual([503, "1"]);
       for (const one of announced) one.end();
+    },
+  },
+  {
+    title: "forty large reviews that are uploaded at once are answered or refused, and neither host nor thread ends",
+    async attempt(target, rounds) {
+      // In the long form these are 600 MB.
+      const [count, bytes] = rounds > 1 ? [AT_ONCE, REVIEW_BYTES] : [4, 1_500_000];
+      const body = reviewOf(bytes);
+      const statuses = await Promise.all(Array.from({ length: count }, () => upload(target, body)));
+      expect(statuses.filter((status) => status !== 200 && status !== 503 && status !== 0)).toEqual([]);
+      expect(statuses).toContain(200);
+      expect(target.isAlive()).toBe(true);
+      expect((await target.ask("GET", "/readyz", { as: "nobody" })).status).toBe(200);
+      expect(await upload(target, reviewOf(1000))).toBe(200);
     },
   },
 ];
