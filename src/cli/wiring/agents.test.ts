@@ -109,7 +109,12 @@ describe("the example", () => {
     const request = { mode: "eval" as const, evalSuiteRef: agent?.evalSuiteRef ?? "", agentId };
     const command = { caller: { ...ADA, tenant: "acme" }, request, dedup: false, record: () => undefined };
     const { runId } = await createEvalRun(own, services, command);
-    const { status, outputs } = await until(store, runId, (run) => ["completed", "failed"].includes(run.status), "acme");
+    const { status, outputs } = await until(
+      store,
+      runId,
+      (run) => ["completed", "failed"].includes(run.status),
+      "acme",
+    );
     expect(status).toBe("completed");
     expect(JSON.stringify(outputs)).toContain('"passedCount":3');
     await worker.stop(0);
