@@ -20,7 +20,9 @@ const meter = new ExpressionMeter(environment);
 export type Expression = (context: Readonly<Record<string, unknown>>) => unknown;
 
 const compiled = new Map<string, Expression>();
-const CACHE_MAX = 5000;
+/** Characters of all expressions that are kept compiled, which take about a hundred times as much: some tens of megabytes. */
+const KEPT_CHARACTERS_MAX = 524_288;
+let keptCharacters = 0;
 
 /** Throws `validation_error` when the text is not an expression, or one that nobody could afford. */
 export function compileExpression(text: string): Expression {
@@ -28,8 +30,12 @@ export function compileExpression(text: string): Expression {
   if (held) return held;
   const program = parseCel(text);
   const expression: Expression = (context) => meter.during(() => plain(program({ ...context })));
-  if (compiled.size >= CACHE_MAX) compiled.clear();
+  if (keptCharacters + text.length > KEPT_CHARACTERS_MAX) {
+    compiled.clear();
+    keptCharacters = 0;
+  }
   compiled.set(text, expression);
+  keptCharacters += text.length;
   return expression;
 }
 
