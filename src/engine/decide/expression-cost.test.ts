@@ -97,3 +97,14 @@ describe("an expression that makes more on its way than it was given", () => {
     expect(compileExpression(text)({ variables: { ...variables, keys } })).toBe(true);
   });
 });
+
+test("expressions that share an allowance have one budget together", () => {
+  const allowance = { units: 2_000_000 };
+  const expression = compileExpression("variables.list.all(a, variables.list.all(b, a < 5000))");
+  const context = { variables: { list: Array.from({ length: 400 }, (_, i) => i) } };
+  const evaluate = () => expression(context, allowance);
+  expect(evaluate()).toBe(true);
+  expect(() => [evaluate(), evaluate(), evaluate()]).toThrow("too many items");
+  expect(evaluate).toThrow("too many items");
+  expect(expression(context)).toBe(true);
+});

@@ -2,7 +2,7 @@ import type { ASTNode, Environment } from "@marcbachmann/cel-js";
 import { TooCostly } from "./too-costly.ts";
 
 /** Work of one evaluation: a step of the expression is one unit, and operations on lists and texts cost by their size. About 0.2 s. */
-const UNITS_MAX = 2_000_000;
+export const UNITS_MAX = 2_000_000;
 const CHARACTERS_PER_UNIT = 16;
 /** Joining two texts copies nothing; the result is copied when it is read. */
 const JOINED_PER_UNIT = 64;
@@ -12,6 +12,11 @@ const COUNTED_PER_UNIT = 4;
 /** An error has a stack, and a time zone is looked up by name. */
 const ERROR_UNITS = 50;
 const TIME_ZONE_UNITS = 2_000;
+
+/** Units that several evaluations share. */
+export interface Allowance {
+  units: number;
+}
 
 type Handle = (...args: readonly unknown[]) => unknown;
 
@@ -56,10 +61,14 @@ export class ExpressionMeter {
     this.#meter(nodeOf(program.ast));
   }
 
-  /** Evaluates with a budget of its own. Throws `TooCostly`. */
-  during<T>(evaluate: () => T): T {
-    this.#left = UNITS_MAX;
-    return evaluate();
+  /** Evaluates with what is left of an allowance, or with one of its own. Throws `TooCostly`. */
+  during<T>(evaluate: () => T, allowance: Allowance = { units: UNITS_MAX }): T {
+    this.#left = allowance.units;
+    try {
+      return evaluate();
+    } finally {
+      allowance.units = this.#left;
+    }
   }
 
   charge(units: number): void {

@@ -1,7 +1,7 @@
 import { Environment } from "@marcbachmann/cel-js";
 import { AppError } from "../../protocol/errors.ts";
 import { requireBounded } from "./expression-cost.ts";
-import { ExpressionMeter } from "./expression-meter.ts";
+import { type Allowance, ExpressionMeter } from "./expression-meter.ts";
 import { TooCostly } from "./too-costly.ts";
 
 /**
@@ -17,7 +17,7 @@ const environment = new Environment({
 
 const meter = new ExpressionMeter(environment);
 
-export type Expression = (context: Readonly<Record<string, unknown>>) => unknown;
+export type Expression = (context: Readonly<Record<string, unknown>>, allowance?: Allowance) => unknown;
 
 const compiled = new Map<string, Expression>();
 /** Characters of all expressions that are kept compiled, which take about a hundred times as much: some tens of megabytes. */
@@ -29,7 +29,7 @@ export function compileExpression(text: string): Expression {
   const held = compiled.get(text);
   if (held) return held;
   const program = parseCel(text);
-  const expression: Expression = (context) => meter.during(() => plain(program({ ...context })));
+  const expression: Expression = (context, allowance) => meter.during(() => plain(program({ ...context })), allowance);
   if (keptCharacters + text.length > KEPT_CHARACTERS_MAX) {
     compiled.clear();
     keptCharacters = 0;
