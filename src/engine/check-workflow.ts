@@ -4,6 +4,7 @@ import { isRecorded } from "../protocol/tape-api.ts";
 import { WorkflowDefinition, type WorkflowNode } from "../protocol/workflow.ts";
 import { checkAgentRef } from "./check-agents.ts";
 import { checkOrchestration } from "./check-orchestration.ts";
+import { requireCompilable } from "./decide/definition-limits.ts";
 import { compileExpression } from "./decide/expression.ts";
 import type { Graph } from "./decide/graph.ts";
 import { compilePattern } from "./decide/pattern.ts";
@@ -30,6 +31,7 @@ export function checkWorkflow(nodeTypes: NodeTypes, raw: unknown): { definition:
   }
   const hash = definitionHash(definition);
   checkSchemas(definition);
+  requireCompilable(definition);
   const { graph } = makePlan(hash, definition);
   for (const node of definition.nodes) checkNode(nodeTypes, node, portsOf(graph, node));
   checkOrchestration(definition, graph);

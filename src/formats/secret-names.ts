@@ -94,6 +94,18 @@ const NO_VALUES: ReadonlySet<string> = new Set([
   ...["bytes", "str", "char", "varchar", "required", "optional", "missing", "invalid", "valid", "expired", "empty"],
   ...["unset", "set", "redacted", "masked", "hidden", "include", "omit", "same-origin", "basic", "bearer", "digest"],
   ...["await", "new", "yield", "typeof", "function", "async", "lambda", "not", "return", "enabled", "disabled"],
+  ...[
+    "granted",
+    "denied",
+    "approved",
+    "rejected",
+    "pending",
+    "allowed",
+    "accepted",
+    "refused",
+    "declined",
+    "confirmed",
+  ],
   ...["wrong", "incorrect", "forbidden", "revoked", "rotated", "unchanged", "changed", "inherit", "self", "this"],
 ]);
 

@@ -1,6 +1,7 @@
 /** Lines of prose, code, settings and logs in which no secret is, though words of secrets are. One line is one text. */
 const TEXT = String.raw`
 the password: ask Ana
+{"authorization": "granted", "credentials": "pending"}
 Ask Ana for the password: she knows it.
 Password: ask Ana
 The password is kept in the vault.

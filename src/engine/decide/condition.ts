@@ -2,6 +2,7 @@ import type { NodeState, Run } from "../../protocol/run.ts";
 import type { EdgeCondition, WorkflowEdge } from "../../protocol/workflow.ts";
 import { deepEqual } from "./deep-equal.ts";
 import { compileExpression } from "./expression.ts";
+import { type Allowance, UNITS_MAX } from "./expression-meter.ts";
 import { compilePattern } from "./pattern.ts";
 
 /**
@@ -12,34 +13,42 @@ import { compilePattern } from "./pattern.ts";
 export function conditionHolds(run: Run, edge: WorkflowEdge, source: NodeState): boolean {
   const { condition } = edge;
   if (condition === undefined) return true;
-  const answers = ANSWERS.get(source) ?? new Map<WorkflowEdge, Answer>();
-  ANSWERS.set(source, answers);
-  const known = answers.get(edge);
-  if (known?.variables === run.variables) return known.holds;
-  const holds = evaluated(condition, conditionContext(run, edge, source));
-  answers.set(edge, { variables: run.variables, holds });
+  const kept = ANSWERS.get(source);
+  const answers = kept?.variables === run.variables ? kept : begin(source, run.variables);
+  const known = answers.byEdge.get(edge);
+  if (known !== undefined) return known;
+  const holds = evaluated(condition, conditionContext(run, edge, source), answers.allowance);
+  answers.byEdge.set(edge, holds);
   return holds;
 }
 
-interface Answer {
+/** The conditions behind one source, for as long as the variables stay as they are. They share the work of one evaluation. */
+interface Answers {
   readonly variables: Run["variables"];
-  readonly holds: boolean;
+  readonly byEdge: Map<WorkflowEdge, boolean>;
+  readonly allowance: Allowance;
 }
 
 /** A condition is asked about at every step of a run; its answer changes only with the source and the variables. */
-const ANSWERS = new WeakMap<NodeState, Map<WorkflowEdge, Answer>>();
+const ANSWERS = new WeakMap<NodeState, Answers>();
 
-function evaluated(condition: EdgeCondition, context: Record<string, unknown>): boolean {
+function begin(source: NodeState, variables: Run["variables"]): Answers {
+  const answers: Answers = { variables, byEdge: new Map(), allowance: { units: UNITS_MAX } };
+  ANSWERS.set(source, answers);
+  return answers;
+}
+
+function evaluated(condition: EdgeCondition, context: Record<string, unknown>, allowance: Allowance): boolean {
   try {
-    return evaluate(condition, context);
+    return evaluate(condition, context, allowance);
   } catch {
     return false;
   }
 }
 
-function evaluate(condition: EdgeCondition, context: Record<string, unknown>): boolean {
+function evaluate(condition: EdgeCondition, context: Record<string, unknown>, allowance: Allowance): boolean {
   const type = condition.type ?? (condition.expression === undefined ? "truthy" : "expression");
-  if (type === "expression") return compileExpression(condition.expression ?? "false")(context) === true;
+  if (type === "expression") return compileExpression(condition.expression ?? "false")(context, allowance) === true;
   const left = lookUp(context, condition.left ?? "");
   switch (type) {
     case "equals":

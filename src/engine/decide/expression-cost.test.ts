@@ -86,3 +86,62 @@ describe("an expression about more than it can go through", () => {
     ).toBe(true);
   });
 });
+
+describe("an expression that makes more on its way than it was given", () => {
+  const shared = (times: number): string =>
+    times === 0 ? "variables.list" : `[${shared(times - 1)}].map(v${times}, [${`v${times},`.repeat(7)} v${times}])`;
+  const list = Array.from({ length: 5_000 }, (_, i) => i);
+  const long = "a".repeat(1_000_000);
+  const variables = { list, long, words: Array(3_000).fill("x".repeat(300)), search: `b${"a".repeat(500_000)}` };
+  const keys = Object.fromEntries(list.map((i) => [`k${i}`, i]));
+
+  test.each([
+    ["a list that names itself again and again", shared(12)],
+    ["two such lists, compared", `${shared(10)} == ${shared(10)}`],
+    ["such a list in another", `${shared(10)} in [${shared(10)}]`],
+    ["sums of lists for each item", `size(variables.list.map(a, ${Array(90).fill("variables.list").join("+")})) > 0`],
+    ["texts compared for each item", "variables.list.all(a, variables.long + 'a' == variables.long + 'a')"],
+    ["texts copied for each item", "size(variables.list.map(a, variables.long.lowerAscii())) > 0"],
+    ["bytes copied for each item", "size(variables.list.map(a, bytes(variables.long))) > 0"],
+    ["characters counted for each item", "variables.list.all(a, size(variables.long) > 0)"],
+    ["texts split for each item", "size(variables.list.map(a, variables.long.split(''))) > 0"],
+    ["texts joined for each item", "size(variables.list.map(a, variables.words.join(','))) > 0"],
+    ["a search that compares each character with each", "variables.long.contains(variables.search)"],
+    ["a duration of a million digits", "duration(variables.long) == duration('1s')"],
+    ["names of members for each item", "variables.list.all(a, variables.keys.exists(k, true))"],
+    ["errors of each item, for each item", "variables.list.all(a, variables.list.all(b, b.none))"],
+    [
+      "a time zone for each item",
+      "variables.list.all(a, timestamp('2024-01-01T00:00:00Z').getHours('Asia/Tokyo') >= 0)",
+    ],
+    ["what would end a loop early", "variables.list.all(a, variables.list.all(b, true)) || true"],
+  ])("has no answer: %s", (_, text) => {
+    expect(() => compileExpression(text)({ variables: { ...variables, keys } })).toThrow("too many items");
+  });
+
+  test.each([
+    ["counts a long text", "size(variables.long) == 1000000"],
+    ["searches a long text", "variables.long.contains('needle in it') == false"],
+    ["joins many texts", "size(variables.words.join(',')) == 902999"],
+    ["goes through the names of members", "variables.keys.all(k, k.startsWith('k'))"],
+    ["compares two long lists", "variables.list == variables.list.map(a, a)"],
+    [
+      "reads a duration and a zone",
+      "timestamp('2024-01-01T00:00:00Z').getHours('Asia/Tokyo') == 9 && duration('90s') > duration('1m')",
+    ],
+    ["goes on after an error", "variables.none == 1 || true"],
+  ])("has one where it %s", (_, text) => {
+    expect(compileExpression(text)({ variables: { ...variables, keys } })).toBe(true);
+  });
+});
+
+test("expressions that share an allowance have one budget together", () => {
+  const allowance = { units: 2_000_000 };
+  const expression = compileExpression("variables.list.all(a, variables.list.all(b, a < 5000))");
+  const context = { variables: { list: Array.from({ length: 400 }, (_, i) => i) } };
+  const evaluate = () => expression(context, allowance);
+  expect(evaluate()).toBe(true);
+  expect(() => [evaluate(), evaluate(), evaluate()]).toThrow("too many items");
+  expect(evaluate).toThrow("too many items");
+  expect(expression(context)).toBe(true);
+});

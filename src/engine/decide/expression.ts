@@ -1,6 +1,7 @@
 import { Environment } from "@marcbachmann/cel-js";
 import { AppError } from "../../protocol/errors.ts";
-import { requireAffordable, type Work, workOf } from "./expression-cost.ts";
+import { requireBounded } from "./expression-cost.ts";
+import { type Allowance, ExpressionMeter } from "./expression-meter.ts";
 import { TooCostly } from "./too-costly.ts";
 
 /**
@@ -14,29 +15,36 @@ const environment = new Environment({
   limits: { maxAstNodes: 1000, maxDepth: 50 },
 });
 
-export type Expression = (context: Readonly<Record<string, unknown>>) => unknown;
+const meter = new ExpressionMeter(environment);
+
+export type Expression = (context: Readonly<Record<string, unknown>>, allowance?: Allowance) => unknown;
 
 const compiled = new Map<string, Expression>();
-const CACHE_MAX = 5000;
+/** Characters of all expressions that are kept compiled, which take about a hundred times as much: some tens of megabytes. */
+const KEPT_CHARACTERS_MAX = 524_288;
+let keptCharacters = 0;
 
 /** Throws `validation_error` when the text is not an expression, or one that nobody could afford. */
 export function compileExpression(text: string): Expression {
   const held = compiled.get(text);
   if (held) return held;
-  const { program, work } = parseCel(text);
-  const expression: Expression = (context) => {
-    requireAffordable(work, context);
-    return plain(program({ ...context }));
-  };
-  if (compiled.size >= CACHE_MAX) compiled.clear();
+  const program = parseCel(text);
+  const expression: Expression = (context, allowance) => meter.during(() => plain(program({ ...context })), allowance);
+  if (keptCharacters + text.length > KEPT_CHARACTERS_MAX) {
+    compiled.clear();
+    keptCharacters = 0;
+  }
   compiled.set(text, expression);
+  keptCharacters += text.length;
   return expression;
 }
 
-function parseCel(text: string): { program: (context: Record<string, unknown>) => unknown; work: Work } {
+function parseCel(text: string): (context: Record<string, unknown>) => unknown {
   try {
     const program = environment.parse(text);
-    return { program, work: workOf(program.ast) };
+    requireBounded(program.ast);
+    meter.prepare(program);
+    return program;
   } catch (error) {
     if (error instanceof TooCostly) throw new AppError("validation_error", { problem: error.message });
     const problem = error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error);
@@ -49,6 +57,7 @@ function parseCel(text: string): { program: (context: Record<string, unknown>) =
  * else than was decided with.
  */
 function plain(value: unknown): unknown {
+  meter.charge(1);
   if (typeof value === "bigint") return Number(value);
   if (typeof value === "number" && !Number.isFinite(value)) throw new Error("the result is not a finite number");
   if (value instanceof Date) return value.toISOString();

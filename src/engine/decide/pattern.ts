@@ -4,7 +4,9 @@ import { TooCostly } from "./too-costly.ts";
 import type { WorkBudget } from "./work-budget.ts";
 
 const compiled = new Map<string, RE2JS>();
-const CACHE_MAX = 1000;
+/** States of all patterns that are kept compiled: some tens of megabytes. */
+const KEPT_STATES_MAX = 200_000;
+let keptStates = 0;
 
 /** States of the pattern times characters of the text: what a search may take at most, some tenths of a second. */
 const WORK_MAX = 2_000_000;
@@ -41,12 +43,22 @@ function programOf(source: string): RE2JS {
   if (known !== undefined) return known;
   try {
     const program = RE2JS.compile(source);
-    if (compiled.size >= CACHE_MAX) compiled.clear();
-    compiled.set(source, program);
+    keep(source, program);
     return program;
   } catch {
     throw new AppError("validation_error", {
       problem: `the pattern ${JSON.stringify(source.slice(0, 100))} is not one RE2 accepts`,
     });
   }
+}
+
+function keep(source: string, program: RE2JS): void {
+  const size = program.programSize() + source.length;
+  if (keptStates + size > KEPT_STATES_MAX) {
+    compiled.clear();
+    keptStates = 0;
+  }
+  if (size > KEPT_STATES_MAX) return;
+  compiled.set(source, program);
+  keptStates += size;
 }

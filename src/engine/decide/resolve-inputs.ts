@@ -3,6 +3,7 @@ import { own } from "../../protocol/own.ts";
 import { nodeOf, type Run } from "../../protocol/run.ts";
 import type { PortValue, WorkflowEdge, WorkflowNode } from "../../protocol/workflow.ts";
 import { compileExpression } from "./expression.ts";
+import { type Allowance, UNITS_MAX } from "./expression-meter.ts";
 import type { Plan } from "./plan.ts";
 
 export type Resolved = { readonly inputs: Readonly<Record<string, unknown>> } | { readonly error: RunError };
@@ -17,9 +18,11 @@ export function resolveInputs(plan: Plan, run: Run, node: WorkflowNode): Resolve
     const carried = carriedBy(run, edge);
     if (carried) inputs[edge.targetInput ?? "input"] = carried.value;
   }
+  // The ports of a node share the work of one evaluation.
+  const allowance = { units: UNITS_MAX };
   for (const [port, from] of Object.entries(node.inputs)) {
     try {
-      const value = portValue(run, from);
+      const value = portValue(run, from, allowance);
       if (value !== undefined) inputs[port] = value;
       else if (!isOptional(from)) return missing(node.id, port, from);
     } catch (error) {
@@ -37,7 +40,7 @@ function carriedBy(run: Run, edge: WorkflowEdge): { value: unknown } | undefined
   return { value: source.outputs?.[port] };
 }
 
-function portValue(run: Run, from: PortValue): unknown {
+function portValue(run: Run, from: PortValue, allowance: Allowance): unknown {
   switch (from.type) {
     case "static":
       return from.value;
@@ -46,11 +49,14 @@ function portValue(run: Run, from: PortValue): unknown {
     case "connection":
       return own(nodeOf(run, from.nodeId)?.outputs, from.outputKey);
     case "expression":
-      return compileExpression(from.expression)({
-        variables: run.variables,
-        // Of thousands of nodes, for each expression of each: only for those that ask.
-        nodes: from.expression.includes("nodes") ? outputsByNode(run) : {},
-      });
+      return compileExpression(from.expression)(
+        {
+          variables: run.variables,
+          // Of thousands of nodes, for each expression of each: only for those that ask.
+          nodes: from.expression.includes("nodes") ? outputsByNode(run) : {},
+        },
+        allowance,
+      );
   }
 }
 

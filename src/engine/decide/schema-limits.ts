@@ -1,4 +1,5 @@
 import { AppError } from "../../protocol/errors.ts";
+import { compileExcess } from "./definition-limits.ts";
 import { type CompiledSchema, compileSchema } from "./json-schema.ts";
 import type { SchemaObject } from "./schema-document.ts";
 
@@ -29,7 +30,7 @@ function excessOf(schema: SchemaObject): string | undefined {
   if (found.values > values) return `it has more than ${values} values`;
   if (found.patterns > patterns) return `it has more than ${patterns} patterns`;
   const { length } = JSON.stringify(schema);
-  return length > characters ? `it has ${length} characters, and may have ${characters}` : undefined;
+  return length > characters ? `it has ${length} characters, and may have ${characters}` : compileExcess(schema);
 }
 
 function measure(value: unknown, depth: number, found: { values: number; depth: number; patterns: number }): void {

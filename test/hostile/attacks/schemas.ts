@@ -95,4 +95,32 @@ export const attacks: readonly Attack[] = [
       expect((await target.ask("GET", "/v1/workflows/large")).status).toBe(404);
     },
   },
+  {
+    title: "patterns and expressions that take long to compile are refused when their workflow is registered",
+    async attempt(target) {
+      const nodes = { a: "core.noop", b: "core.noop" };
+      const register = (more: object) =>
+        target.ask("POST", "/v1/workflows", { body: { ...workflow({ id: "patterns", nodes }), ...more } });
+      const edges = (patterns: readonly string[]) =>
+        patterns.map((right, i) => {
+          const condition = { type: "regex", left: "output", right };
+          return { id: `e${i}`, sourceNodeId: "a", targetNodeId: "b", condition };
+        });
+      const many = await register({ edges: edges(Array.from({ length: 200 }, (_, i) => `((a{0,31}){0,31})${i}`)) });
+      expect([many.status, many.json.message]).toEqual([400, expect.stringContaining("20000 states together")]);
+      const one = await register({ edges: edges(["(?:(?:a{0,31}){0,31})".repeat(100)]) });
+      expect([one.status, one.json.message]).toEqual([400, expect.stringContaining("more than 5000 states")]);
+      const schema = await register({ configurableSchema: { pattern: "(?:(?:a{0,31}){0,31})".repeat(100) } });
+      expect([schema.status, schema.json.error]).toEqual([400, "schema_too_large"]);
+      const expressions = Array.from({ length: 100 }, (_, i) => {
+        const expression = `[${i},${"x,".repeat(900)}1]`.padEnd(4_000);
+        return [`p${i}`, { type: "expression" as const, expression }];
+      });
+      const node = { typeId: "core.identity", inputs: Object.fromEntries(expressions) };
+      const long = await target.ask("POST", "/v1/workflows", {
+        body: workflow({ id: "expressions", nodes: { node } }),
+      });
+      expect([long.status, long.json.message]).toEqual([400, expect.stringContaining("262144 characters together")]);
+    },
+  },
 ];
