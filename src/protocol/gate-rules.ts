@@ -170,13 +170,20 @@ function holds({ roles }: Judge, required: string): boolean {
   return roles.some((role) => roleContains(role, required));
 }
 
-/** Whether one of those behind the run would approve it. A run without a known starter is approved by nobody. */
+/**
+ * Whether one of those behind the run would approve it. A run without a known starter is approved by nobody. A principal and
+ * one that it made, without an owner's confirmation, are one: neither approves what the other started.
+ */
 export function isSelfApproval(
   rules: Pick<GateRules, "forbidSelfApproval">,
-  { principal }: Pick<Judge, "principal">,
+  { principal, makers = [] }: Pick<Judge, "principal" | "makers">,
   starters: readonly string[],
+  /** Principals that made keys of the starters. */
+  starterMakers: readonly string[] = [],
 ): boolean {
-  return rules.forbidSelfApproval && (starters.length === 0 || starters.includes(principal));
+  if (!rules.forbidSelfApproval) return false;
+  if (starters.length === 0 || [principal, ...makers].some((one) => starters.includes(one))) return true;
+  return starterMakers.includes(principal);
 }
 
 export interface Tally {
