@@ -56,21 +56,6 @@ export async function makersOf(
   return openMakers((await originsOf(store, tenant, [keyId])).get(keyId));
 }
 
-/** The makers of any key of these principals, as far as no owner has confirmed it. Keys that were revoked count: they may have been used. */
-export async function makersOfPrincipals(
-  store: Pick<Store, "readDocuments" | "listKeys">,
-  tenant: string,
-  principals: readonly string[],
-): Promise<readonly string[]> {
-  const keys = (await Promise.all(principals.map((one) => store.listKeys({ tenant }, one)))).flat();
-  const origins = await originsOf(
-    store,
-    tenant,
-    keys.map(({ keyId }) => keyId),
-  );
-  return [...new Set([...origins.values()].flatMap(openMakers))];
-}
-
 export interface NewKey {
   readonly keyId: string;
   readonly tenant: string;

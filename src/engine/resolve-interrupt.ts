@@ -1,4 +1,3 @@
-import { startersOf } from "../protocol/forked-from.ts";
 import type { ResolveInterruptResponse } from "../protocol/gate-api.ts";
 import { gateRules, type Judge, tallyOf } from "../protocol/gate-rules.ts";
 import type { Caller } from "../protocol/identity.ts";
@@ -15,7 +14,7 @@ import { evidenceFor } from "./gate-evidence.ts";
 import type { Host } from "./host.ts";
 import type { Claims } from "./interrupt-token.ts";
 import { judgeOf, TOKEN_HOLDER } from "./judge.ts";
-import { makersOf, makersOfPrincipals } from "./key-origin.ts";
+import { makersOf } from "./key-origin.ts";
 import { namedVoter, relayFor } from "./relayed-voter.ts";
 
 export interface Resolving {
@@ -35,7 +34,7 @@ export async function resolveInterrupt(
 ): Promise<ResolveInterruptResponse> {
   const seen = before.seen ?? (await visibleRun(host, caller, runId));
   const asked = askedOf(seen, of);
-  const { relay, ...voting } = await voterOf(host, caller, { run: seen, asked, value });
+  const { judge, relay } = await voterOf(host, caller, { run: seen, asked, value });
   const voter = (relay && namedVoter(value, caller)) ?? caller.principal;
   const answer = host.scrubber.scrubValue(value);
   return execute(host, {
@@ -45,7 +44,7 @@ export async function resolveInterrupt(
     evidence: async (run) => (isRejection(value) ? undefined : evidenceFor(host, run, findInterrupt(run, asked))),
     decide: (run, { sensitivity }, evidence) => {
       const secrets = secretsOf(run, sensitivity);
-      const command = { of: asked, value: answer, ...voting, bound, secrets, nowMs: host.nowMs() };
+      const command = { of: asked, value: answer, judge, bound, secrets, nowMs: host.nowMs() };
       const proven = evidence === undefined ? {} : { evidence };
       return decide(run, { ...command, ...proven, ...(relay === undefined ? {} : { relay }) });
     },
@@ -58,26 +57,27 @@ export async function resolveInterrupt(
 
 /**
  * The caller as the gate sees it, and the voter it names where it may relay. Who made the caller's key matters only where
- * several votes are counted, a vote is relayed, or self-approval is forbidden; any other gate is spared the look-up.
+ * several votes are counted, or a vote is relayed; a gate that one vote decides is spared the look-up.
  */
 async function voterOf(
   host: Host,
   caller: Caller,
   { run, asked, value }: { run: Run; asked: ResolveInterrupt["of"]; value: unknown },
-): Promise<{ judge: Judge; starterMakers: readonly string[]; relay?: Relay }> {
+): Promise<{ judge: Judge; relay?: Relay }> {
   const named = namedVoter(value, caller);
   const interrupt = findInterrupt(run, asked);
-  const rules = interrupt?.kind === "approval" ? gateRules(interrupt.data) : undefined;
-  const forbidsOwn = rules?.forbidSelfApproval === true;
-  const single = interrupt !== undefined && named === undefined && !forbidsOwn && (rules?.required ?? 1) === 1;
-  const [judge, makers, starterMakers] = await Promise.all([
+  const single = interrupt !== undefined && named === undefined && !countsVotes(interrupt);
+  const [judge, makers] = await Promise.all([
     judgeOf(host, caller, run.owner),
     single ? [] : makersOf(host.store, caller),
-    forbidsOwn ? makersOfPrincipals(host.store, run.owner.tenant, startersOf(run)) : [],
   ]);
-  const known = { judge: { ...judge, makers }, starterMakers };
-  if (named === undefined || !judge.grants("approvals:relay")) return known;
-  return { ...known, relay: await relayFor(host, { ...caller, makers }, run.owner, named) };
+  const known = { ...judge, makers };
+  if (named === undefined || !judge.grants("approvals:relay")) return { judge: known };
+  return { judge: known, relay: await relayFor(host, { ...caller, makers }, run.owner, named) };
+}
+
+function countsVotes({ kind, data }: Interrupt): boolean {
+  return kind === "approval" && gateRules(data).required > 1;
 }
 
 /** The interrupt that was meant, whatever the run does meanwhile: nobody votes on what they were not asked. */

@@ -170,20 +170,13 @@ function holds({ roles }: Judge, required: string): boolean {
   return roles.some((role) => roleContains(role, required));
 }
 
-/**
- * Whether one of those behind the run would approve it. A run without a known starter is approved by nobody. A principal and
- * one that it made, without an owner's confirmation, are one: neither approves what the other started.
- */
+/** Whether one of those behind the run would approve it. A run without a known starter is approved by nobody. */
 export function isSelfApproval(
   rules: Pick<GateRules, "forbidSelfApproval">,
-  { principal, makers = [] }: Pick<Judge, "principal" | "makers">,
+  { principal }: Pick<Judge, "principal">,
   starters: readonly string[],
-  /** Principals that made keys of the starters. */
-  starterMakers: readonly string[] = [],
 ): boolean {
-  if (!rules.forbidSelfApproval) return false;
-  if (starters.length === 0 || [principal, ...makers].some((one) => starters.includes(one))) return true;
-  return starterMakers.includes(principal);
+  return rules.forbidSelfApproval && (starters.length === 0 || starters.includes(principal));
 }
 
 export interface Tally {

@@ -32,7 +32,7 @@ export function ownApproval({ wanted, conditions }: Considered, gate: PolicyGate
 
 function approversOf({ interrupts }: Run): ReadonlySet<string> {
   const votes = Object.values(interrupts).flatMap((one) => one.votes.filter(isApproval));
-  return new Set(votes.flatMap(({ voter, principal, makers = [] }) => [voter, principal, ...makers]));
+  return new Set(votes.flatMap(({ voter, principal }) => [voter, principal]));
 }
 
 /** Makes the caller one of those who ask for what a waiting run was made for: from then on they cannot approve it. */

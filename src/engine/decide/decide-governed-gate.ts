@@ -22,7 +22,7 @@ import { originOf } from "./vote-origin.ts";
 
 /** Who wants to pass a governed gate is asked first, then what they say. */
 export function decideGovernedGate(answer: GateAnswer): Ruling {
-  const { interrupt, judge, starters, starterMakers, value } = answer;
+  const { interrupt, judge, starters, value } = answer;
   const rules = gateRules(interrupt.data);
   if (rules.governed === undefined) throw new Error(`interrupt ${interrupt.interruptId} is not of a governed gate`);
   const eligibility = claimsOverride(value) ? mayOverride(rules.governed, judge) : mayDecide(rules, judge);
@@ -32,7 +32,7 @@ export function decideGovernedGate(answer: GateAnswer): Ruling {
     return denied(interrupt, judge, "at this gate the voter is whoever holds the key");
   }
   const gate = rules.governed;
-  if (given.decision === "granted" && isSelfApproval(rules, judge, starters, starterMakers)) {
+  if (given.decision === "granted" && isSelfApproval(rules, judge, starters)) {
     return denied(interrupt, judge, OWN_RUN);
   }
   answer.checkBinding(true);

@@ -32,20 +32,17 @@ export interface GateAnswer {
   readonly checkBinding: (isVote: boolean) => void;
   /** Everyone behind the run. */
   readonly starters: readonly string[];
-  /** Principals that made keys of those, without an owner's confirmation. */
-  readonly starterMakers?: readonly string[];
   readonly at: string;
   /** How the evaluation stands that a governed gate asks for. */
   readonly evidence?: Evidence;
 }
 
 /** The refusal of a vote by one of those behind the run. */
-export const OWN_RUN =
-  "whoever started or branched the run, or one that it comes from, cannot approve it, nor can the maker of such a principal's key or a principal with a key made by one until another owner confirms it";
+export const OWN_RUN = "whoever started or branched the run, or one that it comes from, cannot approve it";
 
 /** A vote at `core.approvalGate`, and the end of the gate when it is the last one needed. */
 export function decidePlainGate(answer: GateAnswer): Ruling {
-  const { interrupt, judge, starters, starterMakers } = answer;
+  const { interrupt, judge, starters } = answer;
   const rules = gateRules(interrupt.data);
   const eligibility = mayDecide(rules, judge);
   if (!eligibility.eligible) return denied(interrupt, judge, eligibility.problem);
@@ -53,7 +50,7 @@ export function decidePlainGate(answer: GateAnswer): Ruling {
   checkSchema(interrupt, answer.value);
   const voter = voterOf(rules, given, answer);
   if (typeof voter !== "string") return voter;
-  if (approves(given) && isSelfApproval(rules, judge, starters, starterMakers)) {
+  if (approves(given) && isSelfApproval(rules, judge, starters)) {
     return denied(interrupt, judge, OWN_RUN);
   }
   answer.checkBinding(given.action !== "ask");

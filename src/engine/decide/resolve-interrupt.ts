@@ -18,8 +18,6 @@ export interface ResolveInterrupt {
   readonly of: { readonly nodeId: string } | { readonly interruptId: string };
   readonly value: unknown;
   readonly judge: Judge;
-  /** Principals that made keys of those behind the run; looked up where self-approval is forbidden. */
-  readonly starterMakers?: readonly string[];
   /** The voter that the answer names, where the key may relay votes. */
   readonly relay?: Relay;
   /** What the answer was given for, as far as it says so. */
@@ -58,13 +56,12 @@ export function resolveInterrupt(run: Run, command: ResolveInterrupt): Ruling {
   const { bound: given = {}, secrets = [] } = command;
   const checkBinding = (isVote: boolean) => requireBound(run, interrupt, { given, secrets, isVote });
   if (interrupt.kind === "approval") {
-    const { relay, evidence, starterMakers = [] } = command;
+    const { relay, evidence } = command;
     const answer = {
       interrupt,
       value,
       judge,
       starters: startersOf(run),
-      starterMakers,
       at,
       checkBinding,
       ...(relay === undefined ? {} : { relay }),

@@ -152,24 +152,4 @@ export const attacks: readonly Attack[] = [
       expect((await accept(target, runId, "reviewer")).status).toBe(200);
     },
   },
-  {
-    title: "a principal and the one it made do not approve each other's runs where self-approval is forbidden",
-    async attempt(target) {
-      await target.register(workflow({ id: "four-eyes-made", nodes: { gate: FOUR_EYES } }));
-      const body = { principal: "made-by-olga", roles: ["owner"] };
-      const { key } = (await target.ask("POST", "/v1/host/assay/keys", { body })).json;
-      const vote = { resumeValue: { action: "accept" } };
-      for (const [starter, voter] of [
-        [{}, { key }],
-        [{ key }, {}],
-      ]) {
-        const started = await target.ask("POST", "/v1/runs", { ...starter, body: { workflowId: "four-eyes-made" } });
-        const { runId } = started.json;
-        await target.reaches(runId, WAITING);
-        const answer = await target.ask("POST", `/v1/runs/${runId}/interrupts/gate`, { ...voter, body: vote });
-        expect([answer.status, answer.json.error]).toEqual([403, "forbidden"]);
-        expect((await accept(target, runId, "reviewer")).status).toBe(200);
-      }
-    },
-  },
 ];
