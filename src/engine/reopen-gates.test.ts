@@ -101,7 +101,7 @@ describe("a wait for an external event", () => {
 
 describe("a replay", () => {
   test("of a branch whose gate asked again, and of its source's rounds, does not diverge", async () => {
-    const gate = { ...GATE, config: { actions: ["accept", "refine"] } };
+    const gate = { ...GATE, config: { actions: ["accept", "refine"], requireBoundVotes: false } };
     const workflowId = await register(
       host,
       workflow({

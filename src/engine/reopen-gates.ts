@@ -115,7 +115,10 @@ class ReopenRule {
     if (kind !== "external-event" && this.#changesWereSeenBefore(node)) return false;
     const outcome = nodeInBranch(this.#host.nodeTypes, this.#plan, this.#after, node);
     if (outcome?.type !== "suspend" || outcome.request.kind !== kind) return false;
-    return shownDigest({ kind, data: outcome.request.data }) === shownDigest({ kind, data });
+    const { data: now } = outcome.request;
+    // The digest leaves names out. Here they count: inputs may choose the artifact by its id alone.
+    if (["artifactId", "gateId"].some((name) => now[name] !== data[name])) return false;
+    return shownDigest({ kind, data: now }) === shownDigest({ kind, data });
   }
 
   /** Whether what led to the node may have come from options that the branch changes, and is kept as it was. */

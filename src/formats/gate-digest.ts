@@ -4,8 +4,8 @@ import { maskFieldValues, type Secret } from "../protocol/sensitive.ts";
 import { canonicalJson } from "./canonical-json.ts";
 import { sortedJson } from "./sorted-json.ts";
 
-/** Members of an interrupt's data that the host adds about earlier visits and runs: they differ between two visits that show the same content. */
-const ADDED: ReadonlySet<string> = new Set(["branch", "previous"]);
+/** Members of an interrupt's data that name things or times: they differ between two visits that show the same content. */
+const NAMES: ReadonlySet<string> = new Set(["artifactId", "branch", "gateId", "previous"]);
 
 /**
  * SHA-256, in hex, of what an interrupt shows to a voter: its kind and its data, with the artifact as the last edit left it.
@@ -16,7 +16,7 @@ export function shownDigest(
   secrets: readonly Secret[] = [],
 ): string {
   const content = edited === undefined ? data : { ...data, artifactData: edited.data };
-  const shown = Object.fromEntries(Object.entries(content).filter(([name]) => !ADDED.has(name)));
+  const shown = Object.fromEntries(Object.entries(content).filter(([name]) => !NAMES.has(name)));
   return createHash("sha256")
     .update(textOf({ kind, data: maskFieldValues(shown, secrets) }))
     .digest("hex");
