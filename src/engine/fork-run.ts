@@ -16,6 +16,7 @@ import { gatesToReopen } from "./reopen-gates.ts";
 import { roomOf } from "./run-room.ts";
 import { checked } from "./schema-checks.ts";
 import { stamp } from "./stamp.ts";
+import { isHostOnly } from "./start-child.ts";
 import { readLog } from "./stored-log.ts";
 import { refuseRecorded } from "./tapes/read-only.ts";
 
@@ -148,12 +149,22 @@ async function begun(host: Host, from: ForkedFrom, history: readonly RunEvent[],
   const overlay = request.runOptionsOverlay ?? {};
   if (overlay.configurable?.mockProvider !== undefined) throw new AppError("mock_provider_forbidden");
   const plan = await host.plans.byHash(copied.run.workflowHash);
+  if (isHostOnly(host, plan)) throw hostsOwn(from, plan.definition.id);
   const reopens = isTerminal(copied.run.status) ? [] : await gatesToReopen(host, plan, copied.run, overlay);
   const begins = await checked(() => beginBranch(plan, copied.run, overlay, host.limits, reopens));
   const drafts = begins.map((draft) => hideSecrets(draft, plan.definition, host.scrubber));
   if (drafts.length === 0) return copied;
   const { run, events } = stamp(copied.run, drafts, { runId, nowMs: Date.parse(from.at), newId: host.newId });
   return { run, events: [...copied.events, ...events] };
+}
+
+/**
+ * The input of such a run was decided by the host when it was asked for: who asked, within which limits. A branch would execute it
+ * once more without the scope for it, with an input of the caller's choice.
+ */
+function hostsOwn({ runId: sourceRunId, fromSeq }: ForkedFrom, workflowId: string): AppError {
+  const problem = `runs of ${workflowId} are made by the host and cannot be branched; ask for another one, or replay it`;
+  return new AppError("fork_point_invalid", { problem, sourceRunId, fromSeq });
 }
 
 /** Handed to this process's worker if it has room, as a new run is. */

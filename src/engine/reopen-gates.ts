@@ -10,9 +10,11 @@ import { type Child, isSettled, type NodeState, nodeOf, type Run, visitOf } from
 import type { WorkflowNode } from "../protocol/workflow.ts";
 import { changedOptions, withOptions } from "./decide/branch-options.ts";
 import { deepEqual } from "./decide/deep-equal.ts";
+import { optionsSeenBefore } from "./decide/options-seen.ts";
 import type { Plan } from "./decide/plan.ts";
 import type { Host } from "./host.ts";
 import { nodeInBranch } from "./node-in-branch.ts";
+import { hasEffects } from "./node-type.ts";
 import { SUB_WORKFLOW } from "./nodes/sub-workflow.ts";
 import { PlanFacts } from "./plan-facts.ts";
 
@@ -24,7 +26,8 @@ type ReopenHost = Pick<Host, "plans" | "nodeTypes" | "store">;
  *
  * A decision is for what the voters were shown and for what it let through. It does not hold when the branch has other
  * inputs or options, or when a node with effects follows the gate: that effect would happen once more, on votes given
- * for the first one. `approvalHoldsForBranches: true` keeps a decision as long as the gate would show the same.
+ * for the first one. `approvalHoldsForBranches: true` keeps a decision as long as the gate would show the same, and no result
+ * that led to it came from what the branch changes.
  */
 export async function gatesToReopen(
   host: ReopenHost,
@@ -57,6 +60,7 @@ class ReopenRule {
   readonly #run: Run;
   /** The run with the options of the branch. */
   readonly #after: Run;
+  readonly #changes: readonly string[];
   readonly #changed: boolean;
   readonly #facts: PlanFacts;
 
@@ -65,7 +69,8 @@ class ReopenRule {
     this.#plan = plan;
     this.#run = run;
     this.#after = withOptions(run, overlay);
-    this.#changed = changedOptions(run, overlay).length > 0;
+    this.#changes = changedOptions(run, overlay);
+    this.#changed = this.#changes.length > 0;
     this.#facts = new PlanFacts(host, run.owner.tenant);
   }
 
@@ -107,9 +112,20 @@ class ReopenRule {
   }
 
   #showsTheSame(node: WorkflowNode, { kind, data }: Interrupt): boolean {
+    if (kind !== "external-event" && this.#changesWereSeenBefore(node)) return false;
     const outcome = nodeInBranch(this.#host.nodeTypes, this.#plan, this.#after, node);
     if (outcome?.type !== "suspend" || outcome.request.kind !== kind) return false;
-    return shownDigest({ kind, data: outcome.request.data }) === shownDigest({ kind, data });
+    const { data: now } = outcome.request;
+    // The digest leaves names out. Here they count: inputs may choose the artifact by its id alone.
+    if (["artifactId", "gateId"].some((name) => now[name] !== data[name])) return false;
+    return shownDigest({ kind, data: now }) === shownDigest({ kind, data });
+  }
+
+  /** Whether what led to the node may have come from options that the branch changes, and is kept as it was. */
+  #changesWereSeenBefore({ id }: WorkflowNode): boolean {
+    if (!this.#changed) return false;
+    const isOpaque = (node: WorkflowNode) => node.typeId === DISPATCH || hasEffects(this.#host.nodeTypes, node);
+    return optionsSeenBefore(this.#plan, this.#run, id, this.#changes, isOpaque);
   }
 
   /** A gate that the first inputs led past, or that could not ask with them, may ask with others. */
@@ -131,7 +147,8 @@ class ReopenRule {
 
   #sameInputs(node: WorkflowNode, child: Run): boolean {
     const outcome = nodeInBranch(this.#host.nodeTypes, this.#plan, this.#after, node);
-    return outcome?.type === "dispatch" && node.typeId === SUB_WORKFLOW && deepEqual(outcome.inputs, child.inputs);
+    if (outcome?.type !== "dispatch" || node.typeId !== SUB_WORKFLOW) return false;
+    return deepEqual(outcome.inputs, child.inputs) && !this.#changesWereSeenBefore(node);
   }
 
   /** Whether a gate in a run below has to ask again. A run that is no longer there may have had one. */

@@ -33,7 +33,8 @@ export async function childPlansOf(
   return new Map(found.map(([id, child]) => [id, child && isHostOnly(host, child) ? undefined : child]));
 }
 
-function isHostOnly({ nodeTypes }: Host, { definition }: Plan): boolean {
+/** Whether only the host starts such runs: evaluations, calibrations, deployments. */
+export function isHostOnly({ nodeTypes }: Pick<Host, "nodeTypes">, { definition }: Plan): boolean {
   return definition.nodes.some(({ typeId }) => nodeTypes.get(typeId)?.hostOnly === true);
 }
 

@@ -5,7 +5,7 @@ import { canonicalJson } from "./canonical-json.ts";
 import { sortedJson } from "./sorted-json.ts";
 
 /** Members of an interrupt's data that name things or times: they differ between two visits that show the same content. */
-const NAMES: ReadonlySet<string> = new Set(["artifactId", "gateId", "previous"]);
+const NAMES: ReadonlySet<string> = new Set(["artifactId", "branch", "gateId", "previous"]);
 
 /**
  * SHA-256, in hex, of what an interrupt shows to a voter: its kind and its data, with the artifact as the last edit left it.

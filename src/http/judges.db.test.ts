@@ -183,6 +183,27 @@ describe.each(BOTH_STORES)("the judge of evaluations on %s", (_, open) => {
     expectError(await bench.host.ask("GET", `${CERTIFICATES}/cert-none`), "not_found");
   });
 
+  test("is certified by no branch of a calibration, with another plan or the same", async () => {
+    const suite = politeSuite("branched", 2);
+    const evaluated = await bench.host.evaluate(suite);
+    await bench.labelled(evaluated, 0);
+    const { runId } = await bench.certified({ suite: refOf(suite), runIds: [evaluated] });
+    const certificates = async () => (await bench.host.ask("GET", `${CERTIFICATES}?suiteId=${suite.suiteId}`)).json();
+    const before = await certificates();
+    const { variables } = (await bench.host.ask("GET", `/v1/runs/${runId}`)).json();
+    const forged = { inputs: { plan: { ...variables.plan, issuedBy: "grace", days: 36_500 } } };
+    for (const [run, runOptionsOverlay] of [
+      [runId, forged],
+      [runId, {}],
+      [evaluated, {}],
+    ] as const) {
+      const json = { mode: "branch", fromSeq: 1, runOptionsOverlay };
+      const answer = await bench.host.ask("POST", `/v1/runs/${run}:fork`, { json });
+      denied(answer, "fork_point_invalid", /made by the host and cannot be branched/);
+    }
+    expect(await certificates()).toEqual(before);
+  });
+
   test("is listed page by page, newest first", async () => {
     const all = parse(CertificatePage, (await bench.host.ask("GET", CERTIFICATES)).json(), "page").certificates;
     const ids = all.map(({ certificateId }) => certificateId);

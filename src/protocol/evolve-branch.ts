@@ -6,6 +6,11 @@ import { own } from "./own.ts";
 import type { Child, Run } from "./run.ts";
 import { isTerminal } from "./run-status.ts";
 
+/** A branch of a branch differs in what either changed. */
+function changedWith({ branchChanges: before = [] }: Run, changes: readonly string[] = []): Pick<Run, "branchChanges"> {
+  return before.length + changes.length === 0 ? {} : { branchChanges: [...new Set([...before, ...changes])] };
+}
+
 /**
  * The copied history ends here. What was under way belongs to the source: its nodes start over, and ask and dispatch
  * anew; nobody's pause or cancellation of the source is one of the branch. Decisions that do not hold for the branch stay
@@ -33,5 +38,6 @@ export function branched(run: Run, event: Extract<RunEvent, { type: "assay.branc
     ...(tags === undefined ? {} : { tags }),
     ...(metadata === undefined ? {} : { metadata: { ...run.metadata, ...metadata } }),
     ...(limits === undefined ? {} : { limits }),
+    ...changedWith(run, changes),
   };
 }

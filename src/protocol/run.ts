@@ -74,6 +74,8 @@ export interface Run {
   /** What it began with, where another run dispatched it. */
   readonly inputs?: Readonly<Record<string, unknown>>;
   readonly forkedFrom?: ForkedFrom;
+  /** Of a branch: the options that were given other values at the fork point, as `inputs.NAME` or `configurable.NAME`. */
+  readonly branchChanges?: readonly string[];
   /** Whoever started it, where that is not its owner. */
   readonly startedBy?: string;
   /** Others who are behind it: starters of its source and of the runs above, and who asked for the same later. */

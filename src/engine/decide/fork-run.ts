@@ -60,9 +60,11 @@ export function beginBranch(
   const merged = { ...run.configurable, ...configurable };
   if (configurable !== undefined) checkConfigurable(plan, merged);
   if (inputs !== undefined) checkGiven(plan, inputs);
+  const changes = changedOptions(run, overlay);
   const payload = {
     nodeIds: startingOver(plan, run, reopens),
-    ...(reopens.length === 0 ? {} : { reopens: [...reopens], changes: changedOptions(run, overlay) }),
+    ...(reopens.length === 0 ? {} : { reopens: [...reopens] }),
+    ...(reopens.length + changes.length === 0 ? {} : { changes }),
     ...(inputs === undefined ? {} : { inputs }),
     ...(configurable === undefined ? {} : { configurable, limits: runLimits(plan, merged, host) }),
     ...(tags === undefined ? {} : { tags }),

@@ -43,7 +43,8 @@ export function raiseInterrupt(
     return { error: { code: "interrupt_invalid", message: `Node ${nodeId} cannot ask for ${kind}: ${problem}.` } };
   }
   const { data, resumeSchema, timeoutMs, profile, interruptId, correlationId, at } = raising;
-  const shown = kind === "approval" ? { ...data, ...sinceLastTime(run, nodeId, data) } : { ...data };
+  const shown =
+    kind === "approval" ? { ...data, ...sinceLastTime(run, nodeId, data), ...changedInBranch(run) } : { ...data };
   return [
     ...(raising.announcing ?? []),
     {
@@ -140,6 +141,14 @@ function olderTwin(
       },
     },
   ];
+}
+
+/**
+ * A gate of a branch with other options names them: results from before the fork point are kept, so the artifact may be made of
+ * the earlier values while nodes after the gate see the new ones.
+ */
+function changedInBranch({ branchChanges }: Run): Readonly<Record<string, unknown>> {
+  return branchChanges === undefined ? {} : { branch: { changedOptions: [...branchChanges] } };
 }
 
 /**

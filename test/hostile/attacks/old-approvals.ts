@@ -76,6 +76,65 @@ export const attacks: readonly Attack[] = [
     },
   },
   {
+    title:
+      "a gate that holds for branches asks again when a result that it showed came from inputs that the branch changes",
+    async attempt(target) {
+      const render = { typeId: "core.identity", inputs: { document: SHOWS_TEXT.artifact } } as const;
+      const shows = { artifact: { type: "connection", nodeId: "render", outputKey: "document" } } as const;
+      const gate = { ...GATE, config: { approvalHoldsForBranches: true }, inputs: shows };
+      await target.register(
+        workflow({
+          id: "rendered",
+          nodes: { render, gate, publish: PUBLISH },
+          edges: ["render>gate", "gate>publish"],
+          variables: [TEXT],
+        }),
+      );
+      const source = await approved(target, "rendered");
+      for (let fromSeq = source.from; fromSeq <= source.to; fromSeq++) {
+        const runId = await branch(target, source.runId, "admin", fromSeq, { inputs: { text: "harmful" } });
+        expect((await target.reaches(runId, WAITING)).outputs).toBeUndefined();
+      }
+    },
+  },
+  {
+    title: "a gate that holds for branches asks again about another artifact, also where only its id is shown",
+    async attempt(target) {
+      const gate = {
+        typeId: "core.interrupt",
+        config: { kind: "approval", approvalHoldsForBranches: true },
+        inputs: { artifactId: SHOWS_TEXT.artifact },
+      } as const;
+      const nodes = { gate, publish: PUBLISH };
+      await target.register(workflow({ id: "by-id", nodes, edges: ["gate>publish"], variables: [TEXT] }));
+      const source = await approved(target, "by-id");
+      const runId = await branch(target, source.runId, "admin", source.to, { inputs: { text: "harmful" } });
+      expect((await target.reaches(runId, WAITING)).interrupt.data.artifactId).toBe("harmful");
+    },
+  },
+  {
+    title: "a gate of a branch from before the decision names the inputs that its kept results did not see",
+    async attempt(target) {
+      const render = { typeId: "core.identity", inputs: { document: SHOWS_TEXT.artifact } } as const;
+      const shows = { artifact: { type: "connection", nodeId: "render", outputKey: "document" } } as const;
+      const nodes = { render, gate: { ...GATE, inputs: shows }, publish: PUBLISH };
+      const edges = ["render>gate", "gate>publish"];
+      await target.register(workflow({ id: "kept-results", nodes, edges, variables: [TEXT] }));
+      const source = await target.begin("kept-results", {}, "admin");
+      await target.reaches(source, WAITING);
+      const from = (await logOf(target, source)).findIndex(
+        ({ type, nodeId }) => type === "node.started" && nodeId === "gate",
+      );
+      const first = await branch(target, source, "admin", from, { inputs: { text: "harmful" } });
+      await target.reaches(first, WAITING);
+      const began = (await logOf(target, first)).findIndex(({ type }) => type === "assay.branch.began");
+      for (const runId of [first, await branch(target, first, "admin", began + 1)]) {
+        const { interrupt } = await target.reaches(runId, WAITING);
+        expect(interrupt.data).toMatchObject({ artifactData: "harmless", branch: { changedOptions: ["inputs.text"] } });
+      }
+    },
+  },
+  {
     title: "neither who started a run nor who branched it approves the branch where self-approval is forbidden",
     async attempt(target) {
       await target.register(workflow({ id: "four-eyes", nodes: { gate: FOUR_EYES }, variables: [TEXT] }));
