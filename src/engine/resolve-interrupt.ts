@@ -57,7 +57,7 @@ export async function resolveInterrupt(
 
 /**
  * The caller as the gate sees it, and the voter it names where it may relay. Who made the caller's key matters only where
- * several votes are counted, or a vote is relayed; a gate that one vote decides is spared the look-up.
+ * several votes are counted, a vote is relayed, or voters must be independent; other gates are spared the look-up.
  */
 async function voterOf(
   host: Host,
@@ -66,7 +66,7 @@ async function voterOf(
 ): Promise<{ judge: Judge; relay?: Relay }> {
   const named = namedVoter(value, caller);
   const interrupt = findInterrupt(run, asked);
-  const single = interrupt !== undefined && named === undefined && !countsVotes(interrupt);
+  const single = interrupt !== undefined && named === undefined && !asksForMakers(interrupt);
   const [judge, makers] = await Promise.all([
     judgeOf(host, caller, run.owner),
     single ? [] : makersOf(host.store, caller),
@@ -76,8 +76,10 @@ async function voterOf(
   return { judge: known, relay: await relayFor(host, { ...caller, makers }, run.owner, named) };
 }
 
-function countsVotes({ kind, data }: Interrupt): boolean {
-  return kind === "approval" && gateRules(data).required > 1;
+function asksForMakers({ kind, data }: Interrupt): boolean {
+  if (kind !== "approval") return false;
+  const { required, requireIndependentVoters } = gateRules(data);
+  return required > 1 || requireIndependentVoters;
 }
 
 /** The interrupt that was meant, whatever the run does meanwhile: nobody votes on what they were not asked. */

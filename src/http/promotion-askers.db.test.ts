@@ -47,6 +47,13 @@ describe.each(BOTH_STORES)("those who ask for a promotion on %s", (_, open) => {
   const inbox = async (runId: string, headers = {}): Promise<unknown[]> =>
     (await bench.host.ask("GET", `/v1/host/assay/inbox?runId=${runId}`, { headers })).json().items;
 
+  test("cannot have it approved by principals that they made, where the policy asks for independent voters", async () => {
+    const agent = await gated("independent", { ...GATE, requireIndependentVoters: true });
+    const runId = await waiting(agent);
+    expectError(await grant(runId, carl), "forbidden");
+    expectError(await grant(runId, dora), "forbidden");
+  });
+
   test("cannot approve it, be they the first or the second to ask", async () => {
     const agent = await gated("joined");
     const runId = await waiting(agent);

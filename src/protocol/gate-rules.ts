@@ -25,6 +25,8 @@ export interface GateRules {
   readonly minHumans: number;
   /** False: a vote need not say what it was given for. */
   readonly requireBoundVotes: boolean;
+  /** Principals whose key another one made do not approve until an owner confirms them. */
+  readonly requireIndependentVoters: boolean;
   readonly governed?: GovernedRules;
 }
 
@@ -52,6 +54,7 @@ export function gateRules(data: Interrupt["data"]): GateRules {
     forbidSelfApproval: data["forbidSelfApproval"] === true,
     minHumans,
     requireBoundVotes: data["requireBoundVotes"] !== false,
+    requireIndependentVoters: data["requireIndependentVoters"] === true,
     ...(gateId === undefined ? {} : { governed: governedRules(gateId, data) }),
   };
 }
@@ -177,6 +180,14 @@ export function isSelfApproval(
   starters: readonly string[],
 ): boolean {
   return rules.forbidSelfApproval && (starters.length === 0 || starters.includes(principal));
+}
+
+/** Whether the approval would be one of a principal that another one made, at a gate that asks for independent ones. */
+export function isDependent(
+  { requireIndependentVoters }: Pick<GateRules, "requireIndependentVoters">,
+  { makers = [] }: Pick<Judge, "makers">,
+): boolean {
+  return requireIndependentVoters && makers.length > 0;
 }
 
 export interface Tally {

@@ -26,6 +26,7 @@ export const APPROVER_FIELDS = {
   forbidSelfApproval: Type.Optional(Type.Boolean()),
   minHumans: Type.Optional(Type.Integer({ minimum: 0, maximum: 1000 })),
   requireBoundVotes: Type.Optional(Type.Boolean()),
+  requireIndependentVoters: Type.Optional(Type.Boolean()),
 };
 
 const Count = Type.Integer({ minimum: 1, maximum: 1000 });

@@ -15,6 +15,7 @@ export const PolicyGate = Type.Object(
     requiredScope: Type.Optional(Name),
     quorum: Type.Optional(Count),
     minHumans: Type.Optional(Count),
+    requireIndependentVoters: Type.Optional(Type.Boolean()),
     forbidSelfApproval: Type.Optional(Type.Boolean({ description: "true unless told otherwise" })),
     override: Type.Optional(Type.Object({ requiredRole: Name }, closed)),
     overrideBypassesQuorum: Type.Optional(Type.Boolean()),

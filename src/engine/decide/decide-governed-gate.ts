@@ -6,6 +6,7 @@ import {
   type GateRules,
   type GovernedRules,
   gateRules,
+  isDependent,
   isSelfApproval,
   type Judge,
   mayDecide,
@@ -15,7 +16,7 @@ import {
 } from "../../protocol/gate-rules.ts";
 import type { Interrupt, Vote } from "../../protocol/interrupt.ts";
 import { closeInterrupt } from "./close-interrupt.ts";
-import { type GateAnswer, OWN_RUN } from "./decide-plain-gate.ts";
+import { DEPENDENT, type GateAnswer, OWN_RUN } from "./decide-plain-gate.ts";
 import { type GovernedAnswer, governedAnswer } from "./governed-answer.ts";
 import { denied, type Ruling, refusedVote } from "./ruling.ts";
 import { originOf } from "./vote-origin.ts";
@@ -35,6 +36,7 @@ export function decideGovernedGate(answer: GateAnswer): Ruling {
   if (given.decision === "granted" && isSelfApproval(rules, judge, starters)) {
     return denied(interrupt, judge, OWN_RUN);
   }
+  if (given.decision === "granted" && isDependent(rules, judge)) return denied(interrupt, judge, DEPENDENT);
   answer.checkBinding(true);
   const earlier = interrupt.votes.find(({ voter }) => voter === judge.principal);
   if (earlier !== undefined && !mayReplace(earlier, given, judge)) return votedBefore(interrupt, earlier, given);

@@ -5,6 +5,7 @@ import type { Evidence } from "../../protocol/evidence.ts";
 import {
   type GateRules,
   gateRules,
+  isDependent,
   isSelfApproval,
   type Judge,
   mayDecide,
@@ -40,6 +41,10 @@ export interface GateAnswer {
 /** The refusal of a vote by one of those behind the run. */
 export const OWN_RUN = "whoever started or branched the run, or one that it comes from, cannot approve it";
 
+/** The refusal of an approval by a principal that another one made. */
+export const DEPENDENT =
+  "the gate asks for independent voters, and the key was made over the API: have another owner confirm the principal (assay principal confirm)";
+
 /** A vote at `core.approvalGate`, and the end of the gate when it is the last one needed. */
 export function decidePlainGate(answer: GateAnswer): Ruling {
   const { interrupt, judge, starters } = answer;
@@ -53,6 +58,7 @@ export function decidePlainGate(answer: GateAnswer): Ruling {
   if (approves(given) && isSelfApproval(rules, judge, starters)) {
     return denied(interrupt, judge, OWN_RUN);
   }
+  if (approves(given) && isDependent(rules, judge)) return denied(interrupt, judge, DEPENDENT);
   answer.checkBinding(given.action !== "ask");
   if (given.action === "ask") return asked(interrupt, voter, given.text ?? "");
   const earlier = interrupt.votes.find((vote) => vote.voter === voter);

@@ -23,6 +23,7 @@ const Config = Type.Object(
     forbidSelfApproval: APPROVER_FIELDS.forbidSelfApproval,
     minHumans: APPROVER_FIELDS.minHumans,
     requireBoundVotes: APPROVER_FIELDS.requireBoundVotes,
+    requireIndependentVoters: APPROVER_FIELDS.requireIndependentVoters,
     audience: APPROVER_FIELDS.audience,
     ...DEADLINE_FIELDS,
     ...BRANCH_FIELDS,
@@ -42,6 +43,7 @@ const RULES = [
   "forbidSelfApproval",
   "minHumans",
   "requireBoundVotes",
+  "requireIndependentVoters",
   "audience",
 ] as const;
 

@@ -67,6 +67,19 @@ export const attacks: readonly Attack[] = [
     },
   },
   {
+    title: "an owner does not pass a gate for independent voters with principals that he makes",
+    async attempt(target) {
+      const rules = { requireIndependentVoters: true, forbidSelfApproval: true };
+      const runId = await waitsAt(target, "independent", rules);
+      for (const principal of ["puppet-one", "puppet-two"]) {
+        const { key } = (await makeKey(target, { principal, roles: ["owner"] })).json;
+        const answer = await vote(target, runId, ACCEPT, { key });
+        expect([answer.status, answer.json.error]).toEqual([403, "forbidden"]);
+      }
+      await stillWaits(target, runId);
+    },
+  },
+  {
     title: "a vote for an artifact that was edited meanwhile is refused, with or without what was read",
     async attempt(target) {
       const runId = await waitsAt(target, "forged-artifact", EDITING);
