@@ -29,6 +29,7 @@ test("`assay --help` loads the tables, the parser and the errors, and nothing of
     "protocol/closest-to.ts",
     "protocol/deployment-channels.ts",
     "protocol/errors.ts",
+    "protocol/host-errors.ts",
   ]);
   expect(loaded.filter((name) => name.startsWith("cli/commands/"))).toEqual([]);
 });
