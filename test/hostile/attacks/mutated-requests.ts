@@ -49,6 +49,9 @@ function target(random: Random, named: Named, furniture: Furniture): string {
   const value = generate(random, query);
   const entries = Object.entries(value as object).map(([name, member]): [string, string] => [name, String(member)]);
   if (random() < 0.5) entries.push([pick(random, names), hostileSegment(random)]);
+  // A poll with nothing to tell waits for as long as it asks for.
+  if (named[0] === "pollEvents")
+    return `${path.split("?")[0]}?${new URLSearchParams([...entries.filter(([name]) => name !== "timeout"), ["timeout", "1"]])}`;
   return `${path.split("?")[0]}?${new URLSearchParams(entries)}`;
 }
 
