@@ -128,6 +128,20 @@ describe.each(BOTH_STORES)("a quorum on %s", (_, open) => {
     expect((await vote(runId, FILE.vera.key)).json()).toMatchObject({ resolved: true });
   });
 
+  test("of independent voters takes neither a made principal that a relay names nor the holder of a token", async () => {
+    await gates.register("independent", "core.approvalGate", { requireIndependentVoters: true });
+    const puppet = await make(FILE.olga.key);
+    const runId = await gates.waiting("independent");
+    const relayed = await vote(runId, FILE.bridge.key, { ...ACCEPT, voter: puppet.principal });
+    expectError(relayed, "forbidden");
+    const { interruptId } = await gates.interrupt(runId);
+    const expiresAt = new Date(Date.now() + 60_000).toISOString();
+    const token = host.host.tokens.mint({ runId, nodeId: "gate", interruptId, expiresAt, intent: "resolve" });
+    const byToken = await host.ask("POST", `/v1/interrupts/${token}`, { json: { resumeValue: ACCEPT } });
+    expectError(byToken, "forbidden");
+    expect((await vote(runId, FILE.olga.key)).statusCode).toBe(200);
+  });
+
   test("is met by principals of the key file as before", async () => {
     const runId = await gates.waiting("two");
     await vote(runId, FILE.olga.key);

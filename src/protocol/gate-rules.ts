@@ -182,12 +182,15 @@ export function isSelfApproval(
   return rules.forbidSelfApproval && (starters.length === 0 || starters.includes(principal));
 }
 
-/** Whether the approval would be one of a principal that another one made, at a gate that asks for independent ones. */
+/**
+ * Whether an approval would come from a principal that another one made, or from the unknown holder of a token, at a gate that
+ * asks for independent voters.
+ */
 export function isDependent(
   { requireIndependentVoters }: Pick<GateRules, "requireIndependentVoters">,
-  { makers = [] }: Pick<Judge, "makers">,
+  { kind, makers = [] }: Pick<Judge, "kind" | "makers">,
 ): boolean {
-  return requireIndependentVoters && makers.length > 0;
+  return requireIndependentVoters && (kind === "token" || makers.length > 0);
 }
 
 export interface Tally {

@@ -43,7 +43,7 @@ export const OWN_RUN = "whoever started or branched the run, or one that it come
 
 /** The refusal of an approval by a principal that another one made. */
 export const DEPENDENT =
-  "the gate asks for independent voters, and the key was made over the API: have another owner confirm the principal (assay principal confirm)";
+  "the gate asks for independent voters: vote with a key of your own, and where it was made over the API have another owner confirm the principal (assay principal confirm)";
 
 /** A vote at `core.approvalGate`, and the end of the gate when it is the last one needed. */
 export function decidePlainGate(answer: GateAnswer): Ruling {
@@ -58,7 +58,8 @@ export function decidePlainGate(answer: GateAnswer): Ruling {
   if (approves(given) && isSelfApproval(rules, judge, starters)) {
     return denied(interrupt, judge, OWN_RUN);
   }
-  if (approves(given) && isDependent(rules, judge)) return denied(interrupt, judge, DEPENDENT);
+  const { makers = [] } = originOf(voter, judge, answer.relay);
+  if (approves(given) && isDependent(rules, { kind: judge.kind, makers })) return denied(interrupt, judge, DEPENDENT);
   answer.checkBinding(given.action !== "ask");
   if (given.action === "ask") return asked(interrupt, voter, given.text ?? "");
   const earlier = interrupt.votes.find((vote) => vote.voter === voter);
