@@ -1,16 +1,14 @@
 import type { RunWrite, Store } from "../store/store.ts";
 import type { RunRoom } from "./run-room.ts";
-import { sizeOf } from "./run-size.ts";
+import { isSmall } from "./run-size.ts";
 
 /**
  * The store with large units committed one at a time, by whichever worker, request or family of runs they come from, and without reads of
  * states that would end the process.
  */
 export function withLargeCommitsInTurn(store: Store, room: RunRoom): Store {
-  const isLarge = ({ run, events }: RunWrite) => {
-    const { smallBytes } = room;
-    return sizeOf(run, smallBytes) > smallBytes || sizeOf(events, smallBytes) > smallBytes;
-  };
+  const { smallBytes } = room;
+  const isLarge = ({ run, events }: RunWrite) => !isSmall(run, smallBytes) || !isSmall(events, smallBytes);
   return {
     ...store,
     readRun(visible, runId) {

@@ -34,3 +34,29 @@ function textSize(text: string, atMost: number): number {
   }
   return size;
 }
+
+/** A character takes so many bytes of JSON at most: a control character is written as an escape. */
+const BYTES_PER_CHARACTER = 6;
+
+/** Whether a value surely makes `bytes` of JSON at most. A look at the lengths of its texts is enough for nearly all runs. */
+export function isSmall(value: unknown, bytes: number): boolean {
+  return leftOf(value, bytes) >= 0 || sizeOf(value, bytes) <= bytes;
+}
+
+function leftOf(value: unknown, bytes: number): number {
+  if (typeof value === "string") return bytes - value.length * BYTES_PER_CHARACTER;
+  if (typeof value !== "object" || value === null) return bytes - 8;
+  let left = bytes - 8;
+  if (Array.isArray(value)) {
+    for (const item of value) {
+      if (left < 0) return left;
+      left = leftOf(item, left - 5);
+    }
+    return left;
+  }
+  for (const key in value) {
+    if (left < 0) return left;
+    left = leftOf((value as Readonly<Record<string, unknown>>)[key], left - key.length - 4);
+  }
+  return left;
+}

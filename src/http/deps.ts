@@ -16,6 +16,8 @@ export interface HttpDeps {
   readonly host: Host;
   readonly settings: HttpSettings;
   readonly log: Log;
+  /** For lines that are clean already, see `request-log.ts`. Absent: they go to `log`. */
+  readonly requestLog?: Log;
   /** Of the package; shown by discovery and in the API documents. */
   readonly version: string;
   readonly authenticator: Pick<Authenticator, "authenticate" | "cacheMs">;

@@ -27,7 +27,8 @@ import { fillPath } from "./route-pattern.ts";
 import { type Sending, send, type Written } from "./send.ts";
 import type { TapeRoom } from "./tape-room.ts";
 
-export interface PipelineDeps extends Pick<HttpDeps, "host" | "log" | "settings" | "authenticator" | "authorizer"> {
+export interface PipelineDeps
+  extends Pick<HttpDeps, "host" | "log" | "requestLog" | "settings" | "authenticator" | "authorizer"> {
   readonly limitRate: RateLimit | undefined;
   readonly keyWatch: Pick<KeyWatch, "watch">;
   readonly tapeRoom: TapeRoom;
@@ -60,7 +61,8 @@ const NO_BODY: Body = { value: {}, text: "" };
  * request makes sense (400). What depends on the operation alone is decided here, once.
  */
 export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDetails }: Route): RouteHook {
-  const { host, log, settings, authenticator, authorizer, limitRate, keyWatch, tapeRoom, reviewRoom } = deps;
+  const { host, log, requestLog, settings, authenticator, authorizer, limitRate, keyWatch, tapeRoom, reviewRoom } =
+    deps;
   const { access, alsoNeeds, body, bodyAsRead: bodySchema = body, idempotent, success } = operation;
   const scope: Scope | undefined = access === "public" || access === "authenticated" ? undefined : access;
   const readQuery = operation.query === undefined ? undefined : queryReader(operation.query);
@@ -94,7 +96,7 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
       if (caller === undefined) return;
       const { method, url } = request.raw;
       const route = operation.path;
-      logRequest(log, {
+      logRequest(requestLog ?? log, host.scrubber, {
         requestId,
         caller,
         scope: access,
@@ -111,7 +113,7 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
         limitRate?.(caller.keyId);
         host.hands?.noteRequest(caller.tenant);
         // A stream lasts: it makes room for the first read only, and must not keep it from others.
-        if (!writesItself) caller = { ...caller, beforeLargeRead: room.make };
+        if (!writesItself) caller = withRoom(caller, room);
       }
       if (gate !== undefined) throw gate();
       if (scope !== undefined && caller !== undefined) await authorize(request, caller, scope);
@@ -159,9 +161,10 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
     room: RequestRoom,
   ): Promise<Reply> {
     const params = request.params as Readonly<Record<string, string>>;
-    const beforeLargeRead = room.make;
     const named =
-      caller === undefined ? undefined : await namedRun({ ...caller, beforeLargeRead }, params["runId"] ?? "");
+      looksUpRun && caller !== undefined
+        ? await namedRun(writesItself ? withRoom(caller, room) : caller, params["runId"] ?? "")
+        : undefined;
     if (writesItself) room.release();
     // Where a token is the credential, it comes before the body like any other.
     if (params["token"] !== undefined) host.tokens.read(params["token"]);
@@ -176,9 +179,7 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
     const keyed = idempotent === undefined ? undefined : keyOf(request, caller, params, body, query);
     const watch = (refused: (error: AppError) => void) => watchKey(request, caller, refused);
     const report = (error: unknown) => void refusal(error, request.id);
-    const context = new Context(host, request, reply, caller, params, named, query, body, keyed, watch, report, {
-      beforeLargeRead,
-    });
+    const context = new Context(host, request, reply, caller, params, named, query, body, keyed, watch, report, room);
     if (keyed === undefined) return handler(context);
     return oncePerKey(
       host,
@@ -196,7 +197,6 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
   }
 
   async function namedRun(caller: Caller, runId: string): Promise<Run | undefined> {
-    if (!looksUpRun) return undefined;
     if (operation.looksUpRun !== "identity") return visibleRun(host, caller, runId);
     await runIdentity(host, caller, runId);
     return undefined;
@@ -252,6 +252,10 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
     log.error({ requestId, err: error }, "unexpected error");
     return errorReply(internalError(requestId), host.scrubber);
   }
+}
+
+function withRoom(caller: Caller, { beforeLargeRead }: RequestRoom): Caller {
+  return { ...caller, beforeLargeRead };
 }
 
 function maxBytesOf({ takesTape, takesReview, takesPack }: Operation, settings: HttpSettings): number {

@@ -1,3 +1,4 @@
+import type { Scrubber } from "../formats/scrub.ts";
 import type { Caller } from "../protocol/identity.ts";
 import type { Log } from "./deps.ts";
 
@@ -15,25 +16,26 @@ export interface LoggedRequest {
 
 /**
  * One line per authenticated request. Never a header, a body, a query value or a key; a route whose path carries a
- * token is logged by its pattern only.
+ * token is logged by its pattern only. What a client wrote is cleaned here, and not the line as a whole: most of a line is ours.
  */
-export function logRequest(log: Log, request: LoggedRequest): void {
+export function logRequest(log: Log, { scrubText, scrubValue }: Scrubber, request: LoggedRequest): void {
   const { requestId, caller, scope, method, route, url, status, latencyMs } = request;
-  log.info(
-    {
-      requestId,
-      keyId: caller.keyId,
-      tenant: caller.tenant,
-      principal: caller.principal,
-      scope,
-      method,
-      route,
-      path: route.includes("{token}") ? route : pathOf(url),
-      status,
-      latencyMs: Math.round(latencyMs * 100) / 100,
-    },
-    "request",
-  );
+  const { keyId, tenant, principal } = caller;
+  const path = route.includes("{token}") ? route : pathOf(url);
+  const line = {
+    requestId,
+    keyId,
+    tenant,
+    principal,
+    scope,
+    method,
+    route,
+    path,
+    status,
+    latencyMs: Math.round(latencyMs * 100) / 100,
+  };
+  const given = `${requestId}\n${keyId}\n${tenant}\n${principal}\n${path}`;
+  log.info(scrubText(given) === given ? line : scrubValue(line), "request");
 }
 
 export function pathOf(url: string): string {

@@ -1,11 +1,12 @@
 import type { ServerResponse } from "node:http";
 import type { RunRoom } from "../engine/run-room.ts";
+import type { Visibility } from "../protocol/identity.ts";
 
 /** A client that does not take its answer keeps its room for so long: afterwards the answer waits outside of the heap. */
 const SENDING_MS = 30_000;
 
 /** The room that one request takes for the large runs it reads. Small runs take none. */
-export class RequestRoom {
+export class RequestRoom implements Required<Pick<Visibility, "beforeLargeRead">> {
   readonly #room: RunRoom;
   #releases: (() => void)[] = [];
 
@@ -14,7 +15,7 @@ export class RequestRoom {
   }
 
   /** Throws `unavailable` when others hold the room for too long. */
-  readonly make = async (bytes: number): Promise<void> => {
+  readonly beforeLargeRead = async (bytes: number): Promise<void> => {
     this.#releases.push(await this.#room.read(bytes));
   };
 

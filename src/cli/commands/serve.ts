@@ -1,4 +1,3 @@
-import type { Logger } from "pino";
 import type { PackDesk } from "../../agents/packs/open-pack.ts";
 import { authenticator } from "../../engine/authenticate.ts";
 import { bootstrapOwnerKey } from "../../engine/bootstrap-key.ts";
@@ -23,6 +22,7 @@ import { fillQueues } from "../wiring/fill-queues.ts";
 import { httpSettings, streamSettings } from "../wiring/http-settings.ts";
 import { readKeyFile } from "../wiring/key-file.ts";
 import { isLoopback, listen } from "../wiring/listen.ts";
+import type { ProcessLog } from "../wiring/log.ts";
 import { checkPackFolders, installEverywhere, packDesk, packTrust } from "../wiring/pack-folders.ts";
 import type { ProcessScrubber } from "../wiring/process-scrubber.ts";
 import { purgeFromTimeToTime } from "../wiring/purge.ts";
@@ -52,10 +52,10 @@ export interface Prepared {
 
 /** The same, with something to be done before it is said to be ready. */
 export function serving(call: Call, prepare: (ready: Ready) => Promise<Prepared>): Promise<number> {
-  return runUntilStopped(call, async (log, shutdown, scrubber) => {
-    const ready = await start(call, log, shutdown, scrubber);
+  return runUntilStopped(call, async (logs, shutdown, scrubber) => {
+    const ready = await start(call, logs, shutdown, scrubber);
     announce(call, ready, await prepare(ready));
-    log.info({ url: ready.url, version: packageVersion() }, "ready");
+    logs.log.info({ url: ready.url, version: packageVersion() }, "ready");
   });
 }
 
@@ -65,8 +65,9 @@ export interface Ready {
 }
 
 /** What is opened first is closed last: the server, the worker, the audit checkpoints, the store. */
-async function start(call: Call, log: Logger, shutdown: Shutdown, scrubber: ProcessScrubber): Promise<Ready> {
+async function start(call: Call, logs: ProcessLog, shutdown: Shutdown, scrubber: ProcessScrubber): Promise<Ready> {
   const { config } = call;
+  const { log, requestLog } = logs;
   const keyFile = config.keys === undefined ? undefined : readKeyFile(config.keys);
   // A file that cannot be used is told before anything is opened.
   agentsFileOf(config);
@@ -122,6 +123,7 @@ async function start(call: Call, log: Logger, shutdown: Shutdown, scrubber: Proc
     host,
     settings,
     log,
+    requestLog,
     version,
     authenticator: authenticating,
     authorizer: authorizing,

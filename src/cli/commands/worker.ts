@@ -17,7 +17,7 @@ export async function worker(call: Call): Promise<number> {
       "a worker of its own needs --database-url: a SQLite file belongs to one process, and `assay serve` works in it";
     throw new AppError("unusable_input", { problem });
   }
-  return runUntilStopped(call, async (log, shutdown, scrubber) => {
+  return runUntilStopped(call, async ({ log }, shutdown, scrubber) => {
     const store = await openStore(config);
     shutdown.add("store", () => store.close());
     const services = agentServices(store, config, scrubber);

@@ -3,6 +3,8 @@ import type { Scrubber } from "../../formats/scrub.ts";
 
 export interface ProcessLog {
   readonly log: Logger;
+  /** For lines whose writer cleans what is in them. */
+  readonly requestLog: Logger;
   /** Writes what is still waiting; for the last moments of the process. */
   flush(): void;
 }
@@ -13,7 +15,9 @@ export function processLog(level: string, scrubber: Scrubber): ProcessLog {
   // Nobody reads the log any more. That is their business; the host goes on.
   stream.on("error", () => {});
   const hooks = { streamWrite: (line: string) => cleanLine(line, scrubber) };
-  const log = pino({ level, base: { pid: process.pid }, hooks }, stream as DestinationStream);
+  const settings = { level, base: { pid: process.pid } };
+  const log = pino({ ...settings, hooks }, stream as DestinationStream);
+  const requestLog = pino(settings, stream as DestinationStream);
   const flush = () => {
     try {
       stream.flushSync();
@@ -21,7 +25,7 @@ export function processLog(level: string, scrubber: Scrubber): ProcessLog {
       // Thrown when it was never opened or is closed already: then there is nothing to write.
     }
   };
-  return { log, flush };
+  return { log, requestLog, flush };
 }
 
 /** Most lines hold no secret and are written as they are. The others are cleaned by value, so that they stay JSON. */

@@ -1,7 +1,6 @@
-import type { Logger } from "pino";
 import type { Call } from "../command.ts";
 import { EXIT } from "../exit-codes.ts";
-import { processLog } from "./log.ts";
+import { type ProcessLog, processLog } from "./log.ts";
 import { type ProcessScrubber, processScrubber } from "./process-scrubber.ts";
 import { exitIfStuck, exitOnBugs, Shutdown, untilStopped } from "./shutdown.ts";
 
@@ -14,17 +13,18 @@ const STUCK_MS = 5_000;
  */
 export async function runUntilStopped(
   { config, io }: Call,
-  start: (log: Logger, shutdown: Shutdown, scrubber: ProcessScrubber) => Promise<void>,
+  start: (logs: ProcessLog, shutdown: Shutdown, scrubber: ProcessScrubber) => Promise<void>,
 ): Promise<number> {
   const scrubber = await processScrubber(config);
-  const { log, flush } = processLog(config.logLevel, scrubber);
+  const logs = processLog(config.logLevel, scrubber);
+  const { log, flush } = logs;
   exitOnBugs(log, flush);
   const stopped = untilStopped();
   const shutdown = new Shutdown();
   const end = () =>
     shutdown.run(config.shutdownGraceMs, (error, name) => log.error({ err: error }, `${name} did not end well`));
   try {
-    await start(log, shutdown, scrubber);
+    await start(logs, shutdown, scrubber);
   } catch (error) {
     await end();
     flush();

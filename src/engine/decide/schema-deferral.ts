@@ -55,7 +55,8 @@ export class Deferral {
   readonly #limits: DeferralLimits;
   #left: number;
   #spent = 0;
-  readonly #verdicts = new Map<string, readonly Problem[]>();
+  /** Made with the first verdict: most decisions need none. */
+  #verdicts: Map<string, readonly Problem[]> | undefined;
 
   constructor(limits: DeferralLimits) {
     this.#limits = limits;
@@ -82,14 +83,15 @@ export class Deferral {
   }
 
   get isFull(): boolean {
-    return this.#verdicts.size >= this.#limits.checksElsewhere;
+    return (this.#verdicts?.size ?? 0) >= this.#limits.checksElsewhere;
   }
 
   known(schema: SchemaObject, value: unknown): readonly Problem[] | undefined {
-    return this.#verdicts.size === 0 ? undefined : this.#verdicts.get(keyOf(schema, value));
+    return this.#verdicts?.get(keyOf(schema, value));
   }
 
   bring({ schema, value }: CheckElsewhere, problems: readonly Problem[]): void {
+    this.#verdicts ??= new Map();
     this.#verdicts.set(keyOf(schema, value), problems);
     this.#left = this.#limits.unitsHere;
   }

@@ -1,6 +1,7 @@
 import type { Pool } from "pg";
 import type { Visibility } from "../../protocol/identity.ts";
 import type { Run } from "../../protocol/run.ts";
+import type { Membership } from "../gates.ts";
 import type { AnnotationPlace, AnnotationRecord, EventPlace } from "../judgments.ts";
 import { eventPage, fittingEvents, LARGE_EVENT_BYTES, LARGE_STATE_BYTES } from "../large-rows.ts";
 import { FIRST_PLACE, toAnnotation } from "../sql/annotation-rows.ts";
@@ -11,6 +12,7 @@ import {
   type KeyAndRoles,
   toIdempotencyRecord,
   toKeyRecord,
+  toMembership,
   toRun,
   toStoredEvent,
 } from "../sql/rows.ts";
@@ -117,4 +119,17 @@ export async function findKey(pool: Pool, hash: string): Promise<KeyRecord | und
   const { rows } = await pool.query<KeyAndRoles>({ ...prepared("find key", FIND_KEY), values: [hash] });
   const [first, ...rest] = rows;
   return first && toKeyRecord([first, ...rest]);
+}
+
+const MEMBERSHIP_OF = `select roles, group_names from role_bindings
+  where tenant = $1 and workspace = any (array['', $2::text]) and principal = $3 order by workspace`;
+
+export async function membershipOf(
+  pool: Pool,
+  { tenant, workspace = "" }: Visibility,
+  principal: string,
+): Promise<Membership> {
+  const values = [tenant, workspace, principal];
+  const { rows } = await pool.query<KeyAndRoles>({ ...prepared("membership of", MEMBERSHIP_OF), values });
+  return toMembership(rows);
 }

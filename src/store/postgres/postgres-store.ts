@@ -61,6 +61,7 @@ export async function openPostgresStore(settings: PostgresSettings): Promise<Sto
     annotationsOfRun: (runId, after, limit) => hot.annotationsOfRun(pool, runId, after, limit),
     readIdempotency: (key, nowMs) => hot.readIdempotency(pool, key, nowMs),
     findKey: (hash) => hot.findKey(pool, hash),
+    membershipOf: (visible, principal) => hot.membershipOf(pool, visible, principal),
     claimRuns: (claim) => claimRuns(pool, claim),
     renewLeases: (owner, runIds, untilMs) => renewLeases(pool, owner, runIds, untilMs),
     finishAttempt: async (attempt) => {

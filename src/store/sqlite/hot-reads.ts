@@ -7,6 +7,7 @@ import {
   type KeyAndRoles,
   toIdempotencyRecord,
   toKeyRecord,
+  toMembership,
   toRun,
   toStoredEvent,
 } from "../sql/rows.ts";
@@ -17,7 +18,7 @@ import type { SqliteDatabase } from "./open-database.ts";
 
 export type HotReads = Pick<
   Store,
-  "readRun" | "readEvents" | "findEvent" | "annotationsOfRun" | "readIdempotency" | "findKey"
+  "readRun" | "readEvents" | "findEvent" | "annotationsOfRun" | "readIdempotency" | "findKey" | "membershipOf"
 >;
 
 interface SizedState {
@@ -65,6 +66,10 @@ export function hotReads(db: SqliteDatabase): HotReads {
     and role_bindings.workspace in ('', api_keys.workspace)
     where api_keys.hash = ?`,
   );
+  const bindings = db.prepare(
+    `select roles, group_names from role_bindings where tenant = ? and workspace in ('', ?) and principal = ?
+    order by workspace`,
+  );
 
   const sizedRun = reading((runId: string, tenant: string, workspace: string | undefined) => {
     const row = workspace === undefined ? runOfTenant.get(runId, tenant) : runOfWorkspace.get(runId, tenant, workspace);
@@ -109,6 +114,9 @@ export function hotReads(db: SqliteDatabase): HotReads {
       const [first, ...rest] = key.all(hash) as KeyAndRoles[];
       return first === undefined ? undefined : toKeyRecord([first, ...rest]);
     }),
+    membershipOf: reading(({ tenant, workspace = "" }, principal) =>
+      toMembership(bindings.all(tenant, workspace, principal) as KeyAndRoles[]),
+    ),
   };
 }
 
