@@ -2,7 +2,7 @@ import type { Scrubber } from "../formats/scrub.ts";
 import { type EventDraft, MASK } from "../protocol/events.ts";
 import { own } from "../protocol/own.ts";
 import { withMembers, withoutCredentials, withoutDeclared } from "../protocol/secret-options.ts";
-import { type Secret, secretsIn } from "../protocol/sensitive.ts";
+import { maskValues, type Secret, secretsIn } from "../protocol/sensitive.ts";
 import type { WorkflowDefinition } from "../protocol/workflow.ts";
 
 type Begun = Extract<EventDraft, { type: "run.started" | "assay.branch.began" }>;
@@ -53,12 +53,18 @@ function taken(given: unknown, clean: unknown): Secret[] {
   // One that was declared secret is as short as it is; what is very short is kept from sight by its name only.
   if (clean === MASK) return secretsIn(given);
   if (typeof given === "string" && typeof clean === "string") {
-    const parts = given === clean ? [] : takenFrom(given, clean);
-    return parts.every(isLong) ? parts : [...parts.filter(isLong), given];
+    return given === clean ? [] : partsTaken(given, clean);
   }
   if (typeof given !== "object" || given === null || typeof clean !== "object" || clean === null) return [];
   const after: readonly unknown[] = Object.values(clean);
   return Object.values(given).flatMap((value, i) => taken(value, after[i]));
+}
+
+/** The parts of a text that masks replaced; the whole text too where a part is short, or where the parts cannot be told for sure. */
+export function partsTaken(given: string, clean: string): string[] {
+  const parts = takenFrom(given, clean);
+  const areAll = maskValues(given, parts) === maskValues(clean, parts);
+  return areAll && parts.every(isLong) ? parts : [...parts.filter(isLong), given];
 }
 
 function isLong({ length }: string): boolean {
