@@ -3,7 +3,7 @@ import { MASK } from "../protocol/events.ts";
 import type { Run } from "../protocol/run.ts";
 import type { Store } from "../store/store.ts";
 import { ADA, begin, engineOn, logOf, register, until, workerOn } from "../testing/engine.ts";
-import { expectSound } from "../testing/family.ts";
+import { calls, expectSound } from "../testing/family.ts";
 import { BOTH_ON_DISK, type OnDisk } from "../testing/stored-text.ts";
 import { answer, enrol, outcomeOf } from "../testing/voters.ts";
 import { ended } from "../testing/workbench.ts";
@@ -217,6 +217,19 @@ describe.each(BOTH_ON_DISK)("a secret in an answer, on %s", (_, open) => {
     const log = await logOf(store, runId);
     const fromSeq = log.findIndex(({ type, nodeId }) => type === "node.completed" && nodeId === "gate") + 1;
     await fork({ mode: "branch", fromSeq });
+  });
+
+  test("at the gate of a child reaches the run above, and no reader of it", async () => {
+    work();
+    const child = asking("child", QUESTIONS, `"it is " + nodes.gate.outputs.answers.token`);
+    await register(host, child);
+    const nodes = { call: calls("child", { outputMapping: { word: "text" } }), say: says("variables.word") };
+    await register(host, workflow({ id: "parent", nodes, edges: ["call>say"] }));
+    const runId = await begin(host, { workflowId: "parent" });
+    const [childRunId = ""] = Object.keys((await until(store, runId, isWaiting)).children);
+    await answer(host, ADA, childRunId, { answers: { token: SECRET } });
+    expect((await end(runId)).variables).toMatchObject({ text: `it is ${SECRET}` });
+    for (const one of [runId, childRunId]) await expectHidden(one);
   });
 
   test("in an event from outside reaches the nodes that wait, at once or held, and no reader", async () => {

@@ -62,6 +62,7 @@ describe("a value is hidden by the name before it", () => {
     ["of a login", "docker login -u ada -p hunter2 host", "docker login -u ada -p [REDACTED] host"],
     ["of a user", "curl --user ada:hunter2 https://x", "curl --user ada:[REDACTED] https://x"],
     ["of nothing but marks", "token=!!!!", "token=[REDACTED]"],
+    ["too long to be a reference", `token=$${"a".repeat(250)}`, "token=[REDACTED]"],
     ["that repeats its name", "token=tokentokentoken", "token=[REDACTED]"],
     ["over lines", 'secret = """one\ntwo"""\nend', 'secret = """[REDACTED]"""\nend'],
   ])("%s", (_, text, clean) => {
@@ -72,14 +73,16 @@ describe("a value is hidden by the name before it", () => {
 
   test.each([
     ["an arrow to a variable", "password => hunter2"],
-    ["a comparison", "if (token == hunter2 || token != other1 || token >= limit1) go();"],
-    ["a path of a language", "Token::create('x') and secret://vault/x"],
+    ["a comparison", "if (token == hunter2 || token != other1 || token >= limit1) go(); token-=other1"],
+    ["a path of a language", "Token::create"],
+    ["an address", "secret://vault/x"],
     ["a number in JSON", '{"token": 12345, "secret": true, "password": null}'],
+    ["a number in a line of JSON", '{\n  "token": 12345,\n  "secret": -1.5\n}'],
     ["a word in a header within a line", "the x-api-key: value of it"],
     ["an option in a sentence", "use --password and --name; --token is needed; a--password hunter2"],
     ["a user and a group", "docker run -u 1000:1000 x; docker run --user 1000:1000 y; curl -u x:x https://x"],
     ["a call after a colon", "token: read(x1)"],
-    ["words about a value", "token=none password=token-less, secret=[REDACTED], token=token"],
+    ["words about a value", "token=none password=token-less, secret=[REDACTED], client_secret=client_secret"],
     ["a reference", "token=$TOKEN password=%PASS% secret={{ vault.x }} token=*** token=xxxxxxxxxxxxxxxxxxxx"],
     ["a mark or two", "token=!! password=-"],
   ])("and not where there is none: %s", (_, text) => {
@@ -94,7 +97,7 @@ describe("a value is hidden by the name before it", () => {
   test.each([
     "passwords passwort passcode jwt apikeys authtoken credential cookie auth_token secretkey privatekey accesskey",
     "clientsecret appsecret sharedsecret webhooksecret accesstoken apitoken refreshtoken bearertoken sessiontoken",
-    "idtoken bottoken X-Goog-Credential X-Amz-Credential MY_PASS dbPass user_pass loginPass _auth APIToken DBPassword",
+    "idtoken bottoken X-Goog-Signature X-Goog-Credential X-Amz-Credential MY_PASS dbPass user_pass loginPass _auth APIToken DBPassword CSRFToken HTTPCookie",
     "encryption-key hmac_key masterKey ssh_key deployKey storage-account-key accountKey webhook_key",
     "token_v2 passwordNew secret.value tokenHex TOKEN_PROD password_old api_key_backup",
     "password passwd secret token api_key apikey client_secret authorization x-api-key DB_PASSWORD CI_TOKEN",
