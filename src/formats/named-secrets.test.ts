@@ -191,6 +191,21 @@ describe("a secret in another writing", () => {
     "base64 behind bytes": (text) => Buffer.from(`\u0000\u0001\u0002${text}`).toString("base64"),
   };
 
+  test("is hidden where the letters of base64 for URLs are in it", () => {
+    const written = Buffer.from('{"password":"~~~???>>>~~~???>>>"}').toString("base64url");
+    for (const letter of "-_") expect(written).toContain(letter);
+    expect(scrubText(`see ${written} there`)).toBe("see [REDACTED] there");
+  });
+
+  test.each(["\n", "\r\n"])("is hidden where it goes over the end of a line: %j", (end) => {
+    const written = Buffer.from(`${"word ".repeat(8)}${KEY}`)
+      .toString("base64")
+      .replace(/=+$/, "");
+    const lines = written.match(/.{1,64}/g) ?? [];
+    expect(lines).toHaveLength(2);
+    expect(scrubText(`see\n${lines.join(end)}\nthere`)).toBe("see\n[REDACTED]\nthere");
+  });
+
   test("is told apart from its neighbours", () => {
     const [secret, words] = [`${KEY}56`, "The quick brown fox jumps."].map((text) =>
       Buffer.from(text).toString("base64"),
