@@ -24,11 +24,12 @@ export function recordOf(
   times: Pick<ExternalEventRecord, "atMs" | "expiresAtMs">,
 ): ExternalEventRecord {
   const { eventType, payload, by, keyId } = event;
+  const isHeld = answer.status === 202;
   return {
     ...keyOf(event),
     eventType,
-    state: answer.status === 202 ? "held" : "delivered",
-    payload: JSON.stringify({ payload, by, keyId }),
+    state: isHeld ? "held" : "delivered",
+    payload: isHeld ? JSON.stringify({ payload, by, keyId }) : "{}",
     answer: JSON.stringify(answer),
     ...times,
   };

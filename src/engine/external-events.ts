@@ -2,6 +2,7 @@ import type { AuditDraft } from "../protocol/audit.ts";
 import { AppError } from "../protocol/errors.ts";
 import type { SendExternalEventRequest } from "../protocol/external-event-api.ts";
 import type { Caller } from "../protocol/identity.ts";
+import type { Secret } from "../protocol/sensitive.ts";
 import type { ExternalEventRecord } from "../store/gates.ts";
 import type { Refusal, RunWrite } from "../store/store.ts";
 import { correlationIdOf } from "./correlation.ts";
@@ -11,6 +12,7 @@ import { auditDraft, type Recorder, refused } from "./execute.ts";
 import { deliverHeld } from "./held-events.ts";
 import type { Host } from "./host.ts";
 import { checked } from "./schema-checks.ts";
+import { receivedAnswer, withSecrets } from "./seal-answer.ts";
 import { runsAbout } from "./waiting-runs.ts";
 import { writeRuns } from "./write-runs.ts";
 
@@ -34,12 +36,13 @@ const ATTEMPTS = 20;
  * leaves no record and may be sent again.
  */
 export async function sendExternalEvent(host: Host, { caller, request, record }: SendEvent): Promise<SentEvent> {
-  const event = received(host.scrubber, caller, request);
+  const { event, secrets } = await received(host.scrubber, caller, request);
   const holdMs = holdMsOf(host, request);
   let runId = "";
   try {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const sent = (await replay(host, event, record)) ?? (await deliverOrHold(host, event, { holdMs, record }));
+      const sent =
+        (await replay(host, event, record)) ?? (await deliverOrHold(host, event, { holdMs, secrets, record }));
       if ("answer" in sent) return sent;
       if (sent.type === "version") runId = sent.runId;
     }
@@ -52,27 +55,22 @@ export async function sendExternalEvent(host: Host, { caller, request, record }:
   }
 }
 
-/** What is stored and appended holds no secret; what identifies the event is stored as it is and must not be one. */
-function received(
-  { scrubText, scrubValue }: Host["scrubber"],
+/** Secrets in the payload are kept for the nodes that wait; what identifies the event is shown as it is and must not be one. */
+async function received(
+  scrubber: Host["scrubber"],
   caller: Caller,
   request: SendExternalEventRequest,
-): ReceivedEvent {
-  const { eventId, eventType, payload } = request;
+): Promise<{ event: ReceivedEvent; secrets: readonly Secret[] }> {
+  const { eventId, eventType } = request;
   for (const [name, text] of Object.entries({ eventId, eventType })) {
-    if (scrubText(text) === text) continue;
+    if (scrubber.scrubText(text) === text) continue;
     throw new AppError("validation_error", { problem: `body/${name} looks like a credential; send another name` });
   }
   const { tenant, workspace, principal, keyId } = caller;
-  return {
-    eventId,
-    eventType,
-    correlationId: correlationOf(request),
-    payload: scrubValue(payload),
-    by: principal,
-    keyId,
-    reach: { tenant, ...(workspace === undefined ? {} : { workspace }) },
-  };
+  const correlationId = correlationOf(request);
+  const { value: payload, secrets } = await receivedAnswer(scrubber, request.payload);
+  const reach = { tenant, ...(workspace === undefined ? {} : { workspace }) };
+  return { event: { eventId, eventType, correlationId, payload, by: principal, keyId, reach }, secrets };
 }
 
 /** The correlation itself or its id, and not both: they could name two waits. */
@@ -97,6 +95,7 @@ function holdMsOf({ gates }: Host, { holdSeconds }: SendExternalEventRequest): n
 
 interface Delivering {
   readonly holdMs: number | undefined;
+  readonly secrets: readonly Secret[];
   readonly record: SendEvent["record"];
 }
 
@@ -104,12 +103,13 @@ interface Delivering {
 async function deliverOrHold(
   host: Host,
   event: ReceivedEvent,
-  { holdMs, record }: Delivering,
+  { holdMs, secrets, record }: Delivering,
 ): Promise<SentEvent | Refusal> {
   const nowMs = host.nowMs();
   const runs = await runsAbout(host, event.reach, event);
   const ruling = await checked(() => deliverEvent(runs, event, nowMs));
-  const writes = await writeRuns(host, [...ruling.delivered, ...ruling.expired]);
+  const answers = ruling.delivered.map((one) => ({ ...one, events: withSecrets(one.events, secrets) }));
+  const writes = await writeRuns(host, [...answers, ...ruling.expired]);
   const answer = ruling.refusal === undefined ? delivered(event, ruling, writes) : held(event, nowMs, holdMs);
   if (answer === undefined && writes.size === 0) throw ruling.refusal;
   const expiresAtMs = nowMs + (answer?.status === 202 && holdMs !== undefined ? holdMs : host.gates.eventRetentionMs);

@@ -6,6 +6,7 @@ import { giveHeldEvent } from "./decide/deliver-event.ts";
 import { eventOf, keyOf } from "./event-record.ts";
 import { auditDraft } from "./execute.ts";
 import type { Host } from "./host.ts";
+import { receivedAnswer, withSecrets } from "./seal-answer.ts";
 import { runsWaiting } from "./waiting-runs.ts";
 import { writeRuns } from "./write-runs.ts";
 
@@ -23,7 +24,9 @@ export type HeldOutcome =
 const ATTEMPTS = 20;
 
 export async function deliverHeld(host: Host, record: ExternalEventRecord): Promise<HeldOutcome> {
-  const event = eventOf(record);
+  const held = eventOf(record);
+  const { value: payload, secrets } = await receivedAnswer(host.scrubber, held.payload);
+  const event = { ...held, payload };
   const { tenant } = record;
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const nowMs = host.nowMs();
@@ -32,11 +35,12 @@ export async function deliverHeld(host: Host, record: ExternalEventRecord): Prom
     if (given === undefined) return waiting > 0 ? "not-taken" : "nobody-waits";
     const { eventId, eventType, correlationId, by, keyId } = event;
     const { interruptId, nodeId } = given.interrupt;
+    const answer = { ...given, events: withSecrets(given.events, secrets) };
     const details = { eventId, eventType, correlationId, interruptId, nodeId, heldSince: instant(record.atMs) };
     const note = { action: "external_event.delivered", details };
     const committed = await host.store.commit({
       tenant,
-      runs: [...(await writeRuns(host, [given])).values()],
+      runs: [...(await writeRuns(host, [answer])).values()],
       audit: [auditDraft({ principal: by, keyId }, nowMs, given.run.runId, note)],
       externalEvents: [
         // Its first answer stays the answer to its repetitions.

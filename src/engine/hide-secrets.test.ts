@@ -65,3 +65,30 @@ test("so does what a branch is given", async () => {
   expect(branch.variables).toMatchObject({ text: `it is now ${KEY}` });
   expect(await shown({ host, run: branch })).not.toContain(KEY);
 });
+
+test("a secret that is too short to be masked by its value is masked by the name of its input", async () => {
+  const made = await started({ note: "an ordinary note", password: "Q7!", deep: { token: "Z8!", title: "weekly" } });
+  expect(made.run.variables).toMatchObject({ password: "Q7!", deep: { token: "Z8!", title: "weekly" } });
+  expect(await shown(made)).not.toMatch(/Q7!|Z8!/);
+  const request = {
+    mode: "branch" as const,
+    fromSeq: 1,
+    runOptionsOverlay: { inputs: { token: "Y6!" } },
+  };
+  const { host, run } = made;
+  const { runId } = await forkRun(host, { caller: ADA, runId: run.runId, request, record: () => undefined });
+  const branch = await until(bench.store, runId, ended);
+  expect(branch.variables).toMatchObject({ token: "Y6!", password: "Q7!" });
+  expect(await shown({ host, run: branch })).not.toMatch(/Q7!|Z8!|Y6!/);
+});
+
+test("the name of an input or an option that holds a secret is refused, and one further within is masked", async () => {
+  for (const given of [{ inputs: { [KEY]: 1 } }, { inputs: {}, configurable: { [KEY]: 1 } }]) {
+    const refused = started(given.inputs, given);
+    await expect(refused).rejects.toMatchObject({ code: "validation_error" });
+    await expect(refused).rejects.not.toThrow(KEY);
+  }
+  const made = await started({ note: { [KEY]: 1 } });
+  expect(made.run.variables).toMatchObject({ note: { [KEY]: 1 } });
+  expect(await shown(made)).not.toContain(KEY);
+});

@@ -1,8 +1,9 @@
 import type { Scrubber } from "../formats/scrub.ts";
+import { AppError } from "../protocol/errors.ts";
 import { type EventDraft, MASK } from "../protocol/events.ts";
 import { own } from "../protocol/own.ts";
 import { withMembers, withoutCredentials, withoutDeclared } from "../protocol/secret-options.ts";
-import { type Secret, secretsIn } from "../protocol/sensitive.ts";
+import { maskValues, type Secret, secretsIn } from "../protocol/sensitive.ts";
 import type { WorkflowDefinition } from "../protocol/workflow.ts";
 
 type Begun = Extract<EventDraft, { type: "run.started" | "assay.branch.began" }>;
@@ -27,6 +28,7 @@ export function hideSecrets<T extends Begun>(
     const declared = name === "configurable" ? withoutDeclared(given, configurableSchema) : given;
     const clean = scrubber.scrubValue(withoutReferences(withoutCredentials(declared)));
     if (clean === given) continue;
+    if (name === "inputs" || name === "configurable") requireSameNames(name, given, clean);
     shown[name] = clean;
     found.push(...taken(given, clean));
   }
@@ -34,7 +36,27 @@ export function hideSecrets<T extends Begun>(
   const all = draft.sealed ?? payload;
   const known = found.length === 0 ? {} : { secrets: found };
   const mark = found.length === 0 ? {} : { secrets: MASK };
-  return { ...draft, payload: { ...payload, ...shown, ...mark }, sealed: { ...all, ...known } };
+  const names = inputsWithShort(payload.inputs ?? {}, shown["inputs"]);
+  const sensitive = names.length === 0 ? {} : { sensitiveInputs: [...(all.sensitiveInputs ?? []), ...names] };
+  return {
+    ...draft,
+    payload: { ...payload, ...shown, ...mark, ...sensitive },
+    sealed: { ...all, ...known, ...sensitive },
+  };
+}
+
+/** Inputs with a secret that is too short to be masked by its value: these are masked by their name, as if they were declared sensitive. */
+function inputsWithShort(given: Readonly<Record<string, unknown>>, clean: unknown): string[] {
+  if (typeof clean !== "object" || clean === null) return [];
+  const after: Readonly<Record<string, unknown>> = { ...clean };
+  return Object.keys(given).filter((name) => hasShort(given[name], own(after, name)));
+}
+
+function hasShort(given: unknown, clean: unknown): boolean {
+  if (clean === MASK) return given !== MASK && secretsIn(given).length === 0;
+  if (typeof given !== "object" || given === null || typeof clean !== "object" || clean === null) return false;
+  const after: readonly unknown[] = Object.values(clean);
+  return Object.values(given).some((value, i) => hasShort(value, after[i]));
 }
 
 /** What names a credential of the host, alone: in a text of many words it takes more, see the shapes of secrets. */
@@ -45,6 +67,14 @@ function withoutReferences(value: unknown): unknown {
   return withMembers(value, (_, one) => withoutReferences(one));
 }
 
+/** Names of inputs and options are shown wherever a run is: one that holds a secret is refused. */
+function requireSameNames(of: string, given: unknown, clean: unknown): void {
+  if (typeof given !== "object" || given === null || typeof clean !== "object" || clean === null) return;
+  if (Object.keys(given).every((name) => Object.hasOwn(clean, name))) return;
+  const problem = `${of} has a member whose name looks like a secret; rename it`;
+  throw new AppError("validation_error", { problem, problems: [{ path: `/${of}`, problem }] });
+}
+
 /** A shorter one may be a common word elsewhere, so the text around it is kept from sight with it. */
 const SHORTEST = 12;
 
@@ -53,12 +83,19 @@ function taken(given: unknown, clean: unknown): Secret[] {
   // One that was declared secret is as short as it is; what is very short is kept from sight by its name only.
   if (clean === MASK) return secretsIn(given);
   if (typeof given === "string" && typeof clean === "string") {
-    const parts = given === clean ? [] : takenFrom(given, clean);
-    return parts.every(isLong) ? parts : [...parts.filter(isLong), given];
+    return given === clean ? [] : partsTaken(given, clean);
   }
   if (typeof given !== "object" || given === null || typeof clean !== "object" || clean === null) return [];
   const after: readonly unknown[] = Object.values(clean);
-  return Object.values(given).flatMap((value, i) => taken(value, after[i]));
+  const names = Object.keys(given).filter((name) => !Object.hasOwn(clean, name));
+  return [...secretsIn(names), ...Object.values(given).flatMap((value, i) => taken(value, after[i]))];
+}
+
+/** The parts of a text that masks replaced; the whole text too where a part is short, or where the parts cannot be told for sure. */
+export function partsTaken(given: string, clean: string): string[] {
+  const parts = takenFrom(given, clean);
+  const areAll = maskValues(given, parts) === maskValues(clean, parts);
+  return areAll && parts.every(isLong) ? parts : [...parts.filter(isLong), given];
 }
 
 function isLong({ length }: string): boolean {

@@ -16,6 +16,7 @@ import type { Claims } from "./interrupt-token.ts";
 import { judgeOf, TOKEN_HOLDER } from "./judge.ts";
 import { makersOf } from "./key-origin.ts";
 import { namedVoter, relayFor } from "./relayed-voter.ts";
+import { receivedAnswer, withSecrets } from "./seal-answer.ts";
 
 export interface Resolving {
   readonly runId: string;
@@ -36,7 +37,7 @@ export async function resolveInterrupt(
   const asked = askedOf(seen, of);
   const { judge, relay } = await voterOf(host, caller, { run: seen, asked, value });
   const voter = (relay && namedVoter(value, caller)) ?? caller.principal;
-  const answer = host.scrubber.scrubValue(value);
+  const answer = await receivedAnswer(host.scrubber, value, { isApproval: isApproval(seen, asked) });
   return execute(host, {
     caller,
     runId,
@@ -44,9 +45,10 @@ export async function resolveInterrupt(
     evidence: async (run) => (isRejection(value) ? undefined : evidenceFor(host, run, findInterrupt(run, asked))),
     decide: (run, { sensitivity }, evidence) => {
       const secrets = secretsOf(run, sensitivity);
-      const command = { of: asked, value: answer, judge, bound, secrets, nowMs: host.nowMs() };
+      const command = { of: asked, value: answer.value, judge, bound, secrets, nowMs: host.nowMs() };
       const proven = evidence === undefined ? {} : { evidence };
-      return decide(run, { ...command, ...proven, ...(relay === undefined ? {} : { relay }) });
+      const ruling = decide(run, { ...command, ...proven, ...(relay === undefined ? {} : { relay }) });
+      return { ...ruling, events: withSecrets(ruling.events, answer.secrets) };
     },
     result: (run) => resolved(run, asked, voter),
     record,
@@ -88,6 +90,10 @@ function askedOf(run: Run, of: ResolveInterrupt["of"]): ResolveInterrupt["of"] {
   return interrupt === undefined ? of : { interruptId: interrupt.interruptId };
 }
 
+function isApproval(run: Run, of: ResolveInterrupt["of"]): boolean {
+  return findInterrupt(run, of)?.kind === "approval";
+}
+
 /** Answers the one interrupt that a token is for. The token is all that is known of who does. */
 export async function resolveByToken(
   host: Host,
@@ -112,14 +118,18 @@ export async function resolveByToken(
   };
   const of = { interruptId };
   const bound = { interruptId, ...(revision === undefined ? {} : { revision, byLink: true as const }), ...given };
-  const answer = host.scrubber.scrubValue(value);
+  const seen = await visibleRun(host, caller, runId);
+  const answer = await receivedAnswer(host.scrubber, value, { isApproval: isApproval(seen, of) });
   return execute(host, {
     caller,
     runId,
     decide: (run, { sensitivity }) => {
       const secrets = secretsOf(run, sensitivity);
-      return decide(run, { of, value: answer, judge: TOKEN_HOLDER, bound, secrets, nowMs: host.nowMs() });
+      const command = { of, value: answer.value, judge: TOKEN_HOLDER, bound, secrets, nowMs: host.nowMs() };
+      const ruling = decide(run, command);
+      return { ...ruling, events: withSecrets(ruling.events, answer.secrets) };
     },
+    seen,
     result: (run) => resolved(run, of, TOKEN_HOLDER.principal),
     record,
     goesOn: true,

@@ -41,6 +41,29 @@ describe("a value is hidden by the name before it", () => {
     ["in a connection", "Server=a;Password=p@s,s)w;Db=x", "Server=a;Password=[REDACTED];Db=x"],
     ["with marks nobody sees", "pass\u200bword=hunter2", "pass\u200bword=[REDACTED]"],
     ["that was cut off", '{"password":"hunter2', '{"password":"[REDACTED]'],
+    ["after an arrow", 'password => "hunter2", n => 1', 'password => "[REDACTED]", n => 1'],
+    ["after a default", "token ?= hunter2", "token ?= [REDACTED]"],
+    ["after a colon and an equals sign", "token := hunter2", "token := [REDACTED]"],
+    ["that may be missing", '{ password?: "hunter2" }', '{ password?: "[REDACTED]" }'],
+    ["that looks like code, of a variable of the environment", "API_TOKEN=abc(def", "API_TOKEN=[REDACTED]"],
+    ["by a bare index", "env[TOKEN]=hunter2", "env[TOKEN]=[REDACTED]"],
+    ["in a longer list", "passwords: ['a1', 'b2', 'c3']", "passwords: ['[REDACTED]', '[REDACTED]', '[REDACTED]']"],
+    ["on the next line", '{"password":\n  "hunter2"}', '{"password":\n  "[REDACTED]"}'],
+    ["in a header within a line", "see x-api-key: abc123 there", "see x-api-key: [REDACTED] there"],
+    ["in a header of letters", "see x-api-key: abcdefghijklmnopq.", "see x-api-key: [REDACTED]"],
+    ["in a quoted header", `"x-api-key: hunter2" and "more"`, `"x-api-key: [REDACTED]" and "more"`],
+    [
+      "in headers of others",
+      "private-token: a b\nproxy-auth-token: c d",
+      "private-token: [REDACTED]\nproxy-auth-token: [REDACTED]",
+    ],
+    ["in a cookie of two", "cookie: a=b c=d", "cookie: [REDACTED]"],
+    ["behind a scheme with more", "authorization: hawk one two", "authorization: hawk [REDACTED]"],
+    ["of a login", "docker login -u ada -p hunter2 host", "docker login -u ada -p [REDACTED] host"],
+    ["of a user", "curl --user ada:hunter2 https://x", "curl --user ada:[REDACTED] https://x"],
+    ["of nothing but marks", "token=!!!!", "token=[REDACTED]"],
+    ["too long to be a reference", `token=$${"a".repeat(250)}`, "token=[REDACTED]"],
+    ["that repeats its name", "token=tokentokentoken", "token=[REDACTED]"],
     ["over lines", 'secret = """one\ntwo"""\nend', 'secret = """[REDACTED]"""\nend'],
   ])("%s", (_, text, clean) => {
     expect(scrubText(text)).toBe(clean);
@@ -49,6 +72,34 @@ describe("a value is hidden by the name before it", () => {
   });
 
   test.each([
+    ["an arrow to a variable", "password => hunter2"],
+    ["a comparison", "if (token == hunter2 || token != other1 || token >= limit1) go(); token-=other1"],
+    ["a path of a language", "Token::create"],
+    ["an address", "secret://vault/x"],
+    ["a number in JSON", '{"token": 12345, "secret": true, "password": null}'],
+    ["a number in a line of JSON", '{\n  "token": 12345,\n  "secret": -1.5\n}'],
+    ["a word in a header within a line", "the x-api-key: value of it"],
+    ["an option in a sentence", "use --password and --name; --token is needed; a--password hunter2"],
+    ["a user and a group", "docker run -u 1000:1000 x; docker run --user 1000:1000 y; curl -u x:x https://x"],
+    ["a call after a colon", "token: read(x1)"],
+    ["words about a value", "token=none password=token-less, secret=[REDACTED], client_secret=client_secret"],
+    ["a reference", "token=$TOKEN password=%PASS% secret={{ vault.x }} token=*** token=xxxxxxxxxxxxxxxxxxxx"],
+    ["a mark or two", "token=!! password=-"],
+  ])("and not where there is none: %s", (_, text) => {
+    expect(scrubText(text)).toBe(text.replace("password=token-less", "password=[REDACTED]"));
+  });
+
+  test("a name that is too long to be one hides nothing", () => {
+    expect(isSecretName(`${"a".repeat(71)}_password`)).toBe(true);
+    expect(isSecretName(`${"a".repeat(72)}_password`)).toBe(false);
+  });
+
+  test.each([
+    "passwords passwort passcode jwt apikeys authtoken credential cookie auth_token secretkey privatekey accesskey",
+    "clientsecret appsecret sharedsecret webhooksecret accesstoken apitoken refreshtoken bearertoken sessiontoken",
+    "idtoken bottoken X-Goog-Signature X-Goog-Credential X-Amz-Credential MY_PASS dbPass user_pass loginPass _auth APIToken DBPassword CSRFToken HTTPCookie",
+    "encryption-key hmac_key masterKey ssh_key deployKey storage-account-key accountKey webhook_key",
+    "token_v2 passwordNew secret.value tokenHex TOKEN_PROD password_old api_key_backup",
     "password passwd secret token api_key apikey client_secret authorization x-api-key DB_PASSWORD CI_TOKEN",
     "passphrase pwd accessToken refresh_token AWS_SECRET_ACCESS_KEY private-key SMTP_PASS Set-Cookie credentials",
     "mysqlpassword config.db.password password2 signingKey X-Amz-Signature",
@@ -57,6 +108,8 @@ describe("a value is hidden by the name before it", () => {
   });
 
   test.each([
+    "x_pass the_pass single-pass stop_token pad-token cancellationToken input_token designToken syncToken auth basic",
+    "foreign_key partitionKey cacheKey keys secrets secretary tokenizer passwordless to ab",
     "tokens maxTokens token_count tokenType nextPageToken eos_token time_to_first_token password_policy password_hash",
     "secretName key primary_key sort-key public_key keyId access_key_id passes first_pass compass author keyboard",
   ])("other names: %s", (names) => {
@@ -93,6 +146,25 @@ describe("a member of a value", () => {
     const clean = scrubValue(value);
     expect(scrubValue(clean)).toBe(clean);
   });
+
+  test("is hidden by the name that another member gives it", () => {
+    const pairs = [
+      { key: "DB_PASSWORD", value: "h2" },
+      { header: "x-api-key", value: "h2" },
+      { variable: "TOKEN", default: "h2" },
+      { variableName: "TOKEN", defaultValue: "h2" },
+    ];
+    for (const pair of pairs) expect(Object.values(scrubValue(pair))).toEqual([Object.values(pair)[0], "[REDACTED]"]);
+    expect(scrubValue({ token: { value: "h2", type: "x" } })).toEqual({ token: { value: "[REDACTED]", type: "x" } });
+    for (const other of [
+      { about: "TOKEN", value: "h2" },
+      ["password", "h2"],
+      { secret: "Bearer" },
+      { token: "token" },
+    ]) {
+      expect(scrubValue(other)).toBe(other);
+    }
+  });
 });
 
 describe("a secret in another writing", () => {
@@ -108,7 +180,39 @@ describe("a secret in another writing", () => {
           .toString("base64")
           .match(/.{1,76}/g) ?? []
       ).join("\n"),
+    "lines of base64 that end as on Windows": (text) =>
+      (
+        Buffer.from(text.padEnd(200, " more"))
+          .toString("base64")
+          .match(/.{1,64}/g) ?? []
+      ).join("\r\n"),
+    "base64 behind other letters": (text) => `x1Y${Buffer.from(text).toString("base64")}`,
+    "digits behind another one": (text) => `7${Buffer.from(text).toString("hex")}`,
+    "base64 behind bytes": (text) => Buffer.from(`\u0000\u0001\u0002${text}`).toString("base64"),
   };
+
+  test("is hidden where the letters of base64 for URLs are in it", () => {
+    const written = Buffer.from('{"password":"~~~???>>>~~~???>>>"}').toString("base64url");
+    for (const letter of "-_") expect(written).toContain(letter);
+    expect(scrubText(`see ${written} there`)).toBe("see [REDACTED] there");
+  });
+
+  test.each(["\n", "\r\n"])("is hidden where it goes over the end of a line: %j", (end) => {
+    const written = Buffer.from(`${"word ".repeat(8)}${KEY}`)
+      .toString("base64")
+      .replace(/=+$/, "");
+    const lines = written.match(/.{1,64}/g) ?? [];
+    expect(lines).toHaveLength(2);
+    expect(scrubText(`see\n${lines.join(end)}\nthere`)).toBe("see\n[REDACTED]\nthere");
+  });
+
+  test("is told apart from its neighbours", () => {
+    const [secret, words] = [`${KEY}56`, "The quick brown fox jumps."].map((text) =>
+      Buffer.from(text).toString("base64"),
+    );
+    expect(scrubText(`${words} ${secret} ${words}`)).toBe(`${words} [REDACTED] ${words}`);
+  });
+
   test.each(Object.entries(wraps))("is hidden: %s", (_, wrap) => {
     for (const text of [KEY, `a ${KEY}`, `ab ${KEY} and more`, `export API_TOKEN=hunter2 # ${"x".repeat(12)}`]) {
       const written = wrap(text);

@@ -17,7 +17,8 @@ function changedWith({ branchChanges: before = [] }: Run, changes: readonly stri
  * in sight as what was decided before.
  */
 export function branched(run: Run, event: Extract<RunEvent, { type: "assay.branch.began" }>): Run {
-  const { nodeIds, reopens, changes, inputs, configurable, tags, metadata, limits } = event.sealed ?? event.payload;
+  const payload = event.sealed ?? event.payload;
+  const { nodeIds, reopens, changes, inputs, configurable, tags, metadata, limits, sensitiveInputs = [] } = payload;
   const { pause: _, pausedAt: __, cancel: ___, ...rest } = run;
   const again = new Set(nodeIds);
   const asked = new Set(nodeIds.flatMap((id) => own(run.nodes, id)?.interruptId ?? []));
@@ -38,6 +39,9 @@ export function branched(run: Run, event: Extract<RunEvent, { type: "assay.branc
     ...(tags === undefined ? {} : { tags }),
     ...(metadata === undefined ? {} : { metadata: { ...run.metadata, ...metadata } }),
     ...(limits === undefined ? {} : { limits }),
+    ...(sensitiveInputs.length === 0
+      ? {}
+      : { sensitive: [...new Set([...(run.sensitive ?? []), ...sensitiveInputs])] }),
     ...changedWith(run, changes),
   };
 }

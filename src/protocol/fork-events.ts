@@ -27,6 +27,8 @@ export const FORK_EVENTS = {
         configurable: Type.Optional(JsonObject),
         tags: Type.Optional(Type.Array(Type.String())),
         metadata: Type.Optional(JsonObject),
+        /** Inputs that are masked by their name. */
+        sensitiveInputs: Type.Optional(Type.Array(Type.String())),
         secrets: Type.Optional(Type.Unknown()),
         limits: Type.Optional(
           Type.Object({ nodeExecutions: Positive, runDurationMs: Type.Optional(Positive) }, closed),

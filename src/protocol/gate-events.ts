@@ -175,6 +175,8 @@ export const GATE_EVENTS = {
         countsAs: Type.Optional(Name),
         relayedPerson: Type.Optional(Type.Literal(true)),
         editedArtifactData: Type.Optional(Json),
+        /** Masked: what in the edited artifact is secret. */
+        secrets: Type.Optional(Json),
         /** How the evaluation stood that the gate asks for. */
         evidence: Type.Optional(Type.Array(Condition)),
       },

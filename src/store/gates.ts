@@ -95,7 +95,7 @@ export interface ExternalEventKey {
 export interface ExternalEventRecord extends ExternalEventKey {
   readonly eventType: string;
   readonly state: "held" | "delivered";
-  /** JSON text of what is to be delivered and who sent it, scrubbed. */
+  /** JSON text of what is to be delivered and who sent it, with its secrets; `{}` once it is delivered. No surface shows it. */
   readonly payload: string;
   /** JSON text of `{ status, body }`: the first answer, given again to a repetition. */
   readonly answer: string;
@@ -117,7 +117,7 @@ export interface HeldQuery {
 export type ExternalEventWrite =
   /** Insert; the unit is refused with the record when there is one that has not expired. */
   | { readonly type: "put"; readonly event: ExternalEventRecord; readonly nowMs: number }
-  /** The unit is refused unless it is held now. From here on it is kept for its repetitions, until `expiresAtMs`. */
+  /** The unit is refused unless it is held now. From here on it is kept without its payload for its repetitions, until `expiresAtMs`. */
   | {
       readonly type: "delivered";
       readonly key: ExternalEventKey;

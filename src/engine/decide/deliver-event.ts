@@ -11,7 +11,7 @@ export interface ExternalEvent {
   readonly eventId: string;
   readonly eventType: string;
   readonly correlationId: string;
-  /** Free of secrets: it is appended as it is. */
+  /** With the secrets that its receivers get; readers are shown them masked. */
   readonly payload: unknown;
   /** The principal that sent it. */
   readonly by: string;

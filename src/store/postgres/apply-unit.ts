@@ -58,7 +58,8 @@ function applyExternalEvent(write: ExternalEventWrite, { externalEvents }: Stand
   const key = externalEventKey(write.key);
   const held = externalEvents.get(key)?.row;
   if (held === undefined) return;
-  change(externalEvents, key, { ...held, state: "delivered", answer: write.answer, expires_at: write.expiresAtMs });
+  const { answer, expiresAtMs: expires_at } = write;
+  change(externalEvents, key, { ...held, state: "delivered", payload: "{}", answer, expires_at });
 }
 
 function extendAudit(tenant: string, drafts: NonNullable<Unit["audit"]>, standing: StandingRows): AuditLogTable[] {

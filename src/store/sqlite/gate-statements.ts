@@ -99,7 +99,7 @@ export const GATE_WRITES = {
   insertVote: insertInto("interrupt_votes", VOTE_COLUMNS),
   putExternalEvent: `${insertInto("external_events", EXTERNAL_EVENT_COLUMNS)}
     on conflict (tenant, workspace, correlation_id, event_id) do update set ${replaced(EXTERNAL_EVENT_COLUMNS)}`,
-  deliverExternalEvent: `update external_events set state = 'delivered', answer = ?, expires_at = ?
+  deliverExternalEvent: `update external_events set state = 'delivered', payload = '{}', answer = ?, expires_at = ?
     where tenant = ? and workspace = ? and correlation_id = ? and event_id = ?`,
   putWebhook: `${insertInto("webhooks", WEBHOOK_COLUMNS)}
     on conflict (webhook_id) do update set ${replaced(WEBHOOK_COLUMNS)} where tenant = excluded.tenant`,

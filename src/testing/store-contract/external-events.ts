@@ -62,13 +62,13 @@ export function externalEvents(subject: Subject): void {
       }
     });
 
-    test("that is held can be delivered once", async () => {
+    test("that is held can be delivered once, and its payload is gone then", async () => {
       const { store } = subject;
       const held = externalEvent(newTenant());
       const { tenant } = held;
       await accept(store, { tenant, externalEvents: [put(held)] });
       await accept(store, { tenant, externalEvents: [delivered(held, "1")] });
-      const record = { ...held, state: "delivered", answer: "1", expiresAtMs: NOW + 9 * HOUR };
+      const record = { ...held, state: "delivered", payload: "{}", answer: "1", expiresAtMs: NOW + 9 * HOUR };
       expect(await store.readExternalEvent(held)).toEqual(record);
 
       const started = startedRun({ tenant });

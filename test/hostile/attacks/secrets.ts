@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { workflow } from "../../../src/testing/workflow.ts";
 import type { Attack } from "../attack.ts";
-import type { Target } from "../target.ts";
+import { KEYS, type Target } from "../target.ts";
 
 const KEY = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789";
 const WORDS = ["tulipfield", "marmalade7", "windmill42", "lanternfish", "copperkettle"] as const;
@@ -96,6 +96,36 @@ export const attacks: readonly Attack[] = [
       expect(listed.text).toContain("for CI, token=[REDACTED]");
       const audit = await target.ask("GET", "/v1/host/assay/audit/entries");
       expectHidden([made.text.replace(made.json.key, ""), listed.text, audit.text].join());
+    },
+  },
+  {
+    title: "a secret in an answer to a gate reaches the next node, and nobody who reads the run",
+    async attempt(target) {
+      const hint = `nodes.gate.outputs.answers.token.startsWith("copper")`;
+      const inputs = {
+        hint: { type: "expression" as const, expression: hint },
+        whole: { type: "expression" as const, expression: "nodes.gate.outputs" },
+      };
+      const questions = ["token", "note"].map((id) => ({ id, question: `Which ${id}?` }));
+      const gate = { typeId: "core.clarificationGate", config: { questions } };
+      const nodes = { gate, say: { typeId: "core.identity", inputs } };
+      await target.register(workflow({ id: "login", nodes, edges: ["gate>say"] }));
+      const runId = await target.begin("login");
+      await target.reaches(runId, ["waiting-input"]);
+      const feed = await fetch(`${target.url}/v1/runs/${runId}/events?streamMode=debug`, {
+        headers: { authorization: `Bearer ${KEYS.viewer.key}`, accept: "text/event-stream" },
+      });
+      const answers = { token: WORDS[4], note: `password=${STATIC} or ${KEY}` };
+      const body = { resumeValue: { answers } };
+      const answered = await target.ask("POST", `/v1/runs/${runId}/interrupts/gate`, { body });
+      expect(answered.status).toBe(200);
+      const { variables } = await target.ends(runId);
+      expect(variables).toMatchObject({ hint: true, whole: { answers: { token: "[REDACTED]" } } });
+      const audit = await target.ask("GET", "/v1/host/assay/audit/entries");
+      const forked = await target.ask("POST", `/v1/runs/${runId}:fork`, { body: { mode: "replay" } });
+      await target.ends(forked.json.runId);
+      const runs = await shown(target, "login", [runId, forked.json.runId]);
+      expectHidden([answered.text, runs, audit.text, await feed.text()].join("\n"));
     },
   },
   {
