@@ -110,14 +110,15 @@ describe.each(BOTH_STORES)("judgments in files on %s", (_, open) => {
     expect(await there.summary()).toEqual(before);
   });
 
-  test("of runs that are here count as if they had been made here", async () => {
+  test("of runs that are here are counted apart, and are in no rate or mean of what was made here", async () => {
     const runId = await here.ended("owner", { metadata: { agentId: "counted" } });
     const line = foreignLine({ target: { runId }, agentId: "counted", signal: { kind: "rating", rating: 5 } });
     expect(await here.import([line])).toMatchObject({ imported: 1 });
-    const { total } = await here.summary("?agentId=counted");
-    expect(total).toMatchObject({ runs: 1, annotations: 1, ratings: { mean: 5 }, accuracy: 1 });
+    await here.judge(runId, { signal: { kind: "rating", rating: 1 } });
+    const made = { runs: 1, annotatedRuns: 1, annotations: 1, ratings: { count: 1, mean: 1 }, accuracy: 0 };
+    expect((await here.summary("?agentId=counted")).total).toMatchObject({ ...made, imported: 1 });
     await here.import([{ ...line, state: "retracted", retraction: { by: "x", at: line["createdAt"], reason: "" } }]);
-    expect((await here.summary("?agentId=counted")).total).toMatchObject({ annotations: 0, accuracy: null });
+    expect((await here.summary("?agentId=counted")).total).toMatchObject({ ...made, imported: 0 });
   });
 
   test("of runs that are here must fit them", async () => {
