@@ -73,3 +73,21 @@ function questionsOf(questions: unknown): string {
   if (!Array.isArray(questions)) return "";
   return questions.map((one: Payload | null) => text(one?.["question"])).join(" ");
 }
+
+/**
+ * What a gate of a branch tells its voters: the decision that the branch does not keep, with the run it was made for, and the options
+ * that the branch changed. Undefined for any other gate.
+ */
+export function branchNote(data: Payload): string | undefined {
+  const branch = (data["branch"] ?? {}) as Payload;
+  const previous = (data["previous"] ?? {}) as Payload;
+  const { decidedFor, outcome = "decided", decidedBy } = previous;
+  const changed = list(branch["changedOptions"] ?? previous["changedOptions"]);
+  const notes = [
+    ...(text(decidedFor) === "" ? [] : [`asks again, ${outcome}${by(decidedBy)} for run ${decidedFor}`]),
+    ...(changed === ""
+      ? []
+      : [`changed in this branch: ${changed}; nodes before the gate ran with the earlier values`]),
+  ];
+  return notes.length === 0 ? undefined : printable(notes.join("; "));
+}

@@ -57,6 +57,15 @@ describe("the chart of feedback", () => {
     expect(chart.match(/intervention/g)).toHaveLength(1);
   });
 
+  test("has the number of imported judgments last, in the chart and in the table, and only when there are any", () => {
+    const imported: FeedbackRow = { ...PEOPLE, actorKind: "imported", annotations: 1204 };
+    const total = feedbackFigures([PEOPLE, imported]);
+    expect(feedbackChart(total, style)).toMatch(/\n\nImported: 1,204 judgments, in no figure above$/);
+    expect(feedbackChart(feedbackFigures([PEOPLE]), style)).not.toContain("Imported");
+    const table = feedbackTable({ total, groups: [{ key: { agentId: null }, ...total }] }, plain).split("\n");
+    expect(table.map((line) => line.split(" ").at(-1))).toEqual(["IMPORTED", "1204", "1204"]);
+  });
+
   test("says that there is nothing to say", () => {
     const chart = feedbackChart(feedbackFigures([]), style);
     expect(chart).toContain("0 runs ended");

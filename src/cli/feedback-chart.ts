@@ -12,12 +12,16 @@ export interface ChartStyle {
 
 /** All figures of one group: people, and whoever else judged apart from them. */
 export function feedbackChart(figures: FeedbackFigures, style: ChartStyle): string {
-  const { runs, agents, code, intervals } = figures;
+  const { runs, agents, code, intervals, imported } = figures;
   const blocks = [
     `${formatCount(runs, "run")} ended in this period.`,
     block("People", figures, style, { intervention: intervals.interventionRate }),
     ...(agents.annotations === 0 ? [] : [block("Agents", agents, style)]),
     ...(code.annotations === 0 ? [] : [block("Code", code, style)]),
+    // A host of an earlier version does not send the number.
+    ...(imported > 0
+      ? [`${style.paint.bold("Imported")}: ${formatCount(imported, "judgment")}, in no figure above`]
+      : []),
   ];
   return blocks.join("\n\n");
 }
@@ -76,10 +80,15 @@ function labelsText(labels: Readonly<Record<string, number>>): string {
 
 const HEADINGS = ["FEEDBACK", "RUNS", "JUDGED", "RATING", "ACCURACY", "CORRECTION", "FLAG", "INTERVENTION"];
 
-/** A line for each group and one for all, of what people said. */
+/** A line for each group and one for all, of what people said; the number of imported judgments last, where there are any. */
 export function feedbackTable({ groups, total }: FeedbackSummary, paint: Paint): string {
-  const rows = groups.map(({ key, ...figures }) => tableRow(keyText(key), figures));
-  return formatTable(HEADINGS, [...rows, tableRow("all", total)], paint);
+  const hasImports = total.imported > 0;
+  const row = (name: string, figures: FeedbackFigures) => [
+    ...tableRow(name, figures),
+    ...(hasImports ? [String(figures.imported)] : []),
+  ];
+  const rows = groups.map(({ key, ...figures }) => row(keyText(key), figures));
+  return formatTable([...HEADINGS, ...(hasImports ? ["IMPORTED"] : [])], [...rows, row("all", total)], paint);
 }
 
 function keyText(key: FeedbackSummary["groups"][number]["key"]): string {

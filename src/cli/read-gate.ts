@@ -4,6 +4,7 @@ import { titleOf } from "../protocol/interrupt.ts";
 import type { RunSnapshot } from "../protocol/snapshot.ts";
 import type { Client } from "./client.ts";
 import type { FlagValues } from "./command.ts";
+import { branchNote } from "./describe-gate-event.ts";
 import { printable } from "./printable.ts";
 import type { RESOLVE_FLAGS } from "./specs/inbox.ts";
 
@@ -49,7 +50,10 @@ export function gateText(view: InterruptView): string {
   const title = titleOf({ kind, data, nodeId });
   const lines = artifact === undefined ? [] : JSON.stringify(artifact, null, 2).split("\n");
   const more = lines.length > LINES ? [`… ${lines.length - LINES} more lines`] : [];
-  return [`${title} (revision ${revision}, ${artifactDigest.slice(0, 12)})`, ...lines.slice(0, LINES), ...more]
-    .map(printable)
-    .join("\n");
+  const note = branchNote(data);
+  const heading = [
+    `${title} (revision ${revision}, ${artifactDigest.slice(0, 12)})`,
+    ...(note === undefined ? [] : [note]),
+  ];
+  return [...heading, ...lines.slice(0, LINES), ...more].map(printable).join("\n");
 }

@@ -36,7 +36,16 @@ describe("the figures of a group", () => {
       intervals: { ...nothing.intervals, interventionRate: null },
       agents: nothing,
       code: nothing,
+      imported: 0,
     });
+  });
+
+  test("have the number of imported judgments, and nothing else of them", () => {
+    const imported = row({ actorKind: "imported", annotations: 3, annotatedRuns: 2, flags: 3, flaggedRuns: 2 });
+    const { imported: number, ...others } = figures(row({}), imported);
+    const { imported: none, ...without } = figures(row({}));
+    expect([number, none]).toEqual([3, 0]);
+    expect(others).toEqual(without);
   });
 
   test("are rates over runs, not over judgments, each with what it was counted from", () => {

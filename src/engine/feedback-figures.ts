@@ -3,7 +3,7 @@ import type { ApartFigures, FeedbackFigures, RateInterval } from "../protocol/fe
 import { wilson } from "../protocol/wilson.ts";
 import { type FeedbackRow, NO_FEEDBACK } from "../store/judgments.ts";
 
-/** What the rows of one group amount to: people first, agents and code apart from them and from each other. */
+/** What the rows of one group amount to: people first, agents and code apart from them and from each other; of imports their number. */
 export function feedbackFigures(rows: readonly FeedbackRow[]): FeedbackFigures {
   const [{ runs, intervened } = NO_FEEDBACK] = rows;
   const of = (kind: ActorKind) =>
@@ -15,6 +15,7 @@ export function feedbackFigures(rows: readonly FeedbackRow[]): FeedbackFigures {
     intervals: { ...intervals, interventionRate: interval(intervened, runs) },
     agents: of("agent"),
     code: of("code"),
+    imported: rows.find(({ actorKind }) => actorKind === "imported")?.annotations ?? 0,
   };
 }
 

@@ -1,21 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Run } from "../protocol/run.ts";
 import { BOTH_STORES } from "../testing/both-stores.ts";
+import { ACCEPT, branchBench, gate, OTHER_TEXT, TEXT } from "../testing/branch-bench.ts";
 import { ForkHost } from "../testing/fork-host.ts";
 import { told } from "../testing/forks.ts";
 import { expectError } from "../testing/host.ts";
 import { expectAllRebuilt } from "../testing/rebuilt.ts";
 import { answer, enrol } from "../testing/voters.ts";
-import { type WorkflowSpec, workflow } from "../testing/workflow.ts";
 
-const ACCEPT = { action: "accept" };
-const TEXT = { name: "text", type: "string", defaultValue: "harmless" } as const;
 const AMOUNT = { name: "amount", type: "number", defaultValue: 1 } as const;
-const SHOWS_TEXT = { artifact: { type: "variable", variableName: "text" } } as const;
-const gate = (config: object = {}) => ({ typeId: "core.approvalGate", config, inputs: SHOWS_TEXT }) as never;
 const governed = (config: object = {}) =>
   ({ typeId: "core.openwop.governance.approvalGate", config: { requiredRole: "reviewer", ...config } }) as never;
-const OTHER_TEXT = { inputs: { text: "harmful" } };
 
 describe.each(BOTH_STORES)("the gates of a branch on %s", (_, open) => {
   let forks: ForkHost;
@@ -32,39 +26,7 @@ describe.each(BOTH_STORES)("the gates of a branch on %s", (_, open) => {
     await drop();
   });
 
-  const register = (spec: WorkflowSpec) => forks.gates.registerWorkflow(workflow({ variables: [TEXT], ...spec }));
-  /** A run of the workflow that has come to its end, with its gate answered. */
-  const ended = async (id: string, value: unknown = ACCEPT, more: object = {}): Promise<string> => {
-    const runId = await forks.gates.waiting(id, "owner", more);
-    const given = await forks.gates.answer(runId, value);
-    expect(given.statusCode, given.payload).toBe(200);
-    await forks.ended(runId);
-    return runId;
-  };
-  /** A branch of a run from right before its end, or from where a node began. */
-  const branch = async (source: string, runOptionsOverlay: object = {}, nodeId?: string): Promise<string> => {
-    const fromSeq = await pointIn(source, nodeId);
-    return (await forks.fork(source, { mode: "branch", fromSeq, runOptionsOverlay })).runId;
-  };
-  const pointIn = async (source: string, nodeId?: string): Promise<number> => {
-    const log = await forks.log(source);
-    const begun = log.findLast((event) => event.type === "node.started" && event.nodeId === nodeId);
-    return begun?.sequence ?? log.length - 1;
-  };
-  const waits = (runId: string): Promise<Run> =>
-    forks.gates.until(runId, ({ status }) => status.startsWith("waiting-"));
-  const callsOf = (runId: string): number => forks.effect.calls.filter((one) => one === runId).length;
-  const stateOf = async (runId: string, node = "gate") =>
-    (await forks.gates.snapshot(runId)).nodeStates?.[node] as Readonly<Record<string, unknown>> | undefined;
-
-  /** The branch waits, has done nothing behind its gate, and goes on when somebody decides for it. */
-  async function expectAsked(runId: string, value: unknown = ACCEPT, node = "gate"): Promise<void> {
-    await waits(runId);
-    expect(callsOf(runId)).toBe(0);
-    const given = await forks.gates.answer(runId, value, { node });
-    expect(given.statusCode, given.payload).toBe(200);
-    await forks.ended(runId);
-  }
+  const { register, ended, branch, pointIn, waits, callsOf, stateOf, expectAsked } = branchBench(() => forks);
 
   test("ask again about other inputs, showing those, and let nothing through before", async () => {
     await register({ id: "publish", nodes: { gate: gate(), count: "test.counted" }, edges: ["gate>count"] });
@@ -242,82 +204,6 @@ describe.each(BOTH_STORES)("the gates of a branch on %s", (_, open) => {
     const source = await forks.gates.start("big-only");
     expect(await forks.ended(source)).toMatchObject({ status: "completed", nodes: { gate: { status: "skipped" } } });
     await expectAsked(await branch(source, { inputs: { amount: 1_000_000 } }, "count"));
-  });
-
-  describe("in sub-workflows", () => {
-    beforeAll(async () => {
-      const child = (workflowId: string) => ({ typeId: "core.subWorkflow", config: { workflowId } }) as never;
-      await register({ id: "inner", nodes: { gate: gate(), done: "core.noop" }, edges: ["gate>done"] });
-      await register({ id: "inner-holds", nodes: { gate: gate({ approvalHoldsForBranches: true }) } });
-      await register({ id: "inner-acts", nodes: { gate: gate(), act: "test.counted" }, edges: ["gate>act"] });
-      await register({ id: "middle", nodes: { below: child("inner") } });
-      const nodes = (workflowId: string) => ({ child: child(workflowId), count: "test.counted", last: "core.noop" });
-      const edges = ["child>count", "count>last"];
-      await register({ id: "above-inner", nodes: nodes("inner"), edges });
-      await register({ id: "above-middle", nodes: nodes("middle"), edges });
-      await register({ id: "above-holds", nodes: nodes("inner-holds"), edges });
-      await register({
-        id: "above-acts",
-        nodes: { child: child("inner-acts"), last: "core.noop" },
-        edges: ["child>last"],
-      });
-      await register({ id: "above-quiet", nodes: { child: child("inner"), last: "core.noop" }, edges: ["child>last"] });
-      await register({
-        id: "before-acts",
-        nodes: { gate: gate(), child: child("inner-acts") },
-        edges: ["gate>child"],
-      });
-    });
-
-    /** The run below this one that waits, however deep. */
-    async function waitingBelow(runId: string): Promise<string> {
-      const { children, interrupts } = await waits(runId);
-      if (Object.values(interrupts).some(({ status }) => status === "open")) return runId;
-      const [child = ""] = Object.entries(children).find(([, { status }]) => status.startsWith("waiting-")) ?? [];
-      return waitingBelow(child);
-    }
-    async function through(id: string): Promise<string> {
-      const source = await forks.gates.waiting(id);
-      await forks.gates.answer(await waitingBelow(source), ACCEPT);
-      await forks.ended(source);
-      return source;
-    }
-
-    test.each([
-      ["above-inner", {}],
-      ["above-middle", {}],
-      ["above-acts", {}],
-      ["above-quiet", OTHER_TEXT],
-    ])("make the sub-workflow of %s start over and ask again", async (id, overlay) => {
-      const source = await through(id);
-      const runId = await branch(source, overlay, "last");
-      const below = await waitingBelow(runId);
-      expect(callsOf(runId)).toBe(0);
-      const theirs = Object.keys((await forks.host.store.readRun({ tenant: "t1" }, source))?.children ?? {});
-      expect(theirs).not.toContain(below);
-      await forks.gates.answer(below, ACCEPT);
-      expect(await forks.ended(runId)).toMatchObject({ status: "completed" });
-    });
-
-    test.each([
-      ["above-quiet", {}],
-      ["above-holds", OTHER_TEXT],
-    ])("keep the sub-workflow of %s where its gate still holds", async (id, overlay) => {
-      const source = await through(id);
-      const runId = await branch(source, overlay, "last");
-      const { children } = await forks.ended(runId);
-      expect(Object.keys(children)).toHaveLength(1);
-      expect((await forks.gates.snapshot(runId)).status).toBe("completed");
-    });
-
-    test("count the effects of a sub-workflow that follows a gate", async () => {
-      const source = await forks.gates.waiting("before-acts");
-      await forks.gates.answer(source, ACCEPT);
-      await forks.gates.until(source, ({ children }) => Object.keys(children).length > 0);
-      const runId = await branch(source, {}, "child");
-      await waits(runId);
-      expect((await forks.gates.snapshot(runId)).interrupts).toMatchObject([{ nodeId: "gate" }]);
-    });
   });
 
   test("of a branch that was not decided are not decided in a branch of it", async () => {

@@ -7,6 +7,7 @@ import { BOTH_STORES } from "../testing/both-stores.ts";
 import { type ModelJudgment, type ModelRun, rounded, slowSummary } from "../testing/feedback-model.ts";
 import { GateClient } from "../testing/gate-host.ts";
 import { bearer, expectError, type TestHost, testHost, type Who } from "../testing/host.ts";
+import { foreignLine, HEADER } from "../testing/judgment-files.ts";
 import { pick, type Random, randomFrom } from "../testing/random-workflow.ts";
 import { workflow } from "../testing/workflow.ts";
 
@@ -48,7 +49,7 @@ describe.each(BOTH_STORES)("the summary of feedback on %s", (_, open) => {
       expect(answer.statusCode, answer.payload).toBe(201);
       keys[kind] = { authorization: `Bearer ${answer.json().key}` };
     }
-    await happen(randomFrom(7), 260);
+    await happen(randomFrom(7), 300);
   });
   afterAll(async () => {
     await host.close();
@@ -62,7 +63,8 @@ describe.each(BOTH_STORES)("the summary of feedback on %s", (_, open) => {
       if (run === undefined || dice < 0.12) await begin(random);
       else if (dice < 0.16) nowMs += Math.floor(random() * DAY_MS);
       else if (dice < 0.22) await decide(run);
-      else if (dice < 0.72) await judge(random, run);
+      else if (dice < 0.66) await judge(random, run);
+      else if (dice < 0.76) await bring(random, run);
       else await change(random, run);
     }
   }
@@ -115,6 +117,25 @@ describe.each(BOTH_STORES)("the summary of feedback on %s", (_, open) => {
     });
   }
 
+  async function bring(random: Random, run: ModelRun): Promise<void> {
+    const { runId, workflowId, agentId } = run;
+    const actorKind = pick<ActorKind>(random, ["person", "agent", "code"]);
+    const signal = pick(random, SIGNALS);
+    const { target: about, aboutNode } = await target(random, run);
+    const place = { target: { runId, ...about }, workflowId, ...(agentId === null ? {} : { agentId }) };
+    const line = foreignLine({
+      ...place,
+      signal,
+      actorKind,
+      ...(signal.kind === "flag" && { flag: { status: "open" } }),
+    });
+    const answer = await host.ask("POST", "/v1/host/assay/annotations:import", { json: { lines: [HEADER, line] } });
+    expect(answer.json(), answer.payload).toMatchObject({ imported: 1 });
+    const { annotationId } = line;
+    const node = aboutNode === undefined ? {} : { aboutNode };
+    run.judgments.push({ annotationId, actorKind, signal, live: true, imported: true, ...node });
+  }
+
   async function target(random: Random, run: ModelRun): Promise<{ target: object; aboutNode?: string }> {
     const aboutNode = run.workflowId === "gated" ? "gate" : pick(random, ["a", "b"]);
     if (random() < 0.4) return { target: {} };
@@ -128,7 +149,7 @@ describe.each(BOTH_STORES)("the summary of feedback on %s", (_, open) => {
     const live = run.judgments.filter((one) => one.live);
     if (live.length === 0) return;
     const one = pick(random, live);
-    if (random() < 0.4) return judge(random, run, one);
+    if (random() < 0.4 && !one.imported) return judge(random, run, one);
     const verb = one.signal.kind === "flag" && random() < 0.5 ? "close" : "retract";
     const json = verb === "close" ? { note: "seen" } : { reason: "a slip" };
     const answer = await host.ask("POST", `/v1/host/assay/annotations/${one.annotationId}:${verb}`, { json });
@@ -171,6 +192,7 @@ describe.each(BOTH_STORES)("the summary of feedback on %s", (_, open) => {
     expect(total.annotations).toBeGreaterThan(20);
     expect(total.agents.annotations).toBeGreaterThan(5);
     expect(total.code.annotations).toBeGreaterThan(5);
+    expect(total.imported).toBeGreaterThan(5);
     expect(groups.reduce((sum, { runs }) => sum + runs, 0)).toBe(total.runs);
     expect((await summary({ groupBy: "day" })).groups.length).toBeGreaterThan(2);
     expect((await summary({ groupBy: "agent" })).groups.map(({ key }) => key)).toContainEqual({ agentId: null });

@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { BOTH_STORES } from "../testing/both-stores.ts";
 import { expectError, type TestHost } from "../testing/host.ts";
+import { foreignLine, HEADER } from "../testing/judgment-files.ts";
 import { QueueBench, Reviewer } from "../testing/review-queue.ts";
+
+const THREE = { kind: "rating", rating: 3 };
 
 describe.each(BOTH_STORES)("the rules of a review queue on %s", (_name, open) => {
   let bench: QueueBench;
@@ -15,6 +18,17 @@ describe.each(BOTH_STORES)("the rules of a review queue on %s", (_name, open) =>
     ({ host, boss, ana, ben, cho } = bench);
   });
   afterAll(() => bench.close());
+
+  const linesOf = async (runId: string): Promise<Record<string, string>[]> => {
+    const { payload } = await host.ask("GET", `/v1/host/assay/annotations:export?runId=${runId}`);
+    return payload
+      .trimEnd()
+      .split("\n")
+      .slice(1, -1)
+      .map((line) => JSON.parse(line));
+  };
+  const bring = async (lines: readonly object[]) =>
+    (await host.ask("POST", "/v1/host/assay/annotations:import", { json: { lines: [HEADER, ...lines] } })).json();
 
   test("lets nobody settle their own dispute, unless it says so", async () => {
     const { queueId, item } = await bench.queueWithOne({ reviewersRequired: 2 });
@@ -97,6 +111,28 @@ describe.each(BOTH_STORES)("the rules of a review queue on %s", (_name, open) =>
     const after = await boss.agreement(queueId);
     expect(after).toMatchObject({ withdrawn: 1, people: { items: 0, judgments: 1 } });
     expect(after.people.fleiss).toMatchObject({ value: null });
+  });
+
+  test("has no imported judgment in its agreement, and loses none of its own to an import", async () => {
+    const { queueId, item } = await bench.queueWithOne({ reviewersRequired: 2 });
+    await ana.does("judge", item, { value: 1 });
+    await ben.does("judge", item, { value: 5 });
+    const before = await boss.agreement(queueId);
+    const made = await linesOf(item.runId);
+    const copies = made.map((line) => ({ ...line, annotationId: foreignLine().annotationId, signal: THREE }));
+    expect(await bring(copies)).toMatchObject({ imported: 2, refused: [] });
+    const retraction = { by: "ana", at: "2027-03-01T12:00:00.000Z", reason: "never meant" };
+    const withdrawn = made.map((line) => ({ ...line, state: "retracted", retraction }));
+    expect(await bring(withdrawn)).toMatchObject({ updated: 0, refused: [{}, {}] });
+    expect(await boss.agreement(queueId)).toEqual(before);
+    // As if the item had been judged with the imported ones.
+    const record = await host.store.readQueueItem({ tenant: "t1" }, queueId, item.itemId);
+    if (record === undefined) throw new Error("no item");
+    const ids = new Map(made.map(({ annotationId }, i) => [annotationId, copies[i]?.annotationId ?? ""]));
+    const body = record.body.replaceAll(/ann-[0-9a-z]+/g, (id) => ids.get(id) ?? id);
+    const changed = { type: "item", item: { ...record, body, revision: record.revision + 1 } } as const;
+    expect(await host.store.commit({ tenant: "t1", queues: [changed] })).toEqual({ ok: true });
+    expect(await boss.agreement(queueId)).toMatchObject({ withdrawn: 2, items: 0, people: { judgments: 0 } });
   });
 
   test("takes no part in anything once it is closed, and goes on when it is opened again", async () => {

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { countReviews } from "../reviews/server/list-reviews.ts";
 import type { Store } from "../store/store.ts";
 import { BOTH_STORES } from "../testing/both-stores.ts";
 import { expectError, type TestHost, testHost, type Who } from "../testing/host.ts";
+import { foreignLine, HEADER } from "../testing/judgment-files.ts";
 import { AFP_RUN, decided, decidedReview, REVIEWS, ReviewClient, reviewRequest } from "../testing/review-client.ts";
 import { scriptedReviewer } from "../testing/scripted-reviewer.ts";
 
@@ -163,6 +164,34 @@ describe.each(BOTH_STORES)("reviews on %s", (_, open) => {
       expect(created).toBe(true);
       expect(annotation).toMatchObject({ supersedes: before.annotationId, signal: { label: "review-rejected" } });
       expect((await annotate(sessionID, "remark-a", { runId })).json().created).toBe(false);
+    });
+
+    test("is refused where a judgment was imported under its id, which can be foreseen", async () => {
+      const runId = await host.newRun();
+      const { workflowId } = (await host.ask("GET", `/v1/runs/${runId}`)).json();
+      const sessionID = await decidedReview(host);
+      const commit = store.commit.bind(store);
+      let annotationId = "";
+      const spy = vi.spyOn(store, "commit").mockImplementation(async (unit) => {
+        const [write] = unit.annotations ?? [];
+        if (write?.type !== "record") return commit(unit);
+        spy.mockRestore();
+        ({ annotationId } = write.annotation);
+        const forged = foreignLine({ annotationId, target: { runId }, workflowId, actor: { principalRef: "ada" } });
+        const json = { lines: [HEADER, forged] };
+        const answer = await host.ask("POST", "/v1/host/assay/annotations:import", { json });
+        expect(answer.json(), answer.payload).toMatchObject({ imported: 1 });
+        return commit(unit);
+      });
+      // Imported while the remark is written, and before it is written again.
+      for (const answer of [
+        await annotate(sessionID, "remark-a", { runId }),
+        await annotate(sessionID, "remark-a", { runId }),
+      ]) {
+        expect(expectError(answer, "annotation_conflict")).toMatchObject({ annotationId });
+      }
+      const { annotations } = (await host.ask("GET", `/v1/runs/${runId}/annotations`)).json();
+      expect(annotations).toMatchObject([{ annotationId, signal: { kind: "rating" } }]);
     });
 
     test("leaves what somebody else wrote of an earlier decision as it is", async () => {

@@ -16,7 +16,7 @@ export type RateInterval = Static<typeof RateInterval>;
 
 const INTERVALS = { correctionRate: RateInterval, flagRate: RateInterval, accuracy: RateInterval };
 
-/** Of live judgments on runs that ended in the period. What cannot be said is null, never 0. */
+/** Of live judgments that were made on this host, on runs that ended in the period. What cannot be said is null, never 0. */
 const FIGURES = {
   runs: Count,
   annotatedRuns: Count,
@@ -53,6 +53,10 @@ const PEOPLE = {
   intervals: Type.Object({ ...INTERVALS, interventionRate: RateInterval }, closed),
   agents: ApartFigures,
   code: ApartFigures,
+  imported: Type.Integer({
+    minimum: 0,
+    description: "imported judgments on these runs, of people, agents and code; no other figure counts them",
+  }),
 };
 export const FeedbackFigures = Type.Object(PEOPLE, closed);
 export type FeedbackFigures = Static<typeof FeedbackFigures>;

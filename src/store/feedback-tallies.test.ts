@@ -51,6 +51,19 @@ describe("tallies", () => {
     expect(labels).toEqual([]);
   });
 
+  test("of imported judgments are apart, whatever kind of actor they name", () => {
+    const { feedback, labels } = tallyRows([
+      annotationOf(run, { signal: rating(1) }),
+      annotationOf(run, { signal: rating(5), importedBy: "sam" }),
+      annotationOf(run, { signal: label("pass"), actorKind: "agent", importedBy: "sam" }),
+    ]);
+    expect(feedback).toMatchObject([
+      { actor_kind: "imported", annotations: 2, r5: 1, passes: 1 },
+      { actor_kind: "person", annotations: 1, r1: 1, r5: 0 },
+    ]);
+    expect(labels).toMatchObject([{ actor_kind: "imported", label: "pass", n: 1 }]);
+  });
+
   test("change by what came and what went, and not at all where that is the same", () => {
     const [five, again, one] = [rating(5), rating(5), rating(1)].map((signal) => annotationOf(run, { signal }));
     if (!five || !again || !one) throw new Error("no annotations");

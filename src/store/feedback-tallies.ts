@@ -97,10 +97,16 @@ class TallySum {
 /** Everything said about a run, of its nodes as well, so that a summary reads one row per run and kind of actor. */
 export const WHOLE_RUN = "";
 
+/**
+ * The `actor_kind` of tallies of imported judgments, whatever kind of actor they name: the author of an imported judgment is a claim of
+ * the importer, so its tallies are kept apart from all that was made here.
+ */
+export const IMPORTED = "imported";
+
 type Place = Pick<RunFeedbackTable, "tenant" | "run_id" | "node_id" | "actor_kind">;
 
-function placeOf({ tenant, runId, actorKind }: AnnotationRecord, nodeId: string): Place {
-  return { tenant, run_id: runId, node_id: nodeId, actor_kind: actorKind };
+function placeOf({ tenant, runId, actorKind, importedBy }: AnnotationRecord, nodeId: string): Place {
+  return { tenant, run_id: runId, node_id: nodeId, actor_kind: importedBy === undefined ? actorKind : IMPORTED };
 }
 
 /** What is counted of it beside itself; fields that the kind is not about mean nothing. */

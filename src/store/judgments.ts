@@ -239,7 +239,8 @@ export interface FeedbackRow {
   /** Terminal runs of the group, and how many of them a person decided an interrupt of. The same in each actor's row. */
   readonly runs: number;
   readonly intervened: number;
-  readonly actorKind: ActorKind;
+  /** `imported` for imported judgments, whatever kind of actor they name. */
+  readonly actorKind: ActorKind | "imported";
   readonly annotatedRuns: number;
   readonly annotations: number;
   /** How many ratings of 1, 2, 3, 4 and 5. */

@@ -19,6 +19,7 @@ export interface ModelJudgment {
   readonly actorKind: ActorKind;
   readonly signal: Signal;
   readonly aboutNode?: string;
+  readonly imported?: true;
   live: boolean;
 }
 
@@ -86,11 +87,14 @@ function figures(runs: readonly ModelRun[], isAbout: (judgment: ModelJudgment) =
     intervals: { ...intervals, interventionRate: interval(intervened, runs.length) },
     agents: figuresBy(runs, "agent", isAbout),
     code: figuresBy(runs, "code", isAbout),
+    imported: runs.flatMap(({ judgments }) => judgments.filter((one) => one.live && one.imported && isAbout(one)))
+      .length,
   };
 }
 
 function figuresBy(runs: readonly ModelRun[], kind: ActorKind, isAbout: (judgment: ModelJudgment) => boolean) {
-  const counted = runs.map((run) => run.judgments.filter((one) => one.live && one.actorKind === kind && isAbout(one)));
+  const counts = (one: ModelJudgment) => one.live && !one.imported && one.actorKind === kind && isAbout(one);
+  const counted = runs.map((run) => run.judgments.filter(counts));
   const all = counted.flat();
   const having = (holds: (one: ModelJudgment) => boolean) => counted.filter((said) => said.some(holds)).length;
   const ratings = all.flatMap(({ signal }) => (signal.kind === "rating" ? [signal.rating ?? 0] : []));

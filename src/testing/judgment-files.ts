@@ -91,12 +91,36 @@ export class JudgmentHost {
     return parse(ImportResponse, answer.json(), "import");
   }
 
+  /** A run with every kind of judgment, in every state. */
+  async judgedRun(): Promise<{ runId: string; ids: string[]; query: string }> {
+    const runId = await this.ended("owner", { metadata: { agentId: "writer" } });
+    const log = await this.host.ask("GET", `/v1/runs/${runId}/events`, { headers: { accept: "application/json" } });
+    const event = log.json().events.find(({ type }: { type: string }) => type === "node.completed");
+    const first = await this.judge(runId, { ...RATING, note: "so-so \u2028 “quoted” \u{1f600}\nsecond line" });
+    const second = await this.judge(runId, { ...RATING, supersedes: first });
+    const third = await this.judge(runId, {
+      signal: { kind: "correction", correction: "42" },
+      target: { nodeId: "a" },
+    });
+    const fourth = await this.judge(runId, {
+      signal: { kind: "label", label: "pass" },
+      target: { eventId: event.eventId },
+    });
+    const [open, closed] = [await this.judge(runId, FLAG), await this.judge(runId, FLAG)];
+    await this.retract(third);
+    await this.closeFlag(closed);
+    return { runId, ids: [first, second, third, fourth, open, closed], query: `?runId=${runId}` };
+  }
+
   async summary(query = "", as: Who = "owner") {
     const answer = await this.host.ask("GET", `/v1/host/assay/feedback/summary${query}`, { as });
     expect(answer.statusCode, answer.payload).toBe(200);
     return answer.json();
   }
 }
+
+const RATING = { signal: { kind: "rating", rating: 4 } };
+const FLAG = { signal: { kind: "flag" } };
 
 let made = 0;
 

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { FeedbackFigures, FeedbackSummary } from "../../src/protocol/feedback-api.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 import { createDatabase, type TestDatabase } from "../../src/testing/postgres.ts";
 import { type AssayProcess, startAssay } from "../assay-process.js";
@@ -40,6 +41,10 @@ async function openPostgres({ url }: TestDatabase): Promise<string[]> {
 const inShort = (answer: unknown): unknown =>
   JSON.parse(JSON.stringify(answer), (name, value) => (name === "secretFingerprint" ? value.slice(0, 8) : value));
 
+const SUMMARY = "/v1/host/assay/feedback/summary?groupBy=workflow";
+
+const allOf = ({ annotations, agents, code }: FeedbackFigures) => annotations + agents.annotations + code.annotations;
+
 const told = ({ type, nodeId, payload }: Record<string, unknown>) => ({ type, nodeId, payload });
 
 describe.each(["sqlite", "postgres"] as const)("a database of version 0.1.0 on %s", (kind) => {
@@ -71,8 +76,22 @@ describe.each(["sqlite", "postgres"] as const)("a database of version 0.1.0 on %
   test("answers as version 0.1.0 did, perhaps with more members", async () => {
     const now = await answers(server.url, ids);
     for (const [path, before] of Object.entries(recorded.answers)) {
+      if (path === SUMMARY) continue;
       expect({ path, answer: now[path] }).toMatchObject({ path, answer: inShort(before) });
     }
+  });
+
+  test("has the feedback that it had, with what was imported counted apart", async () => {
+    const before = recorded.answers[SUMMARY] as FeedbackSummary;
+    const now: FeedbackSummary = await get(server.url, SUMMARY, owner);
+    const untouched = now.groups.filter(({ imported }) => imported === 0);
+    expect(untouched.length).toBeGreaterThan(2);
+    for (const group of untouched) {
+      expect(group).toMatchObject(before.groups.find(({ key }) => key.workflowId === group.key.workflowId) ?? {});
+    }
+    expect(now.total.imported).toBeGreaterThan(2);
+    expect(allOf(now.total) + now.total.imported).toBe(allOf(before.total));
+    expect(now.groups.reduce((sum, { imported }) => sum + imported, 0)).toBe(now.total.imported);
   });
 
   test("has an audit chain that verifies", async () => {

@@ -42,6 +42,29 @@ describe("a run shown to people", () => {
     ]);
   });
 
+  test("says which decision a branch does not keep, of which run, and what the branch changed", () => {
+    const gate = (data: object) => {
+      const view = {
+        nodeId: "gate",
+        interruptId: "int-1",
+        kind: "approval",
+        key: "gate:0",
+        data: { ...data },
+      } as const;
+      return shown({ interrupts: [{ runId: "run-1", requestedAt: "2027-03-01T11:58:00.000Z", ...view }] }).slice(4);
+    };
+    const branch = { changedOptions: ["inputs.text", "configurable.\u001b[2J"] };
+    const previous = { interruptId: "int-0", outcome: "granted", decidedBy: "ada", decidedFor: "run-0", changes: [] };
+    const changed =
+      "changed in this branch: inputs.text, configurable.\ufffd[2J; nodes before the gate ran with the earlier values";
+    const asks = "asks again, granted by ada for run run-0";
+    expect(gate({ previous }).at(-1)).toBe(`gate: ${asks}`);
+    expect(gate({ branch }).at(-1)).toBe(`gate: ${changed}`);
+    expect(gate({ previous: { ...previous, ...branch }, branch }).at(-1)).toBe(`gate: ${asks}; ${changed}`);
+    // A gate of a loop that asks once more is no gate of a branch.
+    expect(gate({ previous: { interruptId: "int-0", outcome: "refined" } }).at(-1)).not.toContain("gate:");
+  });
+
   test("lists what it waits for, how many have agreed, and until when", () => {
     const interrupt = {
       runId: "run-1",

@@ -3,7 +3,7 @@ import { isRecorded } from "../../protocol/tape-api.ts";
 import { connect } from "../client.ts";
 import type { Call } from "../command.ts";
 import { errorText } from "../describe-event.ts";
-import { subjectOf } from "../describe-gate-event.ts";
+import { branchNote, subjectOf } from "../describe-gate-event.ts";
 import type { Io } from "../io.ts";
 import { printable, printableJson, shorten } from "../printable.ts";
 import { paintStatus } from "../status.ts";
@@ -84,7 +84,11 @@ function interrupts({ interrupts: open = [] }: RunSnapshot, paint: Io["paint"], 
     printable(subjectOf(data)),
   ]);
   const headings = ["WAITS AT", "FOR", "VOTES", "SINCE", "UNTIL", "INTERRUPT", ""];
-  return rows.length === 0 ? undefined : formatTable(headings, rows, paint);
+  const notes = open.flatMap(({ nodeId, data }) => {
+    const note = branchNote(data);
+    return note === undefined ? [] : [`${printable(nodeId)}: ${note}`];
+  });
+  return rows.length === 0 ? undefined : [formatTable(headings, rows, paint), ...notes].join("\n");
 }
 
 function children({ childRuns = [] }: RunSnapshot, paint: Io["paint"]): string | undefined {

@@ -74,6 +74,15 @@ describe("a vote at a gate whose artifact can be edited", () => {
     expect(vote(run, {}, ANA, { action: "ask", question: "Who is all?" })).toBeUndefined();
   });
 
+  test("at one that offers no edit need not say it", () => {
+    expect(vote(editable({ actions: ["accept", "reject"] }), {})).toBeUndefined();
+  });
+
+  test("by a link must still name interrupt and revision", () => {
+    const run = editable();
+    expect(vote(run, { byLink: true })).toMatchObject({ details: { missing: ["interruptId", "revision"] } });
+  });
+
   test("at one that a single approval ends need not say it: an edit closes that gate", () => {
     expect(vote(editable({ requiredApprovals: 1 }), {})).toBeUndefined();
   });
@@ -103,6 +112,13 @@ describe("a vote at a gate that was visited before in this run", () => {
       details: { changed: [{ name: "interruptId", given: first.interruptId, current: read(run).interruptId }] },
     });
     expect(vote(run, read(run), ANA, GRANTED)).toBeUndefined();
+  });
+
+  test("need not say it for another gate that was decided before", () => {
+    const nodes = { first: "core.approvalGate", gate: "core.approvalGate" } as const;
+    const run = simulate(workflow({ nodes, edges: ["first>gate"] })).go();
+    run.resolve("first", ACCEPT, BEN).go();
+    expect(vote(run, {})).toBeUndefined();
   });
 
   test("need not say it where the gate waives it", () => {

@@ -21,13 +21,16 @@ export function optionsSeenBefore(
   isOpaque: (node: WorkflowNode) => boolean,
 ): boolean {
   const names = new Set(changed.map((one) => one.slice(one.indexOf(".") + 1)));
-  // In a loop, nodes after the gate came before it too.
-  const after = new Set(visitOf(run, nodeId) > 0 ? [nodeId] : reachableFrom(graph, nodeId));
-  const isBefore = (id: string) => !after.has(id) && run.nodes[id] !== undefined;
+  // In a loop, nodes after the gate came before it too, and so did the conditions of the gate's own edges.
+  const after = new Set(visitOf(run, nodeId) > 0 ? [] : reachableFrom(graph, nodeId));
+  // A node that a loop reset has no state in this round; its results of earlier rounds may have been kept in variables.
+  const hasRun = (id: string) => run.nodes[id] !== undefined || visitOf(run, id) > 0;
+  const isBefore = (id: string) => !after.has(id) && hasRun(id);
   const reads = (value: unknown) => stringsIn(value).some((text) => names.has(text) || READS_ANY.test(text));
   return (
-    graph.order.some((node) => isBefore(node.id) && (isOpaque(node) || reads([node.config, node.inputs]))) ||
-    definition.edges.some(({ sourceNodeId, condition }) => isBefore(sourceNodeId) && reads(condition))
+    graph.order.some(
+      (node) => node.id !== nodeId && isBefore(node.id) && (isOpaque(node) || reads([node.config, node.inputs])),
+    ) || definition.edges.some(({ sourceNodeId, condition }) => isBefore(sourceNodeId) && reads(condition))
   );
 }
 

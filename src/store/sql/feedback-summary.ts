@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Kysely, type RawBuilder, sql } from "kysely";
-import type { ActorKind } from "../../protocol/annotation.ts";
 import type { Visibility } from "../../protocol/identity.ts";
 import { agentsIn, holdsAgent } from "../agent-column.ts";
 import { WHOLE_RUN } from "../feedback-tallies.ts";
@@ -229,7 +228,7 @@ function toFeedbackRow(
     key: groupBy === "day" ? isoDate(Number(row.key)) : groupBy === "node" ? `${row.key} ${row.node_id}` : row.key,
     runs: runs?.runs ?? 0,
     intervened: runs?.intervened ?? 0,
-    actorKind: row.actor_kind as ActorKind,
+    actorKind: row.actor_kind as FeedbackRow["actorKind"],
     annotatedRuns: row.runs,
     annotations: row.annotations,
     histogram: [row.r1, row.r2, row.r3, row.r4, row.r5],

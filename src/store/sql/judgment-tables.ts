@@ -59,7 +59,7 @@ export interface AnnotationTextsTable {
 
 /**
  * How many live annotations of which sort a run has, and each of its nodes. Primary key (tenant, run_id, node_id,
- * actor_kind); node "" is the run with all its nodes. A row whose annotations were all withdrawn stays, with zeros.
+ * actor_kind); node "" is the run with all its nodes, kind "imported" are imported judgments of all kinds of actors. A row whose annotations were all withdrawn stays, with zeros.
  */
 export interface RunFeedbackTable {
   tenant: string;

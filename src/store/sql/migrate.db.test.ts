@@ -1,18 +1,22 @@
 import { Kysely, Migrator, PostgresDialect, sql } from "kysely";
 import { Pool } from "pg";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { Signal } from "../../protocol/annotation.ts";
 import type { Run } from "../../protocol/run.ts";
 import { annotationOf } from "../../testing/annotation-builders.ts";
 import { NOW, next, startedRun } from "../../testing/builders.ts";
 import { interruptResolved, openGate } from "../../testing/gate-builders.ts";
 import { createDatabase } from "../../testing/postgres.ts";
 import { COLUMNS } from "../../testing/schema-columns.ts";
+import { tallyRows } from "../feedback-tallies.ts";
 import { allRows } from "../interrupt-rows.ts";
+import type { AnnotationRecord } from "../judgments.ts";
 import { kyselyOver } from "../sqlite/kysely-dialect.ts";
 import { openForWriting } from "../sqlite/open-database.ts";
 import { annotationRow } from "./annotation-rows.ts";
 import { migrate, requireCurrentSchema, schemaState } from "./migrate.ts";
 import { KNOWN_VERSION, migrationProvider } from "./migrations.ts";
+import { feedbackRows } from "./read-annotations.ts";
 import type { Tables } from "./tables.ts";
 
 interface Opened {
@@ -107,6 +111,27 @@ describe.each([
     expect(await db.selectFrom("annotations").select(columns).execute()).toEqual(kept);
   });
 
+  test("of the version before imports were counted apart has its tallies counted again, and no others", async () => {
+    const { db } = opened;
+    const { error } = await new Migrator({ db, provider: migrationProvider }).migrateTo("0011-run-counts");
+    expect(error).toBeUndefined();
+    const [one, two] = [startedRun({ tenant: "t1" }).run, startedRun({ tenant: "t1" }).run];
+    for (const run of [one, two]) await insertRunOfTheTime(db, run);
+    const mixed = mixedJudgments(one);
+    const own = mixedJudgments(two).map(madeHere);
+    await db
+      .insertInto("annotations")
+      .values([...mixed, ...own].map(annotationRow))
+      .execute();
+    // As the host of that time counted: whatever the origin.
+    const { feedback, labels } = tallyRows([...mixed, ...own].map(madeHere));
+    await db.insertInto("run_feedback").values(feedback).execute();
+    await db.insertInto("run_labels").values(labels).execute();
+    await migrate(db);
+    expect(await feedbackRows(db, one.runId)).toEqual(tallyRows(mixed));
+    expect(await feedbackRows(db, two.runId)).toEqual(tallyRows(own));
+  });
+
   test("of a newer build is refused and not touched", async () => {
     const { db } = opened;
     await migrate(db);
@@ -169,6 +194,22 @@ describe.each([
     });
   });
 });
+
+/** Judgments of every kind that is counted, made here and imported, about the run and about a node, live and not. */
+function mixedJudgments(run: Run): AnnotationRecord[] {
+  const stars = [1, 2, 3, 4, 5].map((rating): Signal => ({ kind: "rating", rating }));
+  const labels = ["pass", "fail", "tone"].map((label): Signal => ({ kind: "label", label }));
+  const signals: Signal[] = [...stars, ...labels, { kind: "correction", correction: "x" }, { kind: "flag" }];
+  const origins = [{}, { importedBy: "sam" }, { importedBy: "sam", actorKind: "agent" } as const];
+  const places = [{}, { aboutNode: "a" }, { state: "retracted" } as const];
+  return signals.flatMap((signal) =>
+    origins.flatMap((origin) => places.map((place) => annotationOf(run, { signal, ...origin, ...place }))),
+  );
+}
+
+function madeHere({ importedBy: _, ...record }: AnnotationRecord): AnnotationRecord {
+  return record;
+}
 
 /** SQLite's index of words is a table, and says by number which row it means; PostgreSQL's is over a column. */
 const SQLITE_INDEX = /^annotation_words/;

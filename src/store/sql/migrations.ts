@@ -6,6 +6,7 @@ import { tapes } from "./migrations/0004-tapes.ts";
 import { reviews } from "./migrations/0005-reviews.ts";
 import { documents } from "./migrations/0006-documents.ts";
 import { runCounts } from "./migrations/0011-run-counts.ts";
+import { importedTallies } from "./migrations/0012-imported-tallies.ts";
 
 /**
  * Every change of the schema, oldest first. A released migration is never edited: databases that ran it would stay
@@ -19,6 +20,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0005-reviews": reviews,
   "0006-documents": documents,
   "0011-run-counts": runCounts,
+  "0012-imported-tallies": importedTallies,
 };
 
 export const migrationProvider: MigrationProvider = {

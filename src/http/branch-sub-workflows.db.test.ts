@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { BOTH_STORES } from "../testing/both-stores.ts";
+import { ACCEPT, branchBench, gate, OTHER_TEXT } from "../testing/branch-bench.ts";
+import { ForkHost } from "../testing/fork-host.ts";
+import { expectAllRebuilt } from "../testing/rebuilt.ts";
+
+describe.each(BOTH_STORES)("the gates in sub-workflows of a branch on %s", (_, open) => {
+  let forks: ForkHost;
+  let drop: () => Promise<void>;
+  const { register, branch, waits, callsOf } = branchBench(() => forks);
+
+  beforeAll(async () => {
+    const opened = await open();
+    drop = opened.drop;
+    forks = await ForkHost.start(opened.store);
+    const child = (workflowId: string) => ({ typeId: "core.subWorkflow", config: { workflowId } }) as never;
+    await register({ id: "inner", nodes: { gate: gate(), done: "core.noop" }, edges: ["gate>done"] });
+    await register({ id: "inner-holds", nodes: { gate: gate({ approvalHoldsForBranches: true }) } });
+    await register({ id: "inner-acts", nodes: { gate: gate(), act: "test.counted" }, edges: ["gate>act"] });
+    await register({ id: "middle", nodes: { below: child("inner") } });
+    const nodes = (workflowId: string) => ({ child: child(workflowId), count: "test.counted", last: "core.noop" });
+    const edges = ["child>count", "count>last"];
+    await register({ id: "above-inner", nodes: nodes("inner"), edges });
+    await register({ id: "above-middle", nodes: nodes("middle"), edges });
+    await register({ id: "above-holds", nodes: nodes("inner-holds"), edges });
+    await register({
+      id: "above-acts",
+      nodes: { child: child("inner-acts"), last: "core.noop" },
+      edges: ["child>last"],
+    });
+    await register({ id: "above-quiet", nodes: { child: child("inner"), last: "core.noop" }, edges: ["child>last"] });
+    await register({
+      id: "before-acts",
+      nodes: { gate: gate(), child: child("inner-acts") },
+      edges: ["gate>child"],
+    });
+  });
+
+  afterAll(async () => {
+    await expectAllRebuilt(forks.host.store);
+    await forks.host.close();
+    await drop();
+  });
+
+  /** The run below this one that waits, however deep. */
+  async function waitingBelow(runId: string): Promise<string> {
+    const { children, interrupts } = await waits(runId);
+    if (Object.values(interrupts).some(({ status }) => status === "open")) return runId;
+    const [child = ""] = Object.entries(children).find(([, { status }]) => status.startsWith("waiting-")) ?? [];
+    return waitingBelow(child);
+  }
+  async function through(id: string): Promise<string> {
+    const source = await forks.gates.waiting(id);
+    await forks.gates.answer(await waitingBelow(source), ACCEPT);
+    await forks.ended(source);
+    return source;
+  }
+
+  test.each([
+    ["above-inner", {}],
+    ["above-middle", {}],
+    ["above-acts", {}],
+    ["above-quiet", OTHER_TEXT],
+  ])("make the sub-workflow of %s start over and ask again", async (id, overlay) => {
+    const source = await through(id);
+    const runId = await branch(source, overlay, "last");
+    const below = await waitingBelow(runId);
+    expect(callsOf(runId)).toBe(0);
+    const theirs = Object.keys((await forks.host.store.readRun({ tenant: "t1" }, source))?.children ?? {});
+    expect(theirs).not.toContain(below);
+    await forks.gates.answer(below, ACCEPT);
+    expect(await forks.ended(runId)).toMatchObject({ status: "completed" });
+  });
+
+  test.each([
+    ["above-quiet", {}],
+    ["above-holds", OTHER_TEXT],
+  ])("keep the sub-workflow of %s where its gate still holds", async (id, overlay) => {
+    const source = await through(id);
+    const runId = await branch(source, overlay, "last");
+    const { children } = await forks.ended(runId);
+    expect(Object.keys(children)).toHaveLength(1);
+    expect((await forks.gates.snapshot(runId)).status).toBe("completed");
+  });
+
+  test("count the effects of a sub-workflow that follows a gate", async () => {
+    const source = await forks.gates.waiting("before-acts");
+    await forks.gates.answer(source, ACCEPT);
+    await forks.gates.until(source, ({ children }) => Object.keys(children).length > 0);
+    const runId = await branch(source, {}, "child");
+    await waits(runId);
+    expect((await forks.gates.snapshot(runId)).interrupts).toMatchObject([{ nodeId: "gate" }]);
+  });
+});
