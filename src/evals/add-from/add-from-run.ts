@@ -34,6 +34,8 @@ export interface AddFrom {
   readonly agents?: Pick<Agents, "versionsOf"> | undefined;
   /** What agents remembered; absent where that is not kept. */
   readonly memory?: Pick<MemoryAdapter, "list"> | undefined;
+  /** Throws where the caller may not read what was said in an evaluation: the proof quotes it. */
+  mayReadBodies(): Promise<void>;
   readonly record: Recorder<AddedTask>;
 }
 
@@ -43,8 +45,10 @@ const ATTEMPTS = 5;
  * Makes a task of a run that a person corrected, shows that it fails on what was answered and passes on the correction, and puts it into the
  * next version of a suite; the version before stays as it is. Throws `validation_error` with what was found where that cannot be shown.
  */
-export async function addFromRun(host: Host, { caller, request, agents, memory, record }: AddFrom): Promise<AddedTask> {
+export async function addFromRun(host: Host, added: AddFrom): Promise<AddedTask> {
+  const { caller, request, agents, memory, record } = added;
   const run = await visibleRun(host, caller, request.runId);
+  if (evalPlanOf(run) !== undefined) await added.mayReadBodies();
   const correction = await findCorrection(host.store, {
     tenant: caller.tenant,
     runId: run.runId,
