@@ -65,10 +65,11 @@ export async function addFromRun(host: Host, added: AddFrom): Promise<AddedTask>
   for (let attempt = 1; ; attempt++) {
     const ground = await groundFor(host, caller, run, recorded, request);
     const grown = await grow(host, caller, ground, draft, recorded, request.taskId);
-    const made: Made = { run, correction, recorded, proof, ground, grown };
-    const done = await keep(host, caller, made, request.check === true, record);
+    const made = grown === "moved" ? undefined : { run, correction, recorded, proof, ground, grown };
+    const done = made === undefined ? "moved" : await keep(host, caller, made, request.check === true, record);
     if (done !== "moved") return done;
-    if (attempt === ATTEMPTS) throw new AppError("document_conflict", { what: "suite", key: grown.suite.suiteId });
+    const key = ground.type === "new" ? ground.suiteId : ground.suite.suiteId;
+    if (attempt === ATTEMPTS) throw new AppError("document_conflict", { what: "suite", key });
   }
 }
 
@@ -104,6 +105,7 @@ function golden(match: Extract<EvalTask["expected"], { kind: "golden" }>["match"
   return { kind: "golden", match };
 }
 
+/** "moved" when the suite has a higher version by now than the one that was read: its tasks must not be left out of the next. */
 async function grow(
   host: Host,
   { tenant }: Caller,
@@ -111,10 +113,11 @@ async function grow(
   draft: TaskDraft,
   { agentId }: RecordedCase,
   taskId: string | undefined,
-): Promise<Grown> {
+): Promise<Grown | "moved"> {
   if (ground.type === "new") return newSuite(ground.suiteId, draft, { taskId, agentId });
   const { suite } = ground;
   const highest = await highestVersion(host, tenant, suite.suiteId);
+  if (ground.type === "kept" && ground.highest && highest !== suite.version) return "moved";
   const grown = growSuite(suite, draft, { taskId, highest });
   const { targetAgentId } = suite;
   if (targetAgentId === undefined || agentId === undefined || targetAgentId === agentId) return grown;
