@@ -7,6 +7,7 @@ import type { Committed, Unit } from "../store/store.ts";
 import { actorKindOf, checkAnnotation, scrubSignal, type TargetEvent } from "./decide/annotate.ts";
 import { auditDraft, type Recorder, refused } from "./execute.ts";
 import type { Host } from "./host.ts";
+import { mayOverrule } from "./judgments/may-replace.ts";
 import type { RunIdentity } from "./run-identity.ts";
 
 export interface Annotate {
@@ -103,12 +104,20 @@ async function supersededBy(
     throw new AppError("validation_error", { problem: "supersedes is no annotation of this run", field: "supersedes" });
   }
   requireAuthor(caller, earlier, "only its author can replace it");
+  requireOverruling(caller, earlier);
   requireLive(earlier);
   return earlier;
 }
 
 export function requireAuthor(caller: Caller, { actor }: AnnotationRecord, problem: string): void {
   if (actor !== caller.principal) throw new AppError("forbidden", { problem });
+}
+
+/** Throws `forbidden` where an agent's key would replace or withdraw a person's judgment. */
+export function requireOverruling({ kind }: Caller, earlier: AnnotationRecord): void {
+  if (mayOverrule({ actorKind: actorKindOf(kind) }, earlier)) return;
+  const problem = "it is a person's judgment, and only a key of kind user replaces or withdraws those";
+  throw new AppError("forbidden", { problem, annotationId: earlier.annotationId });
 }
 
 export function requireLive({ annotationId, state }: AnnotationRecord): void {

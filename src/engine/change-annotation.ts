@@ -2,7 +2,7 @@ import type { CloseFlagRequest, RetractRequest } from "../protocol/annotation-ap
 import { AppError } from "../protocol/errors.ts";
 import type { Caller } from "../protocol/identity.ts";
 import type { AnnotationRecord, AnnotationWrite } from "../store/judgments.ts";
-import { requireAuthor, requireCommitted, requireLive } from "./annotate.ts";
+import { requireAuthor, requireCommitted, requireLive, requireOverruling } from "./annotate.ts";
 import { auditDraft, type Recorder } from "./execute.ts";
 import type { Host } from "./host.ts";
 import { isAdmin } from "./is-admin.ts";
@@ -15,13 +15,14 @@ export interface ChangeAnnotation<Request> {
   readonly record: Recorder<AnnotationRecord>;
 }
 
-/** The author takes a judgment back, or an admin does. What was said stays on record. */
+/** The author takes a judgment back, or an admin does; a person's judgment with a person's key. What was said stays on record. */
 export async function retract(
   host: Host,
   { caller, annotationId, request, record }: ChangeAnnotation<RetractRequest>,
 ): Promise<AnnotationRecord> {
   const earlier = await visibleAnnotation(host, caller, annotationId);
   if (!isAdmin(caller)) requireAuthor(caller, earlier, "only its author or an admin can retract it");
+  requireOverruling(caller, earlier);
   requireLive(earlier);
   const atMs = host.nowMs();
   const retraction = { by: caller.principal, atMs, reason: host.scrubber.scrubText(request.reason) };

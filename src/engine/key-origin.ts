@@ -56,6 +56,20 @@ export async function makersOf(
   return openMakers((await originsOf(store, tenant, [keyId])).get(keyId));
 }
 
+/**
+ * Makers of any key of these principals, as far as no owner has confirmed it. A run does not say which key started it, so each of them
+ * may have started it in the principal's name; that holds for keys that were revoked since, too.
+ */
+export async function makersOfPrincipals(
+  store: Pick<Store, "readDocuments" | "listKeys">,
+  tenant: string,
+  principals: readonly string[],
+): Promise<readonly string[]> {
+  const keys = (await Promise.all(principals.map((one) => store.listKeys({ tenant }, one)))).flat();
+  const keyIds = keys.map(({ keyId }) => keyId);
+  return [...new Set([...(await originsOf(store, tenant, keyIds)).values()].flatMap(openMakers))];
+}
+
 export interface NewKey {
   readonly keyId: string;
   readonly tenant: string;

@@ -2,7 +2,7 @@ import { shownDigest } from "../formats/gate-digest.ts";
 import { AppError } from "../protocol/errors.ts";
 import type { RunOptionsOverlay } from "../protocol/fork-api.ts";
 import { startersOf } from "../protocol/forked-from.ts";
-import { gateRules, isApproval, isSelfApproval } from "../protocol/gate-rules.ts";
+import { excludesMakersOfStarters, gateRules, isApproval, isSelfApproval } from "../protocol/gate-rules.ts";
 import type { Interrupt } from "../protocol/interrupt.ts";
 import { DISPATCH } from "../protocol/orchestrator.ts";
 import { own } from "../protocol/own.ts";
@@ -13,6 +13,7 @@ import { deepEqual } from "./decide/deep-equal.ts";
 import { optionsSeenBefore } from "./decide/options-seen.ts";
 import type { Plan } from "./decide/plan.ts";
 import type { Host } from "./host.ts";
+import { makersOfPrincipals } from "./key-origin.ts";
 import { nodeInBranch } from "./node-in-branch.ts";
 import { hasEffects } from "./node-type.ts";
 import { SUB_WORKFLOW } from "./nodes/sub-workflow.ts";
@@ -94,7 +95,7 @@ class ReopenRule {
   async #decisionIsVoid(node: WorkflowNode, { interruptId }: NodeState): Promise<boolean> {
     if (interruptId === undefined) return false;
     const interrupt = own(this.#run.interrupts, interruptId);
-    if (interrupt === undefined || this.#isSelfApproved(interrupt)) return true;
+    if (interrupt === undefined || (await this.#isSelfApproved(interrupt))) return true;
     const isDue = this.#changed || (interrupt.kind !== "external-event" && (await this.#effectsAfter(node)));
     return isDue && !(mayHold(node, interrupt) && this.#showsTheSame(node, interrupt));
   }
@@ -104,11 +105,15 @@ class ReopenRule {
   }
 
   /** Whether one of those behind the branch approved at a gate that forbids it. */
-  #isSelfApproved({ kind, data, votes }: Interrupt): boolean {
+  async #isSelfApproved({ kind, data, votes }: Interrupt): Promise<boolean> {
     if (kind !== "approval") return false;
     const rules = gateRules(data);
     const starters = startersOf(this.#run);
-    return votes.some((vote) => isApproval(vote) && isSelfApproval(rules, vote, starters));
+    const approvals = votes.filter(isApproval);
+    if (approvals.some((vote) => isSelfApproval(rules, vote, starters))) return true;
+    if (!excludesMakersOfStarters(rules)) return false;
+    const makers = await makersOfPrincipals(this.#host.store, this.#run.owner.tenant, starters);
+    return approvals.some(({ principal }) => makers.includes(principal));
   }
 
   #showsTheSame(node: WorkflowNode, { kind, data }: Interrupt): boolean {
@@ -170,7 +175,7 @@ class ReopenRule {
   }
 
   async #isVoidBelow(plan: Plan, interrupt: Interrupt, { sameInputs, effectsAbove }: Below): Promise<boolean> {
-    if (this.#isSelfApproved(interrupt)) return true;
+    if (await this.#isSelfApproved(interrupt)) return true;
     const node = plan.graph.node.get(interrupt.nodeId);
     if (node !== undefined && mayHold(node, interrupt) && sameInputs) return false;
     if (interrupt.kind === "external-event") return this.#changed;

@@ -1,5 +1,6 @@
+import { startersOf } from "../protocol/forked-from.ts";
 import type { ResolveInterruptResponse } from "../protocol/gate-api.ts";
-import { gateRules, type Judge, tallyOf } from "../protocol/gate-rules.ts";
+import { excludesMakersOfStarters, gateRules, type Judge, tallyOf } from "../protocol/gate-rules.ts";
 import type { Caller, Visibility } from "../protocol/identity.ts";
 import type { Interrupt } from "../protocol/interrupt.ts";
 import { notCountedIn } from "../protocol/interrupt-view.ts";
@@ -14,7 +15,7 @@ import { evidenceFor } from "./gate-evidence.ts";
 import type { Host } from "./host.ts";
 import type { Claims } from "./interrupt-token.ts";
 import { judgeOf, TOKEN_HOLDER } from "./judge.ts";
-import { makersOf } from "./key-origin.ts";
+import { makersOf, makersOfPrincipals } from "./key-origin.ts";
 import { namedVoter, relayFor } from "./relayed-voter.ts";
 import { receivedAnswer, withSecrets } from "./seal-answer.ts";
 
@@ -35,7 +36,10 @@ export async function resolveInterrupt(
 ): Promise<ResolveInterruptResponse> {
   const seen = before.seen ?? (await visibleRun(host, caller, runId));
   const asked = askedOf(seen, of);
-  const { judge, relay } = await voterOf(host, caller, { run: seen, asked, value });
+  const [{ judge, relay }, makersOfStarters] = await Promise.all([
+    voterOf(host, caller, { run: seen, asked, value }),
+    excludedMakers(host, seen, findInterrupt(seen, asked)),
+  ]);
   const voter = (relay && namedVoter(value, caller)) ?? caller.principal;
   const answer = await receivedAnswer(host.scrubber, value, { isApproval: isApproval(seen, asked) });
   return execute(host, {
@@ -45,7 +49,7 @@ export async function resolveInterrupt(
     evidence: async (run) => (isRejection(value) ? undefined : evidenceFor(host, run, findInterrupt(run, asked))),
     decide: (run, { sensitivity }, evidence) => {
       const secrets = secretsOf(run, sensitivity);
-      const command = { of: asked, value: answer.value, judge, bound, secrets, nowMs: host.nowMs() };
+      const command = { of: asked, value: answer.value, judge, makersOfStarters, bound, secrets, nowMs: host.nowMs() };
       const proven = evidence === undefined ? {} : { evidence };
       const ruling = decide(run, { ...command, ...proven, ...(relay === undefined ? {} : { relay }) });
       return { ...ruling, events: withSecrets(ruling.events, answer.secrets) };
@@ -82,6 +86,12 @@ function asksForMakers({ kind, data }: Interrupt): boolean {
   if (kind !== "approval") return false;
   const { required, requireIndependentVoters } = gateRules(data);
   return required > 1 || requireIndependentVoters;
+}
+
+/** Makers of those behind the run, where they may not approve it. Starters that join later only exclude more voters. */
+async function excludedMakers({ store }: Host, run: Run, interrupt: Interrupt | undefined): Promise<readonly string[]> {
+  if (interrupt?.kind !== "approval" || !excludesMakersOfStarters(gateRules(interrupt.data))) return [];
+  return makersOfPrincipals(store, run.owner.tenant, startersOf(run));
 }
 
 /** The interrupt that was meant, whatever the run does meanwhile: nobody votes on what they were not asked. */

@@ -192,6 +192,23 @@ describe.each(BOTH_STORES)("a gate of a workflow that an evaluation has to speak
     await agent.done(wanted);
   });
 
+  test("and a promotion never open by what the one who asks withdraws of others", async () => {
+    const agent = bench.about("withdrawn-in-own-cause");
+    await agent.policy({ promote: { test: { requiredEval: { suite: SUITE, acceptHumanOverrides: true } } } });
+    const evalRunId = await agent.evaluated("1.0.0");
+    await judgedByRita(evalRunId, "a", "fail");
+    const wanted = { toState: "test", evalRunId } as const;
+    const found = async () => conditionsIn(expectError(await agent.send(wanted), "eval_gate_unmet"))["score"]?.found;
+    expect(await found()).toBe("0.75 and not passed, with 1 human overrides");
+    const [said] = (await bench.host.ask("GET", `/v1/host/assay/annotations?runId=${evalRunId}`)).json().annotations;
+    const withdrawn = await bench.host.ask("POST", `/v1/host/assay/annotations/${said.annotationId}:retract`, {
+      json: { reason: "in my way" },
+    });
+    expect(withdrawn.statusCode, withdrawn.payload).toBe(200);
+    expect(await found()).toContain("0.75 and not passed, with 1 human overrides, without");
+    expect(await unmet(await waiting({ evalRunId, acceptHumanOverrides: true }))).toHaveProperty("score");
+  });
+
   /** Does something right before the unit is written that rests on an evaluation. */
   const meanwhile = (act: () => Promise<unknown>) => {
     const store = bench.host.store as { commit: (unit: Unit) => Promise<Committed> };

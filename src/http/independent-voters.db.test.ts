@@ -142,6 +142,55 @@ describe.each(BOTH_STORES)("a quorum on %s", (_, open) => {
     expect((await vote(runId, FILE.olga.key)).statusCode).toBe(200);
   });
 
+  const STRICT = { requireIndependentVoters: true, forbidSelfApproval: true };
+  test.each([
+    ["strict", "core.approvalGate", STRICT, ACCEPT],
+    [
+      "strict-governed",
+      "core.openwop.governance.approvalGate",
+      { ...STRICT, requiredRole: "reviewer" },
+      { decision: "granted" },
+    ],
+  ])(
+    "of independent voters (%s) has none in the makers of a principal behind the run",
+    async (id, typeId, config, yes) => {
+      await gates.register(id, typeId, config);
+      const first = await make(FILE.olga.key, { roles: ["owner"] });
+      const second = await make(first.key, { roles: ["owner"] });
+      const asVera = await make(FILE.olga.key, { principal: "vera", roles: ["admin"] });
+      for (const by of [first.key, second.key, asVera.key]) {
+        const { runId } = (await ask("POST", "/v1/runs", by, { workflowId: id })).json();
+        await gates.until(runId, ({ status }) => status === "waiting-approval");
+        const refused = await vote(runId, FILE.olga.key, yes);
+        expectError(refused, "forbidden");
+        expect(refused.payload).toContain("another owner has to confirm");
+        expect((await vote(runId, FILE.otto.key, yes)).json()).toMatchObject({ resolved: true });
+      }
+      const { runId } = (await ask("POST", "/v1/runs", first.key, { workflowId: id })).json();
+      await gates.until(runId, ({ status }) => status === "waiting-approval");
+      const keys = (await ask("GET", "/v1/host/assay/keys", FILE.olga.key)).json().keys;
+      const { keyId } = keys.find((key: { principal: string }) => key.principal === first.principal);
+      await ask("POST", `/v1/host/assay/keys/${keyId}:revoke`, FILE.olga.key, {});
+      expectError(await vote(runId, FILE.olga.key, yes), "forbidden");
+      expect((await confirm(first.principal, FILE.otto.key)).statusCode).toBe(200);
+      expect((await vote(runId, FILE.olga.key, yes)).json()).toMatchObject({ resolved: true });
+    },
+  );
+
+  test("of independent voters asks again where the maker of who branches has approved", async () => {
+    await gates.register("strict-branch", "core.approvalGate", { ...STRICT, approvalHoldsForBranches: true });
+    const puppet = await make(FILE.olga.key, { roles: ["owner"] });
+    const { runId } = (await ask("POST", "/v1/runs", FILE.otto.key, { workflowId: "strict-branch" })).json();
+    await gates.until(runId, ({ status }) => status === "waiting-approval");
+    expect((await vote(runId, FILE.olga.key)).statusCode).toBe(200);
+    const { version } = await gates.until(runId, ({ status }) => status === "completed");
+    const fork = { mode: "branch", fromSeq: version - 1 };
+    const branchBy = async (key: string) =>
+      (await ask("POST", `/v1/runs/${runId}:fork`, key, fork)).json().runId as string;
+    await gates.until(await branchBy(FILE.otto.key), ({ status }) => status === "completed");
+    await gates.until(await branchBy(puppet.key), ({ status }) => status === "waiting-approval");
+  });
+
   test("is met by principals of the key file as before", async () => {
     const runId = await gates.waiting("two");
     await vote(runId, FILE.olga.key);

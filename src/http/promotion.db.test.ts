@@ -148,6 +148,25 @@ describe.each(BOTH_STORES)("a promotion on %s", (_, open) => {
       expectError(await agent.send(TO_TEST), "forbidden");
     });
 
+    test.each(["immediate", "drain-current-node"])(
+      "waits while its run is paused (%s), and its time goes on meanwhile",
+      async (drainPolicy) => {
+        const agent = await gated(`paused-${drainPolicy}`, { ...GATE, applyWithinSec: 1 });
+        const { runId } = await waiting(agent);
+        await agent.vote(runId, "granted");
+        const { store } = agent.host;
+        const granted = await until(store, runId, ({ nodes }) => nodes["apply"]?.dueAtMs !== undefined);
+        const paused = await agent.host.ask("POST", `/v1/runs/${runId}:pause`, { json: { drainPolicy } });
+        expect(paused.statusCode, paused.payload).toBe(202);
+        const details = expectError(await agent.send(TO_TEST), "run_state_conflict");
+        expect(conditionsIn(details)["approval"]?.found).toContain("is paused: resume it");
+        await new Promise((resolve) => setTimeout(resolve, (granted.nodes["apply"]?.dueAtMs ?? 0) - Date.now() + 1));
+        await agent.host.ask("POST", `/v1/runs/${runId}:resume`, { json: {} });
+        expectError(await agent.send(TO_TEST), "forbidden");
+        expect(await stateOf(agent)).toBe("draft");
+      },
+    );
+
     test("passes for exactly what was asked: another version, share or policy is another question", async () => {
       const agent = await gated("exact");
       const { runId } = await waiting(agent);

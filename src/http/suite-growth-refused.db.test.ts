@@ -20,6 +20,21 @@ describe.each(BOTH_STORES)("no task is made of a run on %s", (_, open) => {
     expect(details).toMatchObject({ proof: { recorded: { score: 1 }, correction: { passed: true } } });
   });
 
+  test("of an evaluation for a key that may not read what was said in it", async () => {
+    const suite = await bench.suite();
+    const runId = await bench.evaluate(suite);
+    await bench.correct(runId, "Wien", { eventId: await bench.eventOf(runId, "eval.scored") });
+    const scopes = ["suites:write", "runs:read"];
+    const narrow = await Member.join(bench.host, `narrow-${runId}`, { roles: ["admin"], scopes });
+    const refused = expectError(await narrow.ask("POST", ADD, { runId, suite, check: true }), "forbidden");
+    expect(refused).toMatchObject({ scopeRequired: "artifacts:read" });
+    const wide = await Member.join(bench.host, `wide-${runId}`, {
+      roles: ["admin"],
+      scopes: [...scopes, "artifacts:read"],
+    });
+    expect((await wide.ask("POST", ADD, { runId, suite, check: true })).statusCode).toBe(200);
+  });
+
   test("where the agent answers JSON and the correction is none", async () => {
     const runId = await bench.ask({ says: { a: 1 } });
     await bench.correct(runId, "just a text");

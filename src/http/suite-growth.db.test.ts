@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { MASK } from "../protocol/events.ts";
 import type { AddedTask } from "../protocol/suite-growth.ts";
+import type { Store } from "../store/store.ts";
 import { BOTH_STORES } from "../testing/both-stores.ts";
 import { KNOWN_SECRET } from "../testing/engine.ts";
 import { AGENT_ID, goldenTask } from "../testing/eval-bench.ts";
@@ -156,6 +157,21 @@ describe.each(BOTH_STORES)("a task that is made of a corrected run on %s", (_, o
     await bench.refused({ runId, newSuiteId: SUITE.suiteId }, /already/);
     await bench.refused({ runId, suiteText: "{" }, /suite/);
     await bench.refused({ runId, suiteText: text, suite: `${SUITE.suiteId}@${SUITE.version}` }, /name one of/);
+  });
+
+  test("is in one version with a task that was added between reading the suite and its highest version", async () => {
+    const suite = await bench.suite();
+    const [first = "", second = ""] = await Promise.all(["s", "t"].map((says) => bench.corrected(says)));
+    const store = bench.host.store as { readDocument: Store["readDocument"] };
+    const { readDocument } = store;
+    store.readDocument = async (id) => {
+      const found = await readDocument.call(store, id);
+      if (id.kind !== "suite") return found;
+      store.readDocument = readDocument;
+      await bench.add({ runId: first, suite });
+      return found;
+    };
+    expect(await bench.add({ runId: second, suite })).toMatchObject({ version: "1.2.0", taskCount: 3 });
   });
 
   test("is in a version of its own when several are added at once", async () => {

@@ -1,5 +1,6 @@
 import { addFromRun } from "../evals/add-from/add-from-run.ts";
 import { listTaskLinks } from "../evals/add-from/task-links.ts";
+import { EVAL_OPERATIONS } from "../protocol/eval-operations.ts";
 import type { AddedTask, AddFromRequest, TaskLinkQuery } from "../protocol/suite-growth.ts";
 import type { SUITE_GROWTH_OPERATIONS } from "../protocol/suite-growth-operations.ts";
 import type { HttpDeps } from "./deps.ts";
@@ -18,7 +19,8 @@ export function suiteGrowthRoutes({
       const reply = (json: AddedTask): Reply => ({ status: request.check === true ? 200 : 201, json });
       const { agents, memory } = evals;
       const record = context.recorder(reply);
-      return reply(await addFromRun(context.host, { caller, request, agents, memory, record }));
+      const mayReadBodies = () => authorizer.authorize(caller, EVAL_OPERATIONS.getEvalTaskBodies.access);
+      return reply(await addFromRun(context.host, { caller, request, agents, memory, mayReadBodies, record }));
     },
     listTaskLinks: async (context) => ({
       status: 200,

@@ -193,6 +193,17 @@ export function isDependent(
   return requireIndependentVoters && (kind === "token" || makers.length > 0);
 }
 
+/**
+ * Whether makers of those behind a run count as those behind it: a principal that asks through one it made, and approves itself, is
+ * one principal.
+ */
+export function excludesMakersOfStarters({
+  forbidSelfApproval,
+  requireIndependentVoters,
+}: Pick<GateRules, "forbidSelfApproval" | "requireIndependentVoters">): boolean {
+  return forbidSelfApproval && requireIndependentVoters;
+}
+
 export interface Tally {
   readonly granted: number;
   readonly rejected: number;

@@ -13,7 +13,7 @@ export const SUITE_GROWTH_OPERATIONS = {
     path: "/v1/host/assay/suites:add-from",
     tag,
     summary:
-      "Make a task of a run that a person corrected, show that it fails on the recorded answer and passes on the correction, and put it into the next version of a suite. Needs `runs:read` as well.",
+      "Make a task of a run that a person corrected, show that it fails on the recorded answer and passes on the correction, and put it into the next version of a suite. Needs `runs:read` as well and, of an evaluation, `artifacts:read`.",
     access: "suites:write",
     gate,
     body: AddFromRequest,

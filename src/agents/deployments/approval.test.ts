@@ -28,6 +28,16 @@ describe("people have let a transition pass", () => {
     expect(approvalIn(asked(GRANTED, sleeping(NOW)), NOW).state).toBe("refused");
   });
 
+  test("and no longer than from the decision on, however often their run was paused and resumed", () => {
+    const closedAt = new Date(NOW - 2000).toISOString();
+    const run = asked({ ...GRANTED, closedAt }, { status: "running", ...sleeping(NOW + 5000) });
+    expect(approvalIn(run, NOW, { applyWithinSec: 3 }).state).toBe("granted");
+    expect(approvalIn(run, NOW, { applyWithinSec: 2 }).state).toBe("refused");
+    expect(approvalIn({ ...run, status: "paused" }, NOW, { applyWithinSec: 2 }).state).toBe("refused");
+    expect(approvalIn({ ...run, status: "paused" }, NOW, { applyWithinSec: 3 }).state).toBe("waiting");
+    expect(approvalIn({ ...run, status: "cancelling" }, NOW, { applyWithinSec: 3 }).state).toBe("refused");
+  });
+
   test("and not while the gate is open, or when its time is over", () => {
     expect(approvalIn(asked({}), NOW).state).toBe("waiting");
     expect(approvalIn(asked({ deadlineMs: NOW + 1 }), NOW).state).toBe("waiting");

@@ -5,7 +5,7 @@ import type { Interrupt } from "../../protocol/interrupt.ts";
 import type { PolicyGate } from "../../protocol/promotion-policy.ts";
 import { nodeOf, type Run } from "../../protocol/run.ts";
 import { isTerminal } from "../../protocol/run-status.ts";
-import { APPLY } from "./management-workflow.ts";
+import { APPLY, applyWithinSecOf } from "./management-workflow.ts";
 
 /** How far people have come with a transition. */
 export interface Approval {
@@ -14,7 +14,7 @@ export interface Approval {
 }
 
 /** Read from the run that holds the gate. Whatever is not a standing yes is none. */
-export function approvalIn(run: Run, nowMs: number): Approval {
+export function approvalIn(run: Run, nowMs: number, gate: Pick<PolicyGate, "applyWithinSec"> = {}): Approval {
   const interrupt = Object.values(run.interrupts).find(({ nodeId }) => nodeId === gateIdOf(run.runId));
   if (interrupt?.outcome === "rejected") return { state: "refused", found: rejectionOf(interrupt) };
   if (isTerminal(run.status)) {
@@ -30,10 +30,20 @@ export function approvalIn(run: Run, nowMs: number): Approval {
       ? { state: "refused", found: timedOut(interrupt) }
       : { state: "waiting", found: tallyText(interrupt) };
   }
-  const dueAtMs = nodeOf(run, APPLY)?.dueAtMs;
-  if (dueAtMs !== undefined && dueAtMs <= nowMs) return { state: "refused", found: "it was granted too long ago" };
+  if (holdsUntilMs(run, interrupt, gate) <= nowMs) return { state: "refused", found: "it was granted too long ago" };
   if (interrupt.outcome !== "granted") return { state: "refused", found: `the gate ended as ${interrupt.status}` };
+  if (run.status === "cancelling") return { state: "refused", found: `its run ${run.runId} is being cancelled` };
+  if (run.status === "paused" || run.pause !== undefined) {
+    return { state: "waiting", found: `granted, and its run ${run.runId} is paused: resume it` };
+  }
   return { state: "granted", found: `granted by ${votersOf(interrupt, "accept").join(", ")}` };
+}
+
+/** Counted from the decision: a pause ends the sleep of the run, and a resume begins it anew. */
+function holdsUntilMs(run: Run, { closedAt }: Interrupt, gate: Pick<PolicyGate, "applyWithinSec">): number {
+  const dueAtMs = nodeOf(run, APPLY)?.dueAtMs ?? Number.POSITIVE_INFINITY;
+  if (closedAt === undefined) return dueAtMs;
+  return Math.min(dueAtMs, Date.parse(closedAt) + applyWithinSecOf(gate) * 1000);
 }
 
 /** The run is in the name, so that a record that names the gate leads to those who opened it. */

@@ -33,7 +33,7 @@ export async function asking(
   const asked = stored.now.asked.find((one) => one.digest === digest);
   const run = asked && (await host.store.readRun(place, asked.runId));
   if (run === undefined) return ask(considered, gate, digest, evidence, refusals);
-  const approval = approvalIn(run, host.nowMs());
+  const approval = approvalIn(run, host.nowMs(), gate);
   if (approval.state === "refused") return refusedByPeople(considered, gate, run, approval, evidence);
   const own = ownApproval(considered, gate, run);
   if (own !== undefined) throw await told(host, refusals, considered.wanted, own, run.runId);
@@ -92,7 +92,7 @@ async function ask(
     audit: [auditDraft(caller, atMs, targetOf(wanted), { action: "deployment.requested", details })],
   });
   if (committed === "moved") return "moved";
-  throw waiting(considered, gate, management.run, approvalIn(management.run, atMs), evidence);
+  throw waiting(considered, gate, management.run, approvalIn(management.run, atMs, gate), evidence);
 }
 
 function titleOf(

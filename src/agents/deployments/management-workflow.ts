@@ -31,6 +31,11 @@ export const deploymentNode: EffectNodeType = {
   },
 };
 
+/** How long an approval holds. */
+export function applyWithinSecOf({ applyWithinSec = DAY_SEC }: Pick<PolicyGate, "applyWithinSec"> = {}): number {
+  return applyWithinSec;
+}
+
 /** What people are asked, and about what. */
 export interface GateAsked {
   readonly gateId: string;
@@ -50,7 +55,7 @@ export function planWrite({ hash, definition }: Plan, tenant: string, atMs: numb
 }
 
 function definitionOf(asked: GateAsked | undefined): WorkflowDefinition {
-  const applyWithinSec = asked?.gate.applyWithinSec ?? DAY_SEC;
+  const applyWithinSec = applyWithinSecOf(asked?.gate);
   const apply = nodeOf(APPLY, APPLY_TYPE, "Apply", { applyWithinSec });
   return {
     id: DEPLOYMENT_WORKFLOW_ID,

@@ -131,7 +131,14 @@ async function openedHome(
     addFrom: async (request) => {
       const { addFromRun } = await import("../../evals/add-from/add-from-run.ts");
       const { agents, memory } = services;
-      return addFromRun(host, { caller, request, agents, memory, record: () => undefined });
+      return addFromRun(host, {
+        caller,
+        request,
+        agents,
+        memory,
+        mayReadBodies: async () => {},
+        record: () => undefined,
+      });
     },
     taskLinks: async (query) => {
       const { listTaskLinks } = await import("../../evals/add-from/task-links.ts");

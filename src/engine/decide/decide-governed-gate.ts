@@ -6,8 +6,6 @@ import {
   type GateRules,
   type GovernedRules,
   gateRules,
-  isDependent,
-  isSelfApproval,
   type Judge,
   mayDecide,
   mayOverride,
@@ -16,14 +14,14 @@ import {
 } from "../../protocol/gate-rules.ts";
 import type { Interrupt, Vote } from "../../protocol/interrupt.ts";
 import { closeInterrupt } from "./close-interrupt.ts";
-import { DEPENDENT, type GateAnswer, OWN_RUN } from "./decide-plain-gate.ts";
+import { type GateAnswer, notIndependent } from "./decide-plain-gate.ts";
 import { type GovernedAnswer, governedAnswer } from "./governed-answer.ts";
 import { denied, type Ruling, refusedVote } from "./ruling.ts";
 import { originOf } from "./vote-origin.ts";
 
 /** Who wants to pass a governed gate is asked first, then what they say. */
 export function decideGovernedGate(answer: GateAnswer): Ruling {
-  const { interrupt, judge, starters, value } = answer;
+  const { interrupt, judge, value } = answer;
   const rules = gateRules(interrupt.data);
   if (rules.governed === undefined) throw new Error(`interrupt ${interrupt.interruptId} is not of a governed gate`);
   const eligibility = claimsOverride(value) ? mayOverride(rules.governed, judge) : mayDecide(rules, judge);
@@ -33,10 +31,8 @@ export function decideGovernedGate(answer: GateAnswer): Ruling {
     return denied(interrupt, judge, "at this gate the voter is whoever holds the key");
   }
   const gate = rules.governed;
-  if (given.decision === "granted" && isSelfApproval(rules, judge, starters)) {
-    return denied(interrupt, judge, OWN_RUN);
-  }
-  if (given.decision === "granted" && isDependent(rules, judge)) return denied(interrupt, judge, DEPENDENT);
+  const problem = given.decision === "granted" ? notIndependent(rules, judge, answer) : undefined;
+  if (problem !== undefined) return denied(interrupt, judge, problem);
   answer.checkBinding(true);
   const earlier = interrupt.votes.find(({ voter }) => voter === judge.principal);
   if (earlier !== undefined && !mayReplace(earlier, given, judge)) return votedBefore(interrupt, earlier, given);

@@ -3,6 +3,7 @@ import { AppError } from "../../protocol/errors.ts";
 import type { EventDraft } from "../../protocol/events.ts";
 import type { Evidence } from "../../protocol/evidence.ts";
 import {
+  excludesMakersOfStarters,
   type GateRules,
   gateRules,
   isDependent,
@@ -33,21 +34,38 @@ export interface GateAnswer {
   readonly checkBinding: (isVote: boolean) => void;
   /** Everyone behind the run. */
   readonly starters: readonly string[];
+  /** Makers of those behind the run; given only where they may not approve it. */
+  readonly makersOfStarters?: readonly string[];
   readonly at: string;
   /** How the evaluation stands that a governed gate asks for. */
   readonly evidence?: Evidence;
 }
 
 /** The refusal of a vote by one of those behind the run. */
-export const OWN_RUN = "whoever started or branched the run, or one that it comes from, cannot approve it";
+const OWN_RUN = "whoever started or branched the run, or one that it comes from, cannot approve it";
 
 /** The refusal of an approval by a principal that another one made. */
-export const DEPENDENT =
+const DEPENDENT =
   "the gate asks for independent voters: vote with a key of your own, and where it was made over the API have another owner confirm the principal (assay principal confirm)";
+
+/** The refusal of an approval by a principal that made one of those behind the run. */
+const MADE_A_STARTER =
+  "the gate asks for independent voters, and you made a key of a principal behind this run; another owner has to confirm that principal (assay principal confirm), or another principal has to approve";
+
+/** Why a principal with the right to vote may not approve this run; undefined where it may. */
+export function notIndependent(
+  rules: GateRules,
+  judge: Pick<Judge, "principal" | "kind" | "makers">,
+  { starters, makersOfStarters = [] }: Pick<GateAnswer, "starters" | "makersOfStarters">,
+): string | undefined {
+  if (isSelfApproval(rules, judge, starters)) return OWN_RUN;
+  if (isDependent(rules, judge)) return DEPENDENT;
+  return excludesMakersOfStarters(rules) && makersOfStarters.includes(judge.principal) ? MADE_A_STARTER : undefined;
+}
 
 /** A vote at `core.approvalGate`, and the end of the gate when it is the last one needed. */
 export function decidePlainGate(answer: GateAnswer): Ruling {
-  const { interrupt, judge, starters } = answer;
+  const { interrupt, judge } = answer;
   const rules = gateRules(interrupt.data);
   const eligibility = mayDecide(rules, judge);
   if (!eligibility.eligible) return denied(interrupt, judge, eligibility.problem);
@@ -55,11 +73,9 @@ export function decidePlainGate(answer: GateAnswer): Ruling {
   checkSchema(interrupt, answer.value);
   const voter = voterOf(rules, given, answer);
   if (typeof voter !== "string") return voter;
-  if (approves(given) && isSelfApproval(rules, judge, starters)) {
-    return denied(interrupt, judge, OWN_RUN);
-  }
   const { makers = [] } = originOf(voter, judge, answer.relay);
-  if (approves(given) && isDependent(rules, { kind: judge.kind, makers })) return denied(interrupt, judge, DEPENDENT);
+  const problem = approves(given) ? notIndependent(rules, { ...judge, makers }, answer) : undefined;
+  if (problem !== undefined) return denied(interrupt, judge, problem);
   answer.checkBinding(given.action !== "ask");
   if (given.action === "ask") return asked(interrupt, voter, given.text ?? "");
   const earlier = interrupt.votes.find((vote) => vote.voter === voter);

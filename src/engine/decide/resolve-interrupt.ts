@@ -20,6 +20,8 @@ export interface ResolveInterrupt {
   readonly judge: Judge;
   /** The voter that the answer names, where the key may relay votes. */
   readonly relay?: Relay;
+  /** Makers of those behind the run; given only where they may not approve it. */
+  readonly makersOfStarters?: readonly string[];
   /** What the answer was given for, as far as it says so. */
   readonly bound?: Binding;
   /** Values of the run that are not shown. */
@@ -56,7 +58,7 @@ export function resolveInterrupt(run: Run, command: ResolveInterrupt): Ruling {
   const { bound: given = {}, secrets = [] } = command;
   const checkBinding = (isVote: boolean) => requireBound(run, interrupt, { given, secrets, isVote });
   if (interrupt.kind === "approval") {
-    const { relay, evidence } = command;
+    const { relay, evidence, makersOfStarters } = command;
     const answer = {
       interrupt,
       value,
@@ -65,6 +67,7 @@ export function resolveInterrupt(run: Run, command: ResolveInterrupt): Ruling {
       at,
       checkBinding,
       ...(relay === undefined ? {} : { relay }),
+      ...(makersOfStarters === undefined ? {} : { makersOfStarters }),
       ...(evidence === undefined ? {} : { evidence }),
     };
     return isGoverned(interrupt) ? decideGovernedGate(answer) : decidePlainGate(answer);

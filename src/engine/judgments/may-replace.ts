@@ -11,11 +11,18 @@ export function isMadeHere({ importedBy }: Pick<AnnotationRecord, "importedBy">)
 }
 
 /**
- * Whether a judgment may replace an earlier one: only one of the same author. An imported judgment replaces imported ones only, because
- * its author is a claim of the importer; and a person's only as a person's, or an agent could speak over people by taking their names.
+ * A person's judgment is replaced or withdrawn by people only. An agent may have a key of the person's name, also one that it made
+ * itself, and would otherwise take back what the person said.
+ */
+export function mayOverrule({ actorKind }: Pick<Author, "actorKind">, earlier: Pick<Author, "actorKind">): boolean {
+  return actorKind === "person" || earlier.actorKind !== "person";
+}
+
+/**
+ * Whether a judgment may replace an earlier one: only one of the same author, and a person's only as a person's. An imported judgment
+ * replaces imported ones only, because its author is a claim of the importer.
  */
 export function mayReplace(judgment: Author, earlier: Author): boolean {
-  if (judgment.actor !== earlier.actor) return false;
-  if (isMadeHere(judgment)) return true;
-  return !isMadeHere(earlier) && (judgment.actorKind === "person" || earlier.actorKind !== "person");
+  if (judgment.actor !== earlier.actor || !mayOverrule(judgment, earlier)) return false;
+  return isMadeHere(judgment) || !isMadeHere(earlier);
 }

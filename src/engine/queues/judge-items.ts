@@ -2,7 +2,7 @@ import type { AnnotateRequest } from "../../protocol/annotation-api.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { AdjudicateRequest, JudgeRequest, QueueItemView } from "../../protocol/queue-api.ts";
 import type { AnnotationRecord, AnnotationWrite } from "../../store/judgments.ts";
-import { annotationOf, recording } from "../annotate.ts";
+import { annotationOf, recording, requireOverruling } from "../annotate.ts";
 import { actorKindOf } from "../decide/annotate.ts";
 import { adjudicateItem, earlierJudgments, judgeItem } from "../decide/queue/judge-item.ts";
 import { type Said, saidOf } from "../decide/queue/judgment.ts";
@@ -32,6 +32,7 @@ export async function judge(host: Host, command: ItemCommand<JudgeRequest>): Pro
     // Refused before anything is looked up for it.
     decide([]);
     const earlier = await liveOf(host, caller.tenant, stored, reviewer);
+    for (const one of earlier) requireOverruling(caller, one);
     const made = await annotations(host, seat, stored, said, { confidence, earlier });
     return { ...made, item: decide(made.ids), audit: noteOf("queue.judge", stored) };
   });

@@ -2,7 +2,9 @@ import { fileLines } from "../../formats/sidecar/file-lines.ts";
 import { judgmentOfRow } from "../../formats/sidecar/row-of-annotation.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { StoredSidecar } from "../../store/tapes.ts";
+import { actorKindOf } from "../decide/annotate.ts";
 import type { Host } from "../host.ts";
+import { mayOverrule } from "../judgments/may-replace.ts";
 import { type JudgedRow, judgedRows } from "./judged-rows.ts";
 import { type Draft, type DraftSetting, draftsOf, type RowProblem } from "./push-drafts.ts";
 import { type Fate, fatesOf } from "./push-fates.ts";
@@ -38,8 +40,12 @@ export async function planPush(host: Host, push: PushSidecar, clean: CleanSideca
   const inFile = new Set(fates.flatMap((fate) => (fate.what === "new" ? [] : [fate.known])));
   const missing = judged.standing.filter((row) => row.state === "live" && !inFile.has(row) && !replaced.has(row));
   const wasThere = request.prune ? await keysOf(stored) : new Set<string>();
+  const actorKind = actorKindOf(caller.kind);
   const isPruned = ({ record, key }: JudgedRow) =>
-    request.prune === true && record.actor === caller.principal && (record.tapeRow !== undefined || wasThere.has(key));
+    request.prune === true &&
+    record.actor === caller.principal &&
+    mayOverrule({ actorKind }, record) &&
+    (record.tapeRow !== undefined || wasThere.has(key));
   return {
     fates,
     drafts,

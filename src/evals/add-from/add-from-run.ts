@@ -34,6 +34,8 @@ export interface AddFrom {
   readonly agents?: Pick<Agents, "versionsOf"> | undefined;
   /** What agents remembered; absent where that is not kept. */
   readonly memory?: Pick<MemoryAdapter, "list"> | undefined;
+  /** Throws where the caller may not read what was said in an evaluation: the proof quotes it. */
+  mayReadBodies(): Promise<void>;
   readonly record: Recorder<AddedTask>;
 }
 
@@ -43,8 +45,10 @@ const ATTEMPTS = 5;
  * Makes a task of a run that a person corrected, shows that it fails on what was answered and passes on the correction, and puts it into the
  * next version of a suite; the version before stays as it is. Throws `validation_error` with what was found where that cannot be shown.
  */
-export async function addFromRun(host: Host, { caller, request, agents, memory, record }: AddFrom): Promise<AddedTask> {
+export async function addFromRun(host: Host, added: AddFrom): Promise<AddedTask> {
+  const { caller, request, agents, memory, record } = added;
   const run = await visibleRun(host, caller, request.runId);
+  if (evalPlanOf(run) !== undefined) await added.mayReadBodies();
   const correction = await findCorrection(host.store, {
     tenant: caller.tenant,
     runId: run.runId,
@@ -61,10 +65,11 @@ export async function addFromRun(host: Host, { caller, request, agents, memory, 
   for (let attempt = 1; ; attempt++) {
     const ground = await groundFor(host, caller, run, recorded, request);
     const grown = await grow(host, caller, ground, draft, recorded, request.taskId);
-    const made: Made = { run, correction, recorded, proof, ground, grown };
-    const done = await keep(host, caller, made, request.check === true, record);
+    const made = grown === "moved" ? undefined : { run, correction, recorded, proof, ground, grown };
+    const done = made === undefined ? "moved" : await keep(host, caller, made, request.check === true, record);
     if (done !== "moved") return done;
-    if (attempt === ATTEMPTS) throw new AppError("document_conflict", { what: "suite", key: grown.suite.suiteId });
+    const key = ground.type === "new" ? ground.suiteId : ground.suite.suiteId;
+    if (attempt === ATTEMPTS) throw new AppError("document_conflict", { what: "suite", key });
   }
 }
 
@@ -100,6 +105,7 @@ function golden(match: Extract<EvalTask["expected"], { kind: "golden" }>["match"
   return { kind: "golden", match };
 }
 
+/** "moved" when the suite has a higher version by now than the one that was read: its tasks must not be left out of the next. */
 async function grow(
   host: Host,
   { tenant }: Caller,
@@ -107,10 +113,11 @@ async function grow(
   draft: TaskDraft,
   { agentId }: RecordedCase,
   taskId: string | undefined,
-): Promise<Grown> {
+): Promise<Grown | "moved"> {
   if (ground.type === "new") return newSuite(ground.suiteId, draft, { taskId, agentId });
   const { suite } = ground;
   const highest = await highestVersion(host, tenant, suite.suiteId);
+  if (ground.type === "kept" && ground.highest && highest !== suite.version) return "moved";
   const grown = growSuite(suite, draft, { taskId, highest });
   const { targetAgentId } = suite;
   if (targetAgentId === undefined || agentId === undefined || targetAgentId === agentId) return grown;

@@ -8,13 +8,20 @@ import type { AddFromRequest } from "../../protocol/suite-growth.ts";
 import { evalPlanOf } from "../run/baseline.ts";
 import { loadSuite, requireSuite } from "../suite/load-suite.ts";
 import { listSuites, recordOf } from "../suite/stored-suite.ts";
+import { parseSuiteRef } from "../suite/suite-ref.ts";
 import { readSuite } from "../suite/suite-store.ts";
 import type { RecordedCase } from "./recorded-case.ts";
 
 /** What a task is added to. */
 export type Ground =
   /** A suite of this host. */
-  | { readonly type: "kept"; readonly suite: AgentEvalSuite; readonly text: string }
+  | {
+      readonly type: "kept";
+      readonly suite: AgentEvalSuite;
+      readonly text: string;
+      /** No version was named: the task goes to the highest one. */
+      readonly highest: boolean;
+    }
   /** One that is kept elsewhere, and only read here. */
   | { readonly type: "sent"; readonly suite: AgentEvalSuite; readonly text: string }
   | { readonly type: "new"; readonly suiteId: string };
@@ -41,7 +48,8 @@ export async function groundFor(
   }
   const ref = suite ?? evalPlanOf(run)?.suiteId ?? (await suiteFor(host, caller.tenant, agentId));
   const found = await readSuite(host, caller.tenant, ref);
-  return { type: "kept", suite: found.suite, text: found.text };
+  const highest = parseSuiteRef(ref).version === undefined;
+  return { type: "kept", suite: found.suite, text: found.text, highest };
 }
 
 export async function highestVersion(host: Pick<Host, "store">, tenant: string, suiteId: string) {

@@ -10,6 +10,8 @@ export interface ScoreJudgment {
   readonly actorKind: ActorKind;
   readonly atMs: number;
   readonly state: AnnotationState;
+  /** Who withdrew it: its author, or an admin. */
+  readonly retractedBy?: string;
   readonly signal: Signal;
   /** Of a flag that was looked into. */
   readonly closed: boolean;

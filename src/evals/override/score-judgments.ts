@@ -27,7 +27,7 @@ export async function scoreJudgments(
   const tasks = new Map((await scoredEvents(store, runId)).map(({ eventId, taskId }) => [eventId, taskId]));
   const adjudicated = await adjudicatedAmong(store, owner.tenant, about);
   return about.flatMap((record) => {
-    const { annotationId, target, actor, actorKind, createdAtMs, state, signal, flag } = record;
+    const { annotationId, target, actor, actorKind, createdAtMs, state, retraction, signal, flag } = record;
     const eventId = target.eventId ?? "";
     const taskId = tasks.get(eventId);
     if (taskId === undefined) return [];
@@ -39,6 +39,7 @@ export async function scoreJudgments(
       actorKind,
       atMs: createdAtMs,
       state,
+      ...(retraction === undefined ? {} : { retractedBy: retraction.by }),
       signal,
       closed: flag?.status === "closed",
       adjudicated: adjudicated.has(annotationId),

@@ -57,6 +57,42 @@ export const attacks: readonly Attack[] = [
     },
   },
   {
+    title:
+      "an agent that makes itself a key in a reviewer's name neither replaces nor withdraws what the reviewer said",
+    async attempt(target) {
+      const { runId, said } = await judgedRun(target);
+      const id = String(said["annotationId"]);
+      const makeKey = async (body: object, key?: string): Promise<string> => {
+        const by = key === undefined ? {} : { key };
+        const answer = await target.ask("POST", "/v1/host/assay/keys", { ...by, body: { kind: "agent", ...body } });
+        expect(answer.status, answer.text).toBe(201);
+        return answer.json.key;
+      };
+      const agent = await makeKey({ principal: "agent-in-charge", roles: ["owner"] });
+      const asRob = await makeKey({ principal: "rob" }, agent);
+      const over = { signal: { kind: "rating", rating: 5 }, supersedes: id };
+      const queue = { name: `forged-${id}`, judgment: { kind: "rating" }, blind: false, assign: { people: ["rob"] } };
+      const { queueId } = (await target.ask("POST", "/v1/host/assay/queues", { body: queue })).json;
+      const items = `/v1/host/assay/queues/${queueId}/items`;
+      const added = await target.ask("POST", items, { body: { items: [{ runId }] } });
+      const judge = `${items}/${added.json.added[0].itemId}:judge`;
+      expect((await target.ask("POST", judge, { as: "reviewer", body: { value: 1 } })).status).toBe(200);
+      const refused = [
+        await target.ask("POST", `/v1/host/assay/runs/${runId}/annotations`, { key: asRob, body: over }),
+        await target.ask("POST", judge, { key: asRob, body: { value: 5, revise: true } }),
+      ];
+      for (const key of [asRob, agent]) {
+        const path = `/v1/host/assay/annotations/${id}:retract`;
+        refused.push(await target.ask("POST", path, { key, body: { reason: "x" } }));
+      }
+      expect(refused.map(({ status, json }) => [status, json.error])).toEqual(refused.map(() => [403, "forbidden"]));
+      const { json } = await target.ask("GET", `/v1/runs/${runId}/annotations`);
+      expect(json.annotations.map(({ signal }: { signal: { rating: number } }) => signal.rating)).toEqual([1, 1]);
+      const own = { as: "reviewer", body: over } as const;
+      expect((await target.ask("POST", `/v1/host/assay/runs/${runId}/annotations`, own)).status).toBe(201);
+    },
+  },
+  {
     title: "an import is named in the audit log with every id that it wrote, and shown as imported",
     async attempt(target) {
       const { runId } = await judgedRun(target);

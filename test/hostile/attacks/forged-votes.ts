@@ -80,6 +80,21 @@ export const attacks: readonly Attack[] = [
     },
   },
   {
+    title: "an owner does not pass a gate for independent voters with a run that a principal starts which he made",
+    async attempt(target) {
+      const rules = { requireIndependentVoters: true, forbidSelfApproval: true };
+      await waitsAt(target, "asked-by-puppet", rules);
+      const { key } = (await makeKey(target, { principal: "asking-puppet", roles: ["owner"] })).json;
+      const started = await target.ask("POST", "/v1/runs", { key, body: { workflowId: "asked-by-puppet" } });
+      const { runId } = started.json;
+      await target.reaches(runId, ["waiting-approval"]);
+      const answer = await vote(target, runId, ACCEPT, {});
+      expect([answer.status, answer.json.error]).toEqual([403, "forbidden"]);
+      await stillWaits(target, runId);
+      expect((await vote(target, runId, ACCEPT, { as: "reviewer" })).status).toBe(200);
+    },
+  },
+  {
     title: "a vote for an artifact that was edited meanwhile is refused, with or without what was read",
     async attempt(target) {
       const runId = await waitsAt(target, "forged-artifact", EDITING);
