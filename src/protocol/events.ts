@@ -120,6 +120,12 @@ export const EVENTS = {
     summary: "This host could not execute the run, however often it tried; the run fails next.",
     payload: Type.Object({ runId: Name, reason: Name, attempts: Positive, nodeId: Type.Optional(Name) }, closed),
   },
+  "assay.state.dropped": {
+    tier: "debug",
+    summary:
+      "The state of the run is larger than this host can load: values, nodes and interrupts are left out, and the run fails next.",
+    payload: Type.Object({ bytes: Positive, limitBytes: Positive }, closed),
+  },
   ...NODE_EVENTS,
   ...GATE_EVENTS,
   ...FORK_EVENTS,

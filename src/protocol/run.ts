@@ -24,6 +24,7 @@ import { type Interrupt, waitingStatusOf } from "./interrupt.ts";
 import { isActive, type NodeState } from "./node-state.ts";
 import { CHAIN_EVENT } from "./orchestrator-events.ts";
 import { own } from "./own.ts";
+import { withoutState } from "./run-head.ts";
 import { isTerminal, isWaiting, type RunStatus } from "./run-status.ts";
 import { masked, type Secret } from "./sensitive.ts";
 import type { Trace } from "./trace.ts";
@@ -90,6 +91,8 @@ export interface Run {
   readonly cancel?: Cancellation;
   readonly error?: RunError;
   readonly outputs?: Readonly<Record<string, unknown>>;
+  /** Set where the members that hold values were left out, because the whole state was too large: its length as JSON. */
+  readonly stateOmitted?: { readonly bytes: number };
   /** Every value that was ever masked by name: what was copied from it stays masked when the name has a new value. */
   readonly secrets?: readonly Secret[];
   /** Variables that are masked by name although the definition does not say so: they came from such in another run. */
@@ -150,6 +153,8 @@ function apply(run: Run, event: RunEvent, scratch: Scratch): Run {
         cancel: cancellationOf(event.payload),
         interrupts: cancelInterrupts(run.interrupts, event.timestamp),
       };
+    case "assay.state.dropped":
+      return withoutState(run, event.payload.bytes);
     case "assay.pause.requested": {
       const { drainPolicy, reason } = event.payload;
       return { ...run, pause: { at: event.timestamp, drainPolicy, ...(reason === undefined ? {} : { reason }) } };

@@ -8,6 +8,8 @@ export interface WorkQueue {
   claimRuns(claim: Claim): Promise<Run[]>;
   /** Tenants that have a run to claim, in order; `limit` of those after `after`. */
   dueTenants(query: DueTenants): Promise<string[]>;
+  /** Due runs that no worker holds and whose state has more than so many bytes, without reading it. */
+  dueBeyond(query: DueBeyond): Promise<{ readonly runId: string; readonly tenant: string }[]>;
   /** Prolongs the leases still held by `owner`; returns the run ids that are. */
   renewLeases(owner: string, runIds: readonly string[], untilMs: number): Promise<string[]>;
   /**
@@ -33,5 +35,12 @@ export interface DueTenants {
   readonly nowMs: number;
   readonly engineVersion: number;
   readonly after: string;
+  readonly limit: number;
+}
+
+export interface DueBeyond {
+  readonly nowMs: number;
+  readonly engineVersion: number;
+  readonly aboveBytes: number;
   readonly limit: number;
 }
