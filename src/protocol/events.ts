@@ -126,6 +126,11 @@ export const EVENTS = {
       "The state of the run is larger than this host can load: values, nodes and interrupts are left out, and the run fails next.",
     payload: Type.Object({ bytes: Positive, limitBytes: Positive }, closed),
   },
+  "assay.times.corrected": {
+    tier: "debug",
+    summary: "The clock that wrote the run was far ahead: due times, deadlines and its start are earlier by byMs.",
+    payload: Type.Object({ byMs: Positive }, closed),
+  },
   ...NODE_EVENTS,
   ...GATE_EVENTS,
   ...FORK_EVENTS,

@@ -17,6 +17,7 @@ import {
   withNode,
 } from "./evolve-nodes.ts";
 import { evolveOrchestrator, type Orchestrator } from "./evolve-orchestrator.ts";
+import { repaired } from "./evolve-repairs.ts";
 import { started } from "./evolve-started.ts";
 import { type ForkedFrom, isInherited, isReplay } from "./forked-from.ts";
 import type { Owner } from "./identity.ts";
@@ -24,7 +25,6 @@ import { type Interrupt, waitingStatusOf } from "./interrupt.ts";
 import { isActive, type NodeState } from "./node-state.ts";
 import { CHAIN_EVENT } from "./orchestrator-events.ts";
 import { own } from "./own.ts";
-import { withoutState } from "./run-head.ts";
 import { isTerminal, isWaiting, type RunStatus } from "./run-status.ts";
 import { masked, type Secret } from "./sensitive.ts";
 import type { Trace } from "./trace.ts";
@@ -154,7 +154,8 @@ function apply(run: Run, event: RunEvent, scratch: Scratch): Run {
         interrupts: cancelInterrupts(run.interrupts, event.timestamp),
       };
     case "assay.state.dropped":
-      return withoutState(run, event.payload.bytes);
+    case "assay.times.corrected":
+      return repaired(run, event);
     case "assay.pause.requested": {
       const { drainPolicy, reason } = event.payload;
       return { ...run, pause: { at: event.timestamp, drainPolicy, ...(reason === undefined ? {} : { reason }) } };

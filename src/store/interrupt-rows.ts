@@ -41,6 +41,7 @@ export function changedRows({ events, run }: Pick<RunWrite, "events" | "run">): 
         if (event.payload.resource.startsWith(PREFIX)) changed.add(event.payload.resource.slice(PREFIX.length));
         break;
       case "assay.starter.added":
+      case "assay.times.corrected":
         for (const interruptId of Object.keys(run.interrupts)) changed.add(interruptId);
         break;
       case "run.completed":

@@ -10,6 +10,10 @@ export interface WorkQueue {
   dueTenants(query: DueTenants): Promise<string[]>;
   /** Due runs that no worker holds and whose state has more than so many bytes, without reading it. */
   dueBeyond(query: DueBeyond): Promise<{ readonly runId: string; readonly tenant: string }[]>;
+  /** The newest time that a run in the queue was written at; undefined when none is in it. */
+  newestQueuedMs(): Promise<number | undefined>;
+  /** Runs in the queue that were written after a time, in id order; pages by `after`. */
+  runsAhead(query: RunsAhead): Promise<{ readonly runId: string; readonly tenant: string }[]>;
   /** Prolongs the leases still held by `owner`; returns the run ids that are. */
   renewLeases(owner: string, runIds: readonly string[], untilMs: number): Promise<string[]>;
   /**
@@ -42,5 +46,11 @@ export interface DueBeyond {
   readonly nowMs: number;
   readonly engineVersion: number;
   readonly aboveBytes: number;
+  readonly limit: number;
+}
+
+export interface RunsAhead {
+  readonly ofMs: number;
+  readonly after: string;
   readonly limit: number;
 }

@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { registeredSchema } from "../../engine/decide/schema-limits.ts";
+import { registeredSchema, SchemaTotal } from "../../engine/decide/schema-limits.ts";
 import { canonicalJson } from "../../formats/canonical-json.ts";
 import { exceedsLimits } from "../../formats/json/json-limits.ts";
 import { repeatedMember } from "../../formats/json/repeated-member.ts";
@@ -22,6 +22,9 @@ export class PackLook {
   readonly #files: PackFiles;
   readonly #suites: PackSuites;
   readonly #scrubber: Scrubber;
+  /** By file; undefined where a file holds no schema that may be used. */
+  readonly #schemas = new Map<string, JsonObject | undefined>();
+  readonly #schemaTotal = new SchemaTotal();
 
   constructor(files: PackFiles, suites: PackSuites, scrubber: Scrubber) {
     this.#files = files;
@@ -49,10 +52,17 @@ export class PackLook {
   schema(at: string, ref: unknown): JsonObject | undefined {
     const found = this.#file(at, ref);
     if (found === undefined) return undefined;
-    const json = jsonOf(found.bytes);
-    const problem = "problem" in json ? json.problem : schemaProblem(json.value);
+    const { file, bytes } = found;
+    // Agents may share a schema: it is read, counted and compiled once.
+    if (!this.#schemas.has(file)) this.#schemas.set(file, this.#readSchema(file, bytes));
+    return this.#schemas.get(file);
+  }
+
+  #readSchema(file: string, bytes: Uint8Array): JsonObject | undefined {
+    const json = jsonOf(bytes);
+    const problem = "problem" in json ? json.problem : schemaProblem(json.value, this.#schemaTotal);
     if (problem !== undefined) {
-      this.say(found.file, "", problem);
+      this.say(file, "", problem);
       return undefined;
     }
     return (json as { value: JsonObject }).value;
@@ -106,8 +116,10 @@ function pathOf(ref: string): string | undefined {
   }
 }
 
-function schemaProblem(value: unknown): string | undefined {
+function schemaProblem(value: unknown, total: SchemaTotal): string | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return "is not a JSON Schema";
+  const excess = total.add(value as JsonObject);
+  if (excess !== undefined) return `is too large: ${excess}`;
   try {
     registeredSchema(value as JsonObject, "it");
     return undefined;

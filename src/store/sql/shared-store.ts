@@ -12,6 +12,7 @@ import { feedbackSummary } from "./feedback-summary.ts";
 import { gateSummary } from "./gate-summary.ts";
 import * as idempotency from "./idempotency.ts";
 import { purge } from "./purge.ts";
+import * as queued from "./queued-times.ts";
 import * as queues from "./queues.ts";
 import * as annotations from "./read-annotations.ts";
 import * as interrupts from "./read-interrupts.ts";
@@ -49,6 +50,8 @@ export function sharedStore(read: Kysely<Tables>, write: Kysely<Tables>): Shared
     runRow: (runId) => runs.runRow(read, runId),
     countRuns: () => runs.countRuns(read),
     activeDescendants: (visible, query) => runs.activeDescendants(read, write, visible, query),
+    newestQueuedMs: () => queued.newestQueuedMs(read),
+    runsAhead: (query) => queued.runsAhead(read, query),
     dueBeyond: (query) => heads.dueBeyond(read, query),
     countedRuns: () => runs.countedRuns(read),
     dueTenants: (query) => runs.dueTenants(read, query),

@@ -42,6 +42,8 @@ const CALLS: Readonly<Record<Exclude<keyof Store, "onChange" | "close">, (store:
   dueTenants: (store) => store.dueTenants({ ...claim, after: "" }),
   activeDescendants: (store) => store.activeDescendants(visible, { rootRunId: "run-1", after: "", limit: 1 }),
   readHead: (store) => store.readHead(visible, "run-1"),
+  newestQueuedMs: (store) => store.newestQueuedMs(),
+  runsAhead: (store) => store.runsAhead({ ofMs: NOW, after: "", limit: 1 }),
   dueBeyond: (store) => store.dueBeyond({ nowMs: NOW, engineVersion: 1, aboveBytes: 1, limit: 1 }),
   countedRuns: (store) => store.countedRuns(),
   renewLeases: (store) => store.renewLeases("w", ["run-1"], NOW),
