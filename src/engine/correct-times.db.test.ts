@@ -1,10 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { EventDraft } from "../protocol/events.ts";
 import type { Store } from "../store/store.ts";
 import { BOTH_STORES } from "../testing/both-stores.ts";
 import { begin, engineOn, register, until, workerOn } from "../testing/engine.ts";
 import { expectAllRebuilt } from "../testing/rebuilt.ts";
 import { workflow } from "../testing/workflow.ts";
 import { correctTimes } from "./correct-times.ts";
+import { changeRun } from "./family.ts";
 import type { Host } from "./host.ts";
 import { steadyClock } from "./steady-clock.ts";
 import type { Worker } from "./worker.ts";
@@ -92,6 +94,24 @@ describe.each(BOTH_STORES)("a host that is started after its wall clock was set 
     expect(await correctTimes(host)).toBe(1);
     expect(await dueIn(host, runId)).toBe(HOUR);
     expect((await store.interruptRows(runId)).interrupts).toMatchObject([{ deadline: START + HOUR }]);
+    await expectAllRebuilt(store);
+  });
+
+  test("by years: a deadline that was set before the clock was wrong stays", async () => {
+    const config = { title: "Ship it?", timeoutMs: 30 * 24 * HOUR };
+    const runId = await waitingRun({ wait: { typeId: "core.approvalGate", config } });
+    wallMs = START + 10 * YEAR;
+    const run = await store.readRun({ tenant: "t1" }, runId);
+    if (run === undefined) throw new Error("the run is gone");
+    const pause: EventDraft = {
+      type: "assay.pause.requested",
+      payload: { by: "ada", drainPolicy: "drain-current-node" },
+    };
+    await changeRun({ ...engineOn(store), nowMs: () => wallMs }, run, () => [pause]);
+    wallMs = START + HOUR;
+    const host = await startHost();
+    expect(await correctTimes(host)).toBe(1);
+    expect(await dueIn(host, runId)).toBe((30 * 24 - 1) * HOUR);
     await expectAllRebuilt(store);
   });
 });

@@ -32,5 +32,5 @@ export async function correctTimes(host: Host): Promise<number> {
 function correction(run: Run, nowMs: number): EventDraft[] {
   const byMs = Date.parse(run.updatedAt) - nowMs;
   if (isTerminal(run.status) || byMs <= AHEAD_MAX_MS) return [];
-  return [{ type: "assay.times.corrected", payload: { byMs } }];
+  return [{ type: "assay.times.corrected", payload: { byMs, writtenAt: run.updatedAt } }];
 }

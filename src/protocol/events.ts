@@ -128,8 +128,9 @@ export const EVENTS = {
   },
   "assay.times.corrected": {
     tier: "debug",
-    summary: "The clock that wrote the run was far ahead: due times, deadlines and its start are earlier by byMs.",
-    payload: Type.Object({ byMs: Positive }, closed),
+    summary:
+      "The clock that wrote the event before was far ahead: due times, deadlines and its start are earlier by byMs.",
+    payload: Type.Object({ byMs: Positive, writtenAt: Text }, closed),
   },
   ...NODE_EVENTS,
   ...GATE_EVENTS,

@@ -7,20 +7,34 @@ type Repair = Extract<RunEvent, { type: "assay.state.dropped" | "assay.times.cor
 /** The run after its host has repaired what it could not go on with. */
 export function repaired(run: Run, event: Repair): Run {
   if (event.type === "assay.state.dropped") return withoutState(run, event.payload.bytes);
-  return withEarlierTimes(run, event.payload.byMs, Date.parse(event.timestamp));
+  return withEarlierTimes(run, event);
 }
 
-/** The run with all times of what it waits for earlier by so much. Times that were before `atMs` anyway were written by a right clock. */
-function withEarlierTimes(run: Run, byMs: number, atMs: number): Run {
-  const earlier = (ms: number): number => (ms > atMs ? ms - byMs : ms);
-  const nodes = Object.entries(run.nodes).map(([id, node]) => {
-    return [id, node.dueAtMs === undefined ? node : { ...node, dueAtMs: earlier(node.dueAtMs) }] as const;
-  });
+/**
+ * The run with the times of what it waits for earlier by as much as its last event was ahead. Only times that the wrong clock has written are moved:
+ * of what began in the future, and what is due after the last event although it began before, such as a retry. A deadline that a right clock
+ * has set stays.
+ */
+function withEarlierTimes(run: Run, { payload, timestamp }: Extract<Repair, { type: "assay.times.corrected" }>): Run {
+  const { byMs } = payload;
+  const nowMs = Date.parse(timestamp);
+  const lastMs = Date.parse(payload.writtenAt);
+  const isAhead = (text: string | undefined): boolean => text !== undefined && Date.parse(text) > nowMs;
+  const instant = (text: string): string => (isAhead(text) ? new Date(Date.parse(text) - byMs).toISOString() : text);
+
   const interrupts = Object.entries(run.interrupts).map(([id, one]) => {
-    const isWaiting = one.status === "open" && one.deadlineMs !== undefined;
-    return [id, isWaiting ? { ...one, deadlineMs: earlier(one.deadlineMs ?? 0) } : one] as const;
+    const isMoved = one.status === "open" && one.deadlineMs !== undefined && isAhead(one.requestedAt);
+    return [id, isMoved ? { ...one, deadlineMs: (one.deadlineMs ?? 0) - byMs } : one] as const;
   });
-  const instant = (text: string): string => new Date(earlier(Date.parse(text))).toISOString();
+  const open = new Map(interrupts);
+  const nodes = Object.entries(run.nodes).map(([id, node]) => {
+    const { dueAtMs, startedAt, status, interruptId = "" } = node;
+    if (dueAtMs === undefined) return [id, node] as const;
+    const isMoved = isAhead(startedAt) || dueAtMs >= lastMs;
+    const ownMs = isMoved ? dueAtMs - byMs : dueAtMs;
+    const due = status === "suspended" ? (open.get(interruptId)?.deadlineMs ?? ownMs) : ownMs;
+    return [id, { ...node, dueAtMs: due }] as const;
+  });
   const { forkedFrom } = run;
   return {
     ...run,

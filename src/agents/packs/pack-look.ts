@@ -14,6 +14,8 @@ const JSON_LIMITS = { maxDepth: 64, maxElements: 100_000 };
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
+type ReadSchema = { readonly value: JsonObject } | { readonly problem: string };
+
 /** Follows what a manifest refers to, and notes what is wrong with it. */
 export class PackLook {
   readonly problems: PackProblem[] = [];
@@ -22,8 +24,8 @@ export class PackLook {
   readonly #files: PackFiles;
   readonly #suites: PackSuites;
   readonly #scrubber: Scrubber;
-  /** By file; undefined where a file holds no schema that may be used. */
-  readonly #schemas = new Map<string, JsonObject | undefined>();
+  /** By file. */
+  readonly #schemas = new Map<string, ReadSchema>();
   readonly #schemaTotal = new SchemaTotal();
 
   constructor(files: PackFiles, suites: PackSuites, scrubber: Scrubber) {
@@ -54,18 +56,17 @@ export class PackLook {
     if (found === undefined) return undefined;
     const { file, bytes } = found;
     // Agents may share a schema: it is read, counted and compiled once.
-    if (!this.#schemas.has(file)) this.#schemas.set(file, this.#readSchema(file, bytes));
-    return this.#schemas.get(file);
+    const schema = this.#schemas.get(file) ?? this.#readSchema(bytes);
+    this.#schemas.set(file, schema);
+    if ("value" in schema) return schema.value;
+    this.say(file, "", schema.problem);
+    return undefined;
   }
 
-  #readSchema(file: string, bytes: Uint8Array): JsonObject | undefined {
+  #readSchema(bytes: Uint8Array): ReadSchema {
     const json = jsonOf(bytes);
     const problem = "problem" in json ? json.problem : schemaProblem(json.value, this.#schemaTotal);
-    if (problem !== undefined) {
-      this.say(file, "", problem);
-      return undefined;
-    }
-    return (json as { value: JsonObject }).value;
+    return problem === undefined ? (json as { value: JsonObject }) : { problem };
   }
 
   /** Its `id@version`. */

@@ -238,7 +238,7 @@ describe("a replay with expressions that take long", () => {
           inputs: {
             x: {
               type: "expression" as const,
-              expression: `variables.list.filter(a, variables.list.exists(b, b == a + ${i} * 1000.0)).size()`,
+              expression: `variables.list.filter(a, variables.list.exists(b, b == a + ${i + 1}000.0)).size()`,
             },
           },
         },
@@ -263,7 +263,7 @@ describe("a replay with expressions that take long", () => {
 
   test("lets other work come in between while it repeats its source", async () => {
     const source = simulate(heavy, { inputs }).go();
-    expect(source.run.status).toBe("completed");
+    expect(source.run.error).toBeUndefined();
     const { turns, result } = await turnsDuring(replay(source));
     expect(result.run.status).toBe("completed");
     expect(turns).toBeGreaterThan(5);
