@@ -46,7 +46,7 @@ async function cancelFamily(host: Host, caller: Caller, rootRunId: string, work:
   if (!closed.ok) throw refused(closed.refusal);
   await work.cancel([root]);
   for (let after = ""; !work.isFull; ) {
-    const page = await host.store.activeDescendants(caller, rootRunId, after, PAGE);
+    const page = await host.store.activeDescendants(caller, { rootRunId, after, limit: PAGE });
     await work.cancel(page);
     if (page.length < PAGE) return;
     after = page.at(-1)?.runId ?? "";

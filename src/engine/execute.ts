@@ -8,13 +8,14 @@ import type { IdempotencyOutcome, Refusal, Unit } from "../store/store.ts";
 import { childRoom, creationLimits } from "./creation-limits.ts";
 import type { Plan } from "./decide/plan.ts";
 import type { AuditNote, Ruling } from "./decide/ruling.ts";
-import { familyWrites, writesAbove } from "./family.ts";
+import { endHeadOnly, familyWrites, writesAbove } from "./family.ts";
 import { goOn } from "./go-on.ts";
 import type { Host } from "./host.ts";
 import { inLine } from "./in-line.ts";
 import { checked } from "./schema-checks.ts";
 import { stamp } from "./stamp.ts";
 import { StandingOutcome } from "./standing-outcome.ts";
+import { isHeadOnly } from "./too-large.ts";
 
 /** The idempotency outcome that a result would be recorded as; undefined when the request carries no key. */
 export type Recorder<T> = (result: T) => IdempotencyOutcome | undefined;
@@ -73,6 +74,10 @@ async function attempt<T>(
   before: Run,
 ): Promise<{ readonly result: T } | "moved"> {
   const { runId, caller } = command;
+  if (isHeadOnly(before)) {
+    await endHeadOnly(host, before);
+    return "moved";
+  }
   const plan = await host.plans.byHash(before.workflowHash);
   const evidence = await command.evidence?.(before);
   const decided = await checked(() => command.decide(before, plan, evidence));

@@ -12,6 +12,7 @@ import { workerEnded } from "./decide/chain-event.ts";
 import type { Host } from "./host.ts";
 import { inLine } from "./in-line.ts";
 import { stamp } from "./stamp.ts";
+import { endOfHead, isHeadOnly } from "./too-large.ts";
 
 /**
  * What a change of one run means for those above and below it, to be written in the same commit: a parent mirrors that
@@ -53,7 +54,10 @@ export async function writesAbove(host: Host, before: Run, after: Run): Promise<
     ? [...workerEnded(link, after), await childEnded(host, above, link, after)]
     : [{ type: "assay.child.changed", nodeId, payload: { nodeId, childRunId: runId, status: shown } }];
   const write = written(host, above, news);
-  return [write, ...(await writesAbove(host, above, write.run))];
+  // A parent that ends here, because it cannot be loaded, ends its other children too.
+  const siblings = await writesBelow(host, above, write.run);
+  const others = siblings.filter((sibling) => sibling.runId !== runId);
+  return [write, ...others, ...(await writesAbove(host, above, write.run))];
 }
 
 /** Only what a parent shows or waits for. */
@@ -135,8 +139,21 @@ export async function changeRun(
   });
 }
 
+/** Ends a run that is too large to load. Does nothing when it moved meanwhile: the next reader finds it as it is then. */
+export async function endHeadOnly(host: Host, head: Run): Promise<void> {
+  const write = written(host, head, []);
+  const family = await familyWrites(host, head, write.run);
+  const { tenant } = head.owner;
+  const committed = await host.store.commit({ tenant, runs: [{ ...write, lease: "release" }, ...family] });
+  if (!committed.ok && committed.refusal.type !== "version") {
+    throw new AppError("unavailable", { reason: `Run ${head.runId} could not be ended for now` });
+  }
+}
+
+/** Of a run that cannot be loaded the only change is its end. */
 function written(host: Host, before: Run, drafts: readonly EventDraft[]): RunWrite {
   const { runId, version } = before;
-  const { run, events } = stamp(before, drafts, { runId, nowMs: host.nowMs(), newId: host.newId });
+  const changes = isHeadOnly(before) ? endOfHead(host, before) : drafts;
+  const { run, events } = stamp(before, changes, { runId, nowMs: host.nowMs(), newId: host.newId });
   return { runId, expectedVersion: version, events, run };
 }

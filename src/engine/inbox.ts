@@ -80,6 +80,8 @@ export async function showGate(
 ): Promise<ShownItem | undefined> {
   const run = await host.store.readRun({ tenant: row.tenant }, row.runId);
   if (run === undefined || run.status === "cancelling" || run.engineVersion > ENGINE_VERSION) return undefined;
+  // Its sensitive values are not known, so nothing of the gate can be shown; the first answer ends the run.
+  if (run.stateOmitted !== undefined) return undefined;
   const { sensitivity } = await host.plans.byHash(run.workflowHash);
   return shownItem(row, secretsOf(run, sensitivity));
 }

@@ -8,7 +8,6 @@ import type { RunSnapshot } from "../protocol/snapshot.ts";
 import type { RunQuery } from "../store/store.ts";
 import { visibleRun } from "./execute.ts";
 import type { Host } from "./host.ts";
-import { roomOf } from "./run-room.ts";
 import { shownRun } from "./shown-gates.ts";
 
 export async function readSnapshot(
@@ -110,8 +109,6 @@ async function pageOf(host: Host, visible: Visibility, rest: ListQuery, cursor?:
     const sizes = await host.store.stateBytes(visible, { ...rest, limit: limit + 1, ...place });
     const taken = fitting(sizes.slice(0, limit), PAGE_CHARACTERS - characters);
     const bytes = sum(sizes.slice(0, taken));
-    // A page of more bytes than `PAGE_CHARACTERS` is one run.
-    if (bytes > LARGE_PAGE) roomOf(host).checkLoad("a run of this page", bytes);
     if (bytes > LARGE_PAGE) await visible.beforeLargeRead?.(bytes);
     const all = taken === sizes.length;
     const found = await host.store.listRuns(visible, { ...rest, limit: all ? limit + 1 : taken, ...place });

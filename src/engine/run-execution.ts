@@ -7,7 +7,7 @@ import type { RunWrite } from "../store/store.ts";
 import { type Attempt, AttemptEnded, besideAll, type Note } from "./attempt-notes.ts";
 import { type ChildRoom, childRoom, creationLimits } from "./creation-limits.ts";
 import type { Plan } from "./decide/plan.ts";
-import { endChildren, familyWrites } from "./family.ts";
+import { endChildren, endHeadOnly, familyWrites } from "./family.ts";
 import { externalWaits, offerHeld } from "./held-events.ts";
 import type { Host } from "./host.ts";
 import { hasLine, inLine } from "./in-line.ts";
@@ -18,7 +18,7 @@ import { RunHold } from "./run-hold.ts";
 import { roomOf } from "./run-room.ts";
 import { checkedTurn } from "./schema-checks.ts";
 import { childPlansOf } from "./start-child.ts";
-import { tooLarge } from "./too-large.ts";
+import { isHeadOnly, tooLarge } from "./too-large.ts";
 import { counts, type Finished, type Launch, type Noted, type Turn, turnSteps } from "./turn.ts";
 import { LargeTurn } from "./turning.ts";
 
@@ -225,6 +225,11 @@ export class RunExecution {
     this.#stale = false;
     const run = await this.#host.store.readRun({ tenant: this.#run.owner.tenant }, this.runId);
     if (!run) throw new AppError("not_found", { what: "run", runId: this.runId });
+    if (isHeadOnly(run)) {
+      // Another host has let it grow beyond what this one can load.
+      await endHeadOnly(this.#host, run);
+      throw new AppError("lease_lost", { runId: this.runId });
+    }
     this.#run = run;
     this.#dropOverridden();
   }

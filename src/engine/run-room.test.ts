@@ -4,6 +4,7 @@ import { isTerminal } from "../protocol/run-status.ts";
 import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
 import type { Claim, Store } from "../store/store.ts";
 import { begin, engineOn, logOf, register, scriptedEffect, until, workerOn } from "../testing/engine.ts";
+import { expectAllRebuilt } from "../testing/rebuilt.ts";
 import { workflow } from "../testing/workflow.ts";
 import type { Host } from "./host.ts";
 import { withLargeCommitsInTurn } from "./large-commits.ts";
@@ -45,25 +46,23 @@ describe("the room for runs", () => {
 });
 
 describe("a run whose state is too large to load", () => {
-  test("is claimed by no worker, which completes the others", async () => {
+  test("fails with run_too_large without being loaded, while others complete", async () => {
     const plain = engineOn(store);
     const workflowId = await register(plain, workflow({ id: "noop", nodes: { a: "core.noop" } }));
     const huge = await begin(plain, { workflowId, inputs: { text: "x".repeat(100_000) } });
     const small = await begin(plain, { workflowId });
-    const claims: Claim[] = [];
-    const watched: Store = {
-      ...store,
-      claimRuns: (claim) => {
-        claims.push(claim);
-        return store.claimRuns(claim);
-      },
-    };
     const room = new RunRoom({ ...SETTINGS, maxBytesInHand: 20_000, maxLoadBytes: 50_000 });
-    worker = workerOn({ ...engineOn(watched), room });
+    worker = workerOn({ ...engineOn(store), room });
     expect((await until(store, small, ended)).status).toBe("completed");
-    await expect.poll(() => claims.some(({ stateBytes }) => stateBytes?.upTo === 50_000)).toBe(true);
+    const run = await until(store, huge, ended);
+    expect(run).toMatchObject({ status: "failed", error: { code: "run_too_large" }, variables: {} });
     expect(worker.stats().claimed).toBe(1);
-    expect((await store.readRun({ tenant: "t1" }, huge))?.version).toBe(1);
+    expect((await logOf(store, huge)).map(({ type }) => type)).toEqual([
+      "run.started",
+      "assay.state.dropped",
+      "run.failed",
+    ]);
+    await expectAllRebuilt(store);
   });
 });
 

@@ -8,7 +8,7 @@ export interface RunRoomSettings {
   readonly maxRunBytes: number;
   /** What large runs in hand and large reads may hold together. */
   readonly maxBytesInHand: number;
-  /** A state of more bytes is never loaded: reading it would end the process. */
+  /** A state of more bytes is never loaded: reading it would end the process. Only the head of the run is. */
   readonly maxLoadBytes?: number;
   /** How long a request waits for room before it is refused. */
   readonly readWaitMs?: number;
@@ -129,13 +129,6 @@ export class RunRoom {
     const release = this.#followed.takeNow(bytes * HELD_PER_BYTE);
     if (release === undefined) throw new AppError("unavailable", { reason: "other large runs are being followed" });
     return release;
-  }
-
-  /** Throws `unavailable` for a state that this process has too little memory for; a host with more can load it. */
-  checkLoad(what: string, bytes: number): void {
-    if (bytes <= this.maxLoadBytes) return;
-    const reason = `${what} takes ${bytes} bytes, more than this host can load; give it more memory (NODE_OPTIONS=--max-old-space-size=MB)`;
-    throw new AppError("unavailable", { reason });
   }
 }
 

@@ -15,6 +15,7 @@ function clocks(startMs = 1_000_000_000_000) {
   );
   return {
     now: () => now() - startMs,
+    notBefore: (ms: number) => now.notBefore(startMs + ms),
     pass: (ms: number) => {
       wall += ms;
       elapsed += ms;
@@ -58,6 +59,24 @@ test("the clock never goes back, whatever the wall clock does", () => {
     expect(now()).toBeGreaterThanOrEqual(last);
     last = now();
   }
+});
+
+test("the clock starts at what is recorded, and the wall clock catches up with it", () => {
+  const { now, pass, notBefore } = clocks();
+  notBefore(-5);
+  expect(now()).toBe(0);
+  notBefore(HOUR);
+  expect(now()).toBe(HOUR);
+  pass(HOUR);
+  expect(now()).toBe(1.9 * HOUR);
+  pass(20 * HOUR);
+  expect(now()).toBe(21 * HOUR);
+});
+
+test("the clock starts with the wall clock where what is recorded is more than a day ahead", () => {
+  const { now, notBefore } = clocks();
+  notBefore(24 * HOUR + 1);
+  expect(now()).toBe(0);
 });
 
 const bench = workbench();

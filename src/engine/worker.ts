@@ -1,9 +1,11 @@
 import { AppError } from "../protocol/errors.ts";
 import { ENGINE_VERSION } from "../protocol/events.ts";
 import type { Run } from "../protocol/run.ts";
+import { isTerminal } from "../protocol/run-status.ts";
 import type { Change, Lease } from "../store/store.ts";
 import { deadLetter } from "./dead-letter.ts";
 import { FairClaims } from "./fair-claims.ts";
+import { endHeadOnly } from "./family.ts";
 import type { Hands, Host } from "./host.ts";
 import { Pace } from "./pace.ts";
 import { RunExecution } from "./run-execution.ts";
@@ -48,6 +50,9 @@ const WAITING_PER_PLACE = 4;
 
 /** How long large runs wait at most while there is always a small one. */
 const LARGE_EVERY_MS = 1000;
+
+/** Runs that cannot be loaded and are ended in one step. */
+const UNLOADABLE_AT_ONCE = 8;
 
 /** How often a run is tried that cannot be executed, a lease's length apart, before it is recorded as failed. */
 const ATTEMPTS_MAX = 5;
@@ -194,6 +199,17 @@ export function startWorker(host: Host, settings: WorkerSettings): Worker {
     }
   };
 
+  /** Runs that cannot be loaded are ended: they would be due for ever. Returns how many. */
+  const endUnloadable = async (nowMs: number): Promise<number> => {
+    const query = { nowMs, engineVersion: ENGINE_VERSION, aboveBytes: memory.maxLoadBytes, limit: UNLOADABLE_AT_ONCE };
+    const found = await host.store.dueBeyond(query);
+    for (const { runId, tenant } of found) {
+      const head = await host.store.readHead({ tenant }, runId);
+      if (head !== undefined && !isTerminal(head.status)) await endHeadOnly(host, head);
+    }
+    return found.length;
+  };
+
   const look = (): void => {
     if (stopping) return;
     lookAgain = true;
@@ -227,7 +243,8 @@ export function startWorker(host: Host, settings: WorkerSettings): Worker {
         }
         const isLargeDue = room() > 0 && (runs.length === 0 || nowMs - largeLookMs > LARGE_EVERY_MS);
         const large = isLargeDue ? await claimLarge(nowMs) : 0;
-        if (runs.length + large > 0) lookAgain = true;
+        const ended = isLargeDue && large === 0 ? await endUnloadable(nowMs) : 0;
+        if (runs.length + large + ended > 0) lookAgain = true;
       }
     } catch (error) {
       lookAgain = false;

@@ -2,6 +2,7 @@ import type { ServerResponse } from "node:http";
 import type { Host } from "../engine/host.ts";
 import { roomOf } from "../engine/run-room.ts";
 import { sizeOf } from "../engine/run-size.ts";
+import { isHeadOnly } from "../engine/too-large.ts";
 import { AppError } from "../protocol/errors.ts";
 import { OPERATIONS } from "../protocol/operations.ts";
 import type { Run } from "../protocol/run.ts";
@@ -47,6 +48,11 @@ export function streamEvents(feeds: RunFeeds): Handler {
 /** A stream of values keeps the run while it is open. */
 function followRoom(host: Host, run: Run, response: ServerResponse): void {
   const room = roomOf(host);
+  const { runId, stateOmitted } = run;
+  if (stateOmitted !== undefined && isHeadOnly(run)) {
+    // What changes next could not be shown: the sensitive values of the run are not known.
+    throw new AppError("run_too_large", { runId, bytes: stateOmitted.bytes, limitBytes: room.maxLoadBytes });
+  }
   const release = room.follow(sizeOf(run, room.maxRunBytes));
   if (response.destroyed) release();
   else response.once("close", release);

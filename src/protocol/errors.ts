@@ -211,7 +211,7 @@ export const ERRORS = {
   run_too_large: {
     status: 413,
     message:
-      "The log of run {runId} up to there takes {bytes} bytes, and this host takes {limitBytes} in hand. Fork at an earlier " +
+      "Run {runId}, or its log up to there, takes {bytes} bytes, and this host takes {limitBytes} in hand. Fork at an earlier " +
       "sequence, or give the host more memory (--max-run-bytes).",
   },
   payload_too_large: { status: 413, message: "The body is larger than {limitBytes} bytes." },

@@ -120,6 +120,18 @@ export const EVENTS = {
     summary: "This host could not execute the run, however often it tried; the run fails next.",
     payload: Type.Object({ runId: Name, reason: Name, attempts: Positive, nodeId: Type.Optional(Name) }, closed),
   },
+  "assay.state.dropped": {
+    tier: "debug",
+    summary:
+      "The state of the run is larger than this host can load: values, nodes and interrupts are left out, and the run fails next.",
+    payload: Type.Object({ bytes: Positive, limitBytes: Positive }, closed),
+  },
+  "assay.times.corrected": {
+    tier: "debug",
+    summary:
+      "The clock that wrote the event before was far ahead: due times, deadlines and its start are earlier by byMs.",
+    payload: Type.Object({ byMs: Positive, writtenAt: Text }, closed),
+  },
   ...NODE_EVENTS,
   ...GATE_EVENTS,
   ...FORK_EVENTS,

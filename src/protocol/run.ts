@@ -17,6 +17,7 @@ import {
   withNode,
 } from "./evolve-nodes.ts";
 import { evolveOrchestrator, type Orchestrator } from "./evolve-orchestrator.ts";
+import { repaired } from "./evolve-repairs.ts";
 import { started } from "./evolve-started.ts";
 import { type ForkedFrom, isInherited, isReplay } from "./forked-from.ts";
 import type { Owner } from "./identity.ts";
@@ -90,6 +91,8 @@ export interface Run {
   readonly cancel?: Cancellation;
   readonly error?: RunError;
   readonly outputs?: Readonly<Record<string, unknown>>;
+  /** Set where the members that hold values were left out, because the whole state was too large: its length as JSON. */
+  readonly stateOmitted?: { readonly bytes: number };
   /** Every value that was ever masked by name: what was copied from it stays masked when the name has a new value. */
   readonly secrets?: readonly Secret[];
   /** Variables that are masked by name although the definition does not say so: they came from such in another run. */
@@ -150,6 +153,9 @@ function apply(run: Run, event: RunEvent, scratch: Scratch): Run {
         cancel: cancellationOf(event.payload),
         interrupts: cancelInterrupts(run.interrupts, event.timestamp),
       };
+    case "assay.state.dropped":
+    case "assay.times.corrected":
+      return repaired(run, event);
     case "assay.pause.requested": {
       const { drainPolicy, reason } = event.payload;
       return { ...run, pause: { at: event.timestamp, drainPolicy, ...(reason === undefined ? {} : { reason }) } };

@@ -62,6 +62,12 @@ export const RunSnapshot = Type.Object(
     parentRunId: Type.Optional(Type.String()),
     parentNodeId: Type.Optional(Type.String()),
     childRuns: Type.Optional(Type.Array(ChildRun)),
+    stateOmitted: Type.Optional(
+      Type.Object(
+        { bytes: Type.Integer() },
+        { description: "the state is too large for this host: values, nodes and interrupts are left out" },
+      ),
+    ),
   },
   { additionalProperties: true },
 );
@@ -108,6 +114,7 @@ export function snapshotOf(run: Run, sensitive: Sensitivity): RunSnapshot {
     ...(run.outputs === undefined ? {} : { outputs: maskFieldValues(publicOutputs(run, sensitive), secrets) }),
     ...(run.tags === undefined ? {} : { tags: maskValues([...run.tags], secrets) }),
     ...metadataOf(run, secrets),
+    ...(run.stateOmitted === undefined ? {} : { stateOmitted: { ...run.stateOmitted } }),
     ...(run.configurable === undefined ? {} : { configurable: options(run.configurable, sensitive, secrets) }),
     ...(run.cost === undefined ? {} : { metrics: { openwopCost: maskFieldValues(openwopCost(run.cost), secrets) } }),
   };

@@ -12,12 +12,17 @@ export interface InterruptChanges {
   readonly interrupts: readonly InterruptsTable[];
   /** Interrupts whose votes are now these and no others: whoever edits the artifact takes the votes of others away. */
   readonly voted: readonly { readonly interruptId: string; readonly votes: readonly InterruptVotesTable[] }[];
+  /** The run has no interrupts any more: all of its rows go, after those above were written. */
+  readonly dropped?: { readonly runId: string; readonly tenant: string };
 }
 
 const NONE: InterruptChanges = { interrupts: [], voted: [] };
 
 /** What a write changes in `interrupts` and `interrupt_votes`. Most runs have no interrupt, and then this is nothing. */
 export function changedRows({ events, run }: Pick<RunWrite, "events" | "run">): InterruptChanges {
+  if (run.stateOmitted !== undefined && events.some(({ type }) => type === "assay.state.dropped")) {
+    return { ...NONE, dropped: { runId: run.runId, tenant: run.owner.tenant } };
+  }
   if (!hasInterrupts(run)) return NONE;
   const changed = new Set<string>();
   const voted = new Set<string>();
@@ -36,6 +41,7 @@ export function changedRows({ events, run }: Pick<RunWrite, "events" | "run">): 
         if (event.payload.resource.startsWith(PREFIX)) changed.add(event.payload.resource.slice(PREFIX.length));
         break;
       case "assay.starter.added":
+      case "assay.times.corrected":
         for (const interruptId of Object.keys(run.interrupts)) changed.add(interruptId);
         break;
       case "run.completed":

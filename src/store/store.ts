@@ -243,9 +243,22 @@ export interface RunReads {
   runRow(runId: string): Promise<RunRow | undefined>;
   countRuns(): Promise<Partial<Record<RunStatus, number>>>;
   /** Runs below a root that have not ended, in id order; pages by `after`. */
-  activeDescendants(visible: Visibility, rootRunId: string, after: string, limit: number): Promise<Run[]>;
+  activeDescendants(visible: Visibility, query: DescendantQuery): Promise<Run[]>;
+  /** What stays small of a run, with `stateOmitted`; nothing else of its state is read. Undefined as for `readRun`. */
+  readHead(visible: Visibility, runId: string): Promise<Run | undefined>;
   /** The counts that creations are checked against, for the rebuild check. */
   countedRuns(): Promise<CountedRuns>;
+}
+
+export interface DescendantQuery extends StateBound {
+  readonly rootRunId: string;
+  readonly after: string;
+  readonly limit: number;
+}
+
+export interface StateBound {
+  /** Of a run whose state has more bytes only the head is read. */
+  readonly statesUpTo?: number;
 }
 
 export interface CountedRuns {
@@ -269,7 +282,7 @@ export interface StoredEvent {
   readonly sealed?: string;
 }
 
-export interface RunQuery {
+export interface RunQuery extends StateBound {
   readonly limit: number;
   readonly before?: string;
   readonly workflowId?: string;

@@ -8,6 +8,12 @@ export interface WorkQueue {
   claimRuns(claim: Claim): Promise<Run[]>;
   /** Tenants that have a run to claim, in order; `limit` of those after `after`. */
   dueTenants(query: DueTenants): Promise<string[]>;
+  /** Due runs that no worker holds and whose state has more than so many bytes, without reading it. */
+  dueBeyond(query: DueBeyond): Promise<{ readonly runId: string; readonly tenant: string }[]>;
+  /** The newest time that a run in the queue was written at; undefined when none is in it. */
+  newestQueuedMs(): Promise<number | undefined>;
+  /** Runs in the queue that were written after a time, in id order; pages by `after`. */
+  runsAhead(query: RunsAhead): Promise<{ readonly runId: string; readonly tenant: string }[]>;
   /** Prolongs the leases still held by `owner`; returns the run ids that are. */
   renewLeases(owner: string, runIds: readonly string[], untilMs: number): Promise<string[]>;
   /**
@@ -32,6 +38,19 @@ export interface Claim {
 export interface DueTenants {
   readonly nowMs: number;
   readonly engineVersion: number;
+  readonly after: string;
+  readonly limit: number;
+}
+
+export interface DueBeyond {
+  readonly nowMs: number;
+  readonly engineVersion: number;
+  readonly aboveBytes: number;
+  readonly limit: number;
+}
+
+export interface RunsAhead {
+  readonly ofMs: number;
   readonly after: string;
   readonly limit: number;
 }

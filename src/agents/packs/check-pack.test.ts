@@ -72,6 +72,28 @@ describe("a pack", () => {
   });
 });
 
+describe("the schemas of a pack", () => {
+  const schema = (n: number) => JSON.stringify({ enum: Array.from({ length: 30_000 }, (_, i) => i + n) });
+  const agents = (files: number) =>
+    Array.from({ length: files }, (_, i) =>
+      agentManifest({ agentId: `local.acme.support.a${i}`, handoff: { taskSchemaRef: `schemas/s${i}.json` } }),
+    );
+  const filesOf = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, i) => [`schemas/s${i}.json`, schema(i)]));
+
+  test("may be large each, and have a limit together", () => {
+    expect(problems(packManifest({ agents: agents(4) }), filesOf(4))).toEqual([]);
+    expect(problems(packManifest({ agents: agents(8) }), filesOf(8)).join()).toContain(
+      "is too large: the schemas of the pack have more than",
+    );
+  });
+
+  test("count once, however many agents name the same file", () => {
+    const shared = agents(20).map((one) => ({ ...one, handoff: { taskSchemaRef: "schemas/s0.json" } }));
+    expect(problems(packManifest({ agents: shared }), filesOf(1))).toEqual([]);
+  });
+});
+
 describe("what is wrong with a pack", () => {
   test("is said all at once", () => {
     const manifest = packManifest({

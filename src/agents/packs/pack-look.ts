@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { registeredSchema } from "../../engine/decide/schema-limits.ts";
+import { registeredSchema, SchemaTotal } from "../../engine/decide/schema-limits.ts";
 import { canonicalJson } from "../../formats/canonical-json.ts";
 import { exceedsLimits } from "../../formats/json/json-limits.ts";
 import { repeatedMember } from "../../formats/json/repeated-member.ts";
@@ -14,6 +14,8 @@ const JSON_LIMITS = { maxDepth: 64, maxElements: 100_000 };
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
+type ReadSchema = { readonly value: JsonObject } | { readonly problem: string };
+
 /** Follows what a manifest refers to, and notes what is wrong with it. */
 export class PackLook {
   readonly problems: PackProblem[] = [];
@@ -22,6 +24,9 @@ export class PackLook {
   readonly #files: PackFiles;
   readonly #suites: PackSuites;
   readonly #scrubber: Scrubber;
+  /** By file. */
+  readonly #schemas = new Map<string, ReadSchema>();
+  readonly #schemaTotal = new SchemaTotal();
 
   constructor(files: PackFiles, suites: PackSuites, scrubber: Scrubber) {
     this.#files = files;
@@ -49,13 +54,19 @@ export class PackLook {
   schema(at: string, ref: unknown): JsonObject | undefined {
     const found = this.#file(at, ref);
     if (found === undefined) return undefined;
-    const json = jsonOf(found.bytes);
-    const problem = "problem" in json ? json.problem : schemaProblem(json.value);
-    if (problem !== undefined) {
-      this.say(found.file, "", problem);
-      return undefined;
-    }
-    return (json as { value: JsonObject }).value;
+    const { file, bytes } = found;
+    // Agents may share a schema: it is read, counted and compiled once.
+    const schema = this.#schemas.get(file) ?? this.#readSchema(bytes);
+    this.#schemas.set(file, schema);
+    if ("value" in schema) return schema.value;
+    this.say(file, "", schema.problem);
+    return undefined;
+  }
+
+  #readSchema(bytes: Uint8Array): ReadSchema {
+    const json = jsonOf(bytes);
+    const problem = "problem" in json ? json.problem : schemaProblem(json.value, this.#schemaTotal);
+    return problem === undefined ? (json as { value: JsonObject }) : { problem };
   }
 
   /** Its `id@version`. */
@@ -106,8 +117,10 @@ function pathOf(ref: string): string | undefined {
   }
 }
 
-function schemaProblem(value: unknown): string | undefined {
+function schemaProblem(value: unknown, total: SchemaTotal): string | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return "is not a JSON Schema";
+  const excess = total.add(value as JsonObject);
+  if (excess !== undefined) return `is too large: ${excess}`;
   try {
     registeredSchema(value as JsonObject, "it");
     return undefined;

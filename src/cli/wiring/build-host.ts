@@ -56,6 +56,8 @@ export async function buildHost(
   const scrubber = given ?? (await processScrubber(config));
   scrubber.keep(await ownTokenSecret(store));
   const nowMs = hostClock;
+  // The wall clock may have been set back since: runs that sleep were told the time of then.
+  nowMs.notBefore((await store.newestQueuedMs()) ?? 0);
   const newId = idSource(nowMs);
   const capabilities = capabilitiesOf(config);
   const { maxNodeExecutions, maxRunDurationMs, maxActiveRuns, maxDescendants } = config;

@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import { correctTimes } from "../../engine/correct-times.ts";
 import type { Host } from "../../engine/host.ts";
 import { sweepHeldEvents } from "../../engine/sweep-held-events.ts";
 import { startWorker, type Worker } from "../../engine/worker.ts";
@@ -25,6 +26,11 @@ export function workOn(
     paced,
     onError: (error) => log.error({ err: error }, "worker"),
   });
+  const times = correctTimes(host).then(
+    (runs) => (runs > 0 ? log.warn({ runs }, "the clock was far ahead: times of runs were corrected") : undefined),
+    (error: unknown) => log.error({ err: error }, "times of runs"),
+  );
+  shutdown.add("times of runs", () => times);
   const held = sweepHeldEvents(host, {
     everyMs: HELD_EVENTS_EVERY_MS,
     onError: (error) => log.error({ err: error }, "held events"),

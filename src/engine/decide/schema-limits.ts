@@ -15,6 +15,31 @@ export const SCHEMA_LIMITS = {
   patterns: 200,
 } as const;
 
+/** What all schemas of one pack may be together: each is compiled when the pack is installed, and again when a host starts. */
+export const PACK_SCHEMA_LIMITS = { characters: 1_048_576, values: 200_000, patterns: 800 } as const;
+
+/** Adds up the schemas of a pack. */
+export class SchemaTotal {
+  #characters = 0;
+  #values = 0;
+  #patterns = 0;
+
+  /** What is too large once this schema is added; undefined where nothing is. */
+  add(schema: SchemaObject): string | undefined {
+    const found = { values: 0, depth: 0, patterns: 0 };
+    measure(schema, 1, found);
+    this.#characters += JSON.stringify(schema).length;
+    this.#values += found.values;
+    this.#patterns += found.patterns;
+    const { characters, values, patterns } = PACK_SCHEMA_LIMITS;
+    if (this.#characters > characters)
+      return `the schemas of the pack have more than ${characters} characters together`;
+    if (this.#values > values) return `the schemas of the pack have more than ${values} values together`;
+    if (this.#patterns > patterns) return `the schemas of the pack have more than ${patterns} patterns together`;
+    return undefined;
+  }
+}
+
 /** The schema for use. Throws `schema_too_large`, or `validation_error` where it is no schema. */
 export function registeredSchema(schema: SchemaObject, where: string): CompiledSchema {
   const problem = excessOf(schema);

@@ -226,3 +226,55 @@ describe("a replay", () => {
     expect(() => pauseRun(run, { by: "ada", drainPolicy: "immediate" })).toThrow("a replay ends by itself");
   });
 });
+
+describe("a replay with expressions that take long", () => {
+  const all = Array.from({ length: 40 }, (_, i) => `n${i}`);
+  const heavy = workflow({
+    nodes: Object.fromEntries(
+      all.map((id, i) => [
+        id,
+        {
+          typeId: "core.identity",
+          inputs: {
+            x: {
+              type: "expression" as const,
+              expression: `variables.list.filter(a, variables.list.exists(b, b == a + ${i + 1}000.0)).size()`,
+            },
+          },
+        },
+      ]),
+    ),
+  });
+  const inputs = { list: Array.from({ length: 120 }, (_, i) => i) };
+
+  /** How often other work of the process had its turn meanwhile. */
+  const turnsDuring = async <T>(work: Promise<T>): Promise<{ turns: number; result: T }> => {
+    let turns = 0;
+    let over = false;
+    const tick = () => {
+      turns += 1;
+      if (!over) setImmediate(tick);
+    };
+    setImmediate(tick);
+    const result = await work;
+    over = true;
+    return { turns, result };
+  };
+
+  test("lets other work come in between while it repeats its source", async () => {
+    const source = simulate(heavy, { inputs }).go();
+    expect(source.run.error).toBeUndefined();
+    const { turns, result } = await turnsDuring(replay(source));
+    expect(result.run.status).toBe("completed");
+    expect(turns).toBeGreaterThan(5);
+  });
+
+  test("lets other work come in between where its source had not come so far", async () => {
+    const source = simulate(heavy, { inputs }).go();
+    const [begun] = source.events as [RunEvent];
+    const { turns, result } = await turnsDuring(replayed(hostAfter([begun]), source.plan, [begun], 0));
+    expect(result.run.status).toBe("completed");
+    expect(told(result.events)).toEqual(told(source.events));
+    expect(turns).toBeGreaterThan(5);
+  });
+});

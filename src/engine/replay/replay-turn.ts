@@ -5,7 +5,7 @@ import { isTerminal } from "../../protocol/run-status.ts";
 import type { WorkflowNode } from "../../protocol/workflow.ts";
 import { endCancelled } from "../decide/cancel-run.ts";
 import { failRun } from "../decide/end-run.ts";
-import { nextSteps } from "../decide/next-step.ts";
+import { nextSteps, type Step } from "../decide/next-step.ts";
 import type { Plan } from "../decide/plan.ts";
 import type { Dispatching } from "../decide/settle-node.ts";
 import type { Host } from "../host.ts";
@@ -63,6 +63,8 @@ class ReplayTurn extends Turning {
   #inStep = true;
   /** What events of the source are called here: those that refer to them are told again too. */
   readonly #names = new Map<string, string>();
+  /** Steps that were found together and are still to be taken, one in each piece: each may take long. */
+  #ahead: Step[] = [];
   #diverged = false;
   /** Where the replay stops following its source, when it leaves out the cancellation. */
   #until = Number.POSITIVE_INFINITY;
@@ -105,7 +107,11 @@ class ReplayTurn extends Turning {
     for (let steps = 1; !isTerminal(this.run.status); steps++) {
       const { length } = this.events;
       const original = this.#original;
-      this.#pieces.take(() => (original === undefined ? this.#goOn() : this.#follow(original)));
+      this.#pieces.take(() => {
+        if (this.#ahead.length > 0) this.#stepAhead();
+        else if (original === undefined) this.#goOn();
+        else this.#follow(original);
+      });
       if (this.events.length === length) throw new Error(`the replay ${this.run.runId} does not get on`);
       if (steps % STEPS_AT_ONCE === 0 || this.#pieces.needPause) await this.#pieces.pause();
     }
@@ -149,8 +155,14 @@ class ReplayTurn extends Turning {
     else if (status === "paused") this.emit([{ type: "run.resumed", payload: {} }]);
     else if (pause !== undefined) this.emit([{ type: "assay.pause.withdrawn", payload: { by: "replay" } }]);
     else if (!this.#goOnActive()) {
-      for (const step of nextSteps(this.plan, this.run)) if (!isTerminal(this.run.status)) this.act(step);
+      this.#ahead = [...nextSteps(this.plan, this.run)];
+      this.#stepAhead();
     }
+  }
+
+  #stepAhead(): void {
+    const step = this.#ahead.shift();
+    if (step !== undefined) this.act(step);
   }
 
   #goOnActive(): boolean {

@@ -1,4 +1,5 @@
 import type { WebhookWrite } from "../gates.ts";
+import { runDeletes } from "../sql/delete-run.ts";
 import { deliveryRow, webhookRow } from "../sql/gate-rows.ts";
 import type { PreparedUnit } from "./prepare-unit.ts";
 import { prepared } from "./prepared.ts";
@@ -19,6 +20,7 @@ export function writeGateRows(units: readonly PreparedUnit[]): Statement[] {
     ...putInterrupts(newest(interrupts, (row) => [row.interrupt_id])),
     ...deleteVotes(voted.map(({ interruptId }) => interruptId)),
     ...insertVotes(voted.flatMap(({ votes }) => votes)),
+    ...dropInterrupts(changes.flatMap(({ dropped }) => dropped ?? [])),
     // Before any webhook: whoever finishes an attempt locks the delivery, then the webhook.
     ...webhooks.flatMap(({ tenant, write }) => (write.type === "delete" ? deleteUndelivered(tenant, write) : [])),
     ...webhooks.flatMap(({ tenant, write }) => webhookStatements(tenant, write)),
@@ -74,6 +76,16 @@ const DELETE_VOTES = "delete from interrupt_votes where interrupt_id = any($1)";
 
 function deleteVotes(interruptIds: readonly string[]): Statement[] {
   return interruptIds.length === 0 ? [] : [{ ...prepared("delete votes", DELETE_VOTES), values: [interruptIds] }];
+}
+
+const { deleteVotesOfRun, deleteInterrupts } = runDeletes({ run: "$1::text", tenant: "$2::text", last: "" });
+const DROPS = [
+  prepared("drop votes of run", deleteVotesOfRun),
+  prepared("drop interrupts of run", deleteInterrupts),
+] as const;
+
+function dropInterrupts(dropped: readonly { readonly runId: string; readonly tenant: string }[]): Statement[] {
+  return dropped.flatMap(({ runId, tenant }) => DROPS.map((one) => ({ ...one, values: [runId, tenant] })));
 }
 
 const insertVotes = insertInto("interrupt_votes", {

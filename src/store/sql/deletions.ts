@@ -2,8 +2,9 @@ import { type Kysely, sql } from "kysely";
 import type { Visibility } from "../../protocol/identity.ts";
 import { isTerminal, type RunStatus } from "../../protocol/run-status.ts";
 import type { Deletion, Tombstone } from "../judgments.ts";
+import { LARGE_STATE_BYTES } from "../large-rows.ts";
 import { toTombstone } from "./queue-rows.ts";
-import { toRun } from "./rows.ts";
+import { type BoundedState, runsOrHeads, stateUpTo } from "./run-heads.ts";
 import type { RunsTable, Tables } from "./tables.ts";
 
 export async function readTombstone(
@@ -21,8 +22,10 @@ export async function readTombstone(
   return row && toTombstone(row);
 }
 
+/** `heads` is the handle that heads are read with. */
 export async function deletionOf(
   db: Kysely<Tables>,
+  heads: Kysely<Tables>,
   visible: Visibility,
   runId: string,
 ): Promise<Deletion | undefined> {
@@ -31,7 +34,7 @@ export async function deletionOf(
   if (first === undefined || (workspace !== undefined && first.workspace !== workspace)) return undefined;
   const family = [first];
   for (let parents = [first]; parents.length > 0; ) {
-    parents = await childrenOf(db, tenant, parents);
+    parents = await childrenOf(db, heads, tenant, parents);
     family.push(...parents);
   }
   return {
@@ -50,14 +53,25 @@ export async function deletionOf(
   };
 }
 
-type FamilyRow = Pick<RunsTable, "run_id" | "workspace" | "workflow_id" | "status" | "version" | "state">;
+type FamilyRow = Pick<RunsTable, "run_id" | "workspace" | "workflow_id" | "status" | "version"> & BoundedState;
 
 /** Those who know the run for their parent. A fork has copied what its source said of children that are the source's. */
-async function childrenOf(db: Kysely<Tables>, tenant: string, parents: readonly FamilyRow[]): Promise<FamilyRow[]> {
+async function childrenOf(
+  db: Kysely<Tables>,
+  heads: Kysely<Tables>,
+  tenant: string,
+  parents: readonly FamilyRow[],
+): Promise<FamilyRow[]> {
   const parentIds = new Set(parents.map(({ run_id }) => run_id));
-  const childIds = parents.flatMap((parent) => Object.keys(toRun(parent).children));
-  const found = await runsBy(db, tenant, childIds);
-  return found.filter((child) => parentIds.has(toRun(child).parent?.runId ?? ""));
+  const runs = await runsOrHeads(heads, tenant, parents);
+  const found = await runsBy(
+    db,
+    tenant,
+    runs.flatMap(({ children }) => Object.keys(children)),
+  );
+  const below = await runsOrHeads(heads, tenant, found);
+  const childIds = new Set(below.filter(({ parent }) => parentIds.has(parent?.runId ?? "")).map(({ runId }) => runId));
+  return found.filter(({ run_id }) => childIds.has(run_id));
 }
 
 /** Ids per statement: few enough parameters for either database. */
@@ -68,7 +82,7 @@ async function runsBy(db: Kysely<Tables>, tenant: string, runIds: readonly strin
   for (let i = 0; i < runIds.length; i += RUNS_AT_ONCE) {
     const rows = await db
       .selectFrom("runs")
-      .select(["run_id", "workspace", "workflow_id", "status", "version", "state"])
+      .select(["run_id", "workspace", "workflow_id", "status", "version", stateUpTo(LARGE_STATE_BYTES)])
       .where("tenant", "=", tenant)
       .where("run_id", "in", runIds.slice(i, i + RUNS_AT_ONCE))
       .orderBy("run_id")

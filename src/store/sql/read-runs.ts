@@ -4,10 +4,11 @@ import type { Run } from "../../protocol/run.ts";
 import type { RunStatus } from "../../protocol/run-status.ts";
 import { holdsAgent } from "../agent-column.ts";
 import type { EventPlace } from "../judgments.ts";
-import type { CountedRuns, DueTenants, RunQuery, RunRow, StoredEvent } from "../store.ts";
+import type { CountedRuns, DescendantQuery, DueTenants, RunQuery, RunRow, StoredEvent } from "../store.ts";
 import { dialectOf } from "./dialect-of.ts";
 import { beginningOf, toEventPlace } from "./event-place.ts";
 import { toRun, toRunRow, toStoredEvent } from "./rows.ts";
+import { runsOrHeads, stateUpTo } from "./run-heads.ts";
 import { firstRunIdAt } from "./run-id-at.ts";
 import type { Tables } from "./tables.ts";
 
@@ -55,8 +56,16 @@ export async function findEvent(db: Kysely<Tables>, runId: string, eventId: stri
   return row && toEventPlace(row);
 }
 
-export async function listRuns(db: Kysely<Tables>, visible: Visibility, query: RunQuery): Promise<Run[]> {
-  return (await runsFound(db, visible, query).select("state").execute()).map(toRun);
+/** `heads` is the handle that heads are read with. */
+export async function listRuns(
+  db: Kysely<Tables>,
+  heads: Kysely<Tables>,
+  visible: Visibility,
+  query: RunQuery,
+): Promise<Run[]> {
+  const state = stateUpTo(query.statesUpTo);
+  const rows = await runsFound(db, visible, query).select(["run_id", state]).execute();
+  return runsOrHeads(heads, visible.tenant, rows);
 }
 
 export async function stateBytes(db: Kysely<Tables>, visible: Visibility, query: RunQuery): Promise<number[]> {
@@ -138,20 +147,19 @@ export async function countRuns(db: Kysely<Tables>): Promise<Partial<Record<RunS
 
 export async function activeDescendants(
   db: Kysely<Tables>,
+  heads: Kysely<Tables>,
   visible: Visibility,
-  rootRunId: string,
-  after: string,
-  limit: number,
+  { rootRunId, after, limit, statesUpTo }: DescendantQuery,
 ): Promise<Run[]> {
   const rows = await visibleRuns(db, visible)
-    .select("state")
+    .select(["run_id", stateUpTo(statesUpTo)])
     .where("root_run_id", "=", rootRunId)
     .where("run_id", ">", after)
     .where("status", "not in", ["completed", "failed", "cancelled"])
     .orderBy("run_id")
     .limit(limit)
     .execute();
-  return rows.map(toRun);
+  return runsOrHeads(heads, visible.tenant, rows);
 }
 
 export async function countedRuns(db: Kysely<Tables>): Promise<CountedRuns> {

@@ -12,6 +12,7 @@ import { feedbackSummary } from "./feedback-summary.ts";
 import { gateSummary } from "./gate-summary.ts";
 import * as idempotency from "./idempotency.ts";
 import { purge } from "./purge.ts";
+import * as queued from "./queued-times.ts";
 import * as queues from "./queues.ts";
 import * as annotations from "./read-annotations.ts";
 import * as interrupts from "./read-interrupts.ts";
@@ -19,6 +20,7 @@ import * as keys from "./read-keys.ts";
 import * as runs from "./read-runs.ts";
 import * as workflows from "./read-workflows.ts";
 import * as reviews from "./reviews.ts";
+import * as heads from "./run-heads.ts";
 import * as side from "./side-resources.ts";
 import type { Tables } from "./tables.ts";
 import * as tapes from "./tapes.ts";
@@ -39,15 +41,18 @@ export function sharedStore(read: Kysely<Tables>, write: Kysely<Tables>): Shared
     readRun: (visible, runId) => runs.readRun(read, visible, runId),
     readEvents: (runId, fromSequence, limit) => runs.readEvents(read, runId, fromSequence, limit),
     logBytes: (runId, toSequence) => runs.logBytes(read, runId, toSequence),
-    listRuns: (visible, query) => runs.listRuns(read, visible, query),
+    readHead: (visible, runId) => heads.readHead(write, visible, runId),
+    listRuns: (visible, query) => runs.listRuns(read, write, visible, query),
     stateBytes: (visible, query) => runs.stateBytes(read, visible, query),
     runIdBeyond: (visible, query) => runs.runIdBeyond(read, visible, query),
     allRunIds: (after, limit) => runs.allRunIds(read, after, limit),
     tenantOf: (runId) => runs.tenantOf(read, runId),
     runRow: (runId) => runs.runRow(read, runId),
     countRuns: () => runs.countRuns(read),
-    activeDescendants: (visible, rootRunId, after, limit) =>
-      runs.activeDescendants(read, visible, rootRunId, after, limit),
+    activeDescendants: (visible, query) => runs.activeDescendants(read, write, visible, query),
+    newestQueuedMs: () => queued.newestQueuedMs(read),
+    runsAhead: (query) => queued.runsAhead(read, query),
+    dueBeyond: (query) => heads.dueBeyond(read, query),
     countedRuns: () => runs.countedRuns(read),
     dueTenants: (query) => runs.dueTenants(read, query),
     nextWakeAtMs: (nowMs, engineVersion) => runs.nextWakeAtMs(read, nowMs, engineVersion),
@@ -107,7 +112,7 @@ export function sharedStore(read: Kysely<Tables>, write: Kysely<Tables>): Shared
     endedRuns: (visible, query) => ended.endedRuns(read, visible, query),
 
     readTombstone: (visible, runId) => deletions.readTombstone(read, visible, runId),
-    deletionOf: (visible, runId) => deletions.deletionOf(read, visible, runId),
+    deletionOf: (visible, runId) => deletions.deletionOf(read, write, visible, runId),
     runWorkflows: () => ended.runWorkflows(read),
     expiredRuns: (query) => ended.expiredRuns(read, query),
 

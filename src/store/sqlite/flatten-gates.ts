@@ -21,11 +21,15 @@ export function flattenGates(unit: Unit, writes: Write[]): ExternalEventCheck[] 
   });
 }
 
-export function flattenInterrupts({ interrupts, voted }: InterruptChanges, writes: Write[]): void {
+export function flattenInterrupts({ interrupts, voted, dropped }: InterruptChanges, writes: Write[]): void {
   for (const row of interrupts) writes.push(["putInterrupt", valuesOf(row, columns.INTERRUPT_COLUMNS)]);
   for (const { interruptId, votes } of voted) {
     writes.push(["deleteVotes", [interruptId]]);
     for (const vote of votes) writes.push(["insertVote", valuesOf(vote, columns.VOTE_COLUMNS)]);
+  }
+  if (dropped === undefined) return;
+  for (const name of ["deleteVotesOfRun", "deleteInterrupts"] as const) {
+    writes.push([name, [dropped.runId, dropped.tenant]]);
   }
 }
 

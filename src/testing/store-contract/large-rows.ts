@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { endsLog } from "../../engine/event-pages.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { EventDraft } from "../../protocol/events.ts";
+import { ENGINE_VERSION, type EventDraft } from "../../protocol/events.ts";
 import { EVENT_PAGE_BYTES, LARGE_STATE_BYTES } from "../../store/large-rows.ts";
-import { NOW, newTenant, next, startedRun } from "../builders.ts";
+import { type Built, HOUR, NOW, newId, newTenant, next, nodeStarted, runWrite, startedRun } from "../builders.ts";
 import { type Subject, save } from "./subject.ts";
 
 function variableSet(text: string): EventDraft {
@@ -39,6 +39,78 @@ export function largeRows(subject: Subject): void {
       const sizes = [large, small].map(({ run }) => Buffer.byteLength(JSON.stringify(run)));
       expect(await store.stateBytes({ tenant }, { limit: 10 })).toEqual(sizes);
       expect(await store.stateBytes({ tenant }, { limit: 1 })).toEqual(sizes.slice(0, 1));
+    });
+  });
+
+  describe("the head of a run", () => {
+    test("is what the run is after its state was dropped, whatever texts the state holds", async () => {
+      const { store } = subject;
+      const tenant = newTenant();
+      const texts = ["\u0000", "\ud800", "\\ud800", "\\u0000", 'ä\n"', "x".repeat(10_000)];
+      const begun = startedRun({ tenant, workspace: "w", inputs: { texts }, metadata: { agentId: "scribe" } });
+      const child = { nodeId: "a", childRunId: newId("run") };
+      const started = { childWorkflowId: "below", waits: true, propagates: true, takes: ["x"] };
+      const built = next(
+        begun,
+        NOW,
+        nodeStarted(),
+        { type: "assay.child.started", nodeId: "a", payload: { ...child, ...started } },
+        { type: "assay.child.ended", nodeId: "a", payload: { ...child, status: "completed", outputs: { texts } } },
+      );
+      await save(store, begun);
+      await save(store, built);
+      const { run } = built;
+      const bytes = Buffer.byteLength(JSON.stringify(run));
+      const dropped: EventDraft = { type: "assay.state.dropped", payload: { bytes, limitBytes: 1 } };
+      const { run: after } = next(built, NOW, dropped);
+      const head = await store.readHead({ tenant, workspace: "w" }, run.runId);
+      expect({ ...head, version: run.version + 1 }).toEqual(after);
+      expect(head).toMatchObject({ stateOmitted: { bytes }, variables: {}, nodes: {}, owner: { workspace: "w" } });
+      expect(head?.children[child.childRunId]).toEqual({
+        nodeId: "a",
+        visit: 0,
+        workflowId: "below",
+        status: "completed",
+        waits: true,
+        propagates: true,
+        takes: ["x"],
+      });
+      expect(await store.readHead({ tenant, workspace: "other" }, run.runId)).toBeUndefined();
+      expect(await store.readHead({ tenant: newTenant() }, run.runId)).toBeUndefined();
+    });
+
+    test("takes the place of a run in a list and among descendants, where its state is too large", async () => {
+      const { store } = subject;
+      const tenant = newTenant();
+      const root = startedRun({ tenant, atMs: NOW, inputs: { x: "x".repeat(5000) } });
+      const parent = { runId: root.run.runId, nodeId: "a", depth: 1, rootRunId: root.run.runId };
+      const child = startedRun({ tenant, atMs: NOW + 1, inputs: { x: "x".repeat(5000) }, parent });
+      for (const built of [root, child]) await save(store, built);
+      const heads = [child, root].map(({ run }) => expect.objectContaining({ runId: run.runId, variables: {} }));
+      expect(await store.listRuns({ tenant }, { limit: 9, statesUpTo: 1000 })).toEqual(heads);
+      expect(await store.listRuns({ tenant }, { limit: 9, statesUpTo: 100_000 })).toEqual([child.run, root.run]);
+      const below = { rootRunId: root.run.runId, after: "", limit: 9 };
+      expect(await store.activeDescendants({ tenant }, { ...below, statesUpTo: 1000 })).toEqual(heads.slice(0, 1));
+    });
+  });
+
+  describe("a due run with a large state", () => {
+    test("is found without being read, unless a worker holds it or it is for a newer engine", async () => {
+      const { store } = subject;
+      const tenant = newTenant();
+      const inputs = { x: "x".repeat(5_000_000) };
+      const [free, held, newer] = [{}, {}, { engineVersion: ENGINE_VERSION + 1 }].map((more) =>
+        startedRun({ tenant, inputs, ...more }),
+      ) as [Built, Built, Built];
+      for (const built of [free, newer, startedRun({ tenant })]) await save(store, built);
+      const lease = { owner: "w", untilMs: NOW + HOUR };
+      await store.commit({ tenant, runs: [runWrite(held, { lease })] });
+      const query = { engineVersion: ENGINE_VERSION, aboveBytes: 4_000_000, limit: 100 };
+      const found = async (nowMs: number) =>
+        (await store.dueBeyond({ ...query, nowMs })).filter((one) => one.tenant === tenant).map(({ runId }) => runId);
+      expect(await found(NOW - 1)).toEqual([]);
+      expect(await found(NOW)).toEqual([free.run.runId]);
+      expect((await found(NOW + HOUR)).toSorted()).toEqual([free.run.runId, held.run.runId].toSorted());
     });
   });
 

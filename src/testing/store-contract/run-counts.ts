@@ -165,9 +165,9 @@ export function runCounts(subject: Subject): void {
       expect(await refused(store, { tenant, runs })).toMatchObject({ type: "family-limit", left: 0, cancelled: true });
       const left = idsOf(children.slice(1).map(({ run }) => run)).sort();
       const [first = "", second = ""] = left;
-      expect(idsOf(await store.activeDescendants({ tenant }, rootRunId, "", 1))).toEqual([first]);
-      expect(idsOf(await store.activeDescendants({ tenant }, rootRunId, first, 9))).toEqual([second]);
-      expect(await store.activeDescendants({ tenant: newTenant() }, rootRunId, "", 9)).toEqual([]);
+      expect(idsOf(await store.activeDescendants({ tenant }, { rootRunId, after: "", limit: 1 }))).toEqual([first]);
+      expect(idsOf(await store.activeDescendants({ tenant }, { rootRunId, after: first, limit: 9 }))).toEqual([second]);
+      expect(await store.activeDescendants({ tenant: newTenant() }, { rootRunId, after: "", limit: 9 })).toEqual([]);
     });
 
     test("is not cancelled by another tenant", async () => {

@@ -1,0 +1,36 @@
+import type { EventDraft } from "../protocol/events.ts";
+import type { Run } from "../protocol/run.ts";
+import { isTerminal } from "../protocol/run-status.ts";
+import { changeRun } from "./family.ts";
+import type { Host } from "./host.ts";
+import { AHEAD_MAX_MS } from "./steady-clock.ts";
+
+const PAGE = 100;
+
+/**
+ * Corrects runs whose last event is more than a day in the future: the clock of the host that wrote it was wrong, and was corrected since.
+ * Such a run would sleep until the wrong time comes, for years perhaps. Its times are moved back by as much as its last event is ahead, so
+ * that a run which had an hour to sleep when it was written sleeps for an hour from now. Returns the number of runs.
+ */
+export async function correctTimes(host: Host): Promise<number> {
+  let corrected = 0;
+  for (let after = ""; ; ) {
+    const nowMs = host.nowMs();
+    const page = await host.store.runsAhead({ ofMs: nowMs + AHEAD_MAX_MS, after, limit: PAGE });
+    for (const { runId, tenant } of page) {
+      const run = await host.store.readRun({ tenant }, runId);
+      if (run === undefined) continue;
+      await changeRun(host, run, (now) => correction(now, nowMs), { lease: "release" });
+      corrected += 1;
+    }
+    const last = page.at(-1);
+    if (last === undefined || page.length < PAGE) return corrected;
+    after = last.runId;
+  }
+}
+
+function correction(run: Run, nowMs: number): EventDraft[] {
+  const byMs = Date.parse(run.updatedAt) - nowMs;
+  if (isTerminal(run.status) || byMs <= AHEAD_MAX_MS) return [];
+  return [{ type: "assay.times.corrected", payload: { byMs, writtenAt: run.updatedAt } }];
+}
