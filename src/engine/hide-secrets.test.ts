@@ -65,3 +65,17 @@ test("so does what a branch is given", async () => {
   expect(branch.variables).toMatchObject({ text: `it is now ${KEY}` });
   expect(await shown({ host, run: branch })).not.toContain(KEY);
 });
+
+test("a secret in a name of what a run, its child or a branch is given is shown nowhere", async () => {
+  const named = { [KEY]: "v", "password=windmill42x": 1 };
+  const made = await started({ note: "an ordinary note", ...named, deep: { [OTHER]: [named] } }, { metadata: named });
+  const text = await shown(made);
+  const runOptionsOverlay = { inputs: { [OTHER]: "w", [KEY]: "x" } };
+  const request = { mode: "branch" as const, fromSeq: 1, runOptionsOverlay };
+  const { host, run } = made;
+  const { runId } = await forkRun(host, { caller: ADA, runId: run.runId, request, record: () => undefined });
+  const branch = await until(bench.store, runId, ended);
+  expect(branch.variables).toMatchObject({ [OTHER]: "w", [KEY]: "x", deep: { [OTHER]: [named] } });
+  const texts = [text, await shown({ host, run: branch })];
+  for (const secret of [KEY, OTHER, "windmill42x"]) for (const one of texts) expect(one).not.toContain(secret);
+});

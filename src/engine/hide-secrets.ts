@@ -8,7 +8,7 @@ import type { WorkflowDefinition } from "../protocol/workflow.ts";
 type Begun = Extract<EventDraft, { type: "run.started" | "assay.branch.began" }>;
 
 /** What somebody who starts a run writes into it. */
-const GIVEN = ["inputs", "configurable", "metadata", "tags"] as const;
+const GIVEN = ["inputs", "configurable", "metadata", "tags", "changes"] as const;
 
 /**
  * What looks like a secret in what a run is given is kept for its nodes and shown to nobody, as if it had been declared sensitive:
@@ -52,13 +52,20 @@ const SHORTEST = 12;
 function taken(given: unknown, clean: unknown): Secret[] {
   // One that was declared secret is as short as it is; what is very short is kept from sight by its name only.
   if (clean === MASK) return secretsIn(given);
-  if (typeof given === "string" && typeof clean === "string") {
-    const parts = given === clean ? [] : takenFrom(given, clean);
-    return parts.every(isLong) ? parts : [...parts.filter(isLong), given];
-  }
+  if (typeof given === "string" && typeof clean === "string") return takenFromText(given, clean);
   if (typeof given !== "object" || given === null || typeof clean !== "object" || clean === null) return [];
-  const after: readonly unknown[] = Object.values(clean);
-  return Object.values(given).flatMap((value, i) => taken(value, after[i]));
+  const after = Object.entries(clean);
+  return Object.entries(given).flatMap(([name, value], i) => {
+    const [shownName, shown] = after[i] ?? [name, value];
+    const inside = taken(value, shown);
+    // A list has numbers for names, and names that became one are told apart by a number behind the mask.
+    return name === shownName ? inside : [...takenFromText(name, shownName.replace(/ \d+$/, "")), ...inside];
+  });
+}
+
+function takenFromText(given: string, clean: string): string[] {
+  const parts = given === clean ? [] : takenFrom(given, clean);
+  return parts.every(isLong) ? parts : [...parts.filter(isLong), given];
 }
 
 function isLong({ length }: string): boolean {
