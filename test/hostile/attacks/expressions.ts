@@ -1,7 +1,6 @@
 import { expect } from "vitest";
 import { workflow } from "../../../src/testing/workflow.ts";
 import type { Attack } from "../attack.ts";
-import type { Target } from "../target.ts";
 
 const shared = (times: number): string =>
   times === 0 ? "variables.list" : `[${shared(times - 1)}].map(v${times}, [${`v${times},`.repeat(7)} v${times}])`;
@@ -36,43 +35,4 @@ export const attacks: readonly Attack[] = [
       for (const runId of runIds) expect((await target.ends(runId)).status).toBe("failed");
     },
   },
-  {
-    title: "conditions of many nodes that take long each leave the host free in between, also in a replay",
-    async attempt(target) {
-      const ids = Array.from({ length: 48 }, (_, i) => i);
-      const loops = "variables.list.all(x, variables.list.all(y, x + y >= 0))";
-      const edges = ids.map((i) => ({
-        from: `s${i}`,
-        to: `t${i}`,
-        condition: { type: "expression" as const, expression: `${loops} || ${i} < 0` },
-      }));
-      const nodes = Object.fromEntries(ids.flatMap((i) => [`s${i}`, `t${i}`]).map((id) => [id, "core.noop"]));
-      const variables = [{ name: "list", type: "array" as const }];
-      await target.register(workflow({ id: "weighing", nodes, edges, variables }));
-      const runId = await target.begin("weighing", { inputs: { list: Array.from({ length: 250 }, (_, i) => i) } });
-      expect(await answersUntil(target, target.ends(runId))).toBeGreaterThan(4);
-      const replay = target.ask("POST", `/v1/runs/${runId}:fork`, { body: { mode: "replay", fromSeq: 0 } });
-      expect(
-        await answersUntil(
-          target,
-          replay.then(({ json }) => target.ends(json.runId)),
-        ),
-      ).toBeGreaterThan(4);
-    },
-  },
 ];
-
-/** How many requests are answered, one after another, until something has happened. */
-async function answersUntil(target: Target, happening: Promise<unknown>): Promise<number> {
-  let isOver = false;
-  const over = happening.finally(() => {
-    isOver = true;
-  });
-  let answers = 0;
-  while (!isOver) {
-    await target.ask("GET", "/v1/host/assay/whoami");
-    answers += 1;
-  }
-  await over;
-  return answers;
-}
