@@ -130,6 +130,7 @@ async function bundledAnnotations(host: Host, run: Run, budget: ByteBudget) {
     }
     after = page.at(-1);
     if (page.length < PAGE_ROWS) return { items, states, cut: false };
+    await nextTurn();
   }
 }
 

@@ -1,5 +1,4 @@
 import type { Scrubber } from "../formats/scrub.ts";
-import { AppError } from "../protocol/errors.ts";
 import { type EventDraft, MASK } from "../protocol/events.ts";
 import { own } from "../protocol/own.ts";
 import { withMembers, withoutCredentials, withoutDeclared } from "../protocol/secret-options.ts";
@@ -9,7 +8,7 @@ import type { WorkflowDefinition } from "../protocol/workflow.ts";
 type Begun = Extract<EventDraft, { type: "run.started" | "assay.branch.began" }>;
 
 /** What somebody who starts a run writes into it. */
-const GIVEN = ["inputs", "configurable", "metadata", "tags"] as const;
+const GIVEN = ["inputs", "configurable", "metadata", "tags", "changes"] as const;
 
 /**
  * What looks like a secret in what a run is given is kept for its nodes and shown to nobody, as if it had been declared sensitive:
@@ -28,7 +27,6 @@ export function hideSecrets<T extends Begun>(
     const declared = name === "configurable" ? withoutDeclared(given, configurableSchema) : given;
     const clean = scrubber.scrubValue(withoutReferences(withoutCredentials(declared)));
     if (clean === given) continue;
-    if (name === "inputs" || name === "configurable") requireSameNames(name, given, clean);
     shown[name] = clean;
     found.push(...taken(given, clean));
   }
@@ -36,20 +34,27 @@ export function hideSecrets<T extends Begun>(
   const all = draft.sealed ?? payload;
   const known = found.length === 0 ? {} : { secrets: found };
   const mark = found.length === 0 ? {} : { secrets: MASK };
-  const names = inputsWithShort(payload.inputs ?? {}, shown["inputs"]);
-  const sensitive = names.length === 0 ? {} : { sensitiveInputs: [...(all.sensitiveInputs ?? []), ...names] };
+  const short = inputsWithShort(payload.inputs ?? {}, shown["inputs"]);
+  const sensitive = (names: readonly string[]) =>
+    names.length === 0 ? {} : { sensitiveInputs: [...(all.sensitiveInputs ?? []), ...names] };
   return {
     ...draft,
-    payload: { ...payload, ...shown, ...mark, ...sensitive },
-    sealed: { ...all, ...known, ...sensitive },
+    payload: { ...payload, ...shown, ...mark, ...sensitive(short.map(({ shownName }) => shownName)) },
+    sealed: { ...all, ...known, ...sensitive(short.map(({ name }) => name)) },
   };
 }
 
 /** Inputs with a secret that is too short to be masked by its value: these are masked by their name, as if they were declared sensitive. */
-function inputsWithShort(given: Readonly<Record<string, unknown>>, clean: unknown): string[] {
+function inputsWithShort(
+  given: Readonly<Record<string, unknown>>,
+  clean: unknown,
+): readonly { readonly name: string; readonly shownName: string }[] {
   if (typeof clean !== "object" || clean === null) return [];
-  const after: Readonly<Record<string, unknown>> = { ...clean };
-  return Object.keys(given).filter((name) => hasShort(given[name], own(after, name)));
+  const after = Object.entries(clean);
+  return Object.entries(given).flatMap(([name, value], i) => {
+    const [shownName, shown] = after[i] ?? [name, value];
+    return hasShort(value, shown) ? [{ name, shownName }] : [];
+  });
 }
 
 function hasShort(given: unknown, clean: unknown): boolean {
@@ -67,14 +72,6 @@ function withoutReferences(value: unknown): unknown {
   return withMembers(value, (_, one) => withoutReferences(one));
 }
 
-/** Names of inputs and options are shown wherever a run is: one that holds a secret is refused. */
-function requireSameNames(of: string, given: unknown, clean: unknown): void {
-  if (typeof given !== "object" || given === null || typeof clean !== "object" || clean === null) return;
-  if (Object.keys(given).every((name) => Object.hasOwn(clean, name))) return;
-  const problem = `${of} has a member whose name looks like a secret; rename it`;
-  throw new AppError("validation_error", { problem, problems: [{ path: `/${of}`, problem }] });
-}
-
 /** A shorter one may be a common word elsewhere, so the text around it is kept from sight with it. */
 const SHORTEST = 12;
 
@@ -82,17 +79,20 @@ const SHORTEST = 12;
 function taken(given: unknown, clean: unknown): Secret[] {
   // One that was declared secret is as short as it is; what is very short is kept from sight by its name only.
   if (clean === MASK) return secretsIn(given);
-  if (typeof given === "string" && typeof clean === "string") {
-    return given === clean ? [] : partsTaken(given, clean);
-  }
+  if (typeof given === "string" && typeof clean === "string") return partsTaken(given, clean);
   if (typeof given !== "object" || given === null || typeof clean !== "object" || clean === null) return [];
-  const after: readonly unknown[] = Object.values(clean);
-  const names = Object.keys(given).filter((name) => !Object.hasOwn(clean, name));
-  return [...secretsIn(names), ...Object.values(given).flatMap((value, i) => taken(value, after[i]))];
+  const after = Object.entries(clean);
+  return Object.entries(given).flatMap(([name, value], i) => {
+    const [shownName, shown] = after[i] ?? [name, value];
+    const inside = taken(value, shown);
+    // A list has numbers for names, and names that became one are told apart by a number behind the mask.
+    return name === shownName ? inside : [...partsTaken(name, shownName.replace(/ \d+$/, "")), ...inside];
+  });
 }
 
 /** The parts of a text that masks replaced; the whole text too where a part is short, or where the parts cannot be told for sure. */
 export function partsTaken(given: string, clean: string): string[] {
+  if (given === clean) return [];
   const parts = takenFrom(given, clean);
   const areAll = maskValues(given, parts) === maskValues(clean, parts);
   return areAll && parts.every(isLong) ? parts : [...parts.filter(isLong), given];

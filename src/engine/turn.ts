@@ -11,6 +11,7 @@ import type { ChildRoom } from "./creation-limits.ts";
 import { endCancelled } from "./decide/cancel-run.ts";
 import { chainEvent } from "./decide/chain-event.ts";
 import { expireInterrupt } from "./decide/close-interrupt.ts";
+import { conditionsAhead } from "./decide/conditions-ahead.ts";
 import { checkDeadline } from "./decide/end-run.ts";
 import { frontier, nextSteps, type Step } from "./decide/next-step.ts";
 import type { Plan } from "./decide/plan.ts";
@@ -159,6 +160,7 @@ class TurnInProgress extends Turning implements Turn {
         this.#pauseWhenDrained(this.run.pause);
         return;
       }
+      yield* conditionsAhead(this.plan, this.run, among);
       const steps = nextSteps(this.plan, this.run, among);
       if (steps.length === 0) return;
       for (const step of steps) {

@@ -21,14 +21,18 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => host.close());
 
-/** The same host, and how many pages of logs it has read. */
+/** The same host, and how many pages of logs and judgments it has read. */
 function counting(): { readonly counted: Host; pages(): number } {
   let pages = 0;
+  const annotationsOfRun: Host["store"]["annotationsOfRun"] = (...asked) => {
+    pages += 1;
+    return host.store.annotationsOfRun(...asked);
+  };
   const readEvents: Host["store"]["readEvents"] = (...asked) => {
     pages += 1;
     return host.store.readEvents(...asked);
   };
-  return { counted: { ...host.host, store: { ...host.store, readEvents } }, pages: () => pages };
+  return { counted: { ...host.host, store: { ...host.store, readEvents, annotationsOfRun } }, pages: () => pages };
 }
 
 /** How many pages at most were read while nothing else could happen. */
@@ -51,6 +55,16 @@ test("a bundle of a long log leaves room for other work", async () => {
   expect(await mostAtOnce(bundle, pages)).toBeLessThan(4);
   expect(JSON.parse(await bundle).events).toHaveLength(run.version);
   expect(pages()).toBeGreaterThan(10);
+});
+
+test("a bundle of a run with many judgments leaves room for other work", async () => {
+  const json = { signal: { kind: "rating", rating: 4 } };
+  const judged = Array.from({ length: 400 }, () => host.ask("POST", `/v1/runs/${run.runId}/annotations`, { json }));
+  await Promise.all(judged);
+  const { counted, pages } = counting();
+  const bundle = debugBundle(counted, run, "1");
+  expect(await mostAtOnce(bundle, pages)).toBeLessThan(4);
+  expect(JSON.parse(await bundle).annotations).toHaveLength(400);
 });
 
 test("bundles are made one at a time", async () => {

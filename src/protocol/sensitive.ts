@@ -14,13 +14,28 @@ export function maskValues<T>(value: T, secrets: readonly Secret[]): T {
   return secrets.length === 0 ? value : (mask(value, maskerOf(secrets)) as T);
 }
 
-/** The same for values by name, where the names are the author's and stay as they are. */
+/**
+ * The same for values by name, where the names are mostly the author's: a short secret that reads like a name does not change it. A long one
+ * is no name of an author's; whoever starts a run may name its inputs.
+ */
 export function maskFieldValues(
   fields: Readonly<Record<string, unknown>>,
   secrets: readonly Secret[],
 ): Record<string, unknown> {
   if (secrets.length === 0) return fields as Record<string, unknown>;
-  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, maskValues(value, secrets)]));
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [maskName(name, secrets), maskValues(value, secrets)]),
+  );
+}
+
+/** What is shorter may be a word that the author chose for a name. */
+const SHORTEST_IN_NAME = 16;
+
+function maskName(name: string, secrets: readonly Secret[]): string {
+  if (name.length < SHORTEST_IN_NAME) return name;
+  const shown = maskerOf(secrets).text(name);
+  // What was taken out of the name by secrets that are long enough.
+  return shown !== name && name.length - shown.replaceAll(MASK, "").length >= SHORTEST_IN_NAME ? shown : name;
 }
 
 /** Ids, names and codes: the log is folded by them, so a secret that reads like one must not change them. */
@@ -136,12 +151,25 @@ function makeMasker(secrets: readonly Secret[]): Masker {
   }
   // Longest first: a secret that begins with another one must not be left with its tail showing.
   const longestFirst = [...texts].sort((a, b) => b.length - a.length);
-  const text = longestFirst.length <= FEW ? oneByOne(longestFirst) : byBeginning(longestFirst);
-  return { numbers: new Set(secrets.filter((secret) => typeof secret === "number")), text };
+  return { numbers: new Set(secrets.filter((secret) => typeof secret === "number")), text: textMasker(longestFirst) };
 }
 
 /** Beyond this many, looking for each in turn costs more than looking at every character once. */
 const FEW = 32;
+
+/** Characters of a value times those of the longest secret: up to here a search for each secret in turn is always short. */
+const SMALL = 1_000_000;
+
+function textMasker(longestFirst: readonly string[]): Masker["text"] {
+  const inTurn = oneByOne(longestFirst);
+  const longest = longestFirst[0]?.length ?? 0;
+  let all: Masker["text"] | undefined;
+  return (value) => {
+    if (longestFirst.length <= FEW && value.length * longest <= SMALL) return inTurn(value);
+    all ??= byBeginning(longestFirst);
+    return all(value);
+  };
+}
 
 function oneByOne(texts: readonly string[]): Masker["text"] {
   return (value) => {
@@ -157,25 +185,43 @@ interface SameBeginning {
   readonly lengths: Set<number>;
 }
 
+/** The work of one value: a comparison is one unit, and one more for so many characters of it. */
+const COMPARED_PER_UNIT = 32;
+const UNITS = 200;
+const UNITS_PER_CHARACTER = 2;
+
+/**
+ * Looks at every place of a value once. Secrets may be made so that thousands of them begin alike, and a value so that it begins like them in
+ * every place: a value that takes too many comparisons is not shown at all.
+ */
 function byBeginning(texts: readonly string[]): Masker["text"] {
   const index = new Map<string, SameBeginning>();
+  const pairs = new Uint8Array(PAIRS);
   for (const text of texts) {
     const beginning = text.slice(0, SHORTEST);
     const same = index.get(beginning) ?? { texts: new Set(), lengths: new Set() };
     index.set(beginning, same);
     same.texts.add(text);
     same.lengths.add(text.length);
+    pairs[pairAt(text, 0)] = 1;
   }
-  const lengthAt = (value: string, i: number): number => {
-    const same = index.get(value.slice(i, i + SHORTEST));
-    if (same) for (const length of same.lengths) if (same.texts.has(value.slice(i, i + length))) return length;
-    return 0;
-  };
   return (value) => {
+    let left = UNITS + UNITS_PER_CHARACTER * value.length;
+    const lengthAt = (i: number): number => {
+      const same = index.get(value.slice(i, i + SHORTEST));
+      for (const length of same?.lengths ?? []) {
+        if (length > value.length - i) continue;
+        left -= 1 + length / COMPARED_PER_UNIT;
+        if (left < 0) return 0;
+        if (same?.texts.has(value.slice(i, i + length))) return length;
+      }
+      return 0;
+    };
     let shown = "";
     let copied = 0;
     for (let i = 0; i + SHORTEST <= value.length; ) {
-      const length = lengthAt(value, i);
+      const length = pairs[pairAt(value, i)] === 0 ? 0 : lengthAt(i);
+      if (left < 0) return MASK;
       if (length > 0) {
         shown += value.slice(copied, i) + MASK;
         copied = i + length;
@@ -184,6 +230,13 @@ function byBeginning(texts: readonly string[]): Masker["text"] {
     }
     return shown + value.slice(copied);
   };
+}
+
+const PAIRS = 65_536;
+
+/** A number for two characters; most places of a value are passed over by it. */
+function pairAt(text: string, i: number): number {
+  return ((text.charCodeAt(i) << 8) ^ text.charCodeAt(i + 1)) & (PAIRS - 1);
 }
 
 function mask(value: unknown, masker: Masker): unknown {

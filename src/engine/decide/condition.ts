@@ -4,6 +4,8 @@ import { deepEqual } from "./deep-equal.ts";
 import { compileExpression } from "./expression.ts";
 import { type Allowance, UNITS_MAX } from "./expression-meter.ts";
 import { compilePattern } from "./pattern.ts";
+import { currentDeferral } from "./schema-deferral.ts";
+import { TooCostly } from "./too-costly.ts";
 
 /**
  * Whether a settled source lets its edge fire. Operands look at `status`, `error`, `output` (the edge's source
@@ -52,18 +54,39 @@ function evaluate(condition: EdgeCondition, context: Record<string, unknown>, al
   const left = lookUp(context, condition.left ?? "");
   switch (type) {
     case "equals":
-      return deepEqual(left, condition.right);
+      return deepEqual(left, condition.right, chargeTo(allowance));
     case "notEquals":
-      return !deepEqual(left, condition.right);
+      return !deepEqual(left, condition.right, chargeTo(allowance));
     case "contains":
-      return contains(left, condition.right);
+      return contains(left, condition.right, chargeTo(allowance));
     case "regex":
-      return typeof left === "string" && compilePattern(String(condition.right))(left);
+      return typeof left === "string" && hasMatch(left, String(condition.right), chargeTo(allowance));
     case "truthy":
       return Boolean(left);
     case "falsy":
       return !left;
   }
+}
+
+type Charge = (units: number) => void;
+
+/** The work of a comparison is counted like that of an expression: values and patterns are as large as an author makes them. */
+function chargeTo(allowance: Allowance): Charge {
+  const deferral = currentDeferral();
+  return (units) => {
+    allowance.units -= units;
+    if (allowance.units < 0) throw new TooCostly("the conditions behind a node take too much work");
+    deferral?.spend(units);
+  };
+}
+
+/** States of a pattern times characters of a text, for one unit. */
+const STEPS_PER_UNIT = 4;
+
+function hasMatch(text: string, source: string, charge: Charge): boolean {
+  const pattern = compilePattern(source);
+  charge((pattern.states * text.length) / STEPS_PER_UNIT);
+  return pattern(text);
 }
 
 function conditionContext(run: Run, edge: WorkflowEdge, source: NodeState): Record<string, unknown> {
@@ -90,9 +113,16 @@ export function lookUp(context: Readonly<Record<string, unknown>>, path: string)
   return value;
 }
 
-function contains(left: unknown, right: unknown): boolean {
-  if (typeof left === "string") return typeof right === "string" && left.includes(right);
-  if (Array.isArray(left)) return left.some((item) => deepEqual(item, right));
+/** A search compares each character of the text with each of the word in the worst case. */
+const COMPARED_PER_UNIT = 256;
+
+function contains(left: unknown, right: unknown, charge: Charge): boolean {
+  if (typeof left === "string") {
+    if (typeof right !== "string" || right.length > left.length) return false;
+    charge(((left.length - right.length) * (1 + right.length)) / COMPARED_PER_UNIT);
+    return left.includes(right);
+  }
+  if (Array.isArray(left)) return left.some((item) => deepEqual(item, right, charge));
   if (typeof left === "object" && left !== null) return typeof right === "string" && Object.hasOwn(left, right);
   return false;
 }

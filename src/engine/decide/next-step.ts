@@ -126,6 +126,15 @@ function triggerOutcome(plan: Plan, run: Run, nodeId: string): "wait" | "fire" |
   return outcome;
 }
 
+/** The statuses of a source that a rule fires on. */
+export const FIRES_ON: Readonly<Record<TriggerRule, readonly string[]>> = {
+  any_success: ["completed"],
+  any_failed: ["failed"],
+  all_success: ["completed"],
+  none_failed: ["completed"],
+  all_complete: ["completed", "failed", "cancelled"],
+};
+
 function ruleOutcome(run: Run, rule: TriggerRule, edges: readonly WorkflowEdge[]): "wait" | "fire" | string {
   const fired = (statuses: readonly string[]) =>
     edges.some((edge) => {
@@ -136,14 +145,13 @@ function ruleOutcome(run: Run, rule: TriggerRule, edges: readonly WorkflowEdge[]
   const none = (statuses: readonly string[]) => !edges.some((edge) => statuses.includes(statusAlong(run, edge) ?? ""));
 
   // These two need not wait for slower siblings.
-  if (rule === "any_success" && fired(["completed"])) return "fire";
-  if (rule === "any_failed" && fired(["failed"])) return "fire";
+  if ((rule === "any_success" || rule === "any_failed") && fired(FIRES_ON[rule])) return "fire";
   if (!edges.every((edge) => isSettled(nodeOf(run, edge.sourceNodeId)))) return "wait";
 
   const holds =
-    (rule === "all_success" && none(["failed", "cancelled", "skipped"]) && fired(["completed"])) ||
-    (rule === "none_failed" && none(["failed", "cancelled"]) && fired(["completed"])) ||
-    (rule === "all_complete" && fired(["completed", "failed", "cancelled"]));
+    (rule === "all_success" && none(["failed", "cancelled", "skipped"]) && fired(FIRES_ON[rule])) ||
+    (rule === "none_failed" && none(["failed", "cancelled"]) && fired(FIRES_ON[rule])) ||
+    (rule === "all_complete" && fired(FIRES_ON[rule]));
   return holds ? "fire" : `trigger rule ${rule} not met`;
 }
 

@@ -4,6 +4,7 @@ import { activeNodes, isActive, type NodeState, nodeOf, type Run, visitOf } from
 import { isTerminal } from "../../protocol/run-status.ts";
 import type { WorkflowNode } from "../../protocol/workflow.ts";
 import { endCancelled } from "../decide/cancel-run.ts";
+import { conditionsAhead } from "../decide/conditions-ahead.ts";
 import { failRun } from "../decide/end-run.ts";
 import { nextSteps, type Step } from "../decide/next-step.ts";
 import type { Plan } from "../decide/plan.ts";
@@ -107,6 +108,8 @@ class ReplayTurn extends Turning {
     for (let steps = 1; !isTerminal(this.run.status); steps++) {
       const { length } = this.events;
       const original = this.#original;
+      const decides = this.#ahead.length === 0 && (original === undefined || this.#steps.isEmpty);
+      if (decides) await this.#evaluateAhead();
       this.#pieces.take(() => {
         if (this.#ahead.length > 0) this.#stepAhead();
         else if (original === undefined) this.#goOn();
@@ -115,6 +118,12 @@ class ReplayTurn extends Turning {
       if (this.events.length === length) throw new Error(`the replay ${this.run.runId} does not get on`);
       if (steps % STEPS_AT_ONCE === 0 || this.#pieces.needPause) await this.#pieces.pause();
     }
+  }
+
+  /** Conditions of many nodes are evaluated with pauses between them. */
+  async #evaluateAhead(): Promise<void> {
+    const ahead = conditionsAhead(this.plan, this.run, this.plan.graph.order);
+    while (!this.#pieces.take(() => ahead.next().done)) if (this.#pieces.needPause) await this.#pieces.pause();
   }
 
   /** Does what the source did here: repeats what came from outside, and comes to the rest again. */

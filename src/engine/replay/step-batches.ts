@@ -35,6 +35,11 @@ export class StepBatches {
     this.#inMidst = false;
   }
 
+  /** Whether the next step needs a new decision. */
+  get isEmpty(): boolean {
+    return this.#left.length === 0;
+  }
+
   /** The step that led to this event, if this run may take it. */
   take(run: Run, original: RunEvent): Step | undefined {
     if (this.#left.length === 0) this.#decide(run);

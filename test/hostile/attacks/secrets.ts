@@ -141,4 +141,15 @@ export const attacks: readonly Attack[] = [
       }
     },
   },
+  {
+    title: "a run with hundreds of secrets that begin alike is read and listed like any other",
+    async attempt(target) {
+      await target.register(workflow({ id: "alike", nodes: { a: "core.noop" } }));
+      const alike = Array.from({ length: 400 }, (_, i) => `sk-p${"aB3dE6gH9j".repeat(90).slice(0, 20 + 2 * i)}x`);
+      const runId = await target.begin("alike", { inputs: { alike, text: "sk-p ".repeat(60_000) } });
+      const { variables } = await target.ends(runId);
+      expect(variables).toEqual({ alike: alike.map(() => "[REDACTED]"), text: "[REDACTED]" });
+      expect((await target.ask("GET", "/v1/runs?workflowId=alike")).text).not.toContain("sk-p");
+    },
+  },
 ];
