@@ -11,9 +11,9 @@ import type { WorkflowNode } from "../protocol/workflow.ts";
 import { changedOptions, withOptions } from "./decide/branch-options.ts";
 import { deepEqual } from "./decide/deep-equal.ts";
 import { reachableFrom } from "./decide/graph.ts";
-import { mayBeSkipped } from "./decide/may-be-skipped.ts";
 import { optionsSeenBefore } from "./decide/options-seen.ts";
 import type { Plan } from "./decide/plan.ts";
+import { isSureToRun } from "./decide/sure-to-run.ts";
 import type { Host } from "./host.ts";
 import { nodeInBranch } from "./node-in-branch.ts";
 import { hasEffects } from "./node-type.ts";
@@ -69,6 +69,8 @@ class ReopenRule {
   readonly #facts: PlanFacts;
   /** The nodes that start over so far: those that ask again, and all that follow them. */
   readonly #again = new Set<string>();
+  /** The nodes so far that complete in the branch unless a node fails, whatever its conditions read. */
+  readonly #sure = new Set<string>();
 
   constructor(host: ReopenHost, plan: Plan, run: Run, overlay: RunOptionsOverlay) {
     this.#host = host;
@@ -80,6 +82,7 @@ class ReopenRule {
     this.#facts = new PlanFacts(host, run.owner.tenant);
   }
 
+  /** Asked in the order of the graph: the answer depends on the nodes before. */
   async reopens(node: WorkflowNode): Promise<boolean> {
     const state = nodeOf(this.#run, node.id);
     const visit = visitOf(this.#run, node.id);
@@ -93,7 +96,10 @@ class ReopenRule {
         (askedNow === undefined && (await this.#mayAskNow(node, state))));
     if (again) for (const id of reachableFrom(this.#plan.graph, node.id)) this.#again.add(id);
     const startsOver = this.#again.has(node.id) || !isSettled(state);
-    if (startsOver && this.#isSureToAsk(node)) return again;
+    const isSure = startsOver ? this.#runsForSure(node) : state?.status === "completed" && state.verdict === undefined;
+    if (isSure) this.#sure.add(node.id);
+    // A dispatch that starts over hands out the workers of its last round only.
+    if (startsOver && isSure && node.typeId !== DISPATCH) return again;
     // A decision of this round that is kept takes the place of those before it.
     const reliesOnEarlier = (startsOver || askedNow === undefined) && (await this.#wasDecidedBefore(node, askedNow));
     const before = children.filter(([, one]) => one.visit !== visit);
@@ -108,13 +114,10 @@ class ReopenRule {
     return state?.interruptId ?? Object.values(this.#run.interrupts).find(isOfThisRound)?.interruptId;
   }
 
-  /** Whether the node asks when it starts over. A dispatch hands out the workers of its last round only. */
-  #isSureToAsk(node: WorkflowNode): boolean {
-    if (node.typeId === DISPATCH) return false;
-    return !mayBeSkipped(this.#plan, this.#run, node.id, {
-      startsOver: (id) => this.#again.has(id),
-      isGate: ({ typeId, config }) => this.#host.nodeTypes.get(typeId)?.asksPerson?.(config) === true,
-    });
+  #runsForSure(node: WorkflowNode): boolean {
+    const isGate = ({ typeId, config }: WorkflowNode) =>
+      this.#host.nodeTypes.get(typeId)?.asksPerson?.(config) === true;
+    return isSureToRun(this.#plan, node, this.#sure, isGate);
   }
 
   /** Whether the node was asked at, and what was decided does not hold for the branch. */

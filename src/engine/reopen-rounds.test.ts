@@ -7,7 +7,7 @@ const ACCEPT = { action: "accept" };
 const refined = { type: "equals", left: "output.decision", right: "refined" } as const;
 const granted = { type: "equals", left: "output.decision", right: "granted" } as const;
 const STOP = { typeId: "core.approvalGate", config: { actions: ["accept", "refine"], requireBoundVotes: false } };
-const REFUSED = "fork_point_invalid";
+const refusedAt = (nodeId: string) => `fork_point_invalid ${nodeId}`;
 
 describe("a gate that a loop passes by in its second round", () => {
   /** `gate` is asked in the first round only: `act` sets the variable that its edge reads. */
@@ -41,9 +41,9 @@ describe("a gate that a loop passes by in its second round", () => {
     const source = once(byVariable);
     const at = source.story.lastIndexOf(event) + after;
     for (const overlay of [{}, { inputs: { text: "harmful" } }]) {
-      expect(await branchRule(source, { at, overlay, effects: ["test.sets"] })).toBe(REFUSED);
+      expect(await branchRule(source, { at, overlay, effects: ["test.sets"] })).toBe(refusedAt("gate"));
     }
-    expect(await branchRule(source, { at, overlay: { inputs: { text: "harmful" } } })).toBe(REFUSED);
+    expect(await branchRule(source, { at, overlay: { inputs: { text: "harmful" } } })).toBe(refusedAt("gate"));
   });
 
   test.each([
@@ -53,7 +53,7 @@ describe("a gate that a loop passes by in its second round", () => {
   ])("refuses it too where the condition reads %s", async (_, condition) => {
     const source = once(condition);
     const at = source.story.lastIndexOf("assay.loop.entered:start") + 1;
-    expect(await branchRule(source, { at, effects: ["test.sets"] })).toBe(REFUSED);
+    expect(await branchRule(source, { at, effects: ["test.sets"] })).toBe(refusedAt("gate"));
   });
 
   test("lets a branch begin where nothing changed and no effect follows, and before the decision", async () => {
@@ -98,6 +98,73 @@ describe("a gate that every round comes to", () => {
     source.resolve("second", ACCEPT).go();
     expect(await branchRule(source, { effects: ["test.sets"] })).toEqual(["first", "second"]);
     expect(await branchRule(source)).toEqual([]);
+  });
+});
+
+describe("a gate that was decided in each of two rounds", () => {
+  /** `second` is asked where `skip` is not set. */
+  const twice = (first: object = {}, rule?: string) => {
+    const source = sourceRun({
+      nodes: {
+        draft: "core.noop",
+        first: { typeId: "core.approvalGate", config: { requireBoundVotes: false, ...first } },
+        second: { typeId: "core.approvalGate", config: { requireBoundVotes: false, approvalHoldsForBranches: true } },
+        stop: STOP,
+        act: "test.sets",
+      },
+      edges: [
+        "draft>first",
+        { from: "first", to: "second", condition: { type: "falsy", left: "skip" } },
+        { from: "second", to: "stop", triggerRule: rule ?? "all_success" },
+        { from: "first", to: "stop", triggerRule: rule ?? "all_success" },
+        { from: "stop", to: "draft", condition: refined },
+        { from: "stop", to: "act", condition: granted },
+      ],
+    });
+    for (const answer of [REFINE, ACCEPT]) {
+      source.go().resolve("first", ACCEPT).go().resolve("second", ACCEPT).go().resolve("stop", answer);
+    }
+    return source.go();
+  };
+  const effects = ["test.sets"];
+  const beforeStop = ({ story }: { readonly story: readonly string[] }) => story.lastIndexOf("node.started:stop");
+
+  test("takes the place of the earlier one where it is kept", async () => {
+    const source = twice({ approvalHoldsForBranches: true });
+    expect(await branchRule(source, { at: beforeStop(source), effects })).toEqual([]);
+  });
+
+  test("refuses the branch where a gate before it asks again, and may then lead past it", async () => {
+    const source = twice();
+    expect(await branchRule(source, { at: beforeStop(source), effects })).toBe(refusedAt("second"));
+  });
+
+  test.each([
+    ["none_failed", []],
+    ["any_success", []],
+    ["all_complete", []],
+    ["all_success", refusedAt("second")],
+    ["any_failed", refusedAt("second")],
+  ])("is certain to be asked by %s where one way to it is, or every way has to be", async (rule, expected) => {
+    const ways = (way: object) => ({
+      nodes: { draft: "core.noop", check: "core.noop", second: STOP, act: "test.sets" },
+      edges: [
+        { from: "draft", to: "check", ...way },
+        { from: "check", to: "second", triggerRule: rule },
+        { from: "draft", to: "second", triggerRule: rule },
+        { from: "second", to: "draft", condition: refined },
+        { from: "second", to: "act", condition: granted },
+      ],
+    });
+    const plain = ways({});
+    const edges = plain.edges.map((edge) => ({ ...edge, triggerRule: undefined }));
+    const source = sourceRun(JSON.parse(JSON.stringify({ ...plain, edges })))
+      .go()
+      .resolve("second", REFINE)
+      .go();
+    const { plan } = sourceRun(ways({ condition: { type: "falsy", left: "skip" } }));
+    const at = source.story.lastIndexOf("assay.loop.entered:draft") + 1;
+    expect(await branchRule({ ...source, plan, events: source.events }, { at, effects })).toEqual(expected);
   });
 });
 
@@ -159,17 +226,17 @@ describe("runs that a node dispatched in several rounds", () => {
 
   test("refuse the branch for a gate of an earlier round, where this round's run has none", async () => {
     const children = [childOfNode("child", gated(), { visit: 0 }), childOfNode("child", quiet(), { visit: 1 })];
-    expect(await branchRule(looped(...SUB), { effects, children })).toBe(REFUSED);
+    expect(await branchRule(looped(...SUB), { effects, children })).toBe(refusedAt("child"));
     expect(await branchRule(looped(...SUB), { children })).toEqual([]);
   });
 
   test("refuse it always for workers of an earlier round: a dispatch hands out those of its last", async () => {
     const children = [childOfNode("child", gated(), { visit: 0 }), childOfNode("child", gated(), { visit: 1 })];
     const source = looped("core.dispatch");
-    expect(await branchRule(source, { effects, children })).toBe(REFUSED);
+    expect(await branchRule(source, { effects, children })).toBe(refusedAt("child"));
     expect(await branchRule(source, { effects, children: children.slice(1) })).toEqual(["child"]);
     const begins = source.story.lastIndexOf("assay.loop.entered:child") + 1;
-    expect(await branchRule(source, { at: begins, effects, children: children.slice(0, 1) })).toBe(REFUSED);
+    expect(await branchRule(source, { at: begins, effects, children: children.slice(0, 1) })).toBe(refusedAt("child"));
   });
 
   test("do not count where the node does not wait for them", async () => {

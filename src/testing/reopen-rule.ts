@@ -85,7 +85,7 @@ interface Branch {
   change?(run: Run): Run;
 }
 
-/** The gates that a branch of the source asks at again, or the code with which the branch is refused. */
+/** The gates that a branch of the source asks at again, or the code with which the branch is refused, and the node. */
 export async function branchRule(source: Simulation, branch: Branch = {}): Promise<string[] | string> {
   const { at = source.events.length, overlay = {}, effects = [], children = [], change = (run) => run } = branch;
   const copied = fold(source.events.slice(0, at));
@@ -108,7 +108,7 @@ export async function branchRule(source: Simulation, branch: Branch = {}): Promi
   };
   const run = change({ ...copied, children: linksOf(children) });
   return gatesToReopen(host, source.plan, run, overlay).catch((error: unknown) => {
-    if (error instanceof AppError) return error.code;
+    if (error instanceof AppError) return `${error.code} ${error.details["nodeId"]}`;
     throw error;
   });
 }
