@@ -56,6 +56,22 @@ describe("a gate that a loop passes by in its second round", () => {
     expect(await branchRule(source, { at, effects: ["test.sets"] })).toBe(refusedAt("gate"));
   });
 
+  test("refuses it too where a node on the way to the gate was passed by, and the gate not yet", async () => {
+    const source = once(byVariable, {
+      nodes: { start: "core.noop", check: "core.noop", gate: "core.approvalGate", act: ACT, stop: STOP },
+      edges: [
+        { from: "start", to: "check", condition: byVariable },
+        "check>gate",
+        { from: "start", to: "act", triggerRule: "none_failed" },
+        { from: "gate", to: "act", triggerRule: "none_failed" },
+        "act>stop",
+        { from: "stop", to: "start", condition: refined },
+      ],
+    });
+    const at = source.story.lastIndexOf("node.skipped:check") + 1;
+    expect(await branchRule(source, { at, effects: ["test.sets"] })).toBe(refusedAt("gate"));
+  });
+
   test("lets a branch begin where nothing changed and no effect follows, and before the decision", async () => {
     const source = once(byVariable);
     const at = source.story.lastIndexOf("assay.loop.entered:start") + 1;
