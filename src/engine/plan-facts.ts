@@ -5,7 +5,9 @@ import type { Host } from "./host.ts";
 import { hasEffects } from "./node-type.ts";
 import { SUB_WORKFLOW } from "./nodes/sub-workflow.ts";
 
-export type PlanFactsHost = Pick<Host, "plans" | "nodeTypes">;
+export interface PlanFactsHost extends Pick<Host, "nodeTypes"> {
+  readonly plans: Pick<Host["plans"], "current">;
+}
 
 /**
  * Facts about the nodes of a workflow that include the workflows it dispatches, as they are registered now. Where the

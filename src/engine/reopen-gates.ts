@@ -10,16 +10,21 @@ import { type Child, isSettled, type NodeState, nodeOf, type Run, visitOf } from
 import type { WorkflowNode } from "../protocol/workflow.ts";
 import { changedOptions, withOptions } from "./decide/branch-options.ts";
 import { deepEqual } from "./decide/deep-equal.ts";
+import { reachableFrom } from "./decide/graph.ts";
 import { optionsSeenBefore } from "./decide/options-seen.ts";
 import type { Plan } from "./decide/plan.ts";
+import { isSureToRun } from "./decide/sure-to-run.ts";
 import type { Host } from "./host.ts";
 import { makersOfPrincipals } from "./key-origin.ts";
 import { nodeInBranch } from "./node-in-branch.ts";
 import { hasEffects } from "./node-type.ts";
 import { SUB_WORKFLOW } from "./nodes/sub-workflow.ts";
-import { PlanFacts } from "./plan-facts.ts";
+import { PlanFacts, type PlanFactsHost } from "./plan-facts.ts";
 
-type ReopenHost = Pick<Host, "plans" | "nodeTypes" | "store">;
+interface ReopenHost extends PlanFactsHost {
+  readonly store: Pick<Host["store"], "readRun" | "readDocuments" | "listKeys">;
+  readonly plans: Pick<Host["plans"], "byHash" | "current">;
+}
 
 /**
  * The gates of a branch that ask again although they were decided before the fork point, and the sub-workflows that
@@ -39,8 +44,7 @@ export async function gatesToReopen(
   const rule = new ReopenRule(host, plan, run, overlay);
   const found: string[] = [];
   for (const node of plan.graph.order) {
-    const state = nodeOf(run, node.id);
-    if (isSettled(state) && (await rule.reopens(node, state))) found.push(node.id);
+    if (await rule.reopens(node)) found.push(node.id);
   }
   return found;
 }
@@ -64,6 +68,10 @@ class ReopenRule {
   readonly #changes: readonly string[];
   readonly #changed: boolean;
   readonly #facts: PlanFacts;
+  /** The nodes that start over so far: those that ask again, and all that follow them. */
+  readonly #again = new Set<string>();
+  /** The nodes so far that complete in the branch unless a node fails, whatever its conditions read. */
+  readonly #sure = new Set<string>();
 
   constructor(host: ReopenHost, plan: Plan, run: Run, overlay: RunOptionsOverlay) {
     this.#host = host;
@@ -75,24 +83,46 @@ class ReopenRule {
     this.#facts = new PlanFacts(host, run.owner.tenant);
   }
 
-  async reopens(node: WorkflowNode, state: NodeState): Promise<boolean> {
+  /** Asked in the order of the graph: the answer depends on the nodes before. */
+  async reopens(node: WorkflowNode): Promise<boolean> {
+    const state = nodeOf(this.#run, node.id);
     const visit = visitOf(this.#run, node.id);
+    const askedNow = this.#askedNow(node, state);
     const children = Object.entries(this.#run.children).filter(([, one]) => one.nodeId === node.id && one.waits);
     const now = children.filter(([, one]) => one.visit === visit);
     const again =
-      (await this.#decisionIsVoid(node, state)) ||
-      (await this.#anyChildAsks(node, now)) ||
-      (now.length === 0 && (await this.#mayAskNow(node, state)));
+      isSettled(state) &&
+      ((await this.#decisionIsVoid(node, askedNow)) ||
+        (await this.#anyChildAsks(node, now)) ||
+        (askedNow === undefined && (await this.#mayAskNow(node, state))));
+    if (again) for (const id of reachableFrom(this.#plan.graph, node.id)) this.#again.add(id);
+    const startsOver = this.#again.has(node.id) || !isSettled(state);
+    const isSure = startsOver ? this.#runsForSure(node) : state?.status === "completed" && state.verdict === undefined;
+    if (isSure) this.#sure.add(node.id);
     // A dispatch that starts over hands out the workers of its last round only.
-    if (!again || state.status === "skipped" || node.typeId === DISPATCH) {
-      const before = children.filter(([, one]) => one.visit !== visit);
-      await this.#refuseEarlierRounds(node, state, before);
-    }
+    if (startsOver && isSure && node.typeId !== DISPATCH) return again;
+    // A decision of this round that is kept takes the place of those before it.
+    const reliesOnEarlier = (startsOver || askedNow === undefined) && (await this.#wasDecidedBefore(node, askedNow));
+    const before = children.filter(([, one]) => one.visit !== visit);
+    if (reliesOnEarlier || (await this.#anyChildAsks(node, before))) throw this.#earlierRound(node);
     return again;
   }
 
+  /** The interrupt of this round. Its id is not in the state of a node that was paused, or ended by a crash, after the answer. */
+  #askedNow({ id }: WorkflowNode, state: NodeState | undefined): string | undefined {
+    const key = `${id}:${visitOf(this.#run, id)}`;
+    const isOfThisRound = (one: Interrupt) => one.nodeId === id && one.key === key && one.reopened === undefined;
+    return state?.interruptId ?? Object.values(this.#run.interrupts).find(isOfThisRound)?.interruptId;
+  }
+
+  #runsForSure(node: WorkflowNode): boolean {
+    const isGate = ({ typeId, config }: WorkflowNode) =>
+      this.#host.nodeTypes.get(typeId)?.asksPerson?.(config) === true;
+    return isSureToRun(this.#plan, node, this.#sure, isGate);
+  }
+
   /** Whether the node was asked at, and what was decided does not hold for the branch. */
-  async #decisionIsVoid(node: WorkflowNode, { interruptId }: NodeState): Promise<boolean> {
+  async #decisionIsVoid(node: WorkflowNode, interruptId: string | undefined): Promise<boolean> {
     if (interruptId === undefined) return false;
     const interrupt = own(this.#run.interrupts, interruptId);
     if (interrupt === undefined || (await this.#isSelfApproved(interrupt))) return true;
@@ -105,8 +135,7 @@ class ReopenRule {
   }
 
   /** Whether one of those behind the branch approved at a gate that forbids it. */
-  async #isSelfApproved({ kind, data, votes }: Interrupt): Promise<boolean> {
-    if (kind !== "approval") return false;
+  async #isSelfApproved({ data, votes }: Interrupt): Promise<boolean> {
     const rules = gateRules(data);
     const starters = startersOf(this.#run);
     const approvals = votes.filter(isApproval);
@@ -119,11 +148,11 @@ class ReopenRule {
   #showsTheSame(node: WorkflowNode, { kind, data }: Interrupt): boolean {
     if (kind !== "external-event" && this.#changesWereSeenBefore(node)) return false;
     const outcome = nodeInBranch(this.#host.nodeTypes, this.#plan, this.#after, node);
-    if (outcome?.type !== "suspend" || outcome.request.kind !== kind) return false;
-    const { data: now } = outcome.request;
+    if (outcome?.type !== "suspend") return false;
+    const { request } = outcome;
     // The digest leaves names out. Here they count: inputs may choose the artifact by its id alone.
-    if (["artifactId", "gateId"].some((name) => now[name] !== data[name])) return false;
-    return shownDigest({ kind, data: now }) === shownDigest({ kind, data });
+    if (["artifactId", "gateId"].some((name) => request.data[name] !== data[name])) return false;
+    return shownDigest(request) === shownDigest({ kind, data });
   }
 
   /** Whether what led to the node may have come from options that the branch changes, and is kept as it was. */
@@ -134,8 +163,8 @@ class ReopenRule {
   }
 
   /** A gate that the first inputs led past, or that could not ask with them, may ask with others. */
-  async #mayAskNow(node: WorkflowNode, { status, interruptId }: NodeState): Promise<boolean> {
-    if (!this.#changed || interruptId !== undefined || node.typeId === DISPATCH) return false;
+  async #mayAskNow(node: WorkflowNode, { status }: NodeState): Promise<boolean> {
+    if (!this.#changed || node.typeId === DISPATCH) return false;
     if (node.typeId === SUB_WORKFLOW && status !== "skipped") return false;
     return this.#facts.asksPerson([node]);
   }
@@ -182,26 +211,21 @@ class ReopenRule {
     return this.#changed || effectsAbove || this.#facts.effectsAfter(plan, interrupt.nodeId);
   }
 
-  /**
-   * A decision of an earlier round of a loop, at a node that this round passed by or dispatched another run from, cannot
-   * be asked for again from the fork point: the branch has to begin before that decision.
-   */
-  async #refuseEarlierRounds(
-    node: WorkflowNode,
-    { status }: NodeState,
-    children: readonly Dispatched[],
-  ): Promise<void> {
-    const passedBy =
-      status === "skipped" && this.#wasDecided(node) && (this.#changed || (await this.#effectsAfter(node)));
-    if (!passedBy && !(await this.#anyChildAsks(node, children))) return;
-    const problem = `a gate of node ${node.id} was decided in an earlier round of its loop, and the branch would go on without asking again; branch from before that decision`;
-    throw new AppError("fork_point_invalid", { problem, sourceRunId: this.#run.forkedFrom?.runId, nodeId: node.id });
+  /** Whether the node was decided at in an earlier round, and that decision does not hold for the branch. */
+  async #wasDecidedBefore(node: WorkflowNode, askedNow: string | undefined): Promise<boolean> {
+    const isEarlier = ({ nodeId, interruptId, reopened, kind }: Interrupt) =>
+      nodeId === node.id && interruptId !== askedNow && reopened === undefined && kind !== "external-event";
+    if (!Object.values(this.#run.interrupts).some(isEarlier)) return false;
+    return this.#changed || this.#effectsAfter(node);
   }
 
-  #wasDecided({ id }: WorkflowNode): boolean {
-    return Object.values(this.#run.interrupts).some(
-      ({ nodeId, reopened, kind }) => nodeId === id && reopened === undefined && kind !== "external-event",
-    );
+  /**
+   * A decision of an earlier round of a loop, at a node that this round may pass by or dispatches another run from, cannot
+   * be asked for again from the fork point: the branch has to begin before that decision.
+   */
+  #earlierRound({ id: nodeId }: WorkflowNode): AppError {
+    const problem = `a gate of node ${nodeId} was decided in an earlier round of its loop, and the branch could go on without asking again; branch from before that decision`;
+    return new AppError("fork_point_invalid", { problem, sourceRunId: this.#run.forkedFrom?.runId, nodeId });
   }
 }
 

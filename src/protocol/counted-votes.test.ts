@@ -62,6 +62,15 @@ describe("votes of principals that made each other", () => {
     );
   });
 
+  test("say of votes of one relay that they count as one, and who has to be confirmed", () => {
+    const [v1, v2] = ["v1", "v2"].map((one) => vote(one, ["olga"], { principal: "relay", countsAs: "relay" }));
+    if (v1 === undefined || v2 === undefined) throw new Error("two votes are expected");
+    expect(whyNotCounted(v1, [v1, v2], 0)).toBeUndefined();
+    expect(whyNotCounted(v2, [v1, v2], 0)).toBe(
+      "votes relayed by relay count as one until another owner confirms relay",
+    );
+  });
+
   test("are one for a relay that is not confirmed, whatever names it gives", () => {
     const relayed = (voter: string) => vote(voter, ["olga"], { principal: "relay", countsAs: "relay" });
     expect(counted(relayed("v1"), relayed("v2"), relayed("v3"))).toHaveLength(1);
@@ -79,10 +88,11 @@ describe("people among those who accept", () => {
     expect(tallyOf({ votes: [relayed({ relayedPerson: true })] }, rules)).toMatchObject({ humans: 1 });
   });
 
-  test("count before the agents they made", () => {
+  test("count before the agents they made where people are asked for, and only there", () => {
     const votes = [vote("ana"), vote("bot", ["ana"], { kind: "agent" }), vote("bot-2", ["ana"], { kind: "agent" })];
     expect(tallyOf({ votes }, rules)).toMatchObject({ granted: 1, humans: 1 });
     expect(tallyOf({ votes: votes.slice(1) }, rules)).toMatchObject({ granted: 2, humans: 0 });
+    expect(tallyOf({ votes }, gateRules({ requiredApprovals: 2 }))).toMatchObject({ granted: 2, humans: 0 });
   });
 });
 

@@ -20,17 +20,14 @@ const NAMES = ["interruptId", "revision", "artifactDigest"] as const;
  * Whether a vote must say what it was given for: where the artifact can change under a voter (an edit keeps a gate open that
  * asks for several approvals), and where the node has asked before in this run.
  */
-export function asksForBinding(run: Run, interrupt: Interrupt): boolean {
-  if (interrupt.kind !== "approval") return false;
-  const { requireBoundVotes, actions, required, governed } = gateRules(interrupt.data);
-  if (!requireBoundVotes) return false;
-  const editable = governed === undefined && required > 1 && actions.includes("edit-accept");
-  return editable || wasVisited(run, interrupt);
+function asksForBinding(run: Run, interrupt: Interrupt): boolean {
+  const { requireBoundVotes, actions, required } = gateRules(interrupt.data);
+  return requireBoundVotes && ((required > 1 && actions.includes("edit-accept")) || wasVisited(run, interrupt));
 }
 
 function wasVisited({ interrupts }: Run, { nodeId, interruptId }: Interrupt): boolean {
   return Object.values(interrupts).some(
-    (one) => one.nodeId === nodeId && one.interruptId !== interruptId && one.kind === "approval" && !one.inherited,
+    (one) => one.nodeId === nodeId && one.interruptId !== interruptId && !one.inherited,
   );
 }
 

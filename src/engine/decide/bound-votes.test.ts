@@ -6,7 +6,7 @@ import { type Simulation, simulate } from "../../testing/simulate.ts";
 import { waitingGate } from "../../testing/simulated-gates.ts";
 import { expectStillWaits, interruptOf } from "../../testing/waiting-run.ts";
 import { workflow } from "../../testing/workflow.ts";
-import type { Binding } from "./bound-vote.ts";
+import { type Binding, requireBound } from "./bound-vote.ts";
 
 const ACCEPT = { action: "accept" };
 const actions = ["accept", "reject", "edit-accept", "ask"];
@@ -126,6 +126,18 @@ describe("a vote at a gate that was visited before in this run", () => {
     expect(vote(run, {}, ANA, GRANTED)).toBeUndefined();
   });
 
+  test("need not say it where the earlier visit was in the source of a branch, and must where it was in this run", () => {
+    const { run } = waitingGate();
+    const [interrupt] = Object.values(run.interrupts) as [Interrupt];
+    const voteAfter = (earlier: Partial<Interrupt>) => {
+      const before: Interrupt = { ...interrupt, interruptId: "int-before", status: "resolved", ...earlier };
+      const after = { ...run, interrupts: { [before.interruptId]: before, ...run.interrupts } };
+      return codeOf(() => requireBound(after, interrupt, { given: {}, secrets: [], isVote: true }));
+    };
+    expect(voteAfter({ inherited: true })).toBeUndefined();
+    expect(voteAfter({})).toBe("vote_not_bound");
+  });
+
   test("by a link made for it needs no more; the link names interrupt and revision", () => {
     const run = looping().resolve("gate", { decision: "rejected" }, BEN).go();
     const { interruptId, revision = 0 } = read(run);
@@ -159,6 +171,21 @@ describe("what was read", () => {
     const shown = (text: string) => ({ kind: "approval", data: { title: text } }) as const;
     expect(shownDigest(shown("\ud800"))).toMatch(/^[0-9a-f]{64}$/);
     expect(shownDigest(shown("\ud800"))).not.toBe(shownDigest(shown("\ud801")));
+  });
+
+  test("is compared, and told, as it is shown: with secret values masked", () => {
+    const { run } = waitingGate({ artifactData: { pin: "8341-4711" } });
+    const [interrupt] = Object.values(run.interrupts) as [Interrupt];
+    const secrets = ["8341-4711"];
+    const masked = shownDigest(interrupt, secrets);
+    const refusal = (artifactDigest: string) =>
+      refusalOf(() => requireBound(run, interrupt, { given: { artifactDigest }, secrets, isVote: true }));
+    expect(refusal(masked)).toBeUndefined();
+    const clear = shownDigest(interrupt);
+    expect(refusal(clear)).toMatchObject({
+      code: "vote_not_bound",
+      details: { artifactDigest: masked, changed: [{ name: "artifactDigest", given: clear, current: masked }] },
+    });
   });
 
   test("has a digest that tells nothing of values that are masked", () => {

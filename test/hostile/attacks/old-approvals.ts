@@ -60,6 +60,50 @@ export const attacks: readonly Attack[] = [
     },
   },
   {
+    title: "a branch from inside a round of a loop does not go on with the approval of an earlier round",
+    async attempt(target) {
+      const flag = { name: "flag", type: "boolean", defaultValue: true } as const;
+      await target.register(workflow({ id: "raises-flag", nodes: { only: "core.noop" }, variables: [flag] }));
+      const mark = {
+        typeId: "core.subWorkflow",
+        config: { workflowId: "raises-flag", outputMapping: { done: "flag" } },
+      };
+      const stop = { typeId: "core.approvalGate", config: { actions: ["accept", "refine"], requireBoundVotes: false } };
+      await target.register(
+        workflow({
+          id: "asks-once",
+          nodes: { start: "core.noop", gate: GATE, mark, stop, publish: PUBLISH },
+          edges: [
+            { from: "start", to: "gate", condition: { type: "falsy", left: "variables.done" } },
+            { from: "start", to: "mark", triggerRule: "none_failed" },
+            { from: "gate", to: "mark", triggerRule: "none_failed" },
+            "mark>stop",
+            { from: "stop", to: "start", condition: { type: "equals", left: "output.decision", right: "refined" } },
+            { from: "stop", to: "publish", condition: { type: "equals", left: "output.decision", right: "granted" } },
+          ],
+          variables: [TEXT, { name: "done", type: "boolean", defaultValue: false }],
+        }),
+      );
+      const runId = await target.begin("asks-once", {}, "admin");
+      const answer = async (node: string, resumeValue: object) => {
+        await target.reaches(runId, WAITING);
+        const path = `/v1/runs/${runId}/interrupts/${node}`;
+        expect((await target.ask("POST", path, { as: "reviewer", body: { resumeValue } })).status).toBe(200);
+      };
+      await answer("gate", { action: "accept" });
+      await answer("stop", { action: "refine", refineFeedback: { scope: "whole", text: "once more" } });
+      await target.reaches(runId, WAITING);
+      const log = await logOf(target, runId);
+      const begins = log.findIndex(({ type }) => type === "assay.loop.entered") + 1;
+      expect(begins).toBeGreaterThan(0);
+      for (let fromSeq = begins; fromSeq <= log.length; fromSeq++) {
+        const body = { mode: "branch", fromSeq, runOptionsOverlay: { inputs: { text: "harmful" } } };
+        const refused = await target.ask("POST", `/v1/runs/${runId}:fork`, { as: "admin", body });
+        expect([refused.status, refused.json.error], refused.text).toEqual([422, "fork_point_invalid"]);
+      }
+    },
+  },
+  {
     title: "a branch with other inputs waits again at the gate of its sub-workflow",
     async attempt(target) {
       await target.register(workflow({ id: "asks-below", nodes: { gate: GATE }, variables: [TEXT] }));
