@@ -43,6 +43,8 @@ export function bindingOf(
 
 const LINES = 20;
 
+const HIDDEN = "parts of this are kept secret: what is behind [REDACTED] goes on as it is, and no voter can read it";
+
 /** The gate as the vote is about to take it. */
 export function gateText(view: InterruptView): string {
   const { data, edited, revision = 0, artifactDigest = "", kind, nodeId } = view;
@@ -54,6 +56,7 @@ export function gateText(view: InterruptView): string {
   const heading = [
     `${title} (revision ${revision}, ${artifactDigest.slice(0, 12)})`,
     ...(note === undefined ? [] : [note]),
+    ...(view.hidden === true ? [HIDDEN] : []),
   ];
   return [...heading, ...lines.slice(0, LINES), ...more].map(printable).join("\n");
 }

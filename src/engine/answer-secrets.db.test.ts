@@ -162,6 +162,7 @@ describe.each(BOTH_ON_DISK)("a secret in an answer, on %s", (_, open) => {
     await resolveInterrupt(host, { caller: ADA, runId, of, value: edited, bound: (await bound()).bound, record });
     const before = await bound();
     expect(before.view.edited).toEqual({ data: { password: MASK, a: 2 } });
+    expect(before.view.hidden).toBe(true);
     const inbox = JSON.stringify(await readInbox(host, bo, {}));
     expect(inbox).toContain(runId);
     expect(inbox).not.toContain(SECRET);

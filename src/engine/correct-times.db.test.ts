@@ -15,7 +15,7 @@ const HOUR = 3_600_000;
 const YEAR = 8766 * HOUR;
 const START = Date.parse("2027-03-01T12:00:00.000Z");
 
-describe.each(BOTH_STORES)("a host that is started after its wall clock was set back, on %s", (_, open) => {
+describe.each(BOTH_STORES)("a host that is started after its wall clock was set back, on %s", (name, open) => {
   let store: Store;
   let drop: () => Promise<void>;
   let worker: Worker | undefined;
@@ -113,5 +113,25 @@ describe.each(BOTH_STORES)("a host that is started after its wall clock was set 
     expect(await correctTimes(host)).toBe(1);
     expect(await dueIn(host, runId)).toBe((30 * 24 - 1) * HOUR);
     await expectAllRebuilt(store);
+  });
+
+  test("by a clock that was never set: no run is corrected by it", async () => {
+    const runId = await waitingRun({ wait: { typeId: "core.delay", config: { ms: HOUR } } });
+    const right = await startHost();
+    wallMs = Date.parse("1970-01-02T00:00:00.000Z");
+    expect(await correctTimes(await startHost())).toBe(0);
+    expect(await dueIn(right, runId)).toBe(HOUR);
+  });
+
+  test("by days, and the database server says that its runs are right: no run is corrected", async () => {
+    wallMs = Date.now();
+    const runId = await waitingRun({ wait: { typeId: "core.delay", config: { ms: HOUR } } });
+    const right = await startHost();
+    const due = await dueIn(right, runId);
+    wallMs -= 3 * 24 * HOUR;
+    const behind = await startHost();
+    // SQLite has no clock of its own: the one host on the file cannot know better.
+    expect(await correctTimes(behind)).toBe(name === "SQLite" ? 1 : 0);
+    if (name !== "SQLite") expect(await dueIn(right, runId)).toBeLessThanOrEqual(due);
   });
 });

@@ -7,13 +7,18 @@ import { AHEAD_MAX_MS } from "./steady-clock.ts";
 
 const PAGE = 100;
 
+/** This version is newer than that: a clock that stands before it was never set, and no run is wrong by it. */
+const EARLIEST_MS = Date.parse("2026-01-01T00:00:00.000Z");
+
 /**
  * Corrects runs whose last event is more than a day in the future: the clock of the host that wrote it was wrong, and was corrected since.
  * Such a run would sleep until the wrong time comes, for years perhaps. Its times are moved back by as much as its last event is ahead, so
- * that a run which had an hour to sleep when it was written sleeps for an hour from now. Returns the number of runs.
+ * that a run which had an hour to sleep when it was written sleeps for an hour from now. Nothing is corrected where it is this host's clock
+ * that is behind: gates would expire, and runs wake, as soon as it is set or another host looks. Returns the number of runs.
  */
 export async function correctTimes(host: Host): Promise<number> {
   let corrected = 0;
+  if (host.nowMs() < EARLIEST_MS) return corrected;
   for (let after = ""; ; ) {
     const nowMs = host.nowMs();
     const page = await host.store.runsAhead({ ofMs: nowMs + AHEAD_MAX_MS, after, limit: PAGE });

@@ -185,10 +185,10 @@ class ReopenRule {
     return deepEqual(outcome.inputs, child.inputs) && !this.#changesWereSeenBefore(node);
   }
 
-  /** Whether a gate in a run below has to ask again. A run that is no longer there may have had one. */
+  /** Whether a gate in a run below has to ask again. A run that is no longer there, or too large to be read, may have had one. */
   async #childAsks(runId: string, belowOf: (child: Run) => Below): Promise<boolean> {
     const child = await this.#host.store.readRun({ tenant: this.#run.owner.tenant }, runId);
-    if (child === undefined) return true;
+    if (child === undefined || child.stateOmitted !== undefined) return true;
     const below = belowOf(child);
     const plan = await this.#host.plans.byHash(child.workflowHash);
     for (const interrupt of Object.values(child.interrupts)) {

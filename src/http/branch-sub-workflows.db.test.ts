@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { withoutState } from "../protocol/run-head.ts";
 import { BOTH_STORES } from "../testing/both-stores.ts";
 import { ACCEPT, branchBench, gate, OTHER_TEXT } from "../testing/branch-bench.ts";
 import { ForkHost } from "../testing/fork-host.ts";
@@ -70,6 +71,22 @@ describe.each(BOTH_STORES)("the gates in sub-workflows of a branch on %s", (_, o
     expect(theirs).not.toContain(below);
     await forks.gates.answer(below, ACCEPT);
     expect(await forks.ended(runId)).toMatchObject({ status: "completed" });
+  });
+
+  test("ask again where the state of the sub-workflow is too large to be read", async () => {
+    const source = await through("above-inner");
+    const { store } = forks.host;
+    const [child = ""] = Object.keys((await store.readRun({ tenant: "t1" }, source))?.children ?? {});
+    const read = store.readRun.bind(store);
+    const reading = vi.spyOn(store, "readRun").mockImplementation(async (visible, runId) => {
+      const run = await read(visible, runId);
+      return run?.runId === child ? withoutState(run, 10 ** 9) : run;
+    });
+    const runId = await branch(source, {}, "last").finally(() => reading.mockRestore());
+    const isQuiet = (status: string) => status === "completed" || status.startsWith("waiting-");
+    expect((await forks.gates.until(runId, (run) => isQuiet(run.status))).status).not.toBe("completed");
+    expect(callsOf(runId)).toBe(0);
+    expect(await waitingBelow(runId)).not.toBe(child);
   });
 
   test.each([

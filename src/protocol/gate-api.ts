@@ -82,6 +82,12 @@ export const InterruptView = Type.Object(
       Type.Array(Type.Object({ by: Type.String(), text: Type.String(), at: Type.String() }, closed)),
     ),
     edited: Type.Optional(Type.Object({ data: Type.Unknown() }, closed)),
+    hidden: Type.Optional(
+      Type.Literal(true, {
+        description:
+          "parts of what an approval is about are secrets of the run: voters see a mask, later nodes get the value",
+      }),
+    ),
     revision: Type.Optional(Type.Integer({ minimum: 0, description: "how often the artifact was edited here" })),
     artifactDigest: Type.Optional(Type.String({ description: "SHA-256 of what is shown to a voter, in hex" })),
     interruptToken: Type.Optional(Type.String({ description: "only for callers who may answer" })),

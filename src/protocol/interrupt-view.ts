@@ -9,13 +9,17 @@ export function interruptView(runId: string, interrupt: Interrupt, secrets: read
   const { nodeId, interruptId, kind, key, requestedAt, data, resumeSchema, correlationId, deadlineMs } = interrupt;
   const approval = kind === "approval";
   const tally = approval ? { tally: tallyOf(interrupt, gateRules(data)) } : {};
+  const shown = maskFieldValues(data, secrets);
+  const edited = interrupt.edited && maskValues(interrupt.edited, secrets);
+  const isHidden = approval && secrets.length > 0 && !(isSame(data, shown) && isSame(interrupt.edited, edited));
   return {
     runId,
     nodeId,
     interruptId,
     kind,
     key,
-    data: maskFieldValues(data, secrets),
+    data: shown,
+    ...(isHidden ? { hidden: true as const } : {}),
     ...(resumeSchema === undefined ? {} : { resumeSchema: { ...resumeSchema } }),
     requestedAt,
     ...(deadlineMs === undefined ? {} : { deadline: new Date(deadlineMs).toISOString() }),
@@ -23,9 +27,13 @@ export function interruptView(runId: string, interrupt: Interrupt, secrets: read
     ...tally,
     ...(approval ? { votes: shownVotes(interrupt, secrets) } : {}),
     ...(interrupt.remarks.length === 0 ? {} : { remarks: maskValues([...interrupt.remarks], secrets) }),
-    ...(interrupt.edited === undefined ? {} : { edited: maskValues(interrupt.edited, secrets) }),
+    ...(edited === undefined ? {} : { edited }),
     revision: revisionOf(interrupt),
   };
+}
+
+function isSame(value: unknown, shown: unknown): boolean {
+  return JSON.stringify(value) === JSON.stringify(shown);
 }
 
 /** Votes as they are shown, here and in an inbox: without what eligibility was found by. */

@@ -8,7 +8,7 @@ export interface Audit {
   readCheckpoints(tenant: string, fromSeq: number, toSeq: number, limit?: number): Promise<StoredCheckpoint[]>;
   /** Tenants with checkpoints that end after the export cursor of this name. */
   tenantsWithCheckpointsAfter(cursor: string): Promise<string[]>;
-  /** Tenants with entries after their last checkpoint. */
+  /** Tenants with entries after their last checkpoint, and those with a checkpoint after their last entry, which was put there by hand. */
   auditBacklog(): Promise<AuditBacklog[]>;
   /** Adds a checkpoint after `prevSequence`; false when another process was first. */
   putCheckpoint(tenant: string, checkpoint: StoredCheckpoint): Promise<boolean>;

@@ -98,6 +98,38 @@ describe.each(BOTH_STORES)("an audit log whose key has an anchor, on %s,", (_, o
     expect(await verified(dropped, folder)).toMatchObject({ chainValid: false, checkpointsValid: false });
   });
 
+  /** A checkpoint that was put into the table by hand. */
+  const strayAt = (prevSequence: number, atSequence: number) => ({
+    checkpoint: "cp-stray",
+    atSequence,
+    merkleRoot: "0".repeat(64),
+    signature: "",
+    prevSequence,
+    atMs: 0,
+  });
+
+  test.each([
+    ["far behind its end", 10 ** 12, 10 ** 12],
+    ["in the place of the next one, with an end before the log", 6, -5],
+  ])("is reported as not signed, and does not verify, with a stray checkpoint %s", async (_, prev, at) => {
+    const { store, folder } = await signed();
+    await store.putCheckpoint(T, strayAt(prev, at));
+    await record(store, T, 5);
+    await refused(store, folder, /checkpoint/);
+    expect(await verified(store, folder)).toMatchObject({ chainValid: false, checkpointsValid: false });
+  });
+
+  test("is signed when it is due, whatever time its last checkpoint has", async () => {
+    const { store, folder } = await signed();
+    await record(store, T, 1);
+    // The time of a checkpoint is not signed: a database administrator can change it.
+    const backlog = { tenant: T, headSeq: 7, checkpointSeq: 6, checkpointAtMs: 10 ** 15 };
+    const later = vi.spyOn(store, "auditBacklog").mockResolvedValue([backlog]);
+    await (await signing(store, folder)).sweep();
+    later.mockRestore();
+    expect((await checkpointsOf(store, T)).at(-1)).toEqual([6, 7]);
+  });
+
   test("is found out when a host starts, before anything is due to be signed", async () => {
     const { folder } = await signed();
     const troubles: unknown[] = [];

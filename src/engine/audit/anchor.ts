@@ -69,3 +69,29 @@ async function hashAt(store: Pick<Audit, "readAudit">, tenant: string, seq: numb
 export function conflictError(tenant: string, { problem, atSeq }: AnchorConflict): AppError {
   return new AppError("audit_anchor_conflict", { tenant, problem, atSeq });
 }
+
+/** The last number of a sequence that both databases and a number of this language can hold. */
+const LAST_SEQ = 2 ** 63 - 1024;
+
+/**
+ * A checkpoint whose end is no entry of the log. It was put there by hand: one behind the head would make the log look signed, one before
+ * the first entry takes the place of another.
+ */
+export async function strayCheckpoint(
+  store: Pick<Audit, "auditHead" | "readCheckpoints">,
+  tenant: string,
+): Promise<AnchorConflict | undefined> {
+  const [before] = await store.readCheckpoints(tenant, -LAST_SEQ, 0, 1);
+  if (before !== undefined) return strayAt(before.atSequence);
+  const head = await store.auditHead(tenant);
+  const [after] = await store.readCheckpoints(tenant, (head?.seq ?? 0) + 1, LAST_SEQ, 1);
+  if (after === undefined) return undefined;
+  // The log may have grown, and have been signed, since its head was read.
+  const now = await store.auditHead(tenant);
+  return after.atSequence > (now?.seq ?? 0) ? strayAt(after.atSequence) : undefined;
+}
+
+function strayAt(atSeq: number): AnchorConflict {
+  const problem = `table audit_checkpoints has a checkpoint at entry ${atSeq}, which is no entry of the log: find out who put it there, and remove it`;
+  return { atSeq: Math.max(0, atSeq), problem };
+}

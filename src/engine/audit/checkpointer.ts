@@ -1,7 +1,7 @@
 import { AppError } from "../../protocol/errors.ts";
 import type { AuditBacklog, StoredCheckpoint } from "../../store/store.ts";
 import type { Host } from "../host.ts";
-import { type Anchor, type Anchors, anchorConflict, conflictError } from "./anchor.ts";
+import { type Anchor, type Anchors, anchorConflict, conflictError, strayCheckpoint } from "./anchor.ts";
 import { ChainLinks } from "./chain-links.ts";
 import { merkleRoot } from "./merkle.ts";
 import { isUnreadable, readChain } from "./read-chain.ts";
@@ -104,14 +104,24 @@ export function checkpointer(
   }
 
   async function cover(tenant: string, afterSeq: number, throughSeq: number): Promise<void> {
+    if (afterSeq > throughSeq) await requireNoStray(tenant);
     for (let prev = afterSeq; prev < throughSeq; prev += intervalEntries) {
-      if (!(await cut(tenant, prev, Math.min(prev + intervalEntries, throughSeq)))) return;
+      if (await cut(tenant, prev, Math.min(prev + intervalEntries, throughSeq))) continue;
+      return requireNoStray(tenant);
     }
+  }
+
+  /** A checkpoint that was put there by hand must not look like one of another process: nothing would be signed any more. */
+  async function requireNoStray(tenant: string): Promise<void> {
+    const stray = await strayCheckpoint(store, tenant);
+    if (stray !== undefined) throw conflictError(tenant, stray);
   }
 
   /** Full intervals at once; the rest when the time since the last checkpoint would be over before the next sweep. */
   function dueThrough({ headSeq, checkpointSeq, checkpointAtMs }: AuditBacklog): number {
-    if (nowMs() + sweepMs >= checkpointAtMs + intervalMs) return headSeq;
+    const ageMs = nowMs() - checkpointAtMs;
+    // The time of a checkpoint is not signed. One far in the future was written by a wrong clock, or by hand.
+    if (checkpointSeq > headSeq || ageMs + sweepMs >= intervalMs || ageMs < -intervalMs) return headSeq;
     return headSeq - ((headSeq - checkpointSeq) % intervalEntries);
   }
 
@@ -167,8 +177,11 @@ export function checkpointer(
       for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
         const backlog = (await store.auditBacklog()).find((each) => each.tenant === tenant);
         through ??= backlog?.headSeq;
-        if (backlog === undefined || through === undefined || backlog.checkpointSeq >= through) return;
-        await cover(tenant, backlog.checkpointSeq, through);
+        if (backlog === undefined || through === undefined) return;
+        const { headSeq, checkpointSeq } = backlog;
+        if (checkpointSeq > headSeq) await requireNoStray(tenant);
+        if (checkpointSeq >= through) return;
+        await cover(tenant, checkpointSeq, through);
       }
     },
     start() {

@@ -1,7 +1,7 @@
 import type { AuditCheckpoint, AuditVerifyResult } from "../../protocol/audit.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { Audit, StoredCheckpoint } from "../../store/store.ts";
-import { type Anchor, anchorConflict } from "./anchor.ts";
+import { type Anchor, anchorConflict, strayCheckpoint } from "./anchor.ts";
 import { ChainLinks } from "./chain-links.ts";
 import { CheckpointSeries } from "./checkpoint-series.ts";
 import { isUnreadable, readChain } from "./read-chain.ts";
@@ -56,6 +56,7 @@ export async function verifyAudit(
   }
   series.end();
   await expectNothingAfter(store, tenant, Math.max(head.seq + 1, first), toSeq, links);
+  if (toSeq >= head.seq && (await strayCheckpoint(store, tenant)) !== undefined) series.valid = false;
 
   const inRange = anomalies.filter(({ atSeq }) => atSeq >= first);
   const isAnchored = anchor !== undefined && anchor.seq >= first && (anchor.seq <= toSeq || toSeq >= head.seq);

@@ -90,7 +90,7 @@ export async function auditBacklog(db: Kysely<Tables>): Promise<AuditBacklog[]> 
       checkpointSeq: row.at_seq ?? 0,
       checkpointAtMs: row.created_at ?? 0,
     }))
-    .filter((backlog) => backlog.headSeq > backlog.checkpointSeq);
+    .filter((backlog) => backlog.headSeq !== backlog.checkpointSeq);
 }
 
 /** The primary key (tenant, prev_seq) decides who was first. */

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from "kysely";
 import type { RunsAhead } from "../work-queue.ts";
+import { dialectOf } from "./dialect-of.ts";
 import type { Tables } from "./tables.ts";
 
 /** Read once when a host starts: the runs in the queue are few beside those that have ended. */
@@ -12,6 +13,10 @@ export async function newestQueuedMs(db: Kysely<Tables>): Promise<number | undef
   return row?.newest === null || row?.newest === undefined ? undefined : Number(row.newest);
 }
 
+/** The clock of the database server is a second witness: where it agrees with the runs, it is the clock of the host that is behind. */
+const AHEAD_OF_SERVER = sql<boolean>`updated_at > extract(epoch from clock_timestamp()) * 1000`;
+const ALWAYS = sql<boolean>`1 = 1`;
+
 export async function runsAhead(
   db: Kysely<Tables>,
   { ofMs, after, limit }: RunsAhead,
@@ -21,6 +26,7 @@ export async function runsAhead(
     .select(["run_id", "tenant"])
     .where("wake_at", "is not", null)
     .where("updated_at", ">", ofMs)
+    .where(dialectOf(db) === "postgres" ? AHEAD_OF_SERVER : ALWAYS)
     .where("run_id", ">", after)
     .orderBy("run_id")
     .limit(limit)
