@@ -73,7 +73,7 @@ describe("an inbox of gates of one run", () => {
     const worker = workerOn(engine);
     const runId = await begin(engine, { workflowId: "many" });
     await until(store, runId, ({ status }) => status === "waiting-approval");
-    await worker.stop();
+    await worker.stop(0);
     let reads = 0;
     const room = new RunRoom();
     const readRun: Store["readRun"] = async (visible, id) => {

@@ -23,9 +23,6 @@ const REQUEST_UNITS_HERE = 200_000;
 /** What checks of a decision that pauses may take between two pauses: about 20 ms. */
 const UNITS_BETWEEN_PAUSES = 200_000;
 
-/** How long a decision that pauses may take between two pauses, whatever it does: nodes without any check take their time too. */
-const MS_BETWEEN_PAUSES = 20;
-
 /** Checks of one request that may be made elsewhere. Each may take about a second, and those beyond are not made. */
 const REQUEST_CHECKS_ELSEWHERE = 20;
 
@@ -58,7 +55,6 @@ export class Deferral {
   readonly #limits: DeferralLimits;
   #left: number;
   #spent = 0;
-  #pausedAtMs = performance.now();
   /** Made with the first verdict: most decisions need none. */
   #verdicts: Map<string, readonly Problem[]> | undefined;
 
@@ -77,14 +73,13 @@ export class Deferral {
     this.#spent += units;
   }
 
-  /** Whether the decision has held this thread for about 20 ms since the last pause. */
+  /** Whether checks have held this thread for about 20 ms since the last pause. */
   get needsPause(): boolean {
-    return this.#spent >= UNITS_BETWEEN_PAUSES || performance.now() - this.#pausedAtMs >= MS_BETWEEN_PAUSES;
+    return this.#spent >= UNITS_BETWEEN_PAUSES;
   }
 
   paused(): void {
     this.#spent = 0;
-    this.#pausedAtMs = performance.now();
   }
 
   get isFull(): boolean {
