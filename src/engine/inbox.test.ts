@@ -8,6 +8,7 @@ import { hostAt } from "../testing/moving-clock.ts";
 import { workflow } from "../testing/workflow.ts";
 import { cancelRun } from "./change-run.ts";
 import { readInbox } from "./inbox.ts";
+import { RunRoom } from "./run-room.ts";
 
 const TENANT = "t1";
 let store: Store;
@@ -61,6 +62,30 @@ describe("an inbox of many gates", () => {
     const { items } = await readInbox({ ...bare, store: { ...bare.store, readRun } }, ADA, { limit: 50 });
     expect(items.map(({ interruptId }) => interruptId)).toEqual(ids);
     expect(most).toBeLessThanOrEqual(8);
+  });
+});
+
+describe("an inbox of gates of one run", () => {
+  test("reads the run once, where there is room for it, and lets go of it", async () => {
+    const nodes = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`gate${n}`, "core.approvalGate"]));
+    const engine = engineOn(store);
+    await register(engine, workflow({ id: "many", nodes }));
+    const worker = workerOn(engine);
+    const runId = await begin(engine, { workflowId: "many" });
+    await until(store, runId, ({ status }) => status === "waiting-approval");
+    await worker.stop(0);
+    let reads = 0;
+    const room = new RunRoom();
+    const readRun: Store["readRun"] = async (visible, id) => {
+      reads += 1;
+      await visible.beforeLargeRead?.(1_000);
+      expect(room.bytes.used).toBeGreaterThan(0);
+      return store.readRun(visible, id);
+    };
+    const { items } = await readInbox({ ...engine, room, store: { ...engine.store, readRun } }, ADA, {});
+    expect(items).toHaveLength(20);
+    expect(reads).toBe(1);
+    expect(room.bytes.used).toBe(0);
   });
 });
 

@@ -4,11 +4,13 @@ import type { Judge } from "../protocol/gate-rules.ts";
 import { isId } from "../protocol/id.ts";
 import type { Caller } from "../protocol/identity.ts";
 import type { InboxItem, InboxQuery, InboxResponse } from "../protocol/inbox-api.ts";
+import type { Secret } from "../protocol/sensitive.ts";
 import { secretsOf } from "../protocol/snapshot.ts";
 import type { StoredInterrupt } from "../store/gates.ts";
 import { itemFor, type ShownItem, shownItem, voteOf, waitsFor } from "./decide/inbox-item.ts";
 import type { Host } from "./host.ts";
 import { judgeOf } from "./judge.ts";
+import { roomOf } from "./run-room.ts";
 
 const DEFAULT_LIMIT = 50;
 const ROWS_AT_ONCE = 200;
@@ -61,27 +63,47 @@ export function judgesFor(host: Pick<Host, "store">, caller: Caller): (row: Stor
 /** Each is shown with the help of its whole run, and a run can be large. */
 const RUNS_AT_ONCE = 8;
 
+/** A run is read once for all of its gates on the page: it may have hundreds. */
 async function itemsOf(host: Host, { principal }: Caller, rows: readonly StoredInterrupt[]): Promise<InboxItem[]> {
-  const shown: (ShownItem | undefined)[] = [];
-  for (let i = 0; i < rows.length; i += RUNS_AT_ONCE) {
-    shown.push(...(await Promise.all(rows.slice(i, i + RUNS_AT_ONCE).map((row) => showGate(host, row)))));
+  const firsts = [...new Map(rows.map((row) => [row.runId, row])).values()];
+  const secrets = new Map<string, readonly Secret[] | undefined>();
+  for (let i = 0; i < firsts.length; i += RUNS_AT_ONCE) {
+    const some = firsts.slice(i, i + RUNS_AT_ONCE);
+    const found = await Promise.all(some.map((row) => secretsBehind(host, row)));
+    for (const [at, { runId }] of some.entries()) secrets.set(runId, found[at]);
   }
   const nowMs = host.nowMs();
-  return shown.flatMap((item) => (item === undefined ? [] : itemFor(item, principal, nowMs)));
+  return rows.flatMap((row) => {
+    const ofRun = secrets.get(row.runId);
+    return ofRun === undefined ? [] : itemFor(shownItem(row, ofRun), principal, nowMs);
+  });
 }
+
+type Shows = Pick<Host, "store" | "plans" | "room">;
 
 /**
  * What is shown of an open interrupt, without the sensitive values of its run. Undefined when nobody can answer it here
  * and now: its run is being cancelled, or is one for a newer host.
  */
-export async function showGate(
-  host: Pick<Host, "store" | "plans">,
-  row: StoredInterrupt,
-): Promise<ShownItem | undefined> {
-  const run = await host.store.readRun({ tenant: row.tenant }, row.runId);
-  if (run === undefined || run.status === "cancelling" || run.engineVersion > ENGINE_VERSION) return undefined;
-  // Its sensitive values are not known, so nothing of the gate can be shown; the first answer ends the run.
-  if (run.stateOmitted !== undefined) return undefined;
-  const { sensitivity } = await host.plans.byHash(run.workflowHash);
-  return shownItem(row, secretsOf(run, sensitivity));
+export async function showGate(host: Shows, row: StoredInterrupt): Promise<ShownItem | undefined> {
+  const secrets = await secretsBehind(host, row);
+  return secrets === undefined ? undefined : shownItem(row, secrets);
+}
+
+/** Large runs are read as there is room for them, and let go of at once: only their secrets are kept. */
+async function secretsBehind(host: Shows, { tenant, runId }: StoredInterrupt): Promise<readonly Secret[] | undefined> {
+  const releases: (() => void)[] = [];
+  const beforeLargeRead = async (bytes: number) => {
+    releases.push(await roomOf(host).read(bytes));
+  };
+  try {
+    const run = await host.store.readRun({ tenant, beforeLargeRead }, runId);
+    if (run === undefined || run.status === "cancelling" || run.engineVersion > ENGINE_VERSION) return undefined;
+    // Its sensitive values are not known, so nothing of the gate can be shown; the first answer ends the run.
+    if (run.stateOmitted !== undefined) return undefined;
+    const { sensitivity } = await host.plans.byHash(run.workflowHash);
+    return secretsOf(run, sensitivity);
+  } finally {
+    for (const release of releases) release();
+  }
 }

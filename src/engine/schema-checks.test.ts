@@ -85,6 +85,25 @@ test("a turn pauses between checks that are short each, and its verdicts are tho
   expect(turns).toBeGreaterThan(5);
 });
 
+test("a turn of many steps pauses between them, also without any check", async () => {
+  let turns = 0;
+  let over = false;
+  const tick = () => {
+    turns += 1;
+    if (!over) setImmediate(tick);
+  };
+  setImmediate(tick);
+  await checkedTurn(function* () {
+    for (let i = 0; i < 300; i++) {
+      const untilMs = performance.now() + 1;
+      while (performance.now() < untilMs);
+      yield;
+    }
+  });
+  over = true;
+  expect(turns).toBeGreaterThan(5);
+});
+
 test("a verdict of a turn does not depend on how many checks came before it, nor does that of a replay", async () => {
   const many = Array.from({ length: 25 }, (_, i) => i);
   const check = compileSchema(lengthy, "schema");

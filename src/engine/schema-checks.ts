@@ -15,8 +15,8 @@ export function checked<T>(decide: () => T, thread: SchemaThread = shared): Prom
 }
 
 /**
- * The same for a turn of a run, which settles any number of nodes. The turn yields between its steps, and pauses there once its checks
- * have held the thread for some time.
+ * The same for a turn of a run, which settles any number of nodes. The turn yields between its steps, and pauses there once it has
+ * held the thread for some time.
  */
 export function checkedTurn<T>(begin: () => Iterator<void, T>): Promise<T> {
   return checkedInPieces(async (pieces) => {
@@ -34,6 +34,9 @@ export function checkedTurn<T>(begin: () => Iterator<void, T>): Promise<T> {
   });
 }
 
+/** How long a decision that pauses may take between two pauses, whatever it does: nodes without any check take their time too. */
+const MS_BETWEEN_PAUSES = 20;
+
 /** The pieces of a decision that pauses between them. */
 export interface Pieces {
   /** Decides one piece, without a pause in it. */
@@ -45,14 +48,16 @@ export interface Pieces {
 /** The same for a decision that pauses between its pieces. It starts anew with each verdict that is brought. */
 export function checkedInPieces<T>(decide: (pieces: Pieces) => Promise<T>): Promise<T> {
   const deferral = new Deferral(TURN_LIMITS);
+  let pausedAtMs = performance.now();
   const pieces: Pieces = {
     take: (piece) => deferring(deferral, piece),
     get needPause() {
-      return deferral.needsPause;
+      return deferral.needsPause || performance.now() - pausedAtMs >= MS_BETWEEN_PAUSES;
     },
     pause: async () => {
       await breathe();
       deferral.paused();
+      pausedAtMs = performance.now();
     },
   };
   return bringingVerdicts(deferral, () => decide(pieces), shared);

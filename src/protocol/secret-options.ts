@@ -78,10 +78,16 @@ function referred(ref: unknown, root: Schema): unknown {
 /** The value with its members changed; itself where none is. */
 export function withMembers(value: unknown, change: (name: string, member: unknown) => unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
-  const entries = Object.entries(value);
-  const clean = entries.map(([name, one]) => change(name, one));
-  if (clean.every((one, i) => Object.is(one, entries[i]?.[1]))) return value;
-  return Array.isArray(value) ? clean : Object.fromEntries(entries.map(([name], i) => [name, clean[i]]));
+  const members = value as Readonly<Record<string, unknown>>;
+  const clean: unknown[] = [];
+  let same = true;
+  for (const name in members) {
+    const one = change(name, members[name]);
+    same &&= Object.is(one, members[name]);
+    clean.push(one);
+  }
+  if (same) return value;
+  return Array.isArray(value) ? clean : Object.fromEntries(Object.keys(members).map((name, i) => [name, clean[i]]));
 }
 
 function listOf(value: unknown): readonly unknown[] {

@@ -142,12 +142,15 @@ function maskerOf(secrets: readonly Secret[]): Masker {
   return masker;
 }
 
+/** What JSON writes in another way than it stands in a text. */
+const ESCAPED = /["\\\p{Cc}\p{Cs}]/u;
+
 function makeMasker(secrets: readonly Secret[]): Masker {
   const texts = new Set<string>();
   for (const secret of secrets) {
     texts.add(String(secret));
     // As it stands in a text that quotes it.
-    if (typeof secret === "string") texts.add(JSON.stringify(secret).slice(1, -1));
+    if (typeof secret === "string" && ESCAPED.test(secret)) texts.add(JSON.stringify(secret).slice(1, -1));
   }
   // Longest first: a secret that begins with another one must not be left with its tail showing.
   const longestFirst = [...texts].sort((a, b) => b.length - a.length);
@@ -205,7 +208,10 @@ function byBeginning(texts: readonly string[]): Masker["text"] {
     same.lengths.add(text.length);
     pairs[pairAt(text, 0)] = 1;
   }
+  const whole = new Set(texts);
   return (value) => {
+    // A list of tens of thousands of secrets is mostly this.
+    if (whole.has(value)) return MASK;
     let left = UNITS + UNITS_PER_CHARACTER * value.length;
     const lengthAt = (i: number): number => {
       const same = index.get(value.slice(i, i + SHORTEST));

@@ -159,12 +159,18 @@ function checkFit(suite: AgentEvalSuite, agent: InstalledAgent, { anyAgent }: Ev
 }
 
 /** An empty selection is never a pass. A rubric is scored by a judge in every mode, so without one its task is not run in any. */
-function chosen(tasks: readonly EvalTask[], { judge }: EvalServices, { taskIds }: EvalConfigurable): EvalTask[] {
+export function chosen(
+  tasks: readonly EvalTask[],
+  { judge }: Pick<EvalServices, "judge">,
+  { taskIds }: Pick<EvalConfigurable, "taskIds">,
+): EvalTask[] {
   const canBeScored = ({ expected }: EvalTask) => expected.kind === "golden" || judge !== undefined;
-  const unknown = (taskIds ?? []).filter((wanted) => !tasks.some(({ taskId }) => taskId === wanted));
+  const known = new Set(tasks.map(({ taskId }) => taskId));
+  const unknown = (taskIds ?? []).filter((wanted) => !known.has(wanted));
   if (unknown.length > 0)
     throw refuse(`configurable.taskIds names tasks that these modes do not have: ${unknown.slice(0, 10).join(", ")}`);
-  const selected = tasks.filter(({ taskId }) => taskIds === undefined || taskIds.includes(taskId));
+  const asked = new Set(taskIds);
+  const selected = tasks.filter(({ taskId }) => taskIds === undefined || asked.has(taskId));
   if (selected.length === 0) throw refuse("no task is left to evaluate; choose other modes or other taskIds");
   const scorable = selected.filter(canBeScored);
   if (scorable.length === selected.length || (taskIds === undefined && scorable.length > 0)) return scorable;

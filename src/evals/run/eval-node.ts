@@ -36,7 +36,8 @@ async function evaluate(host: Needs, services: EvalServices, context: EffectCont
   const plan = parse(EvalPlan, run.variables["plan"], "plan");
   const prepared = await prepare(host, services, context, plan);
   if ("code" in prepared) return { type: "failed", error: { ...prepared, retryable: false } };
-  const tasks = tasksOfModes(prepared.suite, plan.modes).filter(({ taskId }) => plan.taskIds.includes(taskId));
+  const planned = new Set(plan.taskIds);
+  const tasks = tasksOfModes(prepared.suite, plan.modes).filter(({ taskId }) => planned.has(taskId));
   if (!(await hasBegun(host.store, run))) await context.append([startedEvent(prepared)]);
   const done = await readResults(host.store, run.owner.tenant, run.runId);
   const results = new Map(done.map((result) => [result.taskId, result]));

@@ -12,6 +12,7 @@ import { overridePart } from "../override/overridden.ts";
 import { scoreJudgments } from "../override/score-judgments.ts";
 import { warningsOf } from "../report/warnings.ts";
 import { aggregate } from "../statistics/aggregate.ts";
+import { resampledInTurns } from "../statistics/bootstrap.ts";
 import { compare } from "../statistics/comparison.ts";
 import type { TaskResult as ComparedTask } from "../statistics/pair-tasks.ts";
 import { suiteAsOf } from "../suite/replace-suite.ts";
@@ -52,15 +53,16 @@ export async function evalReport(
   const summed = summaryOf(runId, plan, suite, agent, results);
   const summary = recorded ?? summed.summary;
   await nextTurn();
-  const figures = aggregate(results.map(trialsOf), { seed: plan.seed }).aggregate;
+  const { aggregate: figures } = await resampledInTurns(() => aggregate(results.map(trialsOf), { seed: plan.seed }));
   await nextTurn();
   const tasks = tasksWithPasses(results, plan.modes);
-  const modeFigures = figuresByMode(results, plan.modes, plan.seed);
+  const modeFigures = await figuresByMode(results, plan.modes, plan.seed);
   await nextTurn();
   const before = await baselineTasks(host.store, run.owner, plan);
   const baseline = baselineOf(plan, before);
   const said = foldOverrides(await scoreJudgments(host.store, run, blindness(caller).blindFor));
-  const override = overridePart({ runId, plan, suite, results, summary, ...(baseline && { baseline }) }, said);
+  const original = { runId, plan, suite, results, summary, ...(baseline && { baseline }) };
+  const override = await resampledInTurns(() => overridePart(original, said));
   await nextTurn();
   const report = {
     runId,
@@ -81,7 +83,7 @@ export async function evalReport(
     modeFigures,
     cachedTrials: results.reduce((sum, result) => sum + cachedOf(result), 0),
     ...(await judgePart(host, caller, plan, suite, results)),
-    ...baselinePart(plan, complete ? tasks : undefined, before),
+    ...(await resampledInTurns(() => baselinePart(plan, complete ? tasks : undefined, before))),
     leftOut: {
       modes: suite.modes.filter((mode) => !plan.modes.includes(mode)),
       tasks: suite.tasks.length - plan.taskIds.length,

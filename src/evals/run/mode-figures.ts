@@ -1,6 +1,7 @@
 import type { Aggregate, TaskFigures, TaskPassFigures } from "../../protocol/eval-statistics.ts";
 import type { EvalMode } from "../../protocol/eval-suite.ts";
 import { aggregate, figuresOfTasks, type TaskTrials } from "../statistics/aggregate.ts";
+import { resampledInTurns } from "../statistics/bootstrap.ts";
 import { passesOf } from "./passes.ts";
 import { type TaskResult, trialsOf } from "./task-result.ts";
 
@@ -28,16 +29,20 @@ export function tasksWithPasses(results: readonly TaskResult[], modes: readonly 
 }
 
 /** Figures over the tasks of each mode that ran. */
-export function figuresByMode(
+export async function figuresByMode(
   results: readonly TaskResult[],
   modes: readonly EvalMode[],
   seed: number,
-): { mode: EvalMode; figures: Aggregate }[] {
+): Promise<{ mode: EvalMode; figures: Aggregate }[]> {
   const passes = results.flatMap((result) => modePasses(result, modes));
-  return modes.flatMap((mode) => {
+  const byMode: { mode: EvalMode; figures: Aggregate }[] = [];
+  for (const mode of modes) {
     const tasks = passes.filter((pass) => pass.mode === mode).map(({ trials }) => trials);
-    return tasks.length === 0 ? [] : [{ mode, figures: aggregate(tasks, { seed }).aggregate }];
-  });
+    if (tasks.length === 0) continue;
+    const { aggregate: figures } = await resampledInTurns(() => aggregate(tasks, { seed }));
+    byMode.push({ mode, figures });
+  }
+  return byMode;
 }
 
 function modePasses(result: TaskResult, modes: readonly EvalMode[]): ModePass[] {

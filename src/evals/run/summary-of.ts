@@ -4,7 +4,7 @@ import type { EvalSummary } from "../../protocol/eval-api.ts";
 import type { Aggregate } from "../../protocol/eval-statistics.ts";
 import type { AgentEvalSuite } from "../../protocol/eval-suite.ts";
 import { DEFAULT_PASS_SCORE, meets } from "../score/task-bar.ts";
-import { aggregate } from "../statistics/aggregate.ts";
+import { latencyOf } from "../statistics/aggregate.ts";
 import { type TaskResult as ComparedTask, sharedDelta } from "../statistics/pair-tasks.ts";
 import type { EvalPlan } from "./eval-plan.ts";
 import { passesOf } from "./passes.ts";
@@ -29,7 +29,6 @@ export type Unmet = "score" | "cost" | "cost_unknown" | "latency";
 
 export interface Summed {
   readonly summary: EvalSummary;
-  readonly aggregate: Aggregate;
   readonly unmet: readonly Unmet[];
 }
 
@@ -45,13 +44,12 @@ export function summaryOf(
   results: readonly SummedTask[],
   baseline?: Baseline,
 ): Summed {
-  const figures = aggregate(results.map(trialsOf), { seed: plan.seed }).aggregate;
+  const latency = latencyOf(results.flatMap((result) => trialsOf(result).trials));
   const aggregateScore = mean(results.map(({ score }) => score));
   const paid = totalCost(results);
   const totalCostUsd = paid === undefined ? undefined : tidy(paid);
-  const unmet = unmetOf(suite, aggregateScore, totalCostUsd, figures, results.some(isAnswered));
+  const unmet = unmetOf(suite, aggregateScore, totalCostUsd, latency, results.some(isAnswered));
   return {
-    aggregate: figures,
     unmet,
     summary: {
       suiteId: plan.suiteId,
@@ -78,7 +76,7 @@ function unmetOf(
   { thresholds = {} }: AgentEvalSuite,
   score: number,
   costUsd: number | undefined,
-  { latency }: Aggregate,
+  latency: Aggregate["latency"],
   isAnswered: boolean,
 ): Unmet[] {
   const { passScore = DEFAULT_PASS_SCORE, maxCostUsd, maxP95LatencyMs } = thresholds;

@@ -188,7 +188,7 @@ function overTasks(rates: readonly (Rate | undefined)[], seed: number): Estimate
 }
 
 /** Of all trials, also those that ended in an error: one that timed out took its time. */
-function latencyOf(trials: readonly Trial[]): Aggregate["latency"] {
+export function latencyOf(trials: readonly Trial[]): Aggregate["latency"] {
   const sorted = Float64Array.from(known(trials, "latencyMs")).sort();
   const method = "nearest_rank";
   if (sorted.length === 0) return { p95Ms: null, reason: "no_latency_known", count: 0, method };
