@@ -5,12 +5,13 @@ import { type ForkedFrom, startersOf } from "../protocol/forked-from.ts";
 import type { Caller } from "../protocol/identity.ts";
 import type { Run } from "../protocol/run.ts";
 import { isTerminal } from "../protocol/run-status.ts";
+import { secretsOf } from "../protocol/snapshot.ts";
 import type { Trace } from "../protocol/trace.ts";
 import type { Unit } from "../store/store.ts";
 import { creationLimits } from "./creation-limits.ts";
 import { beginBranch, copyHistory } from "./decide/fork-run.ts";
 import { auditDraft, type Recorder, refused, visibleRun } from "./execute.ts";
-import { hideSecrets } from "./hide-secrets.ts";
+import { hideSecrets, requireFewSecrets } from "./hide-secrets.ts";
 import type { Host } from "./host.ts";
 import { gatesToReopen } from "./reopen-gates.ts";
 import { roomOf } from "./run-room.ts";
@@ -155,6 +156,7 @@ async function begun(host: Host, from: ForkedFrom, history: readonly RunEvent[],
   const drafts = begins.map((draft) => hideSecrets(draft, plan.definition, host.scrubber));
   if (drafts.length === 0) return copied;
   const { run, events } = stamp(copied.run, drafts, { runId, nowMs: Date.parse(from.at), newId: host.newId });
+  requireFewSecrets(secretsOf(run, plan.sensitivity));
   return { run, events: [...copied.events, ...events] };
 }
 

@@ -1,11 +1,14 @@
 import { expect, test } from "vitest";
+import { scrubber } from "../formats/scrub.ts";
 import { MASK } from "../protocol/events.ts";
+import { SECRETS_MAX } from "../protocol/sensitive.ts";
 import { ADA, begin, engineOn, logOf, register, until } from "../testing/engine.ts";
 import { calls, expectSound, familyOf } from "../testing/family.ts";
 import { ended, workbench } from "../testing/workbench.ts";
 import { workflow } from "../testing/workflow.ts";
 import { forkRun } from "./fork-run.ts";
 import { snapshot } from "./read-run.ts";
+import { receivedAnswer } from "./seal-answer.ts";
 
 const bench = workbench();
 const KEY = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789";
@@ -94,4 +97,20 @@ test("a secret in a name of what a run, its child or a branch is given is shown 
   expect(branch.variables).toMatchObject({ [OTHER]: "w", [KEY]: "x", deep: { [OTHER]: [named] } });
   const texts = [text, await shown({ host, run: branch })];
   for (const secret of [KEY, OTHER, "windmill42x"]) for (const one of texts) expect(one).not.toContain(secret);
+});
+
+test("a run is neither started nor branched with more secrets than it may hold", async () => {
+  const many = { note: "an ordinary note", password: Array.from({ length: SECRETS_MAX + 1 }, (_, i) => `secret-${i}`) };
+  await expect(started(many)).rejects.toMatchObject({ code: "validation_error" });
+  const { host, run } = await started({ note: "an ordinary note" });
+  const request = { mode: "branch" as const, fromSeq: 1, runOptionsOverlay: { inputs: many } };
+  const branch = forkRun(host, { caller: ADA, runId: run.runId, request, record: () => undefined });
+  await expect(branch).rejects.toMatchObject({ code: "validation_error" });
+});
+
+test("an answer with more secrets than a run may hold is refused", async () => {
+  const tokens = Array.from({ length: SECRETS_MAX + 1 }, (_, i) => `secret-${i}`);
+  const received = (count: number) => receivedAnswer(scrubber(), { token: tokens.slice(0, count) });
+  await expect(received(SECRETS_MAX + 1)).rejects.toMatchObject({ code: "validation_error" });
+  expect((await received(SECRETS_MAX)).secrets).toHaveLength(SECRETS_MAX);
 });

@@ -1,11 +1,19 @@
 import type { Scrubber } from "../formats/scrub.ts";
+import { AppError } from "../protocol/errors.ts";
 import { type EventDraft, MASK } from "../protocol/events.ts";
 import { own } from "../protocol/own.ts";
 import { withMembers, withoutCredentials, withoutDeclared } from "../protocol/secret-options.ts";
-import { maskValues, type Secret, secretsIn } from "../protocol/sensitive.ts";
+import { maskValues, SECRETS_MAX, type Secret, secretsIn } from "../protocol/sensitive.ts";
 import type { WorkflowDefinition } from "../protocol/workflow.ts";
 
 type Begun = Extract<EventDraft, { type: "run.started" | "assay.branch.began" }>;
+
+/** Refuses what would give a run more secrets than can be masked in each of its texts without holding up other requests. */
+export function requireFewSecrets(secrets: readonly Secret[]): void {
+  if (secrets.length <= SECRETS_MAX) return;
+  const problem = `there are ${secrets.length} secrets in it, and a run may hold ${SECRETS_MAX}; send fewer, or the name of a file that holds them`;
+  throw new AppError("validation_error", { problem });
+}
 
 /** What somebody who starts a run writes into it. */
 const GIVEN = ["inputs", "configurable", "metadata", "tags", "changes"] as const;

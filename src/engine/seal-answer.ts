@@ -2,7 +2,7 @@ import type { Scrubber } from "../formats/scrub.ts";
 import { type EventDraft, MASK } from "../protocol/events.ts";
 import { own } from "../protocol/own.ts";
 import { maskPayload, maskValues, type Secret, secretsIn } from "../protocol/sensitive.ts";
-import { partsTaken } from "./hide-secrets.ts";
+import { partsTaken, requireFewSecrets } from "./hide-secrets.ts";
 import { scrubInTurns } from "./scrub-in-turns.ts";
 
 export interface ReceivedAnswer {
@@ -28,13 +28,20 @@ export async function receivedAnswer(
   { isApproval = false } = {},
 ): Promise<ReceivedAnswer> {
   const clean = await scrubInTurns(scrubber, given);
-  const found: Secret[] = [];
-  if (!isApproval || !isObject(given) || !isObject(clean))
-    return { value: restored(given, clean, found), secrets: found };
+  const secrets: Secret[] = [];
+  const value =
+    isApproval && isObject(given) && isObject(clean)
+      ? receivedApproval(given, clean, secrets)
+      : restored(given, clean, secrets);
+  requireFewSecrets(secrets);
+  return { value, secrets };
+}
+
+function receivedApproval(given: Members, clean: Members, found: Secret[]): Members {
   const data = Object.entries(clean).filter(([name]) => !WORDS.has(name));
   const kept = data.map(([name, member]) => [name, restored(own(given, name), member, found)]);
   const words = Object.entries(clean).filter(([name]) => WORDS.has(name));
-  return { value: { ...maskValues(Object.fromEntries(words), found), ...Object.fromEntries(kept) }, secrets: found };
+  return { ...maskValues(Object.fromEntries(words), found), ...Object.fromEntries(kept) };
 }
 
 /** The given value where all that the scrubber took can be masked by value, the clean one elsewhere. */
@@ -65,7 +72,9 @@ function isStructure(value: unknown): value is object {
   return typeof value === "object" && value !== null;
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+type Members = Readonly<Record<string, unknown>>;
+
+function isObject(value: unknown): value is Members {
   return isStructure(value) && !Array.isArray(value);
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { MASK } from "./events.ts";
-import { maskValues } from "./sensitive.ts";
+import { maskValues, SECRETS_MAX } from "./sensitive.ts";
 
 const alike = Array.from({ length: 400 }, (_, i) => `sk-p${"aB3dE6gH9j".repeat(90).slice(0, 20 + 2 * i)}x`);
 
@@ -18,4 +18,10 @@ test("a long text with secrets in it is shown without them, however many and lon
   const long = "x1y2".repeat(5_000);
   expect(maskValues(`${plain}${long}${plain}`, [long])).toBe(`${plain}${MASK}${plain}`);
   expect(maskValues(`${plain}${alike[7]}, ${alike[399]}`, alike)).toBe(`${plain}${MASK}, ${MASK}`);
+});
+
+test("of a run with more secrets than it may hold no text is shown", () => {
+  const secrets = Array.from({ length: SECRETS_MAX + 1 }, (_, i) => `secret ${i}`);
+  expect(maskValues("an ordinary note", secrets)).toBe(MASK);
+  expect(maskValues("an ordinary note", secrets.slice(1))).toBe("an ordinary note");
 });

@@ -145,7 +145,12 @@ function maskerOf(secrets: readonly Secret[]): Masker {
 /** What JSON writes in another way than it stands in a text. */
 const ESCAPED = /["\\\p{Cc}\p{Cs}]/u;
 
+/** A run holds no more secrets when it is started or answered; one that comes to more shows no text at all. */
+export const SECRETS_MAX = 10_000;
+
 function makeMasker(secrets: readonly Secret[]): Masker {
+  const numbers = new Set(secrets.filter((secret) => typeof secret === "number"));
+  if (secrets.length > SECRETS_MAX) return { numbers, text: () => MASK };
   const texts = new Set<string>();
   for (const secret of secrets) {
     texts.add(String(secret));
@@ -154,7 +159,7 @@ function makeMasker(secrets: readonly Secret[]): Masker {
   }
   // Longest first: a secret that begins with another one must not be left with its tail showing.
   const longestFirst = [...texts].sort((a, b) => b.length - a.length);
-  return { numbers: new Set(secrets.filter((secret) => typeof secret === "number")), text: textMasker(longestFirst) };
+  return { numbers, text: textMasker(longestFirst) };
 }
 
 /** Beyond this many, looking for each in turn costs more than looking at every character once. */
