@@ -84,7 +84,11 @@ describe("a database that has grown large", () => {
       (store) => store.dueTenants({ nowMs: NOW, engineVersion: 1, after: "", limit: 9 }),
       "runs_due_by_tenant",
     ],
-    ["the descendants of a run", (store) => store.activeDescendants(visible, { rootRunId: "run-1", after: "run-0", limit: 9 }), "runs_by_root"],
+    [
+      "the descendants of a run",
+      (store) => store.activeDescendants(visible, { rootRunId: "run-1", after: "run-0", limit: 9 }),
+      "runs_by_root",
+    ],
     ["the workflows of runs", (store) => store.runWorkflows(), "COVERING INDEX runs_by_workflow"],
   ])("answers for %s from an index", async (_, call, index) => {
     const plan = await planOf(call);
