@@ -10,9 +10,13 @@ import { leadsOn, statusAlong } from "./verdict.ts";
  * Evaluates the conditions that `nextSteps` asks about, in its order, and yields after each. Answers are kept per source, so `nextSteps` finds
  * them. One evaluation is short; those of thousands of nodes together are not, and a caller can pause between them.
  */
-export function* conditionsAhead(plan: Plan, run: Run, among: readonly WorkflowNode[]): Generator<void> {
-  const { graph } = plan;
-  if (!hasConditions(graph)) return;
+export function conditionsAhead({ graph }: Plan, run: Run, among: readonly WorkflowNode[]): Iterable<void> {
+  return hasConditions(graph) ? ahead(graph, run, among) : NONE;
+}
+
+const NONE: readonly never[] = [];
+
+function* ahead(graph: Graph, run: Run, among: readonly WorkflowNode[]): Generator<void> {
   yield* backwards(graph, run);
   for (const { id } of among) {
     if (nodeOf(run, id) !== undefined) continue;

@@ -122,7 +122,7 @@ class ReplayTurn extends Turning {
 
   /** Conditions of many nodes are evaluated with pauses between them. */
   async #evaluateAhead(): Promise<void> {
-    const ahead = conditionsAhead(this.plan, this.run, this.plan.graph.order);
+    const ahead = conditionsAhead(this.plan, this.run, this.plan.graph.order)[Symbol.iterator]();
     while (!this.#pieces.take(() => ahead.next().done)) if (this.#pieces.needPause) await this.#pieces.pause();
   }
 

@@ -14,11 +14,19 @@ const SHARDS = 64;
 /** Closer to its limit than this, creations of a tenant take turns; further away no batch of any host can pass the limit. */
 const NEAR = 10_000;
 
+/** A count is read again after so long: all hosts together create fewer runs of a tenant meanwhile than `NEAR`. */
+const KEPT_MS = 200;
+
+interface SeenCount {
+  readonly active: number;
+  readonly atMs: number;
+}
+
 /** What a process remembers between batches about the counts of runs. */
 export class RunCounting {
   readonly shard: number;
   /** By tenant, as last read. */
-  readonly #seen = new Map<string, number>();
+  readonly #seen = new Map<string, SeenCount>();
 
   /** @param sender a UUID */
   constructor(sender: string) {
@@ -26,19 +34,30 @@ export class RunCounting {
   }
 
   isNear(tenant: string, limit: number): boolean {
-    return (this.#seen.get(tenant) ?? Number.POSITIVE_INFINITY) + NEAR > limit;
+    return (this.lastSeen(tenant) ?? Number.POSITIVE_INFINITY) + NEAR > limit;
+  }
+
+  /** Whether the count is to be read: near the limit always, elsewhere from time to time. */
+  isDue(tenant: string, limit: number): boolean {
+    const seen = this.#seen.get(tenant);
+    return seen === undefined || this.isNear(tenant, limit) || performance.now() - seen.atMs > KEPT_MS;
+  }
+
+  lastSeen(tenant: string): number | undefined {
+    return this.#seen.get(tenant)?.active;
   }
 
   remember(counts: ReadonlyMap<string, number>): void {
     if (this.#seen.size > 10_000) this.#seen.clear();
-    for (const [tenant, active] of counts) this.#seen.set(tenant, active);
+    const atMs = performance.now();
+    for (const [tenant, active] of counts) this.#seen.set(tenant, { active, atMs });
   }
 }
 
 export interface StandingCounts {
   readonly families: Map<string, Standing<RunFamiliesTable>>;
-  /** Runs that have not ended, by tenant, of tenants for which the batch creates runs under a limit. */
-  readonly activeRuns: ReadonlyMap<string, number>;
+  /** Runs of a tenant that have not ended: as read in this batch, or a moment ago where the limit is far away. */
+  readonly activeRuns: (tenant: string) => number;
   /** What the accepted units change, by tenant. */
   readonly activeChanges: Map<string, number>;
 }
@@ -69,16 +88,22 @@ export function activeRunQuestions(batch: readonly PreparedUnit[], counting: Run
     if (creationLimits === undefined || !runs.some(({ write }) => write.expectedVersion === 0)) continue;
     limits.set(tenant, Math.min(creationLimits.activeRuns, limits.get(tenant) ?? creationLimits.activeRuns));
   }
-  const near = [...limits].filter(([tenant, limit]) => counting.isNear(tenant, limit)).map(([tenant]) => tenant);
+  const those = (wanted: (tenant: string, limit: number) => boolean) =>
+    [...limits].filter(([tenant, limit]) => wanted(tenant, limit)).map(([tenant]) => tenant);
   return [
-    { name: "meet at tenants", text: MEET, values: [near] },
-    { name: "read active runs", text: READ_ACTIVE_RUNS, values: [[...limits.keys()]] },
+    { name: "meet at tenants", text: MEET, values: [those((tenant, limit) => counting.isNear(tenant, limit))] },
+    {
+      name: "read active runs",
+      text: READ_ACTIVE_RUNS,
+      values: [those((tenant, limit) => counting.isDue(tenant, limit))],
+    },
   ];
 }
 
 export function standingCounts(rowsOf: RowsOf, counting: RunCounting): StandingCounts {
-  const activeRuns = new Map<string, number>(rowsOf("read active runs").map((row) => [row.tenant, row.active]));
-  counting.remember(activeRuns);
+  const read = new Map<string, number>(rowsOf("read active runs").map((row) => [row.tenant, row.active]));
+  counting.remember(read);
+  const activeRuns = (tenant: string) => read.get(tenant) ?? counting.lastSeen(tenant) ?? 0;
   const families = byKey<RunFamiliesTable, RunFamiliesTable>(rowsOf("lock families"), (row) => [row.root_run_id, row]);
   return { families, activeRuns, activeChanges: new Map() };
 }
@@ -95,7 +120,7 @@ function changesOf({ runs }: PreparedUnit, standing: StandingRows): CountChanges
 
 export function checkRunCounts(prepared: PreparedUnit, standing: StandingRows): Refusal | undefined {
   const { tenant, creationLimits } = prepared.unit;
-  const activeNow = () => (standing.activeRuns.get(tenant) ?? 0) + (standing.activeChanges.get(tenant) ?? 0);
+  const activeNow = () => standing.activeRuns(tenant) + (standing.activeChanges.get(tenant) ?? 0);
   const familyOf = (rootRunId: string) => standing.families.get(rootRunId)?.row;
   return refusalToCreate(changesOf(prepared, standing), creationLimits, activeNow, familyOf);
 }

@@ -1,4 +1,4 @@
-import type { RunStatus } from "../../protocol/run-status.ts";
+import { isTerminal, type RunStatus } from "../../protocol/run-status.ts";
 import type { CountChanges } from "../creation-limits.ts";
 import { hasExpired } from "../sql/external-events.ts";
 import { toExternalEvent } from "../sql/gate-rows.ts";
@@ -20,7 +20,13 @@ import type { Statements } from "./statements.ts";
 
 export type Checked =
   | { readonly refusal: Refusal }
-  | { readonly refusal?: never; readonly work: boolean; readonly counts: CountChanges };
+  | {
+      readonly refusal?: never;
+      readonly work: boolean;
+      readonly counts: CountChanges;
+      /** Runs that end in a dedup scope. */
+      readonly leave: readonly string[];
+    };
 
 /**
  * Looks at everything a unit depends on before any of it is written: a refused unit leaves no trace to undo. Runs
@@ -36,6 +42,9 @@ export function checkUnit(unit: FlatUnit, statements: Statements, runCounts: Run
     heads.set(check.runId, found.head);
   }
   const counts = changesOf(unit, heads);
+  const leave = unit.runs.flatMap(({ runId, status }) =>
+    isTerminal(status) && (heads.get(runId)?.dedup_scope ?? null) !== null ? [runId] : [],
+  );
   const refusal =
     runCounts.refusal(unit, counts) ??
     checkEffects(unit.effectIds, statements) ??
@@ -48,7 +57,7 @@ export function checkUnit(unit: FlatUnit, statements: Statements, runCounts: Run
     checkDocuments(unit.documents, statements) ??
     checkDeletions(unit.tenant, unit.deletions, statements) ??
     checkGrounds(unit.tenant, unit.grounds, statements);
-  return refusal === undefined ? { work, counts } : { refusal };
+  return refusal === undefined ? { work, counts, leave } : { refusal };
 }
 
 export interface RunHead {
@@ -56,6 +65,7 @@ export interface RunHead {
   readonly tenant: string;
   readonly status: RunStatus;
   readonly lease_owner: string | null;
+  readonly dedup_scope: string | null;
 }
 
 type CheckedRun =

@@ -94,6 +94,8 @@ export class BatchCommitter {
   #performUnit(unit: FlatUnit, moved: Map<string, ChainHead>): Outcome {
     const checked = checkUnit(unit, this.#statements, this.#counts);
     if (checked.refusal !== undefined) return { kind: "refused", refusal: checked.refusal };
+    // First of all: a run that ends makes room in its scope for one that begins in the same unit.
+    for (const runId of checked.leave) this.#statements.leaveDedupScope.run(runId);
     for (const [name, values] of unit.writes) this.#statements[name].run(...values);
     this.#counts.apply(unit, checked.counts);
     if (unit.audit !== undefined) this.#appendAudit(unit, JSON.parse(unit.audit), moved);

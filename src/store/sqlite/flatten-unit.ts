@@ -91,7 +91,6 @@ function flattenRun(write: RunWrite, writes: Write[], texts: EventTexts | undefi
     const values = [status, version, engineVersion, state, updatedAt, agent_id, intervened, wakeAt];
     if (lease === undefined) writes.push(["updateRun", [...values, runId]]);
     else writes.push(["updateRunAndLease", [...values, ...holder, runId]]);
-    if (ended) writes.push(["leaveDedupScope", [runId]]);
   }
   for (const event of events) {
     const { body, sealed } = texts?.get(event) ?? eventText(event);

@@ -18,7 +18,7 @@ const WRITES = {
   // In one statement, because SQLite writes the whole row again for each.
   updateRunAndLease: `update runs set status = ?, version = ?, engine_version = ?, state = ?, updated_at = ?, agent_id = ?,
     intervened = ?, wake_at = ?, lease_owner = ?, lease_until = ? where run_id = ?`,
-  leaveDedupScope: "update runs set dedup_scope = null where run_id = ? and dedup_scope is not null",
+  leaveDedupScope: "update runs set dedup_scope = null where run_id = ?",
   insertEvent: "insert into run_events (run_id, sequence, type, body, sealed) values (?, ?, ?, ?, ?)",
   insertEffect: `insert into effects (effect_id, tenant, run_id, node_id, ordinal, provider_key, state, claimed_by,
     claimed_at, expires_at) values (?, ?, ?, ?, ?, ?, 'claimed', ?, ?, ?)`,
@@ -69,7 +69,7 @@ const WRITES = {
 } as const;
 
 const READS = {
-  runHead: "select version, tenant, status, lease_owner from runs where run_id = ?",
+  runHead: "select version, tenant, status, lease_owner, dedup_scope from runs where run_id = ?",
   activeRun: "select run_id from runs where tenant = ? and workflow_id = ? and dedup_scope = ?",
   effect: "select * from effects where effect_id = ?",
   idempotency: "select * from idempotency where tenant = ? and operation = ? and idem_key = ?",
