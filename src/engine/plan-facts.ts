@@ -1,6 +1,7 @@
 import { DISPATCH } from "../protocol/orchestrator.ts";
 import type { WorkflowNode } from "../protocol/workflow.ts";
 import type { Plan } from "./decide/plan.ts";
+import { alwaysRun } from "./decide/ways-past.ts";
 import type { Host } from "./host.ts";
 import { hasEffects } from "./node-type.ts";
 import { SUB_WORKFLOW } from "./nodes/sub-workflow.ts";
@@ -33,6 +34,25 @@ export class PlanFacts {
     return found;
   }
 
+  /** Whether a node calls anything outside the host, or a workflow that it dispatches does. */
+  hasEffects(node: WorkflowNode): Promise<boolean> {
+    return this.#any([node], (one) => hasEffects(this.#host.nodeTypes, one));
+  }
+
+  /** Whether a sub-workflow comes to each of its gates, however deep, whatever it is given. True for any other node. */
+  async asksAtAllGates({ typeId, config }: WorkflowNode, seen = new Set<string>()): Promise<boolean> {
+    if (typeId !== SUB_WORKFLOW) return true;
+    const workflowId = String(config["workflowId"]);
+    const plan = seen.has(workflowId) ? undefined : await this.#host.plans.current(this.#tenant, workflowId);
+    if (plan === undefined) return false;
+    const always = alwaysRun(plan);
+    for (const node of plan.graph.order) {
+      if (!(await this.asksPerson([node]))) continue;
+      if (!always.has(node.id) || !(await this.asksAtAllGates(node, new Set([...seen, workflowId])))) return false;
+    }
+    return true;
+  }
+
   /** Whether a person may be asked at one of these nodes. */
   asksPerson(nodes: readonly WorkflowNode[]): Promise<boolean> {
     return this.#any(nodes, ({ typeId, config }) => this.#host.nodeTypes.get(typeId)?.asksPerson?.(config) === true);
@@ -61,7 +81,7 @@ export class PlanFacts {
 }
 
 /** The nodes that edges reach from this one, forward or back; the node itself where a loop leads to it. */
-function nodesAfter({ graph }: Plan, nodeId: string): WorkflowNode[] {
+export function nodesAfter({ graph }: Plan, nodeId: string): WorkflowNode[] {
   const reached = new Set<string>();
   const from = [nodeId];
   for (const id of from) {

@@ -11,15 +11,16 @@ import type { WorkflowNode } from "../protocol/workflow.ts";
 import { changedOptions, withOptions } from "./decide/branch-options.ts";
 import { deepEqual } from "./decide/deep-equal.ts";
 import { reachableFrom } from "./decide/graph.ts";
-import { optionsSeenBefore } from "./decide/options-seen.ts";
+import { optionsSeenBefore, optionsSeenByKept } from "./decide/options-seen.ts";
 import type { Plan } from "./decide/plan.ts";
 import { isSureToRun } from "./decide/sure-to-run.ts";
+import { alwaysRun, waysPast } from "./decide/ways-past.ts";
 import type { Host } from "./host.ts";
 import { makersOfPrincipals } from "./key-origin.ts";
 import { nodeInBranch } from "./node-in-branch.ts";
 import { hasEffects } from "./node-type.ts";
 import { SUB_WORKFLOW } from "./nodes/sub-workflow.ts";
-import { PlanFacts, type PlanFactsHost } from "./plan-facts.ts";
+import { nodesAfter, PlanFacts, type PlanFactsHost } from "./plan-facts.ts";
 
 interface ReopenHost extends PlanFactsHost {
   readonly store: Pick<Host["store"], "readRun" | "readDocuments" | "listKeys">;
@@ -72,6 +73,7 @@ class ReopenRule {
   readonly #again = new Set<string>();
   /** The nodes so far that complete in the branch unless a node fails, whatever its conditions read. */
   readonly #sure = new Set<string>();
+  readonly #always: ReadonlySet<string>;
 
   constructor(host: ReopenHost, plan: Plan, run: Run, overlay: RunOptionsOverlay) {
     this.#host = host;
@@ -81,6 +83,7 @@ class ReopenRule {
     this.#changes = changedOptions(run, overlay);
     this.#changed = this.#changes.length > 0;
     this.#facts = new PlanFacts(host, run.owner.tenant);
+    this.#always = alwaysRun(plan);
   }
 
   /** Asked in the order of the graph: the answer depends on the nodes before. */
@@ -96,16 +99,71 @@ class ReopenRule {
         (await this.#anyChildAsks(node, now)) ||
         (askedNow === undefined && (await this.#mayAskNow(node, state))));
     if (again) for (const id of reachableFrom(this.#plan.graph, node.id)) this.#again.add(id);
-    const startsOver = this.#again.has(node.id) || !isSettled(state);
+    const startsOver = this.#startsOver(node.id);
     const isSure = startsOver ? this.#runsForSure(node) : state?.status === "completed" && state.verdict === undefined;
     if (isSure) this.#sure.add(node.id);
-    // A dispatch that starts over hands out the workers of its last round only.
-    if (startsOver && isSure && node.typeId !== DISPATCH) return again;
-    // A decision of this round that is kept takes the place of those before it.
-    const reliesOnEarlier = (startsOver || askedNow === undefined) && (await this.#wasDecidedBefore(node, askedNow));
+    if (startsOver && (await this.#isLedPast(node, isSure))) throw this.#ledPast(node);
     const before = children.filter(([, one]) => one.visit !== visit);
-    if (reliesOnEarlier || (await this.#anyChildAsks(node, before))) throw this.#earlierRound(node);
+    // A dispatch that starts over hands out the workers of its last round only.
+    const asks = startsOver && isSure && node.typeId !== DISPATCH;
+    if (await (asks ? this.#letOthersPast(node, askedNow, before) : this.#reliesOnEarlier(node, askedNow, before))) {
+      throw this.#earlierRound(node);
+    }
     return again;
+  }
+
+  #startsOver(nodeId: string): boolean {
+    return this.#again.has(nodeId) || !isSettled(nodeOf(this.#run, nodeId));
+  }
+
+  async #reliesOnEarlier(node: WorkflowNode, askedNow: string | undefined, before: readonly Dispatched[]) {
+    // A decision of this round that is kept takes the place of those before it.
+    const isKept = !this.#startsOver(node.id) && askedNow !== undefined;
+    if (!isKept && (await this.#wasDecidedBefore(node, this.#decidedBefore(node, askedNow)))) return true;
+    return this.#anyChildAsks(node, before);
+  }
+
+  /** Whether a node may run before this one asks in this round, on account of what was granted in an earlier one. */
+  async #letOthersPast(node: WorkflowNode, askedNow: string | undefined, before: readonly Dispatched[]) {
+    const granted = this.#decidedBefore(node, askedNow).filter(({ outcome }) => !LETS_NOTHING_THROUGH.has(outcome));
+    const asked = await this.#anyChildAsks(node, before);
+    if (!asked && !(await this.#wasDecidedBefore(node, granted))) return false;
+    if (asked && !(await this.#facts.asksAtAllGates(node))) return true;
+    const past = waysPast(this.#plan, node.id, this.#always);
+    return this.#anyMatters(nodesAfter(this.#plan, node.id).filter(({ id }) => past.has(id)));
+  }
+
+  /**
+   * Whether a gate that is still to come may be passed by because of a result that is kept and did not see what the branch
+   * changes, such as a score of the first text.
+   */
+  async #isLedPast(node: WorkflowNode, isSure: boolean): Promise<boolean> {
+    if (!this.#changed || node.typeId === DISPATCH || !(await this.#facts.asksPerson([node]))) return false;
+    const asks = isSure && (await this.#facts.asksAtAllGates(node));
+    if (
+      asks ||
+      !optionsSeenByKept(this.#plan, this.#run, this.#changes, this.#isOpaque, (id) => this.#startsOver(id))
+    ) {
+      return false;
+    }
+    // Past the gates of a sub-workflow leads what follows it, and the sub-workflow itself.
+    if (isSure) return (await this.#facts.hasEffects(node)) || this.#anyMatters(nodesAfter(this.#plan, node.id));
+    const past = waysPast(this.#plan, node.id, this.#always);
+    const { order, backFrom } = this.#plan.graph;
+    const ahead = order.filter(({ id }) => past.has(id) && (backFrom.size > 0 || this.#startsOver(id)));
+    for (const one of ahead) {
+      if (past.isAfter(one.id) ? await this.#anyMatters([one]) : await this.#facts.hasEffects(one)) return true;
+    }
+    return false;
+  }
+
+  /** Whether one of the nodes has an effect, or is an end of a run that was given other options. */
+  async #anyMatters(nodes: readonly WorkflowNode[]): Promise<boolean> {
+    const isEnd = ({ id, disabled }: WorkflowNode) =>
+      this.#changed && !disabled && (this.#plan.graph.forwardFrom.get(id) ?? []).length === 0;
+    if (nodes.some(isEnd)) return true;
+    for (const node of nodes) if (await this.#facts.hasEffects(node)) return true;
+    return false;
   }
 
   /** The interrupt of this round. Its id is not in the state of a node that was paused, or ended by a crash, after the answer. */
@@ -116,8 +174,9 @@ class ReopenRule {
   }
 
   #runsForSure(node: WorkflowNode): boolean {
-    const isGate = ({ typeId, config }: WorkflowNode) =>
-      this.#host.nodeTypes.get(typeId)?.asksPerson?.(config) === true;
+    // A gate whose decision is kept decides nothing anew.
+    const isGate = ({ id, typeId, config }: WorkflowNode) =>
+      this.#startsOver(id) && this.#host.nodeTypes.get(typeId)?.asksPerson?.(config) === true;
     return isSureToRun(this.#plan, node, this.#sure, isGate);
   }
 
@@ -158,9 +217,11 @@ class ReopenRule {
   /** Whether what led to the node may have come from options that the branch changes, and is kept as it was. */
   #changesWereSeenBefore({ id }: WorkflowNode): boolean {
     if (!this.#changed) return false;
-    const isOpaque = (node: WorkflowNode) => node.typeId === DISPATCH || hasEffects(this.#host.nodeTypes, node);
-    return optionsSeenBefore(this.#plan, this.#run, id, this.#changes, isOpaque);
+    return optionsSeenBefore(this.#plan, this.#run, id, this.#changes, this.#isOpaque);
   }
+
+  readonly #isOpaque = (node: WorkflowNode): boolean =>
+    node.typeId === DISPATCH || hasEffects(this.#host.nodeTypes, node);
 
   /** A gate that the first inputs led past, or that could not ask with them, may ask with others. */
   async #mayAskNow(node: WorkflowNode, { status }: NodeState): Promise<boolean> {
@@ -211,12 +272,17 @@ class ReopenRule {
     return this.#changed || effectsAbove || this.#facts.effectsAfter(plan, interrupt.nodeId);
   }
 
-  /** Whether the node was decided at in an earlier round, and that decision does not hold for the branch. */
-  async #wasDecidedBefore(node: WorkflowNode, askedNow: string | undefined): Promise<boolean> {
-    const isEarlier = ({ nodeId, interruptId, reopened, kind }: Interrupt) =>
-      nodeId === node.id && interruptId !== askedNow && reopened === undefined && kind !== "external-event";
-    if (!Object.values(this.#run.interrupts).some(isEarlier)) return false;
-    return this.#changed || this.#effectsAfter(node);
+  /** What was decided at the node, without the decision of this round and those that do not hold. */
+  #decidedBefore(node: WorkflowNode, askedNow: string | undefined): Interrupt[] {
+    return Object.values(this.#run.interrupts).filter(
+      ({ nodeId, interruptId, reopened, kind }) =>
+        nodeId === node.id && interruptId !== askedNow && reopened === undefined && kind !== "external-event",
+    );
+  }
+
+  /** Whether there are decisions of earlier rounds, and they do not hold for the branch. */
+  async #wasDecidedBefore(node: WorkflowNode, decided: readonly Interrupt[]): Promise<boolean> {
+    return decided.length > 0 && (this.#changed || this.#effectsAfter(node));
   }
 
   /**
@@ -227,7 +293,15 @@ class ReopenRule {
     const problem = `a gate of node ${nodeId} was decided in an earlier round of its loop, and the branch could go on without asking again; branch from before that decision`;
     return new AppError("fork_point_invalid", { problem, sourceRunId: this.#run.forkedFrom?.runId, nodeId });
   }
+
+  #ledPast({ id: nodeId }: WorkflowNode): AppError {
+    const problem = `whether a gate of node ${nodeId} asks may depend on a result that is kept and was made without what the branch changes; branch from before the first node that reads it`;
+    return new AppError("fork_point_invalid", { problem, sourceRunId: this.#run.forkedFrom?.runId, nodeId });
+  }
 }
+
+/** Outcomes of a gate that was not passed. */
+const LETS_NOTHING_THROUGH: ReadonlySet<string | undefined> = new Set(["rejected", "refined", "timeout"]);
 
 /** Whether a decision may be kept. An event from outside decides nothing, and is kept where the same one is waited for. */
 function mayHold({ config }: WorkflowNode, { kind }: Interrupt): boolean {
