@@ -64,12 +64,14 @@ describe("a gate that was granted in an earlier round, and is asked again in thi
         .go()
         .resolve("stop", REFINE)
         .go();
+    const round = ({ story }: { readonly story: readonly string[] }) =>
+      story.lastIndexOf("assay.loop.entered:start") + 1;
     const source = beside({ condition: { type: "truthy", left: "approved" } });
-    const at = source.story.lastIndexOf("assay.loop.entered:start") + 1;
-    expect(await branchRule(source, { at, effects })).toBe(refusedAt("gate"));
-    expect(await branchRule(source, { at, overlay: HARMFUL })).toBe(refusedAt("gate"));
+    expect(await branchRule(source, { at: round(source), effects })).toBe(refusedAt("gate"));
+    expect(await branchRule(source, { at: round(source), overlay: HARMFUL })).toBe(refusedAt("gate"));
     // One that ran before the gate was ever asked waits for nothing that the gate decides.
-    expect(await branchRule(beside({}), { at, effects })).toEqual([]);
+    const early = beside({});
+    expect(await branchRule(early, { at: round(early), effects })).toEqual([]);
   });
 
   test.each([
