@@ -11,9 +11,9 @@ import type { WorkflowNode } from "../protocol/workflow.ts";
 import { changedOptions, withOptions } from "./decide/branch-options.ts";
 import { deepEqual } from "./decide/deep-equal.ts";
 import { reachableFrom } from "./decide/graph.ts";
-import { optionsSeenBefore, optionsSeenByKept } from "./decide/options-seen.ts";
+import { nodesThatSaw, optionsSeenBefore } from "./decide/options-seen.ts";
 import type { Plan } from "./decide/plan.ts";
-import { isSureToRun } from "./decide/sure-to-run.ts";
+import { isSureToRun, isTakenFrom } from "./decide/sure-to-run.ts";
 import { alwaysRun, waysPast } from "./decide/ways-past.ts";
 import type { Host } from "./host.ts";
 import { makersOfPrincipals } from "./key-origin.ts";
@@ -74,6 +74,7 @@ class ReopenRule {
   /** The nodes so far that complete in the branch unless a node fails, whatever its conditions read. */
   readonly #sure = new Set<string>();
   readonly #always: ReadonlySet<string>;
+  #saw: readonly string[] | undefined;
 
   constructor(host: ReopenHost, plan: Plan, run: Run, overlay: RunOptionsOverlay) {
     this.#host = host;
@@ -126,11 +127,13 @@ class ReopenRule {
   /** Whether a node may run before this one asks in this round, on account of what was granted in an earlier one. */
   async #letOthersPast(node: WorkflowNode, askedNow: string | undefined, before: readonly Dispatched[]) {
     const granted = this.#decidedBefore(node, askedNow).filter(({ outcome }) => !LETS_NOTHING_THROUGH.has(outcome));
-    const asked = await this.#anyChildAsks(node, before);
-    if (!asked && !(await this.#wasDecidedBefore(node, granted))) return false;
-    if (asked && !(await this.#facts.asksAtAllGates(node))) return true;
+    if (granted.length + before.length === 0) return false;
     const past = waysPast(this.#plan, node.id, this.#always);
-    return this.#anyMatters(nodesAfter(this.#plan, node.id).filter(({ id }) => past.has(id)));
+    const isOpen = await this.#anyMatters(nodesAfter(this.#plan, node.id).filter(({ id }) => past.has(id)));
+    if (isOpen && (await this.#wasDecidedBefore(node, granted))) return true;
+    // Runs of many rounds are read only where their gates are not all asked again.
+    const asksAll = !isOpen && (await this.#facts.asksAtAllGates(node));
+    return !asksAll && this.#anyChildAsks(node, before);
   }
 
   /**
@@ -140,12 +143,7 @@ class ReopenRule {
   async #isLedPast(node: WorkflowNode, isSure: boolean): Promise<boolean> {
     if (!this.#changed || node.typeId === DISPATCH || !(await this.#facts.asksPerson([node]))) return false;
     const asks = isSure && (await this.#facts.asksAtAllGates(node));
-    if (
-      asks ||
-      !optionsSeenByKept(this.#plan, this.#run, this.#changes, this.#isOpaque, (id) => this.#startsOver(id))
-    ) {
-      return false;
-    }
+    if (asks || !this.#isSeenByKept()) return false;
     // Past the gates of a sub-workflow leads what follows it, and the sub-workflow itself.
     if (isSure) return (await this.#facts.hasEffects(node)) || this.#anyMatters(nodesAfter(this.#plan, node.id));
     const past = waysPast(this.#plan, node.id, this.#always);
@@ -155,6 +153,12 @@ class ReopenRule {
       if (past.isAfter(one.id) ? await this.#anyMatters([one]) : await this.#facts.hasEffects(one)) return true;
     }
     return false;
+  }
+
+  /** Whether a result that is kept, of this round or an earlier one, may come from what the branch changes. */
+  #isSeenByKept(): boolean {
+    this.#saw ??= nodesThatSaw(this.#plan, this.#run, this.#changes, this.#isOpaque);
+    return this.#saw.some((id) => visitOf(this.#run, id) > 0 || !this.#startsOver(id));
   }
 
   /** Whether one of the nodes has an effect, or is an end of a run that was given other options. */
@@ -174,10 +178,12 @@ class ReopenRule {
   }
 
   #runsForSure(node: WorkflowNode): boolean {
-    // A gate whose decision is kept decides nothing anew.
-    const isGate = ({ id, typeId, config }: WorkflowNode) =>
-      this.#startsOver(id) && this.#host.nodeTypes.get(typeId)?.asksPerson?.(config) === true;
-    return isSureToRun(this.#plan, node, this.#sure, isGate);
+    return isSureToRun(this.#plan, node, this.#sure, (edge, { id, typeId, config }) => {
+      const state = nodeOf(this.#run, id);
+      // What a gate decides that asks again is no obstacle: a person makes that decision anew.
+      if (this.#startsOver(id)) return this.#host.nodeTypes.get(typeId)?.asksPerson?.(config) === true;
+      return state !== undefined && isTakenFrom(this.#after, edge, state);
+    });
   }
 
   /** Whether the node was asked at, and what was decided does not hold for the branch. */

@@ -184,6 +184,18 @@ describe("a gate that a result leads past", () => {
     expect(await branchRule(other, { at: behind(other, "node.completed:score"), overlay, effects: acts })).toEqual([]);
   });
 
+  test("lets a branch begin where the result that is kept leads to the gate", async () => {
+    const source = scored(
+      {},
+      { typeId: "core.identity", inputs: { risky: { type: "static", value: true }, text: LONG } },
+    );
+    source.resolve("gate", ACCEPT).go();
+    expect(source.run.nodes["act"]?.status).toBe("completed");
+    expect(await branchRule(source, { overlay: HARMFUL, effects: acts })).toEqual(["gate"]);
+    const at = behind(source, "node.completed:score");
+    expect(await branchRule(source, { at, overlay: HARMFUL, effects: acts })).toEqual([]);
+  });
+
   test("refuses one that is given the result in place of what the node has made", async () => {
     const condition = { type: "truthy", left: "risky" };
     const source = scored({

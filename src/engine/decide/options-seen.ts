@@ -1,4 +1,4 @@
-import { type Run, visitOf } from "../../protocol/run.ts";
+import { nodeOf, type Run, visitOf } from "../../protocol/run.ts";
 import type { WorkflowNode } from "../../protocol/workflow.ts";
 import { reachableFrom } from "./graph.ts";
 import type { Plan } from "./plan.ts";
@@ -34,27 +34,24 @@ export function optionsSeenBefore(
 }
 
 /**
- * Whether a result that a branch keeps may depend on options that it changes, or may be one of them: a condition that reads such a
- * result leads where the first options led. Where that cannot be known, it is yes.
- *
- * @param startsOver whether a node runs once more in the branch
+ * The nodes whose results, where a branch keeps them, may depend on options that it changes, or may be one of them: a condition that
+ * reads such a result leads where the first options led. Where that cannot be known, a node is among them.
  */
-export function optionsSeenByKept(
+export function nodesThatSaw(
   { graph, definition }: Plan,
   run: Run,
   changed: readonly string[],
   isOpaque: (node: WorkflowNode) => boolean,
-  startsOver: (nodeId: string) => boolean,
-): boolean {
+): readonly string[] {
   const { reads, writes } = mentionsOf(changed);
-  const isKept = (id: string) => visitOf(run, id) > 0 || (run.nodes[id] !== undefined && !startsOver(id));
-  const hasResult = (id: string) => isKept(id) && (visitOf(run, id) > 0 || run.nodes[id]?.status !== "skipped");
-  return (
-    graph.order.some((node) => {
-      const given = [node.config, node.inputs];
-      return hasResult(node.id) && (isOpaque(node) || reads(given) || writes(given));
-    }) || definition.edges.some(({ targetNodeId, condition }) => isKept(targetNodeId) && reads(condition))
-  );
+  const hasBegun = (id: string) => nodeOf(run, id) !== undefined || visitOf(run, id) > 0;
+  const wasSkipped = (id: string) => nodeOf(run, id)?.status === "skipped" && visitOf(run, id) === 0;
+  const saw = graph.order.filter((node) => {
+    if (!hasBegun(node.id) || wasSkipped(node.id)) return false;
+    return isOpaque(node) || reads([node.config, node.inputs]) || writes([node.config, node.inputs]);
+  });
+  const led = definition.edges.filter(({ targetNodeId, condition }) => hasBegun(targetNodeId) && reads(condition));
+  return [...saw.map(({ id }) => id), ...led.map(({ targetNodeId }) => targetNodeId)];
 }
 
 /** How a part of a definition mentions options: as a text that reads one, or as the name of what it writes. */
