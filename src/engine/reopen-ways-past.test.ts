@@ -78,7 +78,6 @@ describe("a gate that was granted in an earlier round, and is asked again in thi
     ["any_success", refusedAt("gate")],
     ["all_complete", refusedAt("gate")],
     ["none_failed", []],
-    ["all_success", []],
   ])("refuses it where what follows need not wait for the gate, or for its approval: %s", async (rule, expected) => {
     const source = sourceRun({
       nodes: { start: "core.noop", gate: GATE, publish: PUBLISH, mark: MARK, stop: STOP },
