@@ -17,7 +17,7 @@ export interface PlanFactsHost extends Pick<Host, "nodeTypes"> {
 export class PlanFacts {
   readonly #host: PlanFactsHost;
   readonly #tenant: string;
-  readonly #effects = new Map<string, Promise<boolean>>();
+  readonly #beforeEffects = new Map<string, Promise<ReadonlySet<string>>>();
 
   constructor(host: PlanFactsHost, tenant: string) {
     this.#host = host;
@@ -25,13 +25,16 @@ export class PlanFacts {
   }
 
   /** Whether a node that can run after this one calls anything outside the host. */
-  effectsAfter(plan: Plan, nodeId: string): Promise<boolean> {
-    const key = JSON.stringify([plan.hash, nodeId]);
-    const known = this.#effects.get(key);
-    if (known !== undefined) return known;
-    const found = this.#any(nodesAfter(plan, nodeId), (node) => hasEffects(this.#host.nodeTypes, node));
-    this.#effects.set(key, found);
-    return found;
+  async effectsAfter(plan: Plan, nodeId: string): Promise<boolean> {
+    const known = this.#beforeEffects.get(plan.hash) ?? this.#nodesBeforeEffects(plan);
+    this.#beforeEffects.set(plan.hash, known);
+    return (await known).has(nodeId);
+  }
+
+  async #nodesBeforeEffects(plan: Plan): Promise<ReadonlySet<string>> {
+    const from: string[] = [];
+    for (const node of plan.graph.order) if (await this.hasEffects(node)) from.push(node.id);
+    return nodesBefore(plan, from);
   }
 
   /** Whether a node calls anything outside the host, or a workflow that it dispatches does. */
@@ -78,6 +81,26 @@ export class PlanFacts {
     }
     return false;
   }
+}
+
+/** The nodes from which edges lead to one of these, forward or back; one of these itself where a loop leads to it. */
+function nodesBefore({ definition }: Plan, ids: readonly string[]): ReadonlySet<string> {
+  const sources = new Map<string, string[]>();
+  for (const { sourceNodeId, targetNodeId } of definition.edges) {
+    const known = sources.get(targetNodeId);
+    if (known === undefined) sources.set(targetNodeId, [sourceNodeId]);
+    else known.push(sourceNodeId);
+  }
+  const found = new Set<string>();
+  const from = [...ids];
+  for (const id of from) {
+    for (const source of sources.get(id) ?? []) {
+      if (found.has(source)) continue;
+      found.add(source);
+      from.push(source);
+    }
+  }
+  return found;
 }
 
 /** The nodes that edges reach from this one, forward or back; the node itself where a loop leads to it. */

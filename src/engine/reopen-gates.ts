@@ -14,7 +14,7 @@ import { reachableFrom } from "./decide/graph.ts";
 import { nodesThatSaw, optionsSeenBefore } from "./decide/options-seen.ts";
 import type { Plan } from "./decide/plan.ts";
 import { isSureToRun, isTakenFrom } from "./decide/sure-to-run.ts";
-import { alwaysRun, waysPast } from "./decide/ways-past.ts";
+import { WaysPast } from "./decide/ways-past.ts";
 import type { Host } from "./host.ts";
 import { makersOfPrincipals } from "./key-origin.ts";
 import { nodeInBranch } from "./node-in-branch.ts";
@@ -58,6 +58,13 @@ interface Below {
   readonly effectsAbove: boolean;
 }
 
+/** The nodes that must not run without a decision that they were to wait for. */
+interface Mattering {
+  readonly effects: readonly string[];
+  /** Where a run ends that was given other options: its outputs are looked at too. */
+  readonly ends: readonly string[];
+}
+
 type Dispatched = readonly [runId: string, child: Child];
 
 class ReopenRule {
@@ -73,8 +80,9 @@ class ReopenRule {
   readonly #again = new Set<string>();
   /** The nodes so far that complete in the branch unless a node fails, whatever its conditions read. */
   readonly #sure = new Set<string>();
-  readonly #always: ReadonlySet<string>;
+  #past: WaysPast | undefined;
   #saw: readonly string[] | undefined;
+  #mattering: Promise<Mattering> | undefined;
 
   constructor(host: ReopenHost, plan: Plan, run: Run, overlay: RunOptionsOverlay) {
     this.#host = host;
@@ -84,7 +92,6 @@ class ReopenRule {
     this.#changes = changedOptions(run, overlay);
     this.#changed = this.#changes.length > 0;
     this.#facts = new PlanFacts(host, run.owner.tenant);
-    this.#always = alwaysRun(plan);
   }
 
   /** Asked in the order of the graph: the answer depends on the nodes before. */
@@ -99,7 +106,9 @@ class ReopenRule {
       ((await this.#decisionIsVoid(node, askedNow)) ||
         (await this.#anyChildAsks(node, now)) ||
         (askedNow === undefined && (await this.#mayAskNow(node, state))));
-    if (again) for (const id of reachableFrom(this.#plan.graph, node.id)) this.#again.add(id);
+    // What follows a node that starts over starts over already.
+    if (again && !this.#again.has(node.id))
+      for (const id of reachableFrom(this.#plan.graph, node.id)) this.#again.add(id);
     const startsOver = this.#startsOver(node.id);
     const isSure = startsOver ? this.#runsForSure(node) : state?.status === "completed" && state.verdict === undefined;
     if (isSure) this.#sure.add(node.id);
@@ -128,8 +137,9 @@ class ReopenRule {
   async #letOthersPast(node: WorkflowNode, askedNow: string | undefined, before: readonly Dispatched[]) {
     const granted = this.#decidedBefore(node, askedNow).filter(({ outcome }) => !LETS_NOTHING_THROUGH.has(outcome));
     if (granted.length + before.length === 0) return false;
-    const past = waysPast(this.#plan, node.id, this.#always);
-    const isOpen = await this.#anyMatters(nodesAfter(this.#plan, node.id).filter(({ id }) => past.has(id)));
+    const after = new Set(nodesAfter(this.#plan, node.id).map(({ id }) => id));
+    const { effects, ends } = await this.#whatMatters();
+    const isOpen = [...effects, ...ends].some((id) => after.has(id) && this.#waysPast().leadTo(id, node.id));
     if (isOpen && (await this.#wasDecidedBefore(node, granted))) return true;
     // Runs of many rounds are read only where their gates are not all asked again.
     const asksAll = !isOpen && (await this.#facts.asksAtAllGates(node));
@@ -144,15 +154,13 @@ class ReopenRule {
     if (!this.#changed || node.typeId === DISPATCH || !(await this.#facts.asksPerson([node]))) return false;
     const asks = isSure && (await this.#facts.asksAtAllGates(node));
     if (asks || !this.#isSeenByKept()) return false;
+    const { effects, ends } = await this.#whatMatters();
     // Past the gates of a sub-workflow leads what follows it, and the sub-workflow itself.
-    if (isSure) return (await this.#facts.hasEffects(node)) || this.#anyMatters(nodesAfter(this.#plan, node.id));
-    const past = waysPast(this.#plan, node.id, this.#always);
-    const { order, backFrom } = this.#plan.graph;
-    const ahead = order.filter(({ id }) => past.has(id) && (backFrom.size > 0 || this.#startsOver(id)));
-    for (const one of ahead) {
-      if (past.isAfter(one.id) ? await this.#anyMatters([one]) : await this.#facts.hasEffects(one)) return true;
-    }
-    return false;
+    if (isSure) return effects.includes(node.id) || ends.length > 0 || this.#effectsAfter(node);
+    const past = this.#waysPast();
+    const mayRun = (id: string) => this.#plan.graph.backFrom.size > 0 || this.#startsOver(id);
+    const isOpen = (id: string) => past.leadTo(id, node.id) && mayRun(id);
+    return effects.some(isOpen) || ends.some((id) => past.isAfter(node.id, id) && isOpen(id));
   }
 
   /** Whether a result that is kept, of this round or an earlier one, may come from what the branch changes. */
@@ -161,13 +169,22 @@ class ReopenRule {
     return this.#saw.some((id) => visitOf(this.#run, id) > 0 || !this.#startsOver(id));
   }
 
-  /** Whether one of the nodes has an effect, or is an end of a run that was given other options. */
-  async #anyMatters(nodes: readonly WorkflowNode[]): Promise<boolean> {
-    const isEnd = ({ id, disabled }: WorkflowNode) =>
-      this.#changed && !disabled && (this.#plan.graph.forwardFrom.get(id) ?? []).length === 0;
-    if (nodes.some(isEnd)) return true;
-    for (const node of nodes) if (await this.#facts.hasEffects(node)) return true;
-    return false;
+  #waysPast(): WaysPast {
+    this.#past ??= new WaysPast(this.#plan);
+    return this.#past;
+  }
+
+  #whatMatters(): Promise<Mattering> {
+    this.#mattering ??= this.#findMattering();
+    return this.#mattering;
+  }
+
+  async #findMattering(): Promise<Mattering> {
+    const { order, forwardFrom } = this.#plan.graph;
+    const effects: string[] = [];
+    for (const node of order) if (await this.#facts.hasEffects(node)) effects.push(node.id);
+    const isEnd = ({ id, disabled }: WorkflowNode) => !disabled && (forwardFrom.get(id) ?? []).length === 0;
+    return { effects, ends: this.#changed ? order.filter(isEnd).map(({ id }) => id) : [] };
   }
 
   /** The interrupt of this round. Its id is not in the state of a node that was paused, or ended by a crash, after the answer. */
