@@ -4,7 +4,7 @@ import type { RunOptionsOverlay } from "../protocol/fork-api.ts";
 import { startersOf } from "../protocol/forked-from.ts";
 import { excludesMakersOfStarters, gateRules, isApproval, isSelfApproval } from "../protocol/gate-rules.ts";
 import type { Interrupt } from "../protocol/interrupt.ts";
-import { DISPATCH } from "../protocol/orchestrator.ts";
+import { DISPATCH, SUPERVISOR } from "../protocol/orchestrator.ts";
 import { own } from "../protocol/own.ts";
 import { type Child, isSettled, type NodeState, nodeOf, type Run, visitOf } from "../protocol/run.ts";
 import type { WorkflowNode } from "../protocol/workflow.ts";
@@ -151,7 +151,9 @@ class ReopenRule {
    * changes, such as a score of the first text.
    */
   async #isLedPast(node: WorkflowNode, isSure: boolean): Promise<boolean> {
-    if (!this.#changed || node.typeId === DISPATCH || !(await this.#facts.asksPerson([node]))) return false;
+    if (!this.#changed) return false;
+    if (node.typeId === DISPATCH) return this.#doesWhatWasDecided(node);
+    if (!(await this.#facts.asksPerson([node]))) return false;
     const asks = isSure && (await this.#facts.asksAtAllGates(node));
     if (asks || !this.#isSeenByKept()) return false;
     const { effects, ends } = await this.#whatMatters();
@@ -161,6 +163,12 @@ class ReopenRule {
     const mayRun = (id: string) => this.#plan.graph.backFrom.size > 0 || this.#startsOver(id);
     const isOpen = (id: string) => past.leadTo(id, node.id) && mayRun(id);
     return effects.some(isOpen) || ends.some((id) => past.isAfter(node.id, id) && isOpen(id));
+  }
+
+  /** Whether a dispatch has yet to do what a supervisor decided for the first options: which workers, and whether to ask first. */
+  #doesWhatWasDecided({ id }: WorkflowNode): boolean {
+    const isKept = (one: WorkflowNode) => one.typeId === SUPERVISOR && !this.#startsOver(one.id);
+    return !isSettled(nodeOf(this.#run, id)) && this.#plan.graph.order.some(isKept);
   }
 
   /** Whether a result that is kept, of this round or an earlier one, may come from what the branch changes. */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { Run } from "../protocol/run.ts";
 import { branchRule, childOfNode, sourceRun } from "../testing/reopen-rule.ts";
 
 const REFINE = { action: "refine", refineFeedback: { scope: "whole", text: "shorter" } };
@@ -258,6 +259,27 @@ describe("a gate that a result leads past", () => {
       branchRule(source, { at, overlay: HARMFUL, effects: acts, registered: [plan] });
     expect(await ask(below({ type: "truthy", left: "risky" }))).toBe(refusedAt("child"));
     expect(await ask(below())).toEqual([]);
+  });
+});
+
+describe("a dispatch that has yet to do what its supervisor decided", () => {
+  test("refuses a branch with other options, which the supervisor did not see", async () => {
+    const source = sourceRun({
+      nodes: {
+        boss: { typeId: "core.orchestrator.supervisor", config: {} },
+        send: "core.dispatch",
+        after: "core.noop",
+      },
+      edges: ["boss>send", "send>after"],
+      variables,
+    });
+    const at = (status: string): { at: number; change: (run: Run) => Run } => ({
+      at: 1,
+      change: (run) => ({ ...run, nodes: { boss: { status, attempt: 0 } as never } }),
+    });
+    expect(await branchRule(source, { ...at("completed"), overlay: HARMFUL })).toBe(refusedAt("send"));
+    expect(await branchRule(source, { ...at("running"), overlay: HARMFUL })).toEqual([]);
+    expect(await branchRule(source, at("completed"))).toEqual([]);
   });
 });
 
