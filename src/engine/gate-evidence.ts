@@ -23,6 +23,8 @@ export interface EvidenceAsked {
   readonly pinned?: string;
   /** Everyone behind that run. */
   readonly askedBy?: readonly string[];
+  /** Only scores of principals count in favour that may approve where voters have to be independent. */
+  readonly independentPeople?: boolean;
 }
 
 /** What a grant of this interrupt would rest on; undefined where it asks for nothing, and where nothing can be looked up. */
@@ -32,12 +34,20 @@ export async function evidenceFor(
   interrupt: Interrupt | undefined,
 ): Promise<Evidence | undefined> {
   if (interrupt?.status !== "open" || interrupt.kind !== "approval" || !isGoverned(interrupt)) return undefined;
-  const required = gateRules(interrupt.data).governed?.requiredEval;
+  const { governed, requireIndependentVoters } = gateRules(interrupt.data);
+  const required = governed?.requiredEval;
   if (required === undefined) return undefined;
   const named = (interrupt.data["evidence"] ?? {}) as NamedEvidence;
   const pinned = evidence && (await pinnedSuite(store, run, interrupt.nodeId));
   const content = pinned === undefined ? {} : { pinned };
-  return evidence?.evidenceFor({ visible: placeOf(run.owner), required, named, ...content, askedBy: startersOf(run) });
+  return evidence?.evidenceFor({
+    visible: placeOf(run.owner),
+    required,
+    named,
+    ...content,
+    askedBy: startersOf(run),
+    independentPeople: requireIndependentVoters,
+  });
 }
 
 function placeOf({ tenant, workspace }: Owner): Visibility {

@@ -70,6 +70,21 @@ export async function makersOfPrincipals(
   return [...new Set([...(await originsOf(store, tenant, keyIds)).values()].flatMap(openMakers))];
 }
 
+/** Principals with a key that another one made and no owner has confirmed. A judgment does not say with which key it was made. */
+export async function unconfirmedPrincipals(
+  store: Pick<Store, "readDocuments" | "listKeys">,
+  tenant: string,
+): Promise<readonly string[]> {
+  const keys = await store.listKeys({ tenant });
+  const origins = await originsOf(
+    store,
+    tenant,
+    keys.map(({ keyId }) => keyId),
+  );
+  const isOpen = (keyId: string) => openMakers(origins.get(keyId)).length > 0;
+  return [...new Set(keys.flatMap(({ keyId, principal }) => (isOpen(keyId) ? [principal] : [])))];
+}
+
 export interface NewKey {
   readonly keyId: string;
   readonly tenant: string;

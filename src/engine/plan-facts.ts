@@ -1,6 +1,7 @@
 import { DISPATCH } from "../protocol/orchestrator.ts";
 import type { WorkflowNode } from "../protocol/workflow.ts";
 import type { Plan } from "./decide/plan.ts";
+import { alwaysRun } from "./decide/ways-past.ts";
 import type { Host } from "./host.ts";
 import { hasEffects } from "./node-type.ts";
 import { SUB_WORKFLOW } from "./nodes/sub-workflow.ts";
@@ -16,7 +17,7 @@ export interface PlanFactsHost extends Pick<Host, "nodeTypes"> {
 export class PlanFacts {
   readonly #host: PlanFactsHost;
   readonly #tenant: string;
-  readonly #effects = new Map<string, Promise<boolean>>();
+  readonly #beforeEffects = new Map<string, Promise<ReadonlySet<string>>>();
 
   constructor(host: PlanFactsHost, tenant: string) {
     this.#host = host;
@@ -24,13 +25,35 @@ export class PlanFacts {
   }
 
   /** Whether a node that can run after this one calls anything outside the host. */
-  effectsAfter(plan: Plan, nodeId: string): Promise<boolean> {
-    const key = JSON.stringify([plan.hash, nodeId]);
-    const known = this.#effects.get(key);
-    if (known !== undefined) return known;
-    const found = this.#any(nodesAfter(plan, nodeId), (node) => hasEffects(this.#host.nodeTypes, node));
-    this.#effects.set(key, found);
-    return found;
+  async effectsAfter(plan: Plan, nodeId: string): Promise<boolean> {
+    const known = this.#beforeEffects.get(plan.hash) ?? this.#nodesBeforeEffects(plan);
+    this.#beforeEffects.set(plan.hash, known);
+    return (await known).has(nodeId);
+  }
+
+  async #nodesBeforeEffects(plan: Plan): Promise<ReadonlySet<string>> {
+    const from: string[] = [];
+    for (const node of plan.graph.order) if (await this.hasEffects(node)) from.push(node.id);
+    return nodesBefore(plan, from);
+  }
+
+  /** Whether a node calls anything outside the host, or a workflow that it dispatches does. */
+  hasEffects(node: WorkflowNode): Promise<boolean> {
+    return this.#any([node], (one) => hasEffects(this.#host.nodeTypes, one));
+  }
+
+  /** Whether a sub-workflow comes to each of its gates, however deep, whatever it is given. True for any other node. */
+  async asksAtAllGates({ typeId, config }: WorkflowNode, seen = new Set<string>()): Promise<boolean> {
+    if (typeId !== SUB_WORKFLOW) return true;
+    const workflowId = String(config["workflowId"]);
+    const plan = seen.has(workflowId) ? undefined : await this.#host.plans.current(this.#tenant, workflowId);
+    if (plan === undefined) return false;
+    const always = alwaysRun(plan);
+    for (const node of plan.graph.order) {
+      if (!(await this.asksPerson([node]))) continue;
+      if (!always.has(node.id) || !(await this.asksAtAllGates(node, new Set([...seen, workflowId])))) return false;
+    }
+    return true;
   }
 
   /** Whether a person may be asked at one of these nodes. */
@@ -60,8 +83,28 @@ export class PlanFacts {
   }
 }
 
+/** The nodes from which edges lead to one of these, forward or back; one of these itself where a loop leads to it. */
+function nodesBefore({ definition }: Plan, ids: readonly string[]): ReadonlySet<string> {
+  const sources = new Map<string, string[]>();
+  for (const { sourceNodeId, targetNodeId } of definition.edges) {
+    const known = sources.get(targetNodeId);
+    if (known === undefined) sources.set(targetNodeId, [sourceNodeId]);
+    else known.push(sourceNodeId);
+  }
+  const found = new Set<string>();
+  const from = [...ids];
+  for (const id of from) {
+    for (const source of sources.get(id) ?? []) {
+      if (found.has(source)) continue;
+      found.add(source);
+      from.push(source);
+    }
+  }
+  return found;
+}
+
 /** The nodes that edges reach from this one, forward or back; the node itself where a loop leads to it. */
-function nodesAfter({ graph }: Plan, nodeId: string): WorkflowNode[] {
+export function nodesAfter({ graph }: Plan, nodeId: string): WorkflowNode[] {
   const reached = new Set<string>();
   const from = [nodeId];
   for (const id of from) {

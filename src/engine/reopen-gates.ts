@@ -4,22 +4,23 @@ import type { RunOptionsOverlay } from "../protocol/fork-api.ts";
 import { startersOf } from "../protocol/forked-from.ts";
 import { excludesMakersOfStarters, gateRules, isApproval, isSelfApproval } from "../protocol/gate-rules.ts";
 import type { Interrupt } from "../protocol/interrupt.ts";
-import { DISPATCH } from "../protocol/orchestrator.ts";
+import { DISPATCH, SUPERVISOR } from "../protocol/orchestrator.ts";
 import { own } from "../protocol/own.ts";
 import { type Child, isSettled, type NodeState, nodeOf, type Run, visitOf } from "../protocol/run.ts";
 import type { WorkflowNode } from "../protocol/workflow.ts";
 import { changedOptions, withOptions } from "./decide/branch-options.ts";
 import { deepEqual } from "./decide/deep-equal.ts";
 import { reachableFrom } from "./decide/graph.ts";
-import { optionsSeenBefore } from "./decide/options-seen.ts";
+import { nodesThatSaw, optionsSeenBefore } from "./decide/options-seen.ts";
 import type { Plan } from "./decide/plan.ts";
-import { isSureToRun } from "./decide/sure-to-run.ts";
+import { isSureToRun, isTakenFrom } from "./decide/sure-to-run.ts";
+import { WaysPast } from "./decide/ways-past.ts";
 import type { Host } from "./host.ts";
 import { makersOfPrincipals } from "./key-origin.ts";
 import { nodeInBranch } from "./node-in-branch.ts";
 import { hasEffects } from "./node-type.ts";
 import { SUB_WORKFLOW } from "./nodes/sub-workflow.ts";
-import { PlanFacts, type PlanFactsHost } from "./plan-facts.ts";
+import { nodesAfter, PlanFacts, type PlanFactsHost } from "./plan-facts.ts";
 
 interface ReopenHost extends PlanFactsHost {
   readonly store: Pick<Host["store"], "readRun" | "readDocuments" | "listKeys">;
@@ -57,6 +58,13 @@ interface Below {
   readonly effectsAbove: boolean;
 }
 
+/** The nodes that must not run without a decision that they were to wait for. */
+interface Mattering {
+  readonly effects: readonly string[];
+  /** Where a run ends that was given other options: its outputs are looked at too. */
+  readonly ends: readonly string[];
+}
+
 type Dispatched = readonly [runId: string, child: Child];
 
 class ReopenRule {
@@ -72,6 +80,9 @@ class ReopenRule {
   readonly #again = new Set<string>();
   /** The nodes so far that complete in the branch unless a node fails, whatever its conditions read. */
   readonly #sure = new Set<string>();
+  #past: WaysPast | undefined;
+  #saw: readonly string[] | undefined;
+  #mattering: Promise<Mattering> | undefined;
 
   constructor(host: ReopenHost, plan: Plan, run: Run, overlay: RunOptionsOverlay) {
     this.#host = host;
@@ -95,17 +106,93 @@ class ReopenRule {
       ((await this.#decisionIsVoid(node, askedNow)) ||
         (await this.#anyChildAsks(node, now)) ||
         (askedNow === undefined && (await this.#mayAskNow(node, state))));
-    if (again) for (const id of reachableFrom(this.#plan.graph, node.id)) this.#again.add(id);
-    const startsOver = this.#again.has(node.id) || !isSettled(state);
+    // What follows a node that starts over starts over already.
+    if (again && !this.#again.has(node.id))
+      for (const id of reachableFrom(this.#plan.graph, node.id)) this.#again.add(id);
+    const startsOver = this.#startsOver(node.id);
     const isSure = startsOver ? this.#runsForSure(node) : state?.status === "completed" && state.verdict === undefined;
     if (isSure) this.#sure.add(node.id);
-    // A dispatch that starts over hands out the workers of its last round only.
-    if (startsOver && isSure && node.typeId !== DISPATCH) return again;
-    // A decision of this round that is kept takes the place of those before it.
-    const reliesOnEarlier = (startsOver || askedNow === undefined) && (await this.#wasDecidedBefore(node, askedNow));
+    if (startsOver && (await this.#isLedPast(node, isSure))) throw this.#ledPast(node);
     const before = children.filter(([, one]) => one.visit !== visit);
-    if (reliesOnEarlier || (await this.#anyChildAsks(node, before))) throw this.#earlierRound(node);
+    // A dispatch that starts over hands out the workers of its last round only.
+    const asks = startsOver && isSure && node.typeId !== DISPATCH;
+    if (await (asks ? this.#letOthersPast(node, askedNow, before) : this.#reliesOnEarlier(node, askedNow, before))) {
+      throw this.#earlierRound(node);
+    }
     return again;
+  }
+
+  #startsOver(nodeId: string): boolean {
+    return this.#again.has(nodeId) || !isSettled(nodeOf(this.#run, nodeId));
+  }
+
+  async #reliesOnEarlier(node: WorkflowNode, askedNow: string | undefined, before: readonly Dispatched[]) {
+    // A decision of this round that is kept takes the place of those before it.
+    const isKept = !this.#startsOver(node.id) && askedNow !== undefined;
+    if (!isKept && (await this.#wasDecidedBefore(node, this.#decidedBefore(node, askedNow)))) return true;
+    return this.#anyChildAsks(node, before);
+  }
+
+  /** Whether a node may run before this one asks in this round, on account of what was granted in an earlier one. */
+  async #letOthersPast(node: WorkflowNode, askedNow: string | undefined, before: readonly Dispatched[]) {
+    const granted = this.#decidedBefore(node, askedNow).filter(({ outcome }) => !LETS_NOTHING_THROUGH.has(outcome));
+    if (granted.length + before.length === 0) return false;
+    const after = new Set(nodesAfter(this.#plan, node.id).map(({ id }) => id));
+    const { effects, ends } = await this.#whatMatters();
+    const isOpen = [...effects, ...ends].some((id) => after.has(id) && this.#waysPast().leadTo(id, node.id));
+    if (isOpen && (await this.#wasDecidedBefore(node, granted))) return true;
+    // Runs of many rounds are read only where their gates are not all asked again.
+    const asksAll = !isOpen && (await this.#facts.asksAtAllGates(node));
+    return !asksAll && this.#anyChildAsks(node, before);
+  }
+
+  /**
+   * Whether a gate that is still to come may be passed by because of a result that is kept and did not see what the branch
+   * changes, such as a score of the first text.
+   */
+  async #isLedPast(node: WorkflowNode, isSure: boolean): Promise<boolean> {
+    if (!this.#changed) return false;
+    if (node.typeId === DISPATCH) return this.#doesWhatWasDecided(node);
+    if (!(await this.#facts.asksPerson([node]))) return false;
+    const asks = isSure && (await this.#facts.asksAtAllGates(node));
+    if (asks || !this.#isSeenByKept()) return false;
+    const { effects, ends } = await this.#whatMatters();
+    // Past the gates of a sub-workflow leads what follows it, and the sub-workflow itself.
+    if (isSure) return effects.includes(node.id) || ends.length > 0 || this.#effectsAfter(node);
+    const past = this.#waysPast();
+    const mayRun = (id: string) => this.#plan.graph.backFrom.size > 0 || this.#startsOver(id);
+    const isOpen = (id: string) => past.leadTo(id, node.id) && mayRun(id);
+    return effects.some(isOpen) || ends.some((id) => past.isAfter(node.id, id) && isOpen(id));
+  }
+
+  /** Whether a dispatch has yet to do what a supervisor decided for the first options: which workers, and whether to ask first. */
+  #doesWhatWasDecided({ id }: WorkflowNode): boolean {
+    const isKept = (one: WorkflowNode) => one.typeId === SUPERVISOR && !this.#startsOver(one.id);
+    return !isSettled(nodeOf(this.#run, id)) && this.#plan.graph.order.some(isKept);
+  }
+
+  /** Whether a result that is kept, of this round or an earlier one, may come from what the branch changes. */
+  #isSeenByKept(): boolean {
+    this.#saw ??= nodesThatSaw(this.#plan, this.#run, this.#changes, this.#isOpaque);
+    return this.#saw.some((id) => visitOf(this.#run, id) > 0 || !this.#startsOver(id));
+  }
+
+  #waysPast(): WaysPast {
+    this.#past ??= new WaysPast(this.#plan);
+    return this.#past;
+  }
+
+  #whatMatters(): Promise<Mattering> {
+    this.#mattering ??= this.#findMattering();
+    return this.#mattering;
+  }
+
+  async #findMattering(): Promise<Mattering> {
+    const { order, forwardFrom } = this.#plan.graph;
+    const effects: string[] = [];
+    for (const node of order) if (await this.#facts.hasEffects(node)) effects.push(node.id);
+    const isEnd = ({ id, disabled }: WorkflowNode) => !disabled && (forwardFrom.get(id) ?? []).length === 0;
+    return { effects, ends: this.#changed ? order.filter(isEnd).map(({ id }) => id) : [] };
   }
 
   /** The interrupt of this round. Its id is not in the state of a node that was paused, or ended by a crash, after the answer. */
@@ -116,9 +203,12 @@ class ReopenRule {
   }
 
   #runsForSure(node: WorkflowNode): boolean {
-    const isGate = ({ typeId, config }: WorkflowNode) =>
-      this.#host.nodeTypes.get(typeId)?.asksPerson?.(config) === true;
-    return isSureToRun(this.#plan, node, this.#sure, isGate);
+    return isSureToRun(this.#plan, node, this.#sure, (edge, { id, typeId, config }) => {
+      const state = nodeOf(this.#run, id);
+      // What a gate decides that asks again is no obstacle: a person makes that decision anew.
+      if (this.#startsOver(id)) return this.#host.nodeTypes.get(typeId)?.asksPerson?.(config) === true;
+      return state !== undefined && isTakenFrom(this.#after, edge, state);
+    });
   }
 
   /** Whether the node was asked at, and what was decided does not hold for the branch. */
@@ -158,9 +248,11 @@ class ReopenRule {
   /** Whether what led to the node may have come from options that the branch changes, and is kept as it was. */
   #changesWereSeenBefore({ id }: WorkflowNode): boolean {
     if (!this.#changed) return false;
-    const isOpaque = (node: WorkflowNode) => node.typeId === DISPATCH || hasEffects(this.#host.nodeTypes, node);
-    return optionsSeenBefore(this.#plan, this.#run, id, this.#changes, isOpaque);
+    return optionsSeenBefore(this.#plan, this.#run, id, this.#changes, this.#isOpaque);
   }
+
+  readonly #isOpaque = (node: WorkflowNode): boolean =>
+    node.typeId === DISPATCH || hasEffects(this.#host.nodeTypes, node);
 
   /** A gate that the first inputs led past, or that could not ask with them, may ask with others. */
   async #mayAskNow(node: WorkflowNode, { status }: NodeState): Promise<boolean> {
@@ -211,12 +303,17 @@ class ReopenRule {
     return this.#changed || effectsAbove || this.#facts.effectsAfter(plan, interrupt.nodeId);
   }
 
-  /** Whether the node was decided at in an earlier round, and that decision does not hold for the branch. */
-  async #wasDecidedBefore(node: WorkflowNode, askedNow: string | undefined): Promise<boolean> {
-    const isEarlier = ({ nodeId, interruptId, reopened, kind }: Interrupt) =>
-      nodeId === node.id && interruptId !== askedNow && reopened === undefined && kind !== "external-event";
-    if (!Object.values(this.#run.interrupts).some(isEarlier)) return false;
-    return this.#changed || this.#effectsAfter(node);
+  /** What was decided at the node, without the decision of this round and those that do not hold. */
+  #decidedBefore(node: WorkflowNode, askedNow: string | undefined): Interrupt[] {
+    return Object.values(this.#run.interrupts).filter(
+      ({ nodeId, interruptId, reopened, kind }) =>
+        nodeId === node.id && interruptId !== askedNow && reopened === undefined && kind !== "external-event",
+    );
+  }
+
+  /** Whether there are decisions of earlier rounds, and they do not hold for the branch. */
+  async #wasDecidedBefore(node: WorkflowNode, decided: readonly Interrupt[]): Promise<boolean> {
+    return decided.length > 0 && (this.#changed || this.#effectsAfter(node));
   }
 
   /**
@@ -227,7 +324,15 @@ class ReopenRule {
     const problem = `a gate of node ${nodeId} was decided in an earlier round of its loop, and the branch could go on without asking again; branch from before that decision`;
     return new AppError("fork_point_invalid", { problem, sourceRunId: this.#run.forkedFrom?.runId, nodeId });
   }
+
+  #ledPast({ id: nodeId }: WorkflowNode): AppError {
+    const problem = `whether a gate of node ${nodeId} asks may depend on a result that is kept and was made without what the branch changes; branch from before the first node that reads it`;
+    return new AppError("fork_point_invalid", { problem, sourceRunId: this.#run.forkedFrom?.runId, nodeId });
+  }
 }
+
+/** Outcomes of a gate that was not passed. */
+const LETS_NOTHING_THROUGH: ReadonlySet<string | undefined> = new Set(["rejected", "refined", "timeout"]);
 
 /** Whether a decision may be kept. An event from outside decides nothing, and is kept where the same one is waited for. */
 function mayHold({ config }: WorkflowNode, { kind }: Interrupt): boolean {

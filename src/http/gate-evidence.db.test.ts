@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { confirmPrincipal } from "../engine/confirm-principal.ts";
 import { judgeTask } from "../evals/override/judge-task.ts";
 import type { RequiredEval } from "../protocol/evidence.ts";
 import type { Committed, Unit } from "../store/store.ts";
@@ -207,6 +208,36 @@ describe.each(BOTH_STORES)("a gate of a workflow that an evaluation has to speak
     expect(withdrawn.statusCode, withdrawn.payload).toBe(200);
     expect(await found()).toContain("0.75 and not passed, with 1 human overrides, without");
     expect(await unmet(await waiting({ evalRunId, acceptHumanOverrides: true }))).toHaveProperty("score");
+  });
+
+  test("and a promotion, where voters have to be independent, never open by principals that no owner confirmed", async () => {
+    const agent = bench.about("judged-by-made-up-people");
+    const gate = { requiredRole: "reviewer", requireIndependentVoters: true };
+    const requiredEval = { suite: SUITE, acceptHumanOverrides: true };
+    await agent.policy({ promote: { test: { requiredEval, gate } } });
+    const evalRunId = await agent.evaluated(BAD_VERSION);
+    const key = { principal: "made-up", roles: ["reviewer"], kind: "user" };
+    const made = await bench.host.ask("POST", "/v1/host/assay/keys", { json: key });
+    expect(made.statusCode, made.payload).toBe(201);
+    for (const task of ["a", "b"]) {
+      const path = `/v1/host/assay/evals/${evalRunId}/tasks/${task}:judge`;
+      const headers = { authorization: `Bearer ${made.json().key}` };
+      const judged = await bench.host.ask("POST", path, { headers, json: { label: "pass" } });
+      expect(judged.statusCode, judged.payload).toBe(201);
+    }
+    const wanted = { version: BAD_VERSION, toState: "test", evalRunId } as const;
+    const shown = conditionsIn(expectError(await agent.send(wanted), "run_state_conflict"))["score"]?.found;
+    const left =
+      "0.5 and not passed, with 0 human overrides, without those of ada, who asks for this, and of principals";
+    expect(shown).toContain(left);
+    const demand = { evalRunId, acceptHumanOverrides: true };
+    const strict = { requireIndependentVoters: true };
+    expect((await unmet(await waiting(demand, {}, strict)))["score"]).toContain(left);
+    // Elsewhere the principal counts as any other.
+    await granted(await waiting(demand));
+    const caller = await enrol(bench.host.store, "olga", { roles: ["owner"] });
+    await confirmPrincipal(bench.host.host, { caller, principal: "made-up", record: () => undefined });
+    await granted(await waiting(demand, {}, strict));
   });
 
   /** Does something right before the unit is written that rests on an evaluation. */

@@ -166,6 +166,21 @@ describe.each(BOTH_STORES)("reviews on %s", (_, open) => {
       expect((await annotate(sessionID, "remark-a", { runId })).json().created).toBe(false);
     });
 
+    test("replaces what a person wrote with a person's key only", async () => {
+      const runId = await host.newRun();
+      const sessionID = await decidedReview(host);
+      const before = (await annotate(sessionID, "remark-a", { runId })).json().annotation;
+      await client.turn(sessionID, "fix:a", { iteration: 3, decisions: [decided("remark-a", "rejected")] });
+      const made = await host.ask("POST", "/v1/host/assay/keys", { json: { principal: "ada", kind: "agent" } });
+      const headers = { authorization: `Bearer ${made.json().key}` };
+      const url = `${REVIEWS}/${sessionID}/items/remark-a:annotate`;
+      const refused = await host.ask("POST", url, { json: { runId }, headers });
+      expect(expectError(refused, "forbidden")).toMatchObject({ annotationId: before.annotationId });
+      const { annotations } = (await host.ask("GET", `/v1/runs/${runId}/annotations`)).json();
+      expect(annotations).toMatchObject([{ annotationId: before.annotationId }]);
+      expect((await annotate(sessionID, "remark-a", { runId })).json().created).toBe(true);
+    });
+
     test("is refused where a judgment was imported under its id, which can be foreseen", async () => {
       const runId = await host.newRun();
       const { workflowId } = (await host.ask("GET", `/v1/runs/${runId}`)).json();

@@ -11,6 +11,8 @@ export interface EvidenceAsked {
   readonly evalRunId?: string;
   /** Everyone who asks for it: scores that they gave themselves must not be what speaks for it. */
   readonly askedBy?: readonly string[];
+  /** Only scores of principals count in favour that may approve where voters have to be independent. */
+  readonly independentPeople?: boolean;
   /** Absent: nothing is asked for, and one that is named has to hold all the same. */
   readonly required?: EvidenceDemand;
 }

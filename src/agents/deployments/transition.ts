@@ -131,6 +131,7 @@ async function evidenceFor({ evidence }: DeploymentServices, considered: Conside
     visible,
     agent,
     askedBy: await askersOf(considered),
+    independentPeople: rule.gate?.requireIndependentVoters === true,
     ...(evalRunId === undefined ? {} : { evalRunId }),
     ...(required === undefined ? {} : { required }),
   });

@@ -4,6 +4,7 @@ import { auditDraft, type Recorder, refused, visibleRun } from "../../engine/exe
 import type { Host } from "../../engine/host.ts";
 import { blindness } from "../../engine/list-annotations.ts";
 import { AppError } from "../../protocol/errors.ts";
+import { EVAL_WORKFLOW_ID } from "../../protocol/eval-api.ts";
 import type { EvalTask } from "../../protocol/eval-suite.ts";
 import type { Caller } from "../../protocol/identity.ts";
 import type { Run } from "../../protocol/run.ts";
@@ -48,7 +49,8 @@ const ATTEMPTS = 5;
 export async function addFromRun(host: Host, added: AddFrom): Promise<AddedTask> {
   const { caller, request, agents, memory, record } = added;
   const run = await visibleRun(host, caller, request.runId);
-  if (evalPlanOf(run) !== undefined) await added.mayReadBodies();
+  // By name: of a run that is too large to load there is no plan to be seen.
+  if (run.workflowId === EVAL_WORKFLOW_ID) await added.mayReadBodies();
   const correction = await findCorrection(host.store, {
     tenant: caller.tenant,
     runId: run.runId,

@@ -1,5 +1,6 @@
 import type { EvidenceAsked, EvidenceReader } from "../../agents/deployments/evidence.ts";
 import type { Host } from "../../engine/host.ts";
+import { unconfirmedPrincipals } from "../../engine/key-origin.ts";
 import type { Condition } from "../../protocol/deployment-api.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { EvalSummary } from "../../protocol/eval-api.ts";
@@ -21,8 +22,8 @@ import { aboutSurroundings } from "./fixture-conditions.ts";
 
 /** What speaks about an evaluation beside its own summary. Whatever is absent cannot be asked for: that is a no. */
 export interface EvidenceSources {
-  /** The figures with what people overrode in them; whoever asks for something can only make them worse. */
-  overriddenSummary?(visible: Visibility, runId: string, askedBy?: readonly string[]): Promise<OverriddenSummary>;
+  /** The figures with what people overrode in them; those named last, such as who asks for something, can only make them worse. */
+  overriddenSummary?(visible: Visibility, runId: string, without?: readonly string[]): Promise<OverriddenSummary>;
   /** Why the judge of the evaluation is not certified; nothing where it is. */
   certificateProblems?(visible: Visibility, runId: string, bar: CertificateBar): Promise<readonly string[]>;
 }
@@ -32,7 +33,7 @@ export interface OverriddenSummary {
   readonly passed: boolean;
   /** How many tasks a person scored. */
   readonly overridden: number;
-  /** Whether it would be better with the scores of whoever asks. */
+  /** Whether it would be better with the scores of those who are left out. */
   readonly ownLeftOut?: boolean;
 }
 
@@ -84,7 +85,7 @@ export function evidenceReader(host: Pick<Host, "store" | "nowMs">, sources: Evi
         ...(suite === undefined ? [] : aboutSurroundings(plan, suite, results, required)),
         ...aboutAge(found, host.nowMs()),
         ...(ended.met ? aboutConduct(plan, results) : []),
-        ...(ended.met ? await spokenFor("score", () => aboutScore(found, sources)) : []),
+        ...(ended.met ? await spokenFor("score", () => aboutScore(host, found, sources)) : []),
         ...(ended.met ? await spokenFor("judge certificate", () => aboutJudge(found, sources)) : []),
       ];
       return { conditions, grounds: [{ runId, version: run.version, ...judgedUpTo }] };
@@ -171,17 +172,23 @@ async function spokenFor(name: string, read: () => Promise<Condition[]>): Promis
   }
 }
 
-async function aboutScore(found: Found, sources: EvidenceSources): Promise<Condition[]> {
-  const { required, run, visible, runId, askedBy } = found;
+async function aboutScore(
+  { store }: Pick<Host, "store">,
+  found: Found,
+  sources: EvidenceSources,
+): Promise<Condition[]> {
+  const { required, run, visible, runId, askedBy = [], independentPeople = false } = found;
   const accepts = required?.acceptHumanOverrides === true;
   if (!accepts)
     return [scoreCondition(required?.requiredPassScore, run.outputs as unknown as EvalSummary, "as scored")];
   if (sources.overriddenSummary === undefined) {
     return [condition("score", "with human overrides", "this host cannot read overrides", false)];
   }
-  const summary = await sources.overriddenSummary(visible, runId, askedBy);
-  const leftOut = summary.ownLeftOut === true ? `, without those of ${askedBy?.join(", ")}, who asks for this` : "";
-  const how = `with ${summary.overridden} human overrides${leftOut}`;
+  const unconfirmed = independentPeople ? await unconfirmedPrincipals(store, visible.tenant) : [];
+  const summary = await sources.overriddenSummary(visible, runId, [...askedBy, ...unconfirmed]);
+  const others = unconfirmed.length === 0 ? "" : ", and of principals that no other owner has confirmed";
+  const leftOut = `, without those of ${askedBy.join(", ")}, who asks for this${others}`;
+  const how = `with ${summary.overridden} human overrides${summary.ownLeftOut === true ? leftOut : ""}`;
   return [scoreCondition(required?.requiredPassScore, summary, how)];
 }
 

@@ -23,7 +23,7 @@ function gateEvidence(needs: Needs): GateEvidence {
   return {
     suiteSha256: (visible, { suite = "", evidence }) => needs.reader.suiteSha256(visible, suite, evidence),
     async evidenceFor(asked) {
-      const { visible, required, named, askedBy } = asked;
+      const { visible, required, named, askedBy, independentPeople = false } = asked;
       const { agentId: _, agentVersion: __, ...rest } = required;
       const subject = await subjectOf(needs, asked);
       const { conditions, grounds } = await needs.reader.read({
@@ -32,6 +32,7 @@ function gateEvidence(needs: Needs): GateEvidence {
         required: await withContent(needs.reader, asked, rest),
         ...(named.evalRunId === undefined ? {} : { evalRunId: named.evalRunId }),
         ...(askedBy === undefined ? {} : { askedBy }),
+        independentPeople,
       });
       return { conditions: [...versionNamed(asked), ...conditions], grounds } satisfies Evidence;
     },

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { annotationOf, recording } from "../../engine/annotate.ts";
+import { annotationOf, recording, requireOverruling } from "../../engine/annotate.ts";
 import { refused } from "../../engine/execute.ts";
 import type { Host } from "../../engine/host.ts";
 import { isMadeHere } from "../../engine/judgments/may-replace.ts";
@@ -51,6 +51,7 @@ export async function annotateRemark(host: Host, command: AnnotateRemark): Promi
   const same = standing.find((one) => one.annotationId === annotationId);
   if (same !== undefined) return { annotation: madeHere(same), created: false };
   const earlier = standing.findLast(({ state, actor }) => state === "live" && actor === caller.principal);
+  if (earlier !== undefined) requireOverruling(caller, earlier);
   const made = await annotationOf(host, caller, run, {
     target,
     signal: { kind: "label", label: `review-${decision.status}` },

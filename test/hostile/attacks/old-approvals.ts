@@ -104,6 +104,41 @@ export const attacks: readonly Attack[] = [
     },
   },
   {
+    title: "a branch with another text does not pass its gate by on the score of the first text",
+    async attempt(target) {
+      const long = { type: "expression", expression: "size(variables.text) > 20" } as const;
+      const score = { typeId: "core.identity", inputs: { risky: long } };
+      await target.register(
+        workflow({
+          id: "by-score",
+          nodes: { score, gate: GATE, publish: PUBLISH },
+          edges: [
+            { from: "score", to: "gate", condition: { type: "truthy", left: "output.risky" } },
+            { from: "score", to: "publish", triggerRule: "none_failed" },
+            { from: "gate", to: "publish", triggerRule: "none_failed" },
+          ],
+          variables: [TEXT],
+        }),
+      );
+      const overlay = { inputs: { text: "a text that is long and harmful" } };
+      const runId = await target.begin("by-score", {}, "admin");
+      await target.ends(runId);
+      const log = await logOf(target, runId);
+      const scored = log.findIndex(({ type, nodeId }) => type === "node.completed" && nodeId === "score");
+      expect(scored).toBeGreaterThan(0);
+      for (let fromSeq = 1; fromSeq < log.length; fromSeq++) {
+        const body = { mode: "branch", fromSeq, runOptionsOverlay: overlay };
+        const answer = await target.ask("POST", `/v1/runs/${runId}:fork`, { as: "admin", body });
+        if (fromSeq > scored) {
+          expect([answer.status, answer.json.error], answer.text).toEqual([422, "fork_point_invalid"]);
+        } else {
+          expect(answer.status, answer.text).toBe(201);
+          expect((await target.reaches(answer.json.runId, WAITING)).outputs).toBeUndefined();
+        }
+      }
+    },
+  },
+  {
     title: "a branch with other inputs waits again at the gate of its sub-workflow",
     async attempt(target) {
       await target.register(workflow({ id: "asks-below", nodes: { gate: GATE }, variables: [TEXT] }));
