@@ -9,7 +9,7 @@ import { startAssay } from "./assay-process.js";
 const KEY = "key-of-the-owner-of-the-small-host";
 /** So small that the children of one run do not fit together. */
 const NODE_ARGS = ["--max-old-space-size=160"];
-const CHILDREN = 24;
+const CHILDREN = 14;
 const DOUBLINGS = 18;
 
 /** Grows to about 6 MB and waits. */

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Run } from "../protocol/run.ts";
 import type { Store, Unit } from "../store/store.ts";
 import { BOTH_STORES } from "../testing/both-stores.ts";
+import { newOrder, payment, waitsForPayment } from "../testing/external-events.ts";
 import { GateClient } from "../testing/gate-host.ts";
 import { type TestHost, testHost } from "../testing/host.ts";
 import { expectAllRebuilt } from "../testing/rebuilt.ts";
@@ -137,6 +138,21 @@ describe.each(BOTH_STORES)("families of large runs on %s", (_, open) => {
     }
     await host.ask("POST", `/v1/runs/${runId}/cancel`, { json: {} });
     await allEnd(runId, "cancelled");
+  }, 60_000);
+
+  test("that wait for one event together get it up to the size of the largest run, and no larger", async () => {
+    await gates.registerWorkflow(waitsForPayment("waits"));
+    const waiting = async (count: number) => {
+      const correlation = newOrder();
+      const metadata = { text: TEXT };
+      const start = () => gates.waiting("waits", "owner", { inputs: { correlation }, metadata });
+      await Promise.all(Array.from({ length: count }, start));
+      return host.ask("POST", "/v1/host/assay/external-events", { json: payment(correlation) });
+    };
+    expect((await waiting(3)).statusCode).toBe(200);
+    const refused = await waiting(CHILDREN);
+    expect(refused.statusCode).toBe(400);
+    expect(refused.json().message ?? refused.payload).toContain("narrower");
   }, 60_000);
 
   test("are written one at a time, where many children of a large run end at once", async () => {
