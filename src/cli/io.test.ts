@@ -27,6 +27,12 @@ test("JSON that is printed is the same value, without raw controls and marks of 
   expect(JSON.parse(text)).toEqual(value);
 });
 
+test("text of others cannot conceal itself or what follows", () => {
+  const lines = written("stdout");
+  processIo(false).out("shown \u001b[8mconcealed\u001b[28m \u001b[7mreversed \u001b[30mblack");
+  expect(lines).toEqual(["shown \\u001b[8mconcealed\\u001b[28m \\u001b[7mreversed \\u001b[30mblack\n"]);
+});
+
 test("errors are escaped too, and colours and line breaks of our own stay", () => {
   const lines = written("stderr");
   processIo(false).err(`one\n\ttwo \u001b[31mred\u001b[39m \u009b`);

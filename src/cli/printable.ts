@@ -6,10 +6,10 @@ export function printable(text: string): string {
   return text.replace(CONTROL, (char) => (char === "\n" || char === "\t" ? " " : "\ufffd"));
 }
 
-/** Controls of the first kind but for tab, line feed and colours; all of the second kind; marks that change the direction of a text. */
+/** Controls of the first kind but for tab, line feed and the colours that `paintFor` uses, so that no text is concealed; all of the second kind; marks that change the direction of a text. */
 const UNSAFE =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
-  /[\u0000-\u0008\u000b\u000c\u000e-\u001a\u001c-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|\u001b(?!\[\d{1,2}m)/g;
+  /[\u0000-\u0008\u000b\u000c\u000e-\u001a\u001c-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|\u001b(?!\[(?:1|2|22|3[1236]|39)m)/g;
 
 /**
  * Output as a terminal can be given it, whoever wrote the text in it. In JSON these characters occur within strings only, where `\u009b` is the

@@ -4,12 +4,15 @@ import { AppError } from "../protocol/errors.ts";
 import type { Caller } from "../protocol/identity.ts";
 import type { Run } from "../protocol/run.ts";
 import { isTerminal, RUN_STATUSES } from "../protocol/run-status.ts";
-import { cancelRun } from "./change-run.ts";
+import { cancelRun, withRoomOfItsOwn } from "./change-run.ts";
 import { auditDraft, refused, visibleRun } from "./execute.ts";
 import type { Host } from "./host.ts";
 
 /** Runs cancelled at the same time: enough to share commits, few enough to let other requests in between. */
 const PAGE = 64;
+
+/** Of larger runs only the head is listed: a page of whole ones may be more than the host can hold. */
+const LISTED_BYTES = 65_536;
 
 /** Runs that one request cancels at most. */
 const MOST = 5000;
@@ -46,7 +49,12 @@ async function cancelFamily(host: Host, caller: Caller, rootRunId: string, work:
   if (!closed.ok) throw refused(closed.refusal);
   await work.cancel([root]);
   for (let after = ""; !work.isFull; ) {
-    const page = await host.store.activeDescendants(caller, { rootRunId, after, limit: PAGE });
+    const page = await host.store.activeDescendants(caller, {
+      rootRunId,
+      after,
+      limit: PAGE,
+      statesUpTo: LISTED_BYTES,
+    });
     await work.cancel(page);
     if (page.length < PAGE) return;
     after = page.at(-1)?.runId ?? "";
@@ -58,7 +66,13 @@ async function cancelWorkflow(host: Host, caller: Caller, workflowId: string, wo
     let before: string | undefined;
     while (!work.isFull) {
       const from = before === undefined ? {} : { before };
-      const page = await host.store.listRuns(caller, { workflowId, status, limit: PAGE, ...from });
+      const page = await host.store.listRuns(caller, {
+        workflowId,
+        status,
+        limit: PAGE,
+        statesUpTo: LISTED_BYTES,
+        ...from,
+      });
       await work.cancel(page);
       if (page.length < PAGE) break;
       before = page.at(-1)?.runId;
@@ -94,9 +108,10 @@ class Cancelling {
   }
 
   async #cancelOne({ runId }: Run): Promise<void> {
-    const command = { caller: this.#caller, runId, request: this.#reason, record: () => undefined };
+    const cancel = (caller: Caller) =>
+      cancelRun(this.#host, { caller, runId, request: this.#reason, record: () => undefined });
     try {
-      await cancelRun(this.#host, command);
+      await withRoomOfItsOwn(this.#host, this.#caller, cancel);
       this.cancelled += 1;
     } catch (error) {
       if (!(error instanceof AppError)) throw error;

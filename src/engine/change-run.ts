@@ -15,6 +15,7 @@ import { pauseRun as decidePause } from "./decide/pause-run.ts";
 import { resumeRun as decideResume } from "./decide/resume-run.ts";
 import { execute, type Recorder } from "./execute.ts";
 import type { Host } from "./host.ts";
+import { roomOf } from "./run-room.ts";
 
 export interface Change<Request, Response> {
   readonly caller: Caller;
@@ -44,6 +45,24 @@ function cleanReason({ scrubber }: Host, { reason }: { readonly reason?: string 
   return reason === undefined ? {} : { reason: scrubber.scrubText(reason) };
 }
 
+/**
+ * One of the runs that a request is about. Its room is given back when it is done: the room of a request is kept until its answer is
+ * sent, and a request about many large runs would wait for itself.
+ */
+export async function withRoomOfItsOwn<T>(
+  host: Host,
+  caller: Caller,
+  work: (caller: Caller) => Promise<T>,
+): Promise<T> {
+  const releases: (() => void)[] = [];
+  const beforeLargeRead = async (bytes: number) => void releases.push(await roomOf(host).read(bytes));
+  try {
+    return await work({ ...caller, beforeLargeRead });
+  } finally {
+    for (const release of releases) release();
+  }
+}
+
 const MANY_AT_ONCE = 16;
 
 /**
@@ -58,7 +77,8 @@ export async function bulkCancelRuns(
   const cancelOne = async (runId: string) => {
     try {
       const reason = request.reason === undefined ? {} : { reason: request.reason };
-      const { status } = await cancelRun(host, { caller, runId, request: reason, record: () => undefined });
+      const cancel = (own: Caller) => cancelRun(host, { caller: own, runId, request: reason, record: () => undefined });
+      const { status } = await withRoomOfItsOwn(host, caller, cancel);
       if (status === "completed" || status === "failed")
         throw new AppError("run_terminal", { runId, runStatus: status });
       return { runId, ok: true, status };
@@ -69,7 +89,8 @@ export async function bulkCancelRuns(
     }
   };
   const { runIds } = request;
-  const depthOf = async (runId: string) => (await host.store.readRun(caller, runId))?.parent?.depth ?? 0;
+  const depthOf = (runId: string) =>
+    withRoomOfItsOwn(host, caller, async (own) => (await host.store.readRun(own, runId))?.parent?.depth ?? 0);
   const depths = await Promise.all(runIds.map(depthOf));
   const results = new Array<BulkCancelResponse["results"][number]>(runIds.length);
   for (const depth of [...new Set(depths)].sort((a, b) => a - b)) {

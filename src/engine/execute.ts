@@ -8,7 +8,8 @@ import type { IdempotencyOutcome, Refusal, Unit } from "../store/store.ts";
 import { childRoom, creationLimits } from "./creation-limits.ts";
 import type { Plan } from "./decide/plan.ts";
 import type { AuditNote, Ruling } from "./decide/ruling.ts";
-import { endHeadOnly, familyWrites, writesAbove } from "./family.ts";
+import { endHeadOnly, familyWrites, withFamily, writesAbove } from "./family.ts";
+import { type FamilyReads, FamilyTooLarge } from "./family-reads.ts";
 import { goOn } from "./go-on.ts";
 import type { Host } from "./host.ts";
 import { inLine } from "./in-line.ts";
@@ -94,18 +95,24 @@ async function attempt<T>(
   const note = drafts.length > 0 ? command.audit?.(run) : undefined;
   const audit = [...notes, ...(note === undefined ? [] : [note])];
   if (drafts.length > 0 || audit.length > 0 || outcome !== undefined) {
-    const family = command.alone ? writesAbove(host, before, run) : familyWrites(host, before, run, further?.children);
     const write = { runId, expectedVersion: before.version, events, run };
-    const runs = drafts.length === 0 ? [] : [write, ...(await family)];
+    const familyOf = (reads: FamilyReads) =>
+      command.alone ? writesAbove(host, reads, before, run) : familyWrites(host, reads, before, run, further?.children);
     const unit: Unit = {
       tenant: caller.tenant,
-      ...(runs.length === 0 ? {} : { runs }),
       ...(audit.length === 0 ? {} : { audit: audit.map((one) => auditDraft(caller, nowMs, runId, one)) }),
       ...(outcome === undefined ? {} : { idempotency: outcome }),
       ...(grounds.length === 0 ? {} : { grounds }),
       ...(further === undefined || further.children.length === 0 ? {} : creationLimits(host)),
     };
-    const committed = await host.store.commit(unit);
+    const mayLeaveChildren = command.decideAlone !== undefined && command.alone !== true;
+    const commit = async (reads: FamilyReads) =>
+      host.store.commit(drafts.length === 0 ? unit : { ...unit, runs: [write, ...(await familyOf(reads))] });
+    const committed = await withFamily(host, commit, { together: mayLeaveChildren }).catch((error: unknown) => {
+      if (error instanceof FamilyTooLarge && mayLeaveChildren) return undefined;
+      throw error;
+    });
+    if (committed === undefined) return attempt(host, inParts(command), before);
     if (!committed.ok) {
       const { type } = committed.refusal;
       // The decision stands; a worker takes the turn that found no room for its children.

@@ -2,6 +2,7 @@ import type { AuditDraft } from "../protocol/audit.ts";
 import { AppError } from "../protocol/errors.ts";
 import type { SendExternalEventRequest } from "../protocol/external-event-api.ts";
 import type { Caller } from "../protocol/identity.ts";
+import type { Run } from "../protocol/run.ts";
 import type { Secret } from "../protocol/sensitive.ts";
 import type { ExternalEventRecord } from "../store/gates.ts";
 import type { Refusal, RunWrite } from "../store/store.ts";
@@ -13,7 +14,7 @@ import { deliverHeld } from "./held-events.ts";
 import type { Host } from "./host.ts";
 import { checked } from "./schema-checks.ts";
 import { receivedAnswer, withSecrets } from "./seal-answer.ts";
-import { runsAbout } from "./waiting-runs.ts";
+import { withRunsAbout } from "./waiting-runs.ts";
 import { writeRuns } from "./write-runs.ts";
 
 export interface SendEvent {
@@ -100,13 +101,24 @@ interface Delivering {
 }
 
 /** The refusal when somebody was faster: at one of the runs, or with the same event. */
-async function deliverOrHold(
+async function deliverOrHold(host: Host, event: ReceivedEvent, delivering: Delivering): Promise<SentEvent | Refusal> {
+  const done = await withRunsAbout(host, event.reach, event, (runs) => deliverTo(host, runs, event, delivering));
+  if ("stored" in done && done.stored?.state === "held") await offer(host, done.stored);
+  return "stored" in done ? done.sent : done;
+}
+
+interface Delivered {
+  readonly sent: SentEvent;
+  readonly stored: ExternalEventRecord | undefined;
+}
+
+async function deliverTo(
   host: Host,
+  runs: readonly Run[],
   event: ReceivedEvent,
   { holdMs, secrets, record }: Delivering,
-): Promise<SentEvent | Refusal> {
+): Promise<Delivered | Refusal> {
   const nowMs = host.nowMs();
-  const runs = await runsAbout(host, event.reach, event);
   const ruling = await checked(() => deliverEvent(runs, event, nowMs));
   const answers = ruling.delivered.map((one) => ({ ...one, events: withSecrets(one.events, secrets) }));
   const writes = await writeRuns(host, [...answers, ...ruling.expired]);
@@ -124,8 +136,7 @@ async function deliverOrHold(
   });
   if (!committed.ok) return again(committed.refusal);
   if (answer === undefined) throw ruling.refusal;
-  if (stored?.state === "held") await offer(host, stored);
-  return { answer, replayed: false };
+  return { sent: { answer, replayed: false }, stored };
 }
 
 function again(refusal: Refusal): Refusal {

@@ -9,8 +9,10 @@ import type { Refusal, RunWrite } from "../store/store.ts";
 import { childEnded } from "./child-ended.ts";
 import { cancelRun } from "./decide/cancel-run.ts";
 import { workerEnded } from "./decide/chain-event.ts";
+import { type FamilyReads, FamilyTooLarge, inFamilyTurn } from "./family-reads.ts";
 import type { Host } from "./host.ts";
-import { inLine } from "./in-line.ts";
+import { inLine, type Relative } from "./in-line.ts";
+import { roomOf } from "./run-room.ts";
 import { stamp } from "./stamp.ts";
 import { endOfHead, isHeadOnly } from "./too-large.ts";
 
@@ -20,6 +22,7 @@ import { endOfHead, isHeadOnly } from "./too-large.ts";
  */
 export async function familyWrites(
   host: Host,
+  reads: FamilyReads,
   before: Run,
   after: Run,
   /** Children that begin in the same commit. */
@@ -28,7 +31,10 @@ export async function familyWrites(
   // The children that a replay tells of are its source's.
   if (isReplay(after)) return [];
   if (before === after || (after.parent === undefined && Object.keys(after.children).length === 0)) return [];
-  const [above, below] = await Promise.all([writesAbove(host, before, after), writesBelow(host, before, after)]);
+  const [above, below] = await Promise.all([
+    writesAbove(host, reads, before, after),
+    writesBelow(host, reads, before, after),
+  ]);
   return [...above, ...below, ...fresh.map((write) => stillborn(host, after, write))];
 }
 
@@ -41,10 +47,11 @@ function stillborn(host: Host, parent: Run, write: RunWrite): RunWrite {
 }
 
 /** The same without the children, for an end that they are told of later. */
-export async function writesAbove(host: Host, before: Run, after: Run): Promise<RunWrite[]> {
+export async function writesAbove(host: Host, reads: FamilyReads, before: Run, after: Run): Promise<RunWrite[]> {
   const { parent, owner, runId, status } = after;
   if (parent === undefined || !isNews(before, after)) return [];
-  const above = await host.store.readRun({ tenant: owner.tenant }, parent.runId);
+  if (reads.isFull && !isTerminal(status)) return [];
+  const above = await reads.read(owner.tenant, parent.runId, host.store);
   if (above === undefined || isTerminal(above.status)) return [];
   const link = own(above.children, runId);
   if (link === undefined || !link.waits || isTerminal(link.status)) return [];
@@ -55,9 +62,9 @@ export async function writesAbove(host: Host, before: Run, after: Run): Promise<
     : [{ type: "assay.child.changed", nodeId, payload: { nodeId, childRunId: runId, status: shown } }];
   const write = written(host, above, news);
   // A parent that ends here, because it cannot be loaded, ends its other children too.
-  const siblings = await writesBelow(host, above, write.run);
+  const siblings = await writesBelow(host, reads, above, write.run);
   const others = siblings.filter((sibling) => sibling.runId !== runId);
-  return [write, ...others, ...(await writesAbove(host, above, write.run))];
+  return [write, ...others, ...(await writesAbove(host, reads, above, write.run))];
 }
 
 /** Only what a parent shows or waits for. */
@@ -66,17 +73,44 @@ function isNews(before: Run, after: Run): boolean {
   return before.status !== after.status && (isWaiting(before.status) || isWaiting(after.status));
 }
 
-async function writesBelow(host: Host, before: Run, after: Run): Promise<RunWrite[]> {
+async function writesBelow(host: Host, reads: FamilyReads, before: Run, after: Run): Promise<RunWrite[]> {
   if (!isEnding(after) || isEnding(before)) return [];
   const { tenant } = after.owner;
-  const ends = dependants(after.children).map(async ([childRunId, { nodeId }]) => {
-    const child = await host.store.readRun({ tenant }, childRunId);
+  const children = await activeChildren(host, after);
+  reads.requireRoom(
+    after,
+    children.reduce((sum, { stateBytes }) => sum + stateBytes, 0),
+  );
+  const ends = children.map(async ({ childRunId, nodeId }) => {
+    const child = await reads.read(tenant, childRunId, host.store);
     const drafts = child === undefined ? [] : cancelRun(child, cascade(after, nodeId));
     if (child === undefined || drafts.length === 0) return [];
     const write = written(host, child, drafts);
-    return [write, ...(await writesBelow(host, child, write.run))];
+    return [write, ...(await writesBelow(host, reads, child, write.run))];
   });
   return (await Promise.all(ends)).flat();
+}
+
+interface ActiveChild {
+  readonly childRunId: string;
+  readonly nodeId: string;
+  readonly stateBytes: number;
+}
+
+/** The children that end with a run and have not been asked to yet. */
+async function activeChildren({ store }: Pick<Host, "store">, { children, owner }: Run): Promise<ActiveChild[]> {
+  const known = dependants(children);
+  if (known.length === 0) return [];
+  const found = await store.runOutlines(
+    owner.tenant,
+    known.map(([runId]) => runId),
+  );
+  const active = found.filter(({ status }) => !isTerminal(status) && status !== "cancelling");
+  const bytes = new Map(active.map(({ runId, stateBytes }) => [runId, stateBytes]));
+  return known.flatMap(([childRunId, { nodeId }]) => {
+    const stateBytes = bytes.get(childRunId);
+    return stateBytes === undefined ? [] : [{ childRunId, nodeId, stateBytes }];
+  });
 }
 
 function isEnding({ status }: Run): boolean {
@@ -101,50 +135,87 @@ function reasonOf(status: Run["status"]): string {
  * Ends the children of a run that is being cancelled, each in a commit of its own. Where they could be written together
  * with their parent there is nothing left to do here.
  */
-export async function endChildren(host: Host, run: Run): Promise<void> {
-  for (const [childRunId, { nodeId }] of dependants(run.children)) {
-    const child = await host.store.readRun({ tenant: run.owner.tenant }, childRunId);
-    if (child === undefined) continue;
-    const refusal = await changeRun(host, child, (now) => cancelRun(now, cascade(run, nodeId)));
+export async function endChildren(host: Host, run: Run, change: typeof changeRun = changeRun): Promise<void> {
+  const { owner } = run;
+  const rootRunId = run.parent?.rootRunId ?? run.runId;
+  for (const { childRunId, nodeId } of await activeChildren(host, run)) {
+    const child = { runId: childRunId, owner, parent: { rootRunId } };
+    const refusal = await change(host, child, (now) => cancelRun(now, cascade(run, nodeId)));
     // Nobody comes back for the children of a run that has ended.
     if (refusal !== undefined)
       throw new AppError("unavailable", { reason: `Run ${childRunId} could not be ended for now` });
   }
 }
 
+/** How often children that are too large to be written together are ended before their parent. */
+const ENDED_FIRST = 20;
+
+/**
+ * Reads the family of a run and commits what becomes of it. Children that are too large to be written with their parent are ended
+ * before it, each in a commit of its own; with `together`, `FamilyTooLarge` is thrown instead.
+ */
+export async function withFamily<T>(
+  host: Host,
+  work: (reads: FamilyReads) => Promise<T>,
+  { together = false }: { readonly together?: boolean } = {},
+): Promise<T> {
+  const needs = { store: host.store, room: roomOf(host) };
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await inFamilyTurn(needs, work);
+    } catch (error) {
+      if (!(error instanceof FamilyTooLarge) || together || attempt === ENDED_FIRST) throw error;
+      // Not in line: the caller may be in the line of the family itself.
+      await endChildren(host, error.run, changeNow);
+    }
+  }
+}
+
 const ATTEMPTS = 100;
+
+type ChangedRun = Relative & Pick<Run, "owner">;
 
 /** Writes what the host itself decides about a run, with what it means for its family; again when one of them moved. */
 export async function changeRun(
   host: Host,
-  run: Run,
+  run: ChangedRun,
   decide: (run: Run) => readonly EventDraft[],
   lease: Pick<RunWrite, "heldBy" | "lease"> = {},
 ): Promise<Refusal | undefined> {
-  const { tenant } = run.owner;
-  return inLine(host.store, run, async () => {
-    let refusal: Refusal | undefined;
-    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const before = await host.store.readRun({ tenant }, run.runId);
+  return inLine(host.store, run, () => changeNow(host, run, decide, lease));
+}
+
+async function changeNow(
+  host: Host,
+  { runId, owner: { tenant } }: ChangedRun,
+  decide: (run: Run) => readonly EventDraft[],
+  lease: Pick<RunWrite, "heldBy" | "lease"> = {},
+): Promise<Refusal | undefined> {
+  let refusal: Refusal | undefined;
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const committed = await withFamily(host, async (reads) => {
+      const before = await reads.read(tenant, runId);
       const drafts = before === undefined ? [] : decide(before);
       if (before === undefined || drafts.length === 0) return undefined;
       const write = written(host, before, drafts);
-      const family = await familyWrites(host, before, write.run);
-      const committed = await host.store.commit({ tenant, runs: [{ ...write, ...lease }, ...family] });
-      if (committed.ok) return undefined;
-      refusal = committed.refusal;
-      if (refusal.type !== "version") return refusal;
-    }
-    return refusal;
-  });
+      const family = await familyWrites(host, reads, before, write.run);
+      return host.store.commit({ tenant, runs: [{ ...write, ...lease }, ...family] });
+    });
+    if (committed === undefined || committed.ok) return undefined;
+    refusal = committed.refusal;
+    if (refusal.type !== "version") return refusal;
+  }
+  return refusal;
 }
 
 /** Ends a run that is too large to load. Does nothing when it moved meanwhile: the next reader finds it as it is then. */
 export async function endHeadOnly(host: Host, head: Run): Promise<void> {
   const write = written(host, head, []);
-  const family = await familyWrites(host, head, write.run);
   const { tenant } = head.owner;
-  const committed = await host.store.commit({ tenant, runs: [{ ...write, lease: "release" }, ...family] });
+  const committed = await withFamily(host, async (reads) => {
+    const family = await familyWrites(host, reads, head, write.run);
+    return host.store.commit({ tenant, runs: [{ ...write, lease: "release" }, ...family] });
+  });
   if (!committed.ok && committed.refusal.type !== "version") {
     throw new AppError("unavailable", { reason: `Run ${head.runId} could not be ended for now` });
   }

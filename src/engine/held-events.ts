@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { AppError } from "../protocol/errors.ts";
 import type { RunEvent } from "../protocol/events.ts";
 import type { Run } from "../protocol/run.ts";
@@ -7,7 +8,7 @@ import { eventOf, keyOf } from "./event-record.ts";
 import { auditDraft } from "./execute.ts";
 import type { Host } from "./host.ts";
 import { receivedAnswer, withSecrets } from "./seal-answer.ts";
-import { runsWaiting } from "./waiting-runs.ts";
+import { withRunsWaiting } from "./waiting-runs.ts";
 import { writeRuns } from "./write-runs.ts";
 
 /**
@@ -31,28 +32,31 @@ export async function deliverHeld(host: Host, record: ExternalEventRecord): Prom
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const nowMs = host.nowMs();
     if (record.expiresAtMs <= nowMs) return "not-taken";
-    const { waiting, given } = giveHeldEvent(await runsWaiting(host, event.reach, event), event, nowMs);
-    if (given === undefined) return waiting > 0 ? "not-taken" : "nobody-waits";
-    const { eventId, eventType, correlationId, by, keyId } = event;
-    const { interruptId, nodeId } = given.interrupt;
-    const answer = { ...given, events: withSecrets(given.events, secrets) };
-    const details = { eventId, eventType, correlationId, interruptId, nodeId, heldSince: instant(record.atMs) };
-    const note = { action: "external_event.delivered", details };
-    const committed = await host.store.commit({
-      tenant,
-      runs: [...(await writeRuns(host, [answer])).values()],
-      audit: [auditDraft({ principal: by, keyId }, nowMs, given.run.runId, note)],
-      externalEvents: [
-        // Its first answer stays the answer to its repetitions.
-        {
-          type: "delivered",
-          key: keyOf(event),
-          answer: record.answer,
-          expiresAtMs: nowMs + host.gates.eventRetentionMs,
-        },
-      ],
+    const outcome = await withRunsWaiting(host, event.reach, event, async (runs): Promise<HeldOutcome | undefined> => {
+      const { waiting, given } = giveHeldEvent(runs, event, nowMs);
+      if (given === undefined) return waiting > 0 ? "not-taken" : "nobody-waits";
+      const { eventId, eventType, correlationId, by, keyId } = event;
+      const { interruptId, nodeId } = given.interrupt;
+      const answer = { ...given, events: withSecrets(given.events, secrets) };
+      const details = { eventId, eventType, correlationId, interruptId, nodeId, heldSince: instant(record.atMs) };
+      const note = { action: "external_event.delivered", details };
+      const committed = await host.store.commit({
+        tenant,
+        runs: [...(await writeRuns(host, [answer])).values()],
+        audit: [auditDraft({ principal: by, keyId }, nowMs, given.run.runId, note)],
+        externalEvents: [
+          // Its first answer stays the answer to its repetitions.
+          {
+            type: "delivered",
+            key: keyOf(event),
+            answer: record.answer,
+            expiresAtMs: nowMs + host.gates.eventRetentionMs,
+          },
+        ],
+      });
+      return committed.ok || committed.refusal.type === "external-event" ? "delivered" : undefined;
     });
-    if (committed.ok || committed.refusal.type === "external-event") return "delivered";
+    if (outcome !== undefined) return outcome;
   }
   throw new AppError("unavailable", { reason: `Held event ${record.eventId} could not be delivered for now` });
 }
@@ -90,5 +94,7 @@ async function offerTo(host: Host, { interrupts, owner }: Run, interruptId: stri
   for (const held of await host.store.heldEvents(query)) {
     if (held.workspace !== "" && held.workspace !== workspace) continue;
     if ((await deliverHeld(host, held)) === "nobody-waits") return;
+    // Each may be held against a thousand runs that wait.
+    await nextTurn();
   }
 }

@@ -1,6 +1,11 @@
 import type { Run } from "../protocol/run.ts";
 import type { Store } from "../store/store.ts";
 
+/** The members of a run that name its family. */
+export interface Relative extends Pick<Run, "runId"> {
+  readonly parent?: Pick<NonNullable<Run["parent"]>, "rootRunId">;
+}
+
 const LINES = new WeakMap<Store, Map<string, Promise<void>>>();
 
 /**
@@ -8,7 +13,7 @@ const LINES = new WeakMap<Store, Map<string, Promise<void>>>();
  * at a time and all others decide again for nothing. What makes a change safe is the version it is committed at, here
  * and between processes; this only keeps it from being tried in vain.
  */
-export function inLine<T>(store: Store, run: Run, work: () => Promise<T>): Promise<T> {
+export function inLine<T>(store: Store, run: Relative, work: () => Promise<T>): Promise<T> {
   return inLineFor(store, familyOf(run), work);
 }
 
@@ -29,10 +34,10 @@ export async function inLineFor<T>(store: Store, key: string, work: () => Promis
 }
 
 /** Whether others are in line: whoever did not wait would get in their way. */
-export function hasLine(store: Store, run: Run): boolean {
+export function hasLine(store: Store, run: Relative): boolean {
   return LINES.get(store)?.has(familyOf(run)) ?? false;
 }
 
-function familyOf({ runId, parent }: Run): string {
+function familyOf({ runId, parent }: Relative): string {
   return parent?.rootRunId ?? runId;
 }

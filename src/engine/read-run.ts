@@ -28,11 +28,11 @@ export async function snapshot(host: Host, run: Run): Promise<RunSnapshot> {
 export async function childStatuses(host: Host, run: Run): Promise<ReadonlyMap<string, RunStatus>> {
   const { tenant } = run.owner;
   const unsure = Object.entries(run.children).filter(([, { status }]) => !isTerminal(status));
-  const read = unsure.map(async ([runId, { status }]) => {
-    const child = await host.store.readRun({ tenant }, runId);
-    return [runId, child?.status ?? status] as const;
-  });
-  return new Map(await Promise.all(read));
+  if (unsure.length === 0) return new Map();
+  const runIds = unsure.map(([runId]) => runId);
+  const found = (await host.store.runOutlines(tenant, runIds)).map(({ runId, status }) => [runId, status] as const);
+  const now = new Map(found);
+  return new Map(unsure.map(([runId, { status }]) => [runId, now.get(runId) ?? status]));
 }
 
 export function withChildStatuses(snapshot: RunSnapshot, statuses: ReadonlyMap<string, RunStatus>): RunSnapshot {
@@ -76,6 +76,8 @@ export async function listRuns(
 /** Runs of one scan step, and steps of one request: where the database is in this process, others wait for each step. */
 const SCAN_RUNS = 250;
 const SCAN_STEPS = 20;
+/** Bytes of states that one scan step looks through: tags are found nowhere else. */
+const SCAN_BYTES = 4_000_000;
 
 /**
  * A page by filters that no index holds. A request looks at a bounded number of runs, so the page may be short, or empty, with a
@@ -87,7 +89,12 @@ async function pageOfScan(host: Host, visible: Visibility, query: ListQuery, cur
   let after = cursor;
   for (let step = 0; step < SCAN_STEPS; step++) {
     const place = after === undefined ? {} : { before: after };
-    const beyond = await host.store.runIdBeyond(visible, { ...indexed, ...place, limit: SCAN_RUNS - 1 });
+    const sizes = await host.store.stateBytes(visible, { ...indexed, ...place, limit: SCAN_RUNS });
+    const taken = fitting(sizes, SCAN_BYTES);
+    const isLast = taken === sizes.length && taken < SCAN_RUNS;
+    const beyond = isLast
+      ? undefined
+      : await host.store.runIdBeyond(visible, { ...indexed, ...place, limit: taken - 1 });
     const end = beyond === undefined ? {} : { notBefore: beyond };
     const page = await pageOf(host, visible, { ...query, ...end, limit: limit - runs.length }, after);
     runs.push(...page.runs);
@@ -124,7 +131,7 @@ async function pageOf(host: Host, visible: Visibility, rest: ListQuery, cursor?:
 }
 
 /** How many of the first are within so many bytes; one is, however large. */
-function fitting(sizes: readonly number[], bytesMax: number): number {
+export function fitting(sizes: readonly number[], bytesMax: number): number {
   let bytes = 0;
   const end = sizes.findIndex((size, index) => {
     bytes += size;

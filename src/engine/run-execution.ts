@@ -7,7 +7,7 @@ import type { RunWrite } from "../store/store.ts";
 import { type Attempt, AttemptEnded, besideAll, type Note } from "./attempt-notes.ts";
 import { type ChildRoom, childRoom, creationLimits } from "./creation-limits.ts";
 import type { Plan } from "./decide/plan.ts";
-import { endChildren, endHeadOnly, familyWrites } from "./family.ts";
+import { endChildren, endHeadOnly, familyWrites, withFamily } from "./family.ts";
 import { externalWaits, offerHeld } from "./held-events.ts";
 import type { Host } from "./host.ts";
 import { hasLine, inLine } from "./in-line.ts";
@@ -206,11 +206,12 @@ export class RunExecution {
       ...(letGo ? { lease: "release" as const } : {}),
     };
     const { store } = this.#host;
-    const write = async () => {
-      const family = await familyWrites(this.#host, before, run, children);
-      const limits = children.length === 0 ? {} : creationLimits(this.#host);
-      return store.commit({ tenant: run.owner.tenant, runs: [own, ...family], ...limits, ...beside });
-    };
+    const limits = children.length === 0 ? {} : creationLimits(this.#host);
+    const write = () =>
+      withFamily(this.#host, async (reads) => {
+        const family = await familyWrites(this.#host, reads, before, run, children);
+        return store.commit({ tenant: run.owner.tenant, runs: [own, ...family], ...limits, ...beside });
+      });
     const committed = await (this.#contended || hasLine(store, run) ? inLine(store, run, write) : write());
     this.#contended = !committed.ok && committed.refusal.type === "version";
     this.#room = committed.ok ? undefined : childRoom(committed.refusal);

@@ -63,6 +63,9 @@ export class RunRoom {
   /** One unit: the right to take the turn of a large run. */
   readonly #turn = new ByteRoom(1);
   readonly #commits = new ByteRoom(1);
+  readonly #families = new ByteRoom(1);
+  readonly #loads = new ByteRoom(1);
+  readonly #events = new ByteRoom(1);
   readonly #followed: ByteRoom;
   readonly #readWaitMs: number;
   /** The largest state that is loaded at all. */
@@ -102,6 +105,26 @@ export class RunRoom {
     const done = await this.#commits.take(1);
     try {
       return await commit();
+    } finally {
+      done();
+    }
+  }
+
+  /** Resolves with the release when it is the caller's turn to read and write a family with large runs. */
+  largeFamily(): Promise<() => void> {
+    return this.#families.take(1);
+  }
+
+  /** Resolves with the release when it is the caller's turn to give an event to large runs. */
+  largeEvent(): Promise<() => void> {
+    return this.#events.take(1);
+  }
+
+  /** Large runs that are read by the host itself are loaded one at a time. */
+  async loadLarge<T>(load: () => Promise<T>): Promise<T> {
+    const done = await this.#loads.take(1);
+    try {
+      return await load();
     } finally {
       done();
     }

@@ -1,7 +1,8 @@
 import type { EventDraft } from "../protocol/events.ts";
 import type { Run } from "../protocol/run.ts";
 import type { RunWrite } from "../store/store.ts";
-import { familyWrites } from "./family.ts";
+import { familyWrites, withFamily } from "./family.ts";
+import type { FamilyReads } from "./family-reads.ts";
 import type { Host } from "./host.ts";
 import { stamp } from "./stamp.ts";
 
@@ -14,7 +15,15 @@ export interface RunChange {
  * Writes for several runs in one commit, by run id. Runs of one family may be among them, and one may be named twice:
  * each is decided on as the changes before it leave it, and is written once.
  */
-export async function writeRuns(host: Host, changes: readonly RunChange[]): Promise<ReadonlyMap<string, RunWrite>> {
+export function writeRuns(host: Host, changes: readonly RunChange[]): Promise<ReadonlyMap<string, RunWrite>> {
+  return withFamily(host, (reads) => writesOf(host, reads, changes));
+}
+
+async function writesOf(
+  host: Host,
+  reads: FamilyReads,
+  changes: readonly RunChange[],
+): Promise<ReadonlyMap<string, RunWrite>> {
   const writes = new Map<string, RunWrite>();
   const add = (write: RunWrite): void => {
     const before = writes.get(write.runId);
@@ -30,7 +39,7 @@ export async function writeRuns(host: Host, changes: readonly RunChange[]): Prom
     const before = writes.get(runId)?.run ?? run;
     const after = stamp(before, drafts, { runId, nowMs: host.nowMs(), newId: host.newId });
     add({ runId, expectedVersion: before.version, events: after.events, run: after.run });
-    for (const write of await familyWrites({ ...host, store }, before, after.run)) add(write);
+    for (const write of await familyWrites({ ...host, store }, reads, before, after.run)) add(write);
   }
   return writes;
 }

@@ -42,6 +42,8 @@ export interface Judgments {
 
   /** The event of a run with this id. Unscoped: callers look the run up first. */
   findEvent(runId: string, eventId: string): Promise<EventPlace | undefined>;
+  /** The events of a run with these ids, found in one pass through its log. Unscoped, too. */
+  findEvents(runId: string, eventIds: readonly string[]): Promise<EventPlace[]>;
 
   /** Tallies of terminal runs and the annotations on them; see `FeedbackRow`. One row per group and kind of actor. */
   feedbackSummary(visible: Visibility, query: FeedbackQuery): Promise<FeedbackRow[]>;

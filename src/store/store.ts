@@ -29,7 +29,7 @@ import type {
   Side,
 } from "./side.ts";
 import type { Tapes, TapeWrite } from "./tapes.ts";
-import type { WorkQueue } from "./work-queue.ts";
+import type { RunOutline, WorkQueue } from "./work-queue.ts";
 
 export type * from "./audit.ts";
 export type * from "./keys.ts";
@@ -244,6 +244,8 @@ export interface RunReads {
   countRuns(): Promise<Partial<Record<RunStatus, number>>>;
   /** Runs below a root that have not ended, in id order; pages by `after`. */
   activeDescendants(visible: Visibility, query: DescendantQuery): Promise<Run[]>;
+  /** Status and size of runs of a tenant, without reading their states; runs that do not exist are left out. */
+  runOutlines(tenant: string, runIds: readonly string[]): Promise<RunOutline[]>;
   /** What stays small of a run, with `stateOmitted`; nothing else of its state is read. Undefined as for `readRun`. */
   readHead(visible: Visibility, runId: string): Promise<Run | undefined>;
   /** The counts that creations are checked against, for the rebuild check. */

@@ -1,4 +1,5 @@
 import type { Run } from "../protocol/run.ts";
+import type { RunStatus } from "../protocol/run-status.ts";
 
 export interface WorkQueue {
   /**
@@ -53,4 +54,11 @@ export interface RunsAhead {
   readonly ofMs: number;
   readonly after: string;
   readonly limit: number;
+}
+
+/** What is known of a run without its state. */
+export interface RunOutline {
+  readonly runId: string;
+  readonly status: RunStatus;
+  readonly stateBytes: number;
 }

@@ -5,7 +5,7 @@ import { makePlan, type Plan } from "../engine/decide/plan.ts";
 import { resolveInterrupt } from "../engine/decide/resolve-interrupt.ts";
 import { resumeRun } from "../engine/decide/resume-run.ts";
 import { startRun } from "../engine/decide/start-run.ts";
-import { familyWrites } from "../engine/family.ts";
+import { familyWrites, withFamily } from "../engine/family.ts";
 import { type Host, idSource } from "../engine/host.ts";
 import type { NodeOutcome } from "../engine/node-type.ts";
 import { NODE_TYPES } from "../engine/nodes/all.ts";
@@ -52,6 +52,11 @@ export class RandomFamily {
       gates: { eventRetentionMs: 1000 },
       store: {
         readRun: async (_: unknown, runId: string) => this.logs.get(runId)?.run,
+        runOutlines: async (_: string, runIds: readonly string[]) =>
+          runIds.flatMap((runId) => {
+            const run = this.logs.get(runId)?.run;
+            return run === undefined ? [] : [{ runId, status: run.status, stateBytes: 1 }];
+          }),
         logBytes: async () => 0,
         readEvents: async (runId: string, from: number, limit: number) =>
           (this.logs.get(runId)?.events ?? []).slice(from, from + limit).map(stored),
@@ -180,7 +185,9 @@ export class RandomFamily {
 
   async #commit(before: Run, write: RunWrite, children: readonly RunWrite[] = []): Promise<void> {
     if (write.events.length === 0) return;
-    const family = await familyWrites(this.#host, before, write.run, children);
+    const family = await withFamily(this.#host, (reads) =>
+      familyWrites(this.#host, reads, before, write.run, children),
+    );
     expect(new Set([write, ...family].map(({ runId }) => runId)).size).toBe(family.length + 1);
     for (const one of [write, ...family]) this.#write(one);
     for (const run of this.runs) this.#checkChildren(run);

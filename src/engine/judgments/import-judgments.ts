@@ -1,9 +1,10 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { type JudgmentEntry, JudgmentReader } from "../../formats/judgment-lines.ts";
 import type { Caller } from "../../protocol/identity.ts";
 import type { ImportRequest, ImportResponse } from "../../protocol/judgment-file.ts";
 import { auditDraft, type Recorder, refused } from "../execute.ts";
 import type { Host } from "../host.ts";
-import { type Arrivals, arrivalsOf } from "./arrivals.ts";
+import { type Arrivals, type Arriving, arrivalsOf } from "./arrivals.ts";
 import { receiver } from "./receive-judgment.ts";
 
 export interface ImportJudgments {
@@ -48,9 +49,16 @@ function entriesOf({ lines, firstLine = 2 }: ImportRequest): JudgmentEntry[] {
   return lines.flatMap((value, i) => reader.take(value, i === 0 ? 1 : firstLine + i - 1) ?? []);
 }
 
+/** Lines that are received in one go; others have their turn after each. */
+const AT_ONCE = 100;
+
 async function arriving(host: Host, caller: Caller, entries: readonly JudgmentEntry[]): Promise<Arrivals> {
   const receive = receiver(host, caller);
-  const received = await Promise.all(entries.map(receive));
+  const received: Arriving[] = [];
+  for (let i = 0; i < entries.length; i += AT_ONCE) {
+    received.push(...(await Promise.all(entries.slice(i, i + AT_ONCE).map(receive))));
+    await nextTurn();
+  }
   const ids = received.flatMap((one) => ("problem" in one ? [] : [one.record.annotationId, one.record.supersedes]));
   const known = [...new Set(ids)].filter((id) => id !== undefined);
   const stored = known.length === 0 ? [] : await host.store.annotationsById(caller.tenant, known);

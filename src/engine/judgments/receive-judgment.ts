@@ -1,22 +1,25 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { JudgmentEntry } from "../../formats/judgment-lines.ts";
 import { agentsOf, namedAgent } from "../../protocol/agent-of.ts";
 import type { ActorKind } from "../../protocol/annotation.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { Caller, PrincipalKind } from "../../protocol/identity.ts";
 import type { Judgment } from "../../protocol/judgment-file.ts";
-import type { Run } from "../../protocol/run.ts";
+import type { EventPlace } from "../../store/judgments.ts";
 import { checkAnnotation, type TargetEvent } from "../decide/annotate.ts";
 import type { Host } from "../host.ts";
+import { identityOf, type RunIdentity } from "../run-identity.ts";
 import type { Arriving } from "./arrivals.ts";
 import { recordOf } from "./judgment-record.ts";
 import { cleanRecord } from "./merge-judgment.ts";
 
 /** The place of a judgment: on a run that the caller can see, or apart from all runs. */
-type Place = { readonly run: Run } | "elsewhere" | { readonly problem: string };
+type Place = { readonly run: RunIdentity } | "elsewhere" | { readonly problem: string };
 
 /** Turns lines into judgments of the caller's tenant. Looks each run up once, however many lines speak of it. */
 export function receiver(host: Host, caller: Caller): (entry: JudgmentEntry) => Promise<Arriving> {
   const places = new Map<string, Promise<Place>>();
+  const findEvent = eventsTogether(host.store);
   const placeOf = (runId: string): Promise<Place> => {
     const known = places.get(runId) ?? findPlace(host, caller, runId);
     places.set(runId, known);
@@ -34,7 +37,7 @@ export function receiver(host: Host, caller: Caller): (entry: JudgmentEntry) => 
     if (place === "elsewhere") return { line, record: clean(judgment, judgment.workspace, judgment.aboutNode) };
     if ("problem" in place) return { line, ...place };
     const { owner } = place.run;
-    const about = await aboutRun(host, place.run, judgment);
+    const about = await aboutRun(host, findEvent, place.run, judgment);
     if ("problem" in about) return { line, ...about };
     return { line, record: clean(judgment, owner.workspace, about.nodeId), onRun: true };
   };
@@ -51,9 +54,31 @@ export function receiver(host: Host, caller: Caller): (entry: JudgmentEntry) => 
   }
 }
 
+type FindEvent = (runId: string, eventId: string) => Promise<EventPlace | undefined>;
+
+/** Events of one run that are asked for in the same turn are looked for together: each search goes through the whole log. */
+function eventsTogether(store: Pick<Host["store"], "findEvents">): FindEvent {
+  const gathering = new Map<string, { readonly ids: string[]; readonly found: Promise<readonly EventPlace[]> }>();
+  const begin = (runId: string) => {
+    const ids: string[] = [];
+    const found = nextTurn().then(() => {
+      gathering.delete(runId);
+      return store.findEvents(runId, ids);
+    });
+    const begun = { ids, found };
+    gathering.set(runId, begun);
+    return begun;
+  };
+  return async (runId, eventId) => {
+    const { ids, found } = gathering.get(runId) ?? begin(runId);
+    ids.push(eventId);
+    return (await found).find((place) => place.eventId === eventId);
+  };
+}
+
 async function findPlace({ store }: Host, caller: Caller, runId: string): Promise<Place> {
   const run = await store.readRun(caller, runId);
-  if (run !== undefined) return { run };
+  if (run !== undefined) return { run: identityOf(run) };
   // What was deleted with its run must not come back through an old export.
   if ((await store.readTombstone(caller, runId)) !== undefined) return { problem: "its run was deleted here" };
   // One answer for runs of other workspaces and runs that do not exist: a key of a workspace learns nothing about the others.
@@ -63,15 +88,16 @@ async function findPlace({ store }: Host, caller: Caller, runId: string): Promis
 
 /** Whether a judgment fits the run that is here, and the node that its event is of. */
 async function aboutRun(
-  { store, plans }: Host,
-  run: Run,
+  { plans }: Host,
+  findEvent: FindEvent,
+  run: RunIdentity,
   { workflowId, agentId, signal, target, actorKind, confidence }: Judgment,
 ): Promise<{ readonly nodeId?: string } | { readonly problem: string }> {
   if (workflowId !== run.workflowId) return { problem: "its run is here, of another workflow" };
   if (!isAgentOf(run, agentId)) return { problem: "its run is here, of another agent" };
   const { runId, ...within } = target;
   const plan = await plans.byHash(run.workflowHash);
-  const event = within.eventId === undefined ? undefined : await store.findEvent(runId, within.eventId);
+  const event = within.eventId === undefined ? undefined : await findEvent(runId, within.eventId);
   const said = { signal, target: within, ...(confidence === undefined ? {} : { confidence }) };
   try {
     checkAnnotation(said, principalKind(actorKind), { event, hasNode: (nodeId) => plan.graph.node.has(nodeId) });
@@ -83,7 +109,7 @@ async function aboutRun(
 }
 
 /** A judgment without an agent may be from before the run called one, or before calls were counted. */
-function isAgentOf(run: Run, agentId: string | undefined): boolean {
+function isAgentOf(run: RunIdentity, agentId: string | undefined): boolean {
   return agentId === undefined ? namedAgent(run) === undefined : agentsOf(run).includes(agentId);
 }
 

@@ -1,10 +1,11 @@
 import { agentsOfNode } from "../../protocol/agent-of.ts";
 import type { QueueQuery } from "../../protocol/queue-api.ts";
-import type { Run } from "../../protocol/run.ts";
+import type { RunStatus } from "../../protocol/run-status.ts";
 import type { AnnotationQuery } from "../../store/judgments.ts";
 import { annotationMatches, fromMs, inSample } from "../decide/queue/matches.ts";
 import { asksForAnnotations } from "../decide/queue/rules.ts";
 import type { Host } from "../host.ts";
+import { identityOf, type RunIdentity } from "../run-identity.ts";
 import type { Subject } from "./item-record.ts";
 import { placeOf, type Queue, type QueueCursor } from "./queue-record.ts";
 
@@ -98,10 +99,11 @@ async function findSaid(host: Host, queue: Queue, query: QueueQuery, cursor: Que
   const after = cursor.place ?? (await host.store.changePlaceAt(tenant, fromMs(query)));
   const rows = await host.store.annotationChanges(tenant, after, PAGE_ROWS);
   const subjects: Subject[] = [];
+  const runOf = runsOnce(host, queue);
   for (const { change, annotation } of rows) {
     if (change !== "recorded" || (workspace !== undefined && annotation.workspace !== workspace)) continue;
     if (!annotationMatches(query, annotation)) continue;
-    const run = await host.store.readRun(placeOf(queue), annotation.runId);
+    const run = await runOf(annotation.runId);
     if (run === undefined || (query.status !== undefined && run.status !== query.status)) continue;
     subjects.push({ ...subjectIn(run, query.nodeId, annotation.createdAtMs), ...judgedAgent(query.agentId) });
   }
@@ -109,7 +111,21 @@ async function findSaid(host: Host, queue: Queue, query: QueueQuery, cursor: Que
   return { subjects, cursor: { place }, atEnd: rows.length < PAGE_ROWS };
 }
 
-export function subjectIn(run: Run, nodeId: string | undefined, position: number): Subject {
+type JudgedRun = RunIdentity & { readonly status: RunStatus };
+
+/** Reads each run once, however many judgments are about it: it may be large. */
+function runsOnce(host: Host, queue: Queue): (runId: string) => Promise<JudgedRun | undefined> {
+  const known = new Map<string, JudgedRun | undefined>();
+  return async (runId) => {
+    if (known.has(runId)) return known.get(runId);
+    const run = await host.store.readRun(placeOf(queue), runId);
+    const judged = run && { ...identityOf(run), status: run.status };
+    known.set(runId, judged);
+    return judged;
+  };
+}
+
+export function subjectIn(run: RunIdentity, nodeId: string | undefined, position: number): Subject {
   const [agentId] = agentsOfNode(run, nodeId);
   return {
     runId: run.runId,
@@ -126,6 +142,6 @@ function judgedAgent(agentId: string | undefined): Pick<Subject, "agentId"> {
 }
 
 /** Whether there is something to judge: a run whose workflow had no such node yet has not. */
-export async function hasNode(host: Host, run: Run, nodeId: string): Promise<boolean> {
+export async function hasNode(host: Host, run: Pick<RunIdentity, "workflowHash">, nodeId: string): Promise<boolean> {
   return (await host.plans.byHash(run.workflowHash)).graph.node.has(nodeId);
 }

@@ -12,6 +12,7 @@ import type { QueueItemRecord } from "../../store/judgments.ts";
 import { invalid } from "../decide/queue/rules.ts";
 import { auditDraft, type Recorder, refused, visibleRun } from "../execute.ts";
 import type { Host } from "../host.ts";
+import { identityOf, type RunIdentity } from "../run-identity.ts";
 import { type Seat, seatIn, seatOf } from "./change-item.ts";
 import { fillQueue } from "./fill-queue.ts";
 import { hasNode, subjectIn } from "./find-subjects.ts";
@@ -75,7 +76,8 @@ export async function addItems(host: Host, { caller, queueId, request, record }:
   requireOpenQueue(queue);
   const asked = new Map(request.items.map((item) => [subjectOf(item), item]));
   const records: QueueItemRecord[] = [];
-  for (const item of asked.values()) records.push(await itemFor(host, caller, queue, item));
+  const lookUp = subjectsOf(host, caller, [...asked.values()]);
+  for (const item of asked.values()) records.push(await itemFor(host, lookUp, queue, item));
   for (let attempts = 0; attempts < ATTEMPTS; attempts++) {
     const known = new Set(await host.store.queueSubjects(queueId, [...asked.keys()]));
     const fresh = records.filter(({ subject }) => !known.has(subject));
@@ -97,13 +99,41 @@ export async function addItems(host: Host, { caller, queueId, request, record }:
   throw new AppError("queue_conflict", { id: queueId });
 }
 
+interface LookUp {
+  /** The principal that adds the items. */
+  readonly by: string;
+  run(runId: string): Promise<RunIdentity>;
+  hasEvent(runId: string, eventId: string): Promise<boolean>;
+}
+
+/** Looks each run up once, and goes through its log once, however many items are about it. */
+function subjectsOf(host: Host, caller: Caller, items: AddItemsRequest["items"]): LookUp {
+  const runs = new Map<string, Promise<RunIdentity>>();
+  const events = new Map<string, Promise<ReadonlySet<string>>>();
+  const eventsOf = async (runId: string): Promise<ReadonlySet<string>> => {
+    const ids = items.flatMap((item) => (item.runId === runId && item.eventId !== undefined ? [item.eventId] : []));
+    return new Set((await host.store.findEvents(runId, ids)).map(({ eventId }) => eventId));
+  };
+  return {
+    by: caller.principal,
+    run: (runId) => once(runs, runId, async () => identityOf(await visibleRun(host, caller, runId))),
+    hasEvent: async (runId, eventId) => (await once(events, runId, () => eventsOf(runId))).has(eventId),
+  };
+}
+
+function once<V>(known: Map<string, Promise<V>>, name: string, find: () => Promise<V>): Promise<V> {
+  const found = known.get(name) ?? find();
+  known.set(name, found);
+  return found;
+}
+
 async function itemFor(
   host: Host,
-  caller: Caller,
+  lookUp: LookUp,
   queue: Queue,
   { runId, nodeId, eventId }: AddItemsRequest["items"][number],
 ): Promise<QueueItemRecord> {
-  const run = await visibleRun(host, caller, runId);
+  const run = await lookUp.run(runId);
   const { workspace } = placeOf(queue);
   if (workspace !== undefined && run.owner.workspace !== workspace) {
     throw new AppError("not_found", { what: "run", runId });
@@ -113,11 +143,11 @@ async function itemFor(
   }
   if (eventId !== undefined) {
     if (nodeId !== undefined) throw invalid("eventId", "an item is about a node or about an event, not both");
-    if ((await host.store.findEvent(runId, eventId)) === undefined) {
+    if (!(await lookUp.hasEvent(runId, eventId))) {
       throw invalid("eventId", `${eventId} is no event of run ${runId}`);
     }
   }
   const about = eventId === undefined ? {} : { eventId };
-  const subject = { ...subjectIn(run, nodeId, host.nowMs()), ...about, addedBy: caller.principal };
+  const subject = { ...subjectIn(run, nodeId, host.nowMs()), ...about, addedBy: lookUp.by };
   return newItem(host, queue, subject);
 }

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Host } from "../../engine/host.ts";
+import { inLineFor } from "../../engine/in-line.ts";
 import { blindness } from "../../engine/list-annotations.ts";
 import type { EvalReport, EvalStop, EvalSummary } from "../../protocol/eval-api.ts";
 import type { EvalMode } from "../../protocol/eval-suite.ts";
@@ -41,7 +42,24 @@ export async function evalReport(
   runId: string,
   { content = false }: { readonly content?: boolean } = {},
 ): Promise<EvalReport> {
-  const { run, plan } = await endedEval(host, caller, runId);
+  const ended = await endedEval(host, caller, runId);
+  const { plan } = ended;
+  if (plan.taskIds.length * plan.modes.length < MANY_PASSES) return reportOf(host, caller, runId, ended, content);
+  // One at a time: each takes seconds of the processor, and the pauses of several together are none for the others.
+  const line = `evaluation reports of ${caller.tenant}`;
+  return inLineFor(host.store, line, () => reportOf(host, caller, runId, ended, content));
+}
+
+/** An evaluation with so many passes of tasks is reported on when no other such report of its tenant is being made. */
+const MANY_PASSES = 500;
+
+async function reportOf(
+  host: Host,
+  caller: Caller,
+  runId: string,
+  { run, plan }: Awaited<ReturnType<typeof endedEval>>,
+  content: boolean,
+): Promise<EvalReport> {
   const complete = run.status === "completed";
   const { tenant } = run.owner;
   const results = await readResults(host.store, tenant, resultsRunId(run));

@@ -1,5 +1,7 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { visibleRun } from "../../engine/execute.ts";
 import type { Host } from "../../engine/host.ts";
+import { fitting } from "../../engine/read-run.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { EVAL_WORKFLOW_ID, type EvalSummary } from "../../protocol/eval-api.ts";
 import type { EvalEntry, EvalListQuery, EvalPage } from "../../protocol/eval-baseline.ts";
@@ -12,6 +14,8 @@ import { failureOf } from "./completed-eval.ts";
 const DEFAULT_LIMIT = 50;
 /** Read at once: an evaluation of many tasks is large. */
 const AT_ONCE = 20;
+/** Bytes of their states that are read at once; one is, however large. */
+const PAGE_BYTES = 4_000_000;
 /** Looked at for one page, however few of them are wanted. */
 const LOOKED_AT_MAX = 1000;
 
@@ -27,21 +31,26 @@ export async function listEvals(
   const evals: EvalEntry[] = [];
   let before = cursor;
   for (let looked = 0; looked < LOOKED_AT_MAX; looked += AT_ONCE) {
-    const page = await store.listRuns(visible, {
+    const query = {
       workflowId: EVAL_WORKFLOW_ID,
       limit: AT_ONCE,
       ...(status === undefined ? {} : { status }),
       ...(before === undefined ? {} : { before }),
-    });
+    };
+    const sizes = await store.stateBytes(visible, query);
+    const limited = fitting(sizes, PAGE_BYTES);
+    const isLast = limited === sizes.length && limited < AT_ONCE;
+    const page = limited === 0 ? [] : await store.listRuns(visible, { ...query, limit: limited });
     for (const run of page) {
       const entry = evalEntry(run);
       const isWanted = (suiteId ?? entry?.suiteId) === entry?.suiteId && (agentId ?? entry?.agentId) === entry?.agentId;
       before = run.runId;
       if (entry !== undefined && isWanted && evals.push(entry) === limit) {
-        return run === page.at(-1) && page.length < AT_ONCE ? { evals } : { evals, nextCursor: before };
+        return run === page.at(-1) && isLast ? { evals } : { evals, nextCursor: before };
       }
     }
-    if (page.length < AT_ONCE) return { evals };
+    if (isLast) return { evals };
+    await nextTurn();
   }
   return before === undefined ? { evals } : { evals, nextCursor: before };
 }

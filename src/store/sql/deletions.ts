@@ -2,7 +2,6 @@ import { type Kysely, sql } from "kysely";
 import type { Visibility } from "../../protocol/identity.ts";
 import { isTerminal, type RunStatus } from "../../protocol/run-status.ts";
 import type { Deletion, Tombstone } from "../judgments.ts";
-import { LARGE_STATE_BYTES } from "../large-rows.ts";
 import { toTombstone } from "./queue-rows.ts";
 import { type BoundedState, runsOrHeads, stateUpTo } from "./run-heads.ts";
 import type { RunsTable, Tables } from "./tables.ts";
@@ -77,12 +76,15 @@ async function childrenOf(
 /** Ids per statement: few enough parameters for either database. */
 const RUNS_AT_ONCE = 500;
 
+/** Of larger runs the database reads the head: a family may have a thousand runs. */
+const STATE_BYTES = 32_768;
+
 async function runsBy(db: Kysely<Tables>, tenant: string, runIds: readonly string[]): Promise<FamilyRow[]> {
   const found: FamilyRow[] = [];
   for (let i = 0; i < runIds.length; i += RUNS_AT_ONCE) {
     const rows = await db
       .selectFrom("runs")
-      .select(["run_id", "workspace", "workflow_id", "status", "version", stateUpTo(LARGE_STATE_BYTES)])
+      .select(["run_id", "workspace", "workflow_id", "status", "version", stateUpTo(STATE_BYTES)])
       .where("tenant", "=", tenant)
       .where("run_id", "in", runIds.slice(i, i + RUNS_AT_ONCE))
       .orderBy("run_id")

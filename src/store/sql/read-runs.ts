@@ -1,10 +1,12 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Kysely, sql } from "kysely";
+import { isId } from "../../protocol/id.ts";
 import type { Visibility } from "../../protocol/identity.ts";
 import type { Run } from "../../protocol/run.ts";
 import type { RunStatus } from "../../protocol/run-status.ts";
 import { holdsAgent } from "../agent-column.ts";
 import type { EventPlace } from "../judgments.ts";
-import type { CountedRuns, DescendantQuery, DueTenants, RunQuery, RunRow, StoredEvent } from "../store.ts";
+import type { CountedRuns, DescendantQuery, DueTenants, RunOutline, RunQuery, RunRow, StoredEvent } from "../store.ts";
 import { dialectOf } from "./dialect-of.ts";
 import { beginningOf, toEventPlace } from "./event-place.ts";
 import { toRun, toRunRow, toStoredEvent } from "./rows.ts";
@@ -56,6 +58,42 @@ export async function findEvent(db: Kysely<Tables>, runId: string, eventId: stri
   return row && toEventPlace(row);
 }
 
+/** Events that are looked at in one go: SQLite does so in this process, and others wait meanwhile. */
+const EVENTS_AT_ONCE = 5000;
+
+/** The log is read once, however many events are looked for. Only ids of the form that this host gives are found. */
+export async function findEvents(
+  db: Kysely<Tables>,
+  runId: string,
+  eventIds: readonly string[],
+): Promise<EventPlace[]> {
+  const beginnings = [...new Set(eventIds)].filter(isId).map(beginningOf);
+  const lengths = [...new Set(beginnings.map(({ length }) => length))];
+  const found: EventPlace[] = [];
+  if (lengths.length === 0) return found;
+  const head = await db
+    .selectFrom("run_events")
+    .select(sql<number | null>`max(sequence)`.as("last"))
+    .where("run_id", "=", runId)
+    .executeTakeFirst();
+  for (let from = 0; from <= (head?.last ?? -1); from += EVENTS_AT_ONCE) {
+    for (const size of lengths) {
+      const wanted = beginnings.filter(({ length }) => length === size);
+      const rows = await db
+        .selectFrom("run_events")
+        .select(["sequence", "type", "body"])
+        .where("run_id", "=", runId)
+        .where("sequence", ">=", from)
+        .where("sequence", "<", from + EVENTS_AT_ONCE)
+        .where(sql<string>`substr(body, 1, ${sql.lit(size)})`, "in", wanted)
+        .execute();
+      found.push(...rows.map(toEventPlace));
+    }
+    await nextTurn();
+  }
+  return found;
+}
+
 /** `heads` is the handle that heads are read with. */
 export async function listRuns(
   db: Kysely<Tables>,
@@ -66,6 +104,29 @@ export async function listRuns(
   const state = stateUpTo(query.statesUpTo);
   const rows = await runsFound(db, visible, query).select(["run_id", state]).execute();
   return runsOrHeads(heads, visible.tenant, rows);
+}
+
+/** Ids per statement: few enough parameters for either database. */
+const IDS_AT_ONCE = 500;
+
+export async function runOutlines(
+  db: Kysely<Tables>,
+  tenant: string,
+  runIds: readonly string[],
+): Promise<RunOutline[]> {
+  const found: RunOutline[] = [];
+  for (let i = 0; i < runIds.length; i += IDS_AT_ONCE) {
+    const rows = await db
+      .selectFrom("runs")
+      .select(["run_id", "status", sql<number>`octet_length(state)`.as("bytes")])
+      .where("run_id", "in", runIds.slice(i, i + IDS_AT_ONCE))
+      .where("tenant", "=", tenant)
+      .execute();
+    found.push(
+      ...rows.map(({ run_id, status, bytes }) => ({ runId: run_id, status: status as RunStatus, stateBytes: bytes })),
+    );
+  }
+  return found;
 }
 
 export async function stateBytes(db: Kysely<Tables>, visible: Visibility, query: RunQuery): Promise<number[]> {

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { eventPage, fittingEvents, LARGE_EVENT_BYTES, LARGE_STATE_BYTES } from "../large-rows.ts";
 import { FIRST_PLACE, toAnnotation } from "../sql/annotation-rows.ts";
 import { beginningOf, toEventPlace } from "../sql/event-place.ts";
@@ -21,6 +22,13 @@ export type HotReads = Pick<
   "readRun" | "readEvents" | "findEvent" | "annotationsOfRun" | "readIdempotency" | "findKey" | "membershipOf"
 >;
 
+/** Longer states are read one per turn of the event loop: a request may read hundreds of runs, and all others wait for each. */
+const SHORT_STATE_BYTES = 32_768;
+
+/** Events that are looked at in one go for an id; in longer logs than short ones, one such search per turn of the event loop. */
+const EVENTS_AT_ONCE = 10_000;
+const SHORT_LOG_EVENTS = 200;
+
 interface SizedState {
   readonly bytes: number;
   /** Null where it is large. */
@@ -34,7 +42,7 @@ type SizedEvent = Omit<RunEventsTable, "body"> & { readonly bytes: number; reado
  * Kysely costs several times what running it does. `sql/` has the same reads for PostgreSQL.
  */
 export function hotReads(db: SqliteDatabase): HotReads {
-  const small = `octet_length(state) as bytes, case when octet_length(state) <= ${LARGE_STATE_BYTES} then state end as state`;
+  const small = `octet_length(state) as bytes, case when octet_length(state) <= ${SHORT_STATE_BYTES} then state end as state`;
   const runOfTenant = db.prepare(`select ${small} from runs where run_id = ? and tenant = ?`);
   const runOfWorkspace = db.prepare(`select ${small} from runs where run_id = ? and tenant = ? and workspace = ?`);
   const largeRun = db.prepare("select state from runs where run_id = ? and tenant = ?");
@@ -48,8 +56,10 @@ export function hotReads(db: SqliteDatabase): HotReads {
   const largeEvent = db.prepare(
     "select sequence, type, body, sealed from run_events where run_id = ? and sequence = ?",
   );
+  const lastEvent = db.prepare("select max(sequence) as last from run_events where run_id = ?");
   const event = db.prepare(
-    "select sequence, type, body from run_events where run_id = ? and substr(body, 1, ?) = ? limit 1",
+    `select sequence, type, body from run_events where run_id = ? and sequence >= ? and sequence < ?
+    and substr(body, 1, ?) = ? limit 1`,
   );
   // What another tenant brought from elsewhere may be about a run of the same id.
   const annotations = db.prepare(
@@ -80,12 +90,20 @@ export function hotReads(db: SqliteDatabase): HotReads {
     return row === undefined ? undefined : toRun(row as { state: string });
   });
 
+  const lastSequence = reading((runId: string) => (lastEvent.get(runId) as { last: number | null }).last ?? -1);
+  const eventAmong = reading((runId: string, from: number, beginning: string) => {
+    const row = event.get(runId, from, from + EVENTS_AT_ONCE, [...beginning].length, beginning);
+    return row === undefined ? undefined : toEventPlace(row as RunEventsTable);
+  });
+  const turn = oneAfterTheOther();
+
   return {
     async readRun({ tenant, workspace, beforeLargeRead }, runId) {
       const found = await sizedRun(runId, tenant, workspace);
       if (found === undefined) return undefined;
       if (found.state !== null) return toRun({ state: found.state });
-      await beforeLargeRead?.(found.bytes);
+      if (found.bytes > LARGE_STATE_BYTES) await beforeLargeRead?.(found.bytes);
+      await turn();
       return readLarge(runId, tenant);
     },
     readEvents: reading((runId, fromSequence, limit) => {
@@ -97,11 +115,16 @@ export function hotReads(db: SqliteDatabase): HotReads {
       });
       return eventPage(page, fitting.length < rows.length);
     }),
-    findEvent: reading((runId, eventId) => {
+    async findEvent(runId, eventId) {
       const beginning = beginningOf(eventId);
-      const row = event.get(runId, [...beginning].length, beginning);
-      return row === undefined ? undefined : toEventPlace(row as RunEventsTable);
-    }),
+      const last = await lastSequence(runId);
+      for (let from = 0; from <= last; from += EVENTS_AT_ONCE) {
+        if (last > SHORT_LOG_EVENTS) await turn();
+        const place = await eventAmong(runId, from, beginning);
+        if (place !== undefined) return place;
+      }
+      return undefined;
+    },
     annotationsOfRun: reading((runId, after, limit) => {
       const { createdAtMs, annotationId } = after ?? FIRST_PLACE;
       return (annotations.all(runId, runId, createdAtMs, annotationId, limit) as AnnotationsTable[]).map(toAnnotation);
@@ -127,5 +150,14 @@ function reading<A extends unknown[], R>(read: (...args: A) => R): (...args: A) 
     } catch (error) {
       throw explain(error);
     }
+  };
+}
+
+/** Each caller waits for a turn of the event loop of its own. */
+function oneAfterTheOther(): () => Promise<void> {
+  let last: Promise<void> = Promise.resolve();
+  return () => {
+    last = last.then(() => nextTurn());
+    return last;
   };
 }

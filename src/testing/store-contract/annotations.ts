@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { AnnotationRecord } from "../../store/judgments.ts";
 import * as build from "../annotation-builders.ts";
-import { NOW, newTenant, startedRun } from "../builders.ts";
+import { NOW, newId, newTenant, startedRun } from "../builders.ts";
 import { accept, refused, type Subject, save, upTo } from "./subject.ts";
 
 const { annotate, annotationOf, judging, recording, retracting } = build;
@@ -226,6 +226,9 @@ export function annotations(subject: Subject): void {
       const [event] = begun.events;
       const place = { eventId: event?.eventId, sequence: 0, type: "run.started" };
       expect(await store.findEvent(begun.run.runId, event?.eventId ?? "")).toEqual(place);
+      const asked = [event?.eventId ?? "", event?.eventId ?? "", newId("evt"), "x", ""];
+      expect(await store.findEvents(begun.run.runId, asked)).toEqual([place]);
+      expect(await store.findEvents(newId("run"), asked)).toEqual([]);
     });
 
     test("is not found by what only looks like its id", async () => {

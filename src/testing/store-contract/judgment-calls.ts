@@ -16,6 +16,7 @@ export const JUDGMENT_CALLS: Readonly<Record<keyof Judgments, (store: Store) => 
   annotationHead: (store) => store.annotationHead("t"),
   changePlace: (store) => store.changePlace("t", "ann-1", "recorded"),
   changePlaceAt: (store) => store.changePlaceAt("t", NOW),
+  findEvents: (store) => store.findEvents("run-1", ["evt-01arz3ndektsv4rrffq69g5fav"]),
   findEvent: (store) => store.findEvent("run-1", "evt-1"),
   feedbackSummary: (store) => store.feedbackSummary(visible, { groupBy: "node" }),
   feedbackRows: (store) => store.feedbackRows("run-1"),

@@ -42,6 +42,23 @@ export function largeRows(subject: Subject): void {
     });
   });
 
+  describe("the outline of a run", () => {
+    test("is its status and the bytes of its state, for runs of the tenant", async () => {
+      const { store } = subject;
+      const tenant = newTenant();
+      const [one, other] = [
+        startedRun({ tenant, inputs: { x: "ä".repeat(500) } }),
+        startedRun({ tenant: newTenant() }),
+      ];
+      for (const built of [one, other]) await save(store, built);
+      const { runId, status } = one.run;
+      const stateBytes = Buffer.byteLength(JSON.stringify(one.run));
+      const ids = [runId, other.run.runId, ...Array.from({ length: 1200 }, () => newId("run"))];
+      expect(await store.runOutlines(tenant, ids)).toEqual([{ runId, status, stateBytes }]);
+      expect(await store.runOutlines(tenant, [])).toEqual([]);
+    });
+  });
+
   describe("the head of a run", () => {
     test("is what the run is after its state was dropped, whatever texts the state holds", async () => {
       const { store } = subject;

@@ -41,6 +41,7 @@ const CALLS: Readonly<Record<Exclude<keyof Store, "onChange" | "close">, (store:
   claimRuns: (store) => store.claimRuns(claim),
   dueTenants: (store) => store.dueTenants({ ...claim, after: "" }),
   activeDescendants: (store) => store.activeDescendants(visible, { rootRunId: "run-1", after: "", limit: 1 }),
+  runOutlines: (store) => store.runOutlines("t", ["run-1"]),
   readHead: (store) => store.readHead(visible, "run-1"),
   newestQueuedMs: (store) => store.newestQueuedMs(),
   runsAhead: (store) => store.runsAhead({ ofMs: NOW, after: "", limit: 1 }),
