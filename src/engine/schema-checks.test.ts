@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { turnsOfOthers } from "../testing/turns.ts";
 import { compileSchema } from "./decide/json-schema.ts";
 import { checked, checkedInPieces, checkedTurn, SchemaThread } from "./schema-checks.ts";
 
@@ -65,13 +66,7 @@ test("many checks of one decision that are short each do not add up to a long on
 
 test("a turn pauses between checks that are short each, and its verdicts are those of the checks", async () => {
   const short = compileSchema({ $ref: `#/$defs/d${LEVELS - 10}`, $defs }, "schema");
-  let turns = 0;
-  let over = false;
-  const tick = () => {
-    turns += 1;
-    if (!over) setImmediate(tick);
-  };
-  setImmediate(tick);
+  const turns = turnsOfOthers();
   const verdicts = await checkedTurn(function* () {
     const found: unknown[] = [];
     for (let i = 0; i < 500; i++) {
@@ -80,19 +75,12 @@ test("a turn pauses between checks that are short each, and its verdicts are tho
     }
     return found;
   });
-  over = true;
+  expect(turns()).toBeGreaterThan(5);
   expect(verdicts).toEqual([]);
-  expect(turns).toBeGreaterThan(5);
 });
 
 test("a turn of many steps pauses between them, also without any check", async () => {
-  let turns = 0;
-  let over = false;
-  const tick = () => {
-    turns += 1;
-    if (!over) setImmediate(tick);
-  };
-  setImmediate(tick);
+  const turns = turnsOfOthers();
   await checkedTurn(function* () {
     for (let i = 0; i < 300; i++) {
       const untilMs = performance.now() + 1;
@@ -100,8 +88,7 @@ test("a turn of many steps pauses between them, also without any check", async (
       yield;
     }
   });
-  over = true;
-  expect(turns).toBeGreaterThan(5);
+  expect(turns()).toBeGreaterThan(5);
 });
 
 test("a verdict of a turn does not depend on how many checks came before it, nor does that of a replay", async () => {

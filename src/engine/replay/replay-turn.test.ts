@@ -4,6 +4,7 @@ import type { RunEvent } from "../../protocol/events.ts";
 import { Type } from "../../protocol/schema.ts";
 import { hostAfter, replayed, told } from "../../testing/forks.ts";
 import { type Simulation, simulate } from "../../testing/simulate.ts";
+import { turnsOfOthers } from "../../testing/turns.ts";
 import { workflow } from "../../testing/workflow.ts";
 import { pauseRun } from "../decide/pause-run.ts";
 import type { NodeContext, NodeOutcome, NodeType, NodeTypes } from "../node-type.ts";
@@ -247,34 +248,22 @@ describe("a replay with expressions that take long", () => {
   });
   const inputs = { list: Array.from({ length: 120 }, (_, i) => i) };
 
-  /** How often other work of the process had its turn meanwhile. */
-  const turnsDuring = async <T>(work: Promise<T>): Promise<{ turns: number; result: T }> => {
-    let turns = 0;
-    let over = false;
-    const tick = () => {
-      turns += 1;
-      if (!over) setImmediate(tick);
-    };
-    setImmediate(tick);
-    const result = await work;
-    over = true;
-    return { turns, result };
-  };
-
   test("lets other work come in between while it repeats its source", async () => {
     const source = simulate(heavy, { inputs }).go();
     expect(source.run.error).toBeUndefined();
-    const { turns, result } = await turnsDuring(replay(source));
+    const turns = turnsOfOthers();
+    const result = await replay(source);
     expect(result.run.status).toBe("completed");
-    expect(turns).toBeGreaterThan(5);
+    expect(turns()).toBeGreaterThan(5);
   });
 
   test("lets other work come in between where its source had not come so far", async () => {
     const source = simulate(heavy, { inputs }).go();
     const [begun] = source.events as [RunEvent];
-    const { turns, result } = await turnsDuring(replayed(hostAfter([begun]), source.plan, [begun], 0));
+    const turns = turnsOfOthers();
+    const result = await replayed(hostAfter([begun]), source.plan, [begun], 0);
     expect(result.run.status).toBe("completed");
     expect(told(result.events)).toEqual(told(source.events));
-    expect(turns).toBeGreaterThan(5);
+    expect(turns()).toBeGreaterThan(5);
   });
 });

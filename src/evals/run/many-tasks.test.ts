@@ -1,24 +1,10 @@
 import { expect, test } from "vitest";
 import { goldenTask } from "../../testing/eval-bench.ts";
+import { turnsOfOthers } from "../../testing/turns.ts";
 import { aggregate } from "../statistics/aggregate.ts";
 import { chosen } from "./create-eval-run.ts";
 import { figuresByMode } from "./mode-figures.ts";
 import { type TaskResult, trialsOf } from "./task-result.ts";
-
-/** How often other work had its turn. */
-function turnsOfOthers(): () => number {
-  let turns = 0;
-  let over = false;
-  const tick = () => {
-    turns += 1;
-    if (!over) setImmediate(tick);
-  };
-  setImmediate(tick);
-  return () => {
-    over = true;
-    return turns;
-  };
-}
 
 function flaky(taskId: string): TaskResult {
   const trial = { mode: "golden" as const, invocationId: "inv", retries: 0, cached: false, latencyMs: 1 };

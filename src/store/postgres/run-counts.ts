@@ -28,8 +28,11 @@ export class RunCounting {
   /** By tenant, as last read. */
   readonly #seen = new Map<string, SeenCount>();
 
+  readonly #nowMs: () => number;
+
   /** @param sender a UUID */
-  constructor(sender: string) {
+  constructor(sender: string, nowMs = () => performance.now()) {
+    this.#nowMs = nowMs;
     this.shard = Number.parseInt(sender.slice(0, 8), 16) % SHARDS;
   }
 
@@ -40,7 +43,7 @@ export class RunCounting {
   /** Whether the count is to be read: near the limit always, elsewhere from time to time. */
   isDue(tenant: string, limit: number): boolean {
     const seen = this.#seen.get(tenant);
-    return seen === undefined || this.isNear(tenant, limit) || performance.now() - seen.atMs > KEPT_MS;
+    return seen === undefined || this.isNear(tenant, limit) || this.#nowMs() - seen.atMs > KEPT_MS;
   }
 
   lastSeen(tenant: string): number | undefined {
@@ -49,7 +52,7 @@ export class RunCounting {
 
   remember(counts: ReadonlyMap<string, number>): void {
     if (this.#seen.size > 10_000) this.#seen.clear();
-    const atMs = performance.now();
+    const atMs = this.#nowMs();
     for (const [tenant, active] of counts) this.#seen.set(tenant, { active, atMs });
   }
 }
