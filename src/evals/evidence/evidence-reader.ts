@@ -1,6 +1,6 @@
 import type { EvidenceAsked, EvidenceReader } from "../../agents/deployments/evidence.ts";
 import type { Host } from "../../engine/host.ts";
-import { unconfirmedPrincipals } from "../../engine/key-origin.ts";
+import { makersOfPrincipals, unconfirmedPrincipals } from "../../engine/key-origin.ts";
 import type { Condition } from "../../protocol/deployment-api.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { EvalSummary } from "../../protocol/eval-api.ts";
@@ -10,6 +10,7 @@ import type { Visibility } from "../../protocol/identity.ts";
 import type { CertificateBar } from "../../protocol/judge-certificate-api.ts";
 import type { Run } from "../../protocol/run.ts";
 import { barOf } from "../calibration/judge-standing.ts";
+import type { Doubted } from "../override/doubted-judgments.ts";
 import { evalPlanOf } from "../run/baseline.ts";
 import type { EvalPlan } from "../run/eval-plan.ts";
 import { EVAL_PLAN } from "../run/eval-workflow.ts";
@@ -22,8 +23,8 @@ import { aboutSurroundings } from "./fixture-conditions.ts";
 
 /** What speaks about an evaluation beside its own summary. Whatever is absent cannot be asked for: that is a no. */
 export interface EvidenceSources {
-  /** The figures with what people overrode in them; those named last, such as who asks for something, can only make them worse. */
-  overriddenSummary?(visible: Visibility, runId: string, without?: readonly string[]): Promise<OverriddenSummary>;
+  /** The figures with what people overrode in them; doubted ones, such as who asks for something, can only make them worse. */
+  overriddenSummary?(visible: Visibility, runId: string, doubted?: Doubted): Promise<OverriddenSummary>;
   /** Why the judge of the evaluation is not certified; nothing where it is. */
   certificateProblems?(visible: Visibility, runId: string, bar: CertificateBar): Promise<readonly string[]>;
 }
@@ -185,9 +186,12 @@ async function aboutScore(
     return [condition("score", "with human overrides", "this host cannot read overrides", false)];
   }
   const unconfirmed = independentPeople ? await unconfirmedPrincipals(store, visible.tenant) : [];
-  const summary = await sources.overriddenSummary(visible, runId, [...askedBy, ...unconfirmed]);
+  // As at the gate: who made a principal that asks is as one with it.
+  const makers = independentPeople ? await makersOfPrincipals(store, visible.tenant, askedBy) : [];
+  const interested = [...new Set([...askedBy, ...makers])];
+  const summary = await sources.overriddenSummary(visible, runId, { interested, unconfirmed });
   const others = unconfirmed.length === 0 ? "" : ", and of principals that no other owner has confirmed";
-  const leftOut = `, without those of ${askedBy.join(", ")}, who asks for this${others}`;
+  const leftOut = `, without those of ${interested.join(", ")}, who asks for this${others}`;
   const how = `with ${summary.overridden} human overrides${summary.ownLeftOut === true ? leftOut : ""}`;
   return [scoreCondition(required?.requiredPassScore, summary, how)];
 }

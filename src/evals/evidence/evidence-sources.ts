@@ -10,10 +10,10 @@ import type { EvidenceSources, OverriddenSummary } from "./evidence-reader.ts";
 /** What people and certificates say of evaluations of this host. */
 export function evidenceSources(host: Host): EvidenceSources {
   return {
-    overriddenSummary: async (visible, runId, without = []) => {
+    overriddenSummary: async (visible, runId, doubted) => {
       const all = await overriddenSummary(host, visible, runId);
-      if (without.length === 0) return figuresOf(all);
-      return worseOf(figuresOf(all), figuresOf(await overriddenSummary(host, visible, runId, without)));
+      if (doubted === undefined) return figuresOf(all);
+      return worseOf(figuresOf(all), figuresOf(await overriddenSummary(host, visible, runId, doubted)));
     },
     certificateProblems: (visible, runId, bar) => certificateProblemsOf(host, visible, runId, bar),
   };
