@@ -17,6 +17,8 @@ export interface Agents {
   standing?(agentId: string): Deployments | undefined;
   /** Versions that are deployed and active. */
   activeVersions(visible: Visibility, agentId: string): Promise<readonly string[]>;
+  /** Whether the content of an agent is what was promoted under its version. Absent: nothing is installed under a version that is deployed. */
+  isPromoted?(visible: Visibility, agent: InstalledAgent): Promise<boolean>;
   /** Undefined where the agents file does not say how this agent is called for this tenant. */
   bindingFor(agent: InstalledAgent, choice: ModelChoice | undefined, tenant: string): Binding | undefined;
   /** Live tools, cut down to what the agent may call. Rejects when a source of tools it names cannot be reached. */

@@ -30,14 +30,15 @@ export async function resolveAgent(
   const { agentId, channel } = ref;
   if (channel === undefined) {
     const agent = await versionFor(resolving.agents, run.owner, ref);
-    return agent === undefined ? notInstalled(ref) : { agent };
+    return agent === undefined ? { refusal: await whyNone(resolving.agents, run.owner, ref) } : { agent };
   }
   const settled = pinnedVersion(run, agentId, channel);
   const { owner, runId } = run;
   const version = settled ?? (await resolving.channels?.versionFor({ owner, runId, agentId, channel }));
   if (version === undefined) return inactive(agentId, channel);
   const agent = await installed(resolving.agents, owner, agentId, version);
-  return agent === undefined ? notInstalled({ agentId, version }) : { agent, channel };
+  if (agent === undefined) return notInstalled({ agentId, version });
+  return (await isPromoted(resolving.agents, owner, agent)) ? { agent, channel } : inactive(agentId, channel);
 }
 
 /** The same question before there is a run; nothing is settled by it. */
@@ -48,23 +49,39 @@ export async function refusalOf(
 ): Promise<AgentRefusal | undefined> {
   const { agentId, channel } = ref;
   if (channel === undefined) {
-    return (await versionFor(agents, visible, ref)) === undefined ? notInstalled(ref).refusal : undefined;
+    return (await versionFor(agents, visible, ref)) === undefined ? whyNone(agents, visible, ref) : undefined;
   }
   if ((await agents.versionsOf(visible, agentId)).length === 0) return notInstalled({ agentId }).refusal;
   const active = (await channels?.isActive(visible, agentId, channel)) ?? false;
   return active ? undefined : inactive(agentId, channel).refusal;
 }
 
-/** Named by nobody it is the highest that is deployed, and before anything is, the highest there is. */
+/**
+ * Named by nobody it is the highest that is deployed, and before anything is, the highest there is. One that is installed under a deployed
+ * version with other content than was promoted is none: nobody approved it, and there is no version to fall back to.
+ */
 export async function versionFor(agents: Agents, owner: Owner, { agentId, version }: AgentRef) {
   if (version !== undefined) return installed(agents, owner, agentId, version);
   const versions = await agents.versionsOf(owner, agentId);
   const active = await agents.activeVersions(owner, agentId);
-  return versions.find((one) => active.includes(one.version)) ?? versions[0];
+  const deployed = versions.find((one) => active.includes(one.version));
+  if (deployed === undefined) return versions[0];
+  return (await isPromoted(agents, owner, deployed)) ? deployed : undefined;
+}
+
+async function isPromoted(agents: Agents, owner: Owner, agent: InstalledAgent): Promise<boolean> {
+  return (await agents.isPromoted?.(owner, agent)) ?? true;
 }
 
 async function installed(agents: Agents, owner: Owner, agentId: string, version: string) {
   return (await agents.versionsOf(owner, agentId)).find((one) => one.version === version);
+}
+
+async function whyNone(agents: Agents, owner: Owner, ref: AgentRef): Promise<AgentRefusal> {
+  const { agentId, version } = ref;
+  if (version !== undefined || (await agents.versionsOf(owner, agentId)).length === 0) return notInstalled(ref).refusal;
+  const message = `agent ${agentId} is installed here with other content than was promoted; promote another version`;
+  return { code: "agent_not_installed", message };
 }
 
 function notInstalled({ agentId, version }: AgentRef): { readonly refusal: AgentRefusal } {

@@ -94,6 +94,10 @@ export const CertificateRecord = Type.Object(
     runIds: Type.Array(Name, { description: "where the judgments of people are from" }),
     issuedBy: Name,
     gold: GoldFigures,
+    judgedBy: Type.Optional(
+      Type.Array(Name, { description: "whose judgments it rests on, and who withdrew some of others" }),
+    ),
+    withdrawnOf: Type.Optional(Type.Array(Name, { description: "whose judgments were withdrawn before" })),
     costUsd: Type.Optional(Type.Number({ minimum: 0 })),
     certificate: JudgeCertificate,
   },

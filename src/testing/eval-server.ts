@@ -1,5 +1,6 @@
 import type { Agents } from "../agents/agents.ts";
 import { withConformanceAgent } from "../agents/conformance-agent.ts";
+import { deploymentNode } from "../agents/deployments/management-workflow.ts";
 import { calibrationNode } from "../evals/calibration/calibration-node.ts";
 import { evalNode } from "../evals/run/eval-node.ts";
 import type { EvalServices } from "../evals/run/eval-run.ts";
@@ -39,7 +40,7 @@ export async function evalServer(
   const { behave = echo, agents = agentsOf([agentOf()], behave), ...more } = services;
   const all: EvalServices = { settings: EVAL_SETTINGS, ...more, agents: withConformanceAgent(agents) };
   const bare = engineOn(store);
-  const nodes = [evalNode(bare, () => all), calibrationNode(bare, () => all)];
+  const nodes = [evalNode(bare, () => all), calibrationNode(bare, () => all), deploymentNode];
   const nodeTypes = new Map([...bare.nodeTypes, ...nodes.map((node) => [node.typeId, node] as const)]);
   const host = await testHost({
     store,

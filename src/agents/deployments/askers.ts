@@ -70,6 +70,8 @@ export function joinedSiblings({ host, wanted }: Considered, siblings: readonly 
 /** Everyone who asks for the transition, the caller among them. Runs are read only where scores of people may count. */
 export async function askersOf(considered: Considered): Promise<string[]> {
   const { wanted, rule } = considered;
-  const others = rule.requiredEval?.acceptHumanOverrides === true ? await siblingsOf(considered) : [];
+  const { acceptHumanOverrides = false, requireCertificate = false } = rule.requiredEval ?? {};
+  const countsPeople = acceptHumanOverrides || requireCertificate !== false;
+  const others = countsPeople ? await siblingsOf(considered) : [];
   return [...new Set([wanted.caller.principal, ...others.flatMap(startersOf)])];
 }

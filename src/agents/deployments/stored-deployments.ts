@@ -1,6 +1,8 @@
 import type { Visibility } from "../../protocol/identity.ts";
+import { own } from "../../protocol/own.ts";
 import type { Document, Documents, DocumentWrite } from "../../store/documents.ts";
 import type { Agents } from "../agents.ts";
+import type { InstalledAgent } from "../installed-agent.ts";
 import { activeOf, type Deployments, noDeployments } from "./deployments.ts";
 
 /** What is deployed, at the revision it was read at. */
@@ -45,6 +47,17 @@ export function deploymentsWrite(
     body: JSON.stringify(next),
   };
   return { type: "put", document };
+}
+
+/** Whether an agent has the content that was promoted under its version; false for a version that never was. */
+export async function isPromoted(
+  store: Documents,
+  place: Visibility,
+  { agentId, version, contentHash }: Pick<InstalledAgent, "agentId" | "version" | "contentHash">,
+  agents: Pick<Agents, "standing"> = {},
+): Promise<boolean> {
+  const { now } = await readDeployments(store, place, agentId, agents);
+  return own(now.versions, version)?.agentHash === contentHash;
 }
 
 /** Versions that are deployed and active, the highest first. */

@@ -54,14 +54,29 @@ export interface SeenAgent extends AgentRecord {
   readonly place: Place;
 }
 
-/** The highest version first. Of two with one version, that of the workspace counts before that of the tenant and the host. */
+/**
+ * Agents that can be called: those of the workspace, the tenant and the host, the highest version first. Of two with one version, that of
+ * the workspace counts before that of the tenant and the host. Outside of all workspaces none of theirs counts: a workspace must not
+ * decide what the runs of the tenant call.
+ */
 export async function versionsOf(store: Documents, visible: Visibility, agentId: string): Promise<InstalledAgent[]> {
-  return (await agentRecords(store, visible, agentId)).map(({ agent }) => agent);
+  const { workspace } = visible;
+  const records = await agentRecords(store, visible, agentId, workspace === undefined ? isOfTenant : () => true);
+  return records.map(({ agent }) => agent);
 }
 
-export async function agentRecords(store: Documents, visible: Visibility, agentId: string): Promise<SeenAgent[]> {
+function isOfTenant({ workspace }: Place): boolean {
+  return workspace === undefined;
+}
+
+export async function agentRecords(
+  store: Documents,
+  visible: Visibility,
+  agentId: string,
+  isWanted: (place: Place) => boolean = () => true,
+): Promise<SeenAgent[]> {
   const nearest = new Map<string, SeenAgent>();
-  for (const document of await seen(store, visible, "agent", `${agentId}@`)) {
+  for (const document of (await seen(store, visible, "agent", `${agentId}@`)).filter(isWanted)) {
     const record = JSON.parse(document.body) as AgentRecord;
     if (!nearest.has(record.agent.version)) nearest.set(record.agent.version, { ...record, place: placeOf(document) });
   }
@@ -100,8 +115,8 @@ async function seen(
   ]);
   const ofTenant = own.filter(({ workspace }) => workspace === undefined);
   const ofWorkspaces = own.filter(({ workspace }) => workspace !== undefined);
-  // Who sees all workspaces takes the tenant's before that of any one of them.
-  if (visible.workspace === undefined) return [...ofTenant, ...ofWorkspaces, ...wide];
+  // Who sees all workspaces takes the tenant's and the host's before that of any one of them.
+  if (visible.workspace === undefined) return [...ofTenant, ...wide, ...ofWorkspaces];
   return [...ofWorkspaces.filter(({ workspace }) => workspace === visible.workspace), ...ofTenant, ...wide];
 }
 

@@ -82,6 +82,8 @@ async function calibrate(
     runIds: plan.runIds,
     issuedBy: plan.issuedBy,
     gold: { ...figuresOf(gold), unjudged: result.failures.length },
+    judgedBy: [...gold.people.judgedBy],
+    withdrawnOf: [...gold.people.withdrawnOf],
     ...(costUsd === undefined ? {} : { costUsd }),
     certificate: certificateOf(report, certifiedJudge(judge.identity, suite), result.judged, options),
   };

@@ -12,7 +12,7 @@ import type { Store } from "../../store/store.ts";
 import { adjudicatedAmong } from "../override/score-judgments.ts";
 import { evalPlanOf } from "../run/baseline.ts";
 import { goldOf } from "../statistics/gold.ts";
-import type { FoundGold, GoldItem } from "./gold-item.ts";
+import type { FoundGold, GoldItem, GoldPeople } from "./gold-item.ts";
 import { goldOfEval } from "./gold-of-eval.ts";
 import { goldOfTape } from "./gold-of-tape.ts";
 import { rubricKey, rubricsByTask, rubricsOf, type SuiteRubric } from "./suite-rubrics.ts";
@@ -32,6 +32,7 @@ export interface GatheredGold {
   readonly disputed: number;
   readonly leftOut: readonly { readonly reason: LeftOut; readonly count: number }[];
   readonly rubrics: { readonly suite: number; readonly judged: number };
+  readonly people: GoldPeople;
 }
 
 /** What people hold to be true of outputs in these runs. Throws for a run that cannot have any. */
@@ -53,7 +54,15 @@ export async function gatherGold(
     disputed: disputed.length,
     leftOut: counted(found.flatMap(({ leftOut }) => leftOut)),
     rubrics: { suite: rubricsOf(asked.suite).length, judged: new Set(known.map(rubricKey)).size },
+    people: {
+      judgedBy: namesIn(found.flatMap(({ people }) => people.judgedBy)),
+      withdrawnOf: namesIn(found.flatMap(({ people }) => people.withdrawnOf)),
+    },
   };
+}
+
+function namesIn(names: readonly string[]): string[] {
+  return [...new Set(names)].sort();
 }
 
 async function goldOfRun(

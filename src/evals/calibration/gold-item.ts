@@ -30,6 +30,15 @@ export interface FoundGold {
   readonly items: readonly GoldItem[];
   readonly judgments: readonly GoldJudgment[];
   readonly leftOut: readonly LeftOut[];
+  readonly people: GoldPeople;
+}
+
+/** Whom gold rests on. */
+export interface GoldPeople {
+  /** Who gave verdicts that count, and who withdrew those of others. */
+  readonly judgedBy: readonly string[];
+  /** Whose verdicts were withdrawn, by whomever. */
+  readonly withdrawnOf: readonly string[];
 }
 
 /** Collects the judgments of one run. */
@@ -38,6 +47,8 @@ export class GoldCollector {
   readonly #judgments: GoldJudgment[] = [];
   readonly #leftOut: LeftOut[] = [];
   readonly #adjudicated: ReadonlySet<string>;
+  readonly #judgedBy = new Set<string>();
+  readonly #withdrawnOf = new Set<string>();
 
   /** `adjudicated` are the ids of annotations that settle what others disagreed on. */
   constructor(adjudicated: ReadonlySet<string>) {
@@ -47,7 +58,10 @@ export class GoldCollector {
   /** The output that an annotation is about, or why it is about none. Annotations that no longer count are passed over. */
   take(annotation: AnnotationRecord, about: GoldItem | LeftOut): void {
     const { actor, actorKind, signal, createdAtMs, annotationId, state } = annotation;
-    if (state !== "live") return;
+    if (state !== "live") {
+      this.#passOver(annotation);
+      return;
+    }
     const item = actorKind !== "person" ? "not_a_person" : isMadeHere(annotation) ? about : "imported";
     const label = typeof item === "string" ? undefined : verdictOf(signal, item.bar);
     if (typeof item === "string" || label === undefined) {
@@ -55,6 +69,7 @@ export class GoldCollector {
       return;
     }
     this.#items.set(item.itemId, item);
+    this.#judgedBy.add(actor);
     this.#judgments.push({
       itemId: item.itemId,
       by: actor,
@@ -66,7 +81,15 @@ export class GoldCollector {
   }
 
   found(): FoundGold {
-    return { items: [...this.#items.values()], judgments: this.#judgments, leftOut: this.#leftOut };
+    const people = { judgedBy: [...this.#judgedBy], withdrawnOf: [...this.#withdrawnOf] };
+    return { items: [...this.#items.values()], judgments: this.#judgments, leftOut: this.#leftOut, people };
+  }
+
+  #passOver(annotation: AnnotationRecord): void {
+    const { actor, actorKind, retraction } = annotation;
+    if (actorKind !== "person" || retraction === undefined || !isMadeHere(annotation)) return;
+    this.#withdrawnOf.add(actor);
+    if (retraction.by !== actor) this.#judgedBy.add(retraction.by);
   }
 }
 

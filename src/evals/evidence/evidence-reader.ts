@@ -1,6 +1,6 @@
 import type { EvidenceAsked, EvidenceReader } from "../../agents/deployments/evidence.ts";
 import type { Host } from "../../engine/host.ts";
-import { unconfirmedPrincipals } from "../../engine/key-origin.ts";
+import { makersOfPrincipals, unconfirmedPrincipals } from "../../engine/key-origin.ts";
 import type { Condition } from "../../protocol/deployment-api.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { EvalSummary } from "../../protocol/eval-api.ts";
@@ -10,6 +10,7 @@ import type { Visibility } from "../../protocol/identity.ts";
 import type { CertificateBar } from "../../protocol/judge-certificate-api.ts";
 import type { Run } from "../../protocol/run.ts";
 import { barOf } from "../calibration/judge-standing.ts";
+import type { Doubted } from "../override/doubted-judgments.ts";
 import { evalPlanOf } from "../run/baseline.ts";
 import type { EvalPlan } from "../run/eval-plan.ts";
 import { EVAL_PLAN } from "../run/eval-workflow.ts";
@@ -22,10 +23,15 @@ import { aboutSurroundings } from "./fixture-conditions.ts";
 
 /** What speaks about an evaluation beside its own summary. Whatever is absent cannot be asked for: that is a no. */
 export interface EvidenceSources {
-  /** The figures with what people overrode in them; those named last, such as who asks for something, can only make them worse. */
-  overriddenSummary?(visible: Visibility, runId: string, without?: readonly string[]): Promise<OverriddenSummary>;
+  /** The figures with what people overrode in them; doubted ones, such as who asks for something, can only make them worse. */
+  overriddenSummary?(visible: Visibility, runId: string, doubted?: Doubted): Promise<OverriddenSummary>;
   /** Why the judge of the evaluation is not certified; nothing where it is. */
-  certificateProblems?(visible: Visibility, runId: string, bar: CertificateBar): Promise<readonly string[]>;
+  certificateProblems?(
+    visible: Visibility,
+    runId: string,
+    bar: CertificateBar,
+    doubted?: Doubted,
+  ): Promise<readonly string[]>;
 }
 
 export interface OverriddenSummary {
@@ -86,7 +92,7 @@ export function evidenceReader(host: Pick<Host, "store" | "nowMs">, sources: Evi
         ...aboutAge(found, host.nowMs()),
         ...(ended.met ? aboutConduct(plan, results) : []),
         ...(ended.met ? await spokenFor("score", () => aboutScore(host, found, sources)) : []),
-        ...(ended.met ? await spokenFor("judge certificate", () => aboutJudge(found, sources)) : []),
+        ...(ended.met ? await spokenFor("judge certificate", () => aboutJudge(host, found, sources)) : []),
       ];
       return { conditions, grounds: [{ runId, version: run.version, ...judgedUpTo }] };
     },
@@ -172,22 +178,31 @@ async function spokenFor(name: string, read: () => Promise<Condition[]>): Promis
   }
 }
 
+/** Who asks and, where voters have to be independent, who made a principal that asks: as at the gate both are as one. */
+async function doubtedFor(store: Host["store"], found: Found): Promise<Doubted> {
+  const { visible, askedBy = [], independentPeople = false } = found;
+  if (!independentPeople) return { interested: askedBy, unconfirmed: [] };
+  const makers = await makersOfPrincipals(store, visible.tenant, askedBy);
+  const unconfirmed = await unconfirmedPrincipals(store, visible.tenant);
+  return { interested: [...new Set([...askedBy, ...makers])], unconfirmed };
+}
+
 async function aboutScore(
   { store }: Pick<Host, "store">,
   found: Found,
   sources: EvidenceSources,
 ): Promise<Condition[]> {
-  const { required, run, visible, runId, askedBy = [], independentPeople = false } = found;
+  const { required, run, visible, runId } = found;
   const accepts = required?.acceptHumanOverrides === true;
   if (!accepts)
     return [scoreCondition(required?.requiredPassScore, run.outputs as unknown as EvalSummary, "as scored")];
   if (sources.overriddenSummary === undefined) {
     return [condition("score", "with human overrides", "this host cannot read overrides", false)];
   }
-  const unconfirmed = independentPeople ? await unconfirmedPrincipals(store, visible.tenant) : [];
-  const summary = await sources.overriddenSummary(visible, runId, [...askedBy, ...unconfirmed]);
+  const { interested, unconfirmed } = await doubtedFor(store, found);
+  const summary = await sources.overriddenSummary(visible, runId, { interested, unconfirmed });
   const others = unconfirmed.length === 0 ? "" : ", and of principals that no other owner has confirmed";
-  const leftOut = `, without those of ${askedBy.join(", ")}, who asks for this${others}`;
+  const leftOut = `, without those of ${interested.join(", ")}, who asks for this${others}`;
   const how = `with ${summary.overridden} human overrides${summary.ownLeftOut === true ? leftOut : ""}`;
   return [scoreCondition(required?.requiredPassScore, summary, how)];
 }
@@ -202,10 +217,17 @@ function scoreCondition(
   return condition("score", `at least ${wanted}`, found, aggregateScore >= wanted);
 }
 
-async function aboutJudge({ required, visible, runId }: Found, sources: EvidenceSources): Promise<Condition[]> {
+async function aboutJudge(
+  { store }: Pick<Host, "store">,
+  found: Found,
+  sources: EvidenceSources,
+): Promise<Condition[]> {
+  const { required, visible, runId } = found;
   const bar = barOf(required?.requireCertificate);
   if (bar === undefined) return [];
-  const problems = (await sources.certificateProblems?.(visible, runId, bar)) ?? ["this host cannot read certificates"];
-  const found = problems.length === 0 ? "valid" : problems.join(" ");
-  return [condition("judge certificate", "valid now", found, problems.length === 0)];
+  const doubted = await doubtedFor(store, found);
+  const read = await sources.certificateProblems?.(visible, runId, bar, doubted);
+  const problems = read ?? ["this host cannot read certificates"];
+  const text = problems.length === 0 ? "valid" : problems.join(" ");
+  return [condition("judge certificate", "valid now", text, problems.length === 0)];
 }

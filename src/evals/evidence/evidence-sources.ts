@@ -1,7 +1,8 @@
 import type { Host } from "../../engine/host.ts";
 import type { Visibility } from "../../protocol/identity.ts";
-import type { CertificateBar } from "../../protocol/judge-certificate-api.ts";
+import type { CertificateBar, CertificateRecord } from "../../protocol/judge-certificate-api.ts";
 import { judgeStanding } from "../calibration/judge-standing.ts";
+import type { Doubted } from "../override/doubted-judgments.ts";
 import { type OverriddenSummary as Overridden, overriddenSummary } from "../override/overridden-summary.ts";
 import { completedEval } from "../run/completed-eval.ts";
 import { suiteAsOf } from "../suite/replace-suite.ts";
@@ -10,12 +11,12 @@ import type { EvidenceSources, OverriddenSummary } from "./evidence-reader.ts";
 /** What people and certificates say of evaluations of this host. */
 export function evidenceSources(host: Host): EvidenceSources {
   return {
-    overriddenSummary: async (visible, runId, without = []) => {
+    overriddenSummary: async (visible, runId, doubted) => {
       const all = await overriddenSummary(host, visible, runId);
-      if (without.length === 0) return figuresOf(all);
-      return worseOf(figuresOf(all), figuresOf(await overriddenSummary(host, visible, runId, without)));
+      if (doubted === undefined) return figuresOf(all);
+      return worseOf(figuresOf(all), figuresOf(await overriddenSummary(host, visible, runId, doubted)));
     },
-    certificateProblems: (visible, runId, bar) => certificateProblemsOf(host, visible, runId, bar),
+    certificateProblems: (visible, runId, bar, doubted) => certificateProblemsOf(host, visible, runId, bar, doubted),
   };
 }
 
@@ -36,12 +37,33 @@ export async function certificateProblemsOf(
   visible: Visibility,
   runId: string,
   bar: CertificateBar,
+  doubted?: Doubted,
 ): Promise<readonly string[]> {
   const { run, plan } = await completedEval(host, visible, runId);
   const ref = `${plan.suiteId}@${plan.suiteVersion}`;
   const suite = await suiteAsOf(host, run.owner.tenant, ref, plan.suiteSha256);
   const chosen = new Set(plan.taskIds);
   if (!suite.tasks.some(({ taskId, expected }) => expected.kind === "rubric" && chosen.has(taskId))) return [];
-  const { problems } = await judgeStanding(host, visible, suite, plan.judge, bar);
-  return problems.map(({ problem }) => problem);
+  const { problems, certificate } = await judgeStanding(host, visible, suite, plan.judge, bar);
+  return [...problems.map(({ problem }) => problem), ...partialProblems(certificate, doubted)];
+}
+
+/**
+ * A certificate speaks for nothing that was asked for by whom it rests on, nor where somebody else may have spoken in the name of one of
+ * those. Certificates of earlier versions do not say whom they rest on, and count as before.
+ */
+function partialProblems(
+  { judgedBy = [], withdrawnOf = [] }: Pick<CertificateRecord, "judgedBy" | "withdrawnOf"> = {},
+  { interested, unconfirmed }: Doubted = { interested: [], unconfirmed: [] },
+): string[] {
+  const asking = judgedBy.filter((one) => interested.includes(one));
+  const unsure = [...new Set([...judgedBy, ...withdrawnOf])].filter((one) => unconfirmed.includes(one));
+  return [
+    ...(asking.length === 0
+      ? []
+      : [`It rests on judgments of ${asking.join(", ")}, who asks for this: let another principal ask.`]),
+    ...(unsure.length === 0
+      ? []
+      : [`It rests on judgments of ${unsure.join(", ")}, whom no other owner has confirmed.`]),
+  ];
 }

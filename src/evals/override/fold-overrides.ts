@@ -81,6 +81,6 @@ function byTask(judgments: readonly ScoreJudgment[]): Map<string, ScoreJudgment[
 }
 
 /** Newest first; ids of one moment sort in the order they were made. */
-function byAge(a: ScoreJudgment, b: ScoreJudgment): number {
+export function byAge(a: ScoreJudgment, b: ScoreJudgment): number {
   return b.atMs - a.atMs || (a.annotationId < b.annotationId ? 1 : -1);
 }

@@ -6,7 +6,8 @@ import { completedEval, resultsRunId } from "../run/completed-eval.ts";
 import { readResults } from "../run/read-results.ts";
 import { baselineOf, type Unmet } from "../run/summary-of.ts";
 import { suiteAsOf } from "../suite/replace-suite.ts";
-import { foldOverrides, type ScoreJudgment } from "./fold-overrides.ts";
+import { type Doubted, judgmentsInDoubt } from "./doubted-judgments.ts";
+import { foldOverrides } from "./fold-overrides.ts";
 import { overriddenSummaryOf } from "./overridden.ts";
 import { scoreJudgments } from "./score-judgments.ts";
 
@@ -23,21 +24,12 @@ export interface OverriddenSummary {
   readonly disputedTasks: readonly string[];
 }
 
-/** The judgments as they would be without these people: without what they said, and with what they withdrew of others. */
-function judgmentsWithout(judgments: readonly ScoreJudgment[], people: readonly string[]): ScoreJudgment[] {
-  return judgments
-    .filter(({ by }) => !people.includes(by))
-    .map((one) =>
-      one.retractedBy !== undefined && people.includes(one.retractedBy) ? { ...one, state: "live" as const } : one,
-    );
-}
-
-/** For decisions that may rest on the scores of people, with or without those of some of them. Throws like `evalSummary`. */
+/** For decisions that may rest on the scores of people; those of doubted ones only make it worse. Throws like `evalSummary`. */
 export async function overriddenSummary(
   host: Host,
   visible: Visibility,
   runId: string,
-  without: readonly string[] = [],
+  doubted?: Doubted,
 ): Promise<OverriddenSummary> {
   const { run, plan } = await completedEval(host, visible, runId);
   const { tenant } = run.owner;
@@ -45,7 +37,8 @@ export async function overriddenSummary(
   const suite = await suiteAsOf(host, tenant, `${plan.suiteId}@${plan.suiteVersion}`, plan.suiteSha256);
   const summary = run.outputs as unknown as EvalSummary;
   const judgments = await scoreJudgments(host.store, run);
-  const folded = foldOverrides(judgmentsWithout(judgments, without));
+  const given = new Map(results.map(({ taskId, score }) => [taskId, score]));
+  const folded = foldOverrides(doubted === undefined ? judgments : judgmentsInDoubt(judgments, doubted, given));
   const baseline = baselineOf(plan, await baselineTasks(host.store, run.owner, plan));
   const original = { runId, plan, suite, results, summary, ...(baseline === undefined ? {} : { baseline }) };
   const inOrder = (tasks: ReadonlyMap<string, unknown>) =>
