@@ -86,7 +86,7 @@ test("a secret that is too short to be masked by its value is masked by the name
 });
 
 test("a secret in a name of what a run, its child or a branch is given is shown nowhere", async () => {
-  const named = { [KEY]: "v", "password=windmill42x": 1 };
+  const named = { [KEY]: "v", "password=windmill42x": 1, "token=kettle7": 2, "api_key: lanternfish99": 3 };
   const made = await started({ note: "an ordinary note", ...named, deep: { [OTHER]: [named] } }, { metadata: named });
   const text = await shown(made);
   const runOptionsOverlay = { inputs: { [OTHER]: "w", [KEY]: "x" } };
@@ -96,7 +96,18 @@ test("a secret in a name of what a run, its child or a branch is given is shown 
   const branch = await until(bench.store, runId, ended);
   expect(branch.variables).toMatchObject({ [OTHER]: "w", [KEY]: "x", deep: { [OTHER]: [named] } });
   const texts = [text, await shown({ host, run: branch })];
-  for (const secret of [KEY, OTHER, "windmill42x"]) for (const one of texts) expect(one).not.toContain(secret);
+  const secrets = [KEY, OTHER, "windmill42x", "kettle7", "lanternfish99"];
+  for (const secret of secrets) for (const one of texts) expect(one).not.toContain(secret);
+});
+
+test("a key in the callback URL of a run is kept for its deliveries, and those of its child, and shown nowhere", async () => {
+  const callbackUrl = "https://hooks.example.com/assay?token=tulipfield7";
+  const made = await started({ note: "an ordinary note" }, { callbackUrl });
+  const family = await familyOf(bench.store, made.run.runId);
+  expect(family.map((one) => one.callbackUrl)).toEqual([callbackUrl, callbackUrl]);
+  const text = await shown(made);
+  expect(text).not.toContain("tulipfield7");
+  expect(text).toContain(`https://hooks.example.com/assay?token=${MASK}`);
 });
 
 test("a run is neither started nor branched with more secrets than it may hold", async () => {

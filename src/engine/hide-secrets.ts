@@ -16,7 +16,7 @@ export function requireFewSecrets(secrets: readonly Secret[]): void {
 }
 
 /** What somebody who starts a run writes into it. */
-const GIVEN = ["inputs", "configurable", "metadata", "tags", "changes"] as const;
+const GIVEN = ["inputs", "configurable", "metadata", "tags", "changes", "callbackUrl"] as const;
 
 /**
  * What looks like a secret in what a run is given is kept for its nodes and shown to nobody, as if it had been declared sensitive:

@@ -239,6 +239,26 @@ describe("sentences, code and settings without a secret", () => {
   });
 });
 
+test.each([
+  `console.log('password:', password);\nshow('name:', name);`,
+  `print("OIDC Token: ", token)\nprint("done")`,
+  `password = ask_password("Password: ")\nreturn ask("Save it?")`,
+  `const url = "/x?token=" + token;\nopen(url, "now");`,
+  JSON.stringify({ code: `log('a secret:', it)\nlog('end')` }),
+  `self.password = password\nself._api_key = api_key or None\nthis.token = token`,
+])("code that writes the name of a secret and not its value stays, with the lines after it: %j", (code) => {
+  expect(scrubText(code)).toBe(code);
+});
+
+test.each([
+  [`here's the password: 'hunter2'`, `here's the password: '[REDACTED]'`],
+  [`"it" has password: "hunter2", and 'more'`, `"it" has password: "[REDACTED]", and 'more'`],
+  [`say('x', { password: 'hunter2' })`, `say('x', { password: '[REDACTED]' })`],
+  [`DB_PASSWORD=password`, `DB_PASSWORD=[REDACTED]`],
+])("a quote that opens a value is told from one that closes a text: %s", (text, clean) => {
+  expect(scrubText(text)).toBe(clean);
+});
+
 test("a long text of nothing but secrets is hidden whole, without a search for each", () => {
   for (const piece of ['"password":"hunter2",', "--password x ", "x-api-key: abc1\n", "token=a&"]) {
     expect(scrubText(piece.repeat(60_000))).toBe("[REDACTED]");

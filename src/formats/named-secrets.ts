@@ -38,6 +38,7 @@ function valueAssigned(text: string, at: number): TextRange | undefined {
   const found = nameBefore(text, at);
   if (found === undefined) return undefined;
   const from = skipBlanks(text, isArrow ? at + 2 : at + 1);
+  if (closesLabel(text, found, from)) return undefined;
   const quoted = readQuoted(text, from);
   if (quoted !== undefined) return checked(text, quoted, found.name);
   if (isArrow) return undefined;
@@ -68,9 +69,37 @@ function isExpression(text: string, from: number, name: string, isSpaced: boolea
   if (CALL.test(code)) return true;
   const word = code.slice(0, readWord(code, 0)[1]);
   if (word.length === CODE_MAX || !PATH.test(word)) return false;
+  // A member that is given the variable of its own name: `self.password = password`.
+  if (name.includes(".") && /[._$]/.test(name.charAt(name.length - word.length - 1)) && name.endsWith(word))
+    return true;
   if (word.includes(".") && (HEADS.test(word) || isSecretName(word))) return true;
   return isSpaced && !/\d/.test(word) && (word.includes(".") || code.charAt(word.length) === ";");
 }
+
+/** So much of the line before a name is searched for the quote that opens a label. */
+const LABEL_MAX = 96;
+/** What follows a quote that closes; a value begins with none of these. */
+const AFTER_LABEL = " \t\r\n,;)]}+.";
+
+/**
+ * Whether the quote after a name closes the text that the name is in: `print("password: ", x)`. Read as the quote that opens a value, it would
+ * take along all that is written up to the next quote.
+ */
+function closesLabel(text: string, { from: nameFrom, isQuoted }: Name, at: number): boolean {
+  const quote = text.charCodeAt(at);
+  if (isQuoted || !isQuote(text.charAt(at)) || !AFTER_LABEL.includes(text.charAt(at + 1))) return false;
+  let isOpen = false;
+  for (let i = nameFrom - 1; i >= Math.max(0, nameFrom - LABEL_MAX); i--) {
+    const code = text.charCodeAt(i);
+    if (code === quote) isOpen = !isOpen;
+    else if (code === NEW_LINE || (code === LETTER_N && text.charCodeAt(i - 1) === BACKSLASH)) break;
+  }
+  return isOpen;
+}
+
+const NEW_LINE = 10;
+const BACKSLASH = 92;
+const LETTER_N = 110;
 
 /** "name": "value", and lines of headers and settings. */
 function members(text: string): TextRange[] {
@@ -93,6 +122,7 @@ function valuesOfMember(text: string, at: number): readonly TextRange[] {
   if (found === undefined) return NOTHING;
   const { name } = found;
   const from = skipBlanks(text, at + 1, found.isQuoted);
+  if (closesLabel(text, found, from)) return NOTHING;
   if (text.charAt(from) === "[")
     return listed(text, from + 1).flatMap((range): TextRange[] => {
       const value = checked(text, range, name);

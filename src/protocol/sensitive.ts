@@ -30,8 +30,11 @@ export function maskFieldValues(
 
 /** What is shorter may be a word that the author chose for a name. */
 const SHORTEST_IN_NAME = 16;
+/** A name with other characters, such as `token=x`, is a text that the sender of a run wrote. */
+const AUTHORS_NAME = /^[\w.$-]*$/;
 
 function maskName(name: string, secrets: readonly Secret[]): string {
+  if (!AUTHORS_NAME.test(name)) return maskerOf(secrets).text(name);
   if (name.length < SHORTEST_IN_NAME) return name;
   const shown = maskerOf(secrets).text(name);
   // What was taken out of the name by secrets that are long enough.
@@ -42,7 +45,7 @@ function maskName(name: string, secrets: readonly Secret[]): string {
 const STRUCTURE = new Set([
   ...["runId", "parentRunId", "workflowId", "workflowHash", "owner", "transport", "engineVersion", "limits"],
   ...["nodeId", "nodeIds", "typeId", "failedNodeId", "edgeId", "name", "channel", "reducer", "writtenAt", "changeId"],
-  ...["kind", "drainPolicy", "by", "cancelledBy", "parentNodeId", "depth", "callbackUrl", "verdict"],
+  ...["kind", "drainPolicy", "by", "cancelledBy", "parentNodeId", "depth", "verdict"],
   ...[
     "interruptId",
     "key",

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { environmentNameOf, SETTINGS, type SettingName } from "../../cli/settings.ts";
 import { childEnvironment } from "../../engine/programs/child-environment.ts";
+import { scrubber } from "../../formats/scrub.ts";
 import { agentTask, watched } from "../../testing/agent-task.ts";
 import { tempDir } from "../../testing/temp-dir.ts";
 import type { AgentTask } from "../binding.ts";
@@ -12,6 +13,8 @@ interface Asked extends Partial<CommandSettings> {
   readonly environment?: Record<string, string>;
   readonly task?: Partial<AgentTask>;
 }
+
+const SCRUBBER = scrubber();
 
 /** A program in Node. */
 function agent(source: string, { environment = {}, ...settings }: Asked = {}) {
@@ -26,7 +29,7 @@ function agent(source: string, { environment = {}, ...settings }: Asked = {}) {
     },
     {
       environment: { ...(process.env as Record<string, string>), ...environment },
-      scrubText: (text) => text.replaceAll("s3cret", "[REDACTED]"),
+      scrubText: (text) => SCRUBBER.scrubText(text).replaceAll("s3cret", "[REDACTED]"),
     },
   );
 }
@@ -149,6 +152,18 @@ describe("a program that goes wrong", () => {
     expect(error.message).toContain("sh ended with exit code 7: ");
     expect(error.message).toContain("could not: [REDACTED]");
     expect(error.message.length).toBeLessThan(3000);
+  });
+
+  test("is quoted without the rest of a secret that begins before the quotation", async () => {
+    const key = `-----BEGIN RSA PRIVATE KEY-----\n${"MIIEpAIBAAKCAQEA0Z3kettle\n".repeat(120)}-----END RSA PRIVATE KEY-----`;
+    const wrote = (text: string) => `process.stderr.write(${JSON.stringify(text)}); process.exitCode = 3;`;
+    const message = async (text: string) => JSON.stringify(await answer(wrote(text)));
+    const whole = await message(`no entry for\n${key}\nat the end`);
+    expect(whole).toContain("at the end");
+    expect(whole).not.toContain("kettle");
+    const word = await message(`tried word-kettle-word-kettle ${"y ".repeat(995)}`);
+    expect(word).toContain("y y y");
+    expect(word).not.toContain("kettle");
   });
 
   test("has crashed when a signal ends it", async () => {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { basename } from "node:path";
-import { type ProgramEnd, type ProgramLimits, runProgram } from "../../engine/programs/run-program.ts";
+import { lastWords, type ProgramEnd, type ProgramLimits, runProgram } from "../../engine/programs/run-program.ts";
 import type { AgentAnswer, AgentTask, Binding, Watcher } from "../binding.ts";
 import type { ToolGateway } from "../gateway/tool-gateway.ts";
 import { withoutToken } from "../gateway/tool-offer.ts";
@@ -94,7 +94,7 @@ function answerOf(
   scrubText: (text: string) => string,
   watch: Watcher,
 ): AgentAnswer {
-  const said = (stderr: string) => (stderr.trim() === "" ? "" : `: ${scrubText(stderr.trim())}`);
+  const said = (stderr: string) => (stderr.trim() === "" ? "" : `: ${lastWords(stderr, scrubText)}`);
   switch (end.type) {
     case "not-started":
       return failed("agent_unreachable", end.problem, false);

@@ -27,7 +27,7 @@ export function arrivalsOf(
   for (const one of arriving) {
     const taken = "problem" in one ? one.problem : take(one.record);
     if (typeof taken !== "string") counts[taken.as] += 1;
-    else refused.push({ line: one.line, problem: taken });
+    else refused.push({ line: one.line, problem: scrub(taken) });
   }
   const onRun = new Set(arriving.flatMap((one) => ("onRun" in one ? [one.record.annotationId] : [])));
   return { answer: { ...counts, refused }, writes: writesOf(before, standing, onRun) };

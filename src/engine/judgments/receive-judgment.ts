@@ -33,6 +33,10 @@ export function receiver(host: Host, caller: Caller): (entry: JudgmentEntry) => 
     if (judgment.actorKind === "person" && caller.kind !== "user") {
       return { line, problem: "it is a person's, and only a key of kind user brings those" };
     }
+    const names = namesIn(judgment);
+    if (host.scrubber.scrubText(names) !== names) {
+      return { line, problem: "a name or an id in it looks like a secret; those are shown and kept, so remove it" };
+    }
     const place = await placeOf(judgment.target.runId);
     if (place === "elsewhere") return { line, record: clean(judgment, judgment.workspace, judgment.aboutNode) };
     if ("problem" in place) return { line, ...place };
@@ -52,6 +56,15 @@ export function receiver(host: Host, caller: Caller): (entry: JudgmentEntry) => 
     };
     return cleanRecord(recordOf(judgment, arrival), host.scrubber.scrubText);
   }
+}
+
+/** All that a judgment is found by, which is never changed: one to a line, so that no two read as one. */
+function namesIn({ target, actor, retraction, flag, ...judgment }: Judgment): string {
+  const { workflowId, agentId, otherAgents = [], workspace, aboutNode } = judgment;
+  const { supersedes, supersededBy, queueItemId } = judgment;
+  const ids = [...Object.values(target), workflowId, agentId, ...otherAgents, workspace, aboutNode];
+  const people = [actor.principalRef, retraction?.by, flag?.closedBy];
+  return [...ids, ...people, supersedes, supersededBy, queueItemId].filter((one) => one !== undefined).join("\n");
 }
 
 type FindEvent = (runId: string, eventId: string) => Promise<EventPlace | undefined>;

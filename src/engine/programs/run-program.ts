@@ -36,7 +36,11 @@ export type ProgramEnd =
   | { readonly type: "too-slow"; readonly stderr: string }
   | { readonly type: "too-much"; readonly where: "stdout" | "file descriptor 3"; readonly stderr: string };
 
-const STDERR_CHARACTERS = 2_000;
+/** More than is quoted: secrets are taken out before the quotation is cut, or the rest of one would be shown. */
+const STDERR_KEPT = 16_384;
+const STDERR_QUOTED = 2_000;
+/** A word that the cut went through may be the rest of a secret; longer words are cut again. */
+const CUT_WORD = /^\S{0,256}\s*/;
 /** What the program said is there soon after its end; a process that it left behind may hold the pipes for ever. */
 const PIPES_MS = 250;
 
@@ -85,7 +89,7 @@ function endOf({ child }: StartedProgram, call: ProgramCall): Promise<ProgramEnd
       settle({ type: "too-much", where: "file descriptor 3", stderr }),
     );
     child.stderr?.setEncoding("utf8").on("data", (text: string) => {
-      stderr = (stderr + text).slice(-STDERR_CHARACTERS);
+      stderr = (stderr + text).slice(-STDERR_KEPT);
     });
     child.once("error", (error) => settle({ type: "not-started", ...notStarted(call, error) }));
     const ended = (exitCode: number | null, signalName: NodeJS.Signals | null) =>
@@ -108,6 +112,13 @@ function endOf({ child }: StartedProgram, call: ProgramCall): Promise<ProgramEnd
     signal.addEventListener("abort", stop, { once: true });
     child.stdin?.end(call.input);
   });
+}
+
+/** The end of what a program wrote to stderr, as it is quoted: without secrets, and without a word that was cut. */
+export function lastWords(stderr: string, scrubText: (text: string) => string): string {
+  const clean = scrubText(stderr.trim());
+  const isWhole = stderr.length < STDERR_KEPT && clean.length <= STDERR_QUOTED;
+  return isWhole ? clean : clean.slice(-STDERR_QUOTED).replace(CUT_WORD, "").toWellFormed();
 }
 
 class Collected {

@@ -94,7 +94,7 @@ export async function enableWebhook(
   const webhook = await visibleWebhook(host, caller, webhookId);
   const { failingSinceMs: _since, circuitUntilMs: _until, disabledAtMs: _at, ...rest } = webhook;
   const nowMs = host.nowMs();
-  const info = webhookInfo({ ...rest, failures: 0 }, nowMs);
+  const info = webhookInfo({ ...rest, failures: 0 }, nowMs, host.scrubber);
   const outcome = record(info);
   await commit(host, {
     tenant: caller.tenant,
@@ -108,7 +108,7 @@ export async function enableWebhook(
 export async function listWebhooks(host: Host, caller: Caller): Promise<ListWebhooksResponse> {
   const nowMs = host.nowMs();
   const webhooks = await host.store.listWebhooks(visibilityOf(caller));
-  return { webhooks: webhooks.map((webhook) => webhookInfo(webhook, nowMs)) };
+  return { webhooks: webhooks.map((webhook) => webhookInfo(webhook, nowMs, host.scrubber)) };
 }
 
 /** Throws `tenant_mismatch` where a request names a tenant that its key does not belong to. */

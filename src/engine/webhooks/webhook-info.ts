@@ -1,17 +1,22 @@
+import type { Scrubber } from "../../formats/scrub.ts";
 import type { DeliveryInfo, WebhookInfo } from "../../protocol/webhook-api.ts";
 import type { DeliveryRecord, WebhookRecord } from "../../store/gates.ts";
 import { fingerprintOf } from "./signature.ts";
 
-/** A webhook, without what must never be shown. */
-export function webhookInfo(webhook: WebhookRecord, nowMs: number): WebhookInfo {
+/** A webhook, without what must never be shown. The URL may hold a key of the receiver's. */
+export function webhookInfo(
+  webhook: WebhookRecord,
+  nowMs: number,
+  { scrubText }: Pick<Scrubber, "scrubText">,
+): WebhookInfo {
   const { webhookId, workspace, url, events, tags, createdBy, failures } = webhook;
   const state = stateOf(webhook, nowMs);
   return {
     webhookId,
     ...(workspace === undefined ? {} : { workspace }),
-    url,
+    url: scrubText(url),
     events: [...events],
-    tags: [...tags],
+    tags: tags.map((tag) => scrubText(tag)),
     secretFingerprint: fingerprintOf(webhook.secret),
     createdBy,
     createdAt: new Date(webhook.createdAtMs).toISOString(),

@@ -1,5 +1,6 @@
-import { type ProgramEnd, runProgram } from "../../engine/programs/run-program.ts";
+import { lastWords, type ProgramEnd, runProgram } from "../../engine/programs/run-program.ts";
 import type { ReviewRequest } from "../../formats/afp/request.ts";
+import { scrubber } from "../../formats/scrub.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { DEFAULT_AGENT, type ReviewAsked, type Reviewer } from "../reviewer.ts";
 import type { ReviewerCommand } from "./bound-reviewer.ts";
@@ -44,6 +45,8 @@ function inputFor({ request, session }: ReviewAsked): string {
   return `${JSON.stringify(input)}\n`;
 }
 
+const SCRUBBER = scrubber();
+
 type Command = Pick<CommandReviewerOptions, keyof ReviewerCommand | "limits">;
 
 async function outputOf({ limits = LIMITS, ...command }: Command, input: string, signal: AbortSignal): Promise<string> {
@@ -65,7 +68,7 @@ function failureOf(end: Exclude<ProgramEnd, { type: "not-started" }>, outputByte
       return `printed more than ${outputBytes} bytes`;
     case "ended": {
       const how = end.exitCode === null ? end.signalName : `exit code ${end.exitCode}`;
-      const said = end.stderr.trim();
+      const said = lastWords(end.stderr, SCRUBBER.scrubText);
       return `ended with ${how}${said === "" ? "" : `: ${said}`}`;
     }
   }

@@ -129,6 +129,51 @@ export const attacks: readonly Attack[] = [
     },
   },
   {
+    title: "a key in the URL of a callback or a webhook is shown nowhere",
+    async attempt(target) {
+      await target.register(workflow({ id: "called-back", nodes: { a: "core.noop" } }));
+      const url = (word: string) => `https://hooks.example.com/assay?token=${word}`;
+      const runId = await target.begin("called-back", { callbackUrl: url(WORDS[0]) });
+      await target.ends(runId);
+      const branch = await target.ask("POST", `/v1/runs/${runId}:fork`, { body: { mode: "replay" } });
+      await target.ends(branch.json.runId);
+      const body = { url: url(WORDS[1]), events: ["run.completed"], tags: [KEY] };
+      expect((await target.ask("POST", "/v1/webhooks", { body })).status).toBe(201);
+      const webhooks = await target.ask("GET", "/v1/host/assay/webhooks");
+      expect(webhooks.text).toContain("https://hooks.example.com/assay?token=[REDACTED]");
+      expectHidden([await shown(target, "called-back", [runId, branch.json.runId]), webhooks.text].join("\n"));
+    },
+  },
+  {
+    title:
+      "a name or an id in an import of judgments that looks like a secret is refused, and the answer does not repeat it",
+    async attempt(target) {
+      const line = (more: object) => ({
+        type: "annotation",
+        annotationId: "ann-01k2v6w0d9q3c5x7m8n4p2r1st",
+        target: { runId: "run-of-another-host" },
+        signal: { kind: "rating", rating: 4 },
+        actor: { principalRef: "ada" },
+        createdAt: "2026-03-01T12:00:00.000Z",
+        workflowId: "greet",
+        actorKind: "person",
+        state: "live",
+        ...more,
+      });
+      const lines = [
+        { type: "header", format: "assay-judgments", version: 1 },
+        line({ target: { runId: KEY } }),
+        line({ actor: { principalRef: KEY } }),
+        line({ agentId: `token=${REASON}` }),
+        line({ [KEY]: 1 }),
+      ];
+      const answer = await target.ask("POST", "/v1/host/assay/annotations:import", { body: { lines } });
+      expect([answer.status, answer.json.imported, answer.json.refused?.length]).toEqual([200, 0, 4]);
+      const exported = await target.ask("GET", "/v1/host/assay/annotations:export");
+      for (const { text } of [answer, exported]) for (const one of [KEY, REASON]) expect(text).not.toContain(one);
+    },
+  },
+  {
     title: "a run that is given 900 KB of secrets is created, and shows none of them",
     async attempt(target, rounds) {
       await target.register(workflow({ id: "quiet", nodes: { a: "core.noop" } }));
