@@ -1,5 +1,5 @@
 import { shownDigest } from "../formats/gate-digest.ts";
-import { AppError } from "../protocol/errors.ts";
+import type { RunEvent } from "../protocol/events.ts";
 import type { RunOptionsOverlay } from "../protocol/fork-api.ts";
 import { startersOf } from "../protocol/forked-from.ts";
 import { excludesMakersOfStarters, gateRules, isApproval, isSelfApproval } from "../protocol/gate-rules.ts";
@@ -11,6 +11,7 @@ import type { WorkflowNode } from "../protocol/workflow.ts";
 import { changedOptions, withOptions } from "./decide/branch-options.ts";
 import { deepEqual } from "./decide/deep-equal.ts";
 import { reachableFrom } from "./decide/graph.ts";
+import { LeftVariables, type Trail, trailOf } from "./decide/left-variables.ts";
 import { nodesThatSaw, optionsSeenBefore } from "./decide/options-seen.ts";
 import type { Plan } from "./decide/plan.ts";
 import { isSureToRun, isTakenFrom } from "./decide/sure-to-run.ts";
@@ -20,7 +21,8 @@ import { makersOfPrincipals } from "./key-origin.ts";
 import { nodeInBranch } from "./node-in-branch.ts";
 import { hasEffects } from "./node-type.ts";
 import { SUB_WORKFLOW } from "./nodes/sub-workflow.ts";
-import { nodesAfter, PlanFacts, type PlanFactsHost } from "./plan-facts.ts";
+import { type Mattering, nodesAfter, PlanFacts, type PlanFactsHost } from "./plan-facts.ts";
+import { earlierRound, ledPast, ledPastByVariables } from "./reopen-refusals.ts";
 
 interface ReopenHost extends PlanFactsHost {
   readonly store: Pick<Host["store"], "readRun" | "readDocuments" | "listKeys">;
@@ -41,12 +43,15 @@ export async function gatesToReopen(
   plan: Plan,
   run: Run,
   overlay: RunOptionsOverlay,
+  history: readonly RunEvent[],
 ): Promise<string[]> {
   const rule = new ReopenRule(host, plan, run, overlay);
+  await rule.prepare();
   const found: string[] = [];
   for (const node of plan.graph.order) {
     if (await rule.reopens(node)) found.push(node.id);
   }
+  await rule.checkVariables(trailOf(history));
   return found;
 }
 
@@ -56,13 +61,6 @@ interface Below {
   readonly sameInputs: boolean;
   /** Whether a node with effects follows it in the runs above. */
   readonly effectsAbove: boolean;
-}
-
-/** The nodes that must not run without a decision that they were to wait for. */
-interface Mattering {
-  readonly effects: readonly string[];
-  /** Where a run ends that was given other options: its outputs are looked at too. */
-  readonly ends: readonly string[];
 }
 
 type Dispatched = readonly [runId: string, child: Child];
@@ -80,6 +78,8 @@ class ReopenRule {
   readonly #again = new Set<string>();
   /** The nodes so far that complete in the branch unless a node fails, whatever its conditions read. */
   readonly #sure = new Set<string>();
+  /** Events that the run waited for may be about options that the branch changes, whatever the wait itself reads. */
+  #fromOutside: ReadonlySet<string> = new Set();
   #past: WaysPast | undefined;
   #saw: readonly string[] | undefined;
   #mattering: Promise<Mattering> | undefined;
@@ -92,6 +92,10 @@ class ReopenRule {
     this.#changes = changedOptions(run, overlay);
     this.#changed = this.#changes.length > 0;
     this.#facts = new PlanFacts(host, run.owner.tenant);
+  }
+
+  async prepare(): Promise<void> {
+    if (this.#changed) this.#fromOutside = await this.#facts.nodesOfEvents(this.#plan);
   }
 
   /** Asked in the order of the graph: the answer depends on the nodes before. */
@@ -112,12 +116,12 @@ class ReopenRule {
     const startsOver = this.#startsOver(node.id);
     const isSure = startsOver ? this.#runsForSure(node) : state?.status === "completed" && state.verdict === undefined;
     if (isSure) this.#sure.add(node.id);
-    if (startsOver && (await this.#isLedPast(node, isSure))) throw this.#ledPast(node);
+    if (startsOver && (await this.#isLedPast(node, isSure))) throw ledPast(this.#run, node.id);
     const before = children.filter(([, one]) => one.visit !== visit);
     // A dispatch that starts over hands out the workers of its last round only.
     const asks = startsOver && isSure && node.typeId !== DISPATCH;
     if (await (asks ? this.#letOthersPast(node, askedNow, before) : this.#reliesOnEarlier(node, askedNow, before))) {
-      throw this.#earlierRound(node);
+      throw earlierRound(this.#run, node.id);
     }
     return again;
   }
@@ -153,16 +157,39 @@ class ReopenRule {
   async #isLedPast(node: WorkflowNode, isSure: boolean): Promise<boolean> {
     if (!this.#changed) return false;
     if (node.typeId === DISPATCH) return this.#doesWhatWasDecided(node);
-    if (!(await this.#facts.asksPerson([node]))) return false;
-    const asks = isSure && (await this.#facts.asksAtAllGates(node));
-    if (asks || !this.#isSeenByKept()) return false;
+    if (!(await this.#facts.asksPerson([node])) || !this.#isSeenByKept()) return false;
+    return this.#isOpenPast(node, isSure);
+  }
+
+  /** Whether what matters may happen without a decision of this gate. */
+  async #isOpenPast(node: WorkflowNode, isSure: boolean): Promise<boolean> {
     const { effects, ends } = await this.#whatMatters();
+    const asks = isSure && (await this.#facts.asksAtAllGates(node));
     // Past the gates of a sub-workflow leads what follows it, and the sub-workflow itself.
-    if (isSure) return effects.includes(node.id) || ends.length > 0 || this.#effectsAfter(node);
+    if (isSure && !asks) return effects.includes(node.id) || ends.length > 0 || this.#effectsAfter(node);
     const past = this.#waysPast();
     const mayRun = (id: string) => this.#plan.graph.backFrom.size > 0 || this.#startsOver(id);
-    const isOpen = (id: string) => past.leadTo(id, node.id) && mayRun(id);
-    return effects.some(isOpen) || ends.some((id) => past.isAfter(node.id, id) && isOpen(id));
+    const isOpen = (id: string) => past.leadTo(id, node.id, asks || undefined) && mayRun(id);
+    const isOpenAfter = (id: string) => past.isAfter(node.id, id) && isOpen(id);
+    // What does not follow a gate that asks for certain never waited for it.
+    return effects.some(asks ? isOpenAfter : isOpen) || ends.some(isOpenAfter);
+  }
+
+  /**
+   * Refuses the branch where a gate may be passed by because of a variable that was written since the gate asked first: a node after it
+   * may have noted that it was passed.
+   */
+  async checkVariables(trail: Trail): Promise<void> {
+    const left = new LeftVariables(this.#plan, trail, (id) => this.#startsOver(id));
+    if (left.isEmpty) return;
+    for (const node of this.#plan.graph.order) {
+      const { id, typeId, config, inputs } = node;
+      if (typeId === DISPATCH || !this.#startsOver(id)) continue;
+      const isNew = (writerId: string) => this.#sure.has(writerId) && this.#waysPast().needs(id, writerId);
+      if (!left.mayLeadPast(typeId === SUB_WORKFLOW ? [config, inputs] : [], isNew)) continue;
+      if (!(await this.#facts.asksPerson([node]))) continue;
+      if (await this.#isOpenPast(node, this.#sure.has(id))) throw ledPastByVariables(this.#run, id);
+    }
   }
 
   /** Whether a dispatch has yet to do what a supervisor decided for the first options: which workers, and whether to ask first. */
@@ -183,16 +210,8 @@ class ReopenRule {
   }
 
   #whatMatters(): Promise<Mattering> {
-    this.#mattering ??= this.#findMattering();
+    this.#mattering ??= this.#facts.whatMatters(this.#plan, this.#changed);
     return this.#mattering;
-  }
-
-  async #findMattering(): Promise<Mattering> {
-    const { order, forwardFrom } = this.#plan.graph;
-    const effects: string[] = [];
-    for (const node of order) if (await this.#facts.hasEffects(node)) effects.push(node.id);
-    const isEnd = ({ id, disabled }: WorkflowNode) => !disabled && (forwardFrom.get(id) ?? []).length === 0;
-    return { effects, ends: this.#changed ? order.filter(isEnd).map(({ id }) => id) : [] };
   }
 
   /** The interrupt of this round. Its id is not in the state of a node that was paused, or ended by a crash, after the answer. */
@@ -252,7 +271,7 @@ class ReopenRule {
   }
 
   readonly #isOpaque = (node: WorkflowNode): boolean =>
-    node.typeId === DISPATCH || hasEffects(this.#host.nodeTypes, node);
+    node.typeId === DISPATCH || this.#fromOutside.has(node.id) || hasEffects(this.#host.nodeTypes, node);
 
   /** A gate that the first inputs led past, or that could not ask with them, may ask with others. */
   async #mayAskNow(node: WorkflowNode, { status }: NodeState): Promise<boolean> {
@@ -314,20 +333,6 @@ class ReopenRule {
   /** Whether there are decisions of earlier rounds, and they do not hold for the branch. */
   async #wasDecidedBefore(node: WorkflowNode, decided: readonly Interrupt[]): Promise<boolean> {
     return decided.length > 0 && (this.#changed || this.#effectsAfter(node));
-  }
-
-  /**
-   * A decision of an earlier round of a loop, at a node that this round may pass by or dispatches another run from, cannot
-   * be asked for again from the fork point: the branch has to begin before that decision.
-   */
-  #earlierRound({ id: nodeId }: WorkflowNode): AppError {
-    const problem = `a gate of node ${nodeId} was decided in an earlier round of its loop, and the branch could go on without asking again; branch from before that decision`;
-    return new AppError("fork_point_invalid", { problem, sourceRunId: this.#run.forkedFrom?.runId, nodeId });
-  }
-
-  #ledPast({ id: nodeId }: WorkflowNode): AppError {
-    const problem = `whether a gate of node ${nodeId} asks may depend on a result that is kept and was made without what the branch changes; branch from before the first node that reads it`;
-    return new AppError("fork_point_invalid", { problem, sourceRunId: this.#run.forkedFrom?.runId, nodeId });
   }
 }
 
