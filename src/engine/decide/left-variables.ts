@@ -1,4 +1,5 @@
 import type { RunEvent } from "../../protocol/events.ts";
+import type { Graph } from "./graph.ts";
 import type { Plan } from "./plan.ts";
 
 interface Written {
@@ -13,34 +14,68 @@ export interface Trail {
    * place of a write: it may repeat what was written.
    */
   readonly written: ReadonlyMap<string, Written>;
-  /** Where each node was begun or passed by. */
-  readonly begun: ReadonlyMap<string, number>;
+  /** The nodes that were begun or passed by. */
+  readonly begun: ReadonlySet<string>;
+  /** Where each node came to its end. */
+  readonly ended: ReadonlyMap<string, number>;
+  /** Where a loop or a branch had a node start over last. */
+  readonly restarted: ReadonlyMap<string, number>;
 }
 
 export function trailOf(events: readonly RunEvent[]): Trail {
   const written = new Map<string, Written>();
-  const begun = new Map<string, number>();
+  const begun = new Set<string>();
+  const ended = new Map<string, number>();
+  const restarted = new Map<string, number>();
+  const restart = (nodeIds: readonly string[], sequence: number) => {
+    for (const nodeId of nodeIds) {
+      begun.delete(nodeId);
+      restarted.set(nodeId, sequence);
+    }
+  };
   for (const event of events) {
+    const { sequence } = event;
     switch (event.type) {
       case "variable.changed":
-        written.set(event.payload.name, { nodeId: event.payload.nodeId, sequence: event.sequence });
+        written.set(event.payload.name, { nodeId: event.payload.nodeId, sequence });
         break;
       case "node.started":
+        begun.add(event.payload.nodeId);
+        break;
       case "node.skipped":
-        if (!begun.has(event.payload.nodeId)) begun.set(event.payload.nodeId, event.sequence);
+        begun.add(event.payload.nodeId);
+        ended.set(event.payload.nodeId, sequence);
+        break;
+      case "node.completed":
+      case "node.failed":
+      case "node.cancelled":
+        ended.set(event.payload.nodeId, sequence);
         break;
       case "assay.loop.entered": {
         const again = new Set(event.payload.nodeIds);
         for (const [name, { nodeId }] of written) if (again.has(nodeId)) written.delete(name);
-        for (const nodeId of again) begun.delete(nodeId);
+        restart(event.payload.nodeIds, sequence);
         break;
       }
       case "assay.branch.began":
-        for (const nodeId of event.payload.nodeIds) begun.delete(nodeId);
+        restart(event.payload.nodeIds, sequence);
         break;
     }
   }
-  return { written, begun };
+  return { written, begun, ended, restarted };
+}
+
+/**
+ * The sequence before which it was not decided that a node runs or is passed by: where the nodes before it had ended. Its own first event
+ * may come later than events of nodes that were begun with it.
+ */
+function decidedAfter({ rulesInto }: Graph, { ended, restarted }: Trail, nodeId: string): number {
+  const groups = (rulesInto.get(nodeId) ?? []).map(([rule, edges]) => {
+    const ends = edges.flatMap(({ sourceNodeId }) => ended.get(sourceNodeId) ?? []);
+    const isFirst = rule === "any_success" || rule === "any_failed";
+    return ends.length === 0 ? -1 : ends.reduce((one, other) => (isFirst === one < other ? one : other));
+  });
+  return Math.max(restarted.get(nodeId) ?? -1, ...groups);
 }
 
 /** Variables that expressions name; an expression that computes a name is left with the bare word. */
@@ -65,7 +100,7 @@ function addRead(text: string, names: ReadonlySet<string>, found: Set<string>): 
 }
 
 /**
- * The variables with values from after the point that a branch goes back to, where the first node was begun that starts over: from such
+ * The variables with values from after the point that a branch goes back to, where it was decided that the first node runs which starts over: from such
  * nodes, which are as if never begun, and from nodes beside them.
  */
 export class LeftVariables {
@@ -75,12 +110,14 @@ export class LeftVariables {
   /** Those that decide which nodes of the branch run. */
   readonly #steering: ReadonlySet<string>;
 
-  constructor(plan: Plan, { written, begun }: Trail, startsOver: (nodeId: string) => boolean) {
+  constructor(plan: Plan, trail: Trail, startsOver: (nodeId: string) => boolean) {
     this.#plan = plan;
-    this.#written = written;
-    const back = Math.min(...[...begun].filter(([id]) => startsOver(id)).map(([, sequence]) => sequence));
+    this.#written = trail.written;
+    const back = [...trail.begun]
+      .filter(startsOver)
+      .reduce((least, id) => Math.min(least, decidedAfter(plan.graph, trail, id)), Number.POSITIVE_INFINITY);
     const isLeft = ({ nodeId, sequence }: Written) => sequence > back || startsOver(nodeId);
-    this.#names = new Set([...written].filter(([, one]) => isLeft(one)).map(([name]) => name));
+    this.#names = new Set([...trail.written].filter(([, one]) => isLeft(one)).map(([name]) => name));
     this.#steering = this.isEmpty ? new Set() : this.#findSteering(startsOver);
   }
 
