@@ -1,5 +1,6 @@
 import { shownDigest } from "../formats/gate-digest.ts";
 import type { RunEvent } from "../protocol/events.ts";
+import { childrenOfVisit } from "../protocol/evolve-children.ts";
 import type { RunOptionsOverlay } from "../protocol/fork-api.ts";
 import { startersOf } from "../protocol/forked-from.ts";
 import { excludesMakersOfStarters, gateRules, isApproval, isSelfApproval } from "../protocol/gate-rules.ts";
@@ -9,6 +10,7 @@ import { own } from "../protocol/own.ts";
 import { type Child, isSettled, type NodeState, nodeOf, type Run, visitOf } from "../protocol/run.ts";
 import type { WorkflowNode } from "../protocol/workflow.ts";
 import { changedOptions, withOptions } from "./decide/branch-options.ts";
+import { letsNothingThrough, mayHold } from "./decide/decision-holds.ts";
 import { deepEqual } from "./decide/deep-equal.ts";
 import { reachableFrom } from "./decide/graph.ts";
 import { LeftVariables, type Trail, trailOf } from "./decide/left-variables.ts";
@@ -104,11 +106,10 @@ class ReopenRule {
     const visit = visitOf(this.#run, node.id);
     const askedNow = this.#askedNow(node, state);
     const children = Object.entries(this.#run.children).filter(([, one]) => one.nodeId === node.id && one.waits);
-    const now = children.filter(([, one]) => one.visit === visit);
     const again =
       isSettled(state) &&
       ((await this.#decisionIsVoid(node, askedNow)) ||
-        (await this.#anyChildAsks(node, now)) ||
+        (await this.#anyChildAsks(node, this.#childrenNow(node.id))) ||
         (askedNow === undefined && (await this.#mayAskNow(node, state))));
     // What follows a node that starts over starts over already.
     if (again && !this.#again.has(node.id))
@@ -126,6 +127,10 @@ class ReopenRule {
     return again;
   }
 
+  #childrenNow(nodeId: string): readonly Dispatched[] {
+    return childrenOfVisit(this.#run.children, nodeId, visitOf(this.#run, nodeId)).filter(([, { waits }]) => waits);
+  }
+
   #startsOver(nodeId: string): boolean {
     return this.#again.has(nodeId) || !isSettled(nodeOf(this.#run, nodeId));
   }
@@ -139,7 +144,7 @@ class ReopenRule {
 
   /** Whether a node may run before this one asks in this round, on account of what was granted in an earlier one. */
   async #letOthersPast(node: WorkflowNode, askedNow: string | undefined, before: readonly Dispatched[]) {
-    const granted = this.#decidedBefore(node, askedNow).filter(({ outcome }) => !LETS_NOTHING_THROUGH.has(outcome));
+    const granted = this.#decidedBefore(node, askedNow).filter((one) => !letsNothingThrough(one));
     if (granted.length + before.length === 0) return false;
     const after = new Set(nodesAfter(this.#plan, node.id).map(({ id }) => id));
     const { effects, ends } = await this.#whatMatters();
@@ -184,11 +189,16 @@ class ReopenRule {
     if (left.isEmpty) return;
     for (const node of this.#plan.graph.order) {
       const { id, typeId, config, inputs } = node;
-      if (typeId === DISPATCH || !this.#startsOver(id)) continue;
+      if (!this.#startsOver(id)) continue;
       const isNew = (writerId: string) => this.#sure.has(writerId) && this.#waysPast().needs(id, writerId);
-      if (!left.mayLeadPast(typeId === SUB_WORKFLOW ? [config, inputs] : [], isNew)) continue;
-      if (!(await this.#facts.asksPerson([node]))) continue;
-      if (await this.#isOpenPast(node, this.#sure.has(id))) throw ledPastByVariables(this.#run, id);
+      const isGiven = DISPATCHING.has(typeId) && left.areGiven([config, inputs], isNew);
+      const isLedPast =
+        typeId === DISPATCH
+          ? isGiven && (await this.#anyChildAsks(node, this.#childrenNow(id)))
+          : (isGiven || left.steer(isNew)) &&
+            (await this.#facts.asksPerson([node])) &&
+            (await this.#isOpenPast(node, this.#sure.has(id)));
+      if (isLedPast) throw ledPastByVariables(this.#run, id);
     }
   }
 
@@ -336,10 +346,4 @@ class ReopenRule {
   }
 }
 
-/** Outcomes of a gate that was not passed. */
-const LETS_NOTHING_THROUGH: ReadonlySet<string | undefined> = new Set(["rejected", "refined", "timeout"]);
-
-/** Whether a decision may be kept. An event from outside decides nothing, and is kept where the same one is waited for. */
-function mayHold({ config }: WorkflowNode, { kind }: Interrupt): boolean {
-  return config["approvalHoldsForBranches"] === true || kind === "external-event";
-}
+const DISPATCHING: ReadonlySet<string> = new Set([DISPATCH, SUB_WORKFLOW]);

@@ -86,6 +86,21 @@ describe("a variable that was written since a gate asked", () => {
     expect(await branchRule(source, { children, effects: ["core.identity"] })).toBe(refusedAt("child"));
   });
 
+  test("is given to no worker that asked before, from within its round", async () => {
+    const below = sourceRun({ id: "below", nodes: { gate: GATE, act: PUBLISH }, edges: ["gate>act"], variables: all });
+    const asked = below.go().resolve("gate", ACCEPT).go();
+    const inputMapping = { approved: "approved" };
+    const workers = (config: object) =>
+      marked({
+        nodes: { start: "core.noop", workers: { typeId: "core.dispatch", config }, mark: MARK },
+        edges: ["start>workers", "workers>mark"],
+      });
+    const ask = (config: object) =>
+      branchRule(workers(config), { children: [childOfNode("workers", asked)], effects: ["core.identity"] });
+    expect(await ask({ inputMapping })).toBe(refusedAt("workers"));
+    expect(await ask({})).toEqual(["workers"]);
+  });
+
   test("is no obstacle where no condition reads it, or a node that runs before the gate in any case writes it anew", async () => {
     const long = { expression: "size(variables.text) > 3 && variables[\"risk\"] != 'none'" };
     const unread = marked({

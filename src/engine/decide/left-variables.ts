@@ -30,6 +30,7 @@ export function trailOf(events: readonly RunEvent[]): Trail {
   const restart = (nodeIds: readonly string[], sequence: number) => {
     for (const nodeId of nodeIds) {
       begun.delete(nodeId);
+      ended.delete(nodeId);
       restarted.set(nodeId, sequence);
     }
   };
@@ -66,16 +67,19 @@ export function trailOf(events: readonly RunEvent[]): Trail {
 }
 
 /**
- * The sequence before which it was not decided that a node runs or is passed by: where the nodes before it had ended. Its own first event
- * may come later than events of nodes that were begun with it.
+ * The sequence after which it was decided that a node runs or is passed by: where the nodes before it had ended. Undefined where that was
+ * still open. Its own first event may come later than events of nodes that were begun with it, or not yet.
  */
-function decidedAfter({ rulesInto }: Graph, { ended, restarted }: Trail, nodeId: string): number {
-  const groups = (rulesInto.get(nodeId) ?? []).map(([rule, edges]) => {
-    const ends = edges.flatMap(({ sourceNodeId }) => ended.get(sourceNodeId) ?? []);
+function decidedAfter({ rulesInto }: Graph, { begun, ended, restarted }: Trail, nodeId: string): number | undefined {
+  let after = restarted.get(nodeId) ?? -1;
+  for (const [rule, edges] of rulesInto.get(nodeId) ?? []) {
+    const ends = edges.flatMap(({ sourceNodeId }) => ended.get(sourceNodeId) ?? []).sort((a, b) => a - b);
     const isFirst = rule === "any_success" || rule === "any_failed";
-    return ends.length === 0 ? -1 : ends.reduce((one, other) => (isFirst === one < other ? one : other));
-  });
-  return Math.max(restarted.get(nodeId) ?? -1, ...groups);
+    const isOpen = isFirst ? ends.length === 0 : ends.length < edges.length;
+    if (isOpen && !begun.has(nodeId)) return undefined;
+    after = Math.max(after, (isFirst ? ends[0] : ends.at(-1)) ?? -1);
+  }
+  return after;
 }
 
 /** Variables that expressions name; an expression that computes a name is left with the bare word. */
@@ -113,9 +117,10 @@ export class LeftVariables {
   constructor(plan: Plan, trail: Trail, startsOver: (nodeId: string) => boolean) {
     this.#plan = plan;
     this.#written = trail.written;
-    const back = [...trail.begun]
-      .filter(startsOver)
-      .reduce((least, id) => Math.min(least, decidedAfter(plan.graph, trail, id)), Number.POSITIVE_INFINITY);
+    const back = plan.graph.order
+      .filter(({ id }) => startsOver(id))
+      .map(({ id }) => decidedAfter(plan.graph, trail, id) ?? Number.POSITIVE_INFINITY)
+      .reduce((least, one) => Math.min(least, one), Number.POSITIVE_INFINITY);
     const isLeft = ({ nodeId, sequence }: Written) => sequence > back || startsOver(nodeId);
     this.#names = new Set([...trail.written].filter(([, one]) => isLeft(one)).map(([name]) => name));
     this.#steering = this.isEmpty ? new Set() : this.#findSteering(startsOver);
@@ -139,13 +144,20 @@ export class LeftVariables {
   }
 
   /**
-   * Whether one of them may lead past a node, or past the gates of a run that the node dispatches.
+   * Whether one of them may decide which nodes run.
    *
-   * @param given what the node dispatches a run with
-   * @param isNew whether a writer runs before the node in any case, and writes anew
+   * @param isNew whether a writer runs before the node in question in any case, and writes anew
    */
-  mayLeadPast(given: unknown, isNew: (writerId: string) => boolean): boolean {
-    const names = [...this.#steering, ...variablesRead(given, this.#names)];
-    return names.some((name) => !isNew(this.#written.get(name)?.nodeId ?? ""));
+  steer(isNew: (writerId: string) => boolean): boolean {
+    return this.#isAnyOld(this.#steering, isNew);
+  }
+
+  /** Whether one of them is among what a node dispatches a run with. */
+  areGiven(read: unknown, isNew: (writerId: string) => boolean): boolean {
+    return this.#isAnyOld(variablesRead(read, this.#names), isNew);
+  }
+
+  #isAnyOld(names: ReadonlySet<string>, isNew: (writerId: string) => boolean): boolean {
+    return [...names].some((name) => !isNew(this.#written.get(name)?.nodeId ?? ""));
   }
 }
