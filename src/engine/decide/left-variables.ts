@@ -111,7 +111,7 @@ export class LeftVariables {
   readonly #plan: Plan;
   readonly #written: Trail["written"];
   readonly #names: ReadonlySet<string>;
-  /** Those that decide which nodes of the branch run. */
+  /** The writers of those that decide which nodes of the branch run: a node may write thousands. */
   readonly #steering: ReadonlySet<string>;
 
   constructor(plan: Plan, trail: Trail, startsOver: (nodeId: string) => boolean) {
@@ -140,7 +140,11 @@ export class LeftVariables {
     for (const id of before) for (const edge of graph.forwardInto.get(id) ?? []) before.add(edge.sourceNodeId);
     const reading = graph.order.filter(({ id }) => before.has(id) && startsOver(id));
     const read = [edges.map(({ condition }) => condition), reading.map(({ config, inputs }) => [config, inputs])];
-    return variablesRead(read, this.#names);
+    return this.#writersOf(read);
+  }
+
+  #writersOf(read: unknown): ReadonlySet<string> {
+    return new Set([...variablesRead(read, this.#names)].flatMap((name) => this.#written.get(name)?.nodeId ?? []));
   }
 
   /**
@@ -149,15 +153,16 @@ export class LeftVariables {
    * @param isNew whether a writer runs before the node in question in any case, and writes anew
    */
   steer(isNew: (writerId: string) => boolean): boolean {
-    return this.#isAnyOld(this.#steering, isNew);
+    return isAnyOld(this.#steering, isNew);
   }
 
   /** Whether one of them is among what a node dispatches a run with. */
   areGiven(read: unknown, isNew: (writerId: string) => boolean): boolean {
-    return this.#isAnyOld(variablesRead(read, this.#names), isNew);
+    return isAnyOld(this.#writersOf(read), isNew);
   }
+}
 
-  #isAnyOld(names: ReadonlySet<string>, isNew: (writerId: string) => boolean): boolean {
-    return [...names].some((name) => !isNew(this.#written.get(name)?.nodeId ?? ""));
-  }
+function isAnyOld(writers: ReadonlySet<string>, isNew: (writerId: string) => boolean): boolean {
+  for (const writerId of writers) if (!isNew(writerId)) return true;
+  return false;
 }
