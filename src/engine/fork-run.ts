@@ -151,7 +151,8 @@ async function begun(host: Host, from: ForkedFrom, history: readonly RunEvent[],
   if (overlay.configurable?.mockProvider !== undefined) throw new AppError("mock_provider_forbidden");
   const plan = await host.plans.byHash(copied.run.workflowHash);
   if (isHostOnly(host, plan)) throw hostsOwn(from, plan.definition.id);
-  const reopens = isTerminal(copied.run.status) ? [] : await gatesToReopen(host, plan, copied.run, overlay);
+  const isOver = isTerminal(copied.run.status);
+  const reopens = isOver ? [] : await gatesToReopen(host, plan, copied.run, overlay, copied.events);
   const begins = await checked(() => beginBranch(plan, copied.run, overlay, host.limits, reopens));
   const drafts = begins.map((draft) => hideSecrets(draft, plan.definition, host.scrubber));
   if (drafts.length === 0) return copied;

@@ -10,6 +10,13 @@ export interface PlanFactsHost extends Pick<Host, "nodeTypes"> {
   readonly plans: Pick<Host["plans"], "current">;
 }
 
+/** The nodes that must not run without a decision that they were to wait for. */
+export interface Mattering {
+  readonly effects: readonly string[];
+  /** Where a run ends that was given other options: its outputs are looked at too. */
+  readonly ends: readonly string[];
+}
+
 /**
  * Facts about the nodes of a workflow that include the workflows it dispatches, as they are registered now. Where the
  * answer cannot be known (a worker that a supervisor chooses, a workflow that is not registered) it is yes.
@@ -59,6 +66,24 @@ export class PlanFacts {
   /** Whether a person may be asked at one of these nodes. */
   asksPerson(nodes: readonly WorkflowNode[]): Promise<boolean> {
     return this.#any(nodes, ({ typeId, config }) => this.#host.nodeTypes.get(typeId)?.asksPerson?.(config) === true);
+  }
+
+  /** The nodes that wait for an event from outside, or dispatch a run that does. */
+  async nodesOfEvents({ graph }: Plan): Promise<ReadonlySet<string>> {
+    const found = new Set<string>();
+    const waits = ({ typeId, config }: WorkflowNode) =>
+      this.#host.nodeTypes.get(typeId)?.asksPerson?.(config) === false;
+    for (const node of graph.order) if (await this.#any([node], waits)) found.add(node.id);
+    return found;
+  }
+
+  /** @param changed whether the run was given other options */
+  async whatMatters({ graph }: Plan, changed: boolean): Promise<Mattering> {
+    const { order, forwardFrom } = graph;
+    const effects: string[] = [];
+    for (const node of order) if (await this.hasEffects(node)) effects.push(node.id);
+    const isEnd = ({ id, disabled }: WorkflowNode) => !disabled && (forwardFrom.get(id) ?? []).length === 0;
+    return { effects, ends: changed ? order.filter(isEnd).map(({ id }) => id) : [] };
   }
 
   async #any(

@@ -1,5 +1,6 @@
 import { shownDigest } from "../formats/gate-digest.ts";
-import { AppError } from "../protocol/errors.ts";
+import type { RunEvent } from "../protocol/events.ts";
+import { childrenOfVisit } from "../protocol/evolve-children.ts";
 import type { RunOptionsOverlay } from "../protocol/fork-api.ts";
 import { startersOf } from "../protocol/forked-from.ts";
 import { excludesMakersOfStarters, gateRules, isApproval, isSelfApproval } from "../protocol/gate-rules.ts";
@@ -9,8 +10,10 @@ import { own } from "../protocol/own.ts";
 import { type Child, isSettled, type NodeState, nodeOf, type Run, visitOf } from "../protocol/run.ts";
 import type { WorkflowNode } from "../protocol/workflow.ts";
 import { changedOptions, withOptions } from "./decide/branch-options.ts";
+import { letsNothingThrough, mayHold } from "./decide/decision-holds.ts";
 import { deepEqual } from "./decide/deep-equal.ts";
 import { reachableFrom } from "./decide/graph.ts";
+import { LeftVariables, type Trail, trailOf } from "./decide/left-variables.ts";
 import { nodesThatSaw, optionsSeenBefore } from "./decide/options-seen.ts";
 import type { Plan } from "./decide/plan.ts";
 import { isSureToRun, isTakenFrom } from "./decide/sure-to-run.ts";
@@ -20,7 +23,8 @@ import { makersOfPrincipals } from "./key-origin.ts";
 import { nodeInBranch } from "./node-in-branch.ts";
 import { hasEffects } from "./node-type.ts";
 import { SUB_WORKFLOW } from "./nodes/sub-workflow.ts";
-import { nodesAfter, PlanFacts, type PlanFactsHost } from "./plan-facts.ts";
+import { type Mattering, nodesAfter, PlanFacts, type PlanFactsHost } from "./plan-facts.ts";
+import { earlierRound, ledPast, ledPastByVariables } from "./reopen-refusals.ts";
 
 interface ReopenHost extends PlanFactsHost {
   readonly store: Pick<Host["store"], "readRun" | "readDocuments" | "listKeys">;
@@ -41,12 +45,15 @@ export async function gatesToReopen(
   plan: Plan,
   run: Run,
   overlay: RunOptionsOverlay,
+  history: readonly RunEvent[],
 ): Promise<string[]> {
   const rule = new ReopenRule(host, plan, run, overlay);
+  await rule.prepare();
   const found: string[] = [];
   for (const node of plan.graph.order) {
     if (await rule.reopens(node)) found.push(node.id);
   }
+  await rule.checkVariables(trailOf(history));
   return found;
 }
 
@@ -56,13 +63,6 @@ interface Below {
   readonly sameInputs: boolean;
   /** Whether a node with effects follows it in the runs above. */
   readonly effectsAbove: boolean;
-}
-
-/** The nodes that must not run without a decision that they were to wait for. */
-interface Mattering {
-  readonly effects: readonly string[];
-  /** Where a run ends that was given other options: its outputs are looked at too. */
-  readonly ends: readonly string[];
 }
 
 type Dispatched = readonly [runId: string, child: Child];
@@ -80,6 +80,8 @@ class ReopenRule {
   readonly #again = new Set<string>();
   /** The nodes so far that complete in the branch unless a node fails, whatever its conditions read. */
   readonly #sure = new Set<string>();
+  /** Events that the run waited for may be about options that the branch changes, whatever the wait itself reads. */
+  #fromOutside: ReadonlySet<string> = new Set();
   #past: WaysPast | undefined;
   #saw: readonly string[] | undefined;
   #mattering: Promise<Mattering> | undefined;
@@ -94,17 +96,20 @@ class ReopenRule {
     this.#facts = new PlanFacts(host, run.owner.tenant);
   }
 
+  async prepare(): Promise<void> {
+    if (this.#changed) this.#fromOutside = await this.#facts.nodesOfEvents(this.#plan);
+  }
+
   /** Asked in the order of the graph: the answer depends on the nodes before. */
   async reopens(node: WorkflowNode): Promise<boolean> {
     const state = nodeOf(this.#run, node.id);
     const visit = visitOf(this.#run, node.id);
     const askedNow = this.#askedNow(node, state);
     const children = Object.entries(this.#run.children).filter(([, one]) => one.nodeId === node.id && one.waits);
-    const now = children.filter(([, one]) => one.visit === visit);
     const again =
       isSettled(state) &&
       ((await this.#decisionIsVoid(node, askedNow)) ||
-        (await this.#anyChildAsks(node, now)) ||
+        (await this.#anyChildAsks(node, this.#childrenNow(node.id))) ||
         (askedNow === undefined && (await this.#mayAskNow(node, state))));
     // What follows a node that starts over starts over already.
     if (again && !this.#again.has(node.id))
@@ -112,14 +117,18 @@ class ReopenRule {
     const startsOver = this.#startsOver(node.id);
     const isSure = startsOver ? this.#runsForSure(node) : state?.status === "completed" && state.verdict === undefined;
     if (isSure) this.#sure.add(node.id);
-    if (startsOver && (await this.#isLedPast(node, isSure))) throw this.#ledPast(node);
+    if (startsOver && (await this.#isLedPast(node, isSure))) throw ledPast(this.#run, node.id);
     const before = children.filter(([, one]) => one.visit !== visit);
     // A dispatch that starts over hands out the workers of its last round only.
     const asks = startsOver && isSure && node.typeId !== DISPATCH;
     if (await (asks ? this.#letOthersPast(node, askedNow, before) : this.#reliesOnEarlier(node, askedNow, before))) {
-      throw this.#earlierRound(node);
+      throw earlierRound(this.#run, node.id);
     }
     return again;
+  }
+
+  #childrenNow(nodeId: string): readonly Dispatched[] {
+    return childrenOfVisit(this.#run.children, nodeId, visitOf(this.#run, nodeId)).filter(([, { waits }]) => waits);
   }
 
   #startsOver(nodeId: string): boolean {
@@ -135,7 +144,7 @@ class ReopenRule {
 
   /** Whether a node may run before this one asks in this round, on account of what was granted in an earlier one. */
   async #letOthersPast(node: WorkflowNode, askedNow: string | undefined, before: readonly Dispatched[]) {
-    const granted = this.#decidedBefore(node, askedNow).filter(({ outcome }) => !LETS_NOTHING_THROUGH.has(outcome));
+    const granted = this.#decidedBefore(node, askedNow).filter((one) => !letsNothingThrough(one));
     if (granted.length + before.length === 0) return false;
     const after = new Set(nodesAfter(this.#plan, node.id).map(({ id }) => id));
     const { effects, ends } = await this.#whatMatters();
@@ -153,16 +162,44 @@ class ReopenRule {
   async #isLedPast(node: WorkflowNode, isSure: boolean): Promise<boolean> {
     if (!this.#changed) return false;
     if (node.typeId === DISPATCH) return this.#doesWhatWasDecided(node);
-    if (!(await this.#facts.asksPerson([node]))) return false;
-    const asks = isSure && (await this.#facts.asksAtAllGates(node));
-    if (asks || !this.#isSeenByKept()) return false;
+    if (!(await this.#facts.asksPerson([node])) || !this.#isSeenByKept()) return false;
+    return this.#isOpenPast(node, isSure);
+  }
+
+  /** Whether what matters may happen without a decision of this gate. */
+  async #isOpenPast(node: WorkflowNode, isSure: boolean): Promise<boolean> {
     const { effects, ends } = await this.#whatMatters();
+    const asks = isSure && (await this.#facts.asksAtAllGates(node));
     // Past the gates of a sub-workflow leads what follows it, and the sub-workflow itself.
-    if (isSure) return effects.includes(node.id) || ends.length > 0 || this.#effectsAfter(node);
+    if (isSure && !asks) return effects.includes(node.id) || ends.length > 0 || this.#effectsAfter(node);
     const past = this.#waysPast();
     const mayRun = (id: string) => this.#plan.graph.backFrom.size > 0 || this.#startsOver(id);
-    const isOpen = (id: string) => past.leadTo(id, node.id) && mayRun(id);
-    return effects.some(isOpen) || ends.some((id) => past.isAfter(node.id, id) && isOpen(id));
+    const isOpen = (id: string) => past.leadTo(id, node.id, asks || undefined) && mayRun(id);
+    const isOpenAfter = (id: string) => past.isAfter(node.id, id) && isOpen(id);
+    // What does not follow a gate that asks for certain never waited for it.
+    return effects.some(asks ? isOpenAfter : isOpen) || ends.some(isOpenAfter);
+  }
+
+  /**
+   * Refuses the branch where a gate may be passed by because of a variable that was written since the gate asked first: a node after it
+   * may have noted that it was passed.
+   */
+  async checkVariables(trail: Trail): Promise<void> {
+    const left = new LeftVariables(this.#plan, trail, (id) => this.#startsOver(id));
+    if (left.isEmpty) return;
+    for (const node of this.#plan.graph.order) {
+      const { id, typeId, config, inputs } = node;
+      if (!this.#startsOver(id)) continue;
+      const isNew = (writerId: string) => this.#sure.has(writerId) && this.#waysPast().needs(id, writerId);
+      const isGiven = DISPATCHING.has(typeId) && left.areGiven([config, inputs], isNew);
+      const isLedPast =
+        typeId === DISPATCH
+          ? isGiven && (await this.#anyChildAsks(node, this.#childrenNow(id)))
+          : (isGiven || left.steer(isNew)) &&
+            (await this.#facts.asksPerson([node])) &&
+            (await this.#isOpenPast(node, this.#sure.has(id)));
+      if (isLedPast) throw ledPastByVariables(this.#run, id);
+    }
   }
 
   /** Whether a dispatch has yet to do what a supervisor decided for the first options: which workers, and whether to ask first. */
@@ -183,16 +220,8 @@ class ReopenRule {
   }
 
   #whatMatters(): Promise<Mattering> {
-    this.#mattering ??= this.#findMattering();
+    this.#mattering ??= this.#facts.whatMatters(this.#plan, this.#changed);
     return this.#mattering;
-  }
-
-  async #findMattering(): Promise<Mattering> {
-    const { order, forwardFrom } = this.#plan.graph;
-    const effects: string[] = [];
-    for (const node of order) if (await this.#facts.hasEffects(node)) effects.push(node.id);
-    const isEnd = ({ id, disabled }: WorkflowNode) => !disabled && (forwardFrom.get(id) ?? []).length === 0;
-    return { effects, ends: this.#changed ? order.filter(isEnd).map(({ id }) => id) : [] };
   }
 
   /** The interrupt of this round. Its id is not in the state of a node that was paused, or ended by a crash, after the answer. */
@@ -252,7 +281,7 @@ class ReopenRule {
   }
 
   readonly #isOpaque = (node: WorkflowNode): boolean =>
-    node.typeId === DISPATCH || hasEffects(this.#host.nodeTypes, node);
+    node.typeId === DISPATCH || this.#fromOutside.has(node.id) || hasEffects(this.#host.nodeTypes, node);
 
   /** A gate that the first inputs led past, or that could not ask with them, may ask with others. */
   async #mayAskNow(node: WorkflowNode, { status }: NodeState): Promise<boolean> {
@@ -315,26 +344,6 @@ class ReopenRule {
   async #wasDecidedBefore(node: WorkflowNode, decided: readonly Interrupt[]): Promise<boolean> {
     return decided.length > 0 && (this.#changed || this.#effectsAfter(node));
   }
-
-  /**
-   * A decision of an earlier round of a loop, at a node that this round may pass by or dispatches another run from, cannot
-   * be asked for again from the fork point: the branch has to begin before that decision.
-   */
-  #earlierRound({ id: nodeId }: WorkflowNode): AppError {
-    const problem = `a gate of node ${nodeId} was decided in an earlier round of its loop, and the branch could go on without asking again; branch from before that decision`;
-    return new AppError("fork_point_invalid", { problem, sourceRunId: this.#run.forkedFrom?.runId, nodeId });
-  }
-
-  #ledPast({ id: nodeId }: WorkflowNode): AppError {
-    const problem = `whether a gate of node ${nodeId} asks may depend on a result that is kept and was made without what the branch changes; branch from before the first node that reads it`;
-    return new AppError("fork_point_invalid", { problem, sourceRunId: this.#run.forkedFrom?.runId, nodeId });
-  }
 }
 
-/** Outcomes of a gate that was not passed. */
-const LETS_NOTHING_THROUGH: ReadonlySet<string | undefined> = new Set(["rejected", "refined", "timeout"]);
-
-/** Whether a decision may be kept. An event from outside decides nothing, and is kept where the same one is waited for. */
-function mayHold({ config }: WorkflowNode, { kind }: Interrupt): boolean {
-  return config["approvalHoldsForBranches"] === true || kind === "external-event";
-}
+const DISPATCHING: ReadonlySet<string> = new Set([DISPATCH, SUB_WORKFLOW]);

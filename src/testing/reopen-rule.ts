@@ -109,7 +109,7 @@ export async function branchRule(source: Simulation, branch: Branch = {}): Promi
     },
   };
   const run = change({ ...copied, children: linksOf(children) });
-  return gatesToReopen(host, source.plan, run, overlay).catch((error: unknown) => {
+  return gatesToReopen(host, source.plan, run, overlay, source.events.slice(0, at)).catch((error: unknown) => {
     if (error instanceof AppError) return `${error.code} ${error.details["nodeId"]}`;
     throw error;
   });

@@ -18,11 +18,12 @@ const NAMES = ["interruptId", "revision", "artifactDigest"] as const;
 
 /**
  * Whether a vote must say what it was given for: where the artifact can change under a voter (an edit keeps a gate open that
- * asks for several approvals), and where the node has asked before in this run.
+ * asks for several approvals or, when an agent edits, for people), and where the node has asked before in this run.
  */
 function asksForBinding(run: Run, interrupt: Interrupt): boolean {
-  const { requireBoundVotes, actions, required } = gateRules(interrupt.data);
-  return requireBoundVotes && ((required > 1 && actions.includes("edit-accept")) || wasVisited(run, interrupt));
+  const { requireBoundVotes, actions, required, minHumans } = gateRules(interrupt.data);
+  const staysOpen = required > 1 || minHumans > 0;
+  return requireBoundVotes && ((staysOpen && actions.includes("edit-accept")) || wasVisited(run, interrupt));
 }
 
 function wasVisited({ interrupts }: Run, { nodeId, interruptId }: Interrupt): boolean {

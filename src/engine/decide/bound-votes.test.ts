@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { shownDigest } from "../../formats/gate-digest.ts";
 import type { Interrupt } from "../../protocol/interrupt.ts";
-import { ANA, BEN, codeOf, refusalOf, somebody } from "../../testing/judges.ts";
+import { ANA, BEN, BOT, codeOf, refusalOf, somebody } from "../../testing/judges.ts";
 import { type Simulation, simulate } from "../../testing/simulate.ts";
 import { waitingGate } from "../../testing/simulated-gates.ts";
 import { expectStillWaits, interruptOf } from "../../testing/waiting-run.ts";
@@ -26,6 +26,16 @@ describe("a vote at a gate whose artifact can be edited", () => {
     const run = editable();
     expect(vote(run, read(run))).toBeUndefined();
     expect(interruptOf(run).votes).toHaveLength(1);
+  });
+
+  test("says what it is for also where one approval suffices, and an agent's edit leaves the gate open for a person", () => {
+    const run = editable({ requiredApprovals: 1, minHumans: 1 });
+    const before = read(run);
+    run.resolve("gate", edit({ to: "nobody" }), BOT, undefined, before);
+    expect(interruptOf(run)).toMatchObject({ status: "open", revision: 1 });
+    for (const bound of [{}, before]) expect(vote(run, bound)).toMatchObject({ code: "vote_not_bound" });
+    expect(vote(run, read(run))).toBeUndefined();
+    expect(interruptOf(run).status).toBe("resolved");
   });
 
   test("is refused for the artifact before an edit, with what changed", () => {

@@ -1,13 +1,13 @@
 import { nodeOf, type Run, visitOf } from "../../protocol/run.ts";
 import type { WorkflowNode } from "../../protocol/workflow.ts";
-import { reachableFrom } from "./graph.ts";
+import { type Graph, reachableFrom } from "./graph.ts";
 import type { Plan } from "./plan.ts";
 
 /** Expressions may compute the name of what they read. */
 const READS_ANY = /\b(variables|configurable)\b/;
 
 /**
- * Whether a result from before a gate may depend on options that a branch changes. Such a result is kept in the branch, so what the
+ * Whether a result from before a gate may depend on options that a branch changes, or be what the branch replaces. Such a result is kept in the branch, so what the
  * gate shows can be equal although everything after the gate sees other options. Where that cannot be known, it is yes.
  *
  * @param changed as `changedOptions` names them
@@ -20,17 +20,24 @@ export function optionsSeenBefore(
   changed: readonly string[],
   isOpaque: (node: WorkflowNode) => boolean,
 ): boolean {
-  const { reads } = mentionsOf(changed);
+  const { reads, writes } = mentionsOf(changed);
   // In a loop, nodes after the gate came before it too, and so did the conditions of the gate's own edges.
   const after = new Set(visitOf(run, nodeId) > 0 ? [] : reachableFrom(graph, nodeId));
   // A node that a loop reset has no state in this round; its results of earlier rounds may have been kept in variables.
   const hasRun = (id: string) => run.nodes[id] !== undefined || visitOf(run, id) > 0;
   const isBefore = (id: string) => !after.has(id) && hasRun(id);
+  const saw = (node: WorkflowNode) =>
+    isOpaque(node) || reads([node.config, node.inputs]) || writes(portsOf(graph, node));
   return (
-    graph.order.some(
-      (node) => node.id !== nodeId && isBefore(node.id) && (isOpaque(node) || reads([node.config, node.inputs])),
-    ) || definition.edges.some(({ sourceNodeId, condition }) => isBefore(sourceNodeId) && reads(condition))
+    graph.order.some((node) => node.id !== nodeId && isBefore(node.id) && saw(node)) ||
+    definition.edges.some(({ sourceNodeId, condition }) => isBefore(sourceNodeId) && reads(condition))
   );
+}
+
+/** What may name a variable that a node writes: its config, its inputs, and the ports that edges lead to. */
+function portsOf({ forwardInto }: Graph, { id, config, inputs }: WorkflowNode): unknown {
+  const carried = (forwardInto.get(id) ?? []).map(({ targetInput = "input" }) => [targetInput, true]);
+  return [config, inputs, Object.fromEntries(carried)];
 }
 
 /**
@@ -48,7 +55,7 @@ export function nodesThatSaw(
   const wasSkipped = (id: string) => nodeOf(run, id)?.status === "skipped" && visitOf(run, id) === 0;
   const saw = graph.order.filter((node) => {
     if (!hasBegun(node.id) || wasSkipped(node.id)) return false;
-    return isOpaque(node) || reads([node.config, node.inputs]) || writes([node.config, node.inputs]);
+    return isOpaque(node) || reads([node.config, node.inputs]) || writes(portsOf(graph, node));
   });
   const led = definition.edges.filter(({ targetNodeId, condition }) => hasBegun(targetNodeId) && reads(condition));
   return [...saw.map(({ id }) => id), ...led.map(({ targetNodeId }) => targetNodeId)];

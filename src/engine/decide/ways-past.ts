@@ -43,24 +43,28 @@ export class WaysPast {
     return this.#before.has(nodeId, gateId);
   }
 
+  /** Whether a node does not run in a round before the other one has. */
+  needs(nodeId: string, otherId: string): boolean {
+    return this.#needed.has(nodeId, otherId);
+  }
+
   /**
    * Whether a node may run in a round without a decision of the gate in that round, on account of a condition that an earlier
    * decision or a result may have met. A node that runs before the gate in any case never waited for it.
+   *
+   * @param gateRuns whether the gate is certain to run
    */
-  leadTo(nodeId: string, gateId: string): boolean {
+  leadTo(nodeId: string, gateId: string, gateRuns = this.#always.has(gateId)): boolean {
     if (nodeId === gateId) return false;
     if (!this.isAfter(gateId, nodeId)) return !this.#always.has(nodeId);
-    return !this.#needed.has(nodeId, gateId) && !this.#waitsFor(nodeId, gateId);
+    return !this.#needed.has(nodeId, gateId) && !(gateRuns && this.#waitsFor(nodeId, gateId));
   }
 
   /** These rules wait for the gate, and do not fire where it is rejected. */
   #waitsFor(nodeId: string, gateId: string): boolean {
     const isFromGate = ({ sourceNodeId }: WorkflowEdge) => sourceNodeId === gateId;
     const groups = this.#graph.rulesInto.get(nodeId) ?? [];
-    const waits = groups.some(
-      ([rule, edges]) => (rule === "all_success" || rule === "none_failed") && edges.some(isFromGate),
-    );
-    return waits && this.#always.has(gateId);
+    return groups.some(([rule, edges]) => (rule === "all_success" || rule === "none_failed") && edges.some(isFromGate));
   }
 }
 

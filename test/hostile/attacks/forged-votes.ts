@@ -116,4 +116,22 @@ export const attacks: readonly Attack[] = [
       await stillWaits(target, runId);
     },
   },
+  {
+    title: "a person's vote does not approve what an agent has made of the artifact since",
+    async attempt(target) {
+      const config = { ...EDITING, requiredApprovals: 1, minHumans: 1 };
+      const runId = await waitsAt(target, "edited-by-agent", config);
+      const { key } = (await makeKey(target, { principal: "edit-bot", kind: "agent", roles: ["reviewer"] })).json;
+      const edited = { action: "edit-accept", editedArtifactData: { to: "everyone" } };
+      const unbound = await vote(target, runId, edited, { key });
+      const { interruptId, revision, artifactDigest } = unbound.json.details ?? {};
+      const query = `?interruptId=${interruptId}&revision=${revision}&artifactDigest=${artifactDigest}`;
+      await vote(target, runId, edited, { key }, query);
+      for (const read of ["", query]) {
+        const answer = await vote(target, runId, ACCEPT, { as: "reviewer" }, read);
+        expect([answer.status, answer.json.error], answer.text).toEqual([409, "vote_not_bound"]);
+      }
+      await stillWaits(target, runId);
+    },
+  },
 ];
