@@ -10,14 +10,30 @@ export interface PlanFactsHost extends Pick<Host, "nodeTypes"> {
   readonly plans: Pick<Host["plans"], "current">;
 }
 
+/** What a workflow says itself, without those that it dispatches. */
+interface OwnFacts {
+  readonly effects: boolean;
+  readonly asks: boolean;
+  readonly dispatches: readonly string[];
+}
+
+type Fact = "effects" | "asks";
+
 /**
  * Facts about the nodes of a workflow that include the workflows it dispatches, as they are registered now. Where the
  * answer cannot be known (a worker that a supervisor chooses, a workflow that is not registered) it is yes.
+ *
+ * Each workflow is looked at once: those that dispatch the next one many times have more ways through them than could ever be followed.
  */
 export class PlanFacts {
   readonly #host: PlanFactsHost;
   readonly #tenant: string;
   readonly #beforeEffects = new Map<string, Promise<ReadonlySet<string>>>();
+  readonly #own = new Map<string, Promise<OwnFacts>>();
+  /** Known for every workflow that was found on the way to an answer. */
+  readonly #known: Readonly<Record<Fact, Map<string, boolean>>> = { effects: new Map(), asks: new Map() };
+  /** False while it is looked at: a workflow that comes back to itself has no last gate. */
+  readonly #asksAtAll = new Map<string, boolean>();
 
   constructor(host: PlanFactsHost, tenant: string) {
     this.#host = host;
@@ -39,47 +55,89 @@ export class PlanFacts {
 
   /** Whether a node calls anything outside the host, or a workflow that it dispatches does. */
   hasEffects(node: WorkflowNode): Promise<boolean> {
-    return this.#any([node], (one) => hasEffects(this.#host.nodeTypes, one));
+    return this.#any([node], "effects");
   }
 
   /** Whether a sub-workflow comes to each of its gates, however deep, whatever it is given. True for any other node. */
-  async asksAtAllGates({ typeId, config }: WorkflowNode, seen = new Set<string>()): Promise<boolean> {
+  async asksAtAllGates({ typeId, config }: WorkflowNode): Promise<boolean> {
     if (typeId !== SUB_WORKFLOW) return true;
     const workflowId = String(config["workflowId"]);
-    const plan = seen.has(workflowId) ? undefined : await this.#host.plans.current(this.#tenant, workflowId);
-    if (plan === undefined) return false;
+    const known = this.#asksAtAll.get(workflowId);
+    if (known !== undefined) return known;
+    this.#asksAtAll.set(workflowId, false);
+    const plan = await this.#host.plans.current(this.#tenant, workflowId);
+    const asks = plan !== undefined && (await this.#comesToAllGates(plan));
+    this.#asksAtAll.set(workflowId, asks);
+    return asks;
+  }
+
+  async #comesToAllGates(plan: Plan): Promise<boolean> {
     const always = alwaysRun(plan);
     for (const node of plan.graph.order) {
       if (!(await this.asksPerson([node]))) continue;
-      if (!always.has(node.id) || !(await this.asksAtAllGates(node, new Set([...seen, workflowId])))) return false;
+      if (!always.has(node.id) || !(await this.asksAtAllGates(node))) return false;
     }
     return true;
   }
 
   /** Whether a person may be asked at one of these nodes. */
   asksPerson(nodes: readonly WorkflowNode[]): Promise<boolean> {
-    return this.#any(nodes, ({ typeId, config }) => this.#host.nodeTypes.get(typeId)?.asksPerson?.(config) === true);
+    return this.#any(nodes, "asks");
   }
 
-  async #any(
-    nodes: readonly WorkflowNode[],
-    holds: (node: WorkflowNode) => boolean,
-    seen = new Set<string>(),
-  ): Promise<boolean> {
-    for (const node of nodes) {
-      if (node.disabled) continue;
-      if (node.typeId === DISPATCH) return true;
-      if (node.typeId !== SUB_WORKFLOW) {
-        if (holds(node)) return true;
-        continue;
-      }
-      const workflowId = String(node.config["workflowId"]);
-      if (seen.has(workflowId)) continue;
-      seen.add(workflowId);
-      const child = await this.#host.plans.current(this.#tenant, workflowId);
-      if (child === undefined || (await this.#any(child.graph.order, holds, seen))) return true;
+  async #any(nodes: readonly WorkflowNode[], fact: Fact): Promise<boolean> {
+    const own = this.#ownFacts(nodes);
+    if (own[fact]) return true;
+    for (const workflowId of own.dispatches) {
+      if (!this.#known[fact].has(workflowId)) await this.#learn(workflowId, fact);
+      if (this.#known[fact].get(workflowId) !== false) return true;
     }
     return false;
+  }
+
+  #ownFacts(nodes: readonly WorkflowNode[]): OwnFacts {
+    const { nodeTypes } = this.#host;
+    const enabled = nodes.filter(({ disabled }) => !disabled);
+    const chooses = enabled.some(({ typeId }) => typeId === DISPATCH);
+    const rest = enabled.filter(({ typeId }) => typeId !== SUB_WORKFLOW);
+    const dispatched = enabled.filter(({ typeId }) => typeId === SUB_WORKFLOW);
+    return {
+      effects: chooses || rest.some((node) => hasEffects(nodeTypes, node)),
+      asks: chooses || rest.some(({ typeId, config }) => nodeTypes.get(typeId)?.asksPerson?.(config) === true),
+      dispatches: [...new Set(dispatched.map(({ config }) => String(config["workflowId"])))],
+    };
+  }
+
+  #ownFactsOf(workflowId: string): Promise<OwnFacts> {
+    const known = this.#own.get(workflowId) ?? this.#readOwnFacts(workflowId);
+    this.#own.set(workflowId, known);
+    return known;
+  }
+
+  async #readOwnFacts(workflowId: string): Promise<OwnFacts> {
+    const plan = await this.#host.plans.current(this.#tenant, workflowId);
+    return plan === undefined ? { effects: true, asks: true, dispatches: [] } : this.#ownFacts(plan.graph.order);
+  }
+
+  /** Finds the fact for a workflow and for all that were looked at for it: yes for those that lead to a yes, and no for the others. */
+  async #learn(workflowId: string, fact: Fact): Promise<void> {
+    const known = this.#known[fact];
+    const dispatchedBy = new Map<string, string[]>();
+    const found = new Set([workflowId]);
+    const yes = new Set<string>();
+    for (const id of found) {
+      const own = known.has(id) ? undefined : await this.#ownFactsOf(id);
+      if (own === undefined ? known.get(id) : own[fact]) yes.add(id);
+      if (own === undefined || own[fact]) continue;
+      for (const next of own.dispatches) {
+        found.add(next);
+        const above = dispatchedBy.get(next);
+        if (above === undefined) dispatchedBy.set(next, [id]);
+        else above.push(id);
+      }
+    }
+    for (const id of yes) for (const above of dispatchedBy.get(id) ?? []) yes.add(above);
+    for (const id of found) known.set(id, yes.has(id));
   }
 }
 

@@ -11,7 +11,7 @@ import type { WorkflowNode } from "../protocol/workflow.ts";
 import { changedOptions, withOptions } from "./decide/branch-options.ts";
 import { deepEqual } from "./decide/deep-equal.ts";
 import { reachableFrom } from "./decide/graph.ts";
-import { nodesThatSaw, optionsSeenBefore } from "./decide/options-seen.ts";
+import { nodesThatSaw, type OptionReaders, optionReaders, optionsSeenBefore } from "./decide/options-seen.ts";
 import type { Plan } from "./decide/plan.ts";
 import { isSureToRun, isTakenFrom } from "./decide/sure-to-run.ts";
 import { WaysPast } from "./decide/ways-past.ts";
@@ -20,6 +20,7 @@ import { makersOfPrincipals } from "./key-origin.ts";
 import { nodeInBranch } from "./node-in-branch.ts";
 import { hasEffects } from "./node-type.ts";
 import { SUB_WORKFLOW } from "./nodes/sub-workflow.ts";
+import { pauses } from "./pauses.ts";
 import { nodesAfter, PlanFacts, type PlanFactsHost } from "./plan-facts.ts";
 
 interface ReopenHost extends PlanFactsHost {
@@ -44,7 +45,10 @@ export async function gatesToReopen(
 ): Promise<string[]> {
   const rule = new ReopenRule(host, plan, run, overlay);
   const found: string[] = [];
+  // The rule computes what each gate shows, and looks for ways past it: a workflow with many gates would hold up other requests.
+  const pause = pauses();
   for (const node of plan.graph.order) {
+    await pause();
     if (await rule.reopens(node)) found.push(node.id);
   }
   return found;
@@ -81,6 +85,7 @@ class ReopenRule {
   /** The nodes so far that complete in the branch unless a node fails, whatever its conditions read. */
   readonly #sure = new Set<string>();
   #past: WaysPast | undefined;
+  #readers: OptionReaders | undefined;
   #saw: readonly string[] | undefined;
   #mattering: Promise<Mattering> | undefined;
 
@@ -248,7 +253,8 @@ class ReopenRule {
   /** Whether what led to the node may have come from options that the branch changes, and is kept as it was. */
   #changesWereSeenBefore({ id }: WorkflowNode): boolean {
     if (!this.#changed) return false;
-    return optionsSeenBefore(this.#plan, this.#run, id, this.#changes, this.#isOpaque);
+    this.#readers ??= optionReaders(this.#plan, this.#changes, this.#isOpaque);
+    return optionsSeenBefore(this.#plan, this.#run, id, this.#readers);
   }
 
   readonly #isOpaque = (node: WorkflowNode): boolean =>

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { simulate } from "../../testing/simulate.ts";
 import { type WorkflowSpec, workflow } from "../../testing/workflow.ts";
-import { optionsSeenBefore } from "./options-seen.ts";
+import { optionReaders, optionsSeenBefore } from "./options-seen.ts";
 
 const TEXT = { name: "text", type: "string", defaultValue: "x" } as const;
 const reading = (expression: string) => ({
@@ -13,7 +13,7 @@ const FROM_TEXT = { typeId: "core.identity", inputs: { a: { type: "variable", va
 /** Whether something before `gate` may have seen `inputs.text`, in a run that waits there. */
 function seen(spec: object, isOpaque = (_: { id: string }) => false): boolean {
   const run = simulate(workflow({ variables: [TEXT], ...spec } as WorkflowSpec)).go();
-  return optionsSeenBefore(run.plan, run.run, "gate", ["inputs.text"], isOpaque);
+  return optionsSeenBefore(run.plan, run.run, "gate", optionReaders(run.plan, ["inputs.text"], isOpaque));
 }
 const withFirst = (first: unknown, more: object = {}) => ({
   nodes: { first, gate: "core.approvalGate", after: "core.noop" },
@@ -68,7 +68,8 @@ describe("an option that a branch changes was seen before a gate", () => {
       const nodes = { first: "core.noop", gate, after };
       const edges = ["first>gate", { from: "gate", to: "after", condition: leaving }, "after>first"];
       const run = simulate(workflow({ nodes, edges, variables: [TEXT] } as unknown as WorkflowSpec)).go();
-      const isSeen = () => optionsSeenBefore(run.plan, run.run, "gate", ["inputs.text"], () => false);
+      const readers = optionReaders(run.plan, ["inputs.text"], () => false);
+      const isSeen = () => optionsSeenBefore(run.plan, run.run, "gate", readers);
       expect(isSeen()).toBe(false);
       run.resolve("gate", answer).go();
       expect(isSeen()).toBe(true);

@@ -6,31 +6,39 @@ import type { Plan } from "./plan.ts";
 /** Expressions may compute the name of what they read. */
 const READS_ANY = /\b(variables|configurable)\b/;
 
+/** The parts of a workflow that read options which a branch changes. Found once for all gates: it looks at each text of the definition. */
+export interface OptionReaders {
+  readonly nodes: readonly string[];
+  /** The sources of edges whose conditions read them. */
+  readonly conditionsOf: readonly string[];
+}
+
 /**
- * Whether a result from before a gate may depend on options that a branch changes. Such a result is kept in the branch, so what the
- * gate shows can be equal although everything after the gate sees other options. Where that cannot be known, it is yes.
- *
  * @param changed as `changedOptions` names them
  * @param isOpaque whether a node may read options that neither its config nor its inputs name
  */
-export function optionsSeenBefore(
+export function optionReaders(
   { graph, definition }: Plan,
-  run: Run,
-  nodeId: string,
   changed: readonly string[],
   isOpaque: (node: WorkflowNode) => boolean,
-): boolean {
+): OptionReaders {
   const { reads } = mentionsOf(changed);
+  const nodes = graph.order.filter((node) => isOpaque(node) || reads([node.config, node.inputs]));
+  const edges = definition.edges.filter(({ condition }) => reads(condition));
+  return { nodes: nodes.map(({ id }) => id), conditionsOf: edges.map(({ sourceNodeId }) => sourceNodeId) };
+}
+
+/**
+ * Whether a result from before a gate may depend on options that a branch changes. Such a result is kept in the branch, so what the
+ * gate shows can be equal although everything after the gate sees other options. Where that cannot be known, it is yes.
+ */
+export function optionsSeenBefore({ graph }: Plan, run: Run, nodeId: string, readers: OptionReaders): boolean {
   // In a loop, nodes after the gate came before it too, and so did the conditions of the gate's own edges.
   const after = new Set(visitOf(run, nodeId) > 0 ? [] : reachableFrom(graph, nodeId));
   // A node that a loop reset has no state in this round; its results of earlier rounds may have been kept in variables.
   const hasRun = (id: string) => run.nodes[id] !== undefined || visitOf(run, id) > 0;
   const isBefore = (id: string) => !after.has(id) && hasRun(id);
-  return (
-    graph.order.some(
-      (node) => node.id !== nodeId && isBefore(node.id) && (isOpaque(node) || reads([node.config, node.inputs])),
-    ) || definition.edges.some(({ sourceNodeId, condition }) => isBefore(sourceNodeId) && reads(condition))
-  );
+  return readers.nodes.some((id) => id !== nodeId && isBefore(id)) || readers.conditionsOf.some(isBefore);
 }
 
 /**
