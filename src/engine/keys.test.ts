@@ -67,7 +67,7 @@ describe("a new key", () => {
     await setPrincipal(watching, {
       caller: owner,
       principal: "pat",
-      request: { roles: ["editor"] },
+      request: { roles: ["reviewer"] },
       record: () => undefined,
     });
     expect(new Set(read)).toEqual(new Set(["pat"]));
