@@ -81,7 +81,7 @@ export function requireGroupsGrantable(caller: Caller, groups: readonly string[]
 }
 
 export async function hasKeys(store: Pick<Store, "listKeys">, tenant: string, principal: string): Promise<boolean> {
-  return (await store.listKeys({ tenant })).some((key) => key.principal === principal);
+  return (await store.listKeys({ tenant }, principal)).length > 0;
 }
 
 /**
@@ -97,8 +97,7 @@ export async function membershipHere(
   const found = await store.membershipOf(place, principal);
   if (found.roles.length + found.groups.length > 0) return found;
   const works = (key: KeyRecord) => key.workspace === undefined || key.workspace === workspace;
-  const keys = await store.listKeys({ tenant });
-  return keys.some((key) => key.principal === principal && works(key)) ? found : undefined;
+  return (await store.listKeys({ tenant }, principal)).some(works) ? found : undefined;
 }
 
 export async function rolesOfPrincipal(

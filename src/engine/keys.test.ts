@@ -9,6 +9,7 @@ import { idempotencyOutcome, NOW } from "../testing/builders.ts";
 import { accept } from "../testing/store-contract/subject.ts";
 import { authenticator } from "./authenticate.ts";
 import { createKey, type KeyHost, listKeys, revokeKey } from "./keys.ts";
+import { setPrincipal } from "./principals.ts";
 import { StandingOutcome } from "./standing-outcome.ts";
 
 const T = "acme";
@@ -53,6 +54,23 @@ describe("a new key", () => {
       keyId: one.info.keyId,
     });
     await auth.close();
+  });
+
+  test("is made without reading the keys of other principals", async () => {
+    const read: (string | undefined)[] = [];
+    const listKeys: Store["listKeys"] = (visible, principal) => {
+      read.push(principal);
+      return store.listKeys(visible, principal);
+    };
+    const watching = { ...host, store: Object.assign(Object.create(store), { listKeys }) as Store };
+    await createKey(watching, owner, { principal: "pat", roles: ["viewer"] });
+    await setPrincipal(watching, {
+      caller: owner,
+      principal: "pat",
+      request: { roles: ["reviewer"] },
+      record: () => undefined,
+    });
+    expect(new Set(read)).toEqual(new Set(["pat"]));
   });
 
   test("is for a viewer with every scope unless asked otherwise", async () => {

@@ -37,7 +37,9 @@ export async function listPrincipals(
   const byName = new Map<string, KeyRecord[]>();
   for (const key of await store.listKeys(visibilityOf(caller))) {
     if (place.workspace !== undefined && (key.workspace ?? place.workspace) !== place.workspace) continue;
-    byName.set(key.principal, [...(byName.get(key.principal) ?? []), key]);
+    const known = byName.get(key.principal);
+    if (known === undefined) byName.set(key.principal, [key]);
+    else known.push(key);
   }
   const keyIds = [...byName.values()].flatMap((keys) => keys.map(({ keyId }) => keyId));
   const origins = await originsOf(store, place.tenant, keyIds);
@@ -78,8 +80,8 @@ export async function setPrincipal(host: KeyHost, command: SetPrincipal): Promis
   requireHarmlessNames(host, groups ?? []);
   const { store } = host;
   const place = placeOf(caller, request.workspace);
-  const keys = (await store.listKeys(visibilityOf(caller))).filter(
-    (key) => key.principal === principal && (key.workspace === undefined || key.workspace === place.workspace),
+  const keys = (await store.listKeys(visibilityOf(caller), principal)).filter(
+    ({ workspace }) => workspace === undefined || workspace === place.workspace,
   );
   const before = keys.length === 0 ? undefined : await membershipHere(store, place, principal);
   if (before === undefined) throw new AppError("not_found", { what: "principal", principal });

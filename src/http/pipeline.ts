@@ -11,6 +11,7 @@ import type { Operation } from "../protocol/operation.ts";
 import type { Run } from "../protocol/run.ts";
 import { parse, type TSchema } from "../protocol/schema.ts";
 import type { Scope } from "../protocol/scopes.ts";
+import type { BodyRoom } from "./body-room.ts";
 import type { HttpDeps, HttpSettings } from "./deps.ts";
 import { errorReply, internalError, isForClient } from "./errors.ts";
 import type { Handler, Reply } from "./handler.ts";
@@ -18,7 +19,15 @@ import { checkedKey, digestOf, type Keyed, oncePerKey } from "./idempotency.ts";
 import type { KeyWatch } from "./key-watch.ts";
 import type { RouteStats } from "./metric-registry.ts";
 import type { RateLimit } from "./rate-limit.ts";
-import { type Body, ClientGone, readArchiveBody, readBody, readRawBody, readTextBody } from "./read-body.ts";
+import {
+  type Admit,
+  type Body,
+  ClientGone,
+  readArchiveBody,
+  readBody,
+  readRawBody,
+  readTextBody,
+} from "./read-body.ts";
 import { queryReader } from "./read-query.ts";
 import { Context } from "./request-context.ts";
 import { logRequest } from "./request-log.ts";
@@ -33,6 +42,7 @@ export interface PipelineDeps
   readonly keyWatch: Pick<KeyWatch, "watch">;
   readonly tapeRoom: TapeRoom;
   readonly reviewRoom: TapeRoom;
+  readonly bodyRoom: BodyRoom;
 }
 
 export interface Route {
@@ -61,8 +71,19 @@ const NO_BODY: Body = { value: {}, text: "" };
  * request makes sense (400). What depends on the operation alone is decided here, once.
  */
 export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDetails }: Route): RouteHook {
-  const { host, log, requestLog, settings, authenticator, authorizer, limitRate, keyWatch, tapeRoom, reviewRoom } =
-    deps;
+  const {
+    host,
+    log,
+    requestLog,
+    settings,
+    authenticator,
+    authorizer,
+    limitRate,
+    keyWatch,
+    tapeRoom,
+    reviewRoom,
+    bodyRoom,
+  } = deps;
   const { access, alsoNeeds, body, bodyAsRead: bodySchema = body, idempotent, success } = operation;
   const scope: Scope | undefined = access === "public" || access === "authenticated" ? undefined : access;
   const readQuery = operation.query === undefined ? undefined : queryReader(operation.query);
@@ -160,6 +181,24 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
     caller: Caller | undefined,
     room: RequestRoom,
   ): Promise<Reply> {
+    let release = () => {};
+    try {
+      return await runWithin(request, reply, caller, room, async (bytes) => {
+        // Whole files have a room of their own.
+        if (files === undefined || bytes <= settings.maxRequestBodyBytes) release = await bodyRoom.take(bytes);
+      });
+    } finally {
+      release();
+    }
+  }
+
+  async function runWithin(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    caller: Caller | undefined,
+    room: RequestRoom,
+    admit: Admit,
+  ): Promise<Reply> {
     const params = request.params as Readonly<Record<string, string>>;
     const named =
       looksUpRun && caller !== undefined
@@ -169,7 +208,7 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
     // Where a token is the credential, it comes before the body like any other.
     if (params["token"] !== undefined) host.tokens.read(params["token"]);
     const query = readQuery?.(request.raw.url ?? "");
-    const body = await bodyOf(request);
+    const body = await bodyOf(request, admit);
     if (bodySchema !== undefined && operation.takesText !== true) checkBody(bodySchema, body.value, bodyDetails);
     if (streams && request.method === "HEAD") return { status: 200, raw: "", contentType: "text/event-stream" };
     if (writesItself) {
@@ -189,11 +228,12 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
     );
   }
 
-  function bodyOf({ raw }: FastifyRequest): Body | Promise<Body> {
-    if (operation.takesPack === true) return readArchiveBody(raw, limits.maxBytes);
+  function bodyOf({ raw }: FastifyRequest, admit: Admit): Body | Promise<Body> {
+    if (operation.takesPack === true) return readArchiveBody(raw, limits.maxBytes, admit);
+    // A review lasts: it would keep its room from others while a model thinks.
     if (operation.takesReview === true) return readRawBody(raw, limits.maxBytes);
-    if (operation.takesText === true) return readTextBody(raw, limits.maxBytes);
-    return bodySchema === undefined ? NO_BODY : readBody(raw, limits);
+    if (operation.takesText === true) return readTextBody(raw, limits.maxBytes, admit);
+    return bodySchema === undefined ? NO_BODY : readBody(raw, limits, admit);
   }
 
   async function namedRun(caller: Caller, runId: string): Promise<Run | undefined> {

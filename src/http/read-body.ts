@@ -19,14 +19,18 @@ export interface Body {
 
 const NOTHING: Body = { value: {}, text: "" };
 
+/** Waits for room for a body that has arrived, before it is read. */
+export type Admit = (bytes: number) => Promise<void>;
+
 /**
  * The body as JSON, or `{}` when there is none. Fastify does not read it for us: it would do so before the caller is
  * known, and answer in its own words.
  */
-export async function readBody(request: IncomingMessage, limits: BodyLimits): Promise<Body> {
+export async function readBody(request: IncomingMessage, limits: BodyLimits, admit?: Admit): Promise<Body> {
   const bytes = await readBytes(request, limits.maxBytes);
   if (bytes.length === 0) return NOTHING;
   requireJsonType(request);
+  await admit?.(bytes.length);
   return bytes.length > LARGE_BODY ? parseLargeBody(bytes, limits) : parseBody(bytes, limits);
 }
 
@@ -43,9 +47,10 @@ async function parseLargeBody(bytes: Buffer, limits: JsonLimits): Promise<Body> 
 }
 
 /** JSON that the handler reads itself. */
-export async function readTextBody(request: IncomingMessage, maxBytes: number): Promise<Body> {
+export async function readTextBody(request: IncomingMessage, maxBytes: number, admit?: Admit): Promise<Body> {
   const bytes = await readBytes(request, maxBytes);
   if (bytes.length > 0) requireJsonType(request);
+  await admit?.(bytes.length);
   return { ...NOTHING, bytes };
 }
 
@@ -61,9 +66,11 @@ export async function readRawBody(request: IncomingMessage, maxBytes: number): P
 }
 
 /** A file that the handler opens itself. */
-export async function readArchiveBody(request: IncomingMessage, maxBytes: number): Promise<Body> {
+export async function readArchiveBody(request: IncomingMessage, maxBytes: number, admit?: Admit): Promise<Body> {
   requirePlain(request);
-  return { ...NOTHING, bytes: await readBytes(request, maxBytes) };
+  const bytes = await readBytes(request, maxBytes);
+  await admit?.(bytes.length);
+  return { ...NOTHING, bytes };
 }
 
 /** Thrown when the client went away in the middle of its request; there is nobody left to answer. */

@@ -5,6 +5,7 @@ import { AppError } from "../protocol/errors.ts";
 import type { Operation } from "../protocol/operation.ts";
 import { OPERATIONS, type OperationId } from "../protocol/operations.ts";
 import { ambiguityOf } from "./ambiguous-request.ts";
+import { BodyRoom } from "./body-room.ts";
 import { clientError, refuseSocket } from "./client-error.ts";
 import { endConnections } from "./connections.ts";
 import type { HttpDeps } from "./deps.ts";
@@ -105,6 +106,7 @@ export function buildServer(deps: HttpDeps): FastifyInstance {
       keyWatch,
       tapeRoom: new TapeRoom(settings),
       reviewRoom: reviewRoom(settings),
+      bodyRoom: new BodyRoom(),
     };
     for (const [id, operation] of Object.entries(OPERATIONS) as [OperationId, Operation][]) {
       const { method, path } = operation;

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ListWorkflowsResponse } from "../protocol/api.ts";
 import { matches } from "../protocol/schema.ts";
+import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
+import type { Store } from "../store/store.ts";
 import { expectError, type TestHost, testHost } from "../testing/host.ts";
 import { workflow } from "../testing/workflow.ts";
 
@@ -53,6 +55,19 @@ describe("the list of workflows", () => {
     const second = (await host.ask("GET", "/v1/workflows?limit=200&cursor=ab")).json();
     expect(second.workflows[0]).toMatchObject({ id: "ac", name: "Test workflow", version: "1" });
     expect(second.nextCursor).toBeUndefined();
+  });
+
+  test("and the refusal of an unknown one never hold the definitions of many", async () => {
+    const store = await openSqliteStore({ path: ":memory:" });
+    const listWorkflows: Store["listWorkflows"] = () => Promise.reject(new Error("all definitions at once"));
+    const careful = await testHost({ store: { ...store, listWorkflows } });
+    const body = JSON.stringify(workflow({ id: "one", nodes: { a: "core.noop" } }));
+    await careful.ask("POST", "/v1/workflows", { body });
+    const { workflows } = (await careful.ask("GET", "/v1/workflows")).json();
+    expect(workflows).toContainEqual(expect.objectContaining({ id: "one" }));
+    const unknown = await careful.ask("POST", "/v1/runs", { body: JSON.stringify({ workflowId: "onee" }) });
+    expect(expectError(unknown, "validation_error")).toMatchObject({ nearest: "one" });
+    await careful.close();
   });
 
   test("refuses a cursor that is none", async () => {

@@ -1,7 +1,9 @@
+import { pauses } from "../engine/pauses.ts";
 import { registerWorkflow } from "../engine/register-workflow.ts";
 import type { RegisterWorkflowResponse } from "../protocol/api.ts";
 import { AppError } from "../protocol/errors.ts";
-import { WORKFLOW_ID_PATTERN } from "../protocol/workflow.ts";
+import { WORKFLOW_ID_PATTERN, type WorkflowDefinition } from "../protocol/workflow.ts";
+import type { StoredWorkflow } from "../store/store.ts";
 import { callerOf, type Handler, type Reply } from "./handler.ts";
 
 export const registerWorkflowRoute: Handler = async (context) => {
@@ -34,11 +36,24 @@ export const listWorkflowsRoute: Handler = async (context) => {
   if (cursor !== "" && !WORKFLOW_ID.test(cursor)) {
     throw new AppError("validation_error", { problem: "cursor is not one this host gave out" });
   }
-  const found = await host.store.listWorkflows(callerOf(context).tenant, cursor, limit + 1);
-  const workflows = found.slice(0, limit).map((workflow) => {
-    const { id, name, version } = host.plans.of(workflow).definition;
-    return { id, name, version, hash: workflow.hash };
-  });
-  const last = workflows.at(-1);
-  return { status: 200, json: found.length > limit && last ? { workflows, nextCursor: last.id } : { workflows } };
+  const { tenant } = callerOf(context);
+  const ids = await host.store.listWorkflowIds(tenant, cursor, limit + 1);
+  const workflows: WorkflowHead[] = [];
+  const pause = pauses();
+  // One by one: the definitions of a page may be more than the host can hold, and take seconds to read.
+  for (const workflowId of ids.slice(0, limit)) {
+    await pause();
+    const workflow = await host.store.readWorkflow(tenant, workflowId);
+    if (workflow !== undefined) workflows.push(headOf(workflow));
+  }
+  const last = ids[limit - 1];
+  const more = ids.length > limit && last !== undefined ? { nextCursor: last } : {};
+  return { status: 200, json: { workflows, ...more } };
 };
+
+type WorkflowHead = Pick<WorkflowDefinition, "id" | "name" | "version"> & { readonly hash: string };
+
+function headOf({ definition, hash }: StoredWorkflow): WorkflowHead {
+  const { id, name, version } = JSON.parse(definition) as WorkflowDefinition;
+  return { id, name, version, hash };
+}

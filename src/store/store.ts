@@ -324,6 +324,8 @@ export interface Workflows {
   readWorkflowByHash(hash: string): Promise<StoredWorkflow | undefined>;
   /** What the tenant can start, by id; a tenant's own shadows the host-wide one. */
   listWorkflows(tenant: string, after: string, limit: number): Promise<StoredWorkflow[]>;
+  /** The same by id alone: definitions may be large. */
+  listWorkflowIds(tenant: string, after: string, limit: number): Promise<string[]>;
 }
 
 /** Host-wide registrations (`--workflows`) belong to no tenant. */

@@ -82,6 +82,8 @@ interface Branch {
   readonly children?: readonly Dispatched[];
   /** The definitions that are registered, beside those of the runs. */
   readonly registered?: readonly Simulation[];
+  /** Told of each definition that is read. */
+  onRead?(workflowId: string): void;
   change?(run: Run): Run;
 }
 
@@ -99,7 +101,10 @@ export async function branchRule(source: Simulation, branch: Branch = {}): Promi
     nodeTypes: new Map([...TYPES, ...effects.map((typeId) => [typeId, asEffect(typeId)] as const)]),
     plans: {
       byHash: async (hash: string) => found(plans.find((plan) => plan.hash === hash)),
-      current: async (_: string, workflowId: string) => plans.find(({ definition }) => definition.id === workflowId),
+      current: async (_: string, workflowId: string) => {
+        branch.onRead?.(workflowId);
+        return plans.find(({ definition }) => definition.id === workflowId);
+      },
     },
     store: {
       readDocuments: async () => [],

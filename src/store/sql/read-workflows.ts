@@ -33,7 +33,28 @@ export async function listWorkflows(
   after: string,
   limit: number,
 ): Promise<StoredWorkflow[]> {
-  const rows = await heads(db)
+  const rows = await visibleHeads(db, tenant, after, limit)
+    .select(["workflow_heads.hash", "workflows.definition", "workflow_heads.registered_at"])
+    .execute();
+  return rows.map(toStoredWorkflow);
+}
+
+export async function listWorkflowIds(
+  db: Kysely<Tables>,
+  tenant: string,
+  after: string,
+  limit: number,
+): Promise<string[]> {
+  const rows = await visibleHeads(db, tenant, after, limit).execute();
+  return rows.map(({ workflow_id }) => workflow_id);
+}
+
+/** Without their definitions, which may be large. */
+function visibleHeads(db: Kysely<Tables>, tenant: string, after: string, limit: number) {
+  return db
+    .selectFrom("workflow_heads")
+    .innerJoin("workflows", "workflows.hash", "workflow_heads.hash")
+    .select("workflow_heads.workflow_id")
     .where("workflow_heads.workflow_id", ">", after)
     .where((head) =>
       head.or([
@@ -53,9 +74,7 @@ export async function listWorkflows(
       ]),
     )
     .orderBy("workflow_heads.workflow_id")
-    .limit(limit)
-    .execute();
-  return rows.map(toStoredWorkflow);
+    .limit(limit);
 }
 
 function heads(db: Kysely<Tables>) {

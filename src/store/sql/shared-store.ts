@@ -61,6 +61,7 @@ export function sharedStore(read: Kysely<Tables>, write: Kysely<Tables>): Shared
     readWorkflow: (tenant, workflowId) => workflows.readWorkflow(read, tenant, workflowId),
     readWorkflowByHash: (hash) => workflows.readWorkflowByHash(read, hash),
     listWorkflows: (tenant, after, limit) => workflows.listWorkflows(read, tenant, after, limit),
+    listWorkflowIds: (tenant, after, limit) => workflows.listWorkflowIds(read, tenant, after, limit),
 
     findKey: (hash) => keys.findKey(read, hash),
     listKeys: (visible, principal) => keys.listKeys(read, visible, principal),

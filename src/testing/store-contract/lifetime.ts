@@ -52,6 +52,7 @@ const CALLS: Readonly<Record<Exclude<keyof Store, "onChange" | "close">, (store:
   readWorkflow: (store) => store.readWorkflow("t", "wf"),
   readWorkflowByHash: (store) => store.readWorkflowByHash("hash"),
   listWorkflows: (store) => store.listWorkflows("t", "", 1),
+  listWorkflowIds: (store) => store.listWorkflowIds("t", "", 1),
   findKey: (store) => store.findKey("hash"),
   listKeys: (store) => store.listKeys(visible),
   customRoles: (store) => store.customRoles("t", undefined),
