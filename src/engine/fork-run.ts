@@ -8,17 +8,17 @@ import { isTerminal } from "../protocol/run-status.ts";
 import { secretsOf } from "../protocol/snapshot.ts";
 import type { Trace } from "../protocol/trace.ts";
 import type { Unit } from "../store/store.ts";
+import { branchPoint } from "./branch-point.ts";
 import { creationLimits } from "./creation-limits.ts";
 import { beginBranch, copyHistory } from "./decide/fork-run.ts";
 import { auditDraft, type Recorder, refused, visibleRun } from "./execute.ts";
 import { hideSecrets, requireFewSecrets } from "./hide-secrets.ts";
 import type { Host } from "./host.ts";
-import { gatesToReopen } from "./reopen-gates.ts";
 import { roomOf } from "./run-room.ts";
 import { checked } from "./schema-checks.ts";
 import { stamp } from "./stamp.ts";
 import { isHostOnly } from "./start-child.ts";
-import { readLog } from "./stored-log.ts";
+import { readLog, runEvent } from "./stored-log.ts";
 import { refuseRecorded } from "./tapes/read-only.ts";
 
 export interface ForkRun {
@@ -152,8 +152,11 @@ async function begun(host: Host, from: ForkedFrom, history: readonly RunEvent[],
   const plan = await host.plans.byHash(copied.run.workflowHash);
   if (isHostOnly(host, plan)) throw hostsOwn(from, plan.definition.id);
   const isOver = isTerminal(copied.run.status);
-  const reopens = isOver ? [] : await gatesToReopen(host, plan, copied.run, overlay, copied.events);
-  const begins = await checked(() => beginBranch(plan, copied.run, overlay, host.limits, reopens));
+  const readOn = async (count: number) =>
+    (await host.store.readEvents(from.runId, history.length, count)).map(runEvent);
+  const log = { history: copied.events, readOn };
+  const point = isOver ? undefined : await branchPoint(host, plan, copied.run, overlay, log);
+  const begins = await checked(() => beginBranch(plan, copied.run, overlay, host.limits, point));
   const drafts = begins.map((draft) => hideSecrets(draft, plan.definition, host.scrubber));
   if (drafts.length === 0) return copied;
   const { run, events } = stamp(copied.run, drafts, { runId, nowMs: Date.parse(from.at), newId: host.newId });

@@ -1,20 +1,28 @@
 import { DISPATCH } from "../protocol/orchestrator.ts";
 import type { WorkflowNode } from "../protocol/workflow.ts";
 import type { Plan } from "./decide/plan.ts";
-import { alwaysRun } from "./decide/ways-past.ts";
 import type { Host } from "./host.ts";
 import { hasEffects } from "./node-type.ts";
 import { SUB_WORKFLOW } from "./nodes/sub-workflow.ts";
+import { pauses } from "./pauses.ts";
 
 export interface PlanFactsHost extends Pick<Host, "nodeTypes"> {
   readonly plans: Pick<Host["plans"], "current">;
 }
 
-/** The nodes that must not run without a decision that they were to wait for. */
-export interface Mattering {
-  readonly effects: readonly string[];
-  /** Where a run ends that was given other options: its outputs are looked at too. */
-  readonly ends: readonly string[];
+/** What is true of a node, or of a node of a workflow that it dispatches. */
+interface Facts {
+  /** Calls anything outside the host. */
+  readonly acts: boolean;
+  /** May ask a person, or wait for an event from outside. */
+  readonly asks: boolean;
+}
+
+const ALL: Facts = { acts: true, asks: true };
+
+interface Workflow extends Facts {
+  /** The workflows that its nodes dispatch. */
+  readonly below: readonly string[];
 }
 
 /**
@@ -24,88 +32,93 @@ export interface Mattering {
 export class PlanFacts {
   readonly #host: PlanFactsHost;
   readonly #tenant: string;
-  readonly #beforeEffects = new Map<string, Promise<ReadonlySet<string>>>();
+  readonly #beforeActs = new Map<string, Promise<ReadonlySet<string>>>();
+  /** Each workflow is read once, however many ways lead to it. */
+  readonly #workflows = new Map<string, Promise<Workflow>>();
+  readonly #families = new Map<string, Promise<Facts>>();
+  readonly #pause = pauses();
 
   constructor(host: PlanFactsHost, tenant: string) {
     this.#host = host;
     this.#tenant = tenant;
   }
 
-  /** Whether a node that can run after this one calls anything outside the host. */
-  async effectsAfter(plan: Plan, nodeId: string): Promise<boolean> {
-    const known = this.#beforeEffects.get(plan.hash) ?? this.#nodesBeforeEffects(plan);
-    this.#beforeEffects.set(plan.hash, known);
-    return (await known).has(nodeId);
-  }
-
-  async #nodesBeforeEffects(plan: Plan): Promise<ReadonlySet<string>> {
-    const from: string[] = [];
-    for (const node of plan.graph.order) if (await this.hasEffects(node)) from.push(node.id);
-    return nodesBefore(plan, from);
-  }
-
-  /** Whether a node calls anything outside the host, or a workflow that it dispatches does. */
-  hasEffects(node: WorkflowNode): Promise<boolean> {
-    return this.#any([node], (one) => hasEffects(this.#host.nodeTypes, one));
-  }
-
-  /** Whether a sub-workflow comes to each of its gates, however deep, whatever it is given. True for any other node. */
-  async asksAtAllGates({ typeId, config }: WorkflowNode, seen = new Set<string>()): Promise<boolean> {
-    if (typeId !== SUB_WORKFLOW) return true;
-    const workflowId = String(config["workflowId"]);
-    const plan = seen.has(workflowId) ? undefined : await this.#host.plans.current(this.#tenant, workflowId);
-    if (plan === undefined) return false;
-    const always = alwaysRun(plan);
-    for (const node of plan.graph.order) {
-      if (!(await this.asksPerson([node]))) continue;
-      if (!always.has(node.id) || !(await this.asksAtAllGates(node, new Set([...seen, workflowId])))) return false;
-    }
-    return true;
-  }
-
-  /** Whether a person may be asked at one of these nodes. */
-  asksPerson(nodes: readonly WorkflowNode[]): Promise<boolean> {
-    return this.#any(nodes, ({ typeId, config }) => this.#host.nodeTypes.get(typeId)?.asksPerson?.(config) === true);
-  }
-
-  /** The nodes that wait for an event from outside, or dispatch a run that does. */
-  async nodesOfEvents({ graph }: Plan): Promise<ReadonlySet<string>> {
-    const found = new Set<string>();
-    const waits = ({ typeId, config }: WorkflowNode) =>
-      this.#host.nodeTypes.get(typeId)?.asksPerson?.(config) === false;
-    for (const node of graph.order) if (await this.#any([node], waits)) found.add(node.id);
+  /** The nodes that call anything outside the host, or dispatch a workflow that does. */
+  async acting({ graph }: Plan): Promise<string[]> {
+    const found: string[] = [];
+    for (const node of graph.order) if (await this.acts(node)) found.push(node.id);
     return found;
   }
 
-  /** @param changed whether the run was given other options */
-  async whatMatters({ graph }: Plan, changed: boolean): Promise<Mattering> {
-    const { order, forwardFrom } = graph;
-    const effects: string[] = [];
-    for (const node of order) if (await this.hasEffects(node)) effects.push(node.id);
-    const isEnd = ({ id, disabled }: WorkflowNode) => !disabled && (forwardFrom.get(id) ?? []).length === 0;
-    return { effects, ends: changed ? order.filter(isEnd).map(({ id }) => id) : [] };
+  /** Whether edges lead from this node to one that calls anything outside the host. */
+  async actsAfter(plan: Plan, nodeId: string): Promise<boolean> {
+    const known = this.#beforeActs.get(plan.hash) ?? this.acting(plan).then((ids) => nodesBefore(plan, ids));
+    this.#beforeActs.set(plan.hash, known);
+    return (await known).has(nodeId);
   }
 
-  async #any(
-    nodes: readonly WorkflowNode[],
-    holds: (node: WorkflowNode) => boolean,
-    seen = new Set<string>(),
-  ): Promise<boolean> {
-    for (const node of nodes) {
-      if (node.disabled) continue;
-      if (node.typeId === DISPATCH) return true;
-      if (node.typeId !== SUB_WORKFLOW) {
-        if (holds(node)) return true;
-        continue;
-      }
-      const workflowId = String(node.config["workflowId"]);
-      if (seen.has(workflowId)) continue;
-      seen.add(workflowId);
-      const child = await this.#host.plans.current(this.#tenant, workflowId);
-      if (child === undefined || (await this.#any(child.graph.order, holds, seen))) return true;
-    }
+  /** Whether the node calls anything outside the host, or a workflow that it dispatches does. */
+  async acts(node: WorkflowNode): Promise<boolean> {
+    return (await this.#factsOf(node)).acts;
+  }
+
+  /** Whether one of these nodes, or of the workflows that they dispatch, may ask a person or wait for an event. */
+  async asks(nodes: readonly WorkflowNode[]): Promise<boolean> {
+    for (const node of nodes) if ((await this.#factsOf(node)).asks) return true;
     return false;
   }
+
+  async #factsOf(node: WorkflowNode): Promise<Facts> {
+    const { acts, asks, below } = workflowOf([node], this.#host.nodeTypes);
+    if (below.length === 0) return { acts, asks };
+    const workflowId = below[0] as string;
+    const known = this.#families.get(workflowId) ?? this.#familyOf(workflowId);
+    this.#families.set(workflowId, known);
+    return known;
+  }
+
+  /** The facts of a workflow and of all that it dispatches, however deep. */
+  async #familyOf(workflowId: string): Promise<Facts> {
+    const seen = new Set([workflowId]);
+    let [acts, asks] = [false, false];
+    for (const id of seen) {
+      const workflow = await this.#workflow(id);
+      acts ||= workflow.acts;
+      asks ||= workflow.asks;
+      if (acts && asks) break;
+      for (const one of workflow.below) seen.add(one);
+      await this.#pause();
+    }
+    return { acts, asks };
+  }
+
+  #workflow(id: string): Promise<Workflow> {
+    const known = this.#workflows.get(id) ?? this.#read(id);
+    this.#workflows.set(id, known);
+    return known;
+  }
+
+  async #read(id: string): Promise<Workflow> {
+    const plan = await this.#host.plans.current(this.#tenant, id);
+    return plan === undefined ? { ...ALL, below: [] } : workflowOf(plan.graph.order, this.#host.nodeTypes);
+  }
+}
+
+function workflowOf(nodes: readonly WorkflowNode[], types: PlanFactsHost["nodeTypes"]): Workflow {
+  const below = new Set<string>();
+  let [acts, asks] = [false, false];
+  for (const node of nodes) {
+    const { typeId, config, disabled } = node;
+    if (disabled) continue;
+    if (typeId === DISPATCH) return { ...ALL, below: [] };
+    if (typeId === SUB_WORKFLOW) {
+      below.add(String(config["workflowId"]));
+      continue;
+    }
+    acts ||= hasEffects(types, node);
+    asks ||= types.get(typeId)?.asksPerson?.(config) !== undefined;
+  }
+  return { acts, asks, below: [...below] };
 }
 
 /** The nodes from which edges lead to one of these, forward or back; one of these itself where a loop leads to it. */
@@ -116,29 +129,7 @@ function nodesBefore({ definition }: Plan, ids: readonly string[]): ReadonlySet<
     if (known === undefined) sources.set(targetNodeId, [sourceNodeId]);
     else known.push(sourceNodeId);
   }
-  const found = new Set<string>();
-  const from = [...ids];
-  for (const id of from) {
-    for (const source of sources.get(id) ?? []) {
-      if (found.has(source)) continue;
-      found.add(source);
-      from.push(source);
-    }
-  }
+  const found = new Set(ids.flatMap((id) => sources.get(id) ?? []));
+  for (const id of found) for (const source of sources.get(id) ?? []) found.add(source);
   return found;
-}
-
-/** The nodes that edges reach from this one, forward or back; the node itself where a loop leads to it. */
-export function nodesAfter({ graph }: Plan, nodeId: string): WorkflowNode[] {
-  const reached = new Set<string>();
-  const from = [nodeId];
-  for (const id of from) {
-    const edges = [...(graph.forwardFrom.get(id) ?? []), ...(graph.backFrom.get(id) ?? [])];
-    for (const { targetNodeId } of edges) {
-      if (reached.has(targetNodeId)) continue;
-      reached.add(targetNodeId);
-      from.push(targetNodeId);
-    }
-  }
-  return [...reached].flatMap((id) => graph.node.get(id) ?? []);
 }

@@ -1,3 +1,4 @@
+import { shownDigest } from "../formats/gate-digest.ts";
 import { gateRules, tallyOf } from "../protocol/gate-rules.ts";
 import type { Interrupt } from "../protocol/interrupt.ts";
 import { type Run, visitOf } from "../protocol/run.ts";
@@ -43,7 +44,7 @@ export function interruptsOf(run: Run, nodeId: string): Interrupts {
   const answerTo = (request: InterruptRequest): Answer => {
     const key = request.key ?? `${nodeId}:${visitOf(run, nodeId)}`;
     const asked = Object.values(run.interrupts).find(
-      (one) => one.key === key && one.nodeId === nodeId && one.reopened === undefined,
+      (one) => one.key === key && one.nodeId === nodeId && one.reopened === undefined && holdsFor(one, request),
     );
     if (asked === undefined || asked.status === "open") throw new Suspension({ ...request, key });
     return answerOf(asked);
@@ -56,6 +57,13 @@ export function interruptsOf(run: Run, nodeId: string): Interrupts {
       return value;
     },
   };
+}
+
+/** A decision that a branch keeps is for what its gate showed, and for the artifact and the gate of that name. */
+function holdsFor({ held, kind, data }: Interrupt, request: InterruptRequest): boolean {
+  if (held === undefined) return true;
+  if (["artifactId", "gateId"].some((name) => request.data[name] !== data[name])) return false;
+  return shownDigest({ kind: request.kind, data: request.data }) === shownDigest({ kind, data });
 }
 
 function answerOf({ status, outcome = "cancelled", reason, resolvedBy, resumeValue, votes, data }: Interrupt): Answer {

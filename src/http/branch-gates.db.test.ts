@@ -216,7 +216,7 @@ describe.each(BOTH_STORES)("the gates of a branch on %s", (_, open) => {
     }
   });
 
-  test("that were decided in an earlier round, and are passed by in this one, refuse the branch", async () => {
+  test("that were decided in an earlier round, and are passed by in this one, are asked again as in that round", async () => {
     await register({
       id: "once-only",
       nodes: { start: "core.noop", gate: gate(), count: "test.counted", stop: gate({ actions: ["accept", "refine"] }) },
@@ -237,8 +237,11 @@ describe.each(BOTH_STORES)("the gates of a branch on %s", (_, open) => {
     await forks.gates.answer(source, again, { node: "stop" });
     expect(await stops(2)).toMatchObject({ nodes: { gate: { status: "skipped" } } });
     const fromSeq = await pointIn(source, "count");
-    const details = expectError(await forks.ask(source, { mode: "branch", fromSeq }), "fork_point_invalid");
-    expect(details["problem"]).toContain("gate of node gate was decided in an earlier round");
+    const { runId } = await forks.fork(source, { mode: "branch", fromSeq });
+    await waits(runId);
+    expect((await forks.gates.snapshot(runId)).interrupts).toMatchObject([{ nodeId: "gate" }]);
+    expect(callsOf(runId)).toBe(0);
+    await forks.host.ask("POST", `/v1/runs/${runId}/cancel`, { json: {} });
     await forks.host.ask("POST", `/v1/runs/${source}/cancel`, { json: {} });
   });
 

@@ -5,6 +5,8 @@ const Name = Type.String({ minLength: 1 });
 const Positive = Type.Integer({ minimum: 1 });
 const closed = { additionalProperties: false } as const;
 
+const EntryChanges = Type.Object({ set: JsonObject, removed: Type.Array(Type.String()) }, closed);
+
 export const DIVERGENCE_KINDS = ["output", "missing", "extra", "type-mismatch"] as const;
 export type DivergenceKind = (typeof DIVERGENCE_KINDS)[number];
 
@@ -14,7 +16,7 @@ export const FORK_EVENTS = {
     tier: "debug",
     changesSnapshot: true,
     summary:
-      "A branch leaves its copied history here: the listed nodes start over, with the run options that are named; gates whose decision does not hold for it ask again.",
+      "A branch leaves its copied history here: the listed nodes start over, with the run options that are named. A branch whose gates ask again goes back to the state before the first of them.",
     payload: Type.Object(
       {
         nodeIds: Type.Array(Name),
@@ -22,6 +24,31 @@ export const FORK_EVENTS = {
         reopens: Type.Optional(Type.Array(Name)),
         /** Options with another value than before, as `inputs.NAME` or `configurable.NAME`. */
         changes: Type.Optional(Type.Array(Name)),
+        /** The nodes that had begun and not ended, or were about to begin: they begin whatever the conditions before them say. */
+        enters: Type.Optional(Type.Array(Name)),
+        /** The nodes that were about to be skipped. */
+        skips: Type.Optional(Type.Array(Name)),
+        /** The sequence that the branch goes back to: its state is the one before this event. */
+        goesBackTo: Type.Optional(Type.Integer({ minimum: 1 })),
+        /** What was different in that state. */
+        restores: Type.Optional(
+          Type.Object(
+            {
+              variables: Type.Optional(EntryChanges),
+              nodes: Type.Optional(EntryChanges),
+              channels: Type.Optional(EntryChanges),
+              loops: Type.Optional(EntryChanges),
+              pins: Type.Optional(EntryChanges),
+              children: Type.Optional(EntryChanges),
+              members: Type.Optional(EntryChanges),
+            },
+            closed,
+          ),
+        ),
+        /** The interrupts since then whose answers do not count. */
+        voids: Type.Optional(Type.Array(Name)),
+        /** Those whose decision holds where the gate shows the same under this key. */
+        holds: Type.Optional(Type.Array(Type.Object({ interruptId: Name, key: Name }, closed))),
         /** New values of variables. */
         inputs: Type.Optional(JsonObject),
         configurable: Type.Optional(JsonObject),

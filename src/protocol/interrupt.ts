@@ -78,6 +78,8 @@ export interface Interrupt {
    * given other values of, as `inputs.NAME` or `configurable.NAME`.
    */
   readonly reopened?: readonly string[];
+  /** The decision holds in this branch for a gate that shows the same under this key. */
+  readonly held?: true;
 }
 
 export function waitingStatusOf(kind: InterruptKind): RunStatus {

@@ -4,9 +4,10 @@ import { waitingChild } from "./evolve-children.ts";
 import { isReplay } from "./forked-from.ts";
 import { InterruptView } from "./gate-api.ts";
 import { Owner } from "./identity.ts";
+import type { Interrupt } from "./interrupt.ts";
 import { interruptView } from "./interrupt-view.ts";
 import { own } from "./own.ts";
-import { openInterrupts, type Run } from "./run.ts";
+import { openInterrupts, type Run, visitOf } from "./run.ts";
 import { isTerminal, isWaiting, RunStatusSchema } from "./run-status.ts";
 import { type Static, Type } from "./schema.ts";
 import { withoutCredentials, withoutDeclared } from "./secret-options.ts";
@@ -191,18 +192,25 @@ function nodeStates(run: Run, sensitive: Sensitivity, secrets: readonly Secret[]
         ...(error === undefined ? {} : { error: maskError(error, secrets) }),
         ...(dueAtMs === undefined ? {} : { dueAt: new Date(dueAtMs).toISOString() }),
         ...(outputs === undefined ? {} : { outputs: shownOutputs(id, outputs) }),
-        ...decidedFor(run, node.interruptId),
+        ...decidedFor(run, id, node.interruptId),
       },
     ]),
   );
 }
 
 /** The run that a gate of a branch was decided for, where the branch keeps the decision of another run. */
-function decidedFor(run: Run, interruptId: string | undefined): { readonly decidedFor?: string } {
-  const interrupt = interruptId === undefined || isReplay(run) ? undefined : own(run.interrupts, interruptId);
+function decidedFor(run: Run, nodeId: string, interruptId: string | undefined): { readonly decidedFor?: string } {
+  if (isReplay(run)) return {};
+  const interrupt = interruptId === undefined ? heldAt(run, nodeId) : own(run.interrupts, interruptId);
   if (interrupt?.inherited !== true || interrupt.status === "open") return {};
   const runId = interrupt.raisedIn ?? run.forkedFrom?.runId;
   return runId === undefined ? {} : { decidedFor: runId };
+}
+
+/** The decision that a gate took over without asking: it showed the same as in the source of the branch. */
+function heldAt(run: Run, nodeId: string): Interrupt | undefined {
+  const key = `${nodeId}:${visitOf(run, nodeId)}`;
+  return Object.values(run.interrupts).find((one) => one.held === true && one.nodeId === nodeId && one.key === key);
 }
 
 /** Run outputs are outputs of nodes, so once any port is sensitive they are masked as a whole. */

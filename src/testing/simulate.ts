@@ -48,6 +48,8 @@ export function simulate(
     maxNodeExecutions?: number;
     provided?: readonly string[];
     gateTimeoutMs?: number;
+    /** A run that goes on, in place of one that begins. */
+    from?: { readonly run: Run; readonly events: readonly RunEvent[] };
   } = {},
 ): Simulation {
   const plan = makePlan(definitionHash(definition), definition);
@@ -63,14 +65,10 @@ export function simulate(
     newId: idSource(() => nowMs),
   } as unknown as Host;
   const limits = { maxNodeExecutions: options.maxNodeExecutions ?? 1000 };
-  const runId = host.newId("run");
+  const runId = options.from?.run.runId ?? host.newId("run");
   const stamping = () => ({ runId, nowMs, newId: host.newId });
-
-  const first = stamp(
-    undefined,
-    [startRun(plan, { request, owner: { tenant: "t1", principal: "p1" }, limits })],
-    stamping(),
-  );
+  const owner = { tenant: "t1", principal: "p1" };
+  const first = options.from ?? stamp(undefined, [startRun(plan, { request, owner, limits })], stamping());
   const state = { run: first.run, events: [...first.events] };
   const audit: AuditNote[] = [];
   const add = (run: Run, events: readonly RunEvent[]) => {
@@ -80,7 +78,7 @@ export function simulate(
     // The state carried along must be what anyone gets by folding the log.
     expectSame(fold(state.events), run);
   };
-  checkPayload(state.events[0] as RunEvent);
+  for (const event of state.events) checkPayload(event);
 
   const simulation: Simulation = {
     plan,

@@ -18,12 +18,3 @@ function changedNames(before: Values = {}, given: Values = {}): string[] {
     (name) => !Object.hasOwn(before, name) || !deepEqual(own(before, name), given[name]),
   );
 }
-
-/** The run with the options of a branch, for what its nodes would show and dispatch with them. */
-export function withOptions(run: Run, { inputs, configurable }: RunOptionsOverlay): Run {
-  return {
-    ...run,
-    variables: { ...run.variables, ...inputs },
-    ...(configurable === undefined ? {} : { configurable: { ...run.configurable, ...configurable } }),
-  };
-}

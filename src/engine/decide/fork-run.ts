@@ -2,12 +2,12 @@ import { AppError } from "../../protocol/errors.ts";
 import type { EventDraft, RunEvent } from "../../protocol/events.ts";
 import type { RunOptionsOverlay } from "../../protocol/fork-api.ts";
 import type { ForkedFrom } from "../../protocol/forked-from.ts";
-import { fold, isSettled, type Run } from "../../protocol/run.ts";
+import { fold, type Run } from "../../protocol/run.ts";
 import { isTerminal } from "../../protocol/run-status.ts";
 import { maskFields } from "../../protocol/snapshot.ts";
 import { inTrace, type Trace } from "../../protocol/trace.ts";
 import { changedOptions } from "./branch-options.ts";
-import { reachableFrom } from "./graph.ts";
+import { type Decided, type GoingBack, underWay } from "./go-back.ts";
 import { checkInputNames } from "./input-names.ts";
 import type { Plan } from "./plan.ts";
 import { checkConfigurable, checkInputs, type RunLimits, runLimits } from "./start-run.ts";
@@ -40,16 +40,30 @@ export function copyHistory({ runId, from, history, trace, newEventId }: Fork): 
 
 type BranchBegan = Extract<EventDraft, { type: "assay.branch.began" }>;
 
-/**
- * What a branch begins with after its history. Nothing when the run has ended there. `reopens` are the gates whose decision
- * does not hold for it: they start over, with every node after them.
- */
+/** How a branch of a workflow begins that asks a person, or waits for an event. */
+export interface BranchPoint {
+  readonly decided: Decided;
+  /** Where it goes back behind its fork point. */
+  readonly back?: BranchBack;
+}
+
+interface BranchBack {
+  readonly sealed: GoingBack;
+  /** What readers see of the restored state. */
+  readonly shown: GoingBack["restores"];
+  /** The nodes whose gates were decided before the fork point, and ask again. */
+  readonly reopens: readonly string[];
+  /** Options with another value than they had then. */
+  readonly changes: readonly string[];
+}
+
+/** What a branch begins with after its history. Nothing when the run has ended there. */
 export function beginBranch(
   plan: Plan,
   run: Run,
   overlay: RunOptionsOverlay,
   host: RunLimits,
-  reopens: readonly string[] = [],
+  point?: BranchPoint,
 ): BranchBegan[] {
   if (isTerminal(run.status)) {
     if (Object.keys(overlay).length === 0) return [];
@@ -60,28 +74,30 @@ export function beginBranch(
   const merged = { ...run.configurable, ...configurable };
   if (configurable !== undefined) checkConfigurable(plan, merged);
   if (inputs !== undefined) checkGiven(plan, inputs);
-  const changes = changedOptions(run, overlay);
+  const { back, decided = { starts: [], skips: [] } } = point ?? {};
+  const changes = [...new Set([...changedOptions(run, overlay), ...(back?.changes ?? [])])];
+  const nodeIds = underWay(run);
+  const begins = back === undefined ? { nodeIds, enters: nodeIds } : { ...back.sealed, reopens: [...back.reopens] };
   const payload = {
-    nodeIds: startingOver(plan, run, reopens),
-    ...(reopens.length === 0 ? {} : { reopens: [...reopens] }),
-    ...(reopens.length + changes.length === 0 ? {} : { changes }),
+    ...begins,
+    enters: [...begins.enters, ...decided.starts],
+    ...(decided.skips.length === 0 ? {} : { skips: [...decided.skips] }),
+    ...(back === undefined && changes.length === 0 ? {} : { changes }),
     ...(inputs === undefined ? {} : { inputs }),
     ...(configurable === undefined ? {} : { configurable, limits: runLimits(plan, merged, host) }),
     ...(tags === undefined ? {} : { tags }),
     ...(metadata === undefined ? {} : { metadata }),
   };
   const masked = new Set([...plan.sensitivity.variables, ...(run.sensitive ?? [])]);
-  if (inputs === undefined || !Object.keys(inputs).some((name) => masked.has(name))) {
-    return [{ type: "assay.branch.began", payload }];
-  }
-  const shown = { ...payload, inputs: maskFields(inputs, masked) };
+  const masksInputs = inputs !== undefined && Object.keys(inputs).some((name) => masked.has(name));
+  const masksState = back !== undefined && back.shown !== back.sealed.restores;
+  if (!masksInputs && !masksState) return [{ type: "assay.branch.began", payload }];
+  const shown = {
+    ...payload,
+    ...(masksInputs ? { inputs: maskFields(inputs, masked) } : {}),
+    ...(masksState ? { restores: back.shown } : {}),
+  };
   return [{ type: "assay.branch.began", payload: shown, sealed: payload }];
-}
-
-/** Nodes that had begun and not ended, and all that had begun at or after a gate that asks again. */
-function startingOver({ graph }: Plan, run: Run, reopens: readonly string[]): string[] {
-  const again = new Set(reopens.flatMap((id) => reachableFrom(graph, id)));
-  return Object.keys(run.nodes).filter((id) => again.has(id) || !isSettled(run.nodes[id]));
 }
 
 /** Only what is given is looked at: the rest has its value already. */

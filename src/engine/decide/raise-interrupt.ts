@@ -36,7 +36,9 @@ export function raiseInterrupt(
   raising: Raising,
 ): EventDraft[] | { readonly error: RunError } {
   const { kind, key } = raising;
-  const asked = Object.values(run.interrupts).find((one) => one.key === key && one.reopened === undefined);
+  const asked = Object.values(run.interrupts).find(
+    (one) => one.key === key && one.reopened === undefined && one.held === undefined,
+  );
   if (asked?.status === "open" && asked.nodeId === nodeId) return [suspended(nodeId, asked)];
   const problem = asked === undefined ? problemWith(raising) : `node ${asked.nodeId} has asked for ${key} already`;
   if (problem !== undefined) {
@@ -143,10 +145,7 @@ function olderTwin(
   ];
 }
 
-/**
- * A gate of a branch with other options names them: results from before the fork point are kept, so the artifact may be made of
- * the earlier values while nodes after the gate see the new ones.
- */
+/** A gate of a branch with other options names them. */
 function changedInBranch({ branchChanges }: Run): Readonly<Record<string, unknown>> {
   return branchChanges === undefined ? {} : { branch: { changedOptions: [...branchChanges] } };
 }
@@ -169,17 +168,18 @@ function sinceLastTime(run: Run, nodeId: string, data: Raising["data"]): Readonl
       ...(reason === undefined ? {} : { reason }),
       ...(resolvedBy === undefined ? {} : { decidedBy: resolvedBy }),
       ...(closedAt === undefined ? {} : { decidedAt: closedAt }),
-      ...reopening(before),
+      ...reopening(before, run),
       changes: changesBetween(seen, data["artifactData"]),
     },
   };
 }
 
 /** Only of gates that a branch re-opened: what a replay computes must not depend on which interrupts it inherits. */
-function reopening({ reopened, raisedIn }: Interrupt): Readonly<Record<string, unknown>> {
-  if (reopened === undefined) return {};
+function reopening({ reopened, held, raisedIn }: Interrupt, run: Run): Readonly<Record<string, unknown>> {
+  const changes = held === undefined ? reopened : (run.branchChanges ?? []);
+  if (changes === undefined) return {};
   return {
     ...(raisedIn === undefined ? {} : { decidedFor: raisedIn }),
-    ...(reopened.length === 0 ? {} : { changedOptions: [...reopened] }),
+    ...(changes.length === 0 ? {} : { changedOptions: [...changes] }),
   };
 }

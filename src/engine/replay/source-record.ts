@@ -1,15 +1,6 @@
 import { type EventType, endsRun, type RunError, type RunEvent } from "../../protocol/events.ts";
 import { CHAIN_EVENT } from "../../protocol/orchestrator-events.ts";
-
-/** What the engine comes to by itself when it executes a run again. Everything else was brought about from outside. */
-const COMPUTED: ReadonlySet<EventType> = new Set<EventType>([
-  ...(["run.completed", "run.failed", "cap.breached", "workflow.loopback-limit", "assay.loop.entered"] as const),
-  ...(["node.started", "node.completed", "node.failed", "node.retried", "node.skipped", "assay.timer.set"] as const),
-  ...(["variable.changed", "channel.written", "assay.channel.opened", "version.pinned"] as const),
-  ...(["interrupt.requested", "approval.requested", "clarification.requested", "node.suspended"] as const),
-  ...(["assay.child.started", "node.dispatched", "assay.cost.recorded", CHAIN_EVENT] as const),
-  ...(["core.workflowChain.confidence-escalated", "model.capability.insufficient"] as const),
-]);
+import { COMPUTED } from "../decide/computed-events.ts";
 
 /** Ends that nothing in the workflow leads to: time was over, or the host could not go on. */
 const ENDED_FROM_OUTSIDE: ReadonlySet<string> = new Set(["run_timeout", "run_dead_lettered", "run_too_large"]);

@@ -1,0 +1,299 @@
+import type { RunEvent } from "../protocol/events.ts";
+import type { RunOptionsOverlay } from "../protocol/fork-api.ts";
+import { startersOf } from "../protocol/forked-from.ts";
+import { excludesMakersOfStarters, gateRules, isApproval, isSelfApproval } from "../protocol/gate-rules.ts";
+import type { Interrupt } from "../protocol/interrupt.ts";
+import { DISPATCH } from "../protocol/orchestrator.ts";
+import type { Run } from "../protocol/run.ts";
+import { changedOptions } from "./decide/branch-options.ts";
+import type { BranchPoint } from "./decide/fork-run.ts";
+import {
+  decidedBefore,
+  type GoingBack,
+  goingBack,
+  isFromOutside,
+  restoring,
+  stateBefore,
+  underWay,
+  withoutSealed,
+} from "./decide/go-back.ts";
+import type { Plan } from "./decide/plan.ts";
+import type { Host } from "./host.ts";
+import { makersOfPrincipals } from "./key-origin.ts";
+import { SUB_WORKFLOW } from "./nodes/sub-workflow.ts";
+import { pauses } from "./pauses.ts";
+import { PlanFacts, type PlanFactsHost } from "./plan-facts.ts";
+
+interface BranchHost extends PlanFactsHost {
+  readonly store: Pick<Host["store"], "readRun" | "readDocuments" | "listKeys">;
+  readonly plans: Pick<Host["plans"], "byHash" | "current">;
+}
+
+/** The first event of a run begins it; the branch that goes back furthest keeps this one alone. */
+const BEGINNING = 1;
+
+/** After so many steps back in a row a branch begins anew: each step reads the log once more. */
+const STEPS_MAX = 8;
+
+/**
+ * Where a branch goes back to before it begins; undefined where it begins at its fork point.
+ *
+ * A decision is for what the voters were shown and for what it let through. Where it does not hold for the branch, the
+ * branch goes back to the moment before its gate began and does everything since anew. The state is one that the source
+ * really had, so no result, variable or earlier round that came after the gate can lead past it.
+ *
+ * - With other inputs or options, a branch of a workflow that asks a person or waits for an event begins anew: any result
+ *   before the fork point may have come from the first values.
+ * - Otherwise a decision does not hold where a node with effects follows, because that effect would happen once more, or
+ *   where one of those behind the branch made it against the rules of the gate.
+ * - A gate with `approvalHoldsForBranches: true` keeps its decision for as long as it shows the same.
+ */
+export async function branchPoint(
+  host: BranchHost,
+  plan: Plan,
+  run: Run,
+  overlay: RunOptionsOverlay,
+  { history, readOn }: SourceLog,
+): Promise<BranchPoint | undefined> {
+  const rule = new BranchRule(host, plan, run);
+  if (!(await rule.matters())) return undefined;
+  let sequence = (await rule.sequence(overlay, history)) ?? history.length;
+  let then = sequence === history.length ? run : stateBefore(history, sequence);
+  const following = sequence === BEGINNING ? [] : await computedFrom(then, history.slice(sequence), readOn);
+  if (following === undefined) {
+    sequence = BEGINNING;
+    then = stateBefore(history, sequence);
+  }
+  const decided = decidedBefore(plan, then, following ?? []);
+  if (sequence === history.length) return { decided };
+  const holding = await rule.holding();
+  const sealed = goingBack(run, then, ({ interruptId }) => holding.has(interruptId));
+  const seen = withoutSealed(history);
+  const shown = seen === history ? sealed.restores : restoring(seenNow(seen), stateBefore(seen, sequence));
+  const back = { sealed, shown, reopens: await rule.reopened(sealed), changes: changedOptions(then, overlay) };
+  return { decided, back };
+}
+
+/** The log of a source. */
+interface SourceLog {
+  /** Up to the fork point. */
+  readonly history: readonly RunEvent[];
+  /** So many events after the fork point, or fewer where there are no more. */
+  readOn(count: number): Promise<readonly RunEvent[]>;
+}
+
+/** Decisions that were made together begin within so many events; where they do not, the branch begins anew. */
+const TOGETHER_MAX = 2000;
+
+/** The events after a point until something came from outside; undefined where there are too many. */
+async function computedFrom(
+  then: Run,
+  known: readonly RunEvent[],
+  readOn: SourceLog["readOn"],
+): Promise<readonly RunEvent[] | undefined> {
+  const ofKnown = known.slice(0, TOGETHER_MAX + 1);
+  const first = ofKnown.findIndex((event) => isFromOutside(then, event));
+  if (first >= 0) return ofKnown.slice(0, first);
+  const all = [...ofKnown, ...(await readOn(TOGETHER_MAX + 1 - ofKnown.length))];
+  const end = all.findIndex((event) => isFromOutside(then, event));
+  if (end >= 0) return all.slice(0, end);
+  return all.length > TOGETHER_MAX ? undefined : all;
+}
+
+function seenNow(history: readonly RunEvent[]): Run {
+  return stateBefore(history, history.length);
+}
+
+class BranchRule {
+  readonly #host: BranchHost;
+  readonly #plan: Plan;
+  readonly #run: Run;
+  readonly #facts: PlanFacts;
+  readonly #pause = pauses();
+
+  constructor(host: BranchHost, plan: Plan, run: Run) {
+    this.#host = host;
+    this.#plan = plan;
+    this.#run = run;
+    this.#facts = new PlanFacts(host, run.owner.tenant);
+  }
+
+  /** Whether a person may be asked in the run, or an event be waited for. */
+  matters(): Promise<boolean> {
+    return this.#facts.asks(this.#plan.graph.order);
+  }
+
+  async sequence(overlay: RunOptionsOverlay, history: readonly RunEvent[]): Promise<number | undefined> {
+    if (changedOptions(this.#run, overlay).length > 0) return BEGINNING;
+    const begins = beginnings(history, await this.#facts.acting(this.#plan));
+    let sequence = await this.#firstVoid(begins);
+    let at: Run = this.#run;
+    for (let step = 0; ; step++) {
+      const before = await this.#firstUnderWay(at, begins, sequence ?? history.length);
+      if (before !== undefined) sequence = Math.min(sequence ?? before, before);
+      if (sequence === undefined) return undefined;
+      if (step === STEPS_MAX || sequence <= lastChange(history)) return BEGINNING;
+      at = stateBefore(history, sequence);
+      // Equal to what the run had come to, and another value than it had then.
+      if (changedOptions(at, overlay).length > 0) return BEGINNING;
+      if (before === undefined && step > 0) return sequence;
+      await this.#pause();
+    }
+  }
+
+  /** Where the first node began whose gate was decided before, or has a run below it with such a gate. */
+  async #firstVoid(begins: Beginnings): Promise<number | undefined> {
+    const found: number[] = [];
+    for (const one of Object.values(this.#run.interrupts)) {
+      const { sequence, actsLater } = begins.of(one.interruptId);
+      if (await this.#isVoid(this.#plan, one, actsLater)) found.push(sequence);
+      await this.#pause();
+    }
+    for (const [runId, { nodeId, waits }] of Object.entries(this.#run.children)) {
+      if (!waits) continue;
+      const { sequence, actsLater } = begins.of(runId);
+      const acts = actsLater || (await this.#facts.actsAfter(this.#plan, nodeId));
+      if (await this.#isVoidBelow(runId, acts)) found.push(sequence);
+      await this.#pause();
+    }
+    return found.length === 0 ? undefined : found.reduce((a, b) => Math.min(a, b));
+  }
+
+  /**
+   * Where the first sub-workflow with gates began that is under way. It is given what it was given: a variable that was
+   * written since could lead past its gates.
+   */
+  async #firstUnderWay(run: Run, begins: Beginnings, version: number): Promise<number | undefined> {
+    const found: number[] = [];
+    for (const id of underWay(run)) {
+      const node = this.#plan.graph.node.get(id);
+      if (node?.typeId !== SUB_WORKFLOW && node?.typeId !== DISPATCH) continue;
+      if (!(await this.#facts.asks([node]))) continue;
+      if ((await this.#facts.acts(node)) || (await this.#facts.actsAfter(this.#plan, id))) {
+        found.push(begins.ofNode(id, version));
+      }
+    }
+    return found.length === 0 ? undefined : found.reduce((a, b) => Math.min(a, b));
+  }
+
+  async #isVoid(plan: Plan, interrupt: Interrupt, actsAbove: boolean): Promise<boolean> {
+    if (interrupt.reopened !== undefined || interrupt.kind === "external-event" || interrupt.status === "open") {
+      return false;
+    }
+    if (await this.#isSelfApproved(interrupt)) return true;
+    if (mayHold(plan, interrupt)) return false;
+    return actsAbove || this.#facts.actsAfter(plan, interrupt.nodeId);
+  }
+
+  /** Whether a decision in a run below does not hold. A run that is no longer there, or too large to be read, may have had one. */
+  async #isVoidBelow(runId: string, actsAbove: boolean): Promise<boolean> {
+    const child = await this.#host.store.readRun({ tenant: this.#run.owner.tenant }, runId);
+    if (child === undefined || child.stateOmitted !== undefined) return true;
+    const plan = await this.#host.plans.byHash(child.workflowHash);
+    for (const one of Object.values(child.interrupts)) if (await this.#isVoid(plan, one, actsAbove)) return true;
+    for (const [belowId, { waits, nodeId }] of Object.entries(child.children)) {
+      const acts = actsAbove || (await this.#facts.actsAfter(plan, nodeId));
+      if (waits && (await this.#isVoidBelow(belowId, acts))) return true;
+    }
+    return false;
+  }
+
+  /** Whether one of those behind the branch approved at a gate that forbids it. */
+  async #isSelfApproved({ data, votes }: Interrupt): Promise<boolean> {
+    const rules = gateRules(data);
+    const starters = startersOf(this.#run);
+    const approvals = votes.filter(isApproval);
+    if (approvals.some((vote) => isSelfApproval(rules, vote, starters))) return true;
+    if (!excludesMakersOfStarters(rules)) return false;
+    const makers = await makersOfPrincipals(this.#host.store, this.#run.owner.tenant, starters);
+    return approvals.some(({ principal }) => makers.includes(principal));
+  }
+
+  /** The interrupts whose decisions hold for a branch whose gates show the same. */
+  async holding(): Promise<ReadonlySet<string>> {
+    const found = new Set<string>();
+    for (const one of Object.values(this.#run.interrupts)) {
+      const isDecided = one.status === "resolved" || one.status === "expired";
+      if (isDecided && mayHold(this.#plan, one) && !(await this.#isSelfApproved(one))) found.add(one.interruptId);
+    }
+    return found;
+  }
+
+  /** The nodes of the plan that asked, or had a run below them, since the moment that the branch goes back to. */
+  async reopened({ voids, nodeIds }: GoingBack): Promise<string[]> {
+    const isVoid = new Set(voids);
+    const decided = Object.values(this.#run.interrupts).filter(
+      ({ interruptId, status }) => status !== "open" && isVoid.has(interruptId),
+    );
+    const touched = new Set(nodeIds);
+    const children = Object.values(this.#run.children).filter(({ nodeId, waits }) => waits && touched.has(nodeId));
+    const ids = new Set([...decided, ...children].map(({ nodeId }) => nodeId));
+    const found: string[] = [];
+    for (const node of this.#plan.graph.order) {
+      if (ids.has(node.id) && (await this.#facts.asks([node]))) found.push(node.id);
+    }
+    return found;
+  }
+}
+
+function mayHold({ graph }: Plan, { nodeId, kind }: Interrupt): boolean {
+  return kind === "approval" && graph.node.get(nodeId)?.config["approvalHoldsForBranches"] === true;
+}
+
+/** The sequence of the last branch on the way to this one that was given other options; 0 where there is none. */
+function lastChange(history: readonly RunEvent[]): number {
+  return (
+    history.findLast((event) => event.type === "assay.branch.began" && (event.payload.changes ?? []).length > 0)
+      ?.sequence ?? 0
+  );
+}
+
+interface Beginning {
+  readonly sequence: number;
+  /** Whether a node with effects had not run yet: what was decided may have let it through, also without an edge between them. */
+  readonly actsLater: boolean;
+}
+
+/** Where nodes began: by what they asked or dispatched since, and by their id. */
+interface Beginnings {
+  /** @param id of an interrupt, or of a run below */
+  of(id: string): Beginning;
+  /** Where the node began that was under way before this sequence. */
+  ofNode(nodeId: string, before: number): number;
+}
+
+function beginnings(history: readonly RunEvent[], acting: readonly string[]): Beginnings {
+  const acts = new Set(acting);
+  const yetToAct = new Set(acting);
+  const running = new Map<string, Beginning>();
+  const began = new Map<string, number[]>();
+  const byId = new Map<string, Beginning>();
+  const unknown = { sequence: BEGINNING, actsLater: acting.length > 0 };
+  for (const { type, payload, sequence } of history) {
+    if (type === "node.started" && !running.has(payload.nodeId)) {
+      running.set(payload.nodeId, { sequence, actsLater: yetToAct.size > 0 });
+      const places = began.get(payload.nodeId);
+      if (places === undefined) began.set(payload.nodeId, [sequence]);
+      else places.push(sequence);
+    } else if (type === "interrupt.requested") {
+      byId.set(payload.interruptId, running.get(payload.nodeId) ?? unknown);
+    } else if (type === "assay.child.started") {
+      byId.set(payload.childRunId, running.get(payload.nodeId) ?? unknown);
+    } else if (SETTLES.has(type)) {
+      const { nodeId } = payload as { readonly nodeId: string };
+      running.delete(nodeId);
+      yetToAct.delete(nodeId);
+    } else if (type === "assay.loop.entered" || type === "assay.branch.began") {
+      for (const id of payload.nodeIds) {
+        running.delete(id);
+        if (acts.has(id)) yetToAct.add(id);
+      }
+    }
+  }
+  return {
+    of: (id) => byId.get(id) ?? unknown,
+    ofNode: (nodeId, before) => began.get(nodeId)?.findLast((sequence) => sequence < before) ?? BEGINNING,
+  };
+}
+
+const SETTLES: ReadonlySet<string> = new Set(["node.completed", "node.failed", "node.skipped", "node.cancelled"]);

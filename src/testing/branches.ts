@@ -1,0 +1,107 @@
+import { branchPoint } from "../engine/branch-point.ts";
+import { beginBranch, copyHistory } from "../engine/decide/fork-run.ts";
+import type { NodeType, NodeTypes } from "../engine/node-type.ts";
+import { NODE_TYPES } from "../engine/nodes/all.ts";
+import { stamp } from "../engine/stamp.ts";
+import type { RunOptionsOverlay } from "../protocol/fork-api.ts";
+import { isTerminal } from "../protocol/run-status.ts";
+import { Type } from "../protocol/schema.ts";
+import { type Simulation, simulate } from "./simulate.ts";
+import { type WorkflowSpec, workflow } from "./workflow.ts";
+
+const config = Type.Object({}, { additionalProperties: true });
+
+/** Sets the variables of its config. */
+const SETS: NodeType = {
+  kind: "pure",
+  typeId: "test.sets",
+  summary: "Sets variables.",
+  config,
+  execute: ({ config: { variables = {} } }) => ({
+    type: "completed",
+    outputs: {},
+    variables: variables as Readonly<Record<string, unknown>>,
+  }),
+};
+
+/** In a simulation it computes; the rule about branches takes it for a node with effects. */
+const ACTS: NodeType = {
+  kind: "pure",
+  typeId: "test.acts",
+  summary: "Acts.",
+  config,
+  execute: () => ({ type: "completed", outputs: {} }),
+};
+
+const SIMULATED: NodeTypes = new Map([...NODE_TYPES, [SETS.typeId, SETS], [ACTS.typeId, ACTS]]);
+const JUDGED: NodeTypes = new Map([
+  ...SIMULATED,
+  [ACTS.typeId, { ...ACTS, kind: "effect", execute: async () => ({ type: "completed", outputs: {} }) } as NodeType],
+]);
+
+/** A run without a store. `test.sets` sets the variables of its config, `test.acts` stands for an effect. */
+export function sourceRun(spec: object, request: object = {}): Simulation {
+  return simulate(workflow(spec as WorkflowSpec), request, { nodeTypes: SIMULATED });
+}
+
+interface Branch {
+  /** The sequence to branch from; without it, after all events. */
+  readonly at?: number;
+  readonly overlay?: RunOptionsOverlay;
+  readonly by?: string;
+}
+
+/** A branch of a simulated run, right after it began. Undefined where the run has ended there. */
+export async function branchOf(source: Simulation, branch: Branch = {}): Promise<Simulation | undefined> {
+  const { at = source.events.length, overlay = {}, by = "p2" } = branch;
+  const { plan, run } = source;
+  const from = {
+    runId: run.runId,
+    fromSeq: at,
+    mode: "branch",
+    at: "2026-02-01T00:00:00.000Z",
+    by,
+    starters: ["p1"],
+    sourceVersion: run.version,
+  } as const;
+  let names = 0;
+  const newId = () => `evt-${names++}`;
+  const runId = `${run.runId}-b`;
+  const copied = copyHistory({ runId, from, history: source.events.slice(0, Math.max(1, at)), newEventId: newId });
+  if (isTerminal(copied.run.status)) return undefined;
+  const host = {
+    nodeTypes: JUDGED,
+    plans: { byHash: async () => plan, current: async () => undefined },
+    store: { readDocuments: async () => [], listKeys: async () => [], readRun: async () => undefined },
+  };
+  const readOn = async (count: number) => source.events.slice(copied.events.length, copied.events.length + count);
+  const point = await branchPoint(host, plan, copied.run, overlay, { history: copied.events, readOn });
+  const drafts = beginBranch(plan, copied.run, overlay, { maxNodeExecutions: 1000 }, point);
+  const begun = stamp(copied.run, drafts, { runId, nowMs: Date.parse(from.at), newId });
+  const state = { run: begun.run, events: [...copied.events, ...begun.events] };
+  return simulate(plan.definition, {}, { nodeTypes: SIMULATED, from: state });
+}
+
+/** The nodes with effects that a run has begun, from this sequence on. */
+export function acted({ plan, events }: Simulation, from = 0): string[] {
+  const isActing = (id: string | undefined) => plan.graph.node.get(id ?? "")?.typeId === ACTS.typeId;
+  const begun = events.filter(({ type, nodeId, sequence }) => {
+    return sequence >= from && type === "node.started" && isActing(nodeId);
+  });
+  return begun.map(({ nodeId }) => nodeId ?? "");
+}
+
+/** The effects of a branch that nobody votes in, beyond those of a new run with the same inputs that nobody votes in. */
+export async function actedWithoutVotes(
+  source: Simulation,
+  branch: Branch = {},
+  given: Readonly<Record<string, unknown>> = {},
+): Promise<string[]> {
+  const begun = await branchOf(source, branch);
+  if (begun === undefined) return [];
+  const inputs = { ...given, ...branch.overlay?.inputs };
+  const anew = simulate(source.plan.definition, { inputs }, { nodeTypes: SIMULATED }).go();
+  const allowed = new Set(acted(anew));
+  const { length } = begun.events;
+  return acted(begun.go(), length).filter((id) => !allowed.has(id));
+}
