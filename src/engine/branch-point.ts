@@ -20,6 +20,7 @@ import {
 import type { Plan } from "./decide/plan.ts";
 import type { Host } from "./host.ts";
 import { makersOfPrincipals } from "./key-origin.ts";
+import { typeOf } from "./node-type.ts";
 import { SUB_WORKFLOW } from "./nodes/sub-workflow.ts";
 import { pauses } from "./pauses.ts";
 import { PlanFacts, type PlanFactsHost } from "./plan-facts.ts";
@@ -59,7 +60,7 @@ export async function branchPoint(
   if (!(await rule.matters())) return undefined;
   let sequence = (await rule.sequence(overlay, history)) ?? history.length;
   let then = sequence === history.length ? run : stateBefore(history, sequence);
-  const following = sequence === BEGINNING ? [] : await computedFrom(then, history.slice(sequence), readOn);
+  const following = sequence === BEGINNING ? [] : await rule.computedFrom(then, history.slice(sequence), readOn);
   if (following === undefined) {
     sequence = BEGINNING;
     then = stateBefore(history, sequence);
@@ -85,21 +86,6 @@ interface SourceLog {
 /** Decisions that were made together begin within so many events; where they do not, the branch begins anew. */
 const TOGETHER_MAX = 2000;
 
-/** The events after a point until something came from outside; undefined where there are too many. */
-async function computedFrom(
-  then: Run,
-  known: readonly RunEvent[],
-  readOn: SourceLog["readOn"],
-): Promise<readonly RunEvent[] | undefined> {
-  const ofKnown = known.slice(0, TOGETHER_MAX + 1);
-  const first = ofKnown.findIndex((event) => isFromOutside(then, event));
-  if (first >= 0) return ofKnown.slice(0, first);
-  const all = [...ofKnown, ...(await readOn(TOGETHER_MAX + 1 - ofKnown.length))];
-  const end = all.findIndex((event) => isFromOutside(then, event));
-  if (end >= 0) return all.slice(0, end);
-  return all.length > TOGETHER_MAX ? undefined : all;
-}
-
 function seenNow(history: readonly RunEvent[]): Run {
   return stateBefore(history, history.length);
 }
@@ -121,6 +107,26 @@ class BranchRule {
   /** Whether a person may be asked in the run, or an event be waited for. */
   matters(): Promise<boolean> {
     return this.#facts.asks(this.#plan.graph.order);
+  }
+
+  /** The events after a point until something came from outside; undefined where there are too many. */
+  async computedFrom(
+    then: Run,
+    known: readonly RunEvent[],
+    readOn: SourceLog["readOn"],
+  ): Promise<readonly RunEvent[] | undefined> {
+    const isPure = (nodeId: string) => {
+      const node = this.#plan.graph.node.get(nodeId);
+      return node !== undefined && typeOf(this.#host.nodeTypes, node)?.kind === "pure";
+    };
+    const isEnd = (event: RunEvent) => isFromOutside(then, event, isPure);
+    const ofKnown = known.slice(0, TOGETHER_MAX + 1);
+    const first = ofKnown.findIndex(isEnd);
+    if (first >= 0) return ofKnown.slice(0, first);
+    const all = [...ofKnown, ...(await readOn(TOGETHER_MAX + 1 - ofKnown.length))];
+    const end = all.findIndex(isEnd);
+    if (end >= 0) return all.slice(0, end);
+    return all.length > TOGETHER_MAX ? undefined : all;
   }
 
   async sequence(overlay: RunOptionsOverlay, history: readonly RunEvent[]): Promise<number | undefined> {
@@ -237,7 +243,7 @@ class BranchRule {
 }
 
 function mayHold({ graph }: Plan, { nodeId, kind }: Interrupt): boolean {
-  return kind === "approval" && graph.node.get(nodeId)?.config["approvalHoldsForBranches"] === true;
+  return kind !== "external-event" && graph.node.get(nodeId)?.config["approvalHoldsForBranches"] === true;
 }
 
 /** The sequence of the last branch on the way to this one that was given other options; 0 where there is none. */

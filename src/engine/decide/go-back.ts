@@ -89,10 +89,16 @@ export function decidedBefore({ graph }: Plan, then: Run, following: readonly Ru
   return { starts, skips };
 }
 
-/** Whether an event was brought about by something else than the decisions at this point. */
-export function isFromOutside(then: Run, { type, nodeId }: RunEvent): boolean {
+/**
+ * Whether an event was brought about by something else than the decisions at this point.
+ *
+ * @param isPure whether a node ends in the turn in which it begins
+ */
+export function isFromOutside(then: Run, { type, nodeId }: RunEvent, isPure: (nodeId: string) => boolean): boolean {
   if (!COMPUTED.has(type)) return true;
-  return type !== "node.started" && nodeId !== undefined && own(then.nodes, nodeId) !== undefined;
+  const before = nodeId === undefined ? undefined : own(then.nodes, nodeId);
+  if (nodeId === undefined || before === undefined || type === "node.started") return false;
+  return before.status !== "executing" || !isPure(nodeId);
 }
 
 export function underWay({ nodes }: Pick<Run, "nodes">): string[] {
