@@ -188,7 +188,7 @@ export const attacks: readonly Attack[] = [
     },
   },
   {
-    title: "a gate of a branch from before the decision names the inputs that its kept results did not see",
+    title: "a gate of a branch with other inputs shows what comes of them, and names them",
     async attempt(target) {
       const render = { typeId: "core.identity", inputs: { document: SHOWS_TEXT.artifact } } as const;
       const shows = { artifact: { type: "connection", nodeId: "render", outputKey: "document" } } as const;
@@ -205,7 +205,7 @@ export const attacks: readonly Attack[] = [
       const began = (await logOf(target, first)).findIndex(({ type }) => type === "assay.branch.began");
       for (const runId of [first, await branch(target, first, "admin", began + 1)]) {
         const { interrupt } = await target.reaches(runId, WAITING);
-        expect(interrupt.data).toMatchObject({ artifactData: "harmless", branch: { changedOptions: ["inputs.text"] } });
+        expect(interrupt.data).toMatchObject({ artifactData: "harmful", branch: { changedOptions: ["inputs.text"] } });
       }
     },
   },
