@@ -1,7 +1,7 @@
 import type { RunEvent } from "./events.ts";
 import { startOver } from "./evolve-nodes.ts";
 import type { Interrupt } from "./interrupt.ts";
-import { isSettled, type NodeState } from "./node-state.ts";
+import { ENTERED, isSettled, type NodeState } from "./node-state.ts";
 import { own } from "./own.ts";
 import type { Child, Run } from "./run.ts";
 import { isTerminal } from "./run-status.ts";
@@ -31,7 +31,7 @@ export function branched(run: Run, event: BranchBegan): Run {
   return {
     ...state,
     status: run.status === "pending" ? "pending" : "running",
-    nodes: { ...state.nodes, ...nodesIn("interrupted", -1, payload.enters), ...nodesIn("skipped", 0, payload.skips) },
+    nodes: { ...state.nodes, ...nodesAs(ENTERED, payload.enters), ...nodesAs(SKIPPED, payload.skips) },
     variables: { ...state.variables, ...inputs },
     ...(configurable === undefined ? {} : { configurable: { ...run.configurable, ...configurable } }),
     ...(tags === undefined ? {} : { tags }),
@@ -44,13 +44,10 @@ export function branched(run: Run, event: BranchBegan): Run {
   };
 }
 
-/** An interrupted node begins its next attempt, whatever the conditions before it say by now: here it is the first. */
-function nodesIn(
-  status: NodeState["status"],
-  attempt: number,
-  ids: readonly string[] = [],
-): Readonly<Record<string, NodeState>> {
-  return Object.fromEntries(ids.map((id) => [id, { status, attempt }]));
+const SKIPPED: NodeState = { status: "skipped", attempt: 0 };
+
+function nodesAs(state: NodeState, ids: readonly string[] = []): Readonly<Record<string, NodeState>> {
+  return Object.fromEntries(ids.map((id) => [id, state]));
 }
 
 function wentOn(run: Run, { nodeIds, reopens, changes }: BranchBegan["payload"]): Run {

@@ -53,3 +53,10 @@ export function isSettled(node: NodeState | undefined): node is NodeState {
   const { status } = node;
   return status === "completed" || status === "failed" || status === "skipped" || status === "cancelled";
 }
+
+/** A node that a branch begins with, whatever the conditions before it say: its first attempt is the next one. */
+export const ENTERED: NodeState = { status: "interrupted", attempt: -1 };
+
+export function isEntered(node: NodeState | undefined): boolean {
+  return node?.status === ENTERED.status && node.attempt === ENTERED.attempt;
+}

@@ -32,7 +32,7 @@ import type { Trace } from "./trace.ts";
 export type { Cancellation } from "./cancellation.ts";
 export type { Child, ChildResult, Parent } from "./evolve-children.ts";
 export type { Scratch } from "./evolve-nodes.ts";
-export { isActive, isSettled, type NodeState, type NodeStatus, type Verdict } from "./node-state.ts";
+export { isActive, isEntered, isSettled, type NodeState, type NodeStatus, type Verdict } from "./node-state.ts";
 
 /**
  * A run is the fold of its events. Server, SDK and console fold with the same `evolve`, so they cannot disagree.

@@ -99,7 +99,10 @@ export async function actedWithoutVotes(
 ): Promise<string[]> {
   const begun = await branchOf(source, branch);
   if (begun === undefined) return [];
-  const inputs = { ...given, ...branch.overlay?.inputs };
+  const began = begun.events.at(-1);
+  // Values that the source has come to by itself change nothing.
+  const isChanged = began?.type === "assay.branch.began" && (began.payload.changes ?? []).length > 0;
+  const inputs = isChanged ? { ...given, ...branch.overlay?.inputs } : given;
   const anew = simulate(source.plan.definition, { inputs }, { nodeTypes: SIMULATED }).go();
   const allowed = new Set(acted(anew));
   const { length } = begun.events;

@@ -1,7 +1,7 @@
 import type { RunError } from "../../protocol/events.ts";
 import { DISPATCH } from "../../protocol/orchestrator.ts";
 import { own } from "../../protocol/own.ts";
-import { isActive, isSettled, type NodeState, nodeOf, type Run } from "../../protocol/run.ts";
+import { isActive, isEntered, isSettled, type NodeState, nodeOf, type Run } from "../../protocol/run.ts";
 import { maskFields } from "../../protocol/snapshot.ts";
 import {
   DEFAULT_MAX_LOOPBACK_ITERATIONS,
@@ -16,7 +16,7 @@ import { handlesFailure } from "./unhandled.ts";
 import { leadsOn, statusAlong, verdictError } from "./verdict.ts";
 
 export type Step =
-  | { readonly type: "start"; readonly node: WorkflowNode; readonly attempt: number }
+  | { readonly type: "start"; readonly node: WorkflowNode; readonly attempt: number; readonly entered?: true }
   | { readonly type: "skip"; readonly node: WorkflowNode; readonly reason: string }
   | { readonly type: "loop"; readonly edge: WorkflowEdge; readonly iteration: number; readonly nodeIds: string[] }
   | { readonly type: "loop-limit"; readonly nodeId: string; readonly iterations: number; readonly limit: number }
@@ -35,6 +35,8 @@ export interface RunOutputs {
  * `among` are the nodes that could be next, all of them unless `frontier` says which.
  */
 export function nextSteps(plan: Plan, run: Run, among: readonly WorkflowNode[] = plan.graph.order): Step[] {
+  const entered = enteredSteps(run, among);
+  if (entered.length > 0) return entered;
   const { loop, held } = loopBack(plan, run);
   if (loop) return [loop];
   const steps: Step[] = [];
@@ -46,6 +48,14 @@ export function nextSteps(plan: Plan, run: Run, among: readonly WorkflowNode[] =
   if (steps.length > 0) return steps;
   const waiting = plan.graph.order.some((node) => !isSettled(nodeOf(run, node.id)));
   return waiting || Object.values(run.nodes).some(isActive) ? [] : [ending(plan, run)];
+}
+
+/** The nodes that a branch begins with: they were decided about in its source, before anything that is decided here. */
+function enteredSteps(run: Run, among: readonly WorkflowNode[]): Step[] {
+  if (run.forkedFrom?.mode !== "branch") return [];
+  return among
+    .filter(({ id }) => isEntered(nodeOf(run, id)))
+    .map((node) => ({ type: "start", node, attempt: 0, entered: true }));
 }
 
 /**
@@ -65,7 +75,7 @@ export function frontier(
     if (!begun && forwardInto.get(id)?.some((edge) => isSettled(nodeOf(run, edge.sourceNodeId)))) ids.add(id);
   }
   for (const step of steps) {
-    if (step.type !== "start" && step.type !== "skip") return order;
+    if ((step.type !== "start" && step.type !== "skip") || ("entered" in step && step.entered)) return order;
     for (const edge of forwardFrom.get(step.node.id) ?? []) ids.add(edge.targetNodeId);
   }
   const found = [...ids].sort((a, b) => (place.get(a) ?? 0) - (place.get(b) ?? 0));
