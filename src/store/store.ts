@@ -321,11 +321,13 @@ export interface RunRow {
 export interface Workflows {
   /** The tenant's own definition if it registered one under this id, else the host-wide one. */
   readWorkflow(tenant: string, workflowId: string): Promise<StoredWorkflow | undefined>;
+  /** The hash of what `readWorkflow` returns. */
+  readWorkflowHash(tenant: string, workflowId: string): Promise<string | undefined>;
   readWorkflowByHash(hash: string): Promise<StoredWorkflow | undefined>;
   /** What the tenant can start, by id; a tenant's own shadows the host-wide one. */
   listWorkflows(tenant: string, after: string, limit: number): Promise<StoredWorkflow[]>;
-  /** The same by id alone: definitions may be large. */
-  listWorkflowIds(tenant: string, after: string, limit: number): Promise<string[]>;
+  /** The same without definitions, which may be large. */
+  listWorkflowHeads(tenant: string, after: string, limit: number): Promise<WorkflowHead[]>;
 }
 
 /** Host-wide registrations (`--workflows`) belong to no tenant. */
@@ -341,9 +343,12 @@ export interface WorkflowWrite {
   readonly atMs: number;
 }
 
-export interface StoredWorkflow {
+export interface WorkflowHead {
   readonly workflowId: string;
   readonly hash: string;
+}
+
+export interface StoredWorkflow extends WorkflowHead {
   readonly definition: string;
   readonly registeredAtMs: number;
 }
