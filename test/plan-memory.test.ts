@@ -30,7 +30,11 @@ test("runs and lists of many large workflows at once stay within the memory of t
     return answer?.status ?? 0;
   };
   for (const id of WORKFLOWS) {
-    const definition = workflow({ id, nodes: { gate: "core.approvalGate" }, metadata: { id, parts: PARTS } });
+    const definition = workflow({
+      id,
+      nodes: { gate: "core.approvalGate" },
+      metadata: { customProperties: { id, parts: PARTS } },
+    });
     expect(await ask("POST", "/v1/workflows", definition)).toBe(201);
   }
   const lists = await Promise.all(Array.from({ length: 20 }, () => ask("GET", "/v1/workflows?limit=100")));
