@@ -66,6 +66,7 @@ export function sharedStore(read: Kysely<Tables>, write: Kysely<Tables>): Shared
 
     findKey: (hash) => keys.findKey(read, hash),
     listKeys: (visible, principal) => keys.listKeys(read, visible, principal),
+    readKey: (visible, keyId) => keys.readKey(read, visible, keyId),
     customRoles: (tenant, workspace) => keys.customRoles(read, tenant, workspace),
     ownRoles: (tenant, workspace) => keys.ownRoles(read, tenant, workspace),
     hasKeys: () => keys.hasKeys(read),

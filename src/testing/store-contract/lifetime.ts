@@ -56,6 +56,7 @@ const CALLS: Readonly<Record<Exclude<keyof Store, "onChange" | "close">, (store:
   listWorkflowHeads: (store) => store.listWorkflowHeads("t", "", 1),
   findKey: (store) => store.findKey("hash"),
   listKeys: (store) => store.listKeys(visible),
+  readKey: (store) => store.readKey(visible, "key-1"),
   customRoles: (store) => store.customRoles("t", undefined),
   ownRoles: (store) => store.ownRoles("t", undefined),
   hasKeys: (store) => store.hasKeys(),
