@@ -32,8 +32,8 @@ export async function openStore() {
       memberships.set(principal, found);
       return found;
     },
-    readWorkflow: async (tenant, workflowId) => {
-      const found = workflows.get(workflowId) ?? (await store.readWorkflow(tenant, workflowId));
+    readWorkflowHash: async (tenant, workflowId) => {
+      const found = workflows.get(workflowId) ?? (await store.readWorkflowHash(tenant, workflowId));
       if (found !== undefined) workflows.set(workflowId, found);
       return found;
     },

@@ -56,20 +56,21 @@ describe("a new key", () => {
     await auth.close();
   });
 
-  test("is made without reading the keys of other principals", async () => {
+  test("is made and revoked without reading the keys of other principals", async () => {
     const read: (string | undefined)[] = [];
     const listKeys: Store["listKeys"] = (visible, principal) => {
       read.push(principal);
       return store.listKeys(visible, principal);
     };
     const watching = { ...host, store: Object.assign(Object.create(store), { listKeys }) as Store };
-    await createKey(watching, owner, { principal: "pat", roles: ["viewer"] });
+    const { info } = await createKey(watching, owner, { principal: "pat", roles: ["viewer"] });
     await setPrincipal(watching, {
       caller: owner,
       principal: "pat",
       request: { roles: ["reviewer"] },
       record: () => undefined,
     });
+    await revokeKey(watching, { caller: owner, keyId: info.keyId, record: () => undefined });
     expect(new Set(read)).toEqual(new Set(["pat"]));
   });
 

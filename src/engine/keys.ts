@@ -133,7 +133,7 @@ export interface RevokeKey {
  * could be locked out that way. One that has ended already stays as it is.
  */
 export async function revokeKey(host: KeyHost, { caller, keyId, record }: RevokeKey): Promise<KeyInfo> {
-  const key = (await host.store.listKeys(visibilityOf(caller))).find((each) => each.keyId === keyId);
+  const key = await host.store.readKey(visibilityOf(caller), keyId);
   if (!key) throw new AppError("not_found", { what: "key", keyId });
   requireGrantable(caller, key.roles);
   requireGroupsGrantable(caller, key.groups);

@@ -23,12 +23,12 @@ export async function registerWorkflow(host: Host, command: RegisterWorkflow): P
   const given = scrubDefinition(host.scrubber, command.definition);
   const { definition, hash } = checkWorkflow(host.nodeTypes, given.definition);
   await checkAgents(host.nodeTypes, caller, definition, "registered");
-  const standing = await host.store.readWorkflow(caller.tenant, definition.id);
+  const current = await host.store.readWorkflowHash(caller.tenant, definition.id);
   const response: RegisterWorkflowResponse = {
     workflowId: definition.id,
     version: definition.version,
     hash,
-    created: standing?.hash !== hash,
+    created: current !== hash,
     ...(given.scrubbed === 0 ? {} : { scrubbed: given.scrubbed }),
   };
   const outcome = command.record(response);

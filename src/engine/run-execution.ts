@@ -91,12 +91,10 @@ export class RunExecution {
    */
   async go(): Promise<void> {
     try {
-      let plan: Plan | undefined;
       while (!this.#stopped) {
         try {
-          plan ??= await this.#host.plans.byHash(this.#run.workflowHash);
           if (this.#stale) await this.#reload();
-          if (await this.#turn(plan)) return;
+          if (await this.#turn()) return;
           this.#hold.endLargeTurn();
           await this.#somethingToDo();
         } catch (error) {
@@ -118,8 +116,9 @@ export class RunExecution {
     }
   }
 
-  /** True when the run was let go. */
-  async #turn(plan: Plan): Promise<boolean> {
+  /** True when the run was let go. The plan is held for the turn only: nodes execute for long, and plans are large. */
+  async #turn(): Promise<boolean> {
+    const plan = await this.#host.plans.byHash(this.#run.workflowHash);
     const before = this.#run;
     const finished = [...this.#finished];
     this.#refuseNotes((note) => !counts(before, note));

@@ -71,9 +71,9 @@ export abstract class Turning {
     return new Date(this.host.nowMs()).toISOString();
   }
 
-  /** What a change was pinned to when this was first executed. */
-  protected pinOf(_changeId: string): number | undefined {
-    return undefined;
+  /** What changes were pinned to when this was first executed. Nodes keep it while they execute, so it must not keep the plan. */
+  protected recordedPins(): (changeId: string) => number | undefined {
+    return unpinned;
   }
 
   protected act(step: Step): void {
@@ -153,7 +153,7 @@ export abstract class Turning {
       channels: this.plan.definition.channels ?? {},
       attempt,
       slept,
-      getVersion: versionSource(this.run, node.id, pins, (changeId) => this.pinOf(changeId)),
+      getVersion: versionSource(this.run, node.id, pins, this.recordedPins()),
       ...interruptsOf(this.run, node.id),
     };
     if (type.kind === "effect") {
@@ -218,3 +218,7 @@ function completed({ all, shown }: RunOutputs): EventDraft {
 }
 
 const NEVER = new AbortController().signal;
+
+function unpinned(): undefined {
+  return undefined;
+}

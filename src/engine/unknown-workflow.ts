@@ -13,7 +13,7 @@ export async function unknownWorkflow(
   workflowId: string,
   field = "workflowId",
 ): Promise<AppError> {
-  const known = await store.listWorkflowIds(tenant, "", COMPARED);
+  const known = (await store.listWorkflowHeads(tenant, "", COMPARED)).map((one) => one.workflowId);
   const nearest = closestTo(workflowId, known);
   const meant = nearest === undefined ? "" : ` (did you mean "${nearest}"?)`;
   const problem = `no workflow "${workflowId}" is registered${meant}; GET /v1/workflows lists what there is`;

@@ -34,4 +34,49 @@ describe("the room for bodies", () => {
     await room.take(1000 * KB);
     await expect(room.take(10 * KB)).resolves.toBeTypeOf("function");
   });
+
+  test("admits a body of another tenant next, however many of one wait", async () => {
+    const room = new BodyRoom({ totalBytes: 800 * KB, waitMs: 60_000 });
+    const order: string[] = [];
+    const asks = async (tenant: string) => {
+      const release = await room.take(100 * KB, tenant);
+      order.push(tenant);
+      setImmediate(release);
+    };
+    const flood = Array.from({ length: 20 }, () => asks("flooding"));
+    const others = [asks("one"), asks("two")];
+    await Promise.all([...flood, ...others]);
+    expect(order.indexOf("one")).toBeLessThan(3);
+    expect(order.indexOf("two")).toBeLessThan(5);
+    expect(order.slice(5)).toEqual(Array.from({ length: 17 }, () => "flooding"));
+  });
+
+  test("keeps a part from each tenant, so that slow requests of one leave room for others", async () => {
+    const room = new BodyRoom({ totalBytes: 800 * KB, waitMs: 20 });
+    const releases = await Promise.all([room.take(30 * KB, "slow"), room.take(40 * KB, "slow")]);
+    await expect(room.take(20 * KB, "slow")).rejects.toMatchObject({ code: "unavailable" });
+    const waits = room.take(20 * KB, "slow");
+    (await room.take(25 * KB, "other"))();
+    (await room.take(20 * KB))();
+    for (const release of releases) release();
+    await expect(waits).resolves.toBeTypeOf("function");
+  });
+
+  test("lets no small body pass a large one of another tenant that waits for room", async () => {
+    const room = new BodyRoom({ totalBytes: 800 * KB, waitMs: 60_000 });
+    const [first, second] = [await room.take(40 * KB, "one"), await room.take(30 * KB, "two")];
+    const order: string[] = [];
+    const large = room.take(80 * KB, "three").then((release) => {
+      order.push("large");
+      return release;
+    });
+    const small = room.take(20 * KB, "four").then(() => order.push("small"));
+    first();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(order).toEqual([]);
+    second();
+    (await large)();
+    await small;
+    expect(order).toEqual(["large", "small"]);
+  });
 });

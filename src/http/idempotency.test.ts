@@ -118,10 +118,10 @@ describe("a request repeated with its key", () => {
     [new Error("bang"), "internal_error"],
   ] as const)("is not held to a failure of the host: %s", async (failure, code) => {
     const key = newKey();
-    const { readWorkflow } = host.store;
-    host.store.readWorkflow = () => Promise.reject(failure);
+    const { readWorkflowHash } = host.store;
+    host.store.readWorkflowHash = () => Promise.reject(failure);
     expectError(await create(key), code);
-    host.store.readWorkflow = readWorkflow;
+    host.store.readWorkflowHash = readWorkflowHash;
     expect(await create(key)).toMatchObject({ statusCode: 201 });
   });
 

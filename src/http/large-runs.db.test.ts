@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { withLargeCommitsInTurn } from "../engine/large-commits.ts";
 import { RunRoom } from "../engine/run-room.ts";
@@ -73,6 +75,34 @@ describe.each(BOTH_STORES)("large runs over HTTP on %s", (_, open) => {
     expect(room.bytes.used).toBe(0);
     if (name === "a token with an answer") return;
     expect((await ask()).statusCode).toBeLessThan(300);
+  });
+
+  test("a request that names one holds no room while its body is on its way", async () => {
+    const { hostname, port } = new URL(url);
+    const socket = connect(Number(port), hostname);
+    const head = [
+      `POST /v1/runs/${large}/cancel HTTP/1.1`,
+      "host: h",
+      `authorization: ${bearer("owner").authorization}`,
+    ];
+    const type = ["content-type: application/json", "content-length: 2", "expect: 100-continue", "connection: close"];
+    socket.write(`${[...head, ...type].join("\r\n")}\r\n\r\n`);
+    const answered = new Promise<string>((resolve) => {
+      let text = "";
+      socket.on("data", (chunk) => {
+        text += String(chunk);
+      });
+      socket.once("close", () => resolve(text));
+    });
+    await once(socket, "data");
+    for (let i = 0; i < 20; i++) {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      expect(room.bytes.used).toBe(0);
+    }
+    socket.write("[]");
+    // The body is read and refused, so the run goes on.
+    expect(await answered).toContain("validation_error");
+    expect(room.bytes.used).toBe(0);
   });
 
   test("streams of values are refused with 503 when open ones keep the room for them", async () => {

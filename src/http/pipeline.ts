@@ -31,7 +31,7 @@ import {
 import { queryReader } from "./read-query.ts";
 import { Context } from "./request-context.ts";
 import { logRequest } from "./request-log.ts";
-import { RequestRoom } from "./request-room.ts";
+import { RequestRoom, unlessLarge } from "./request-room.ts";
 import { fillPath } from "./route-pattern.ts";
 import { type Sending, send, type Written } from "./send.ts";
 import type { TapeRoom } from "./tape-room.ts";
@@ -185,7 +185,8 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
     try {
       return await runWithin(request, reply, caller, room, async (bytes) => {
         // Whole files have a room of their own.
-        if (files === undefined || bytes <= settings.maxRequestBodyBytes) release = await bodyRoom.take(bytes);
+        if (files === undefined || bytes <= settings.maxRequestBodyBytes)
+          release = await bodyRoom.take(bytes, caller?.tenant);
       });
     } finally {
       release();
@@ -200,15 +201,18 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
     admit: Admit,
   ): Promise<Reply> {
     const params = request.params as Readonly<Record<string, string>>;
-    const named =
-      looksUpRun && caller !== undefined
-        ? await namedRun(writesItself ? withRoom(caller, room) : caller, params["runId"] ?? "")
-        : undefined;
+    const visitor = writesItself && caller !== undefined ? withRoom(caller, room) : caller;
+    const reader = looksUpRun ? visitor : undefined;
+    const lookUp = (as: Caller) => namedRun(as, params["runId"] ?? "");
+    // A large run is read after the body: no room for runs is held while a body is sent or waits for the room of bodies.
+    const early =
+      reader && (bodySchema === undefined ? { found: await lookUp(reader) } : await unlessLarge(reader, lookUp));
     if (writesItself) room.release();
     // Where a token is the credential, it comes before the body like any other.
     if (params["token"] !== undefined) host.tokens.read(params["token"]);
     const query = readQuery?.(request.raw.url ?? "");
     const body = await bodyOf(request, admit);
+    const named = reader && (early ?? { found: await lookUp(reader) }).found;
     if (bodySchema !== undefined && operation.takesText !== true) checkBody(bodySchema, body.value, bodyDetails);
     if (streams && request.method === "HEAD") return { status: 200, raw: "", contentType: "text/event-stream" };
     if (writesItself) {

@@ -1,9 +1,34 @@
 import type { ServerResponse } from "node:http";
 import type { RunRoom } from "../engine/run-room.ts";
-import type { Visibility } from "../protocol/identity.ts";
+import { AppError } from "../protocol/errors.ts";
+import type { Caller, Visibility } from "../protocol/identity.ts";
 
 /** A client that does not take its answer keeps its room for so long: afterwards the answer waits outside of the heap. */
 const SENDING_MS = 30_000;
+
+/** An `AppError`: stores take others for errors of the database. */
+class LargeRun extends AppError {
+  constructor() {
+    super("unavailable", { reason: "other large runs are being read" });
+  }
+}
+
+const refuseLarge = async (): Promise<void> => {
+  throw new LargeRun();
+};
+
+/** What a read of a run finds; undefined without reading it where the run is large. */
+export async function unlessLarge<T>(
+  caller: Caller,
+  read: (caller: Caller) => Promise<T>,
+): Promise<{ readonly found: T } | undefined> {
+  try {
+    return { found: await read({ ...caller, beforeLargeRead: refuseLarge }) };
+  } catch (error) {
+    if (error instanceof LargeRun) return undefined;
+    throw error;
+  }
+}
 
 /** The room that one request takes for the large runs it reads. Small runs take none. */
 export class RequestRoom implements Required<Pick<Visibility, "beforeLargeRead">> {

@@ -1,9 +1,8 @@
-import { pauses } from "../engine/pauses.ts";
+import type { Title } from "../engine/plans.ts";
 import { registerWorkflow } from "../engine/register-workflow.ts";
 import type { RegisterWorkflowResponse } from "../protocol/api.ts";
 import { AppError } from "../protocol/errors.ts";
-import { WORKFLOW_ID_PATTERN, type WorkflowDefinition } from "../protocol/workflow.ts";
-import type { StoredWorkflow } from "../store/store.ts";
+import { WORKFLOW_ID_PATTERN } from "../protocol/workflow.ts";
 import { callerOf, type Handler, type Reply } from "./handler.ts";
 
 export const registerWorkflowRoute: Handler = async (context) => {
@@ -37,23 +36,11 @@ export const listWorkflowsRoute: Handler = async (context) => {
     throw new AppError("validation_error", { problem: "cursor is not one this host gave out" });
   }
   const { tenant } = callerOf(context);
-  const ids = await host.store.listWorkflowIds(tenant, cursor, limit + 1);
-  const workflows: WorkflowHead[] = [];
-  const pause = pauses();
-  // One by one: the definitions of a page may be more than the host can hold, and take seconds to read.
-  for (const workflowId of ids.slice(0, limit)) {
-    await pause();
-    const workflow = await host.store.readWorkflow(tenant, workflowId);
-    if (workflow !== undefined) workflows.push(headOf(workflow));
-  }
-  const last = ids[limit - 1];
-  const more = ids.length > limit && last !== undefined ? { nextCursor: last } : {};
+  const heads = await host.store.listWorkflowHeads(tenant, cursor, limit + 1);
+  const workflows: (Title & { readonly hash: string })[] = [];
+  // One by one: the definitions of a page may be more than the host can hold.
+  for (const { hash } of heads.slice(0, limit)) workflows.push({ ...(await host.plans.titleOf(hash)), hash });
+  const last = heads[limit - 1];
+  const more = heads.length > limit && last !== undefined ? { nextCursor: last.workflowId } : {};
   return { status: 200, json: { workflows, ...more } };
 };
-
-type WorkflowHead = Pick<WorkflowDefinition, "id" | "name" | "version"> & { readonly hash: string };
-
-function headOf({ definition, hash }: StoredWorkflow): WorkflowHead {
-  const { id, name, version } = JSON.parse(definition) as WorkflowDefinition;
-  return { id, name, version, hash };
-}

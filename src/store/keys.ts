@@ -6,6 +6,8 @@ export interface Keys {
   findKey(hash: string): Promise<KeyRecord | undefined>;
   /** Oldest first; with a principal, only its keys. */
   listKeys(visible: Visibility, principal?: string): Promise<KeyRecord[]>;
+  /** The one of these keys that has this id. */
+  readKey(visible: Visibility, keyId: string): Promise<KeyRecord | undefined>;
   /** Roles a workspace defines beside the built-in ones. */
   customRoles(tenant: string, workspace: string | undefined): Promise<Record<string, readonly string[]>>;
   /** Roles that are defined in exactly this workspace, or tenant-wide when there is none. */

@@ -30,11 +30,13 @@ import type {
 } from "./side.ts";
 import type { Tapes, TapeWrite } from "./tapes.ts";
 import type { RunOutline, WorkQueue } from "./work-queue.ts";
+import type { Workflows, WorkflowWrite } from "./workflows.ts";
 
 export type * from "./audit.ts";
 export type * from "./keys.ts";
 export type * from "./side.ts";
 export type * from "./work-queue.ts";
+export * from "./workflows.ts";
 
 /**
  * Everything Assay remembers. Two adapters implement it, SQLite and PostgreSQL; `contract.ts` proves them equal.
@@ -313,37 +315,4 @@ export interface RunRow {
   readonly agentId: string | null;
   readonly intervened: boolean;
   readonly state: Run;
-}
-
-// --- workflows ----------------------------------------------------------------------------------------------
-
-/** Definitions are immutable and kept by content hash; the id points at the newest. */
-export interface Workflows {
-  /** The tenant's own definition if it registered one under this id, else the host-wide one. */
-  readWorkflow(tenant: string, workflowId: string): Promise<StoredWorkflow | undefined>;
-  readWorkflowByHash(hash: string): Promise<StoredWorkflow | undefined>;
-  /** What the tenant can start, by id; a tenant's own shadows the host-wide one. */
-  listWorkflows(tenant: string, after: string, limit: number): Promise<StoredWorkflow[]>;
-  /** The same by id alone: definitions may be large. */
-  listWorkflowIds(tenant: string, after: string, limit: number): Promise<string[]>;
-}
-
-/** Host-wide registrations (`--workflows`) belong to no tenant. */
-export const HOST_WIDE = "";
-
-export interface WorkflowWrite {
-  /** `HOST_WIDE` or the tenant that registers. */
-  readonly tenant: string;
-  readonly workflowId: string;
-  readonly hash: string;
-  /** The author's JSON text, returned unchanged. */
-  readonly definition: string;
-  readonly atMs: number;
-}
-
-export interface StoredWorkflow {
-  readonly workflowId: string;
-  readonly hash: string;
-  readonly definition: string;
-  readonly registeredAtMs: number;
 }

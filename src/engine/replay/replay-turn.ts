@@ -273,8 +273,9 @@ class ReplayTurn extends Turning {
     return recorded ?? super.now(node);
   }
 
-  protected override pinOf(changeId: string): number | undefined {
-    return this.#source.pinOf(changeId);
+  protected override recordedPins(): (changeId: string) => number | undefined {
+    const source = this.#source;
+    return (changeId) => source.pinOf(changeId);
   }
 
   protected override append(come: EventDraft, timestamp: string): void {

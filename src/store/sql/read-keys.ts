@@ -13,14 +13,8 @@ export async function findKey(db: Kysely<Tables>, hash: string): Promise<KeyReco
   return first && toKeyRecord([first, ...rest]);
 }
 
-export async function listKeys(
-  db: Kysely<Tables>,
-  { tenant, workspace }: Visibility,
-  principal?: string,
-): Promise<KeyRecord[]> {
-  const rows = await keysAndRoles(db)
-    .where("key.tenant", "=", tenant)
-    .$if(workspace !== undefined, (keys) => keys.where("key.workspace", "=", workspace ?? ""))
+export async function listKeys(db: Kysely<Tables>, visible: Visibility, principal?: string): Promise<KeyRecord[]> {
+  const rows = await visibleKeys(db, visible)
     .$if(principal !== undefined, (keys) => keys.where("key.principal", "=", principal ?? ""))
     .orderBy("key.created_at")
     .orderBy("key.key_id")
@@ -32,6 +26,17 @@ export async function listKeys(
     else known.push(row);
   }
   return [...byKey.values()].map(toKeyRecord);
+}
+
+export async function readKey(db: Kysely<Tables>, visible: Visibility, keyId: string): Promise<KeyRecord | undefined> {
+  const [first, ...rest] = await visibleKeys(db, visible).where("key.key_id", "=", keyId).execute();
+  return first && toKeyRecord([first, ...rest]);
+}
+
+function visibleKeys(db: Kysely<Tables>, { tenant, workspace }: Visibility) {
+  return keysAndRoles(db)
+    .where("key.tenant", "=", tenant)
+    .$if(workspace !== undefined, (keys) => keys.where("key.workspace", "=", workspace ?? ""));
 }
 
 export async function customRoles(

@@ -1,5 +1,5 @@
 import type { Kysely } from "kysely";
-import { HOST_WIDE, type StoredWorkflow } from "../store.ts";
+import { HOST_WIDE, type StoredWorkflow, type WorkflowHead } from "../store.ts";
 import { toStoredWorkflow } from "./rows.ts";
 import type { Tables } from "./tables.ts";
 
@@ -18,6 +18,23 @@ export async function readWorkflow(
   return row && toStoredWorkflow(row);
 }
 
+/** Without its definition, which may be large. */
+export async function readWorkflowHash(
+  db: Kysely<Tables>,
+  tenant: string,
+  workflowId: string,
+): Promise<string | undefined> {
+  const row = await db
+    .selectFrom("workflow_heads")
+    .select("hash")
+    .where("tenant", "in", [HOST_WIDE, tenant])
+    .where("workflow_id", "=", workflowId)
+    .orderBy("tenant", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  return row?.hash;
+}
+
 export async function readWorkflowByHash(db: Kysely<Tables>, hash: string): Promise<StoredWorkflow | undefined> {
   const row = await db
     .selectFrom("workflows")
@@ -34,27 +51,27 @@ export async function listWorkflows(
   limit: number,
 ): Promise<StoredWorkflow[]> {
   const rows = await visibleHeads(db, tenant, after, limit)
-    .select(["workflow_heads.hash", "workflows.definition", "workflow_heads.registered_at"])
+    .innerJoin("workflows", "workflows.hash", "workflow_heads.hash")
+    .select(["workflows.definition", "workflow_heads.registered_at"])
     .execute();
   return rows.map(toStoredWorkflow);
 }
 
-export async function listWorkflowIds(
+export async function listWorkflowHeads(
   db: Kysely<Tables>,
   tenant: string,
   after: string,
   limit: number,
-): Promise<string[]> {
+): Promise<WorkflowHead[]> {
   const rows = await visibleHeads(db, tenant, after, limit).execute();
-  return rows.map(({ workflow_id }) => workflow_id);
+  return rows.map(({ workflow_id, hash }) => ({ workflowId: workflow_id, hash }));
 }
 
 /** Without their definitions, which may be large. */
 function visibleHeads(db: Kysely<Tables>, tenant: string, after: string, limit: number) {
   return db
     .selectFrom("workflow_heads")
-    .innerJoin("workflows", "workflows.hash", "workflow_heads.hash")
-    .select("workflow_heads.workflow_id")
+    .select(["workflow_heads.workflow_id", "workflow_heads.hash"])
     .where("workflow_heads.workflow_id", ">", after)
     .where((head) =>
       head.or([

@@ -59,12 +59,14 @@ export function sharedStore(read: Kysely<Tables>, write: Kysely<Tables>): Shared
     nextWakeAtMs: (nowMs, engineVersion) => runs.nextWakeAtMs(read, nowMs, engineVersion),
 
     readWorkflow: (tenant, workflowId) => workflows.readWorkflow(read, tenant, workflowId),
+    readWorkflowHash: (tenant, workflowId) => workflows.readWorkflowHash(read, tenant, workflowId),
     readWorkflowByHash: (hash) => workflows.readWorkflowByHash(read, hash),
     listWorkflows: (tenant, after, limit) => workflows.listWorkflows(read, tenant, after, limit),
-    listWorkflowIds: (tenant, after, limit) => workflows.listWorkflowIds(read, tenant, after, limit),
+    listWorkflowHeads: (tenant, after, limit) => workflows.listWorkflowHeads(read, tenant, after, limit),
 
     findKey: (hash) => keys.findKey(read, hash),
     listKeys: (visible, principal) => keys.listKeys(read, visible, principal),
+    readKey: (visible, keyId) => keys.readKey(read, visible, keyId),
     customRoles: (tenant, workspace) => keys.customRoles(read, tenant, workspace),
     ownRoles: (tenant, workspace) => keys.ownRoles(read, tenant, workspace),
     hasKeys: () => keys.hasKeys(read),

@@ -54,6 +54,27 @@ export function keys(subject: Subject): void {
       expect(await rolesOf(inW1.hash)).toEqual(["viewer"]);
     });
 
+    test("is found by its id by those who see it", async () => {
+      const { store } = subject;
+      const tenant = newTenant();
+      const [inW1, wide] = [newKey(tenant, { workspace: "w1" }), newKey(tenant)];
+      await accept(store, {
+        tenant,
+        keys: [inW1, wide].map((key) => ({ type: "put", key })),
+        roles: [
+          { tenant, principal: "pat", roles: ["viewer"], groups: ["release"] },
+          { tenant, workspace: "w1", principal: "pat", roles: ["lead"] },
+        ],
+      });
+      expect(await store.readKey({ tenant }, inW1.keyId)).toEqual(await store.findKey(inW1.hash));
+      expect(await store.readKey({ tenant, workspace: "w1" }, inW1.keyId)).toEqual(await store.findKey(inW1.hash));
+      expect(await store.readKey({ tenant }, wide.keyId)).toEqual(await store.findKey(wide.hash));
+      expect(await store.readKey({ tenant, workspace: "w1" }, wide.keyId)).toBeUndefined();
+      expect(await store.readKey({ tenant, workspace: "w2" }, inW1.keyId)).toBeUndefined();
+      expect(await store.readKey({ tenant: newTenant() }, inW1.keyId)).toBeUndefined();
+      expect(await store.readKey({ tenant }, "key-none")).toBeUndefined();
+    });
+
     test("names a role once that it has in both places", async () => {
       const { store } = subject;
       const tenant = newTenant();

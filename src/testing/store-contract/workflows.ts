@@ -13,8 +13,10 @@ export function workflows(subject: Subject): void {
       await accept(store, { tenant, workflows: [write] });
       const stored = { workflowId, hash, definition, registeredAtMs: NOW };
       expect(await store.readWorkflow(tenant, workflowId)).toEqual(stored);
+      expect(await store.readWorkflowHash(tenant, workflowId)).toBe(hash);
       expect(await store.readWorkflowByHash(hash)).toEqual(stored);
       expect(await store.readWorkflow(tenant, "wf-b")).toBeUndefined();
+      expect(await store.readWorkflowHash(tenant, "wf-b")).toBeUndefined();
       expect(await store.readWorkflowByHash("0".repeat(64))).toBeUndefined();
     });
 
@@ -30,6 +32,7 @@ export function workflows(subject: Subject): void {
       // Going back to an earlier text is a registration like any other.
       await accept(store, { tenant, workflows: [{ ...first, atMs: NOW + 2 }] });
       expect(await store.readWorkflow(tenant, "wf-a")).toMatchObject({ hash: first.hash, registeredAtMs: NOW + 2 });
+      expect(await store.readWorkflowHash(tenant, "wf-a")).toBe(first.hash);
       expect((await store.listWorkflows(tenant, "", 10)).map(({ hash }) => hash)).toEqual([first.hash]);
     });
 
@@ -66,6 +69,8 @@ export function workflows(subject: Subject): void {
       await accept(store, { tenant: "_host", workflows: [hostWide] });
       expect((await store.readWorkflow(tenant, "wf-a"))?.hash).toBe(own.hash);
       expect((await store.readWorkflow(other, "wf-a"))?.hash).toBe(hostWide.hash);
+      expect(await store.readWorkflowHash(tenant, "wf-a")).toBe(own.hash);
+      expect(await store.readWorkflowHash(other, "wf-a")).toBe(hostWide.hash);
     });
 
     test("is listed in place of the host-wide one, page by page in the order of ids", async () => {
@@ -92,6 +97,11 @@ export function workflows(subject: Subject): void {
         ["wf_e", "host"],
       ]);
       expect((await list(other, "", 10)).map(([id]) => id)).toEqual(["wf-C", "wf-a", "wf-d", "wf_e"]);
+      const heads = (await store.listWorkflows(tenant, "wf-C", 3)).map(({ workflowId, hash }) => ({
+        workflowId,
+        hash,
+      }));
+      expect(await store.listWorkflowHeads(tenant, "wf-C", 3)).toEqual(heads);
     });
   });
 }
