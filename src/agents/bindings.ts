@@ -83,10 +83,10 @@ function configuredFor(
 export const FIRST_TENANT = "default";
 
 /**
- * Whether runs of a tenant may call what is bound. A tenant can install a pack under any name, so the name of an agent alone must not lead
- * to a program or a key of the operator.
+ * Whether runs of a tenant may call what is bound, or the tools of a server. A tenant can install a pack under any name and with any
+ * allow-list, so the name of an agent or a tool alone must not lead to a program or a key of the operator.
  */
-function isFor({ tenants = [FIRST_TENANT] }: ConfiguredBinding, tenant: string): boolean {
+export function isFor({ tenants = [FIRST_TENANT] }: Pick<ConfiguredBinding, "tenants">, tenant: string): boolean {
   return tenants.includes(tenant) || tenants.includes("*");
 }
 
