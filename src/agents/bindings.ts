@@ -55,10 +55,13 @@ export function bindingsOf(file: AgentsFile, world: BindingsWorld): Bindings {
     bindingFor: (agent, choice, tenant) => {
       const [name, entry] = configuredFor(file, agent, tenant);
       if (choice === undefined || (entry !== undefined && entry.type !== "model")) return entry && once(name, entry);
-      const model = chosenAmong(file.models, choice);
+      const model = chosenAmong(modelsFor(file, tenant), choice);
       const wanted = [choice.provider, choice.model].filter((part) => part !== undefined).join("/");
       if (model === undefined)
-        return unconfigured("model", `no agents file has the model ${wanted} that the run asks for`);
+        return unconfigured(
+          "model",
+          `no agents file has the model ${wanted} that the run asks for, for tenant ${tenant}`,
+        );
       const maxTurns = entry?.maxTurns ?? MAX_TURNS;
       return once(`/models/${model}/${maxTurns}`, { type: "model", model, maxTurns });
     },
@@ -88,6 +91,19 @@ export const FIRST_TENANT = "default";
  */
 export function isFor({ tenants = [FIRST_TENANT] }: Pick<ConfiguredBinding, "tenants">, tenant: string): boolean {
   return tenants.includes(tenant) || tenants.includes("*");
+}
+
+/**
+ * The models that a run may choose: those of classes, which are for every tenant, and of the tenant's bindings. What else the file has is
+ * for the first tenant, like a binding that names none: a choice must not lead to a key of the operator that nothing else leads to.
+ */
+function modelsFor({ models, modelClasses, bindings }: AgentsFile, tenant: string): AgentsFile["models"] {
+  if (isFor({}, tenant)) return models;
+  const bound = [...bindings.values()].flatMap((one) =>
+    one.type === "model" && isFor(one, tenant) ? [one.model] : [],
+  );
+  const names = new Set([...modelClasses.values(), ...bound]);
+  return new Map([...models].filter(([name]) => names.has(name)));
 }
 
 /** What an agent that nobody configured answers. */
