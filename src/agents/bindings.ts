@@ -94,16 +94,14 @@ export function isFor({ tenants = [FIRST_TENANT] }: Pick<ConfiguredBinding, "ten
 }
 
 /**
- * The models that a run may choose: those of classes, which are for every tenant, and of the tenant's bindings. What else the file has is
- * for the first tenant, like a binding that names none: a choice must not lead to a key of the operator that nothing else leads to.
+ * The models that a run may choose: all but those that bindings for other tenants only lead to. A choice must not lead to a key that the
+ * operator has given to others. Classes are for every tenant, and so are models that no binding names.
  */
 function modelsFor({ models, modelClasses, bindings }: AgentsFile, tenant: string): AgentsFile["models"] {
-  if (isFor({}, tenant)) return models;
-  const bound = [...bindings.values()].flatMap((one) =>
-    one.type === "model" && isFor(one, tenant) ? [one.model] : [],
-  );
-  const names = new Set([...modelClasses.values(), ...bound]);
-  return new Map([...models].filter(([name]) => names.has(name)));
+  const bound = [...bindings.values()].filter((one) => one.type === "model");
+  const given = new Set([...modelClasses.values(), ...bound.flatMap((one) => (isFor(one, tenant) ? [one.model] : []))]);
+  const isOfOthers = (name: string) => !given.has(name) && bound.some(({ model }) => model === name);
+  return new Map([...models].filter(([name]) => !isOfOthers(name)));
 }
 
 /** What an agent that nobody configured answers. */

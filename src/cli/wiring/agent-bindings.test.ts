@@ -96,7 +96,7 @@ test("a binding is for the tenants it names, without names for the first tenant,
   expect(callable("local.team.one")).toEqual(["acme", "globex"]);
 });
 
-test("a run chooses among the models that are for its tenant: all for the first one, those of classes and of its bindings for others", () => {
+test("a run chooses no model that only bindings for other tenants lead to", () => {
   const models = Object.fromEntries(
     ["of-acme", "of-class", "of-none"].map((name) => [
       name,
@@ -116,9 +116,9 @@ test("a run chooses among the models that are for its tenant: all for the first 
       (model) => bindingFor({ agentId: "local.team.other", ...agent }, { model }, tenant)?.model === model,
     );
   for (const agent of [{}, { modelClass: "general" }]) {
-    expect(mayChoose("default", agent)).toEqual(["of-acme", "of-class", "of-none"]);
-    expect(mayChoose("acme", agent)).toEqual(["of-acme", "of-class"]);
-    expect(mayChoose("evil", agent)).toEqual(["of-class"]);
+    expect(mayChoose("acme", agent)).toEqual(["of-acme", "of-class", "of-none"]);
+    expect(mayChoose("default", agent)).toEqual(["of-class", "of-none"]);
+    expect(mayChoose("evil", agent)).toEqual(["of-class", "of-none"]);
   }
 });
 
