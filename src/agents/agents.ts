@@ -22,7 +22,7 @@ export interface Agents {
   /** Undefined where the agents file does not say how this agent is called for this tenant. */
   bindingFor(agent: InstalledAgent, choice: ModelChoice | undefined, tenant: string): Binding | undefined;
   /** Live tools, cut down to what the agent may call. Rejects when a source of tools it names cannot be reached. */
-  toolsFor(agent: InstalledAgent, signal: AbortSignal): Promise<ToolSurface>;
+  toolsFor(agent: InstalledAgent, signal: AbortSignal, tenant: string): Promise<ToolSurface>;
   /** What the agent remembers; nothing where its manifest asks for no memory. */
   memoryFor(owner: Owner, agent: InstalledAgent, options?: ListOptions): Promise<readonly MemoryEntry[]>;
 }

@@ -42,7 +42,7 @@ export const ModelEntry = Type.Object(
 );
 export type ModelEntry = Static<typeof ModelEntry>;
 
-/** The tenants whose runs may call the agent; without it `default`, the tenant of a host's first key. `*` is every tenant. */
+/** The tenants whose runs may call the agent, or the tools of the server; without it `default`, the tenant of a host's first key. `*` is every tenant. */
 const tenants = { tenants: Type.Optional(Type.Array(text, { minItems: 1, maxItems: 10_000 })) };
 
 /** One for each type, so that a problem is told of the one that is meant. */
@@ -100,6 +100,7 @@ export const McpServer = Type.Object(
     env: Type.Optional(passed),
     url: Type.Optional(text),
     apiKeyEnv: Type.Optional(variable),
+    ...tenants,
   },
   closed,
 );

@@ -55,10 +55,13 @@ export function bindingsOf(file: AgentsFile, world: BindingsWorld): Bindings {
     bindingFor: (agent, choice, tenant) => {
       const [name, entry] = configuredFor(file, agent, tenant);
       if (choice === undefined || (entry !== undefined && entry.type !== "model")) return entry && once(name, entry);
-      const model = chosenAmong(file.models, choice);
+      const model = chosenAmong(modelsFor(file, tenant), choice);
       const wanted = [choice.provider, choice.model].filter((part) => part !== undefined).join("/");
       if (model === undefined)
-        return unconfigured("model", `no agents file has the model ${wanted} that the run asks for`);
+        return unconfigured(
+          "model",
+          `no agents file has the model ${wanted} that the run asks for, for tenant ${tenant}`,
+        );
       const maxTurns = entry?.maxTurns ?? MAX_TURNS;
       return once(`/models/${model}/${maxTurns}`, { type: "model", model, maxTurns });
     },
@@ -83,11 +86,22 @@ function configuredFor(
 export const FIRST_TENANT = "default";
 
 /**
- * Whether runs of a tenant may call what is bound. A tenant can install a pack under any name, so the name of an agent alone must not lead
- * to a program or a key of the operator.
+ * Whether runs of a tenant may call what is bound, or the tools of a server. A tenant can install a pack under any name and with any
+ * allow-list, so the name of an agent or a tool alone must not lead to a program or a key of the operator.
  */
-function isFor({ tenants = [FIRST_TENANT] }: ConfiguredBinding, tenant: string): boolean {
+export function isFor({ tenants = [FIRST_TENANT] }: Pick<ConfiguredBinding, "tenants">, tenant: string): boolean {
   return tenants.includes(tenant) || tenants.includes("*");
+}
+
+/**
+ * The models that a run may choose: all but those that bindings for other tenants only lead to. A choice must not lead to a key that the
+ * operator has given to others. Classes are for every tenant, and so are models that no binding names.
+ */
+function modelsFor({ models, modelClasses, bindings }: AgentsFile, tenant: string): AgentsFile["models"] {
+  const bound = [...bindings.values()].filter((one) => one.type === "model");
+  const given = new Set([...modelClasses.values(), ...bound.flatMap((one) => (isFor(one, tenant) ? [one.model] : []))]);
+  const isOfOthers = (name: string) => !given.has(name) && bound.some(({ model }) => model === name);
+  return new Map([...models].filter(([name]) => !isOfOthers(name)));
 }
 
 /** What an agent that nobody configured answers. */

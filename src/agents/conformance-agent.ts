@@ -40,9 +40,9 @@ export function withConformanceAgent(agents: Agents): Agents {
     },
     bindingFor: (agent, choice, tenant) =>
       known.get(agent.agentId)?.binding ?? agents.bindingFor(agent, choice, tenant),
-    async toolsFor(agent, signal) {
+    async toolsFor(agent, signal, tenant) {
       const own = known.get(agent.agentId);
-      return own === undefined ? agents.toolsFor(agent, signal) : own.tools;
+      return own === undefined ? agents.toolsFor(agent, signal, tenant) : own.tools;
     },
   };
 }

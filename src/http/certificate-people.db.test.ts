@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { annotate } from "../engine/annotate.ts";
+import { runIdentity } from "../engine/run-identity.ts";
 import { BOTH_STORES } from "../testing/both-stores.ts";
 import { CalibrationBench, label, politeSuite, refOf } from "../testing/calibration-bench.ts";
 import { conditionsIn } from "../testing/deployment-bench.ts";
 import { AGENT_ID } from "../testing/eval-bench.ts";
 import { expectError } from "../testing/host.ts";
+import { enrol } from "../testing/voters.ts";
 
 describe.each(BOTH_STORES)("the certificate that a promotion rests on, on %s,", (_, open) => {
   let bench: CalibrationBench;
@@ -70,5 +73,27 @@ describe.each(BOTH_STORES)("the certificate that a promotion rests on, on %s,", 
     }
     expect(await certify()).toMatchObject({ judgedBy: ["quirin"] });
     expect((await ask()).payload).toContain("It rests on judgments of quirin, whom no other owner has confirmed.");
+  });
+
+  test("loses no verdict of a reviewer to the one who asks and makes a key in the reviewer's name", async () => {
+    const gate = { requiredRole: "reviewer", requireIndependentVoters: true };
+    const { evalRunId, certify, ask } = await evaluated("replaced-gold", "staged", gate);
+    const { host } = bench.host;
+    const said = async (principal: string, eventId: string, verdict: "pass" | "fail") => {
+      const caller = await enrol(host.store, principal);
+      const run = await runIdentity(host, caller, evalRunId);
+      const request = { target: { eventId }, signal: { kind: "label" as const, label: verdict } };
+      return (await annotate(host, { caller, run, request, record: () => undefined })).annotationId;
+    };
+    const events = [...(await bench.eventsOf(evalRunId)).values()];
+    for (const [i, eventId] of events.entries()) await said("olga", eventId, i % 2 === 0 ? "pass" : "fail");
+    const [eventId = ""] = events;
+    const supersedes = await said("ruth", eventId, "fail");
+    const headers = await keyOf("ruth");
+    const json = { target: { eventId }, signal: label("seen"), supersedes };
+    const over = await bench.host.ask("POST", `/v1/host/assay/runs/${evalRunId}/annotations`, { json, headers });
+    expect(over.statusCode, over.payload).toBe(201);
+    expect(await certify()).toMatchObject({ judgedBy: ["olga"], withdrawnOf: ["ruth"] });
+    expect((await ask()).payload).toContain("It rests on judgments of ruth, whom no other owner has confirmed.");
   });
 });

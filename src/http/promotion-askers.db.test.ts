@@ -96,6 +96,26 @@ describe.each(BOTH_STORES)("those who ask for a promotion on %s", (_, open) => {
     expect((await sent(agent, carl, { evalRunId })).statusCode).toBe(200);
   });
 
+  test("cannot approve each other's requests for the same share in other words", async () => {
+    const agent = bench.about("shared");
+    await agent.promoted("1.0.0");
+    await agent.promoted("1.1.0", "active", { canaryPercent: 10 });
+    await agent.policy({ "adjust-canary": { gate: GATE } });
+    const asked = (headers: object, more: Partial<DeploymentTransition> = {}) =>
+      agent.send({ version: "1.1.0", transition: "adjust-canary", canaryPercent: 50, ...more }, "owner", {
+        ...headers,
+      });
+    const runIdOf = async (answer: ReturnType<typeof asked>) =>
+      String(expectError(await answer, "run_state_conflict")["runId"]);
+    const first = await runIdOf(asked({}, { toState: "active" }));
+    const second = await runIdOf(asked(carl));
+    expect(second).not.toBe(first);
+    expectError(await grant(first, carl), "forbidden");
+    expectError(await grant(second), "forbidden");
+    expect((await grant(second, dora)).statusCode).toBe(200);
+    expect((await asked(carl)).statusCode).toBe(200);
+  });
+
   test("cannot override its gate either, be they the first or the second to ask", async () => {
     const override = { requiredRole: "owner" };
     const agent = await gated("overridden", { ...GATE, override, overrideBypassesQuorum: true, quorum: 2 });

@@ -97,7 +97,7 @@ export const CertificateRecord = Type.Object(
     judgedBy: Type.Optional(
       Type.Array(Name, { description: "whose judgments it rests on, and who withdrew some of others" }),
     ),
-    withdrawnOf: Type.Optional(Type.Array(Name, { description: "whose judgments were withdrawn before" })),
+    withdrawnOf: Type.Optional(Type.Array(Name, { description: "whose judgments were withdrawn or replaced before" })),
     costUsd: Type.Optional(Type.Number({ minimum: 0 })),
     certificate: JudgeCertificate,
   },

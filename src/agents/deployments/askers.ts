@@ -54,10 +54,12 @@ export async function siblingsOf({ host, wanted, place, stored }: Considered): P
   return runs.filter((run): run is Run => run !== undefined && !isTerminal(run.status) && isAbout(run, wanted.request));
 }
 
+/** A gate shows where a transition leads also where its request left that out: only promotions have to say it. */
 function isAbout({ interrupts }: Run, request: Considered["wanted"]["request"]): boolean {
   return Object.values(interrupts).some(({ data }) => {
     const shown = (data["artifactData"] ?? {}) as Readonly<Record<string, unknown>>;
-    return (["transition", "version", "toState"] as const).every((name) => shown[name] === request[name]);
+    const { transition, version, toState = shown["toState"] } = request;
+    return shown["transition"] === transition && shown["version"] === version && shown["toState"] === toState;
   });
 }
 

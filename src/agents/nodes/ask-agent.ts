@@ -67,7 +67,7 @@ export async function askAgent(
   if (bringsKey && binding.kind === "model") return after(telling, NO_KEYS);
   const invocationId = host.newId("inv");
   const memory = await bindMemory(desk.memory, { run, node, agent, ref, write: telling.write });
-  const tools = await toolsOf(desk, agent, signal);
+  const tools = await toolsOf(desk, agent, signal, run.owner.tenant);
   if ("code" in tools) return after(telling, tools);
   const threshold = thresholdOf(run, agent);
   const invoked = await invoke(
@@ -114,9 +114,9 @@ async function after(telling: Telling, error: RunError): Promise<{ readonly erro
   return { error };
 }
 
-async function toolsOf({ agents }: AgentDesk, agent: InstalledAgent, signal: AbortSignal) {
+async function toolsOf({ agents }: AgentDesk, agent: InstalledAgent, signal: AbortSignal, tenant: string) {
   try {
-    return await agents.toolsFor(agent, signal);
+    return await agents.toolsFor(agent, signal, tenant);
   } catch (error) {
     signal.throwIfAborted();
     const message = `The tools of ${agent.agentId} cannot be reached: ${(error as Error).message}`;

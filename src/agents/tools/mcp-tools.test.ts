@@ -25,7 +25,7 @@ function local(settings: Partial<McpSettings> = {}) {
   const tools = mcpTools([entry], world, { ...MCP_DEFAULTS, ...settings });
   running.push(tools);
   const of = (...allowed: string[]) =>
-    tools.toolsFor({ toolAllowlist: allowed.map((name) => `mcp:box/${name}`) }, NEVER);
+    tools.toolsFor({ toolAllowlist: allowed.map((name) => `mcp:box/${name}`) }, NEVER, "default");
   return { tools, of, lines };
 }
 
@@ -61,9 +61,23 @@ describe("tools of an MCP server", () => {
     expect(lines()).toEqual([expect.stringMatching(/^started \d+ no key blue$/)]);
   });
 
+  test("are for the tenants that the server names, and for the first one where it names none", async () => {
+    const { tools, lines } = local();
+    const toolAllowlist = ["mcp:box/echo"];
+    await expect(tools.toolsFor({ toolAllowlist }, NEVER, "other")).rejects.toThrow(
+      /no MCP server box .* tenant other/,
+    );
+    const { call } = await tools.toolsFor({ toolAllowlist, hasManifest: false }, NEVER, "other");
+    expect(await call("mcp:box/echo", { text: "hi" }, NEVER)).toMatchObject({ status: "error" });
+    expect(lines()).toEqual([]);
+    const wide = mcpTools([{ ...mcpProgram().entry, tenants: ["*"] }], world);
+    running.push(wide);
+    expect((await wide.toolsFor({ toolAllowlist }, NEVER, "other")).tools).toHaveLength(1);
+  });
+
   test("start no server for an agent that names none of them", async () => {
     const { tools, lines } = local();
-    const surface = await tools.toolsFor({ toolAllowlist: ["memory:list", "openwop:other"] }, NEVER);
+    const surface = await tools.toolsFor({ toolAllowlist: ["memory:list", "openwop:other"] }, NEVER, "default");
     expect(surface.tools).toEqual([]);
     expect(lines()).toEqual([]);
   });
@@ -138,8 +152,12 @@ describe("tools of an MCP server", () => {
     const entries = [{ name: "gone", command: join(tmpdir(), "no-such-program") }];
     const tools = mcpTools(entries, world);
     running.push(tools);
-    await expect(tools.toolsFor({ toolAllowlist: ["mcp:gone/x"] }, NEVER)).rejects.toThrow(/MCP server gone/);
-    await expect(tools.toolsFor({ toolAllowlist: ["mcp:other/x"] }, NEVER)).rejects.toThrow(/no MCP server other/);
+    await expect(tools.toolsFor({ toolAllowlist: ["mcp:gone/x"] }, NEVER, "default")).rejects.toThrow(
+      /MCP server gone/,
+    );
+    await expect(tools.toolsFor({ toolAllowlist: ["mcp:other/x"] }, NEVER, "default")).rejects.toThrow(
+      /no MCP server other/,
+    );
     const silent = mcpTools(
       [{ name: "mute", command: process.execPath, args: ["-e", "setInterval(() => {}, 1e6)"] }],
       world,
@@ -149,7 +167,9 @@ describe("tools of an MCP server", () => {
       },
     );
     running.push(silent);
-    await expect(silent.toolsFor({ toolAllowlist: ["mcp:mute/x"] }, NEVER)).rejects.toThrow(/MCP server mute/);
+    await expect(silent.toolsFor({ toolAllowlist: ["mcp:mute/x"] }, NEVER, "default")).rejects.toThrow(
+      /MCP server mute/,
+    );
   });
 });
 
@@ -193,7 +213,7 @@ describe("an MCP server behind a URL", () => {
       { ...MCP_DEFAULTS, maxMessageBytes: 4000 },
     );
     running.push(tools);
-    const { call } = await tools.toolsFor({ toolAllowlist: ["mcp:far/clock"] }, NEVER);
+    const { call } = await tools.toolsFor({ toolAllowlist: ["mcp:far/clock"] }, NEVER, "default");
     expect(await call("mcp:far/clock", {}, NEVER)).toEqual({ status: "ok", outcome: "noon" });
     const refused = await call("mcp:far/clock", { fail: true }, NEVER);
     expect(refused).toMatchObject({ status: "error", error: expect.stringContaining("refused with [REDACTED]") });
@@ -201,7 +221,9 @@ describe("an MCP server behind a URL", () => {
     expect([...keys]).toEqual(["Bearer the-key"]);
     forgets = true;
     expect(await call("mcp:far/clock", {}, NEVER)).toEqual({ status: "ok", outcome: "noon" });
-    await expect(tools.toolsFor({ toolAllowlist: ["mcp:moved/clock"] }, NEVER)).rejects.toThrow(/MCP server moved/);
-    await expect(tools.toolsFor({ toolAllowlist: ["mcp:keyless/clock"] }, NEVER)).rejects.toThrow(/NOT_SET/);
+    await expect(tools.toolsFor({ toolAllowlist: ["mcp:moved/clock"] }, NEVER, "default")).rejects.toThrow(
+      /MCP server moved/,
+    );
+    await expect(tools.toolsFor({ toolAllowlist: ["mcp:keyless/clock"] }, NEVER, "default")).rejects.toThrow(/NOT_SET/);
   });
 });

@@ -1,3 +1,4 @@
+import { isFor } from "../bindings.ts";
 import type { McpServer } from "../bindings-file-schema.ts";
 import type { InstalledAgent } from "../installed-agent.ts";
 import type { ToolDescriptor, ToolResult, ToolSurface } from "../tool-surface.ts";
@@ -10,8 +11,12 @@ const NAME = /^mcp:([a-z][a-z0-9_-]{0,63})\/(.+)$/;
 
 /** The tools of MCP servers, each connected to when an agent first needs it and shared by all that do. */
 export interface McpTools {
-  /** Those that the agent may call. Rejects when a server that it names is not configured or cannot be reached. */
-  toolsFor(agent: Pick<InstalledAgent, "toolAllowlist" | "hasManifest">, signal: AbortSignal): Promise<ToolSurface>;
+  /** Those that the agent may call for the tenant. Rejects when a server that it names is not configured for it or cannot be reached. */
+  toolsFor(
+    agent: Pick<InstalledAgent, "toolAllowlist" | "hasManifest">,
+    signal: AbortSignal,
+    tenant: string,
+  ): Promise<ToolSurface>;
   /** Ends every server that was started. */
   close(): Promise<void>;
 }
@@ -22,8 +27,13 @@ export function mcpTools(
   settings: McpSettings = MCP_DEFAULTS,
 ): McpTools {
   const pool = new Map(servers.map((server) => [server.name, new Pooled(server, world, settings)]));
+  const poolFor = (tenant: string) => {
+    const theirs = servers.filter((server) => isFor(server, tenant)).map(({ name }) => name);
+    return (name: string) => (theirs.includes(name) ? pool.get(name) : undefined);
+  };
   return {
-    async toolsFor({ toolAllowlist, hasManifest }, signal) {
+    async toolsFor({ toolAllowlist, hasManifest }, signal, tenant) {
+      const serverOf = poolFor(tenant);
       const wanted = toolAllowlist.flatMap((name) => {
         const [, server, tool] = NAME.exec(name) ?? [];
         return server === undefined || tool === undefined ? [] : [{ name, server, tool }];
@@ -31,10 +41,10 @@ export function mcpTools(
       const names = [...new Set(wanted.map(({ server }) => server))];
       const offers = new Map<string, Connected["tools"]>();
       for (const name of names) {
-        const server = pool.get(name);
+        const server = serverOf(name);
         // Without a manifest no list asks for the server: fixtures named its tools, and the agent may bring its own.
         if (server === undefined && hasManifest === false) continue;
-        if (server === undefined) throw new Error(`no MCP server ${name} is configured`);
+        if (server === undefined) throw new Error(`no MCP server ${name} is configured for tenant ${tenant}`);
         offers.set(name, await server.offered(signal));
       }
       const tools = wanted.flatMap(({ name, server, tool }): ToolDescriptor[] => {
@@ -46,7 +56,7 @@ export function mcpTools(
         tools,
         async call(name, args, calling) {
           const { server, tool } = wanted.find((one) => one.name === name) ?? {};
-          const pooled = server === undefined ? undefined : pool.get(server);
+          const pooled = server === undefined ? undefined : serverOf(server);
           if (pooled === undefined || tool === undefined) return { status: "error", error: `there is no tool ${name}` };
           return pooled.call(tool, args, calling);
         },

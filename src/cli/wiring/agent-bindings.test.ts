@@ -96,6 +96,32 @@ test("a binding is for the tenants it names, without names for the first tenant,
   expect(callable("local.team.one")).toEqual(["acme", "globex"]);
 });
 
+test("a run chooses no model that only bindings for other tenants lead to", () => {
+  const models = Object.fromEntries(
+    ["of-acme", "of-class", "of-none"].map((name) => [
+      name,
+      { provider: "openai", model: name, apiKeyEnv: "MODEL_KEY" },
+    ]),
+  );
+  const file = agentsFileOf(
+    configWith({
+      models,
+      modelClasses: { general: "of-class" },
+      bindings: { "local.team.one": { type: "model", model: "of-acme", tenants: ["acme"] } },
+    }),
+  );
+  const { bindingFor } = agentBindings(file, { scrubText: (text) => text }, { MODEL_KEY: "of-the-operator" });
+  const mayChoose = (tenant: string, agent: object) =>
+    Object.keys(models).filter(
+      (model) => bindingFor({ agentId: "local.team.other", ...agent }, { model }, tenant)?.model === model,
+    );
+  for (const agent of [{}, { modelClass: "general" }]) {
+    expect(mayChoose("acme", agent)).toEqual(["of-acme", "of-class", "of-none"]);
+    expect(mayChoose("default", agent)).toEqual(["of-class", "of-none"]);
+    expect(mayChoose("evil", agent)).toEqual(["of-class", "of-none"]);
+  }
+});
+
 test("a judge with tenants is refused, because it is for the evaluations of every tenant", () => {
   const judge = { type: "scripted", script: { default: { output: 1 } }, tenants: ["acme"] };
   expect(() => agentsFileOf(configWith({ judge }))).toThrow("/judge/tenants must be left out");

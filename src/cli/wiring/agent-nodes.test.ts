@@ -79,7 +79,11 @@ describe("an agent of a process", () => {
     closing.push(() => server.close());
     const { entry } = mcpProgram();
     const model = { provider: "openai-compatible", baseUrl: server.url, model: "m" };
-    const file = { models: { local: model }, modelClasses: { general: "local" }, tools: { mcp: [entry] } };
+    const file = {
+      models: { local: model },
+      modelClasses: { general: "local" },
+      tools: { mcp: [{ ...entry, tenants: ["*"] }] },
+    };
     const host = await hostWith(file, { toolAllowlist: ["mcp:box/echo"] });
     const runId = await started(host);
     const run = await until(store, runId, ended);

@@ -55,7 +55,7 @@ test("a server of tools is told none of the keys that the agents file names for 
   const models = { m: { provider: "anthropic", model: "m", apiKeyEnv: "MODEL_KEY" } };
   writeFileSync(agents, JSON.stringify({ models, tools: { mcp: [entry] } }));
   const { tools } = agentServices(host.store, { ...defaultConfig(), agents }, { scrubText: (text) => text });
-  await tools.toolsFor({ toolAllowlist: ["mcp:box/echo"] }, new AbortController().signal);
+  await tools.toolsFor({ toolAllowlist: ["mcp:box/echo"] }, new AbortController().signal, "default");
   await tools.close();
   vi.unstubAllEnvs();
   expect(lines()).toEqual([expect.stringMatching(/^started \d+ no key/)]);

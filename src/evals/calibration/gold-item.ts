@@ -37,7 +37,7 @@ export interface FoundGold {
 export interface GoldPeople {
   /** Who gave verdicts that count, and who withdrew those of others. */
   readonly judgedBy: readonly string[];
-  /** Whose verdicts were withdrawn, by whomever. */
+  /** Whose verdicts were withdrawn, by whomever, or replaced. */
   readonly withdrawnOf: readonly string[];
 }
 
@@ -87,9 +87,10 @@ export class GoldCollector {
 
   #passOver(annotation: AnnotationRecord): void {
     const { actor, actorKind, retraction } = annotation;
-    if (actorKind !== "person" || retraction === undefined || !isMadeHere(annotation)) return;
+    if (actorKind !== "person" || !isMadeHere(annotation)) return;
+    // Also where it was replaced: what takes its place may be no verdict, or about something else.
     this.#withdrawnOf.add(actor);
-    if (retraction.by !== actor) this.#judgedBy.add(retraction.by);
+    if (retraction !== undefined && retraction.by !== actor) this.#judgedBy.add(retraction.by);
   }
 }
 

@@ -9,7 +9,7 @@ export async function liveTools(
   { host, services, agent, owner, signal }: EvalRun,
   toolAllowlist: readonly string[],
 ): Promise<ToolSurface> {
-  const live = await services.agents.toolsFor({ ...agent, toolAllowlist }, signal);
+  const live = await services.agents.toolsFor({ ...agent, toolAllowlist }, signal, owner.tenant);
   const asksForMemory = toolAllowlist.some((name) => name.startsWith("memory:"));
   if (!asksForMemory || !remembers(agent)) return live;
   const entries = await services.agents.memoryFor(owner, agent, { limit: 0 });

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
 import { packArchive } from "../../../src/agents/packs/write-archive.ts";
+import { mcpProgram } from "../../../src/testing/mcp-program.ts";
 import { agentManifest, packFiles, packManifest } from "../../../src/testing/packs.ts";
 import { tempDir } from "../../../src/testing/temp-dir.ts";
 import { workflow } from "../../../src/testing/workflow.ts";
@@ -12,6 +13,8 @@ const folder = tempDir();
 const started = join(folder, "started");
 const seen = join(folder, "environment");
 const AGENT = "local.acme.support.refunds";
+const HELPER = "local.acme.support.helper";
+const TOOL = "mcp:box/echo";
 
 /** The operator's program leaves a trace of who started it and of what it saw. */
 const binding = {
@@ -20,15 +23,31 @@ const binding = {
   args: ["-c", `read -r task; echo "$task" >> ${started}; env > ${seen}; echo '{"refund":1}'`],
   tenants: ["acme"],
 };
-writeFileSync(join(folder, "agents.json"), JSON.stringify({ bindings: { [AGENT]: binding } }));
+/** An agent for every tenant, which calls the tool that its allow-list names. */
+const helper = {
+  type: "scripted",
+  script: { default: { toolCalls: [{ name: TOOL, arguments: { text: "orders" } }], echo: "tool" } },
+  tenants: ["*"],
+};
+const box = mcpProgram();
+const file = {
+  bindings: { [AGENT]: binding, [HELPER]: helper },
+  tools: { mcp: [{ ...box.entry, tenants: ["acme"] }] },
+};
+writeFileSync(join(folder, "agents.json"), JSON.stringify(file));
 
 /** What a program of a server sees, its task's variables among them, and what a shell sets for itself. */
 const ALLOWED = /^(PATH|HOME|LANG|TZ|TMPDIR|PWD|OLDPWD|SHLVL|_|ASSAY_(RUN_ID|TOOLS_URL|TOOLS_TOKEN|STARTED_\w+))$/;
 
 const flags = ["--allow-unsigned", "--agents", join(folder, "agents.json")];
-const manifest = packManifest({ agents: [agentManifest({ agentId: AGENT })] });
+const manifest = packManifest({
+  agents: [
+    agentManifest({ agentId: AGENT }),
+    agentManifest({ agentId: HELPER, toolAllowlist: [TOOL], handoff: undefined }),
+  ],
+});
 
-async function runOf(target: Target, as: "owner" | "mallory", item: string) {
+async function runOf(target: Target, as: "owner" | "mallory", item: string, agentId = AGENT) {
   const installed = await fetch(`${target.url}/v1/host/assay/agents:install`, {
     method: "POST",
     headers: { "content-type": "application/x-tar", authorization: `Bearer ${KEYS[as].key}` },
@@ -36,7 +55,7 @@ async function runOf(target: Target, as: "owner" | "mallory", item: string) {
   });
   expect(installed.status, await installed.text()).toBeLessThan(300);
   const task = { type: "static", value: { item } } as const;
-  const ask = { typeId: "assay.agent", agent: { agentId: AGENT }, inputs: { task } };
+  const ask = { typeId: "assay.agent", agent: { agentId }, inputs: { task } };
   await target.register(workflow({ id: `ask-${as}`, nodes: { ask } }), as);
   return target.ends(await target.begin(`ask-${as}`, {}, as), as);
 }
@@ -53,6 +72,18 @@ export const attacks: readonly Attack[] = [
       expect(own.status, JSON.stringify(own.error)).toBe("completed");
       const names = readFileSync(seen, "utf8").match(/^\w+(?==)/gm) ?? [];
       expect(names.filter((name) => !ALLOWED.test(name))).toEqual([]);
+    },
+  },
+  {
+    title: "a pack of another tenant that names a tool of the operator does not start its server",
+    flags,
+    async attempt(target) {
+      const before = box.lines().length;
+      const foreign = await runOf(target, "mallory", "theirs", HELPER);
+      expect([foreign.status, foreign.error?.code]).toEqual(["failed", "agent_unreachable"]);
+      expect(box.lines()).toHaveLength(before);
+      const own = await runOf(target, "owner", "ours", HELPER);
+      expect([own.status, JSON.stringify(own)]).toEqual(["completed", expect.stringContaining("you said orders")]);
     },
   },
 ];
