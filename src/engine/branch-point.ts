@@ -260,7 +260,12 @@ class BranchRule {
 }
 
 function mayHold({ graph }: Plan, { nodeId, kind }: Interrupt): boolean {
-  return kind !== "external-event" && graph.node.get(nodeId)?.config["approvalHoldsForBranches"] === true;
+  // A supervisor whose answer is kept would not ask its agent about the new values.
+  return (
+    kind !== "external-event" &&
+    kind !== "low-confidence" &&
+    graph.node.get(nodeId)?.config["approvalHoldsForBranches"] === true
+  );
 }
 
 /** The sequence of the last branch on the way to this one that was given other options; 0 where there is none. */
