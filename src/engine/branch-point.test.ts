@@ -100,6 +100,27 @@ describe("a branch that nobody votes in never acts", () => {
       ]);
       return source.resolve("gate", ACCEPT).go().resolve("stop", REFINE).go();
     },
+    "in the next round of a lane that asks for the approval now and then": () => {
+      const nodes = {
+        poll: "core.noop",
+        act: "test.acts",
+        nap: { typeId: "core.delay", config: { ms: 1000 } },
+        draft: "core.noop",
+        edit: "core.noop",
+        gate: gate(),
+        mark: MARK,
+      };
+      const edges = [
+        { from: "poll", to: "act", condition: { type: "truthy", left: "variables.approved" } },
+        { from: "poll", to: "nap", condition: unapproved },
+        { from: "nap", to: "poll" },
+        "draft>edit",
+        "edit>gate",
+        "gate>mark",
+      ];
+      const settings = { maxLoopbackIterations: 3 };
+      return sourceRun({ nodes, edges, variables: VARIABLES, settings }).turn().resolve("gate", ACCEPT).go();
+    },
     "in a lane of its own, which reads what another gate let through": () =>
       run(
         {
@@ -273,6 +294,22 @@ describe("a decision that holds for branches", () => {
     expect(acted(begun, source.events.length)).toEqual(["act"]);
     expect(openInterrupts(begun.run)).toMatchObject([{ nodeId: "gate" }]);
   });
+});
+
+test("a branch does not begin with a node that its source came to by the answer of another one", async () => {
+  const eager = (from: string, more: object = {}) => ({ from, to: "publish", triggerRule: "any_success", ...more });
+  const yes = (left: string) => ({ condition: { type: "truthy", left } });
+  const judge = { typeId: "test.sets", config: { variables: { approved: true } } };
+  const source = run({ check: "core.noop", judge, gate: gate(), publish: "test.acts" }, [
+    "check>judge",
+    eager("check", yes("output.fine")),
+    eager("judge", yes("variables.approved")),
+    { from: "judge", to: "gate", condition: unapproved },
+    eager("gate"),
+  ]);
+  expect(acted(source)).toEqual(["publish"]);
+  const begun = await branch(source, { at: source.story.indexOf("node.started:judge") });
+  expect(began(begun)).toEqual({ nodeIds: [], enters: ["judge"] });
 });
 
 describe("a wait for an external event", () => {

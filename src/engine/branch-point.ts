@@ -9,6 +9,7 @@ import { changedOptions } from "./decide/branch-options.ts";
 import type { BranchPoint } from "./decide/fork-run.ts";
 import {
   decidedBefore,
+  firedBefore,
   type GoingBack,
   goingBack,
   isFromOutside,
@@ -17,6 +18,7 @@ import {
   underWay,
   withoutSealed,
 } from "./decide/go-back.ts";
+import { inLoops } from "./decide/graph.ts";
 import type { Plan } from "./decide/plan.ts";
 import type { Host } from "./host.ts";
 import { makersOfPrincipals } from "./key-origin.ts";
@@ -65,7 +67,7 @@ export async function branchPoint(
     sequence = BEGINNING;
     then = stateBefore(history, sequence);
   }
-  const decided = decidedBefore(plan, then, following ?? []);
+  const decided = await rule.decided(then, history.slice(0, sequence), following ?? []);
   if (sequence === history.length) return { decided };
   const holding = await rule.holding();
   const sealed = goingBack(run, then, ({ interruptId }) => holding.has(interruptId));
@@ -129,9 +131,23 @@ class BranchRule {
     return all.length > TOGETHER_MAX ? undefined : all;
   }
 
+  /** What was decided before a point and begins after it. */
+  async decided(
+    then: Run,
+    history: readonly RunEvent[],
+    following: readonly RunEvent[],
+  ): Promise<BranchPoint["decided"]> {
+    const { starts, skips, eager } = decidedBefore(this.#plan, then, following);
+    if (eager.length === 0) return { starts, skips };
+    const steps = firedBefore(this.#plan, history, eager);
+    let next = steps.next();
+    for (; !next.done; next = steps.next()) await this.#pause();
+    return { starts: [...starts, ...next.value], skips };
+  }
+
   async sequence(overlay: RunOptionsOverlay, history: readonly RunEvent[]): Promise<number | undefined> {
     if (changedOptions(this.#run, overlay).length > 0) return BEGINNING;
-    const begins = beginnings(history, await this.#facts.acting(this.#plan));
+    const begins = beginnings(this.#plan, history, await this.#facts.acting(this.#plan));
     let sequence = await this.#firstVoid(begins);
     let at: Run = this.#run;
     for (let step = 0; ; step++) {
@@ -175,8 +191,9 @@ class BranchRule {
       const node = this.#plan.graph.node.get(id);
       if (node?.typeId !== SUB_WORKFLOW && node?.typeId !== DISPATCH) continue;
       if (!(await this.#facts.asks([node]))) continue;
-      if ((await this.#facts.acts(node)) || (await this.#facts.actsAfter(this.#plan, id))) {
-        found.push(begins.ofNode(id, version));
+      const { sequence, actsLater } = begins.ofNode(id, version);
+      if (actsLater || (await this.#facts.acts(node)) || (await this.#facts.actsAfter(this.#plan, id))) {
+        found.push(sequence);
       }
     }
     return found.length === 0 ? undefined : found.reduce((a, b) => Math.min(a, b));
@@ -243,7 +260,12 @@ class BranchRule {
 }
 
 function mayHold({ graph }: Plan, { nodeId, kind }: Interrupt): boolean {
-  return kind !== "external-event" && graph.node.get(nodeId)?.config["approvalHoldsForBranches"] === true;
+  // A supervisor whose answer is kept would not ask its agent about the new values.
+  return (
+    kind !== "external-event" &&
+    kind !== "low-confidence" &&
+    graph.node.get(nodeId)?.config["approvalHoldsForBranches"] === true
+  );
 }
 
 /** The sequence of the last branch on the way to this one that was given other options; 0 where there is none. */
@@ -256,7 +278,7 @@ function lastChange(history: readonly RunEvent[]): number {
 
 interface Beginning {
   readonly sequence: number;
-  /** Whether a node with effects had not run yet: what was decided may have let it through, also without an edge between them. */
+  /** Whether a node with effects had not run yet, or may run again: what was decided may have let it through, also without an edge between them. */
   readonly actsLater: boolean;
 }
 
@@ -265,22 +287,24 @@ interface Beginnings {
   /** @param id of an interrupt, or of a run below */
   of(id: string): Beginning;
   /** Where the node began that was under way before this sequence. */
-  ofNode(nodeId: string, before: number): number;
+  ofNode(nodeId: string, before: number): Beginning;
 }
 
-function beginnings(history: readonly RunEvent[], acting: readonly string[]): Beginnings {
+function beginnings({ graph }: Plan, history: readonly RunEvent[], acting: readonly string[]): Beginnings {
   const acts = new Set(acting);
   const yetToAct = new Set(acting);
+  const loops = inLoops(graph);
   const running = new Map<string, Beginning>();
-  const began = new Map<string, number[]>();
+  const began = new Map<string, Beginning[]>();
   const byId = new Map<string, Beginning>();
   const unknown = { sequence: BEGINNING, actsLater: acting.length > 0 };
   for (const { type, payload, sequence } of history) {
     if (type === "node.started" && !running.has(payload.nodeId)) {
-      running.set(payload.nodeId, { sequence, actsLater: yetToAct.size > 0 });
+      const beginning = { sequence, actsLater: yetToAct.size > 0 };
+      running.set(payload.nodeId, beginning);
       const places = began.get(payload.nodeId);
-      if (places === undefined) began.set(payload.nodeId, [sequence]);
-      else places.push(sequence);
+      if (places === undefined) began.set(payload.nodeId, [beginning]);
+      else places.push(beginning);
     } else if (type === "interrupt.requested") {
       byId.set(payload.interruptId, running.get(payload.nodeId) ?? unknown);
     } else if (type === "assay.child.started") {
@@ -288,7 +312,8 @@ function beginnings(history: readonly RunEvent[], acting: readonly string[]): Be
     } else if (SETTLES.has(type)) {
       const { nodeId } = payload as { readonly nodeId: string };
       running.delete(nodeId);
-      yetToAct.delete(nodeId);
+      // The next round of a loop may come to it after the decision, although no edge leads there from the gate.
+      if (!loops.has(nodeId)) yetToAct.delete(nodeId);
     } else if (type === "assay.loop.entered" || type === "assay.branch.began") {
       for (const id of payload.nodeIds) {
         running.delete(id);
@@ -298,7 +323,7 @@ function beginnings(history: readonly RunEvent[], acting: readonly string[]): Be
   }
   return {
     of: (id) => byId.get(id) ?? unknown,
-    ofNode: (nodeId, before) => began.get(nodeId)?.findLast((sequence) => sequence < before) ?? BEGINNING,
+    ofNode: (nodeId, before) => began.get(nodeId)?.findLast(({ sequence }) => sequence < before) ?? unknown,
   };
 }
 

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import type { Run } from "../protocol/run.ts";
 import { withoutState } from "../protocol/run-head.ts";
 import { BOTH_STORES } from "../testing/both-stores.ts";
-import { ACCEPT, branchBench, gate, OTHER_TEXT } from "../testing/branch-bench.ts";
+import { ACCEPT, branchBench, gate, OTHER_TEXT, TEXT } from "../testing/branch-bench.ts";
 import { ForkHost } from "../testing/fork-host.ts";
 import { expectAllRebuilt } from "../testing/rebuilt.ts";
 
@@ -34,6 +35,38 @@ describe.each(BOTH_STORES)("the gates in sub-workflows of a branch on %s", (_, o
       id: "before-acts",
       nodes: { gate: gate(), child: child("inner-acts") },
       edges: ["gate>child"],
+    });
+    const flag = (name: string, defaultValue = false) => ({ name, type: "boolean", defaultValue }) as const;
+    const when = (type: "truthy" | "falsy", left: string) => ({ condition: { type, left } }) as const;
+    const mapped = (workflowId: string, config: object) =>
+      ({ typeId: "core.subWorkflow", config: { workflowId, ...config } }) as never;
+    await register({ id: "marks", nodes: { done: "core.noop" }, variables: [flag("mark", true)] });
+    await register({
+      id: "inner-unless",
+      nodes: { start: "core.noop", gate: gate(), done: "core.noop" },
+      edges: [
+        { from: "start", to: "gate", ...when("falsy", "variables.mark") },
+        { from: "start", to: "done", triggerRule: "none_failed" },
+        { from: "gate", to: "done", triggerRule: "none_failed" },
+      ],
+      variables: [TEXT, flag("mark"), flag("approved", true)],
+    });
+    await register({
+      id: "beside-acts",
+      nodes: {
+        child: mapped("inner-unless", { inputMapping: { mark: "mark" }, outputMapping: { approved: "approved" } }),
+        mark: mapped("marks", { outputMapping: { mark: "mark" } }),
+        poll: "core.noop",
+        nap: { typeId: "core.delay", config: { ms: 50 } },
+        count: "test.counted",
+      },
+      edges: [
+        "poll>nap",
+        { from: "nap", to: "count", ...when("truthy", "variables.approved") },
+        { from: "nap", to: "poll", ...when("falsy", "variables.approved") },
+      ],
+      variables: [flag("mark"), flag("approved")],
+      settings: { maxLoopbackIterations: 1000 },
     });
   });
 
@@ -100,6 +133,20 @@ describe.each(BOTH_STORES)("the gates in sub-workflows of a branch on %s", (_, o
     const { children } = await forks.ended(runId);
     expect(Object.keys(children)).toHaveLength(1);
     expect((await forks.gates.snapshot(runId)).status).toBe("completed");
+  });
+
+  test("are not passed by what was written since, also where only another lane has effects", async () => {
+    const source = await forks.gates.start("beside-acts");
+    const isUnderWay = ({ variables, status }: Run) => variables["mark"] === true && status.startsWith("waiting-");
+    const { version } = await forks.gates.until(source, isUnderWay);
+    const { runId } = await forks.fork(source, { mode: "branch", fromSeq: version });
+    const isOn = (run: Run) => run.status === "completed" || isUnderWay(run);
+    await forks.gates.until(runId, isOn);
+    expect(callsOf(runId)).toBe(0);
+    for (const one of [source, runId]) {
+      await forks.gates.answer(await waitingBelow(one), ACCEPT);
+      expect(await forks.ended(one)).toMatchObject({ status: "completed" });
+    }
   });
 
   test("count the effects of a sub-workflow that follows a gate", async () => {

@@ -9,6 +9,23 @@ type Nodes = Readonly<Record<string, NodeState>>;
  */
 export interface Scratch {
   nodes?: Record<string, NodeState>;
+  /** Set where the runs in between are seen by nothing: then the variables are changed in place as well. */
+  readonly isFold?: true;
+  variables?: Record<string, unknown>;
+}
+
+export function withVariable(
+  variables: Readonly<Record<string, unknown>>,
+  scratch: Scratch,
+  name: string,
+  value: unknown,
+): Readonly<Record<string, unknown>> {
+  if (scratch.isFold && scratch.variables === variables && name !== "__proto__") {
+    scratch.variables[name] = value;
+    return scratch.variables;
+  }
+  scratch.variables = { ...variables, [name]: value };
+  return scratch.variables;
 }
 
 export function withNode<R extends { readonly nodes: Nodes }>(

@@ -15,6 +15,7 @@ import {
   startOver,
   suspended,
   withNode,
+  withVariable,
 } from "./evolve-nodes.ts";
 import { evolveOrchestrator, type Orchestrator } from "./evolve-orchestrator.ts";
 import { repaired } from "./evolve-repairs.ts";
@@ -108,7 +109,7 @@ export function nodeOf(run: Run, nodeId: string): NodeState | undefined {
 }
 
 export function fold(events: readonly RunEvent[], from?: Run): Run | undefined {
-  const scratch: Scratch = {};
+  const scratch: Scratch = { isFold: true };
   let run = from;
   for (const event of events) run = evolve(run, event, scratch);
   return run;
@@ -216,7 +217,7 @@ function apply(run: Run, event: RunEvent, scratch: Scratch): Run {
       return settle(run, scratch, event.payload.nodeId, event.timestamp, { status: "cancelled" });
     case "variable.changed": {
       const { name, next, sensitive } = event.sealed ?? event.payload;
-      const changed = { ...run, variables: { ...run.variables, [name]: next } };
+      const changed = { ...run, variables: withVariable(run.variables, scratch, name, next) };
       const known = run.sensitive ?? [];
       return sensitive === undefined || known.includes(name) ? changed : { ...changed, sensitive: [...known, name] };
     }

@@ -42,7 +42,7 @@ type BranchBegan = Extract<EventDraft, { type: "assay.branch.began" }>;
 
 /** How a branch of a workflow begins that asks a person, or waits for an event. */
 export interface BranchPoint {
-  readonly decided: Decided;
+  readonly decided: Pick<Decided, "starts" | "skips">;
   /** Where it goes back behind its fork point. */
   readonly back?: BranchBack;
 }

@@ -2,11 +2,12 @@ import type { EventDraft, RunEvent } from "../../protocol/events.ts";
 import { type EntryChanges, RESTORED, RESTORED_WHOLE } from "../../protocol/evolve-branch.ts";
 import type { Interrupt } from "../../protocol/interrupt.ts";
 import { own } from "../../protocol/own.ts";
-import { fold, isSettled, type NodeState, type Run, visitOf } from "../../protocol/run.ts";
+import { evolve, fold, isSettled, type NodeState, type Run, type Scratch, visitOf } from "../../protocol/run.ts";
 import { isTerminal } from "../../protocol/run-status.ts";
 import type { WorkflowEdge } from "../../protocol/workflow.ts";
 import { COMPUTED } from "./computed-events.ts";
 import { deepEqual } from "./deep-equal.ts";
+import { stepOf } from "./next-step.ts";
 import type { Plan } from "./plan.ts";
 
 type Payload = Extract<EventDraft, { type: "assay.branch.began" }>["payload"];
@@ -60,6 +61,8 @@ export function goingBack(run: Run, then: Run, mayHold: (interrupt: Interrupt) =
 export interface Decided {
   readonly starts: readonly string[];
   readonly skips: readonly string[];
+  /** Nodes that began later and need not wait for all before them: decided about only if an edge fired by then. */
+  readonly eager: readonly string[];
 }
 
 /**
@@ -72,6 +75,7 @@ export function decidedBefore({ graph }: Plan, then: Run, following: readonly Ru
   const seen = new Set<string>();
   const starts: string[] = [];
   const skips: string[] = [];
+  const eager: string[] = [];
   for (const { type, nodeId } of following) {
     if ((type !== "node.started" && type !== "node.skipped") || nodeId === undefined || seen.has(nodeId)) continue;
     seen.add(nodeId);
@@ -83,10 +87,37 @@ export function decidedBefore({ graph }: Plan, then: Run, following: readonly Ru
     const mayFire = rules.every(([rule, edges]) =>
       rule.startsWith("any_") ? edges.some(isSettledAt) : edges.every(isSettledAt),
     );
-    if (type === "node.started" && mayFire) starts.push(nodeId);
+    if (type === "node.started" && isReady) starts.push(nodeId);
+    else if (type === "node.started" && mayFire) eager.push(nodeId);
     if (type === "node.skipped" && isReady) skips.push(nodeId);
   }
-  return { starts, skips };
+  return { starts, skips, eager };
+}
+
+/**
+ * The nodes among these that were to begin at the end of a log, or at a point before it that nothing from outside has come since. What
+ * comes after the end (a model's answer, say) may have made the others begin, and need not be the same in a branch.
+ */
+export function* firedBefore(
+  plan: Plan,
+  history: readonly RunEvent[],
+  ids: readonly string[],
+): Generator<void, string[]> {
+  const left = new Set(ids);
+  const scratch: Scratch = {};
+  let at = history.findLastIndex(({ type }) => !COMPUTED.has(type)) + 1;
+  let run = fold(history.slice(0, at));
+  while (run !== undefined && left.size > 0) {
+    for (const id of left) {
+      const node = plan.graph.node.get(id);
+      if (node !== undefined && stepOf(plan, run, node)?.type === "start") left.delete(id);
+    }
+    const event = history[at++];
+    if (event === undefined) break;
+    run = evolve(run, event, scratch);
+    yield;
+  }
+  return ids.filter((id) => !left.has(id));
 }
 
 /**

@@ -101,11 +101,23 @@ function topological(nodes: readonly WorkflowNode[], forward: readonly WorkflowE
 
 /** Every node that runs again when `start` does: what forward edges reach from it. */
 export function reachableFrom(graph: Graph, start: string): string[] {
-  const reached = new Set([start]);
-  for (const id of reached) {
-    for (const edge of graph.forwardFrom.get(id) ?? []) reached.add(edge.targetNodeId);
+  return [...reached(graph, [start])];
+}
+
+/** Every node that some loop may run again. */
+export function inLoops(graph: Graph): ReadonlySet<string> {
+  return reached(
+    graph,
+    [...graph.backFrom.values()].flatMap((edges) => edges.map(({ targetNodeId }) => targetNodeId)),
+  );
+}
+
+function reached({ forwardFrom }: Graph, starts: readonly string[]): Set<string> {
+  const found = new Set(starts);
+  for (const id of found) {
+    for (const edge of forwardFrom.get(id) ?? []) found.add(edge.targetNodeId);
   }
-  return [...reached];
+  return found;
 }
 
 export function ruleOf({ triggerRule }: WorkflowEdge): TriggerRule {

@@ -43,6 +43,7 @@ export function supervisor(agents?: DecisionSource, planless: DecisionSource = s
     config: Config,
     capability: "orchestrator",
     check: strangerInScript,
+    asksPerson: () => true,
     onlyNamesAgent: (config) => isScripted(config as Config),
     async execute(context) {
       const { node, run, config } = context;
