@@ -63,7 +63,7 @@ describe("a lock", () => {
       const folder = tempDir();
       await lockDirectory(folder, 0);
       // The shell becomes a program that never asks how its child ended.
-      const parent = spawn("sh", ["-c", "sleep 0 & echo $!; exec sleep 60"], { stdio: ["ignore", "pipe", "ignore"] });
+      const parent = spawn("sh", ["-c", "sleep 1 & echo $!; exec sleep 60"], { stdio: ["ignore", "pipe", "ignore"] });
       try {
         const [said] = await once(parent.stdout, "data");
         const pid = Number(String(said));
