@@ -62,12 +62,12 @@ export async function branchPoint(
   if (!(await rule.matters())) return undefined;
   let sequence = (await rule.sequence(overlay, history)) ?? history.length;
   let then = sequence === history.length ? run : stateBefore(history, sequence);
-  const following = sequence === BEGINNING ? [] : await rule.computedFrom(then, history.slice(sequence), readOn);
-  if (following === undefined) {
+  let decided = sequence === BEGINNING ? NOTHING : await rule.decided(then, history, sequence, readOn);
+  if (decided === undefined) {
+    decided = NOTHING;
     sequence = BEGINNING;
     then = stateBefore(history, sequence);
   }
-  const decided = await rule.decided(then, history.slice(0, sequence), following ?? []);
   if (sequence === history.length) return { decided };
   const holding = await rule.holding();
   const sealed = goingBack(run, then, ({ interruptId }) => holding.has(interruptId));
@@ -76,6 +76,8 @@ export async function branchPoint(
   const back = { sealed, shown, reopens: await rule.reopened(sealed), changes: changedOptions(then, overlay) };
   return { decided, back };
 }
+
+const NOTHING: BranchPoint["decided"] = { starts: [], skips: [] };
 
 /** The log of a source. */
 interface SourceLog {
@@ -112,7 +114,7 @@ class BranchRule {
   }
 
   /** The events after a point until something came from outside; undefined where there are too many. */
-  async computedFrom(
+  async #computedFrom(
     then: Run,
     known: readonly RunEvent[],
     readOn: SourceLog["readOn"],
@@ -131,18 +133,21 @@ class BranchRule {
     return all.length > TOGETHER_MAX ? undefined : all;
   }
 
-  /** What was decided before a point and begins after it. */
+  /** What was decided before a point and begins after it; undefined where that takes too much work to find out. */
   async decided(
     then: Run,
     history: readonly RunEvent[],
-    following: readonly RunEvent[],
-  ): Promise<BranchPoint["decided"]> {
+    sequence: number,
+    readOn: SourceLog["readOn"],
+  ): Promise<BranchPoint["decided"] | undefined> {
+    const following = await this.#computedFrom(then, history.slice(sequence), readOn);
+    if (following === undefined) return undefined;
     const { starts, skips, eager } = decidedBefore(this.#plan, then, following);
     if (eager.length === 0) return { starts, skips };
-    const steps = firedBefore(this.#plan, history, eager);
+    const steps = firedBefore(this.#plan, history.slice(0, sequence), eager);
     let next = steps.next();
     for (; !next.done; next = steps.next()) await this.#pause();
-    return { starts: [...starts, ...next.value], skips };
+    return next.value === undefined ? undefined : { starts: [...starts, ...next.value], skips };
   }
 
   async sequence(overlay: RunOptionsOverlay, history: readonly RunEvent[]): Promise<number | undefined> {

@@ -94,28 +94,34 @@ export function decidedBefore({ graph }: Plan, then: Run, following: readonly Ru
   return { starts, skips, eager };
 }
 
+/** So often the conditions before a node are evaluated for one branch. */
+const EVALUATED_MAX = 2000;
+
 /**
  * The nodes among these that were to begin at the end of a log, or at a point before it that nothing from outside has come since. What
- * comes after the end (a model's answer, say) may have made the others begin, and need not be the same in a branch.
+ * comes after the end (a model's answer, say) may have made the others begin, and need not be the same in a branch. Undefined where
+ * that takes too much work to find out.
  */
 export function* firedBefore(
   plan: Plan,
   history: readonly RunEvent[],
   ids: readonly string[],
-): Generator<void, string[]> {
+): Generator<void, string[] | undefined> {
   const left = new Set(ids);
+  let evaluated = 0;
   const scratch: Scratch = {};
   let at = history.findLastIndex(({ type }) => !COMPUTED.has(type)) + 1;
   let run = fold(history.slice(0, at));
   while (run !== undefined && left.size > 0) {
     for (const id of left) {
+      if (++evaluated > EVALUATED_MAX) return undefined;
       const node = plan.graph.node.get(id);
       if (node !== undefined && stepOf(plan, run, node)?.type === "start") left.delete(id);
+      yield;
     }
     const event = history[at++];
     if (event === undefined) break;
     run = evolve(run, event, scratch);
-    yield;
   }
   return ids.filter((id) => !left.has(id));
 }
