@@ -264,6 +264,7 @@ describe("a decision that holds for branches", () => {
     for (const overlay of [{}, { inputs: { risk: "high" } }]) {
       const begun = (await branch(source, { at, overlay })).go();
       expect(begun.run.status).toBe("completed");
+      expect(began(begun)?.goesBackTo).toBe("inputs" in overlay ? 1 : undefined);
     }
   });
 
@@ -281,6 +282,17 @@ describe("a decision that holds for branches", () => {
     expect((await branch(source, { at, by: "somebody-else" })).go().run.status).toBe("completed");
     const begun = (await branch(source, { at, by: ANA.principal })).go();
     expect(openInterrupts(begun.run)).toMatchObject([{ nodeId: "gate" }]);
+  });
+
+  test("holds in each round in which it was made", async () => {
+    const edges = ["gate>act", "act>stop", { from: "stop", to: "gate", condition: decided("refined") }];
+    const source = run({ gate: HOLDS, act: "test.acts", stop: HOLDS }, edges);
+    source.resolve("gate", ACCEPT).go().resolve("stop", REFINE).go().resolve("gate", ACCEPT).go();
+    source.resolve("stop", ACCEPT).go();
+    const overlay = { inputs: { risk: "high" } };
+    const begun = (await branch(source, { at: source.events.length - 1, overlay })).go();
+    expect(acted(begun, source.events.length)).toEqual(["act", "act"]);
+    expect(begun.run.status).toBe("completed");
   });
 
   test("counts once for each round in which it was made", async () => {
@@ -310,6 +322,87 @@ test("a branch does not begin with a node that its source came to by the answer 
   expect(acted(source)).toEqual(["publish"]);
   const begun = await branch(source, { at: source.story.indexOf("node.started:judge") });
   expect(began(begun)).toEqual({ nodeIds: [], enters: ["judge"] });
+});
+
+describe("the state that a branch goes back to", () => {
+  test("has the channels of then", async () => {
+    const write = (value: string) => ({ typeId: "core.channelWrite", config: { channelName: "notes", value } });
+    const source = run({ before: write("before"), gate: gate(), after: write("after"), act: "test.acts" }, [
+      "before>gate",
+      "gate>after",
+      "after>act",
+    ]);
+    source.resolve("gate", ACCEPT).go();
+    expect(JSON.stringify(source.run.channels)).toContain("after");
+    const { channels } = (await branch(source, { at: source.events.length - 1 })).run;
+    expect(JSON.stringify(channels)).toContain("before");
+    expect(JSON.stringify(channels)).not.toContain("after");
+  });
+
+  test("has the nodes under way that were so then, whatever their conditions say by now", async () => {
+    const source = run(
+      {
+        start: "core.noop",
+        first: gate({ approvalHoldsForBranches: true }),
+        mark: MARK,
+        gate: gate(),
+        act: "test.acts",
+      },
+      [{ from: "start", to: "first", condition: unapproved }, "start>mark", "mark>gate", "gate>act"],
+    );
+    source.resolve("gate", ACCEPT).go();
+    const begun = await branch(source);
+    expect(began(begun)?.enters).toEqual(["first", "gate"]);
+    expect(openInterrupts(begun.go().run).map(({ nodeId }) => nodeId)).toEqual(["first", "gate"]);
+  });
+
+  test("has no value that a branch on the way was given and had by itself", async () => {
+    const asks = gate({ forbidSelfApproval: true });
+    const source = run({ start: "core.noop", gate: asks, mark: MARK, last: gate() }, [
+      "start>gate",
+      "gate>mark",
+      "mark>last",
+    ]);
+    source.resolve("gate", ACCEPT, ANA).go();
+    const first = await branch(source, { overlay: { inputs: { approved: true } } });
+    expect(began(first)).not.toHaveProperty("goesBackTo");
+    const second = await branch(first.go(), { by: ANA.principal });
+    expect(second.run.variables["approved"]).toBe(false);
+    expect(openInterrupts(second.go().run)).toMatchObject([{ nodeId: "gate" }]);
+  });
+
+  test("is the beginning where it would be one from before other options were given", async () => {
+    const draft = { typeId: "core.identity", inputs: { noted: reading("risk") } };
+    const holds = gate({ approvalHoldsForBranches: true, forbidSelfApproval: true });
+    const variables = [...VARIABLES, { name: "noted", type: "string", defaultValue: "" }];
+    const source = run({ draft, gate: holds, act: "test.acts" }, ["draft>gate", "gate>act"], { variables });
+    source.resolve("gate", ACCEPT, ANA).go();
+    const overlay = { inputs: { risk: "high" } };
+    const first = (await branch(source, { at: source.events.length - 1, overlay })).go();
+    expect(first.run.status).toBe("completed");
+    const second = await branch(first, { at: first.events.length - 1, by: ANA.principal });
+    expect(second.go().run.variables).toMatchObject({ risk: "high", noted: "high" });
+    expect(openInterrupts(second.run)).toMatchObject([{ nodeId: "gate" }]);
+  });
+
+  test("is before a gate that was decided while an effect was to come once more", async () => {
+    const wait = (order: number) => ({
+      typeId: "core.interrupt",
+      config: { kind: "external-event", data: { eventType: "woken", correlation: { order } } },
+    });
+    const source = run({ nap: wait(1), act: "test.acts", late: wait(2), gate: gate(), mark: MARK }, [
+      { from: "nap", to: "act", condition: { type: "truthy", left: "variables.approved" } },
+      "late>gate",
+      "gate>mark",
+    ]);
+    source.resolve("nap", { order: 1 }).go().resolve("late", { order: 2 }).go();
+    const first = (await branch(source, { overlay: HARMFUL })).go();
+    first.resolve("late", { order: 2 }).go().resolve("gate", ACCEPT).go();
+    const second = (await branch(first)).go();
+    second.resolve("nap", { order: 1 }).go();
+    expect(acted(second, first.events.length)).toEqual([]);
+    expect(openInterrupts(second.run)).toMatchObject([{ nodeId: "gate" }]);
+  });
 });
 
 describe("a wait for an external event", () => {
