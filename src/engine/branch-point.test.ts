@@ -399,7 +399,7 @@ describe("the state that a branch goes back to", () => {
     const first = (await branch(source, { overlay: HARMFUL })).go();
     first.resolve("late", { order: 2 }).go().resolve("gate", ACCEPT).go();
     const second = (await branch(first)).go();
-    second.resolve("nap", { order: 1 }).go();
+    second.resolve("nap", { order: 1 }).go().resolve("late", { order: 2 }).go();
     expect(acted(second, first.events.length)).toEqual([]);
     expect(openInterrupts(second.run)).toMatchObject([{ nodeId: "gate" }]);
   });

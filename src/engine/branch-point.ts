@@ -1,10 +1,11 @@
 import type { RunEvent } from "../protocol/events.ts";
 import type { RunOptionsOverlay } from "../protocol/fork-api.ts";
-import { startersOf } from "../protocol/forked-from.ts";
+import { type ForkMode, startersOf } from "../protocol/forked-from.ts";
 import { excludesMakersOfStarters, gateRules, isApproval, isSelfApproval } from "../protocol/gate-rules.ts";
 import type { Interrupt } from "../protocol/interrupt.ts";
 import { DISPATCH } from "../protocol/orchestrator.ts";
 import type { Run } from "../protocol/run.ts";
+import { BEGINNING, type Beginnings, beginnings, lettingGo } from "./decide/beginnings.ts";
 import { changedOptions } from "./decide/branch-options.ts";
 import type { BranchPoint } from "./decide/fork-run.ts";
 import {
@@ -18,7 +19,6 @@ import {
   underWay,
   withoutSealed,
 } from "./decide/go-back.ts";
-import { inLoops } from "./decide/graph.ts";
 import type { Plan } from "./decide/plan.ts";
 import type { Host } from "./host.ts";
 import { makersOfPrincipals } from "./key-origin.ts";
@@ -31,9 +31,6 @@ interface BranchHost extends PlanFactsHost {
   readonly store: Pick<Host["store"], "readRun" | "readDocuments" | "listKeys">;
   readonly plans: Pick<Host["plans"], "byHash" | "current">;
 }
-
-/** The first event of a run begins it; the branch that goes back furthest keeps this one alone. */
-const BEGINNING = 1;
 
 /** After so many steps back in a row a branch begins anew: each step reads the log once more. */
 const STEPS_MAX = 8;
@@ -49,6 +46,8 @@ const STEPS_MAX = 8;
  *   before the fork point may have come from the first values.
  * - Otherwise a decision does not hold where a node with effects follows, because that effect would happen once more, or
  *   where one of those behind the branch made it against the rules of the gate.
+ * - A branch of a branch begins anew where any node has effects, or where that branch asked again: its log has decisions that no
+ *   longer count. A branch of a replay begins anew: nobody decided what a replay comes to.
  * - A gate with `approvalHoldsForBranches: true` keeps its decision for as long as it shows the same.
  */
 export async function branchPoint(
@@ -56,11 +55,11 @@ export async function branchPoint(
   plan: Plan,
   run: Run,
   overlay: RunOptionsOverlay,
-  { history, readOn }: SourceLog,
+  { history, sourceMode, readOn }: SourceLog,
 ): Promise<BranchPoint | undefined> {
   const rule = new BranchRule(host, plan, run);
   if (!(await rule.matters())) return undefined;
-  let sequence = (await rule.sequence(overlay, history)) ?? history.length;
+  let sequence = (await rule.sequence(overlay, history, sourceMode)) ?? history.length;
   let then = sequence === history.length ? run : stateBefore(history, sequence);
   let decided = sequence === BEGINNING ? NOTHING : await rule.decided(then, history, sequence, readOn);
   if (decided === undefined) {
@@ -83,12 +82,21 @@ const NOTHING: BranchPoint["decided"] = { starts: [], skips: [] };
 interface SourceLog {
   /** Up to the fork point. */
   readonly history: readonly RunEvent[];
+  /** Of a source that is a fork itself. */
+  readonly sourceMode: ForkMode | undefined;
   /** So many events after the fork point, or fewer where there are no more. */
   readOn(count: number): Promise<readonly RunEvent[]>;
 }
 
 /** Decisions that were made together begin within so many events; where they do not, the branch begins anew. */
 const TOGETHER_MAX = 2000;
+
+/** Whether a branch on the way to this one went back, or was given other options. */
+function asksAgain(event: RunEvent): boolean {
+  if (event.type !== "assay.branch.began") return false;
+  const { goesBackTo, reopens, changes = [] } = event.payload;
+  return goesBackTo !== undefined || reopens !== undefined || changes.length > 0;
+}
 
 function seenNow(history: readonly RunEvent[]): Run {
   return stateBefore(history, history.length);
@@ -108,9 +116,26 @@ class BranchRule {
     this.#facts = new PlanFacts(host, run.owner.tenant);
   }
 
-  /** Whether a person may be asked in the run, or an event be waited for. */
-  matters(): Promise<boolean> {
-    return this.#facts.asks(this.#plan.graph.order);
+  /** Whether a person may be asked in the run, or an event be waited for, or was: a workflow below may have had a gate then. */
+  async matters(): Promise<boolean> {
+    return (await this.#facts.asks(this.#plan.graph.order)) || (await this.#hasAsked(this.#run));
+  }
+
+  async #hasAsked({ interrupts, children }: Run): Promise<boolean> {
+    if (Object.keys(interrupts).length > 0) return true;
+    for (const [runId, { waits }] of Object.entries(children)) {
+      if (!waits) continue;
+      const child = await this.#below(runId);
+      if (child === undefined || (await this.#hasAsked(child))) return true;
+      await this.#pause();
+    }
+    return false;
+  }
+
+  /** A run below; undefined where it is no longer there, or too large to be read. */
+  async #below(runId: string): Promise<Run | undefined> {
+    const child = await this.#host.store.readRun({ tenant: this.#run.owner.tenant }, runId);
+    return child?.stateOmitted === undefined ? child : undefined;
   }
 
   /** The events after a point until something came from outside; undefined where there are too many. */
@@ -150,16 +175,23 @@ class BranchRule {
     return next.value === undefined ? undefined : { starts: [...starts, ...next.value], skips };
   }
 
-  async sequence(overlay: RunOptionsOverlay, history: readonly RunEvent[]): Promise<number | undefined> {
-    if (changedOptions(this.#run, overlay).length > 0) return BEGINNING;
-    const begins = beginnings(this.#plan, history, await this.#facts.acting(this.#plan));
-    let sequence = await this.#firstVoid(begins);
+  async sequence(
+    overlay: RunOptionsOverlay,
+    history: readonly RunEvent[],
+    sourceMode: ForkMode | undefined,
+  ): Promise<number | undefined> {
+    if (sourceMode === "replay" || changedOptions(this.#run, overlay).length > 0) return BEGINNING;
+    const acting = await this.#facts.acting(this.#plan);
+    if (sourceMode === "branch" && (acting.length > 0 || history.some(asksAgain))) return BEGINNING;
+    const begins = beginnings(this.#plan, history, acting);
+    const found = [await this.#firstVoid(begins), lettingGo(history)].filter((one) => one !== undefined);
+    let sequence = found.length === 0 ? undefined : Math.min(...found);
     let at: Run = this.#run;
     for (let step = 0; ; step++) {
       const before = await this.#firstUnderWay(at, begins, sequence ?? history.length);
       if (before !== undefined) sequence = Math.min(sequence ?? before, before);
       if (sequence === undefined) return undefined;
-      if (step === STEPS_MAX || sequence <= lastChange(history)) return BEGINNING;
+      if (step === STEPS_MAX) return BEGINNING;
       at = stateBefore(history, sequence);
       // Equal to what the run had come to, and another value than it had then.
       if (changedOptions(at, overlay).length > 0) return BEGINNING;
@@ -205,9 +237,7 @@ class BranchRule {
   }
 
   async #isVoid(plan: Plan, interrupt: Interrupt, actsAbove: boolean): Promise<boolean> {
-    if (interrupt.reopened !== undefined || interrupt.kind === "external-event" || interrupt.status === "open") {
-      return false;
-    }
+    if (interrupt.kind === "external-event" || interrupt.status === "open") return false;
     if (await this.#isSelfApproved(interrupt)) return true;
     if (mayHold(plan, interrupt)) return false;
     return actsAbove || this.#facts.actsAfter(plan, interrupt.nodeId);
@@ -215,8 +245,8 @@ class BranchRule {
 
   /** Whether a decision in a run below does not hold. A run that is no longer there, or too large to be read, may have had one. */
   async #isVoidBelow(runId: string, actsAbove: boolean): Promise<boolean> {
-    const child = await this.#host.store.readRun({ tenant: this.#run.owner.tenant }, runId);
-    if (child === undefined || child.stateOmitted !== undefined) return true;
+    const child = await this.#below(runId);
+    if (child === undefined) return true;
     const plan = await this.#host.plans.byHash(child.workflowHash);
     for (const one of Object.values(child.interrupts)) if (await this.#isVoid(plan, one, actsAbove)) return true;
     for (const [belowId, { waits, nodeId }] of Object.entries(child.children)) {
@@ -272,64 +302,3 @@ function mayHold({ graph }: Plan, { nodeId, kind }: Interrupt): boolean {
     graph.node.get(nodeId)?.config["approvalHoldsForBranches"] === true
   );
 }
-
-/** The sequence of the last branch on the way to this one that was given other options; 0 where there is none. */
-function lastChange(history: readonly RunEvent[]): number {
-  return (
-    history.findLast((event) => event.type === "assay.branch.began" && (event.payload.changes ?? []).length > 0)
-      ?.sequence ?? 0
-  );
-}
-
-interface Beginning {
-  readonly sequence: number;
-  /** Whether a node with effects had not run yet, or may run again: what was decided may have let it through, also without an edge between them. */
-  readonly actsLater: boolean;
-}
-
-/** Where nodes began: by what they asked or dispatched since, and by their id. */
-interface Beginnings {
-  /** @param id of an interrupt, or of a run below */
-  of(id: string): Beginning;
-  /** Where the node began that was under way before this sequence. */
-  ofNode(nodeId: string, before: number): Beginning;
-}
-
-function beginnings({ graph }: Plan, history: readonly RunEvent[], acting: readonly string[]): Beginnings {
-  const acts = new Set(acting);
-  const yetToAct = new Set(acting);
-  const loops = inLoops(graph);
-  const running = new Map<string, Beginning>();
-  const began = new Map<string, Beginning[]>();
-  const byId = new Map<string, Beginning>();
-  const unknown = { sequence: BEGINNING, actsLater: acting.length > 0 };
-  for (const { type, payload, sequence } of history) {
-    if (type === "node.started" && !running.has(payload.nodeId)) {
-      const beginning = { sequence, actsLater: yetToAct.size > 0 };
-      running.set(payload.nodeId, beginning);
-      const places = began.get(payload.nodeId);
-      if (places === undefined) began.set(payload.nodeId, [beginning]);
-      else places.push(beginning);
-    } else if (type === "interrupt.requested") {
-      byId.set(payload.interruptId, running.get(payload.nodeId) ?? unknown);
-    } else if (type === "assay.child.started") {
-      byId.set(payload.childRunId, running.get(payload.nodeId) ?? unknown);
-    } else if (SETTLES.has(type)) {
-      const { nodeId } = payload as { readonly nodeId: string };
-      running.delete(nodeId);
-      // The next round of a loop may come to it after the decision, although no edge leads there from the gate.
-      if (!loops.has(nodeId)) yetToAct.delete(nodeId);
-    } else if (type === "assay.loop.entered" || type === "assay.branch.began") {
-      for (const id of payload.nodeIds) {
-        running.delete(id);
-        if (acts.has(id)) yetToAct.add(id);
-      }
-    }
-  }
-  return {
-    of: (id) => byId.get(id) ?? unknown,
-    ofNode: (nodeId, before) => began.get(nodeId)?.findLast(({ sequence }) => sequence < before) ?? unknown,
-  };
-}
-
-const SETTLES: ReadonlySet<string> = new Set(["node.completed", "node.failed", "node.skipped", "node.cancelled"]);

@@ -2,11 +2,14 @@ import { expect, test } from "vitest";
 import { openInterrupts } from "../protocol/run.ts";
 import { acted, actedWithoutVotes, branchOf, sourceRun } from "../testing/branches.ts";
 import type { Simulation } from "../testing/simulate.ts";
+import { cancelRun } from "./decide/cancel-run.ts";
 
 const ACCEPT = { action: "accept" };
 const REFINE = { action: "refine", refineFeedback: { scope: "whole", text: "shorter" } };
 const FLAGS = ["a", "b", "c"];
 const RULES = ["all_success", "any_success", "none_failed", "all_complete"];
+/** A node with effects whose inputs are not there. */
+const MISSING = { to: { type: "variable", variableName: "missing" } };
 const WORKFLOWS = 120;
 
 /** Numbers that are the same in every run of the test. */
@@ -26,6 +29,7 @@ function randomNode(next: Random): object {
     return { typeId: "core.approvalGate", config: { actions: ["accept", "refine"], requireBoundVotes: false } };
   if (kind === 2 || kind === 5)
     return { typeId: "test.sets", config: { variables: { [FLAGS[next(3)] as string]: next(3) > 0 } } };
+  if (kind === 3 && next(6) === 0) return { typeId: "test.acts", inputs: MISSING };
   return { typeId: kind === 3 ? "test.acts" : "core.noop" };
 }
 
@@ -62,7 +66,7 @@ function randomSpec(next: Random): object {
   };
 }
 
-/** Answers what is asked, at most so often. */
+/** Answers what is asked, at most so often; cancels some runs after that. */
 function voted(run: Simulation, next: Random, votes: number): Simulation {
   run.go();
   for (let i = 0; i < votes; i++) {
@@ -71,6 +75,7 @@ function voted(run: Simulation, next: Random, votes: number): Simulation {
     if (one === undefined) break;
     run.resolve(one.nodeId, next(3) ? ACCEPT : REFINE).go();
   }
+  if (next(5) === 0) run.decide((one) => cancelRun(one, { by: "p1" }));
   return run;
 }
 
@@ -94,16 +99,16 @@ test("no branch acts without votes where a new run would not, wherever it begins
     const at = 1 + next(source.events.length);
     const first = await branchOf(source, { at, overlay: overlays[next(overlays.length)] ?? {} });
     if (first === undefined) continue;
-    const [began] = first.events.slice(-1);
+    const began = first.events.findLast(({ type }) => type === "assay.branch.began");
     if (began?.type === "assay.branch.began" && began.payload.goesBackTo !== undefined) wentBack += 1;
     const isChanged = began?.type === "assay.branch.began" && (began.payload.changes ?? []).length > 0;
     const given = isChanged ? (began.payload.inputs ?? {}) : {};
     voted(first, next, next(4));
-    for (let point = at + 1; point <= first.events.length; point++) {
+    for (let point = 1; point <= first.events.length; point++) {
       const overlay = overlays[next(overlays.length)] ?? {};
       for (const one of [{}, overlay]) {
         const told = `seed ${seed} branch of a branch at ${at}, ${point} ${JSON.stringify(one)} ${JSON.stringify(spec)}`;
-        expect(await actedWithoutVotes(first, { at: point, overlay: one }, given), told).toEqual([]);
+        expect(await actedWithoutVotes(first, { at: point, overlay: one }, point > at ? given : {}), told).toEqual([]);
         branches += 1;
       }
     }

@@ -10,10 +10,11 @@ import type { Trace } from "../protocol/trace.ts";
 import type { Unit } from "../store/store.ts";
 import { branchPoint } from "./branch-point.ts";
 import { creationLimits } from "./creation-limits.ts";
-import { beginBranch, copyHistory } from "./decide/fork-run.ts";
+import { beginBranch, copyHistory, endBranch } from "./decide/fork-run.ts";
 import { auditDraft, type Recorder, refused, visibleRun } from "./execute.ts";
 import { hideSecrets, requireFewSecrets } from "./hide-secrets.ts";
 import type { Host } from "./host.ts";
+import { refuseOutdated } from "./outdated-branch.ts";
 import { roomOf } from "./run-room.ts";
 import { checked } from "./schema-checks.ts";
 import { stamp } from "./stamp.ts";
@@ -50,7 +51,7 @@ export async function forkRun(host: Host, command: ForkRun): Promise<ForkRunResp
     sourceVersion: source.version,
     ...(request.motivatedBy === undefined ? {} : { motivatedBy: request.motivatedBy }),
   };
-  const { run, events } = await begun(host, from, history, command);
+  const { run, events } = await begun(host, from, history, source, command);
   const { runId, status } = run;
   const { mode } = request;
   const response: ForkRunResponse = {
@@ -143,7 +144,13 @@ async function historyOf(host: Host, caller: Caller, { runId }: Run, fromSeq: nu
   return history;
 }
 
-async function begun(host: Host, from: ForkedFrom, history: readonly RunEvent[], { request, trace }: ForkRun) {
+async function begun(
+  host: Host,
+  from: ForkedFrom,
+  history: readonly RunEvent[],
+  source: Run,
+  { request, trace }: ForkRun,
+) {
   const runId = host.newId("run");
   const copied = copyHistory({ runId, from, history, trace, newEventId: () => host.newId("evt") });
   if (request.mode === "replay") return copied;
@@ -152,16 +159,20 @@ async function begun(host: Host, from: ForkedFrom, history: readonly RunEvent[],
   const plan = await host.plans.byHash(copied.run.workflowHash);
   if (isHostOnly(host, plan)) throw hostsOwn(from, plan.definition.id);
   const isOver = isTerminal(copied.run.status);
+  if (!isOver) await refuseOutdated(host, plan, copied.run, overlay);
   const readOn = async (count: number) =>
     (await host.store.readEvents(from.runId, history.length, count)).map(runEvent);
-  const log = { history: copied.events, readOn };
+  const log = { history: copied.events, sourceMode: source.forkedFrom?.mode, readOn };
   const point = isOver ? undefined : await branchPoint(host, plan, copied.run, overlay, log);
   const begins = await checked(() => beginBranch(plan, copied.run, overlay, host.limits, point));
   const drafts = begins.map((draft) => hideSecrets(draft, plan.definition, host.scrubber));
   if (drafts.length === 0) return copied;
-  const { run, events } = stamp(copied.run, drafts, { runId, nowMs: Date.parse(from.at), newId: host.newId });
-  requireFewSecrets(secretsOf(run, plan.sensitivity));
-  return { run, events: [...copied.events, ...events] };
+  const stamping = { runId, nowMs: Date.parse(from.at), newId: host.newId };
+  const branch = stamp(copied.run, drafts, stamping);
+  requireFewSecrets(secretsOf(branch.run, plan.sensitivity));
+  const ends = await checked(() => endBranch(plan, branch.run, copied.events));
+  const { run, events } = stamp(branch.run, ends, stamping);
+  return { run, events: [...copied.events, ...branch.events, ...events] };
 }
 
 /**

@@ -1,5 +1,5 @@
 import { branchPoint } from "../engine/branch-point.ts";
-import { beginBranch, copyHistory } from "../engine/decide/fork-run.ts";
+import { beginBranch, copyHistory, endBranch } from "../engine/decide/fork-run.ts";
 import type { NodeType, NodeTypes } from "../engine/node-type.ts";
 import { NODE_TYPES } from "../engine/nodes/all.ts";
 import { stamp } from "../engine/stamp.ts";
@@ -24,24 +24,19 @@ const SETS: NodeType = {
   }),
 };
 
-/** In a simulation it computes; the rule about branches takes it for a node with effects. */
 const ACTS: NodeType = {
-  kind: "pure",
+  kind: "effect",
   typeId: "test.acts",
   summary: "Acts.",
   config,
-  execute: () => ({ type: "completed", outputs: {} }),
+  execute: async () => ({ type: "completed", outputs: {} }),
 };
 
-const SIMULATED: NodeTypes = new Map([...NODE_TYPES, [SETS.typeId, SETS], [ACTS.typeId, ACTS]]);
-const JUDGED: NodeTypes = new Map([
-  ...SIMULATED,
-  [ACTS.typeId, { ...ACTS, kind: "effect", execute: async () => ({ type: "completed", outputs: {} }) } as NodeType],
-]);
+const TYPES: NodeTypes = new Map([...NODE_TYPES, [SETS.typeId, SETS], [ACTS.typeId, ACTS]]);
 
-/** A run without a store. `test.sets` sets the variables of its config, `test.acts` stands for an effect. */
+/** A run without a store. `test.sets` sets the variables of its config, `test.acts` is an effect. */
 export function sourceRun(spec: object, request: object = {}): Simulation {
-  return simulate(workflow(spec as WorkflowSpec), request, { nodeTypes: SIMULATED });
+  return simulate(workflow(spec as WorkflowSpec), request, { nodeTypes: TYPES });
 }
 
 interface Branch {
@@ -70,16 +65,22 @@ export async function branchOf(source: Simulation, branch: Branch = {}): Promise
   const copied = copyHistory({ runId, from, history: source.events.slice(0, Math.max(1, at)), newEventId: newId });
   if (isTerminal(copied.run.status)) return undefined;
   const host = {
-    nodeTypes: JUDGED,
+    nodeTypes: TYPES,
     plans: { byHash: async () => plan, current: async () => undefined },
     store: { readDocuments: async () => [], listKeys: async () => [], readRun: async () => undefined },
   };
   const readOn = async (count: number) => source.events.slice(copied.events.length, copied.events.length + count);
-  const point = await branchPoint(host, plan, copied.run, overlay, { history: copied.events, readOn });
+  const point = await branchPoint(host, plan, copied.run, overlay, {
+    history: copied.events,
+    sourceMode: run.forkedFrom?.mode,
+    readOn,
+  });
   const drafts = beginBranch(plan, copied.run, overlay, { maxNodeExecutions: 1000 }, point);
-  const begun = stamp(copied.run, drafts, { runId, nowMs: Date.parse(from.at), newId });
-  const state = { run: begun.run, events: [...copied.events, ...begun.events] };
-  return simulate(plan.definition, {}, { nodeTypes: SIMULATED, from: state });
+  const stamping = { runId, nowMs: Date.parse(from.at), newId };
+  const begun = stamp(copied.run, drafts, stamping);
+  const ended = stamp(begun.run, endBranch(plan, begun.run, copied.events), stamping);
+  const state = { run: ended.run, events: [...copied.events, ...begun.events, ...ended.events] };
+  return simulate(plan.definition, {}, { nodeTypes: TYPES, from: state });
 }
 
 /** The nodes with effects that a run has begun, from this sequence on. */
@@ -99,11 +100,11 @@ export async function actedWithoutVotes(
 ): Promise<string[]> {
   const begun = await branchOf(source, branch);
   if (begun === undefined) return [];
-  const began = begun.events.at(-1);
+  const began = begun.events.findLast(({ type }) => type === "assay.branch.began");
   // Values that the source has come to by itself change nothing.
   const isChanged = began?.type === "assay.branch.began" && (began.payload.changes ?? []).length > 0;
   const inputs = isChanged ? { ...given, ...branch.overlay?.inputs } : given;
-  const anew = simulate(source.plan.definition, { inputs }, { nodeTypes: SIMULATED }).go();
+  const anew = simulate(source.plan.definition, { inputs }, { nodeTypes: TYPES }).go();
   const allowed = new Set(acted(anew));
   const { length } = begun.events;
   return acted(begun.go(), length).filter((id) => !allowed.has(id));

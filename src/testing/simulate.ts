@@ -8,7 +8,7 @@ import type { NodeTypes } from "../engine/node-type.ts";
 import { NODE_TYPES } from "../engine/nodes/all.ts";
 import { definitionHash } from "../engine/plans.ts";
 import { stamp } from "../engine/stamp.ts";
-import { takeTurn } from "../engine/turn.ts";
+import { type Launch, takeTurn } from "../engine/turn.ts";
 import { shownDigest } from "../formats/gate-digest.ts";
 import type { CreateRunRequest } from "../protocol/api.ts";
 import { EVENTS, type EventDraft, type RunEvent } from "../protocol/events.ts";
@@ -39,7 +39,9 @@ export interface Simulation {
   advance(ms: number): Simulation;
 }
 
-/** A run without a store: the engine's pure core on a clock that the test moves. */
+const ACTED = { type: "completed", outputs: {} } as const;
+
+/** A run without a store: the engine's pure core on a clock that the test moves. A node with effects completes in the turn after it began. */
 export function simulate(
   definition: WorkflowDefinition,
   request: CreateRunRequest = {},
@@ -71,6 +73,7 @@ export function simulate(
   const first = options.from ?? stamp(undefined, [startRun(plan, { request, owner, limits })], stamping());
   const state = { run: first.run, events: [...first.events] };
   const audit: AuditNote[] = [];
+  let launched: readonly Launch[] = [];
   const add = (run: Run, events: readonly RunEvent[]) => {
     for (const event of events) checkPayload(event);
     state.run = run;
@@ -92,13 +95,15 @@ export function simulate(
       return state.events.map(({ type, nodeId }) => (nodeId === undefined ? type : `${type}:${nodeId}`));
     },
     turn() {
-      const turn = takeTurn(host, plan, state.run, [], new Map());
+      const finished = launched.map(({ node, attempt }) => ({ nodeId: node.id, attempt, outcome: ACTED, pins: [] }));
+      const turn = takeTurn(host, plan, state.run, finished, new Map());
+      launched = turn.launches;
       add(turn.run, turn.events);
       return simulation;
     },
     go() {
       for (let turns = 0; turns < 1000 && !isTerminal(state.run.status); turns++) {
-        const due = wakeAtMs(state.run);
+        const due = launched.length > 0 ? nowMs : wakeAtMs(state.run);
         if (due === undefined || (state.run.status === "paused" && due > nowMs)) break;
         nowMs = Math.max(nowMs, due);
         simulation.turn();

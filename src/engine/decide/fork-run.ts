@@ -6,11 +6,14 @@ import { fold, type Run } from "../../protocol/run.ts";
 import { isTerminal } from "../../protocol/run-status.ts";
 import { maskFields } from "../../protocol/snapshot.ts";
 import { inTrace, type Trace } from "../../protocol/trace.ts";
+import { LET_GO } from "./beginnings.ts";
 import { changedOptions } from "./branch-options.ts";
+import { failRun } from "./end-run.ts";
 import { type Decided, type GoingBack, underWay } from "./go-back.ts";
 import { checkInputNames } from "./input-names.ts";
 import type { Plan } from "./plan.ts";
 import { checkConfigurable, checkInputs, type RunLimits, runLimits } from "./start-run.ts";
+import { unhandled } from "./unhandled.ts";
 
 export interface Fork {
   readonly runId: string;
@@ -98,6 +101,21 @@ export function beginBranch(
     ...(masksState ? { restores: back.shown } : {}),
   };
   return [{ type: "assay.branch.began", payload: shown, sealed: payload }];
+}
+
+/**
+ * The end of a branch whose history ends between a failure that no edge expects and the end of its source: nothing would have begun
+ * there any more. Nothing for any other branch.
+ *
+ * @param run the branch after it began
+ * @param history what was copied
+ */
+export function endBranch(plan: Plan, run: Run, history: readonly RunEvent[]): EventDraft[] {
+  const last = history.findLast(({ type }) => !LET_GO.has(type));
+  if (isTerminal(run.status) || last?.nodeId === undefined) return [];
+  if (last.type !== "node.failed" && last.type !== "node.completed") return [];
+  const error = unhandled(plan, run, last.nodeId);
+  return error === undefined ? [] : failRun(run, error, last.nodeId);
 }
 
 /** Only what is given is looked at: the rest has its value already. */

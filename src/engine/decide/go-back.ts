@@ -9,6 +9,7 @@ import { COMPUTED } from "./computed-events.ts";
 import { deepEqual } from "./deep-equal.ts";
 import { stepOf } from "./next-step.ts";
 import type { Plan } from "./plan.ts";
+import { INPUT_INVALID } from "./resolve-inputs.ts";
 
 type Payload = Extract<EventDraft, { type: "assay.branch.began" }>["payload"];
 
@@ -77,7 +78,7 @@ export function decidedBefore({ graph }: Plan, then: Run, following: readonly Ru
   const skips: string[] = [];
   const eager: string[] = [];
   for (const { type, nodeId } of following) {
-    if ((type !== "node.started" && type !== "node.skipped") || nodeId === undefined || seen.has(nodeId)) continue;
+    if (nodeId === undefined || (type !== "node.started" && type !== "node.skipped") || seen.has(nodeId)) continue;
     seen.add(nodeId);
     if (own(then.nodes, nodeId) !== undefined) continue;
     const rules = graph.rulesInto.get(nodeId) ?? [];
@@ -131,8 +132,11 @@ export function* firedBefore(
  *
  * @param isPure whether a node ends in the turn in which it begins
  */
-export function isFromOutside(then: Run, { type, nodeId }: RunEvent, isPure: (nodeId: string) => boolean): boolean {
+export function isFromOutside(then: Run, event: RunEvent, isPure: (nodeId: string) => boolean): boolean {
+  const { type, nodeId, sequence, payload } = event;
   if (!COMPUTED.has(type)) return true;
+  // A node with effects whose inputs are not there fails in the turn in which it begins, before anything outside is called.
+  if (type === "node.failed" && sequence === then.version && payload.error.code === INPUT_INVALID) return false;
   const before = nodeId === undefined ? undefined : own(then.nodes, nodeId);
   if (nodeId === undefined || before === undefined || type === "node.started") return false;
   return before.status !== "executing" || !isPure(nodeId);

@@ -25,6 +25,9 @@ export function checkInputNames(definition: WorkflowDefinition, inputs: Readonly
 /** Problems that an answer names: a request may have a hundred thousand inputs. */
 const PROBLEMS_MAX = 10;
 
+/** Inputs that each of these lists; the answer has all of them once. */
+const LISTED_MAX = 50;
+
 /** Names that expressions read. */
 const READ = /\bvariables(?:\.(\w+)|\["([^"]+)"\])/g;
 
@@ -47,5 +50,6 @@ function stringsIn(value: unknown): string[] {
 function problemWith(name: string, workflowId: string, known: readonly string[]): string {
   const nearest = closestTo(name, known);
   const meant = nearest === undefined ? "" : ` (did you mean ${nearest}?)`;
-  return `inputs.${name} is no input of workflow ${workflowId}${meant}; its inputs are ${known.join(", ")}`;
+  const listed = [...known.slice(0, LISTED_MAX), ...(known.length > LISTED_MAX ? ["…"] : [])].join(", ");
+  return `inputs.${name} is no input of workflow ${workflowId}${meant}; its inputs are ${listed}`;
 }

@@ -6,6 +6,9 @@ import { compileExpression } from "./expression.ts";
 import { type Allowance, UNITS_MAX } from "./expression-meter.ts";
 import type { Plan } from "./plan.ts";
 
+/** The error of a node whose inputs are not there. */
+export const INPUT_INVALID = "node_input_invalid";
+
 export type Resolved = { readonly inputs: Readonly<Record<string, unknown>> } | { readonly error: RunError };
 
 /**
@@ -27,7 +30,7 @@ export function resolveInputs(plan: Plan, run: Run, node: WorkflowNode): Resolve
       else if (!isOptional(from)) return missing(node.id, port, from);
     } catch (error) {
       const problem = error instanceof Error ? error.message : String(error);
-      return { error: { code: "node_input_invalid", message: `Input ${port} of node ${node.id}: ${problem}` } };
+      return { error: { code: INPUT_INVALID, message: `Input ${port} of node ${node.id}: ${problem}` } };
     }
   }
   return { inputs };
@@ -77,5 +80,5 @@ function missing(nodeId: string, port: string, from: PortValue): Resolved {
       : from.type === "connection"
         ? `node ${from.nodeId} has no output ${from.outputKey}`
         : "it has no value";
-  return { error: { code: "node_input_invalid", message: `Input ${port} of node ${nodeId}: ${what}.` } };
+  return { error: { code: INPUT_INVALID, message: `Input ${port} of node ${nodeId}: ${what}.` } };
 }
