@@ -1,6 +1,6 @@
 import type { ClaimedDelivery } from "../../store/gates.ts";
 import { type AttemptSettings, attemptsOf, type DeliveryHost } from "./attempts.ts";
-import { Lane, laneOf } from "./lane.ts";
+import { type Held, LANE_FULL, Lane, laneOf } from "./lane.ts";
 
 export interface DeliverySettings extends AttemptSettings {
   /** Longer than a few attempts take one after the other. */
@@ -27,6 +27,9 @@ export interface Deliveries {
 
 const CLAIM_AT_ONCE = 24;
 
+/** The part of what is held at once that one tenant may have: its receivers may take seconds for each, and others must not wait for them. */
+const TENANT_PART = 3 / 4;
+
 /**
  * Sends what the outbox holds, at least once each. Any number of processes may do so: a delivery is leased by the one
  * that sends it. Polling is the truth; notifications only make it fast.
@@ -37,6 +40,11 @@ export function startDeliveries(host: DeliveryHost, settings: DeliverySettings):
   const attempts = attemptsOf(host, settings);
   const lanes = new Map<string, Lane>();
   const underWay = new Map<Promise<void>, AbortController>();
+  // More than one receiver may have: a tenant must not wait for one of its own either.
+  const tenantMax = Math.max(LANE_FULL + 1, Math.floor(settings.inHandMax * TENANT_PART));
+  const inHandOf = new Map<string, number>();
+  /** Webhooks of tenants that have as much in hand as they may. */
+  const heldBack = new Map<string, Set<string>>();
   let inHand = 0;
   let stopping = false;
   let looking = false;
@@ -58,12 +66,29 @@ export function startDeliveries(host: DeliveryHost, settings: DeliverySettings):
     underWay.set(end, cut);
   };
 
+  const count = (tenant: string, change: 1 | -1): void => {
+    inHandOf.set(tenant, (inHandOf.get(tenant) ?? 0) + change);
+    if (change === 1) return;
+    heldBack.delete(tenant);
+    if (inHandOf.get(tenant) === 0) inHandOf.delete(tenant);
+  };
+
+  const holdBack = (held: Held): void => {
+    const { tenant, webhookId } = held.delivery;
+    // Its webhooks are left out of further claims. Callbacks cannot be, and come again when others had their turn.
+    if (webhookId !== undefined) heldBack.set(tenant, (heldBack.get(tenant) ?? new Set()).add(webhookId));
+    run(() => attempts.handBack(held, webhookId === undefined ? held.leaseUntilMs : nowMs()));
+  };
+
   const pump = (key: string, lane: Lane): void => {
     if (stopping || lane.isShut(nowMs())) {
       const { disabledAtMs, circuitUntilMs = 0 } = lane.health;
       const dueAtMs = stopping ? nowMs() : Math.max(nowMs(), circuitUntilMs);
       for (const held of lane.waiting.splice(0)) {
-        run(() => (disabledAtMs === undefined ? attempts.handBack(held, dueAtMs) : attempts.bury(held)));
+        run(
+          () => (disabledAtMs === undefined ? attempts.handBack(held, dueAtMs) : attempts.bury(held)),
+          () => count(held.delivery.tenant, -1),
+        );
       }
     }
     for (let held = lane.next(); held !== undefined; held = lane.next()) {
@@ -73,6 +98,7 @@ export function startDeliveries(host: DeliveryHost, settings: DeliverySettings):
         (signal) => attempts.make(one, lane, signal),
         () => {
           lane.inFlight -= 1;
+          count(one.delivery.tenant, -1);
           pump(key, lane);
           if (wanting) look();
         },
@@ -87,10 +113,12 @@ export function startDeliveries(host: DeliveryHost, settings: DeliverySettings):
     const held = { delivery, leaseUntilMs };
     inHand += 1;
     // A claim can leave out webhooks, but not callbacks to one place among the others.
-    if (lane.isFull && delivery.webhookId === undefined) {
-      run(() => attempts.handBack(held, leaseUntilMs));
+    const isFull = lane.isFull && delivery.webhookId === undefined;
+    if (isFull || (inHandOf.get(delivery.tenant) ?? 0) >= tenantMax) {
+      holdBack(held);
       return;
     }
+    count(delivery.tenant, 1);
     lanes.set(key, lane);
     lane.waiting.push(held);
     pump(key, lane);
@@ -121,7 +149,8 @@ export function startDeliveries(host: DeliveryHost, settings: DeliverySettings):
           break;
         }
         const limit = Math.min(settings.inHandMax - inHand, CLAIM_AT_ONCE);
-        const except = [...lanes].filter(([, lane]) => lane.isFull).map(([key]) => key);
+        const full = [...lanes].filter(([, lane]) => lane.isFull).map(([key]) => key);
+        const except = [...full, ...[...heldBack.values()].flatMap((ids) => [...ids])];
         wanting = limit <= 0 || except.length > 0;
         if (limit <= 0) break;
         const untilMs = atMs + settings.leaseMs;

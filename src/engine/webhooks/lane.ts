@@ -11,7 +11,7 @@ export interface Held {
 const AT_ONCE = 8;
 
 /** With this many in hand for one receiver, no more are claimed for it: others must not wait behind a slow one. */
-const FULL = 24;
+export const LANE_FULL = 24;
 
 /**
  * What one process holds for one receiver. While the receiver fails, one delivery at a time tries it; so after a
@@ -33,7 +33,7 @@ export class Lane {
   }
 
   get isFull(): boolean {
-    return this.waiting.length + this.inFlight >= FULL;
+    return this.waiting.length + this.inFlight >= LANE_FULL;
   }
 
   /** The next to be sent, unless as many are under way as may be. */
