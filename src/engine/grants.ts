@@ -100,6 +100,20 @@ export async function membershipHere(
   return (await store.listKeys({ tenant }, principal)).some(works) ? found : undefined;
 }
 
+/**
+ * All that a new key lets its holder act as: with a key of the whole tenant, a principal is at each gate what it is in the workspace of the
+ * run. A principal that has a key of the whole tenant and makes itself another one gains nothing.
+ */
+export async function reachedBy(
+  store: Pick<Store, "membershipAnywhere">,
+  { principal: maker }: Caller,
+  { tenant, workspace }: Visibility,
+  principal: string,
+): Promise<Membership> {
+  if (workspace !== undefined || principal === maker) return { roles: [], groups: [] };
+  return store.membershipAnywhere(tenant, principal);
+}
+
 export async function rolesOfPrincipal(
   store: Pick<Store, "listKeys" | "membershipOf">,
   place: Visibility,

@@ -15,6 +15,7 @@ import {
   grantedScopes,
   hasKeys,
   membershipHere,
+  reachedBy,
   requireGrantable,
   requireGroupsGrantable,
   requireOwnerLeft,
@@ -54,8 +55,9 @@ export async function createKey(
   const before = await membershipHere(host.store, place, principal);
   const roles = before === undefined ? (request.roles ?? ["viewer"]) : request.roles;
   const table = await tableWith(host, place, request.roles ?? []);
-  requireGrantable(caller, [...(before?.roles ?? []), ...(roles ?? [])]);
-  requireGroupsGrantable(caller, [...(before?.groups ?? []), ...(request.groups ?? [])]);
+  const reached = await reachedBy(host.store, caller, place, principal);
+  requireGrantable(caller, [...(before?.roles ?? []), ...reached.roles, ...(roles ?? [])]);
+  requireGroupsGrantable(caller, [...(before?.groups ?? []), ...reached.groups, ...(request.groups ?? [])]);
   if (roles !== undefined) await requireOwnerLeft(host, place, principal, roles);
   const added = (request.roles ?? []).filter((role) => !before?.roles.includes(role));
   if (before !== undefined || (await hasKeys(host.store, place.tenant, principal))) {

@@ -15,6 +15,8 @@ export interface Keys {
   hasKeys(): Promise<boolean>;
   /** Read anew each time: eligibility is decided by what holds now. Empty for somebody unknown. */
   membershipOf(visible: Visibility, principal: string): Promise<Membership>;
+  /** What a principal is in the tenant and in any workspace of it, all together. */
+  membershipAnywhere(tenant: string, principal: string): Promise<Membership>;
 }
 
 export interface KeyRecord {

@@ -89,6 +89,17 @@ export async function membershipOf(
   return toMembership(rows);
 }
 
+export async function membershipAnywhere(db: Kysely<Tables>, tenant: string, principal: string): Promise<Membership> {
+  const rows = await db
+    .selectFrom("role_bindings")
+    .select(["roles", "group_names"])
+    .where("tenant", "=", tenant)
+    .where("principal", "=", principal)
+    .orderBy("workspace")
+    .execute();
+  return toMembership(rows);
+}
+
 /** A key has the roles of its principal in its workspace and those that hold tenant-wide. */
 function keysAndRoles(db: Kysely<Tables>) {
   return db

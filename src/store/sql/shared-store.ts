@@ -71,6 +71,7 @@ export function sharedStore(read: Kysely<Tables>, write: Kysely<Tables>): Shared
     ownRoles: (tenant, workspace) => keys.ownRoles(read, tenant, workspace),
     hasKeys: () => keys.hasKeys(read),
     membershipOf: (visible, principal) => keys.membershipOf(read, visible, principal),
+    membershipAnywhere: (tenant, principal) => keys.membershipAnywhere(read, tenant, principal),
 
     openInterrupts: (visible, query) => interrupts.openInterrupts(read, visible, query),
     interruptsOfRuns: (visible, runIds) => interrupts.interruptsOfRuns(read, visible, runIds),

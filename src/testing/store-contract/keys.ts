@@ -189,6 +189,9 @@ export function keys(subject: Subject): void {
       const wide = { roles: ["viewer"], groups: ["all"] };
       expect(await store.membershipOf({ tenant }, "pat")).toEqual(wide);
       expect(await store.membershipOf({ tenant, workspace: "w2" }, "pat")).toEqual(wide);
+      expect(await store.membershipAnywhere(tenant, "pat")).toEqual(both);
+      expect(await store.membershipAnywhere(tenant, "sam")).toEqual({ roles: ["owner"], groups: ["board"] });
+      expect(await store.membershipAnywhere(newTenant(), "sam")).toEqual({ roles: [], groups: [] });
       for (const [visible, principal] of [
         [{ tenant, workspace: "w1" }, "nobody"],
         [{ tenant: newTenant(), workspace: "w1" }, "pat"],

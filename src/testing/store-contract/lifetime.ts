@@ -61,6 +61,7 @@ const CALLS: Readonly<Record<Exclude<keyof Store, "onChange" | "close">, (store:
   ownRoles: (store) => store.ownRoles("t", undefined),
   hasKeys: (store) => store.hasKeys(),
   membershipOf: (store) => store.membershipOf(visible, "pat"),
+  membershipAnywhere: (store) => store.membershipAnywhere("t", "pat"),
   openInterrupts: (store) => store.openInterrupts(visible, { limit: 1, nowMs: NOW }),
   interruptsOfRuns: (store) => store.interruptsOfRuns(visible, ["run-1"]),
   readInterrupt: (store) => store.readInterrupt(visible, "int-1"),

@@ -31,6 +31,31 @@ async function stillWaits(target: Target, runId: string): Promise<void> {
 
 export const attacks: readonly Attack[] = [
   {
+    title: "an admin does not vote as the owner of a workspace with a key of the tenant made in the owner's name",
+    async attempt(target) {
+      const workspace = "north";
+      const made = await makeKey(target, { principal: "nora", roles: ["owner"], workspace });
+      expect((await makeKey(target, { principal: "nils", roles: ["reviewer"] })).status).toBe(201);
+      const path = "/v1/host/assay/principals/nils";
+      expect((await target.ask("POST", path, { body: { roles: ["owner"], workspace } })).status).toBe(200);
+      const nodes = { gate: { typeId: "core.approvalGate", config: { approverRoleRefs: ["owner"] } } };
+      await target.register(workflow({ id: "owners-of-north", nodes: nodes as never }));
+      const begun = await target.ask("POST", "/v1/runs", {
+        key: made.json.key,
+        body: { workflowId: "owners-of-north" },
+      });
+      const { runId } = begun.json;
+      await target.reaches(runId, ["waiting-approval"]);
+      for (const principal of ["nora", "nils"]) {
+        const { status, json } = await makeKey(target, { principal, roles: ["reviewer"] }, { as: "admin" });
+        if (json.key !== undefined) await vote(target, runId, ACCEPT, { key: json.key });
+        await stillWaits(target, runId);
+        expect([status, json.details.roleRequired]).toEqual([403, "owner"]);
+      }
+      expect((await makeKey(target, { principal: "nora", roles: ["reviewer"] })).status).toBe(201);
+    },
+  },
+  {
     title: "an owner cannot pass a quorum of two with voters that he names, nor with a relay key that he makes",
     async attempt(target, rounds) {
       for (let round = 0; round < rounds; round++) {
