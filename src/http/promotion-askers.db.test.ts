@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { OPEN_REQUESTS_MAX } from "../agents/deployments/askers.ts";
 import type { DeploymentTransition } from "../protocol/deployment-api.ts";
 import type { PolicyGate } from "../protocol/promotion-policy.ts";
 import { BOTH_STORES } from "../testing/both-stores.ts";
@@ -128,6 +129,23 @@ describe.each(BOTH_STORES)("those who ask for a promotion on %s", (_, open) => {
     expectError(await overrideBy(carl), "forbidden");
     expect((await agent.list()).json()[0].state).toBe("draft");
     expect((await overrideBy(dora)).statusCode).toBe(200);
+    expect((await sent(agent, carl)).statusCode).toBe(200);
+  });
+
+  test("wait beside a bounded number of other requests, which have to be decided or cancelled before there are more", async () => {
+    const agent = await gated("many");
+    const runIds: string[] = [];
+    for (let i = 0; i < OPEN_REQUESTS_MAX; i++) runIds.push(await waiting(agent, {}, { evalRunId: `run-${i}` }));
+    const [first = "", second = ""] = runIds;
+    const refused = expectError(await sent(agent, carl), "run_state_conflict");
+    expect(refused).toMatchObject({ runId: first, problem: expect.stringContaining("decide or cancel some of them") });
+    expect(refused).not.toHaveProperty("waiting");
+    expect(await waiting(agent, carl, { evalRunId: "run-1" })).toBe(second);
+    const cancelled = await bench.host.ask("POST", `/v1/runs/${first}/cancel`, { json: {} });
+    expect(cancelled.statusCode, cancelled.payload).toBeLessThan(300);
+    const runId = await waiting(agent, carl);
+    expectError(await grant(runId), "forbidden");
+    expect((await grant(runId, dora)).statusCode).toBe(200);
     expect((await sent(agent, carl)).statusCode).toBe(200);
   });
 

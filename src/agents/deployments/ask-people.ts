@@ -7,7 +7,7 @@ import { startersOf } from "../../protocol/forked-from.ts";
 import type { PolicyGate } from "../../protocol/promotion-policy.ts";
 import type { Run } from "../../protocol/run.ts";
 import { type Approval, approvalCondition, approvalIn, gateIdOf } from "./approval.ts";
-import { forbidsOwn, joinedSiblings, joinRequest, ownApproval, siblingsOf } from "./askers.ts";
+import { askedBeside, forbidsOwn, joinedSiblings, joinRequest, ownApproval, siblingsOf } from "./askers.ts";
 import { type Considered, commit, targetOf } from "./considered.ts";
 import { decideTransition } from "./decide-transition.ts";
 import { stateOf } from "./deployments.ts";
@@ -71,6 +71,7 @@ async function ask(
     artifactId: `${agentId}@${request.version}`,
     artifactData: { agentId, ...shown, fromState: from, toState: to, ...(other ? { other } : {}), evidence },
   });
+  const before = await askedBeside(considered, digest);
   const siblings = forbidsOwn(gate) ? await siblingsOf(considered) : [];
   for (const run of siblings) {
     const own = ownApproval(considered, gate, run);
@@ -79,10 +80,7 @@ async function ask(
   const others = new Set(siblings.flatMap(startersOf).filter((one) => one !== caller.principal));
   const management = ManagementRun.begin(host, plan, runId, wanted, [...others]);
   const atMs = host.nowMs();
-  const next = {
-    ...stored.now,
-    asked: [...stored.now.asked.filter((one) => one.digest !== digest), { digest, runId }],
-  };
+  const next = { ...stored.now, asked: [...before, { digest, runId }] };
   const details = { runId, transition: request.transition, fromState: from, toState: to };
   const committed = await commit(host, {
     tenant: caller.tenant,

@@ -1,4 +1,5 @@
 import { auditDraft } from "../../engine/execute.ts";
+import { pauses } from "../../engine/pauses.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { startersOf } from "../../protocol/forked-from.ts";
 import { isApproval } from "../../protocol/gate-rules.ts";
@@ -8,6 +9,7 @@ import { isTerminal } from "../../protocol/run-status.ts";
 import type { RunWrite } from "../../store/store.ts";
 import { approvalCondition, gateIdOf } from "./approval.ts";
 import { type Considered, commit, targetOf } from "./considered.ts";
+import type { Asked } from "./deployments.ts";
 import { joined } from "./management-run.ts";
 
 /** Whether those who ask for a transition, or apply it, may not be among those who approve it. */
@@ -48,10 +50,48 @@ export async function joinRequest(considered: Considered, gate: PolicyGate, run:
   });
 }
 
+/**
+ * Requests about one agent in one place that may wait for people at the same time. Each new one reads all of them, and makes who asks
+ * one of those who ask for each that is about the same step.
+ */
+export const OPEN_REQUESTS_MAX = 100;
+
 /** Requests for the same step that differ in the rest (evidence, channel, share) and were asked about apart. */
-export async function siblingsOf({ host, wanted, place, stored }: Considered): Promise<Run[]> {
-  const runs = await Promise.all(stored.now.asked.map(({ runId }) => host.store.readRun(place, runId)));
-  return runs.filter((run): run is Run => run !== undefined && !isTerminal(run.status) && isAbout(run, wanted.request));
+export async function siblingsOf(considered: Considered): Promise<Run[]> {
+  const { asked } = considered.stored.now;
+  return (await openAmong(considered, asked)).filter((run) => isAbout(run, considered.wanted.request));
+}
+
+async function openAmong({ host, place }: Considered, asked: readonly Asked[]): Promise<Run[]> {
+  const pause = pauses();
+  const open: Run[] = [];
+  for (const { runId } of asked) {
+    const run = await host.store.readRun(place, runId);
+    if (run !== undefined && !isTerminal(run.status)) open.push(run);
+    await pause();
+  }
+  return open;
+}
+
+/**
+ * What was asked before, as far as a new request is written beside it. Requests that have ended go once there are too many; where too
+ * many still wait, nothing more is asked until some are decided or cancelled.
+ */
+export async function askedBeside(considered: Considered, digest: string): Promise<readonly Asked[]> {
+  const others = considered.stored.now.asked.filter((one) => one.digest !== digest);
+  if (others.length < OPEN_REQUESTS_MAX) return others;
+  const open = await openAmong(considered, others);
+  const [oldest] = open;
+  if (oldest !== undefined && open.length >= OPEN_REQUESTS_MAX) {
+    throw new AppError("run_state_conflict", {
+      runId: oldest.runId,
+      runStatus: oldest.status,
+      problem: `${open.length} requests about this agent wait for people, this one the longest; decide or cancel some of them before you ask for more`,
+      conditions: [...considered.conditions],
+    });
+  }
+  const waiting = new Set(open.map(({ runId }) => runId));
+  return others.filter(({ runId }) => waiting.has(runId));
 }
 
 /** A gate shows where a transition leads also where its request left that out: only promotions have to say it. */
