@@ -8,12 +8,15 @@ export type Usable = { readonly value: unknown } | { readonly problem: string };
 
 /** What an agent or a tool gave, as it can be kept, hashed and shown; or why it cannot be. The problem goes on from its name. */
 export function usable(given: unknown): Usable {
-  const problem = problemOf(given);
+  const problem = sizeProblem(given);
   return problem === undefined ? { value: sayable(given) } : { problem };
 }
 
-/** Level by level, because what is to be found out is whether it could be gone through any other way. */
-function problemOf(given: unknown): string | undefined {
+/**
+ * Why a value is too large or too deep to be gone through; undefined where it is not. Level by level, because what is to be found out is
+ * whether it could be gone through any other way.
+ */
+export function sizeProblem(given: unknown, valuesMax = VALUES_MAX): string | undefined {
   let level: object[] = isNested(given) ? [given] : [];
   let count = 1;
   for (let depth = 0; level.length > 0; depth++) {
@@ -22,7 +25,7 @@ function problemOf(given: unknown): string | undefined {
     for (const item of level) {
       const inside: unknown[] = Array.isArray(item) ? item : Object.values(item);
       count += inside.length;
-      if (count > VALUES_MAX) return `has more than ${VALUES_MAX} values`;
+      if (count > valuesMax) return `has more than ${valuesMax} values`;
       for (const one of inside) if (isNested(one)) next.push(one);
     }
     level = next;

@@ -69,7 +69,7 @@ export async function takeTurn(
       abortSignal: AbortSignal.any([signal, stop.signal]),
     });
     const heard = new Heard(maxOutputBytes, told);
-    for await (const part of result.fullStream) {
+    for await (const part of readOnce(result)) {
       signal.throwIfAborted();
       if (part.type === "error") return { problem: problemFrom(part.error, carried, settings) };
       if (part.type === "abort") break;
@@ -100,6 +100,18 @@ export async function takeTurn(
   }
 }
 
+/**
+ * The parts of an answer, read here and by no other. The library keeps a copy of each for further readers, in a queue that grows with the
+ * answer and costs the square of its length to go through; a reader that gives up gets none. What the library gathers of the whole answer
+ * stays.
+ */
+function readOnce(result: { readonly fullStream: AsyncIterable<TextStreamPart<ToolSet>> }) {
+  const parts = result.fullStream;
+  const { baseStream } = result as { readonly baseStream?: ReadableStream };
+  void baseStream?.cancel().catch(() => {});
+  return parts;
+}
+
 function settingsOf(settings: ModelSettings, request: TurnRequest) {
   const { system, messages, tools, format, schema } = request;
   const { seed } = settings;
@@ -111,9 +123,7 @@ function settingsOf(settings: ModelSettings, request: TurnRequest) {
     providerOptions: providerOptions(settings) as Record<string, Record<string, never>>,
     ...(system === undefined ? {} : { system }),
     ...(tools.size === 0 ? {} : { tools: toolSet(tools) }),
-    ...(asked === undefined
-      ? {}
-      : { output: format === "schema" ? Output.object({ schema: jsonSchema(asked) }) : Output.json() }),
+    ...(asked === undefined ? {} : { output: outputOf(format, asked) }),
     ...(temperature === undefined ? {} : { temperature }),
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
     ...(seed === undefined ? {} : { seed }),
@@ -123,6 +133,15 @@ function settingsOf(settings: ModelSettings, request: TurnRequest) {
     // It would be written to the console otherwise; here it is a part of the stream.
     onError: () => {},
   };
+}
+
+/**
+ * The format to ask for. Partial answers are passed on as text: the library would parse the whole answer again with each piece of it, work
+ * that grows with the square of the answer, and keep every partial value.
+ */
+function outputOf(format: Format, schema: Readonly<Record<string, unknown>>) {
+  const output = format === "schema" ? Output.object({ schema: jsonSchema(schema) }) : Output.json();
+  return { ...output, parsePartialOutput: async ({ text }: { text: string }) => ({ partial: text }) };
 }
 
 /** Without a way to execute them: the calls come back to us. */

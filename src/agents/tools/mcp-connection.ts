@@ -2,6 +2,7 @@ import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { programEnvironment } from "../../engine/programs/child-environment.ts";
 import type { McpServer } from "../bindings-file-schema.ts";
+import { BoundedTransport } from "./bounded-transport.ts";
 import { cappedFetch } from "./capped-fetch.ts";
 import { ProgramTransport } from "./program-transport.ts";
 import { toolResults } from "./tool-results.ts";
@@ -61,7 +62,7 @@ export async function connect(
   // Loaded with the first connection: most of what Assay does needs none of it.
   const { Client: McpClient } = await import("@modelcontextprotocol/sdk/client/index.js");
   const client = new McpClient({ name: "assay", version: world.version }, { jsonSchemaValidator: toolResults });
-  const transport = await transportOf(server, world, settings);
+  const transport = new BoundedTransport(await transportOf(server, world, settings));
   const close = async () => {
     await client.close().catch(() => {});
     await transport.close().catch(() => {});
@@ -74,11 +75,19 @@ export async function connect(
     return { client, close, tools: await offered(client, options) };
   } catch (error) {
     await close();
-    throw new Error(`MCP server ${server.name}: ${world.scrubText((error as Error).message).slice(0, REASON_MOST)}`);
+    throw new Error(`MCP server ${server.name}: ${reasonOf(error, world.scrubText)}`);
   }
 }
 
 const REASON_MOST = 500;
+const SCRUBBED_MOST = 8_192;
+
+/** The beginning of a reason, without secrets. A long one is cut between two words before it is gone through. */
+export function reasonOf(error: unknown, scrubText: (text: string) => string): string {
+  const { message } = error as Error;
+  const cut = message.length <= SCRUBBED_MOST ? message.length : message.lastIndexOf(" ", SCRUBBED_MOST);
+  return scrubText(message.slice(0, Math.max(0, cut))).slice(0, REASON_MOST);
+}
 
 async function transportOf(server: McpServer, world: McpWorld, settings: McpSettings): Promise<Transport> {
   const { command, args = [], env = {}, url, apiKeyEnv } = server;

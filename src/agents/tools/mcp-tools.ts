@@ -3,8 +3,8 @@ import type { McpServer } from "../bindings-file-schema.ts";
 import type { InstalledAgent } from "../installed-agent.ts";
 import type { ToolDescriptor, ToolResult, ToolSurface } from "../tool-surface.ts";
 import { withinTime } from "../within-time.ts";
-import { type Connected, connect, MCP_DEFAULTS, type McpSettings, type McpWorld } from "./mcp-connection.ts";
-import { resultOf } from "./mcp-result.ts";
+import { type Connected, connect, MCP_DEFAULTS, type McpSettings, type McpWorld, reasonOf } from "./mcp-connection.ts";
+import { ANY_RESULT, resultOf } from "./mcp-result.ts";
 
 /** `mcp:<server>/<tool>`, as it stands in allow-lists. */
 const NAME = /^mcp:([a-z][a-z0-9_-]{0,63})\/(.+)$/;
@@ -105,7 +105,7 @@ class Pooled {
       });
     } catch (error) {
       signal.throwIfAborted();
-      return { status: "error", error: this.#world.scrubText((error as Error).message).slice(0, 500) };
+      return { status: "error", error: reasonOf(error, this.#world.scrubText) };
     } finally {
       this.#busy -= 1;
       this.#restWhenIdle();
@@ -119,7 +119,10 @@ class Pooled {
       callMs + 1000,
       signal,
       async (within) =>
-        resultOf(await client.callTool(asked, undefined, { signal: within, timeout: callMs }), maxResultBytes),
+        resultOf(
+          await client.callTool(asked, ANY_RESULT as never, { signal: within, timeout: callMs }),
+          maxResultBytes,
+        ),
       () => ({ status: "error", error: `no answer within ${callMs} ms` }),
     );
   }
