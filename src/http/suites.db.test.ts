@@ -35,6 +35,14 @@ describe.each(BOTH_STORES)("suites on %s", (_, open) => {
   const keepForAll = (suite: AgentEvalSuite) =>
     keepHostWide(host.host, requireSuite(loadSuite(Buffer.from(JSON.stringify(suite))), "suite"));
 
+  test("a suite of ten thousand tasks is kept, and one that would hold up other requests is refused", async () => {
+    const tasks = Array.from({ length: 10_000 }, (_, i) => goldenTask(`task-${i}`));
+    expect((await put(named("many", "1.0.0", { tasks }))).statusCode).toBe(201);
+    const input = Array.from({ length: 130_000 }, () => ({}));
+    const answer = await put(named("costly", "1.0.0", { tasks: [{ ...goldenTask("a"), input }] }));
+    expect(expectError(answer, "validation_error")["problems"]).toMatchObject([{ code: "too_large" }]);
+  });
+
   test("a suite is kept under its name, with its hash, and read as it was written", async () => {
     const suite = named("first", "1.0.0", { targetAgentId: "vendor.acme.support" });
     const body = JSON.stringify(suite, null, 7);

@@ -13,7 +13,7 @@ import type { AddedTask, AddFromRequest, TaskLink } from "../../protocol/suite-g
 import { isRecorded } from "../../protocol/tape-api.ts";
 import type { DocumentWrite } from "../../store/documents.ts";
 import { evalPlanOf } from "../run/baseline.ts";
-import { loadSuite, requireSuite, type UsableSuite } from "../suite/load-suite.ts";
+import { loadSuite, requireSuite, SENT_SUITE_LIMITS, type UsableSuite } from "../suite/load-suite.ts";
 import { suiteWritesUnlessThere } from "../suite/suite-store.ts";
 import { agentCase } from "./agent-case.ts";
 import { evalCase } from "./eval-case.ts";
@@ -136,7 +136,10 @@ async function keep(
 ): Promise<AddedTask | "moved"> {
   const { suite, task, notes } = grown;
   const text = ground.type === "new" ? `${JSON.stringify(suite, null, 2)}\n` : grownText(ground.text, suite, [task]);
-  const loaded = requireSuite(loadSuite(Buffer.from(text), { scrubber: host.scrubber }), "the suite with the new task");
+  const loaded = requireSuite(
+    loadSuite(Buffer.from(text), { scrubber: host.scrubber, limits: SENT_SUITE_LIMITS }),
+    "the suite with the new task",
+  );
   const atMs = host.nowMs();
   const link = linkOf(caller, run, correction, recorded, grown, atMs);
   const kept = ground.type === "kept" && !checkOnly;

@@ -6,7 +6,7 @@ import type { Run } from "../../protocol/run.ts";
 import type { SuiteInfo } from "../../protocol/suite-api.ts";
 import type { AddFromRequest } from "../../protocol/suite-growth.ts";
 import { evalPlanOf } from "../run/baseline.ts";
-import { loadSuite, requireSuite } from "../suite/load-suite.ts";
+import { loadSuite, requireSuite, SENT_SUITE_LIMITS } from "../suite/load-suite.ts";
 import { listSuites, recordOf } from "../suite/stored-suite.ts";
 import { parseSuiteRef } from "../suite/suite-ref.ts";
 import { readSuite } from "../suite/suite-store.ts";
@@ -43,7 +43,10 @@ export async function groundFor(
     throw refuse(`there is a suite ${newSuiteId}@${standing} already; add the task to that one`);
   }
   if (suiteText !== undefined) {
-    const loaded = requireSuite(loadSuite(Buffer.from(suiteText), { scrubber: host.scrubber }), "the suite");
+    const loaded = requireSuite(
+      loadSuite(Buffer.from(suiteText), { scrubber: host.scrubber, limits: SENT_SUITE_LIMITS }),
+      "the suite",
+    );
     return { type: "sent", suite: loaded.suite, text: loaded.text };
   }
   const ref = suite ?? evalPlanOf(run)?.suiteId ?? (await suiteFor(host, caller.tenant, agentId));

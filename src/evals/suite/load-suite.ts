@@ -11,6 +11,8 @@ import { pointerTo } from "./look.ts";
 import { readSuiteText, type SuiteLimits } from "./read-suite-text.ts";
 import { ProblemList, type SuiteProblem } from "./suite-problem.ts";
 
+export { SENT_SUITE_LIMITS } from "./read-suite-text.ts";
+
 export interface LoadOptions {
   /** Also knows the secrets of the process; without one only shapes are looked for. */
   readonly scrubber?: Scrubber;

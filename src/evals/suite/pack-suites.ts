@@ -1,6 +1,6 @@
 import type { PackSuites } from "../../agents/packs/pack-suites.ts";
 import type { Scrubber } from "../../formats/scrub.ts";
-import { loadSuite } from "./load-suite.ts";
+import { loadSuite, SENT_SUITE_LIMITS } from "./load-suite.ts";
 import { refText } from "./suite-ref.ts";
 import { suiteWritesUnlessThere } from "./suite-store.ts";
 
@@ -8,7 +8,7 @@ import { suiteWritesUnlessThere } from "./suite-store.ts";
 export function packSuites(scrubber: Scrubber): PackSuites {
   return {
     read(bytes) {
-      const loaded = loadSuite(bytes, { scrubber });
+      const loaded = loadSuite(bytes, { scrubber, limits: SENT_SUITE_LIMITS });
       if (!loaded.ok) {
         const errors = loaded.problems.filter(({ severity }) => severity === "error");
         return { ok: false, problems: errors.map(({ path, problem }) => `${path || "the suite"} ${problem}`) };

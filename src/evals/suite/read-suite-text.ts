@@ -13,6 +13,12 @@ export interface SuiteLimits {
 /** Ten thousand tasks of six kilobytes. */
 export const SUITE_LIMITS: SuiteLimits = { maxBytes: 67_108_864, maxElements: 2_000_000 };
 
+/**
+ * Suites that a server takes from others: ten thousand tasks of 25 values. They are read and checked in one go, which holds up all other
+ * requests, so they are bounded by what that costs.
+ */
+export const SENT_SUITE_LIMITS: SuiteLimits = { maxBytes: 16_777_216, maxElements: 250_000 };
+
 /** As deep as a request may nest, so that what is taken from a file can be sent to a server too. */
 const DEPTH_MAX = 64;
 

@@ -7,7 +7,7 @@ import type { Caller } from "../../protocol/identity.ts";
 import type { PutSuiteResponse, SuiteInfo, SuiteRecord } from "../../protocol/suite-api.ts";
 import type { Document, Documents, DocumentWrite } from "../../store/documents.ts";
 import { HOST_WIDE } from "../../store/store.ts";
-import { loadSuite, requireSuite, type UsableSuite } from "./load-suite.ts";
+import { loadSuite, requireSuite, SENT_SUITE_LIMITS, type UsableSuite } from "./load-suite.ts";
 import { infoKey, infoOf, recordOf, standingSuite, textKey } from "./stored-suite.ts";
 import { parseSuiteRef, refText } from "./suite-ref.ts";
 
@@ -27,7 +27,7 @@ export async function putSuite(
   { caller, ref, bytes }: PutSuite,
 ): Promise<PutSuiteResponse> {
   const named = parseSuiteRef(ref);
-  const loaded = requireSuite(loadSuite(bytes, { scrubber: host.scrubber }), "the suite");
+  const loaded = requireSuite(loadSuite(bytes, { scrubber: host.scrubber, limits: SENT_SUITE_LIMITS }), "the suite");
   if (named.version === undefined || refText(loaded.suite) !== ref) {
     throw new AppError("validation_error", {
       problem: `the path names another suite than the body, which is ${refText(loaded.suite)}`,

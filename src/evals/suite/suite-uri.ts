@@ -4,7 +4,7 @@ import { callOut } from "../../engine/outbound/call-out.ts";
 import { type Outbound, problemOf } from "../../engine/outbound/guard.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { Caller } from "../../protocol/identity.ts";
-import { loadSuite, requireSuite, type UsableSuite } from "./load-suite.ts";
+import { loadSuite, requireSuite, SENT_SUITE_LIMITS, type UsableSuite } from "./load-suite.ts";
 import { parseSuiteRef, refText } from "./suite-ref.ts";
 import { type FoundSuite, putSuite, readSuite } from "./suite-store.ts";
 
@@ -101,7 +101,7 @@ export async function fetchSuite(
       `the suite at ${host} has the SHA-256 ${found}, and not the one it was named with; look at what changed`,
     );
   }
-  return requireSuite(loadSuite(answer.body), "the suite that was fetched");
+  return requireSuite(loadSuite(answer.body, { limits: SENT_SUITE_LIMITS }), "the suite that was fetched");
 }
 
 function refuse(problem: string): AppError {
