@@ -1,4 +1,4 @@
-import { hiddenByName, type Scrubber } from "../formats/scrub.ts";
+import { hiddenArgument, hiddenByName, type Scrubber } from "../formats/scrub.ts";
 import { isHeaderName } from "../formats/secret-names.ts";
 import { AppError } from "../protocol/errors.ts";
 import { withMembers } from "../protocol/secret-options.ts";
@@ -17,7 +17,7 @@ export interface ScrubbedDefinition {
  * A workflow definition without the secrets that its author wrote into it: definitions are shown to everyone who may read workflows, and their
  * texts are copied into events and interrupts. Runs get the same text, so that nothing that a run shows can differ from its definition.
  *
- * By name only values are hidden: static inputs, defaults and headers. Elsewhere a text under a name like `token` is the name of a variable.
+ * By name only values are hidden: static inputs, defaults, headers and arguments of programs. Elsewhere a text under a name like `token` is the name of a variable.
  */
 export function scrubDefinition(scrubber: Scrubber, raw: unknown): ScrubbedDefinition {
   let scrubbed = 0;
@@ -33,6 +33,8 @@ export function scrubDefinition(scrubber: Scrubber, raw: unknown): ScrubbedDefin
       requireHarmless(scrubber, name);
       if (typeof member !== "string") return texts(member);
       if (REFERENCES.has(name)) return member;
+      const argument = Array.isArray(value) ? hiddenArgument(value, Number(name)) : undefined;
+      if (argument !== undefined) return counted(member, scrubber.scrubText(argument));
       const hidden = isHeaderName(name) ? hiddenByName(name, member) : undefined;
       return hidden === undefined ? texts(member) : counted(member, hidden);
     });

@@ -150,7 +150,8 @@ export function cleaned(value: unknown, text: (text: string) => string): unknown
   const isList = Array.isArray(value);
   const after = before.map((item, i) => {
     const name = isList ? optionBefore(before, i) : secretNameOf(names, before, i);
-    return name === undefined ? cleaned(item, text) : hidden(name, item, text);
+    if (name !== undefined) return hidden(name, item, text);
+    return cleaned((isList ? hiddenArgument(before, i) : undefined) ?? item, text);
   });
   const same = after.every((item, i) => Object.is(item, before[i]));
   if (isList) return same ? value : after;
@@ -163,6 +164,20 @@ export function cleaned(value: unknown, text: (text: string) => string): unknown
 function optionBefore(items: readonly unknown[], i: number): string | undefined {
   const item = items[i - 1];
   return typeof item === "string" && item.startsWith("--") && isSecretName(item) ? item : undefined;
+}
+
+/** A name and a password; no address, path or pair of numbers. */
+const LOGIN = /^([\w.@-]{1,64}):(?!\d+$|[/\\])(.+)$/s;
+
+/** The item of a list of arguments, hidden where the option before it says that it is secret; undefined where none does. */
+export function hiddenArgument(items: readonly unknown[], i: number): string | undefined {
+  const item = items[i];
+  if (typeof item !== "string") return undefined;
+  const option = optionBefore(items, i);
+  if (option !== undefined) return hiddenByName(option, item);
+  if (items[i - 1] !== "-u" && items[i - 1] !== "--user") return undefined;
+  const [, user = "", password = ""] = LOGIN.exec(item) ?? [];
+  return password !== user && isValue(password, "password") ? `${user}:${MASK}` : undefined;
 }
 
 /** Members that say what another one is called: `{ "name": "DB_PASSWORD", "value": "…" }`. */

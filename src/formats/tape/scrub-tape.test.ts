@@ -44,3 +44,55 @@ test("the name of a body is never taken for a secret", () => {
   expect(cleaning.text(HASH)).toBe(HASH);
   expect(cleaning.text(HASH.slice(1))).toBe("[REDACTED]");
 });
+
+test("secrets in a recorded command line go, by the option before them, and other arguments stay", () => {
+  const cleaning = new TapeScrubber((text) => text.replaceAll("field7key", "[REDACTED]"));
+  const args = [
+    "--password",
+    "tulipfield7",
+    "-u",
+    "ann:tulipfield7",
+    "--user",
+    "field7key:x-basic",
+    "-u",
+    "www:80",
+    "-v",
+  ];
+  const spawned = record("psql", "");
+  const clean = cleaning.record({ ...spawned, kind: { ...spawned.kind, args } as TapeRecord["kind"] });
+  const kept = [
+    "--password",
+    "[REDACTED]",
+    "-u",
+    "ann:[REDACTED]",
+    "--user",
+    "[REDACTED]:[REDACTED]",
+    "-u",
+    "www:80",
+    "-v",
+  ];
+  expect(clean.kind).toEqual({ ...spawned.kind, args: kept });
+  const header = { version: 1n, harn_version: "1", started_at_unix_ms: null, script_path: null };
+  const argv = cleaning.header({ ...header, argv: ["--api-key", "tulipfield7"] }).argv;
+  expect(argv).toEqual(["--api-key", "[REDACTED]"]);
+  expect(cleaning.scrubbed).toBe(4);
+});
+
+test("addresses, paths and numbers after an option that may take a login stay", () => {
+  const cleaning = new TapeScrubber((text) => text);
+  const args = [
+    "-u",
+    "https://example.com/a",
+    "-u",
+    "unix:/run/x",
+    "-u",
+    "C:\\data",
+    "--user",
+    "1000:1000",
+    "-u",
+    "node:node",
+  ];
+  const spawned = record("tool", "");
+  const plain = { ...spawned, kind: { ...spawned.kind, args } as TapeRecord["kind"] };
+  expect(cleaning.record(plain)).toBe(plain);
+});

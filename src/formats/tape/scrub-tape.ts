@@ -1,4 +1,4 @@
-import { hiddenByName } from "../scrub.ts";
+import { hiddenArgument, hiddenByName } from "../scrub.ts";
 import { isBodyHash } from "./bodies.ts";
 import type { TapeHeader, TapeRecord } from "./tape.ts";
 
@@ -36,8 +36,16 @@ export class TapeScrubber {
   #clean(value: unknown): unknown {
     if (typeof value === "string") return this.text(value);
     if (typeof value !== "object" || value === null) return value;
-    if (Array.isArray(value)) return value.map((item) => this.#clean(item));
+    if (Array.isArray(value)) return value.map((item, i) => this.#item(value, i) ?? this.#clean(item));
     return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, this.#member(name, member)]));
+  }
+
+  /** A recorded command line is a list of arguments: the name of a secret is the argument before it. */
+  #item(items: readonly unknown[], i: number): string | undefined {
+    const hidden = hiddenArgument(items, i);
+    if (hidden === undefined) return undefined;
+    if (hidden !== items[i]) this.#scrubbed++;
+    return this.#scrub(hidden);
   }
 
   #member(name: string, member: unknown): unknown {

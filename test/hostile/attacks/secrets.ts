@@ -174,6 +174,33 @@ export const attacks: readonly Attack[] = [
     },
   },
   {
+    title: "secrets among the arguments of programs, in tapes and workflow definitions, are neither stored nor shown",
+    async attempt(target) {
+      const args = ["--password", STATIC, "-u", `ann:${DEFAULT}`, "--verbose"];
+      const body = { content_hash: "ab".repeat(32), text: "" };
+      const spawned = { kind: "process_spawn", program: "psql", args, cwd: null, exit_code: 0, duration_ms: 1 };
+      const lines = [
+        { type: "header", version: 1, harn_version: "1", started_at_unix_ms: null, script_path: null, argv: args },
+        {
+          ...{ type: "record", seq: 0, phase: "user_script", virtual_time_ms: 1, monotonic_ms: 1 },
+          kind: { ...spawned, stdout_payload: body, stderr_payload: body },
+        },
+      ];
+      const tape = lines.map((line) => `${JSON.stringify(line)}\n`).join("");
+      const imported = await target.ask("POST", "/v1/host/assay/tapes", { body: { tape } });
+      expect(imported.status, imported.text).toBe(201);
+      const read = await target.ask("GET", `/v1/host/assay/tapes/${imported.json.runId}/tape`);
+      const events = await target.ask("GET", `/v1/runs/${imported.json.runId}/events/poll`);
+      const nodes = { gate: { typeId: "core.approvalGate", config: { artifactData: { args } } } };
+      await target.register(workflow({ id: "called-with", nodes: nodes as never }));
+      const definition = await target.ask("GET", "/v1/workflows/called-with");
+      for (const { text } of [read, events, definition]) {
+        expect(text).toContain("--verbose");
+        for (const one of [STATIC, DEFAULT]) expect(text).not.toContain(one);
+      }
+    },
+  },
+  {
     title: "a run that is given 900 KB of secrets is created, and shows none of them",
     async attempt(target, rounds) {
       await target.register(workflow({ id: "quiet", nodes: { a: "core.noop" } }));
