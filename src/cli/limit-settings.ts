@@ -14,14 +14,19 @@ export const LIMIT_SETTINGS = {
     summary: "Requests a key may make; 0 is no limit.",
   },
   maxConnections: { ...count, group: "Limits", default: 10_000, summary: "Open connections; more are refused." },
-  maxStreams: { ...count, group: "Limits", default: 4096, summary: "Event streams followed at the same time." },
+  maxStreams: {
+    ...count,
+    group: "Limits",
+    default: 4096,
+    summary: "Event streams followed at the same time; one tenant has three quarters of them at most.",
+  },
   maxRequestBodyBytes: { ...bytes, group: "Limits", default: 1_048_576, summary: "The largest request body." },
   maxTapeBytes: {
     ...bytes,
     group: "Limits",
     default: 67_108_864,
     max: 268_435_456,
-    summary: "The largest request that brings a tape, a sidecar or a body of one.",
+    summary: "The largest request that brings a tape, a sidecar or a body of one; a sixteenth of the heap at most.",
   },
   maxPackBytes: {
     ...bytes,

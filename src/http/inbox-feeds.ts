@@ -45,20 +45,20 @@ export class InboxFeeds {
   }
 
   /** Throws before anything is sent when there is no room or the host is going down. */
-  checkRoom(keyId: string): void {
-    this.#options.room.check(keyId);
+  checkRoom(tenant: string): void {
+    this.#options.room.check(tenant);
   }
 
   /** From here on the response belongs to the stream. Throws like `checkRoom`. */
   open({ response, ...subscription }: OpenInbox): void {
     const { room, settings } = this.#options;
-    const { keyId, tenant } = subscription.caller;
-    room.check(keyId);
+    const { tenant } = subscription.caller;
+    room.check(tenant);
     if (response.destroyed) return;
     const { feed, stop } = this.#feeds.of(tenant);
     const socket = new SseSocket(response, settings.bufferedBytesMax);
     const subscriber = new InboxSubscriber({ host: this.#host, tally: room.tally }, socket, subscription);
-    const leave = room.take(keyId);
+    const leave = room.take(tenant);
     socket.open(settings.stallMs, {
       drained: () => {
         subscriber.drained();

@@ -6,7 +6,7 @@ import type { InboxFeeds } from "./inbox-feeds.ts";
 export function streamInbox(feeds: InboxFeeds): Handler {
   return (context) => {
     const caller = callerOf(context);
-    feeds.checkRoom(caller.keyId);
+    feeds.checkRoom(caller.tenant);
     context.reply.hijack();
     feeds.open({ caller, filter: context.query as InboxFilter, response: context.reply.raw });
     return "hijacked";

@@ -42,21 +42,21 @@ export class JudgmentFeeds {
   }
 
   /** Throws before anything is sent when there is no room or the host is going down. */
-  checkRoom(keyId: string): void {
-    this.#options.room.check(keyId);
+  checkRoom(tenant: string): void {
+    this.#options.room.check(tenant);
   }
 
   /** From here on the response belongs to the stream. Throws like `checkRoom`. */
   open({ response, ...subscription }: OpenJudgments): void {
     const { room, settings } = this.#options;
-    const { keyId, tenant } = subscription.caller;
-    room.check(keyId);
+    const { tenant } = subscription.caller;
+    room.check(tenant);
     // The client left while its place was looked up: `close` was before us and would never free what is made here.
     if (response.destroyed) return;
     const { feed, stop } = this.#feeds.of(tenant);
     const socket = new SseSocket(response, settings.bufferedBytesMax);
     const subscriber = new JudgmentSubscriber({ store: this.#host.store, tally: room.tally }, socket, subscription);
-    const leave = room.take(keyId);
+    const leave = room.take(tenant);
     socket.open(settings.stallMs, {
       drained: () => {
         subscriber.drained();

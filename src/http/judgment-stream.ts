@@ -13,9 +13,9 @@ export function streamJudgments(feeds: JudgmentFeeds): Handler {
     const { host, request, reply } = context;
     const caller = callerOf(context);
     const wanted = wantedBy(context.query as AnnotationFilter);
-    feeds.checkRoom(caller.keyId);
+    feeds.checkRoom(caller.tenant);
     const place = await placeAfter(host.store, caller.tenant, lastEventId(request.headers["last-event-id"]));
-    feeds.checkRoom(caller.keyId);
+    feeds.checkRoom(caller.tenant);
     reply.hijack();
     feeds.open({ caller, wanted, place, response: reply.raw });
     return "hijacked";

@@ -5,6 +5,7 @@ import type { Store } from "../store/store.ts";
 import { nodeCompleted, runCompleted } from "../testing/builders.ts";
 import { SseClient } from "../testing/sse-client.ts";
 import { type StreamHost, streamHost, WrittenRun } from "../testing/stream-host.ts";
+import { StreamRoom } from "./stream-room.ts";
 
 let store: Store;
 let host: StreamHost;
@@ -55,19 +56,20 @@ describe("a host with room for two streams", () => {
   });
 });
 
-describe("a host with room for one stream per key", () => {
-  test("counts the keys apart", async () => {
-    host = await streamHost(store, { streamsPerKeyMax: 1 });
-    const run = await WrittenRun.start(store);
-    const open = (key: string) => SseClient.open(host.url + run.path, { "x-key": key });
-    const ada = await open("ada");
-    const bob = await open("bob");
-    expect((await open("ada")).response.statusCode).toBe(429);
-    ada.disconnect();
-    await openStreams(1);
-    expect((await open("ada")).response.statusCode).toBe(200);
-    expect((await open("bob")).response.statusCode).toBe(429);
-    bob.disconnect();
+describe("the room for streams", () => {
+  test("has a quarter left for other tenants when one tenant has taken its share", () => {
+    const room = new StreamRoom({ streamsMax: 4 });
+    const leave = [1, 2, 3].map(() => {
+      room.check("busy");
+      return room.take("busy");
+    });
+    expect(() => room.check("busy")).toThrow(expect.objectContaining({ code: "rate_limited" }));
+    room.check("other");
+    const leaves = room.take("other");
+    expect(() => room.check("third")).toThrow(expect.objectContaining({ code: "rate_limited" }));
+    leaves();
+    leave[0]?.();
+    expect(() => room.check("busy")).not.toThrow();
   });
 });
 

@@ -19,7 +19,6 @@ export interface RunFeedsOptions {
 export interface OpenStream extends Subscription {
   readonly runId: string;
   /** Whose streams are counted together. */
-  readonly keyId: string;
   /** Headers set on it already are sent too. */
   readonly response: ServerResponse;
 }
@@ -55,21 +54,22 @@ export class RunFeeds {
   }
 
   /** Throws before anything is sent when there is no room or the host is going down. */
-  checkRoom(keyId: string): void {
-    this.room.check(keyId);
+  checkRoom(tenant: string): void {
+    this.room.check(tenant);
   }
 
   /** From here on the response belongs to the stream. Throws like `checkRoom`. */
-  open({ runId, keyId, response, ...subscription }: OpenStream): void {
-    this.checkRoom(keyId);
+  open({ runId, response, ...subscription }: OpenStream): void {
+    const { tenant } = subscription.visible;
+    this.checkRoom(tenant);
     // The client left while its run was looked up: `close` was before us and would never free what is made here.
     if (response.destroyed) return;
-    const followed = this.#follow(runId, subscription.visible.tenant);
+    const followed = this.#follow(runId, tenant);
     const socket = new SseSocket(response, this.settings.bufferedBytesMax);
     const shared = { host: this.#host, tally: this.room.tally, report: this.report };
     const subscriber = new Subscriber(shared, followed.feed, socket, subscription);
     followed.subscribers.add(subscriber);
-    const leave = this.room.take(keyId);
+    const leave = this.room.take(tenant);
     socket.open(this.settings.stallMs, {
       drained: () => subscriber.drained(),
       closed: () => {

@@ -24,7 +24,7 @@ import { fastifyPattern } from "./route-pattern.ts";
 import { BODY_DETAILS, handlers } from "./routes.ts";
 import { type Sending, send, type Written } from "./send.ts";
 import { type SystemRoute, systemRoutes } from "./system-routes.ts";
-import { reviewRoom, TapeRoom } from "./tape-room.ts";
+import { reviewRoom, TapeRoom, tapeBytesFor } from "./tape-room.ts";
 
 /** Nothing that a path names is longer than a token. */
 const MAX_PARAM_LENGTH = MAX_TOKEN_LENGTH;
@@ -35,7 +35,8 @@ const MAX_PARAM_LENGTH = MAX_TOKEN_LENGTH;
  * knows who sent it. `close()` lets what is under way finish, up to `shutdownGraceMs`.
  */
 export function buildServer(deps: HttpDeps): FastifyInstance {
-  const { host, settings, events, log } = deps;
+  const { host, events, log } = deps;
+  const settings = { ...deps.settings, maxTapeBytes: tapeBytesFor(deps.settings.maxTapeBytes) };
   const newRequestId = () => host.newId("req");
   const app = fastify({
     logger: false,
@@ -102,6 +103,7 @@ export function buildServer(deps: HttpDeps): FastifyInstance {
     const limitRate = rateLimit(settings.rateLimit, host.nowMs);
     const pipelineDeps: PipelineDeps = {
       ...deps,
+      settings,
       limitRate,
       keyWatch,
       tapeRoom: new TapeRoom(settings),

@@ -27,13 +27,12 @@ export function streamEvents(feeds: RunFeeds): Handler {
       const wholeLog = { runId, from: 0, to: run.version, before: '{"events":[', after: "]}" };
       return sendEvents(context, feeds, wholeLog);
     }
-    feeds.checkRoom(caller.keyId);
+    feeds.checkRoom(caller.tenant);
     await feeds.ready(caller.tenant);
     if (modes.key === "values") followRoom(context.host, run, reply.raw);
     reply.hijack();
     feeds.open({
       runId,
-      keyId: caller.keyId,
       visible: caller,
       modes,
       bufferMs,

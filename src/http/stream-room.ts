@@ -7,15 +7,18 @@ export interface StreamTally {
   lagging: number;
 }
 
+/** The part of all streams that one tenant may hold open, so that others find room. */
+const TENANT_SHARE = 3 / 4;
+
 /** How many streams this process has open, of all kinds together, and whether there is room for one more. */
 export class StreamRoom {
   readonly tally: StreamTally = { frames: 0, lagging: 0 };
-  readonly #settings: Pick<StreamSettings, "streamsMax" | "streamsPerKeyMax">;
-  readonly #openByKey = new Map<string, number>();
+  readonly #settings: Pick<StreamSettings, "streamsMax">;
+  readonly #openByTenant = new Map<string, number>();
   #open = 0;
   #closed = false;
 
-  constructor(settings: Pick<StreamSettings, "streamsMax" | "streamsPerKeyMax">) {
+  constructor(settings: Pick<StreamSettings, "streamsMax">) {
     this.#settings = settings;
   }
 
@@ -24,17 +27,18 @@ export class StreamRoom {
   }
 
   /** Throws before anything is sent when there is no room or the host is going down. */
-  check(keyId: string): void {
+  check(tenant: string): void {
     if (this.#closed) throw new AppError("unavailable", { reason: "This host is shutting down" });
-    const { streamsMax, streamsPerKeyMax = streamsMax } = this.#settings;
+    const { streamsMax } = this.#settings;
+    const ofTenantMax = Math.ceil(streamsMax * TENANT_SHARE);
     if (this.#open >= streamsMax) throw tooMany("global", streamsMax);
-    if ((this.#openByKey.get(keyId) ?? 0) >= streamsPerKeyMax) throw tooMany("key", streamsPerKeyMax);
+    if ((this.#openByTenant.get(tenant) ?? 0) >= ofTenantMax) throw tooMany("tenant", ofTenantMax);
   }
 
   /** Counts a stream; returns what ends that. */
-  take(keyId: string): () => void {
-    this.#count(keyId, 1);
-    return () => this.#count(keyId, -1);
+  take(tenant: string): () => void {
+    this.#count(tenant, 1);
+    return () => this.#count(tenant, -1);
   }
 
   /** There is no room from now on. */
@@ -42,16 +46,16 @@ export class StreamRoom {
     this.#closed = true;
   }
 
-  #count(keyId: string, change: 1 | -1): void {
+  #count(tenant: string, change: 1 | -1): void {
     this.#open += change;
-    const ofKey = (this.#openByKey.get(keyId) ?? 0) + change;
-    if (ofKey > 0) this.#openByKey.set(keyId, ofKey);
-    else this.#openByKey.delete(keyId);
+    const ofTenant = (this.#openByTenant.get(tenant) ?? 0) + change;
+    if (ofTenant > 0) this.#openByTenant.set(tenant, ofTenant);
+    else this.#openByTenant.delete(tenant);
   }
 }
 
 const RETRY_AFTER_MS = 1000;
 
-function tooMany(scope: "global" | "key", limit: number): AppError {
+function tooMany(scope: "global" | "tenant", limit: number): AppError {
   return new AppError("rate_limited", { retryAfterMs: RETRY_AFTER_MS, scope, limit });
 }

@@ -11,8 +11,6 @@ export interface StreamSettings {
   /** The protocol asks for a sign of life at least every 30 s. */
   readonly keepAliveMs: number;
   readonly streamsMax: number;
-  /** Streams that one API key may hold open; absent: as many as there are. */
-  readonly streamsPerKeyMax?: number;
 }
 
 export const STREAM_DEFAULTS: StreamSettings = {

@@ -62,7 +62,6 @@ describe("readers that take what waits at any time", () => {
       for (const reader of readers) {
         feeds.open({
           runId: run.runId,
-          keyId: "k",
           visible: ADA,
           modes,
           bufferMs,

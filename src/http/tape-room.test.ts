@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { reviewRoom, TapeRoom } from "./tape-room.ts";
+import { reviewRoom, TapeRoom, tapeBytesFor } from "./tape-room.ts";
 
 const MAX = 1000;
 const ORDINARY = 10;
@@ -50,6 +50,12 @@ describe("room for whole files", () => {
     for (const one of large) one.leave();
     await Promise.all(large.map(({ left }) => left));
   });
+});
+
+test("a tape is as large as the settings allow, and no larger than a sixteenth of the heap", () => {
+  const mb = 2 ** 20;
+  expect(tapeBytesFor(64 * mb, 4096 * mb)).toBe(64 * mb);
+  expect(tapeBytesFor(64 * mb, 256 * mb)).toBe(16 * mb);
 });
 
 describe("room for reviews", () => {

@@ -14,6 +14,14 @@ export interface TapeRoomSettings {
 /** While it is read, checked and cleaned, a tape takes several times its size in memory; so many of the largest fit at once. */
 const LARGEST_AT_ONCE = 2;
 
+/** While it is taken in, the text of a tape takes up to some six times its size, and another one waits meanwhile: three quarters of the heap together at most. */
+const TAPES_PER_HEAP = 16;
+
+/** The largest tape that a heap has room for: one that does not fit would end the process. */
+export function tapeBytesFor(maxTapeBytes: number, heapBytes = getHeapStatistics().heap_size_limit): number {
+  return Math.min(maxTapeBytes, Math.floor(heapBytes / TAPES_PER_HEAP));
+}
+
 /** Bounds what all requests that bring whole files hold together. Those that are no larger than any other request always get in. */
 export class TapeRoom {
   readonly #settings: TapeRoomSettings;

@@ -46,11 +46,10 @@ export async function streamHost(store: Store, settings: Partial<StreamSettings>
     app.get(path, async (request, reply) => {
       responses.push(reply.raw);
       try {
-        const keyId = String(request.headers["x-key"] ?? ADA.keyId);
         const params = request.params as { runId: string };
         const run = await visibleRun(host, ADA, params.runId);
         const query = readQuery?.(request.url);
-        const context = { host, caller: { ...ADA, keyId }, params, run, query, request, reply, requestId: "r" };
+        const context = { host, caller: ADA, params, run, query, request, reply, requestId: "r" };
         const answer = await handler({ ...context, watchKey: () => () => {} } as unknown as RequestContext);
         if (answer === "hijacked") return reply;
         if ("json" in answer) return reply.status(answer.status).send(answer.json);
