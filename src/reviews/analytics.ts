@@ -169,15 +169,19 @@ function tally(statuses: readonly DecisionStatus[]) {
 }
 
 function iterationFigures(matters: readonly Matter[]): IterationFigures[] {
-  const decisions = matters.flatMap((matter) => matter.decisions);
-  const iterations = new Set([...matters.flatMap(({ made }) => made), ...decisions.map(({ iteration }) => iteration)]);
-  return [...iterations]
-    .sort((a, b) => a - b)
-    .map((iteration) => ({
-      iteration,
-      issued: matters.filter(({ made }) => made.includes(iteration)).length,
-      ...tally(decisions.filter((one) => one.iteration === iteration).map(({ status }) => status)),
-    }));
+  const turns = new Map<number, { issued: number; readonly statuses: DecisionStatus[] }>();
+  const turnOf = (iteration: number) => {
+    const turn = turns.get(iteration) ?? { issued: 0, statuses: [] };
+    turns.set(iteration, turn);
+    return turn;
+  };
+  for (const { made, decisions } of matters) {
+    for (const iteration of new Set(made)) turnOf(iteration).issued++;
+    for (const { iteration, status } of decisions) turnOf(iteration).statuses.push(status);
+  }
+  return [...turns]
+    .sort(([a], [b]) => a - b)
+    .map(([iteration, { issued, statuses }]) => ({ iteration, issued, ...tally(statuses) }));
 }
 
 function reasonFigures(matters: readonly Matter[]): ReasonFigures[] {

@@ -10,6 +10,7 @@ import { isSessionID, newSessionID } from "./provider/stream-ids.ts";
 import { cleanRound, cleanSession } from "./server/clean-review.ts";
 import { roundsOf } from "./server/read-rounds.ts";
 import { movementOf, type ReviewMemory, type ReviewRound } from "./server/review-round.ts";
+import { keptSession, SESSION_CHARACTERS_MAX } from "./server/session-limits.ts";
 
 export interface StoreHomeSettings {
   /** How long a session is held by a process that says no more. */
@@ -77,7 +78,8 @@ async function withSession<T>(
   let isFree = false;
   try {
     const before = memoryOf(stored);
-    const { session, result } = await work(before.session);
+    const isFull = (before.characters ?? 0) >= SESSION_CHARACTERS_MAX;
+    const { session, result } = await work(isFull ? { ...before.session, isFull } : before.session);
     if (session === undefined) return { ok: true, result };
     const committed = await store.commit(unitOf(of, stored, before, session, owner));
     isFree = committed.ok;
@@ -162,9 +164,10 @@ function unitOf(
   // Decisions are compared with what was kept of earlier ones, so in the same words; the digest is of the artifact as it came.
   const moved = { ...after, decisions: clean.decisions };
   const { conversation, round } = movementOf(before, moved, { agent, by: caller.principal });
-  const memory: ReviewMemory = { conversation, session: clean };
   const n = stored.rounds + 1;
   const rounds = round === undefined ? [] : [{ sessionId, n, atMs, body: JSON.stringify(cleanRound(round, scrubber)) }];
+  const characters = (before.characters ?? 0) + (rounds[0]?.body.length ?? 0);
+  const memory: ReviewMemory = { conversation, characters, session: keptSession(clean) };
   const session = {
     ...stored,
     agent,
@@ -193,8 +196,8 @@ async function fork(of: StoreHomeOf, sessionID: string): Promise<string | undefi
   const source = await host.store.readReview(caller, sessionID);
   if (source === undefined) return undefined;
   const sessionId = newSessionID(host.nowMs());
-  const { conversation, session } = memoryOf(source);
-  const memory: ReviewMemory = { conversation, session: { ...session, sessionID: sessionId } };
+  const { session, ...rest } = memoryOf(source);
+  const memory: ReviewMemory = { ...rest, session: { ...session, sessionID: sessionId } };
   const copy: StoredReview = {
     ...begun(of, sessionId),
     agent: source.agent,

@@ -47,6 +47,7 @@ export function beginTurn({ checked, fingerprint, session, reviews }: BeginTurn)
   if (answered !== undefined && iteration === last && answered.fingerprint === fingerprint) {
     return { type: "again", response: answered.response };
   }
+  if (session.isFull) return refused(session, iteration, "this session holds as much as it may; begin a new one");
   if (iteration > 1 && iteration <= last) {
     return refused(session, iteration, `turn ${iteration} has been answered already; the next one is ${last + 1}`);
   }

@@ -10,6 +10,8 @@ export interface ReviewSession {
   readonly decisions: readonly ReceivedDecision[];
   /** The last success answer, to be given again when the same request comes again. */
   readonly answered?: AnsweredTurn;
+  /** It holds as much as its home takes: nothing more is added. Never kept. */
+  readonly isFull?: true;
   /** The content as it was last reviewed. */
   readonly artifact?: ReviewRequest["artifact"];
 }

@@ -26,6 +26,8 @@ export interface TurnOptions {
   readonly reviewLimitMs?: number;
   /** When aborted, a review that is under way is given up: nobody will be left to end what it started. */
   readonly signal?: AbortSignal;
+  /** Refuses requests for reasons of its own. */
+  readonly check?: (checked: CheckedRequest) => CheckedRequest;
   /** Told why a review failed, which the answer does not say. */
   readonly onFailure?: (error: unknown) => void;
 }
@@ -53,7 +55,8 @@ export async function takeTurn(
 ): Promise<TurnTaken> {
   const asked = reviewers.find((one) => one.agent === agent);
   const reviewer = asked ?? reviewerNamed(reviewers, DEFAULT_AGENT);
-  const checked = readRequest(bytes);
+  const { check = (given: CheckedRequest) => given } = options;
+  const checked = check(readRequest(bytes));
   const work = async (present: ReviewSession) => {
     const { session: next, response } = await answer(present, checked, reviewer, options);
     const result = { sessionID: present.sessionID, response };

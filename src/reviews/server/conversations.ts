@@ -4,7 +4,7 @@ import type { ReviewRound, RoundDecision, RoundRemark } from "./review-round.ts"
 /** The rounds of one session as the conversations they are, for what is counted over many. */
 export function conversationsOf(sessionId: string, rounds: readonly ReviewRound[]): ReviewedConversation[] {
   const byNumber = new Map<number, ReviewRound[]>();
-  for (const round of rounds) byNumber.set(round.conversation, [...(byNumber.get(round.conversation) ?? []), round]);
+  for (const round of rounds) byNumber.set(round.conversation, added(byNumber.get(round.conversation) ?? [], round));
   return [...byNumber].map(([number, its]) => {
     const answers = its.filter(({ outcome }) => outcome === "success");
     return {
@@ -63,14 +63,12 @@ export interface TimedRound extends ReviewRound {
 
 /** What was remarked, in the order in which it was first said, each with the words it was last said in. */
 export function itemsOf(rounds: readonly TimedRound[]): ReviewItem[] {
-  const items = new Map<string, ReviewItem>();
+  const items = new Map<string, ReviewItem & { readonly decisions: ItemDecision[]; readonly iterations: number[] }>();
   for (const round of rounds) {
     const { conversation, iteration, artifact, by, at, n } = round;
     for (const [i, { id, processing_status: _, ...decision }] of round.decisions.entries()) {
       const key = keyOf(conversation, id);
-      const item = items.get(key);
-      const decided = { ...decision, iteration, by, at, place: `${n}.${i}` };
-      if (item !== undefined) items.set(key, { ...item, decisions: [...item.decisions, decided] });
+      items.get(key)?.decisions.push({ ...decision, iteration, by, at, place: `${n}.${i}` });
     }
     for (const { reopened = false, ...remark } of round.remarks) {
       const key = keyOf(conversation, remark.id);
@@ -78,7 +76,7 @@ export function itemsOf(rounds: readonly TimedRound[]): ReviewItem[] {
       items.set(key, {
         ...remark,
         conversation,
-        iterations: [...(known?.iterations ?? []), iteration],
+        iterations: added(known?.iterations ?? [], iteration),
         reopened,
         decisions: known?.decisions ?? [],
         ...(artifact?.runId === undefined ? {} : { runId: artifact.runId }),
@@ -86,6 +84,12 @@ export function itemsOf(rounds: readonly TimedRound[]): ReviewItem[] {
     }
   }
   return [...items.values()];
+}
+
+/** To the same list: one remark may have been made, and decided on, thousands of times. */
+function added<T>(list: T[], one: T): T[] {
+  list.push(one);
+  return list;
 }
 
 function keyOf(conversation: number, id: string): string {

@@ -3,6 +3,7 @@ import { type TurnOptions, type TurnTaken, takeTurn } from "../provider/take-tur
 import type { Reviewer } from "../reviewer.ts";
 import { type StoreHomeOf, type StoreHomeSettings, storeHome } from "../store-home.ts";
 import { cleaningOnce, cleanResponse, cleanReviewer } from "./clean-review.ts";
+import { withinLimits } from "./session-limits.ts";
 
 /** One turn of somebody with the provider of a host. Plain data, so that it can be handed to a thread. */
 export interface HostTurn {
@@ -36,7 +37,7 @@ export async function takeHostTurn(
   const session = named ?? (goesOn ? await home.latest() : undefined);
   const clean = reviewers.map((one) => cleanReviewer(one, scrubber));
   const asked = { bytes, agent, fork, ...(session === undefined ? {} : { session }) };
-  const taken = await takeTurn(home, clean, asked, options);
+  const taken = await takeTurn(home, clean, asked, { ...options, check: withinLimits });
   // As it was kept: ids and names that a request made up are repeated in the answer, and whoever asks again is given the same.
   return taken.type === "answered" ? { ...taken, response: cleanResponse(taken.response, scrubber) } : taken;
 }

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Host } from "../../engine/host.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { Visibility } from "../../protocol/identity.ts";
@@ -60,8 +61,12 @@ function placeOf(cursor: string): Place {
 
 /** More are looked at by asking for one span of time after the other. */
 const SESSIONS_MAX = 5000;
-/** Read and forgotten together: only what is counted of them is kept. */
+/** Remarks and decisions of all of them together: counting more would keep others waiting. */
+const ENTRIES_MAX = 250_000;
+/** Looked for together. */
 const SESSIONS_PER_READ = 50;
+/** Read and forgotten together, unless one session has more: only what is counted of them is kept. */
+const ROUNDS_PER_READ = 50;
 
 /** What became of the remarks of all sessions that the caller may see. */
 export async function countReviews(
@@ -73,18 +78,27 @@ export async function countReviews(
   const filter = filterOf(query);
   const conversations: ReviewedConversation[] = [];
   let sessions = 0;
+  let entries = 0;
   let before: ReviewHead | undefined;
   for (;;) {
     const limit = Math.min(SESSIONS_PER_READ, sessionsMax + 1 - sessions);
     const found = await store.listReviews(visible, { ...filter, ...(before === undefined ? {} : { before }), limit });
     const heads = found.slice(0, sessionsMax - sessions);
-    const rounds = bySession(await roundsOfAll(store, heads));
-    for (const { sessionId } of heads) {
-      conversations.push(...conversationsOf(sessionId, (rounds.get(sessionId) ?? []).map(bodyOf)));
+    let looked = 0;
+    for (const batch of batchesOf(heads)) {
+      if (entries >= ENTRIES_MAX) break;
+      const rounds = bySession(await roundsOfAll(store, batch));
+      for (const { sessionId } of batch) {
+        const its = conversationsOf(sessionId, (rounds.get(sessionId) ?? []).map(bodyOf));
+        for (const one of its) entries += entriesOf(one);
+        conversations.push(...its);
+        await nextTurn();
+      }
+      looked += batch.length;
     }
-    sessions += heads.length;
+    sessions += looked;
     before = heads.at(-1);
-    const complete = heads.length === found.length;
+    const complete = looked === found.length;
     if (found.length < limit || !complete || before === undefined) {
       return {
         sessions,
@@ -93,6 +107,25 @@ export async function countReviews(
       };
     }
   }
+}
+
+function* batchesOf(heads: readonly ReviewHead[]): Generator<ReviewHead[]> {
+  let batch: ReviewHead[] = [];
+  let rounds = 0;
+  for (const head of heads) {
+    if (batch.length > 0 && rounds + head.rounds > ROUNDS_PER_READ) {
+      yield batch;
+      batch = [];
+      rounds = 0;
+    }
+    batch.push(head);
+    rounds += head.rounds;
+  }
+  if (batch.length > 0) yield batch;
+}
+
+function entriesOf({ answers, decisions }: ReviewedConversation): number {
+  return answers.reduce((sum, { remarks }) => sum + remarks.length, decisions.length);
 }
 
 function bySession(rounds: readonly StoredRound[]): Map<string, StoredRound[]> {

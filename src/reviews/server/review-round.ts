@@ -50,6 +50,8 @@ export interface RoundArtifact {
 /** What is stored of a session, beside its rounds. */
 export interface ReviewMemory {
   readonly conversation: number;
+  /** Of all rounds, as JSON; absent in sessions of before, whose first rounds do not count. */
+  readonly characters?: number;
   readonly session: ReviewSession;
 }
 

@@ -35,16 +35,20 @@ export function documentOf(text: string, kind: Kind, mediaType: string): Documen
   return { kind, mediaType, text, ...read };
 }
 
-/** Patterns may take a long run of blanks apart in many ways; a short one in few. */
+/** Patterns may take a long run of blanks apart in many ways; a short one in few. Blanks are all that `\s` of a pattern is. */
 function bounded(line: string): string {
   if (line.length <= BLANKS) return line;
   let text = "";
   let blanks = 0;
   for (const char of line.slice(0, LINE_CHARACTERS)) {
-    blanks = char === " " || char === "\t" ? blanks + 1 : 0;
+    blanks = isBlank(char) ? blanks + 1 : 0;
     if (blanks <= BLANKS) text += char;
   }
   return text;
+}
+
+function isBlank(char: string): boolean {
+  return char.trim() === "";
 }
 
 function plainLines(texts: readonly string[], isCode: boolean): Line[] {

@@ -11,9 +11,14 @@ export function languageOf({ mediaType, lines }: Document): Language {
   return /^#!.*\bpython/.test(lines[0]?.text ?? "") ? "python" : "other";
 }
 
+/**
+ * Texts in quotes. What follows a backslash opens none: otherwise each of many escaped quotes would be looked at to the end of the line.
+ */
+const QUOTED = /\\.|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`/g;
+
 /** A line without what stands in quotes or comments, each of them cut to nothing, so that words in them are not taken for code. */
 export function codeOf(line: string, language: Language): string {
-  const bare = line.replace(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`/g, '""');
+  const bare = line.replace(QUOTED, (found) => (found.startsWith("\\") ? found : '""'));
   if (language === "sql") return bare.replace(/--.*$/, "");
   if (language === "python" || language === "shell") return bare.replace(/(^|\s)#.*$/, "$1");
   const code = bare.replace(/\/\/.*$/, "");
