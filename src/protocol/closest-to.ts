@@ -1,10 +1,19 @@
+/**
+ * Pairs of letters that are compared for one name, which takes milliseconds. Both sides may come from requests: a thousand names of 256
+ * letters would take seconds, and a suggestion is not worth that.
+ */
+const COMPARED = 200_000;
+
 /** The name that was probably meant, or undefined when none is near: at most a third of it may differ. */
 export function closestTo(given: string, names: readonly string[]): string | undefined {
   let best: string | undefined;
   let bestDistance = Math.max(1, Math.floor(given.length / 3)) + 1;
+  let left = COMPARED;
   for (const name of names) {
     // The distance is at least the difference in length. Names in requests may be long, and this is cheap.
     if (Math.abs(given.length - name.length) >= bestDistance) continue;
+    left -= given.length * name.length;
+    if (left < 0) break;
     const distance = editDistance(given.toLowerCase(), name.toLowerCase());
     if (distance < bestDistance) {
       best = name;
