@@ -16,6 +16,9 @@ interface Fixture {
   readonly answers: Record<string, unknown>;
 }
 
+/** An hour after the database was filled: its gates have deadlines a day later. */
+const CLOCK = new URL("./clock.js?at=2026-11-16T06:10:00Z", import.meta.url).href;
+
 const [owner = "", vera = "", otto = ""] = KEYS.map(({ key }) => key);
 
 function fixture(name: string): Buffer {
@@ -58,7 +61,11 @@ describe.each(["sqlite", "postgres"] as const)("a database of version 0.1.0 on %
     folder = mkdtempSync(join(tmpdir(), "assay-old-data-"));
     database = kind === "postgres" ? await createDatabase() : undefined;
     const storage = database === undefined ? await openSqlite(folder) : await openPostgres(database);
-    server = await startAssay({ args: [...SERVE, ...storage], logFile: join(folder, "server.log") });
+    server = await startAssay({
+      args: [...SERVE, ...storage],
+      logFile: join(folder, "server.log"),
+      nodeArgs: ["--import", CLOCK],
+    });
   });
   afterAll(async () => {
     await server?.stop();
