@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { openInterrupts } from "../protocol/run.ts";
-import { acted, actedWithoutVotes, branchOf, sourceRun } from "../testing/branches.ts";
+import { acted, actedWithoutVotes, branchOf, replayOf, sourceRun } from "../testing/branches.ts";
 import { ANA } from "../testing/judges.ts";
 import type { Simulation } from "../testing/simulate.ts";
+import { cancelRun } from "./decide/cancel-run.ts";
 
 const ACCEPT = { action: "accept" };
 const REFINE = { action: "refine", refineFeedback: { scope: "whole", text: "shorter" } };
@@ -239,6 +240,34 @@ describe("a branch whose gate asks again", () => {
     expect(acted(second, first.events.length)).toEqual([]);
   });
 
+  test("begins at its fork point where the gate is still open", async () => {
+    const source = run({ start: MARK, gate: gate(), act: "test.acts" }, ["start>gate", "gate>act"]);
+    expect(began(await branch(source))).toEqual({ nodeIds: ["gate"], enters: ["gate"] });
+  });
+
+  test("begins anew where its source is a replay, also if nothing is changed and no node has effects", async () => {
+    const source = run({ gate: gate(), after: "core.noop", last: gate() }, ["gate>after", "after>last"]);
+    source.resolve("gate", ACCEPT).go();
+    const begun = await branch(replayOf(source));
+    expect(began(begun)).toMatchObject({ goesBackTo: 1 });
+    expect(openInterrupts(begun.go().run)).toMatchObject([{ nodeId: "gate" }]);
+  });
+
+  test("begins anew where too many nodes were decided about together", async () => {
+    const many = Array.from({ length: 700 }, (_, i) => `n${i}`);
+    const sets = (risk: string) => ({ typeId: "test.sets", config: { variables: { risk } } });
+    const nodes = { start: "core.noop", ...Object.fromEntries(many.map((id) => [id, sets(id)])) };
+    const edges = many.map((id) => `start>${id}`);
+    const source = run({ ...nodes, mark: MARK, gate: gate(), act: "test.acts" }, [
+      ...edges,
+      "start>mark",
+      { from: "start", to: "gate", condition: unapproved },
+      ...join("act", "start", "gate"),
+    ]);
+    const begun = await branch(source, { at: source.story.indexOf("node.completed:start") + 1 });
+    expect(began(begun)).toMatchObject({ goesBackTo: 1 });
+  });
+
   test("shows nothing in its restored state that was kept from sight", async () => {
     const variables = [
       ...VARIABLES,
@@ -282,6 +311,31 @@ describe("a decision that holds for branches", () => {
     expect((await branch(source, { at, by: "somebody-else" })).go().run.status).toBe("completed");
     const begun = (await branch(source, { at, by: ANA.principal })).go();
     expect(openInterrupts(begun.run)).toMatchObject([{ nodeId: "gate" }]);
+  });
+
+  test("may be that the time ran out", async () => {
+    const late = gate({ approvalHoldsForBranches: true, timeoutMs: 1000 });
+    const source = run({ gate: late, act: "test.acts" }, [{ from: "gate", to: "act", triggerRule: "any_failed" }]);
+    const [asked] = Object.values(source.run.interrupts);
+    expect(asked?.status).toBe("expired");
+    const begun = await branch(source, { at: source.events.length - 1, overlay: { inputs: { risk: "high" } } });
+    expect(began(begun)).toMatchObject({ voids: [], holds: [{ interruptId: asked?.interruptId }] });
+  });
+
+  test("is none while the gate is open", async () => {
+    const source = run({ gate: HOLDS, act: "test.acts" }, ["gate>act"]);
+    const begun = await branch(source, { overlay: { inputs: { risk: "high" } } });
+    expect(began(begun)?.holds).toEqual([]);
+  });
+
+  test("does not hold any more where a branch on the way made it void", async () => {
+    const strict = gate({ approvalHoldsForBranches: true, forbidSelfApproval: true });
+    const source = run({ gate: strict, act: "test.acts" }, ["gate>act"]).resolve("gate", ACCEPT, ANA).go();
+    const first = (await branch(source, { at: source.events.length - 1, by: ANA.principal })).go();
+    const second = (await branch(first, { by: "somebody-else" })).go();
+    expect(began(second)?.holds).toEqual([]);
+    expect(openInterrupts(second.run)).toMatchObject([{ nodeId: "gate" }]);
+    expect(acted(second, first.events.length)).toEqual([]);
   });
 
   test("holds in each round in which it was made", async () => {
@@ -354,6 +408,37 @@ describe("the state that a branch goes back to", () => {
     const begun = await branch(source);
     expect(began(begun)?.enters).toEqual(["first", "gate"]);
     expect(openInterrupts(begun.go().run).map(({ nodeId }) => nodeId)).toEqual(["first", "gate"]);
+  });
+
+  test("has the rounds of loops of then", async () => {
+    const source = run({ draft: "core.noop", gate: gate(), act: "test.acts" }, [
+      "draft>gate",
+      { from: "gate", to: "draft", condition: decided("refined") },
+      { from: "gate", to: "act", condition: decided("granted") },
+    ]);
+    source.resolve("gate", REFINE).go().resolve("gate", ACCEPT).go();
+    expect(Object.values(source.run.loops)).toEqual([1]);
+    expect((await branch(source, { at: source.events.length - 1 })).run.loops).toEqual({});
+  });
+
+  test("counts another visit of a node that was under way then and still is", async () => {
+    const source = run({ other: gate(), start: "core.noop", gate: gate(), act: "test.acts" }, [
+      "start>gate",
+      "gate>act",
+    ]);
+    source.resolve("gate", ACCEPT).go();
+    const begun = await branch(source);
+    expect(began(begun)?.nodeIds).toContain("other");
+    expect(openInterrupts(begun.go().run)).toMatchObject([{ key: "other:1" }, { key: "gate:1" }]);
+  });
+
+  test("has no answer that the gate had not gone on with", async () => {
+    const source = run({ gate: gate(), other: gate() }, []).resolve("gate", ACCEPT);
+    const [answered] = Object.values(source.run.interrupts).filter(({ status }) => status === "resolved");
+    source.decide((one) => cancelRun(one, { by: "p1" }));
+    const begun = await branch(source, { at: source.events.length - 1 });
+    expect(began(begun)?.voids).toContain(answered?.interruptId);
+    expect(openInterrupts(begun.go().run).map(({ nodeId }) => nodeId)).toEqual(["gate", "other"]);
   });
 
   test("has no value that a branch on the way was given and had by itself", async () => {

@@ -104,6 +104,16 @@ describe("a branch from right before the end of its source", () => {
     expect(acted(begun, at)).toEqual([]);
   });
 
+  test("ends as well where a gate asked for changes and no edge expects that", async () => {
+    const refine = { action: "refine", refineFeedback: { scope: "whole", text: "shorter" } };
+    const source = run({ gate: gate(), after: "core.noop", other: gate() }, ["gate>after"]);
+    source.resolve("gate", refine).go();
+    expect(source.story.slice(-3)).toEqual(["node.completed:gate", "node.cancelled:other", "run.failed"]);
+    const begun = await branch(source, { at: source.events.length - 2 });
+    expect(begun.run.status).toBe("failed");
+    expect(asks(begun)).toEqual([]);
+  });
+
   test("asks at the gate that was cancelled with it", async () => {
     const source = run({ start: "core.noop", gate: gate(), other: gate(), act: "test.acts" }, [
       "start>gate",

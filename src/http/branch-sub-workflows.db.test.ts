@@ -102,6 +102,8 @@ describe.each(BOTH_STORES)("the gates in sub-workflows of a branch on %s", (_, o
     const runId = await branch(source, overlay, "last");
     const below = await waitingBelow(runId);
     expect(callsOf(runId)).toBe(0);
+    const began = (await forks.log(runId)).find(({ type }) => type === "assay.branch.began");
+    expect(began?.payload).toMatchObject({ reopens: ["child"] });
     const theirs = Object.keys((await forks.host.store.readRun({ tenant: "t1" }, source))?.children ?? {});
     expect(theirs).not.toContain(below);
     await forks.gates.answer(below, ACCEPT);

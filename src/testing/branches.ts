@@ -83,6 +83,20 @@ export async function branchOf(source: Simulation, branch: Branch = {}): Promise
   return simulate(plan.definition, {}, { nodeTypes: TYPES, from: state });
 }
 
+/** A replay of a simulated run that has come as far as its source. */
+export function replayOf({ plan, run, events }: Simulation): Simulation {
+  const from = {
+    runId: run.runId,
+    fromSeq: events.length,
+    mode: "replay",
+    at: "2026-02-01T00:00:00.000Z",
+    sourceVersion: run.version,
+  } as const;
+  let names = 0;
+  const fork = { runId: `${run.runId}-r`, from, history: events, newEventId: () => `evt-r${names++}` };
+  return simulate(plan.definition, {}, { nodeTypes: TYPES, from: copyHistory(fork) });
+}
+
 /** The nodes with effects that a run has begun, from this sequence on. */
 export function acted({ plan, events }: Simulation, from = 0): string[] {
   const isActing = (id: string | undefined) => plan.graph.node.get(id ?? "")?.typeId === ACTS.typeId;

@@ -49,6 +49,15 @@ describe("a branch", () => {
     expect(began?.payload).toMatchObject({ limits: { nodeExecutions: 1000, runDurationMs: 7 } });
   });
 
+  test("shows no value of an input that was kept from sight in its source", () => {
+    const variables = [{ name: "pin", type: "string", defaultValue: "" }] as const;
+    const source = simulate(workflow({ nodes: { gate: "core.approvalGate" }, variables: [...variables] })).turn();
+    const run: Run = { ...copied(source, "branch"), sensitive: ["pin"] };
+    const [began] = beginBranch(source.plan, run, { inputs: { pin: "4711" } }, LIMITS);
+    expect(JSON.stringify(began?.payload)).not.toContain("4711");
+    expect(began?.sealed).toMatchObject({ inputs: { pin: "4711" } });
+  });
+
   test("keeps what was decided before it", () => {
     const source = simulate(waits).turn().resolve("gate", { action: "accept" }).turn();
     const run = branched(source);
