@@ -219,16 +219,21 @@ class BranchRule {
   }
 
   /**
-   * Where the first sub-workflow with gates began that is under way. It is given what it was given: a variable that was
-   * written since could lead past its gates.
+   * Where the first node began that is under way and may not begin again from the present state: one that has written to that state,
+   * because it would write over what it wrote itself; or a sub-workflow with gates, because a variable that was written since could
+   * lead past them.
    */
   async #firstUnderWay(run: Run, begins: Beginnings, version: number): Promise<number | undefined> {
     const found: number[] = [];
     for (const id of underWay(run)) {
+      const { sequence, actsLater, wroteAt = version } = begins.ofNode(id, version);
+      if (wroteAt < version) {
+        found.push(sequence);
+        continue;
+      }
       const node = this.#plan.graph.node.get(id);
       if (node?.typeId !== SUB_WORKFLOW && node?.typeId !== DISPATCH) continue;
       if (!(await this.#facts.asks([node]))) continue;
-      const { sequence, actsLater } = begins.ofNode(id, version);
       if (actsLater || (await this.#facts.acts(node)) || (await this.#facts.actsAfter(this.#plan, id))) {
         found.push(sequence);
       }
@@ -243,10 +248,14 @@ class BranchRule {
     return actsAbove || this.#facts.actsAfter(plan, interrupt.nodeId);
   }
 
-  /** Whether a decision in a run below does not hold. A run that is no longer there, or too large to be read, may have had one. */
+  /**
+   * Whether a decision in a run below does not hold, or was never asked for although it would be now. A run that is no longer there, or
+   * too large to be read, may have had one.
+   */
   async #isVoidBelow(runId: string, actsAbove: boolean): Promise<boolean> {
     const child = await this.#below(runId);
     if (child === undefined) return true;
+    if (actsAbove && (await this.#facts.asksAnew(child))) return true;
     const plan = await this.#host.plans.byHash(child.workflowHash);
     for (const one of Object.values(child.interrupts)) if (await this.#isVoid(plan, one, actsAbove)) return true;
     for (const [belowId, { waits, nodeId }] of Object.entries(child.children)) {

@@ -27,6 +27,11 @@ function randomNode(next: Random): object {
   const kind = next(6);
   if (kind <= 1)
     return { typeId: "core.approvalGate", config: { actions: ["accept", "refine"], requireBoundVotes: false } };
+  if (kind === 5 && next(2)) {
+    const flag = FLAGS[next(3)] as string;
+    // Reads what it writes: executed twice, it says the opposite.
+    return { typeId: "core.identity", inputs: { [flag]: { type: "expression", expression: `!variables.${flag}` } } };
+  }
   if (kind === 2 || kind === 5)
     return { typeId: "test.sets", config: { variables: { [FLAGS[next(3)] as string]: next(3) > 0 } } };
   if (kind === 3 && next(6) === 0) return { typeId: "test.acts", inputs: MISSING };

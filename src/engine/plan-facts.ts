@@ -1,4 +1,5 @@
 import { DISPATCH } from "../protocol/orchestrator.ts";
+import type { Run } from "../protocol/run.ts";
 import type { WorkflowNode } from "../protocol/workflow.ts";
 import type { Plan } from "./decide/plan.ts";
 import type { Host } from "./host.ts";
@@ -66,6 +67,13 @@ export class PlanFacts {
   async asks(nodes: readonly WorkflowNode[]): Promise<boolean> {
     for (const node of nodes) if ((await this.#factsOf(node)).asks) return true;
     return false;
+  }
+
+  /** Whether the workflow of a run was registered anew since, or is no longer there, and asks a person or waits for an event now. */
+  async asksAnew({ workflowId, workflowHash }: Pick<Run, "workflowId" | "workflowHash">): Promise<boolean> {
+    const current = await this.#host.plans.current(this.#tenant, workflowId);
+    if (current === undefined) return true;
+    return current.hash !== workflowHash && this.asks(current.graph.order);
   }
 
   async #factsOf(node: WorkflowNode): Promise<Facts> {

@@ -9,7 +9,19 @@ interface Beginning {
   readonly sequence: number;
   /** Whether a node with effects had not run yet, or may run again: what was decided may have let it through, also without an edge between them. */
   readonly actsLater: boolean;
+  /** Where the node first wrote what it, or a later visit of it, may read. */
+  readonly wroteAt?: number;
 }
+
+interface OpenBeginning extends Beginning {
+  wroteAt?: number;
+}
+
+/** A node writes these before it completes. One that began again between the two would count, append or decide a second time. */
+const WRITES: ReadonlySet<string> = new Set([
+  ...["variable.changed", "assay.channel.opened", "channel.written", "version.pinned"],
+  "runOrchestrator.decided",
+]);
 
 /** Where nodes began: by what they asked or dispatched since, and by their id. */
 export interface Beginnings {
@@ -23,12 +35,15 @@ export function beginnings({ graph }: Plan, history: readonly RunEvent[], acting
   const acts = new Set(acting);
   const yetToAct = new Set(acting);
   const loops = inLoops(graph);
-  const running = new Map<string, Beginning>();
+  const running = new Map<string, OpenBeginning>();
   const began = new Map<string, Beginning[]>();
   const byId = new Map<string, Beginning>();
   const unknown = { sequence: BEGINNING, actsLater: acting.length > 0 };
-  for (const { type, payload, sequence } of history) {
-    if (type === "node.started" && !running.has(payload.nodeId)) {
+  for (const { type, nodeId: writer, payload, sequence } of history) {
+    if (WRITES.has(type)) {
+      const open = writer === undefined ? undefined : running.get(writer);
+      if (open !== undefined) open.wroteAt ??= sequence;
+    } else if (type === "node.started" && !running.has(payload.nodeId)) {
       const beginning = { sequence, actsLater: yetToAct.size > 0 };
       running.set(payload.nodeId, beginning);
       const places = began.get(payload.nodeId);

@@ -64,6 +64,67 @@ async function notesEarly(target: Target, id: string): Promise<{ runId: string; 
 
 export const attacks: readonly Attack[] = [
   {
+    title: "no branch has a node count twice, and so pass a gate by, that had written before the fork point",
+    async attempt(target) {
+      await target.register(
+        workflow({
+          id: "asks-at-first",
+          nodes: {
+            count: {
+              typeId: "core.identity",
+              inputs: { checks: { type: "expression", expression: "variables.checks + 1.0" } },
+            },
+            gate: { ...GATE, inputs: {} },
+            effect: EFFECT,
+          },
+          edges: [
+            { from: "count", to: "gate", condition: { type: "expression", expression: "variables.checks < 2.0" } },
+            { from: "count", to: "effect", triggerRule: "none_failed" },
+            { from: "gate", to: "effect", triggerRule: "none_failed" },
+          ],
+          variables: [{ name: "checks", type: "number", defaultValue: 0 }],
+        }),
+      );
+      const runId = await target.begin("asks-at-first", {}, "admin");
+      await target.reaches(runId, ["waiting-approval"]);
+      const { length } = await logOf(target, runId);
+      for (let at = 1; at < length; at++) expect(await runs(target, runId, at, "effect"), `from ${at}`).toBe(false);
+    },
+  },
+  {
+    title: "no branch passes by the worker that a supervisor had chosen before the fork point",
+    async attempt(target) {
+      await target.register(workflow({ id: "checks-first", nodes: { gate: { ...GATE, inputs: {} } } }));
+      await target.register(workflow({ id: "acts-then", nodes: { effect: EFFECT } }));
+      const workerIds = ["checks-first", "acts-then"];
+      const config = {
+        workers: workerIds.map((workflowId) => ({ workflowId })),
+        mockDecisions: [
+          ...workerIds.map((id) => ({ kind: "next-worker", nextWorkerIds: [id] })),
+          { kind: "terminate", reason: "done" },
+        ],
+      };
+      const goesOn = { type: "notEquals", left: "output.kind", right: "terminate" } as const;
+      await target.register(
+        workflow({
+          id: "supervised",
+          nodes: {
+            sup: { typeId: "core.orchestrator.supervisor", config },
+            disp: { typeId: "core.dispatch", config: {} },
+          },
+          edges: ["sup>disp", { from: "disp", to: "sup", condition: goesOn }],
+        }),
+      );
+      const runId = await target.begin("supervised", {}, "admin");
+      await target.reaches(runId, ["waiting-approval"]);
+      const { length } = await logOf(target, runId);
+      for (let fromSeq = 1; fromSeq < length; fromSeq++) {
+        const branch = await fork(target, runId, { mode: "branch", fromSeq });
+        expect((await target.ask("GET", `/v1/runs/${branch}`)).json.status, `from ${fromSeq}`).toBe("waiting-approval");
+      }
+    },
+  },
+  {
     title: "a branch of a branch does not pass a gate by that the first source had decided to ask at",
     async attempt(target) {
       const { runId, marked } = await notesEarly(target, "notes-early");

@@ -32,7 +32,42 @@ async function isRefused(target: Target, runId: string, overlays: readonly objec
   }
 }
 
+const RESTS = ["waiting-approval", "completed", "failed", "cancelled"];
+
+/** Branches that change nothing, from any point, do not come to the effect. */
+async function asksFirst(target: Target, runId: string): Promise<void> {
+  const length = await lengthOf(target, runId);
+  for (let fromSeq = 1; fromSeq < length; fromSeq++) {
+    const answer = await target.ask("POST", `/v1/runs/${runId}:fork`, {
+      as: "admin",
+      body: { mode: "branch", fromSeq },
+    });
+    expect(answer.status, answer.text).toBe(201);
+    const { status } = await target.reaches(answer.json.runId, RESTS);
+    expect(status, `from ${fromSeq}`).toBe("waiting-approval");
+  }
+}
+
 export const attacks: readonly Attack[] = [
+  {
+    title: "no branch keeps a sub-workflow that ran before its workflow was given a gate",
+    async attempt(target) {
+      const below = (workflowId: string) => ({ typeId: "core.subWorkflow", config: { workflowId } });
+      await target.register(workflow({ id: "lowest", version: "1", nodes: { n: "core.noop" } }));
+      await target.register(workflow({ id: "middle", nodes: { check: below("lowest") } }));
+      for (const child of ["lowest", "middle"]) {
+        const spec = { nodes: { check: below(child), effect: EFFECT }, edges: ["check>effect"] };
+        await target.register(workflow({ id: `above-${child}`, ...spec }));
+      }
+      const sources = [
+        await target.begin("above-lowest", {}, "admin"),
+        await target.begin("above-middle", {}, "admin"),
+      ];
+      for (const runId of sources) await target.ends(runId);
+      await target.register(workflow({ id: "lowest", version: "2", nodes: { gate: { ...GATE, inputs: {} } } }));
+      for (const runId of sources) await asksFirst(target, runId);
+    },
+  },
   {
     title: "no branch of a run from before its workflow had a gate acts without the gate",
     async attempt(target) {
