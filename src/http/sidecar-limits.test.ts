@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { MAX_ROW_CHARACTERS, MAX_SIDECAR_ROWS } from "../protocol/sidecar-api.ts";
+import { MAX_LINE_ELEMENTS } from "../engine/tapes/line-limits.ts";
+import { MAX_ROW_CHARACTERS, MAX_SIDECAR_LINES, MAX_SIDECAR_ROWS } from "../protocol/sidecar-api.ts";
 import { bearer, expectError, type TestHost, testHost } from "../testing/host.ts";
 import { JudgmentClient } from "../testing/judgment-client.ts";
 import { SidecarClient, sidecar } from "../testing/sidecar-client.ts";
@@ -26,6 +27,30 @@ describe("a push", () => {
     expectError(answer, "sidecar_refused");
     expect(answer.json().message).toContain("line 3: it is longer than 1000000 characters");
     expect(await files.push(runId, sidecar({ evidence: "x".repeat(20_000) }))).toMatchObject({ recorded: 1 });
+  });
+
+  test("of too many lines is refused, also where they are empty; as many as fit are taken", async () => {
+    const file = sidecar({ id: "among empty lines" });
+    const answer = await files.try(runId, file + "\n".repeat(MAX_SIDECAR_LINES - 1));
+    expectError(answer, "sidecar_refused");
+    expect(answer.json().message).toContain("it has more than 200000 lines");
+    expect(await files.push(runId, file + "\n".repeat(MAX_SIDECAR_LINES - 2))).toMatchObject({ recorded: 1 });
+  });
+
+  test("of a line with too many values is refused with its number, unless it is a comment", async () => {
+    const zeros = `[${Array(MAX_LINE_ELEMENTS).fill(0).join(",")}]`;
+    const dense = sidecar({ id: "dense" }).replace(/}\n$/, `,"unknown":${zeros}}\n`);
+    const answer = await files.try(runId, dense);
+    const details = expectError(answer, "sidecar_refused");
+    const problem = "it has more than 100000 elements";
+    expect(details).toMatchObject({ problem: `line 2: ${problem}`, problems: [{ line: 2, problem }], count: 1 });
+    const comment = `${sidecar({ id: "commented" })}# ${zeros}\n`;
+    expect(await files.push(runId, comment)).toMatchObject({ recorded: 1 });
+  });
+
+  test("of a comment that is too long is refused like a row", async () => {
+    const answer = await files.try(runId, `${sidecar({})}#${"x".repeat(MAX_ROW_CHARACTERS)}\n`);
+    expect(expectError(answer, "sidecar_refused")["problem"]).toBe("line 3: it is longer than 1000000 characters");
   });
 
   test("under an idempotency key is done once, and answered the same", async () => {

@@ -3,8 +3,9 @@ import { type Static, Type } from "./schema.ts";
 const closed = { additionalProperties: false } as const;
 const Count = Type.Integer({ minimum: 0 });
 
-/** So many rows are taken in one push, and so many characters of each. */
+/** So many rows are taken in one push, so many lines with its comments and blank ones, and so many characters of each. */
 export const MAX_SIDECAR_ROWS = 50_000;
+export const MAX_SIDECAR_LINES = 4 * MAX_SIDECAR_ROWS;
 export const MAX_ROW_CHARACTERS = 1_000_000;
 
 export const PushSidecarRequest = Type.Object(

@@ -10,6 +10,8 @@ import { printTapeHeader } from "../../formats/tape/tape.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { LARGEST_RUN, sizeOf } from "../run-size.ts";
 import { isLong, LONG_TEXT, scrubbedTexts } from "../scrub-in-turns.ts";
+import { lineExcess } from "./line-limits.ts";
+import { Turns } from "./turns.ts";
 
 /** A tape as it will be kept, and the digest of what came. */
 export interface IncomingTape {
@@ -26,7 +28,7 @@ export interface IncomingTape {
 /** What an event adds to its payload; generously. */
 const ENVELOPE_CHARACTERS = 256;
 
-/** Reads the text of a tape. Throws `tape_unreadable` where no reader of tapes could take it, and `tape_too_long`. */
+/** Reads the text of a tape. Throws `tape_unreadable` where no reader of tapes could take it or a line is too dense, and `tape_too_long`. */
 export async function incomingTape(
   scrubber: Pick<Scrubber, "scrubText" | "scrubLong">,
   text: string,
@@ -60,22 +62,38 @@ export async function incomingTape(
   };
 }
 
-/** The long texts of a tape without their secrets: each would hold up other requests while its record is read. */
+/**
+ * The long texts of a tape without their secrets: each would hold up other requests while its record is read. Throws `tape_unreadable`
+ * for a line with too many values.
+ */
 async function longTexts(
   scrubber: Pick<Scrubber, "scrubText" | "scrubLong">,
   tape: string,
 ): Promise<ReadonlyMap<string, string>> {
   const texts = new Set<string>();
-  for (let start = 0; start < tape.length; ) {
+  const turns = new Turns();
+  for (let start = 0, number = 1; start < tape.length; number++) {
     const feed = tape.indexOf("\n", start);
     const end = feed < 0 ? tape.length : feed;
     if (end - start >= LONG_TEXT) {
-      addLongTexts(tape.slice(start, end), texts);
+      const line = tape.slice(start, end);
+      requireSparse(line, number);
+      addLongTexts(line, texts);
       await nextTurn();
+    } else {
+      const pause = turns.after(end - start);
+      if (pause !== undefined) await pause;
     }
     start = end + 1;
   }
   return scrubbedTexts(scrubber, texts);
+}
+
+function requireSparse(line: string, number: number): void {
+  const excess = lineExcess(line);
+  if (excess === undefined) return;
+  const message = `line ${number} ${excess}`;
+  throw new AppError("tape_unreadable", { code: "tape_line_too_dense", line: number, message });
 }
 
 /** A line that is no JSON has none; the reader says what is wrong with it. */

@@ -1,14 +1,23 @@
 import { FileError } from "../../formats/file-error.ts";
 import { type FileLine, fileLines, fileText } from "../../formats/sidecar/file-lines.ts";
+import { isContent } from "../../formats/sidecar/read-sidecar.ts";
 import type { RowLines } from "../../formats/sidecar/row-key.ts";
 import { scrubLine } from "../../formats/sidecar/scrub-line.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { trimSpace } from "../../formats/trim.ts";
+import { AppError, type ErrorDetails } from "../../protocol/errors.ts";
 import type { Caller } from "../../protocol/identity.ts";
-import { MAX_SIDECAR_ROWS, type PushSidecarRequest, type PushSidecarResponse } from "../../protocol/sidecar-api.ts";
+import {
+  MAX_ROW_CHARACTERS,
+  MAX_SIDECAR_LINES,
+  MAX_SIDECAR_ROWS,
+  type PushSidecarRequest,
+  type PushSidecarResponse,
+} from "../../protocol/sidecar-api.ts";
 import { type Recorder, refused } from "../execute.ts";
 import type { Host } from "../host.ts";
 import { inLineFor } from "../in-line.ts";
 import type { RunIdentity } from "../run-identity.ts";
+import { lineExcess } from "./line-limits.ts";
 import { PushAnswer } from "./push-answer.ts";
 import { planPush } from "./push-plan.ts";
 import { unitsOf } from "./push-units.ts";
@@ -37,8 +46,9 @@ const ATTEMPTS_MAX = 10;
  * a push that broke off is finished by pushing again, since what is here already is not written twice.
  */
 export async function pushSidecar(host: Host, push: PushSidecar): Promise<PushSidecarResponse> {
-  const { text: sidecar, scrubbed } = await scrubbedText(push.request.sidecar, host.scrubber.scrubText);
-  const clean = { text: sidecar, ...(await rowsOf(sidecar)) };
+  requireFewLines(push.request.sidecar);
+  const { text: sidecar, lines, scrubbed } = await scrubbedText(push.request.sidecar, host.scrubber.scrubText);
+  const clean = { text: sidecar, ...(await rowsOf(lines)) };
   const answer = new PushAnswer(scrubbed, push.request.dryRun === true);
   return inLineFor(host.store, `sidecar of ${push.run.runId}`, async () => {
     for (let attempt = 1; ; attempt++) {
@@ -63,30 +73,55 @@ export async function pushSidecar(host: Host, push: PushSidecar): Promise<PushSi
   });
 }
 
+/** Counted before the text is cut: a line takes many times its text in memory. */
+function requireFewLines(text: string): void {
+  let lines = 1;
+  for (let at = text.indexOf("\n"); at >= 0 && at < text.length - 1; at = text.indexOf("\n", at + 1)) {
+    if (++lines > MAX_SIDECAR_LINES) throw sidecarRefused(`it has more than ${MAX_SIDECAR_LINES} lines`);
+  }
+}
+
+/** Throws for a line that would hold up other requests. */
+function requireModest({ text }: FileLine, line: number): void {
+  const excess = text.length > MAX_ROW_CHARACTERS ? `is longer than ${MAX_ROW_CHARACTERS} characters` : tooDense(text);
+  if (excess === undefined) return;
+  const problem = `it ${excess}`;
+  throw sidecarRefused(`line ${line}: ${problem}`, { problems: [{ line, problem }], count: 1 });
+}
+
+/** Comments are never parsed: they have no values. */
+function tooDense(text: string): string | undefined {
+  const excess = lineExcess(text);
+  return excess !== undefined && isContent(trimSpace(text)) ? excess : undefined;
+}
+
+function sidecarRefused(problem: string, more: ErrorDetails = {}): AppError {
+  return new AppError("sidecar_refused", { problem, ...more });
+}
+
 async function scrubbedText(text: string, scrub: (text: string) => string) {
   let scrubbed = 0;
   const lines: FileLine[] = [];
   const turns = new Turns();
   for (const line of fileLines(text)) {
+    requireModest(line, lines.length + 1);
     const clean = scrubLine(line.text, scrub);
     if (clean !== line.text) scrubbed++;
     lines.push({ ...line, text: clean });
     await turns.after(line.text.length);
   }
-  return { text: scrubbed === 0 ? text : fileText(lines), scrubbed };
+  return { text: scrubbed === 0 ? text : fileText(lines), lines, scrubbed };
 }
 
-async function rowsOf(text: string): Promise<RowLines> {
+async function rowsOf(lines: readonly FileLine[]): Promise<RowLines> {
   let read: RowLines;
   try {
-    read = await rowLinesInTurns(fileLines(text));
+    read = await rowLinesInTurns(lines);
   } catch (error) {
     if (!(error instanceof FileError)) throw error;
     throw new AppError("sidecar_unreadable", { message: error.message, code: error.code, ...error.place });
   }
   const { length } = read.rows;
   if (length <= MAX_SIDECAR_ROWS) return read;
-  throw new AppError("sidecar_refused", {
-    problem: `it has ${length} rows, and ${MAX_SIDECAR_ROWS} are taken at once`,
-  });
+  throw sidecarRefused(`it has ${length} rows, and ${MAX_SIDECAR_ROWS} are taken at once`);
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { fileLines } from "../../formats/sidecar/file-lines.ts";
 import { sidecar } from "../../testing/sidecar-client.ts";
-import { rowLinesInTurns } from "./turns.ts";
+import { rowLinesInTurns, Turns } from "./turns.ts";
 
 test("a long file is read with other work in between", async () => {
   const given = Array.from({ length: 2000 }, (_, i) => ({ id: `${i}`, evidence: "word ".repeat(100) }));
@@ -14,4 +14,11 @@ test("a long file is read with other work in between", async () => {
   clearImmediate(next);
   expect(rows).toHaveLength(given.length);
   expect(turns).toBeGreaterThan(5);
+});
+
+test("a file of empty lines is read with other work in between as well", async () => {
+  const turns = new Turns();
+  const pauses = Array.from({ length: 50_000 }, () => turns.after(0)).filter((pause) => pause !== undefined);
+  expect(pauses.length).toBeGreaterThan(5);
+  await Promise.all(pauses);
 });

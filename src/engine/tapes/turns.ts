@@ -4,14 +4,16 @@ import { RowLineReader, type RowLines } from "../../formats/sidecar/row-key.ts";
 
 /** Some milliseconds of reading. */
 const CHARACTERS_AT_ONCE = 128 * 1024;
+/** What a line costs however short it is: a file of empty lines takes time as well. */
+const CHARACTERS_PER_LINE = 64;
 
-/** Lets everybody else have their turn after every so many characters of work: a file may be as long as a request. */
+/** Pauses for other requests after every so many characters of lines: a file may be as long as a request. */
 export class Turns {
   #characters = 0;
 
-  /** To be awaited; mostly there is nothing to wait for. */
+  /** To be awaited after each line; mostly there is nothing to wait for. */
   after(characters: number): Promise<void> | undefined {
-    this.#characters += characters;
+    this.#characters += characters + CHARACTERS_PER_LINE;
     if (this.#characters < CHARACTERS_AT_ONCE) return undefined;
     this.#characters = 0;
     return nextTurn();

@@ -14,7 +14,7 @@ import {
 } from "./sidecar.ts";
 
 /** Blank lines and comments are no part of the content. */
-function isContent(trimmed: string): boolean {
+export function isContent(trimmed: string): boolean {
   return trimmed !== "" && !trimmed.startsWith("#");
 }
 
