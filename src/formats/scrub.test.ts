@@ -1,9 +1,9 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { newApiKey } from "../engine/api-key.ts";
 import { tokensAt } from "../testing/engine.ts";
 import { KnownValues } from "./known-values.ts";
 import { loadRuleSet } from "./rule-set.ts";
-import { scrubber } from "./scrub.ts";
+import { cleaned, scrubber } from "./scrub.ts";
 import { SECRET_SHAPES } from "./secret-shapes.ts";
 import { VENDOR_SHAPES } from "./vendor-shapes.ts";
 
@@ -140,6 +140,12 @@ describe("a text that only looks a little like one", () => {
 });
 
 describe("a JSON value", () => {
+  test("that is a list is read item by item, without a text for each place", () => {
+    const ownKeys = vi.fn(Reflect.ownKeys);
+    expect(cleaned(new Proxy(["a", 1], { ownKeys }), (text) => `${text}!`)).toEqual(["a!", 1]);
+    expect(ownKeys).not.toHaveBeenCalled();
+  });
+
   test("is cleaned in every string, at every depth", () => {
     const value = {
       list: ["ok", CANARY, [{ deep: `x ${CANARY}` }]],

@@ -145,9 +145,10 @@ function shapesIn(text: string): TextRange[] {
 export function cleaned(value: unknown, text: (text: string) => string): unknown {
   if (typeof value === "string") return text(value);
   if (typeof value !== "object" || value === null) return value;
-  const before: readonly unknown[] = Object.values(value);
-  const names = Object.keys(value);
   const isList = Array.isArray(value);
+  const before: readonly unknown[] = isList ? value : Object.values(value);
+  // Only members have names: the places of a list would be as many texts as it has items.
+  const names = isList ? [] : Object.keys(value);
   const after = before.map((item, i) => {
     const name = isList ? optionBefore(before, i) : secretNameOf(names, before, i);
     if (name !== undefined) return hidden(name, item, text);
