@@ -2,7 +2,7 @@ import type { AgreementFigures } from "../../../protocol/agreement-api.ts";
 import type { ActorKind } from "../../../protocol/annotation.ts";
 import type { JudgmentValue, QueueRules } from "../../../protocol/queue-api.ts";
 import { cohenKappa } from "./cohen-kappa.ts";
-import { countEach } from "./figure.ts";
+import { countEach, type Figure, undefinedFor } from "./figure.ts";
 import { fleissKappa } from "./fleiss-kappa.ts";
 import { krippendorffAlpha } from "./krippendorff-alpha.ts";
 
@@ -64,23 +64,38 @@ function pairsOf(items: readonly (readonly Vote[])[]): Pair[] {
   return [...pairs.values()].sort(([a, m], [b, n]) => n.length - m.length || byText(a.join(" "), b.join(" ")));
 }
 
-/** Each value against all others. */
+/** Krippendorff's alpha of each value against all others, in one pass: an item adds nothing to values that it does not have. */
 function byValue(units: readonly (readonly JudgmentValue[])[]): AgreementFigures["byValue"] {
-  const counts = countEach(units.flat());
-  return [...counts]
+  const ratings = units.reduce((sum, unit) => sum + unit.length, 0);
+  return [...talliesOf(units)]
     .sort(([a], [b]) => byText(String(a), String(b)))
-    .map(([given, judgments]) => {
-      const {
-        ratings: _,
-        metric: __,
-        items: ___,
-        ...alpha
-      } = krippendorffAlpha(
-        units.map((unit) => unit.map((value) => value === given)),
-        "nominal",
-      );
-      return { given, judgments, items: units.filter((unit) => unit.includes(given)).length, ...alpha };
+    .map(([given, { judgments, items, observed }]) => {
+      const expected = judgments * (ratings - judgments);
+      const alpha: Figure =
+        expected === 0 ? undefinedFor("no_variation") : { value: 1 - ((ratings - 1) * observed) / expected };
+      return { given, judgments, items, ...alpha };
     });
+}
+
+interface Tally {
+  judgments: number;
+  items: number;
+  /** Pairs of this value and another on one item, weighted as in the coincidence matrix. */
+  observed: number;
+}
+
+function talliesOf(units: readonly (readonly JudgmentValue[])[]): Map<JudgmentValue, Tally> {
+  const tallies = new Map<JudgmentValue, Tally>();
+  for (const unit of units) {
+    for (const [value, count] of countEach(unit)) {
+      const tally = tallies.get(value) ?? { judgments: 0, items: 0, observed: 0 };
+      tally.judgments += count;
+      tally.items++;
+      tally.observed += (count * (unit.length - count)) / (unit.length - 1);
+      tallies.set(value, tally);
+    }
+  }
+  return tallies;
 }
 
 function byText(a: string, b: string): number {
