@@ -11,3 +11,12 @@ export function pauses(): () => Promise<void> {
     pausedAtMs = performance.now();
   };
 }
+
+/** The result of work that a generator does in steps, with a pause after each. */
+export async function inTurns<T>(steps: Generator<void, T>, pause = pauses()): Promise<T> {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    await pause();
+  }
+}

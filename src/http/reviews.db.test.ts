@@ -114,8 +114,25 @@ describe.each(BOTH_STORES)("reviews on %s", (_, open) => {
       },
     });
     expect((await other.get("/analytics?agent=second")).sessions).toBe(0);
-    expect(await countReviews(host.host, { tenant: "t2" }, {}, 1)).toMatchObject({ sessions: 1, complete: false });
-    expect(await countReviews(host.host, { tenant: "t2" }, {}, 2)).toMatchObject({ sessions: 2, complete: true });
+    expect(await countReviews(host.host, { tenant: "t2" }, {}, { sessionsMax: 1 })).toMatchObject({
+      sessions: 1,
+      complete: false,
+    });
+    expect(await countReviews(host.host, { tenant: "t2" }, {}, { sessionsMax: 2 })).toMatchObject({
+      sessions: 2,
+      complete: true,
+    });
+  });
+
+  test("are counted up to a number of entries, of which an answer without remarks is one", async () => {
+    const other = new ReviewClient(host, "other");
+    await other.turn(undefined, "fine");
+    const { sessionID } = await other.turn(undefined, "fine 1");
+    for (let iteration = 2; iteration <= 50; iteration++)
+      await other.turn(sessionID, `fine ${iteration}`, { iteration });
+    const counted = (entriesMax: number) => countReviews(host.host, { tenant: "t2" }, {}, { entriesMax });
+    expect(await counted(50)).toMatchObject({ sessions: 1, complete: false });
+    expect(await counted(51)).toMatchObject({ complete: true });
   });
 
   describe("a remark that was decided on", () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { type ReviewedConversation, reviewAnalytics, type SentDecision } from "./analytics.ts";
+import { inTurns } from "../engine/pauses.ts";
+import { analyticsSteps, type ReviewedConversation, reviewAnalytics, type SentDecision } from "./analytics.ts";
 
 const made = (iteration: number, ...ids: string[]) => ({
   iteration,
@@ -151,5 +152,48 @@ describe("conversations", () => {
       figures("1", "2", "3", "1"),
       figures("1", "1", "1"),
     ]).toEqual([1, 0, 0, 1, 0]);
+  });
+});
+
+describe("the work of counting", () => {
+  const answers = (count: number) => Array.from({ length: count }, (_, i) => made(i + 1, "a1"));
+
+  test("looks at each artifact a few times, however many there are", () => {
+    let looks = 0;
+    const artifacts = new Proxy(
+      Array.from({ length: 500 }, (_, i) => `artifact ${i}`),
+      {
+        get(all, name, receiver) {
+          looks++;
+          return Reflect.get(all, name, receiver);
+        },
+      },
+    );
+    expect(reviewAnalytics([conversation({ artifacts })]).conversations.oscillated).toBe(0);
+    expect(looks).toBeLessThan(500 * 10);
+  });
+
+  test("looks at each decision a few times, however often its remark was made", () => {
+    let looks = 0;
+    const decision: SentDecision = {
+      ...decided(501, "a1", "accepted"),
+      get iteration() {
+        looks++;
+        return 501;
+      },
+    };
+    const decisions = Array.from({ length: 100 }, () => decision);
+    expect(reviewAnalytics([conversation({ answers: answers(500), decisions })]).reraised).toBe(0);
+    expect(looks).toBeLessThan(100 * 10);
+  });
+
+  test("can pause after each conversation and each part, and comes to the same figures", async () => {
+    const all = Array.from({ length: 20 }, (_, i) => conversation({ reviewer: `r${i}`, answers: answers(3) }));
+    let paused = 0;
+    const figures = await inTurns(analyticsSteps(all), async () => {
+      paused++;
+    });
+    expect(figures).toEqual(reviewAnalytics(all));
+    expect(paused).toBeGreaterThanOrEqual(2 * all.length);
   });
 });

@@ -91,28 +91,79 @@ export interface ReasonFigures {
 
 /** Figures over any number of conversations. Decisions on remarks that were never made count for acknowledgements alone. */
 export function reviewAnalytics(conversations: readonly ReviewedConversation[]): ReviewAnalytics {
-  const matters = conversations.flatMap(mattersOf);
-  const acks = conversations.flatMap(({ decisions }) => decisions.filter(({ ack }) => ack !== "none"));
-  return {
-    conversations: conversationFigures(conversations),
-    ...decisionFigures(matters),
-    acknowledgements: acks.length,
-    unknown_rate: rate(acks.filter(({ ack }) => ack === "unknown_id").length, acks.length),
-    by_reviewer: grouped(conversations, ({ reviewer }) => reviewer).map(([reviewer, theirs]) => ({
+  const steps = analyticsSteps(conversations);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** The same in steps of one conversation or one figure each: a host counts many conversations and has other work between steps. */
+export function* analyticsSteps(conversations: readonly ReviewedConversation[]): Generator<void, ReviewAnalytics> {
+  const mattersBy = new Map<ReviewedConversation, Matter[]>();
+  for (const one of conversations) {
+    mattersBy.set(one, mattersOf(one));
+    yield;
+  }
+  const mattersIn = (those: readonly ReviewedConversation[]) => those.flatMap((one) => mattersBy.get(one) ?? []);
+  const matters = mattersIn(conversations);
+  yield;
+  const figures = decisionFigures(matters);
+  yield;
+  const by_reviewer = yield* eachOf(
+    grouped(conversations, ({ reviewer }) => reviewer),
+    ([reviewer, theirs]) => ({
       reviewer,
-      ...decisionFigures(theirs.flatMap(mattersOf)),
+      ...decisionFigures(mattersIn(theirs)),
       conversations: conversationFigures(theirs),
-    })),
-    by_aspect: grouped(matters, ({ aspect }) => aspect).map(([aspect, its]) => ({ aspect, ...decisionFigures(its) })),
-    by_iteration: iterationFigures(matters),
-    by_reason: reasonFigures(matters),
+    }),
+  );
+  const by_aspect = yield* eachOf(
+    grouped(matters, ({ aspect }) => aspect),
+    ([aspect, its]) => ({
+      aspect,
+      ...decisionFigures(its),
+    }),
+  );
+  const by_iteration = iterationFigures(matters);
+  yield;
+  const by_reason = reasonFigures(matters);
+  yield;
+  const conversationsFigures = conversationFigures(conversations);
+  yield;
+  return {
+    conversations: conversationsFigures,
+    ...figures,
+    ...acknowledgementFigures(conversations),
+    by_reviewer,
+    by_aspect,
+    by_iteration,
+    by_reason,
   };
+}
+
+function* eachOf<T, U>(items: readonly T[], figuresOf: (item: T) => U): Generator<void, U[]> {
+  const all: U[] = [];
+  yield;
+  for (const item of items) {
+    all.push(figuresOf(item));
+    yield;
+  }
+  return all;
+}
+
+function acknowledgementFigures(conversations: readonly ReviewedConversation[]) {
+  const acks = conversations.flatMap(({ decisions }) => decisions.filter(({ ack }) => ack !== "none"));
+  const unknown = acks.filter(({ ack }) => ack === "unknown_id").length;
+  return { acknowledgements: acks.length, unknown_rate: rate(unknown, acks.length) };
 }
 
 /** One remark of one conversation: where it was made and what was decided on it. */
 interface Matter {
   readonly aspect: string;
-  readonly made: readonly number[];
+  readonly made: ReadonlySet<number>;
+  /** The largest of `made`: a remark may have thousands of decisions, and each is compared with one number. */
+  readonly lastMade: number;
   readonly decisions: readonly SentDecision[];
   readonly oscillates: boolean;
 }
@@ -128,17 +179,21 @@ function mattersOf({ answers, decisions }: ReviewedConversation): Matter[] {
     }
   }
   const decided = new Map(grouped(decisions, ({ id }) => id));
-  return [...made].map(([id, { aspect, places }]) => ({
-    aspect,
-    made: places.map((place) => answers[place]?.iteration ?? 0),
-    decisions: decided.get(id) ?? [],
-    oscillates: places.some((place, i) => i > 0 && place - (places[i - 1] ?? 0) > 1),
-  }));
+  return [...made].map(([id, { aspect, places }]) => {
+    const iterations = places.map((place) => answers[place]?.iteration ?? 0);
+    return {
+      aspect,
+      made: new Set(iterations),
+      lastMade: iterations.reduce((last, one) => Math.max(last, one), 0),
+      decisions: decided.get(id) ?? [],
+      oscillates: places.some((place, i) => i > 0 && place - (places[i - 1] ?? 0) > 1),
+    };
+  });
 }
 
 /** A decision is sent with a request, so the answer of the same turn comes after it. */
-function isMadeAfter(matter: Matter, decision: SentDecision): boolean {
-  return matter.made.some((iteration) => iteration >= decision.iteration);
+function isMadeAfter({ lastMade }: Matter, decision: SentDecision): boolean {
+  return lastMade >= decision.iteration;
 }
 
 function decisionFigures(matters: readonly Matter[]): DecisionFigures {
@@ -176,7 +231,7 @@ function iterationFigures(matters: readonly Matter[]): IterationFigures[] {
     return turn;
   };
   for (const { made, decisions } of matters) {
-    for (const iteration of new Set(made)) turnOf(iteration).issued++;
+    for (const iteration of made) turnOf(iteration).issued++;
     for (const { iteration, status } of decisions) turnOf(iteration).statuses.push(status);
   }
   return [...turns]
@@ -210,13 +265,20 @@ function conversationFigures(conversations: readonly ReviewedConversation[]): Co
       mean: rate(sum, rounds.length),
       max: rounds.length === 0 ? null : rounds.reduce((most, one) => Math.max(most, one), 0),
     },
-    oscillated: conversations.filter(({ artifacts }) => artifacts.some(cameBack)).length,
+    oscillated: conversations.filter(({ artifacts }) => cameBack(artifacts)).length,
   };
 }
 
-/** Equal to one before the last: equal to the last alone is standing still. */
-function cameBack(artifact: string, i: number, all: readonly string[]): boolean {
-  return all[i - 1] !== artifact && all.slice(0, Math.max(0, i - 1)).includes(artifact);
+/** An artifact is equal to one before the last: equal to the last alone is standing still. One pass, because a session has thousands. */
+function cameBack(artifacts: readonly string[]): boolean {
+  const earlier = new Set<string>();
+  let last: string | undefined;
+  for (const artifact of artifacts) {
+    if (artifact !== last && earlier.has(artifact)) return true;
+    earlier.add(artifact);
+    last = artifact;
+  }
+  return false;
 }
 
 /** In the order of their names, so that the same conversations always give the same text. */

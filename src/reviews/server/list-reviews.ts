@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Host } from "../../engine/host.ts";
+import { inTurns } from "../../engine/pauses.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { Visibility } from "../../protocol/identity.ts";
 import { instantMs } from "../../protocol/instant.ts";
@@ -10,7 +11,7 @@ import type {
   ReviewPage,
 } from "../../protocol/review-api.ts";
 import type { ReviewHead, ReviewQuery, StoredRound } from "../../store/reviews.ts";
-import { type ReviewedConversation, reviewAnalytics } from "../analytics.ts";
+import { analyticsSteps, type ReviewedConversation } from "../analytics.ts";
 import { conversationsOf } from "./conversations.ts";
 import { bodyOf, roundsOfAll } from "./read-rounds.ts";
 import { reviewInfo } from "./show-review.ts";
@@ -61,19 +62,24 @@ function placeOf(cursor: string): Place {
 
 /** More are looked at by asking for one span of time after the other. */
 const SESSIONS_MAX = 5000;
-/** Remarks and decisions of all of them together: counting more would keep others waiting. */
+/** Answers, remarks and decisions of all of them together: counting more would take too much memory and time. */
 const ENTRIES_MAX = 250_000;
 /** Looked for together. */
 const SESSIONS_PER_READ = 50;
 /** Read and forgotten together, unless one session has more: only what is counted of them is kept. */
 const ROUNDS_PER_READ = 50;
 
+interface CountLimits {
+  readonly sessionsMax?: number;
+  readonly entriesMax?: number;
+}
+
 /** What became of the remarks of all sessions that the caller may see. */
 export async function countReviews(
   { store }: Reading,
   visible: Visibility,
   query: ReviewAnalyticsQuery,
-  sessionsMax = SESSIONS_MAX,
+  { sessionsMax = SESSIONS_MAX, entriesMax = ENTRIES_MAX }: CountLimits = {},
 ): Promise<ReviewAnalyticsResponse> {
   const filter = filterOf(query);
   const conversations: ReviewedConversation[] = [];
@@ -86,7 +92,7 @@ export async function countReviews(
     const heads = found.slice(0, sessionsMax - sessions);
     let looked = 0;
     for (const batch of batchesOf(heads)) {
-      if (entries >= ENTRIES_MAX) break;
+      if (entries >= entriesMax) break;
       const rounds = bySession(await roundsOfAll(store, batch));
       for (const { sessionId } of batch) {
         const its = conversationsOf(sessionId, (rounds.get(sessionId) ?? []).map(bodyOf));
@@ -103,7 +109,7 @@ export async function countReviews(
       return {
         sessions,
         complete,
-        analytics: reviewAnalytics(conversations) as ReviewAnalyticsResponse["analytics"],
+        analytics: (await inTurns(analyticsSteps(conversations))) as ReviewAnalyticsResponse["analytics"],
       };
     }
   }
@@ -124,8 +130,9 @@ function* batchesOf(heads: readonly ReviewHead[]): Generator<ReviewHead[]> {
   if (batch.length > 0) yield batch;
 }
 
+/** An answer without remarks is one entry: its artifact is compared with those of all others. */
 function entriesOf({ answers, decisions }: ReviewedConversation): number {
-  return answers.reduce((sum, { remarks }) => sum + remarks.length, decisions.length);
+  return answers.reduce((sum, { remarks }) => sum + Math.max(1, remarks.length), decisions.length);
 }
 
 function bySession(rounds: readonly StoredRound[]): Map<string, StoredRound[]> {
