@@ -137,8 +137,9 @@ export interface RevokeKey {
 export async function revokeKey(host: KeyHost, { caller, keyId, record }: RevokeKey): Promise<KeyInfo> {
   const key = await host.store.readKey(visibilityOf(caller), keyId);
   if (!key) throw new AppError("not_found", { what: "key", keyId });
-  requireGrantable(caller, key.roles);
-  requireGroupsGrantable(caller, key.groups);
+  const reached = await reachedBy(host.store, caller, key, key.principal);
+  requireGrantable(caller, [...key.roles, ...reached.roles]);
+  requireGroupsGrantable(caller, [...key.groups, ...reached.groups]);
   const nowMs = host.nowMs();
   const ends = key.revokedAtMs === undefined;
   const info = keyInfo({ ...key, revokedAtMs: key.revokedAtMs ?? nowMs });

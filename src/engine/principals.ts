@@ -7,6 +7,7 @@ import { bindingAfter } from "./binding-after.ts";
 import { auditDraft, type Recorder } from "./execute.ts";
 import {
   membershipHere,
+  reachedBy,
   requireGrantable,
   requireGroupsGrantable,
   requireOwnerLeft,
@@ -88,8 +89,9 @@ export async function setPrincipal(host: KeyHost, command: SetPrincipal): Promis
 
   const added = (roles ?? []).filter((role) => !before.roles.includes(role));
   const table = await tableWith(host, place, added);
-  requireGrantable(caller, [...before.roles, ...added]);
-  requireGroupsGrantable(caller, [...before.groups, ...(groups ?? [])]);
+  const reached = await reachedBy(store, caller, place, principal);
+  requireGrantable(caller, [...before.roles, ...reached.roles, ...added]);
+  requireGroupsGrantable(caller, [...before.groups, ...reached.groups, ...(groups ?? [])]);
   requireWithinKey(caller, added, table);
   if (roles !== undefined) await requireOwnerLeft(host, place, principal, roles);
 

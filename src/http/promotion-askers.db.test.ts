@@ -3,7 +3,7 @@ import { OPEN_REQUESTS_MAX } from "../agents/deployments/askers.ts";
 import type { DeploymentTransition } from "../protocol/deployment-api.ts";
 import type { PolicyGate } from "../protocol/promotion-policy.ts";
 import { BOTH_STORES } from "../testing/both-stores.ts";
-import { conditionsIn, DeploymentBench } from "../testing/deployment-bench.ts";
+import { conditionsIn, DeploymentBench, SUITE } from "../testing/deployment-bench.ts";
 import { expectError } from "../testing/host.ts";
 import { expectAllRebuilt } from "../testing/rebuilt.ts";
 
@@ -68,6 +68,52 @@ describe.each(BOTH_STORES)("those who ask for a promotion on %s", (_, open) => {
     expect(asked.map(({ actor }) => actor)).toEqual(["ada", "carl"]);
     expect((await grant(runId, dora)).statusCode).toBe(200);
     expect((await sent(agent, carl)).statusCode).toBe(200);
+  });
+
+  test("cannot approve another request for the same step either, whichever of them they sent", async () => {
+    const agent = await gated("beside");
+    const first = await waiting(agent);
+    const second = await waiting(agent, {}, { evalRunId: await agent.evaluated("1.0.0") });
+    expect(await waiting(agent, carl)).toBe(first);
+    expectError(await grant(second, carl), "forbidden");
+    expect((await grant(second, dora)).statusCode).toBe(200);
+  });
+
+  test("cannot have approved another request for the same step: they neither join nor apply this one", async () => {
+    const agent = await gated("beside-approved", { ...GATE, quorum: 2 });
+    const evalRunId = await agent.evaluated("1.0.0");
+    await waiting(agent);
+    const second = await waiting(agent, {}, { evalRunId });
+    expect((await grant(second, carl)).statusCode).toBe(200);
+    expectError(await sent(agent, carl), "forbidden");
+  });
+
+  test("cannot take back what was adjudicated by offering its item anew", async () => {
+    const agent = bench.about("offered-anew");
+    const requiredEval = { suite: SUITE, acceptHumanOverrides: true, requiredPassScore: 1 };
+    await agent.policy({ promote: { test: { requiredEval } } });
+    const evalRunId = await agent.evaluated("1.0.0");
+    const scored = (await bench.events(evalRunId)).find(
+      ({ type, payload }) => type === "eval.scored" && (payload as { taskId?: string }).taskId === "a",
+    );
+    const post = async (path: string, json: object, headers = {}) => {
+      const answer = await bench.host.ask("POST", path, { json, headers });
+      expect(answer.statusCode, answer.payload).toBeLessThan(300);
+      return answer.json();
+    };
+    const adjudicators = { people: ["gus"] };
+    const judgment = { kind: "label", labels: ["pass", "fail"] };
+    const rules = { name: "scores", judgment, reviewersRequired: 2, adjudicators };
+    const items = `/v1/host/assay/queues/${(await post("/v1/host/assay/queues", rules)).queueId}/items`;
+    const { added } = await post(items, { items: [{ runId: evalRunId, eventId: scored?.eventId }] });
+    const item = `${items}/${added[0].itemId}`;
+    await post(`${item}:judge`, { value: "fail" }, await keyOf("rob"));
+    await post(`${item}:judge`, { value: "pass" }, await keyOf("sue"));
+    await post(`${item}:adjudicate`, { value: "fail" }, await keyOf("gus"));
+    await post(`/v1/host/assay/evals/${evalRunId}/tasks/a:judge`, { label: "pass" }, await keyOf("tom"));
+    expectError(await agent.send({ toState: "test", evalRunId }), "eval_gate_unmet");
+    await post(`${item}:requeue`, {});
+    expectError(await agent.send({ toState: "test", evalRunId }), "eval_gate_unmet");
   });
 
   test("cannot have approved it before: who approved can neither join the request nor apply it", async () => {

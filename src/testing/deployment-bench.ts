@@ -151,7 +151,7 @@ export class DeploymentBench {
     return (await this.events(runId)).map(({ type }) => type);
   }
 
-  async events(runId: string): Promise<{ type: string; payload: Record<string, unknown> }[]> {
+  async events(runId: string): Promise<{ eventId: string; type: string; payload: Record<string, unknown> }[]> {
     const headers = { accept: "application/json" };
     return (await this.host.ask("GET", `/v1/runs/${runId}/events?streamMode=debug`, { headers })).json().events;
   }

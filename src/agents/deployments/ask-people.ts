@@ -7,7 +7,7 @@ import { startersOf } from "../../protocol/forked-from.ts";
 import type { PolicyGate } from "../../protocol/promotion-policy.ts";
 import type { Run } from "../../protocol/run.ts";
 import { type Approval, approvalCondition, approvalIn, gateIdOf } from "./approval.ts";
-import { askedBeside, forbidsOwn, joinedSiblings, joinRequest, ownApproval, siblingsOf } from "./askers.ts";
+import { askedBeside, forbidsOwn, joinedSiblings, joinRequests, ownApprovalAmong, siblingsOf } from "./askers.ts";
 import { type Considered, commit, targetOf } from "./considered.ts";
 import { decideTransition } from "./decide-transition.ts";
 import { stateOf } from "./deployments.ts";
@@ -35,11 +35,17 @@ export async function asking(
   if (run === undefined) return ask(considered, gate, digest, evidence, refusals);
   const approval = approvalIn(run, host.nowMs(), gate);
   if (approval.state === "refused") return refusedByPeople(considered, gate, run, approval, evidence);
-  const own = ownApproval(considered, gate, run);
+  const others = await siblingsUnder(considered, gate, run.runId);
+  const own = ownApprovalAmong(considered, gate, [run, ...others]);
   if (own !== undefined) throw await told(host, refusals, considered.wanted, own, run.runId);
   if (approval.state === "granted") return { run, condition: approvalCondition(gate, approval) };
-  if ((await joinRequest(considered, gate, run)) === "moved") return "moved";
+  if (forbidsOwn(gate) && (await joinRequests(considered, [run, ...others])) === "moved") return "moved";
   throw waiting(considered, gate, run, approval, evidence);
+}
+
+/** The other requests for the same step, where who asks or applies may have approved none of them. */
+async function siblingsUnder(considered: Considered, gate: PolicyGate, runId?: string): Promise<Run[]> {
+  return forbidsOwn(gate) ? (await siblingsOf(considered)).filter((run) => run.runId !== runId) : [];
 }
 
 /** Another request, another state of things, another policy: another question. */
@@ -72,11 +78,9 @@ async function ask(
     artifactData: { agentId, ...shown, fromState: from, toState: to, ...(other ? { other } : {}), evidence },
   });
   const before = await askedBeside(considered, digest);
-  const siblings = forbidsOwn(gate) ? await siblingsOf(considered) : [];
-  for (const run of siblings) {
-    const own = ownApproval(considered, gate, run);
-    if (own !== undefined) throw await told(host, refusals, wanted, own, run.runId);
-  }
+  const siblings = await siblingsUnder(considered, gate);
+  const own = ownApprovalAmong(considered, gate, siblings);
+  if (own !== undefined) throw await told(host, refusals, wanted, own, String(own.details?.["runId"]));
   const others = new Set(siblings.flatMap(startersOf).filter((one) => one !== caller.principal));
   const management = ManagementRun.begin(host, plan, runId, wanted, [...others]);
   const atMs = host.nowMs();

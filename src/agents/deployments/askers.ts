@@ -37,15 +37,21 @@ function approversOf({ interrupts }: Run): ReadonlySet<string> {
   return new Set(votes.flatMap(({ voter, principal }) => [voter, principal]));
 }
 
-/** Makes the caller one of those who ask for what a waiting run was made for: from then on they cannot approve it. */
-export async function joinRequest(considered: Considered, gate: PolicyGate, run: Run): Promise<"done" | "moved"> {
+/** The refusal of a request by a principal who approved it, or another request for the same step. */
+export function ownApprovalAmong(considered: Considered, gate: PolicyGate, runs: readonly Run[]): AppError | undefined {
+  return runs.map((run) => ownApproval(considered, gate, run)).find((own) => own !== undefined);
+}
+
+/** Makes the caller one of those who ask for what these waiting runs were made for: from then on they cannot approve it. */
+export async function joinRequests(considered: Considered, runs: readonly Run[]): Promise<"done" | "moved"> {
   const { host, wanted } = considered;
   const { caller, request } = wanted;
-  if (!forbidsOwn(gate) || startersOf(run).includes(caller.principal)) return "done";
-  const details = { runId: run.runId, transition: request.transition, joined: true };
+  const writes = joinedSiblings(considered, runs);
+  if (writes.length === 0) return "done";
+  const details = { runId: runs.map(({ runId }) => runId).join(" "), transition: request.transition, joined: true };
   return commit(host, {
     tenant: caller.tenant,
-    runs: [joined(host, run, caller.principal)],
+    runs: writes,
     audit: [auditDraft(caller, host.nowMs(), targetOf(wanted), { action: "deployment.requested", details })],
   });
 }

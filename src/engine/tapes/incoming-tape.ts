@@ -13,6 +13,9 @@ import { isLong, LONG_TEXT, scrubbedTexts } from "../scrub-in-turns.ts";
 import { lineExcess } from "./line-limits.ts";
 import { Turns } from "./turns.ts";
 
+/** Beside the codes of the reader of tapes: a line that only a server refuses. */
+const TOO_DENSE = "tape_line_too_dense";
+
 /** A tape as it will be kept, and the digest of what came. */
 export interface IncomingTape {
   readonly digest: string;
@@ -93,7 +96,7 @@ function requireSparse(line: string, number: number): void {
   const excess = lineExcess(line);
   if (excess === undefined) return;
   const message = `line ${number} ${excess}`;
-  throw new AppError("tape_unreadable", { code: "tape_line_too_dense", line: number, message });
+  throw new AppError("tape_unreadable", { code: TOO_DENSE, line: number, message });
 }
 
 /** A line that is no JSON has none; the reader says what is wrong with it. */

@@ -1,3 +1,4 @@
+import { adjudicationsOf } from "../../engine/decide/queue/hold-item.ts";
 import { isMadeHere } from "../../engine/judgments/may-replace.ts";
 import { storedItem } from "../../engine/queues/item-record.ts";
 import type { Run } from "../../protocol/run.ts";
@@ -64,7 +65,10 @@ async function annotationsOf(
   }
 }
 
-/** The ids of those that are the last word of a review queue on what its reviewers disagreed on. */
+/**
+ * The ids of those that are the last word of a review queue on what its reviewers disagreed on. An item that is offered anew keeps those of
+ * earlier rounds: otherwise who offers it could take the last word back.
+ */
 export async function adjudicatedAmong(
   store: Pick<Store, "queueItemsById">,
   tenant: string,
@@ -72,6 +76,5 @@ export async function adjudicatedAmong(
 ): Promise<ReadonlySet<string>> {
   const itemIds = [...new Set(records.flatMap(({ queueItemId }) => queueItemId ?? []))];
   const items = itemIds.length === 0 ? [] : await store.queueItemsById(tenant, itemIds);
-  const finals = items.map((record) => storedItem(record).item.final);
-  return new Set(finals.flatMap((final) => (final?.how === "adjudicated" ? (final.annotationIds ?? []) : [])));
+  return new Set(items.flatMap((record) => adjudicationsOf(storedItem(record).item)));
 }

@@ -56,6 +56,23 @@ export const attacks: readonly Attack[] = [
     },
   },
   {
+    title: "an admin neither changes the owner of a workspace in the tenant nor revokes that owner's key",
+    async attempt(target) {
+      const made = await makeKey(target, { principal: "wanda", roles: ["viewer"] });
+      expect(made.status, made.text).toBe(201);
+      const path = "/v1/host/assay/principals/wanda";
+      const body = { roles: ["owner"], workspace: "east" };
+      expect((await target.ask("POST", path, { body })).status).toBe(200);
+      const emptied = await target.ask("POST", path, { as: "admin", body: { roles: [], groups: [] } });
+      expect([emptied.status, emptied.json.details?.roleRequired], emptied.text).toEqual([403, "owner"]);
+      const { keyId } = made.json.info;
+      const revoke = `/v1/host/assay/keys/${keyId}:revoke`;
+      const revoked = await target.ask("POST", revoke, { as: "admin", body: {} });
+      expect([revoked.status, revoked.json.details?.roleRequired], revoked.text).toEqual([403, "owner"]);
+      expect((await target.ask("POST", revoke, { body: {} })).status).toBe(200);
+    },
+  },
+  {
     title: "an owner cannot pass a quorum of two with voters that he names, nor with a relay key that he makes",
     async attempt(target, rounds) {
       for (let round = 0; round < rounds; round++) {

@@ -47,7 +47,17 @@ export function requeueItem(item: QueueItem, rules: QueueRules, atMs: number): Q
   }
   if (item.state === "closed") return stateBy({ ...rest, state: "open", reviews: judged }, rules, atMs);
   const past = judged.map(({ status: _, revised: __, ...judgment }) => ({ ...judgment, round: item.round }));
-  return { ...rest, state: "open", round: item.round + 1, reviews: [], past: [...item.past, ...past] };
+  const adjudicated = adjudicationsOf(item);
+  return {
+    ...rest,
+    ...(adjudicated.length === 0 ? {} : { adjudicatedBefore: adjudicated }),
+    ...{ state: "open", round: item.round + 1, reviews: [], past: [...item.past, ...past] },
+  };
+}
+
+/** The annotations that are, or were in an earlier round, the last word on what reviewers disagreed on. */
+export function adjudicationsOf({ final, adjudicatedBefore = [] }: QueueItem): readonly string[] {
+  return final?.how === "adjudicated" ? [...adjudicatedBefore, ...(final.annotationIds ?? [])] : adjudicatedBefore;
 }
 
 export function closeItem(item: QueueItem): QueueItem {

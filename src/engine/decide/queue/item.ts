@@ -13,6 +13,8 @@ export interface QueueItem {
   /** What was judged in rounds before this one. */
   readonly past: readonly PastJudgment[];
   readonly final?: FinalJudgment;
+  /** The annotations of adjudications in rounds before this one: a new round takes none of them back. */
+  readonly adjudicatedBefore?: readonly string[];
 }
 
 export type Review = Lease | Judged | Skipped;
