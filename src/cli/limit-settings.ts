@@ -49,6 +49,14 @@ export const LIMIT_SETTINGS = {
     max: 10_000_000,
     summary: "Runs started below one root run, detached ones included; more fail with descendant_limit.",
   },
+  maxKeys: {
+    ...count,
+    group: "Limits",
+    default: 10_000,
+    max: 10_000_000,
+    summary:
+      "API keys that work, for each tenant; more are refused with tenant_key_limit. Keys of a --keys file count and are not refused.",
+  },
   maxJsonDepth: { ...count, group: "Limits", default: 64, max: 1000, summary: "How deep JSON in a request may nest." },
   maxJsonElements: {
     ...count,

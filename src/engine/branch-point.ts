@@ -28,7 +28,7 @@ import { pauses } from "./pauses.ts";
 import { PlanFacts, type PlanFactsHost } from "./plan-facts.ts";
 
 interface BranchHost extends PlanFactsHost {
-  readonly store: Pick<Host["store"], "readRun" | "readDocuments" | "listKeys">;
+  readonly store: Pick<Host["store"], "readRun" | "readDocuments" | "keysOf">;
   readonly plans: Pick<Host["plans"], "byHash" | "current">;
 }
 

@@ -10,7 +10,7 @@ import {
   SCOPES_BY_NAME,
 } from "../protocol/scopes.ts";
 import type { Membership } from "../store/gates.ts";
-import type { KeyRecord, Store } from "../store/store.ts";
+import type { KeyOutline, Store } from "../store/store.ts";
 
 /**
  * What a caller may hand on. Nobody hands on more than he has: neither scopes beyond his key's, nor a role above his
@@ -80,8 +80,8 @@ export function requireGroupsGrantable(caller: Caller, groups: readonly string[]
   throw new AppError("forbidden", { problem: `group ${group} is handed out by its members, owners and admins` });
 }
 
-export async function hasKeys(store: Pick<Store, "listKeys">, tenant: string, principal: string): Promise<boolean> {
-  return (await store.listKeys({ tenant }, principal)).length > 0;
+export async function hasKeys(store: Pick<Store, "keysOf">, tenant: string, principal: string): Promise<boolean> {
+  return (await store.keysOf({ tenant }, principal)).length > 0;
 }
 
 /**
@@ -89,15 +89,15 @@ export async function hasKeys(store: Pick<Store, "listKeys">, tenant: string, pr
  * roles or groups here, or a key that works here; keys are never deleted.
  */
 export async function membershipHere(
-  store: Pick<Store, "listKeys" | "membershipOf">,
+  store: Pick<Store, "keysOf" | "membershipOf">,
   place: Visibility,
   principal: string,
 ): Promise<Membership | undefined> {
   const { tenant, workspace } = place;
   const found = await store.membershipOf(place, principal);
   if (found.roles.length + found.groups.length > 0) return found;
-  const works = (key: KeyRecord) => key.workspace === undefined || key.workspace === workspace;
-  return (await store.listKeys({ tenant }, principal)).some(works) ? found : undefined;
+  const works = (key: KeyOutline) => key.workspace === undefined || key.workspace === workspace;
+  return (await store.keysOf({ tenant }, principal)).some(works) ? found : undefined;
 }
 
 /**
@@ -115,7 +115,7 @@ export async function reachedBy(
 }
 
 export async function rolesOfPrincipal(
-  store: Pick<Store, "listKeys" | "membershipOf">,
+  store: Pick<Store, "keysOf" | "membershipOf">,
   place: Visibility,
   principal: string,
 ): Promise<readonly string[] | undefined> {
@@ -127,16 +127,13 @@ export async function rolesOfPrincipal(
  * make another one then, but on the database itself.
  */
 export async function requireOwnerLeft(
-  { store, nowMs }: { readonly store: Pick<Store, "listKeys" | "membershipOf">; readonly nowMs: () => number },
+  { store, nowMs }: { readonly store: Pick<Store, "hasOtherOwner" | "membershipOf">; readonly nowMs: () => number },
   { tenant, workspace }: Visibility,
   principal: string,
   roles: readonly string[],
 ): Promise<void> {
   if (workspace !== undefined || roles.includes("owner")) return;
   if (!(await store.membershipOf({ tenant }, principal)).roles.includes("owner")) return;
-  const others = (await store.listKeys({ tenant })).filter((key) => key.principal !== principal);
-  const lives = ({ revokedAtMs, expiresAtMs = Number.POSITIVE_INFINITY }: KeyRecord) =>
-    revokedAtMs === undefined && expiresAtMs > nowMs();
-  if (others.some((key) => key.workspace === undefined && key.roles.includes("owner") && lives(key))) return;
+  if (await store.hasOtherOwner(tenant, principal, nowMs())) return;
   throw new AppError("forbidden", { problem: "the last owner of a tenant stays its owner; make another one first" });
 }

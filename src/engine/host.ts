@@ -9,6 +9,7 @@ import type { Lacking } from "./decide/begin-node.ts";
 import type { RunLimits } from "./decide/start-run.ts";
 import type { GateEvidence } from "./gate-evidence.ts";
 import type { InterruptTokens } from "./interrupt-token.ts";
+import type { KeyLimits } from "./key-limits.ts";
 import type { NodeTypes } from "./node-type.ts";
 import type { Outbound } from "./outbound/guard.ts";
 import type { Plans } from "./plans.ts";
@@ -19,7 +20,7 @@ export interface Host {
   readonly store: Store;
   readonly plans: Plans;
   readonly nodeTypes: NodeTypes;
-  readonly limits: RunLimits;
+  readonly limits: RunLimits & KeyLimits;
   /** What discovery advertises and the gates let through. */
   readonly capabilities: ReadonlySet<Capability>;
   /** Runtime capabilities that nodes may require. */

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Caller, OPERATOR_KEY_ID } from "../protocol/identity.ts";
 import { matches, type Static, Type } from "../protocol/schema.ts";
 import { SCOPES_BY_NAME } from "../protocol/scopes.ts";
@@ -61,28 +62,36 @@ export async function makersOf(
  * may have started it in the principal's name; that holds for keys that were revoked since, too.
  */
 export async function makersOfPrincipals(
-  store: Pick<Store, "readDocuments" | "listKeys">,
+  store: Pick<Store, "readDocuments" | "keysOf">,
   tenant: string,
   principals: readonly string[],
 ): Promise<readonly string[]> {
-  const keys = (await Promise.all(principals.map((one) => store.listKeys({ tenant }, one)))).flat();
+  const keys = (await Promise.all(principals.map((one) => store.keysOf({ tenant }, one)))).flat();
   const keyIds = keys.map(({ keyId }) => keyId);
   return [...new Set([...(await originsOf(store, tenant, keyIds)).values()].flatMap(openMakers))];
 }
 
+/** Principals whose keys are read at once: one page is in memory, and other work goes on between two. */
+const PRINCIPALS_AT_ONCE = 500;
+
 /** Principals with a key that another one made and no owner has confirmed. A judgment does not say with which key it was made. */
 export async function unconfirmedPrincipals(
-  store: Pick<Store, "readDocuments" | "listKeys">,
+  store: Pick<Store, "readDocuments" | "keysByPrincipal">,
   tenant: string,
 ): Promise<readonly string[]> {
-  const keys = await store.listKeys({ tenant });
-  const origins = await originsOf(
-    store,
-    tenant,
-    keys.map(({ keyId }) => keyId),
-  );
-  const isOpen = (keyId: string) => openMakers(origins.get(keyId)).length > 0;
-  return [...new Set(keys.flatMap(({ keyId, principal }) => (isOpen(keyId) ? [principal] : [])))];
+  const found = new Set<string>();
+  for (let after = ""; ; await nextTurn()) {
+    const keys = await store.keysByPrincipal({ tenant }, after, PRINCIPALS_AT_ONCE);
+    const last = keys.at(-1);
+    if (last === undefined) return [...found];
+    const origins = await originsOf(
+      store,
+      tenant,
+      keys.map(({ keyId }) => keyId),
+    );
+    for (const { keyId, principal } of keys) if (openMakers(origins.get(keyId)).length > 0) found.add(principal);
+    after = last.principal;
+  }
 }
 
 export interface NewKey {

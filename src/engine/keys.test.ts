@@ -58,11 +58,15 @@ describe("a new key", () => {
 
   test("is made and revoked without reading the keys of other principals", async () => {
     const read: (string | undefined)[] = [];
-    const listKeys: Store["listKeys"] = (visible, principal) => {
-      read.push(principal);
-      return store.listKeys(visible, principal);
+    const listKeys: Store["listKeys"] = (visible, page) => {
+      read.push(undefined);
+      return store.listKeys(visible, page);
     };
-    const watching = { ...host, store: Object.assign(Object.create(store), { listKeys }) as Store };
+    const keysOf: Store["keysOf"] = (visible, principal) => {
+      read.push(principal);
+      return store.keysOf(visible, principal);
+    };
+    const watching = { ...host, store: Object.assign(Object.create(store), { listKeys, keysOf }) as Store };
     const { info } = await createKey(watching, owner, { principal: "pat", roles: ["viewer"] });
     await setPrincipal(watching, {
       caller: owner,

@@ -22,10 +22,13 @@ import {
   requireWithinKey,
 } from "./grants.ts";
 import type { Host } from "./host.ts";
+import { type KeyLimits, requireShortNames, withRoomForKey } from "./key-limits.ts";
 import { originWrite } from "./key-origin.ts";
 import { roleTable } from "./roles.ts";
 
-export type KeyHost = Pick<Host, "store" | "nowMs" | "newId" | "checkpointer" | "scrubber">;
+export type KeyHost = Pick<Host, "store" | "nowMs" | "newId" | "checkpointer" | "scrubber"> & {
+  readonly limits?: KeyLimits;
+};
 
 /**
  * Makes a key in the caller's tenant and, when the caller is bound to one, its workspace. The answer is the only place
@@ -66,6 +69,7 @@ export async function createKey(
 
   const wish = { ...(roles && { roles }), ...(request.groups && { groups: request.groups }) };
   const binding = bindingAfter(place, principal, wish);
+  if (binding !== undefined) await requireShortNames(host.store, binding);
   const key = newApiKey();
   const keyId = host.newId("key");
   const origin = await originWrite(host.store, caller, { keyId, tenant: place.tenant, principal, scopes }, nowMs);
@@ -95,14 +99,15 @@ export async function createKey(
   });
   const response = { key, info: keyInfo({ ...made, ...held }) };
   const outcome = record(response);
-  await commitKeys(host, {
+  const unit: Unit = {
     tenant: place.tenant,
     keys: [{ type: "put", key: made }],
     ...(binding === undefined ? {} : { roles: [binding] }),
     ...(origin === undefined ? {} : { documents: [origin] }),
     audit: [auditDraft(caller, nowMs, keyId, { action: "key.created", details })],
     ...(outcome === undefined ? {} : { idempotency: outcome }),
-  });
+  };
+  await withRoomForKey(host, caller, () => commitKeys(host, unit));
   return response;
 }
 
@@ -120,8 +125,22 @@ export async function membershipAfter(
   };
 }
 
-export async function listKeys(host: KeyHost, caller: Caller): Promise<{ keys: KeyInfo[] }> {
-  return { keys: (await host.store.listKeys(visibilityOf(caller))).map(keyInfo) };
+export async function listKeys(host: Pick<KeyHost, "store">, caller: Caller): Promise<{ keys: KeyInfo[] }> {
+  const keys: KeyInfo[] = [];
+  for await (const page of keyPages(host, caller)) keys.push(...page);
+  return { keys };
+}
+
+const PAGE_KEYS = 100;
+
+/** The keys that the caller sees, oldest first, a page at a time. */
+export async function* keyPages({ store }: Pick<KeyHost, "store">, caller: Caller): AsyncGenerator<KeyInfo[]> {
+  for (let after: KeyRecord | undefined; ; ) {
+    const page = await store.listKeys(visibilityOf(caller), { limit: PAGE_KEYS, ...(after && { after }) });
+    yield page.map(keyInfo);
+    after = page.at(-1);
+    if (page.length < PAGE_KEYS) return;
+  }
 }
 
 export interface RevokeKey {

@@ -1,8 +1,8 @@
 import { AppError } from "../protocol/errors.ts";
-import type { Caller } from "../protocol/identity.ts";
+import type { Caller, Visibility } from "../protocol/identity.ts";
 import type { ListPrincipalsResponse, PrincipalInfo, SetPrincipalRequest } from "../protocol/role-api.ts";
 import type { Membership } from "../store/gates.ts";
-import type { KeyRecord } from "../store/store.ts";
+import type { KeyOutline, Store } from "../store/store.ts";
 import { bindingAfter } from "./binding-after.ts";
 import { auditDraft, type Recorder } from "./execute.ts";
 import {
@@ -13,6 +13,7 @@ import {
   requireOwnerLeft,
   requireWithinKey,
 } from "./grants.ts";
+import { requireShortNames } from "./key-limits.ts";
 import { openMakers, originsOf, type StoredOrigin } from "./key-origin.ts";
 import {
   commitKeys,
@@ -24,37 +25,70 @@ import {
   visibilityOf,
 } from "./keys.ts";
 
-/**
- * Those who have keys that the caller sees, by name. Without a workspace, a principal has all that any of these keys
- * has; with one, it has what holds there, and those are left out whose keys do not work there.
- */
 export async function listPrincipals(
   host: Pick<KeyHost, "store">,
   caller: Caller,
   workspace?: string,
 ): Promise<ListPrincipalsResponse> {
-  const { store } = host;
-  const place = placeOf(caller, workspace);
-  const byName = new Map<string, KeyRecord[]>();
-  for (const key of await store.listKeys(visibilityOf(caller))) {
-    if (place.workspace !== undefined && (key.workspace ?? place.workspace) !== place.workspace) continue;
-    const known = byName.get(key.principal);
-    if (known === undefined) byName.set(key.principal, [key]);
-    else known.push(key);
+  const principals: PrincipalInfo[] = [];
+  for await (const page of principalPages(host, caller, placeOf(caller, workspace))) principals.push(...page);
+  return { principals };
+}
+
+/** Keys are read for many principals at once, without roles: the database goes through all keys of the tenant for each read. */
+const PRINCIPALS_READ = 500;
+/** Roles and groups are long, and read for a few. */
+const PAGE_PRINCIPALS = 20;
+
+/**
+ * Those who have keys that the caller sees, by name, a page at a time. Without a workspace, a principal has all that any of these keys
+ * has; with one, it has what holds there, and those are left out whose keys do not work there.
+ */
+export async function* principalPages(
+  { store }: Pick<KeyHost, "store">,
+  caller: Caller,
+  place: Visibility,
+): AsyncGenerator<PrincipalInfo[]> {
+  for (let after = ""; ; ) {
+    const keys = await store.keysByPrincipal(visibilityOf(caller), after, PRINCIPALS_READ);
+    const last = keys.at(-1);
+    if (last === undefined) return;
+    const byName = [...byPrincipal(keys)];
+    for (let i = 0; i < byName.length; i += PAGE_PRINCIPALS) {
+      yield await principalsOf(store, place, byName.slice(i, i + PAGE_PRINCIPALS));
+    }
+    after = last.principal;
   }
-  const keyIds = [...byName.values()].flatMap((keys) => keys.map(({ keyId }) => keyId));
-  const origins = await originsOf(store, place.tenant, keyIds);
-  const names = [...byName.keys()].sort();
-  const principals = names.map(async (principal) => {
-    const keys = byName.get(principal) ?? [];
-    const there = place.workspace === undefined ? unionOf(keys) : await store.membershipOf(place, principal);
-    return { ...infoOf(principal, keys, there), ...madeBy(keys, origins) };
+}
+
+type NamedKeys = readonly [principal: string, keys: readonly KeyOutline[]];
+
+async function principalsOf(store: Store, place: Visibility, all: readonly NamedKeys[]): Promise<PrincipalInfo[]> {
+  const { tenant, workspace } = place;
+  const works = (key: KeyOutline) => workspace === undefined || (key.workspace ?? workspace) === workspace;
+  const named = all
+    .map(([principal, keys]): NamedKeys => [principal, keys.filter(works)])
+    .filter(([, keys]) => keys.length > 0);
+  const keyIds = named.flatMap(([, keys]) => keys.map(({ keyId }) => keyId));
+  const origins = await originsOf(store, tenant, keyIds);
+  const names = named.map(([principal]) => principal);
+  const bindings = byPrincipal(await store.bindingsOf(tenant, names));
+  return named.map(([principal, keys]) => {
+    const places = new Set([
+      undefined,
+      workspace,
+      ...(workspace === undefined ? keys.map((key) => key.workspace) : []),
+    ]);
+    const there = (bindings.get(principal) ?? []).filter((binding) => places.has(binding.workspace));
+    return { ...infoOf(principal, keys, unionOf(there)), ...madeBy(keys, origins) };
   });
-  return { principals: await Promise.all(principals) };
 }
 
 /** Makers of keys that still work, as far as no owner has confirmed these. */
-function madeBy(keys: readonly KeyRecord[], origins: ReadonlyMap<string, StoredOrigin>): Pick<PrincipalInfo, "madeBy"> {
+function madeBy(
+  keys: readonly KeyOutline[],
+  origins: ReadonlyMap<string, StoredOrigin>,
+): Pick<PrincipalInfo, "madeBy"> {
   const living = keys.filter(({ revokedAtMs }) => revokedAtMs === undefined);
   const makers = unique(living.flatMap(({ keyId }) => openMakers(origins.get(keyId))));
   return makers.length === 0 ? {} : { madeBy: makers.sort() };
@@ -81,7 +115,7 @@ export async function setPrincipal(host: KeyHost, command: SetPrincipal): Promis
   requireHarmlessNames(host, groups ?? []);
   const { store } = host;
   const place = placeOf(caller, request.workspace);
-  const keys = (await store.listKeys(visibilityOf(caller), principal)).filter(
+  const keys = (await store.keysOf(visibilityOf(caller), principal)).filter(
     ({ workspace }) => workspace === undefined || workspace === place.workspace,
   );
   const before = keys.length === 0 ? undefined : await membershipHere(store, place, principal);
@@ -96,6 +130,7 @@ export async function setPrincipal(host: KeyHost, command: SetPrincipal): Promis
   if (roles !== undefined) await requireOwnerLeft(host, place, principal, roles);
 
   const binding = bindingAfter(place, principal, request);
+  if (binding !== undefined) await requireShortNames(store, binding);
   const given = { roles: roles ?? before.roles, groups: groups ?? before.groups };
   const after = await membershipAfter(host, place, principal, given);
   const info = infoOf(principal, keys, after);
@@ -115,13 +150,23 @@ export async function setPrincipal(host: KeyHost, command: SetPrincipal): Promis
   return info;
 }
 
-function infoOf(principal: string, keys: readonly KeyRecord[], { roles, groups }: Membership): PrincipalInfo {
+function infoOf(principal: string, keys: readonly KeyOutline[], { roles, groups }: Membership): PrincipalInfo {
   const workspaces = unique(keys.flatMap((key) => key.workspace ?? [])).sort();
   return { principal, kind: keys.at(-1)?.kind ?? "user", workspaces, roles: [...roles], groups: [...groups] };
 }
 
-function unionOf(keys: readonly KeyRecord[]): Membership {
-  return { roles: unique(keys.flatMap((key) => key.roles)), groups: unique(keys.flatMap((key) => key.groups)) };
+function unionOf(all: readonly Membership[]): Membership {
+  return { roles: unique(all.flatMap(({ roles }) => roles)), groups: unique(all.flatMap(({ groups }) => groups)) };
+}
+
+function byPrincipal<T extends { readonly principal: string }>(all: readonly T[]): Map<string, T[]> {
+  const found = new Map<string, T[]>();
+  for (const one of all) {
+    const known = found.get(one.principal);
+    if (known === undefined) found.set(one.principal, [one]);
+    else known.push(one);
+  }
+  return found;
 }
 
 function unique(names: readonly string[]): string[] {

@@ -1,5 +1,5 @@
 import type { Caller, Owner } from "../protocol/identity.ts";
-import type { KeyRecord } from "../store/store.ts";
+import type { KeyOutline } from "../store/store.ts";
 import type { Relay } from "./decide/vote-origin.ts";
 import type { Host } from "./host.ts";
 import { openMakers, originsOf } from "./key-origin.ts";
@@ -36,7 +36,7 @@ export interface TrustedRelay {
   readonly principal: string;
 }
 
-type OwnKey = Pick<KeyRecord, "kind"> & { readonly makers: readonly string[] };
+type OwnKey = Pick<KeyOutline, "kind"> & { readonly makers: readonly string[] };
 
 async function usableKeys(
   { store, nowMs }: RelayHost,
@@ -45,9 +45,9 @@ async function usableKeys(
   voter: string,
 ): Promise<OwnKey[]> {
   const now = nowMs();
-  const works = ({ revokedAtMs, expiresAtMs = Number.POSITIVE_INFINITY, workspace: bound = workspace }: KeyRecord) =>
+  const works = ({ revokedAtMs, expiresAtMs = Number.POSITIVE_INFINITY, workspace: bound = workspace }: KeyOutline) =>
     revokedAtMs === undefined && expiresAtMs > now && bound === workspace;
-  const keys = (await store.listKeys({ tenant }, voter)).filter(works);
+  const keys = (await store.keysOf({ tenant }, voter)).filter(works);
   const origins = await originsOf(
     store,
     tenant,

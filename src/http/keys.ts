@@ -1,6 +1,7 @@
-import { createKey, listKeys, revokeKey } from "../engine/keys.ts";
+import { createKey, keyPages, revokeKey } from "../engine/keys.ts";
 import type { CreateKeyRequest } from "../protocol/api.ts";
 import { callerOf, type Handler, type Reply } from "./handler.ts";
+import { jsonPages, sendList } from "./send-list.ts";
 
 export const whoAmIRoute: Handler = (context) => {
   const { tenant, workspace, principal, kind, roles, groups, keyScopes } = callerOf(context);
@@ -13,7 +14,10 @@ export const createKeyRoute: Handler = async (context) => {
   return created(await createKey(context.host, callerOf(context), context.body as CreateKeyRequest, record));
 };
 
-export const listKeysRoute: Handler = async (context) => ok(await listKeys(context.host, callerOf(context)));
+export const listKeysRoute: Handler = (context) => {
+  const items = jsonPages(keyPages(context.host, callerOf(context)));
+  return sendList(context, { before: '{"keys":[', items, after: "]}" });
+};
 
 export const revokeKeyRoute: Handler = async (context) => {
   const { host, params } = context;

@@ -1,8 +1,10 @@
 import { confirmPrincipal } from "../engine/confirm-principal.ts";
 import { defineRole, listRoles, removeRole } from "../engine/define-role.ts";
-import { listPrincipals, setPrincipal } from "../engine/principals.ts";
+import { placeOf } from "../engine/keys.ts";
+import { principalPages, setPrincipal } from "../engine/principals.ts";
 import type { DefineRoleRequest, PlaceQuery, SetPrincipalRequest } from "../protocol/role-api.ts";
 import { callerOf, type Handler, type Reply } from "./handler.ts";
+import { jsonPages, sendList } from "./send-list.ts";
 
 export const listRolesRoute: Handler = async (context) =>
   ok(await listRoles(context.host, callerOf(context), (context.query as PlaceQuery).workspace));
@@ -18,8 +20,12 @@ export const removeRoleRoute: Handler = async (context) => {
   return { status: 204, raw: null };
 };
 
-export const listPrincipalsRoute: Handler = async (context) =>
-  ok(await listPrincipals(context.host, callerOf(context), (context.query as PlaceQuery).workspace));
+export const listPrincipalsRoute: Handler = (context) => {
+  const caller = callerOf(context);
+  const place = placeOf(caller, (context.query as PlaceQuery).workspace);
+  const items = jsonPages(principalPages(context.host, caller, place));
+  return sendList(context, { before: '{"principals":[', items, after: "]}" });
+};
 
 export const setPrincipalRoute: Handler = async (context) => {
   const { host, params } = context;

@@ -29,6 +29,11 @@ type SendContext = Pick<RequestContext, "reply" | "requestId" | "report"> & {
   readonly host: { readonly store: Store };
 };
 
+/** Pages of documents as the texts that `sendList` takes. */
+export async function* jsonPages(pages: AsyncIterable<readonly unknown[]>): AsyncGenerator<string[]> {
+  for await (const page of pages) yield page.map((item) => JSON.stringify(item));
+}
+
 /** An answer of any length. One that was cut in the middle cannot be taken for a whole one: its last chunk is missing. */
 export async function sendList({ host, reply, requestId, report }: SendContext, answer: ListAnswer): Promise<Reply> {
   const { contentType = "application/json", stallMs = STREAM_DEFAULTS.stallMs } = answer;

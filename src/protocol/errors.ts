@@ -249,6 +249,10 @@ export const ERRORS = {
     retryAfterSeconds: 5,
     retry: true,
   },
+  tenant_key_limit: {
+    status: 429,
+    message: "The tenant has {limit} keys that work, and may have no more. Revoke keys that are not needed.",
+  },
   headers_too_large: { status: 431, message: "The request's headers are larger than {limitBytes} bytes. Send fewer." },
   ...HOST_ERRORS,
 } as const satisfies Record<string, ErrorRow>;

@@ -67,7 +67,7 @@ export async function branchOf(source: Simulation, branch: Branch = {}): Promise
   const host = {
     nodeTypes: TYPES,
     plans: { byHash: async () => plan, current: async () => undefined },
-    store: { readDocuments: async () => [], listKeys: async () => [], readRun: async () => undefined },
+    store: { readDocuments: async () => [], keysOf: async () => [], readRun: async () => undefined },
   };
   const readOn = async (count: number) => source.events.slice(copied.events.length, copied.events.length + count);
   const point = await branchPoint(host, plan, copied.run, overlay, {

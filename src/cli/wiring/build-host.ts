@@ -60,7 +60,7 @@ export async function buildHost(
   nowMs.notBefore((await store.newestQueuedMs()) ?? 0);
   const newId = idSource(nowMs);
   const capabilities = capabilitiesOf(config);
-  const { maxNodeExecutions, maxRunDurationMs, maxActiveRuns, maxDescendants } = config;
+  const { maxNodeExecutions, maxRunDurationMs, maxActiveRuns, maxDescendants, maxKeys } = config;
   const effects = { retentionMs: config.effectRetentionSeconds * 1000 };
   const room = roomFor(config);
   const inTurn = withLargeCommitsInTurn(store, room);
@@ -71,7 +71,7 @@ export async function buildHost(
     ...needs,
     plans: plansOf(store),
     nodeTypes: nodeTypesOf(config, capabilities, needs, agentNodes),
-    limits: { maxNodeExecutions, maxRunDurationMs, maxActiveRuns, maxDescendants },
+    limits: { maxNodeExecutions, maxRunDurationMs, maxActiveRuns, maxDescendants, maxKeys },
     capabilities,
     runtimeCapabilities: new Set(),
     idempotency: { retentionMs: config.idempotencyRetentionSeconds * 1000, leaseMs: IDEMPOTENCY_LEASE_MS },

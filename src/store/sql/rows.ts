@@ -8,8 +8,10 @@ import type {
   Artifact,
   EffectRecord,
   IdempotencyRecord,
+  KeyOutline,
   KeyRecord,
   RunRow,
+  StoredBinding,
   StoredCheckpoint,
   StoredEvent,
   StoredWorkflow,
@@ -86,6 +88,27 @@ export function toKeyRecord(rows: readonly [KeyAndRoles, ...KeyAndRoles[]]): Key
     ...(key.revoked_at === null ? {} : { revokedAtMs: key.revoked_at }),
     ...(key.last_used_at === null ? {} : { lastUsedAtMs: key.last_used_at }),
   };
+}
+
+export function toKeyOutline(
+  key: Omit<Selectable<T.ApiKeysTable>, "hash" | "tenant" | "scopes" | "label" | "last_used_at">,
+): KeyOutline {
+  return {
+    keyId: key.key_id,
+    principal: key.principal,
+    kind: key.kind as PrincipalKind,
+    ...(key.workspace === null ? {} : { workspace: key.workspace }),
+    createdAtMs: key.created_at,
+    ...(key.expires_at === null ? {} : { expiresAtMs: key.expires_at }),
+    ...(key.revoked_at === null ? {} : { revokedAtMs: key.revoked_at }),
+  };
+}
+
+export function toStoredBinding(
+  row: Pick<T.RoleBindingsTable, "workspace" | "principal" | "roles" | "group_names">,
+): StoredBinding {
+  const { workspace, principal } = row;
+  return { ...(workspace === "" ? {} : { workspace }), principal, ...toMembership([row]) };
 }
 
 /** Each name once, from whichever binding it comes. */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { KeyRecord } from "../../store/store.ts";
 import { HOUR, NOW, newKey, newTenant, sha256 } from "../builders.ts";
 import { accept, type Subject, upTo } from "./subject.ts";
 
@@ -172,7 +173,107 @@ export function keys(subject: Subject): void {
     });
   });
 
+  describe("keys in pages", () => {
+    test("are listed oldest first, each once and with all of its roles", async () => {
+      const { store } = subject;
+      const tenant = newTenant();
+      const all = upTo(7).map((n) => newKey(tenant, { workspace: "w1", createdAtMs: NOW + Math.floor(n / 3) }));
+      await accept(store, {
+        tenant,
+        keys: all.map((key) => ({ type: "put", key })),
+        roles: [
+          { tenant, principal: "pat", roles: ["viewer"] },
+          { tenant, workspace: "w1", principal: "pat", roles: ["lead"] },
+        ],
+      });
+      const whole = await store.listKeys({ tenant });
+      const paged: KeyRecord[] = [];
+      for (let after: KeyRecord | undefined; ; ) {
+        const page = await store.listKeys({ tenant, workspace: "w1" }, { limit: 3, ...(after && { after }) });
+        paged.push(...page);
+        after = page.at(-1);
+        if (page.length < 3) break;
+      }
+      expect(paged).toEqual(whole);
+      expect(paged.map(({ roles }) => roles)).toEqual(all.map(() => ["viewer", "lead"]));
+      expect(new Set(paged.map(({ keyId }) => keyId)).size).toBe(7);
+    });
+
+    test("by principal have all keys of a principal together, in the order of bytes", async () => {
+      const { store } = subject;
+      const tenant = newTenant();
+      const principals = ["b", "B", "a", "b", "c"];
+      const all = principals.map((principal, n) => newKey(tenant, { principal, createdAtMs: NOW + n }));
+      await accept(store, { tenant, keys: all.map((key) => ({ type: "put", key })) });
+      const named = async (after: string) =>
+        (await store.keysByPrincipal({ tenant }, after, 3)).map(({ principal, createdAtMs }) => [
+          principal,
+          createdAtMs - NOW,
+        ]);
+      expect(await named("")).toEqual([
+        ["B", 1],
+        ["a", 2],
+        ["b", 0],
+        ["b", 3],
+      ]);
+      expect(await named("b")).toEqual([["c", 4]]);
+      expect(await named("c")).toEqual([]);
+      expect(await store.keysByPrincipal({ tenant, workspace: "w1" }, "", 3)).toEqual([]);
+      expect((await store.keysOf({ tenant }, "b")).map(({ keyId }) => keyId)).toEqual([all[0]?.keyId, all[3]?.keyId]);
+    });
+  });
+
+  describe("keys that work", () => {
+    test("are those that were not revoked and have not expired", async () => {
+      const { store } = subject;
+      const tenant = newTenant();
+      const [plain, revoked] = [newKey(tenant), newKey(tenant)];
+      const ends = newKey(tenant, { expiresAtMs: NOW + HOUR });
+      await accept(store, { tenant, keys: [plain, revoked, ends].map((key) => ({ type: "put", key })) });
+      await accept(store, { tenant, keys: [{ type: "revoke", keyId: revoked.keyId, atMs: NOW }] });
+      expect(await store.countWorkingKeys(tenant, NOW)).toBe(2);
+      expect(await store.countWorkingKeys(tenant, NOW + HOUR)).toBe(1);
+      expect(await store.countWorkingKeys(newTenant(), NOW)).toBe(0);
+    });
+
+    test("make another owner of a tenant only where they are an owner's and of the whole tenant", async () => {
+      const { store } = subject;
+      const tenant = newTenant();
+      const names = ["one", "bound", "expired", "revoked", "admin", "elsewhere"];
+      const more = { bound: { workspace: "w1" }, expired: { expiresAtMs: NOW } } as const;
+      const all = names.map((principal) => newKey(tenant, { principal, ...more[principal as keyof typeof more] }));
+      const owners = ["one", "bound", "expired", "revoked", "without-a-key"];
+      await accept(store, {
+        tenant,
+        keys: all.map((key) => ({ type: "put", key })),
+        roles: [
+          ...owners.map((principal) => ({ tenant, principal, roles: ["viewer", "owner"] })),
+          { tenant, principal: "admin", roles: ["admin", 'co"owner', "owners", "Owner"] },
+          { tenant, workspace: "w1", principal: "elsewhere", roles: ["owner"] },
+        ],
+      });
+      await accept(store, { tenant, keys: [{ type: "revoke", keyId: all[3]?.keyId ?? "", atMs: NOW }] });
+      expect(await store.hasOtherOwner(tenant, "one", NOW)).toBe(false);
+      expect(await store.hasOtherOwner(tenant, "bound", NOW)).toBe(true);
+      expect(await store.hasOtherOwner(tenant, "one", NOW - 1)).toBe(true);
+      expect(await store.hasOtherOwner(newTenant(), "bound", NOW)).toBe(false);
+    });
+  });
+
   describe("a principal", () => {
+    test("is known for each place where it is something", async () => {
+      const { store } = subject;
+      const tenant = newTenant();
+      const wide = { principal: "pat", roles: ["viewer"], groups: ["all"] };
+      const inW1 = { principal: "pat", workspace: "w1", roles: ["lead"], groups: [] };
+      const sam = { principal: "sam", workspace: "w1", roles: [], groups: ["board"] };
+      await accept(store, { tenant, roles: [wide, inW1, sam].map((each) => ({ tenant, ...each })) });
+      expect(await store.bindingsOf(tenant, ["pat", "nobody"])).toEqual([wide, inW1]);
+      expect(await store.bindingsOf(tenant, ["sam"])).toEqual([sam]);
+      expect(await store.bindingsOf(tenant, [])).toEqual([]);
+      expect(await store.bindingsOf(newTenant(), ["pat"])).toEqual([]);
+    });
+
     test("is in a workspace what it is there and in all of the tenant", async () => {
       const { store } = subject;
       const tenant = newTenant();
