@@ -1,6 +1,10 @@
-import { setTimeout as sleep } from "node:timers/promises";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { AppError } from "../protocol/errors.ts";
+import type { Caller } from "../protocol/identity.ts";
+import { type Change, NO_CHANGE } from "../store/store.ts";
 import { bearer, type TestHost, testHost } from "../testing/host.ts";
+import { KeyWatch } from "./key-watch.ts";
 
 let host: TestHost;
 let url: string;
@@ -84,4 +88,89 @@ test("a database that is away ends no stream", async () => {
   await host.store.close();
   await sleep(1300);
   expect(ended()).toBe(false);
+});
+
+describe("with many keys that hold answers open", () => {
+  let changed: (change: Change) => void;
+  let checked: number;
+  let refusedKey: string | undefined;
+  let watch: KeyWatch;
+  const ended: string[] = [];
+  const KEYS = 500;
+
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval", "performance"] });
+    [checked, refusedKey] = [0, undefined];
+    ended.length = 0;
+    const callerOf = (keyId: string): Caller => ({
+      ...{ tenant: "t1", principal: keyId, kind: "user", keyId },
+      ...{ roles: ["viewer"], groups: [], keyScopes: ["*"] },
+    });
+    watch = new KeyWatch({
+      store: {
+        onChange: (listener) => {
+          changed = listener;
+          return () => {};
+        },
+      },
+      authenticator: {
+        cacheMs: 1000,
+        authenticate: async (keyId = "") => {
+          checked += 1;
+          if (keyId === refusedKey) throw new AppError("key_revoked", { revokedAt: "now" });
+          return callerOf(keyId);
+        },
+      },
+      authorizer: { authorize: async () => {} },
+    });
+    for (let n = 0; n < KEYS; n += 1) {
+      const caller = callerOf(`key-${n}`);
+      watch.watch({ authorization: caller.keyId, caller, scope: "runs:read" }, () => ended.push(caller.keyId));
+    }
+  });
+  afterEach(() => {
+    watch.close();
+    vi.useRealTimers();
+  });
+
+  /** A turn for each piece of a check, and more. */
+  const turns = async (many = KEYS) => {
+    for (let n = 0; n < many; n += 1) await nextTurn();
+  };
+  const change = () => changed({ ...NO_CHANGE, keys: true });
+
+  test("changes of keys within a short time lead to one check of each", async () => {
+    for (let n = 0; n < 20; n += 1) {
+      change();
+      await vi.advanceTimersByTimeAsync(10);
+      await turns();
+    }
+    // At the first change, and for all others together.
+    expect(checked).toBe(KEYS);
+    await vi.advanceTimersByTimeAsync(250);
+    await turns();
+    expect(checked).toBe(2 * KEYS);
+  });
+
+  test("other work goes on while they are checked", async () => {
+    change();
+    await vi.advanceTimersByTimeAsync(1);
+    const before = checked;
+    await turns(2);
+    expect(checked).toBeLessThan(KEYS);
+    expect(before).toBeLessThan(KEYS);
+    await turns();
+    expect(checked).toBe(KEYS);
+  });
+
+  test("a key that is revoked while they are checked is found by the next check", async () => {
+    change();
+    await vi.advanceTimersByTimeAsync(1);
+    refusedKey = "key-0";
+    change();
+    await turns();
+    await vi.advanceTimersByTimeAsync(250);
+    await turns();
+    expect(ended).toEqual(["key-0"]);
+  });
 });

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Authenticator } from "../engine/authenticate.ts";
 import type { Authorizer } from "../engine/roles.ts";
 import { AppError } from "../protocol/errors.ts";
@@ -25,22 +26,36 @@ interface Watched {
 
 const EVERY_MS = { least: 100, most: 1000 } as const;
 
+export interface KeyWatchOptions {
+  /** Changes within this time lead to one check: also about how long a revoked key may keep its answers open. */
+  readonly gatherMs?: number;
+}
+
+/** Keys that are checked before other work is let in. */
+const KEYS_AT_ONCE = 50;
+
 /**
  * An answer that stays open outlives the checks it began with. So they are made again while it does: when keys or roles
  * change, and from time to time, which notices an expiry and a change that nobody was told of. One check for all that
- * a key holds open.
+ * a key holds open. Checks of all keys are made one after the other, at most every `gatherMs` and with other work in between: a tenant
+ * that changes keys while it holds thousands of streams open holds up no other.
  */
 export class KeyWatch {
   readonly #deps: KeyWatchDeps;
+  readonly #gatherMs: number;
   readonly #watched = new Map<string, Watched>();
   readonly #stopListening: () => void;
   #timer: NodeJS.Timeout | undefined;
+  /** A check of all keys that has not begun yet. */
+  #due: NodeJS.Timeout | undefined;
+  #begunAtMs = Number.NEGATIVE_INFINITY;
+  #checks: Promise<void> = Promise.resolve();
 
-  constructor(deps: KeyWatchDeps) {
+  constructor(deps: KeyWatchDeps, { gatherMs = 250 }: KeyWatchOptions = {}) {
     this.#deps = deps;
+    this.#gatherMs = gatherMs;
     this.#stopListening = deps.store.onChange(({ keys }) => {
-      // In the next turn, when everybody who keeps what is known of keys has let go of it.
-      if (keys && this.#watched.size > 0) setImmediate(() => this.#checkAll());
+      if (keys && this.#watched.size > 0) this.#checkSoon();
     });
   }
 
@@ -52,7 +67,7 @@ export class KeyWatch {
     this.#watched.set(name, watched);
     watched.refused.add(refused);
     const everyMs = Math.min(EVERY_MS.most, Math.max(EVERY_MS.least, this.#deps.authenticator.cacheMs));
-    this.#timer ??= setInterval(() => this.#checkAll(), everyMs).unref();
+    this.#timer ??= setInterval(() => this.#checkSoon(), everyMs).unref();
     return () => {
       watched.refused.delete(refused);
       if (watched.refused.size > 0 || this.#watched.get(name) !== watched) return;
@@ -69,10 +84,35 @@ export class KeyWatch {
   #rest(): void {
     clearInterval(this.#timer);
     this.#timer = undefined;
+    clearTimeout(this.#due);
+    this.#due = undefined;
   }
 
-  #checkAll(): void {
-    for (const watched of this.#watched.values()) void this.#check(watched);
+  /** In a later turn at the earliest, when all caches of keys have been cleared. */
+  #checkSoon(): void {
+    if (this.#due !== undefined) return;
+    const inMs = Math.max(0, this.#begunAtMs + this.#gatherMs - performance.now());
+    const due = setTimeout(() => {
+      this.#checks = this.#checks.then(() => this.#begin(due));
+    }, inMs).unref();
+    this.#due = due;
+  }
+
+  /** A change from here on leads to another check: this one may have passed its key by. */
+  #begin(due: NodeJS.Timeout): Promise<void> {
+    if (this.#due !== due) return Promise.resolve();
+    this.#due = undefined;
+    this.#begunAtMs = performance.now();
+    return this.#checkAll();
+  }
+
+  async #checkAll(): Promise<void> {
+    const all = [...this.#watched.values()];
+    for (let i = 0; i < all.length; i += KEYS_AT_ONCE) {
+      const open = all.slice(i, i + KEYS_AT_ONCE).filter(({ refused }) => refused.size > 0);
+      await Promise.all(open.map((watched) => this.#check(watched)));
+      await nextTurn();
+    }
   }
 
   async #check({ admission, refused }: Watched): Promise<void> {
