@@ -1,15 +1,23 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { AppError } from "../protocol/errors.ts";
 import { MASK, type RunEventDoc } from "../protocol/events.ts";
-import { type EventDiff, MAX_EVENT_DIFFS, type RunDiffResponse } from "../protocol/fork-api.ts";
+import {
+  type EventDiff,
+  MAX_EVENT_DIFFS,
+  type RunDiffResponse,
+  type Sides,
+  type StateDiff,
+} from "../protocol/fork-api.ts";
 import type { Caller } from "../protocol/identity.ts";
 import type { Run } from "../protocol/run.ts";
 import { isTerminal } from "../protocol/run-status.ts";
 import { diffEvents, diffStates } from "./decide/diff-runs.ts";
 import { visibleRun } from "./execute.ts";
 import type { Host } from "./host.ts";
+import { inTurns, pauses } from "./pauses.ts";
 import { snapshot } from "./read-run.ts";
 import { sizeOf } from "./run-size.ts";
+import { scrubInTurns } from "./scrub-in-turns.ts";
 
 const PAGE = 500;
 
@@ -23,13 +31,13 @@ const LONG_CHARACTERS = 10_000;
 export async function diffRuns(host: Host, caller: Caller, a: Run, against: string): Promise<RunDiffResponse> {
   const b = await other(host, caller, against);
   const { diffs, cut } = await compareLogs(host, a, b);
-  const stateDiff = diffStates(await snapshot(host, a), await snapshot(host, b), (value) => shown(host, value));
+  const stateDiff = await inTurns(diffStates(await snapshot(host, a), await snapshot(host, b)));
   return {
     a: a.runId,
     b: b.runId,
     divergedAtSeq: diffs[0]?.seq ?? null,
     eventDiffs: diffs,
-    stateDiff,
+    stateDiff: await shown(host, stateDiff),
     ...(cut || !isTerminal(a.status) || !isTerminal(b.status) ? { truncated: true } : {}),
   };
 }
@@ -48,18 +56,19 @@ async function other(host: Host, caller: Caller, runId: string): Promise<Run> {
 /** Only as much of either as was there when they were read, a page of each at a time. */
 async function compareLogs(host: Host, a: Run, b: Run): Promise<{ diffs: EventDiff[]; cut: boolean }> {
   const diffs: EventDiff[] = [];
+  const pause = pauses();
   let characters = 0;
   for (let from = 0, rows = PAGE; from < Math.max(a.version, b.version); from += rows) {
     const [as, bs] = await Promise.all([page(host, a, from), page(host, b, from)]);
     // Where the page of one log was cut for its size, the other is compared no further either.
     rows = Math.min(PAGE, as.cut ? as.length : PAGE, bs.cut ? bs.length : PAGE);
     for (let i = 0; i < Math.min(rows, Math.max(as.length, bs.length)); i++) {
-      const diff = diffEvents(from + i, as[i], bs[i]);
+      const diff = await inTurns(diffEvents(from + i, as[i], bs[i]), pause);
       if (diff === undefined) continue;
       if (diffs.length === MAX_EVENT_DIFFS || characters > MAX_CHARACTERS) return { diffs, cut: true };
-      characters += sizeOf(diff);
-      diffs.push(host.scrubber.scrubValue(diff));
-      if (sizeOf(diff) > LONG_CHARACTERS) await nextTurn();
+      const size = sizeOf(diff);
+      characters += size;
+      diffs.push(size > LONG_CHARACTERS ? await scrubInTurns(host.scrubber, diff) : host.scrubber.scrubValue(diff));
     }
     await nextTurn();
   }
@@ -82,13 +91,37 @@ async function page(host: Host, { runId, version }: Run, from: number): Promise<
  * Readers look through the states of two runs for what begins like a key, and an id such as `task-7` reads like one to
  * them. What it is does not matter here; that it differs does.
  */
-function shown({ scrubber }: Host, value: unknown): unknown {
-  return withoutKeyLike(scrubber.scrubValue(value));
+async function shown(host: Host, { variables, channels, ...rest }: StateDiff): Promise<StateDiff> {
+  return {
+    ...rest,
+    ...(variables === undefined ? {} : { variables: await shownFields(host, variables) }),
+    ...(channels === undefined ? {} : { channels: await shownFields(host, channels) }),
+  };
 }
 
-function withoutKeyLike(value: unknown): unknown {
+type Fields = Readonly<Record<string, Sides>>;
+
+async function shownFields({ scrubber }: Host, fields: Fields): Promise<Record<string, Sides>> {
+  const all: [string, Sides][] = [];
+  for (const [name, sides] of Object.entries(fields)) {
+    const after: [string, unknown][] = [];
+    for (const [side, value] of Object.entries(sides)) {
+      after.push([side, await inTurns(withoutKeyLike(await scrubInTurns(scrubber, value)))]);
+    }
+    all.push([name, Object.fromEntries(after)]);
+  }
+  return Object.fromEntries(all);
+}
+
+const PARTS_AT_ONCE = 1_000;
+
+function* withoutKeyLike(value: unknown, parts: { seen: number } = { seen: 0 }): Generator<void, unknown> {
   if (typeof value === "string") return /sk[-_]/i.test(value) ? MASK : value;
-  if (Array.isArray(value)) return value.map(withoutKeyLike);
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withoutKeyLike(item)]));
+  const after: [string, unknown][] = [];
+  for (const [key, item] of Object.entries(value)) {
+    after.push([key, yield* withoutKeyLike(item, parts)]);
+    if (++parts.seen % PARTS_AT_ONCE === 0) yield;
+  }
+  return Array.isArray(value) ? after.map(([, item]) => item) : Object.fromEntries(after);
 }

@@ -1,4 +1,5 @@
-import { hiddenArgument, hiddenByName, type Scrubber } from "../formats/scrub.ts";
+import { hiddenArgument, hiddenByName } from "../formats/hidden-value.ts";
+import type { Scrubber } from "../formats/scrub.ts";
 import { isHeaderName } from "../formats/secret-names.ts";
 import { AppError } from "../protocol/errors.ts";
 import { withMembers } from "../protocol/secret-options.ts";

@@ -1,26 +1,28 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { cleaned, type Scrubber } from "../formats/scrub.ts";
+import { cleanedInSteps, type Scrubber } from "../formats/scrub.ts";
+import { inTurns, pauses } from "./pauses.ts";
 
 /** Texts of so many characters take some milliseconds to scrub. Values with fewer in all are scrubbed at once. */
 export const LONG_TEXT = 64 * 1024;
 /** How long texts are scrubbed before other work has its turn. */
 const AT_ONCE_MS = 5;
 
-type Cleaner = Pick<Scrubber, "scrubText" | "scrubValue" | "scrubLong">;
+type Cleaner = Pick<Scrubber, "scrubText" | "scrubLong">;
 
-/** `scrubValue` that does not hold up other requests: long texts are scrubbed in a thread, many short ones with pauses. */
+/** `scrubValue` that does not hold up other requests: long texts are scrubbed in a thread, many short ones and many parts with pauses. */
 export async function scrubInTurns<T>(scrubber: Cleaner, value: T): Promise<T> {
+  const pause = pauses();
   const texts = new Set<string>();
-  cleaned(value, (text) => {
+  const collect = (text: string) => {
     texts.add(text);
     return text;
-  });
+  };
+  await inTurns(cleanedInSteps(value, collect), pause);
   let characters = 0;
   for (const text of texts) characters += text.length;
-  if (characters < LONG_TEXT) return scrubber.scrubValue(value);
-  const clean = await scrubbedTexts(scrubber, texts);
-  await nextTurn();
-  return cleaned(value, (text) => clean.get(text) ?? scrubber.scrubText(text)) as T;
+  const clean = characters < LONG_TEXT ? undefined : await scrubbedTexts(scrubber, texts);
+  const cleanText = (text: string) => clean?.get(text) ?? scrubber.scrubText(text);
+  return (await inTurns(cleanedInSteps(value, cleanText), pause)) as T;
 }
 
 /** Each text with what it is without secrets. */

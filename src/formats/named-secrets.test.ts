@@ -64,6 +64,58 @@ describe("a value is hidden by the name before it", () => {
     ["of nothing but marks", "token=!!!!", "token=[REDACTED]"],
     ["too long to be a reference", `token=$${"a".repeat(250)}`, "token=[REDACTED]"],
     ["that repeats its name", "token=tokentokentoken", "token=[REDACTED]"],
+    ["in a list of arguments", '{"args":["psql","--password","h2"]}', '{"args":["psql","--password","[REDACTED]"]}'],
+    ["in a list of arguments over lines", `["--api-key",\n  'h2']`, `["--api-key",\n  '[REDACTED]']`],
+    [
+      "in a list of arguments in JSON in JSON",
+      '{\\"args\\":[\\"--password\\", \\"h2\\"]}',
+      '{\\"args\\":[\\"--password\\", \\"[REDACTED]\\"]}',
+    ],
+    ["of sshpass in a list", '["sshpass","-p","h 2","ssh"]', '["sshpass","-p","[REDACTED]","ssh"]'],
+    ["of mysql in a list", '["mysql","-uroot","-phunter2"]', '["mysql","-uroot","-p[REDACTED]"]'],
+    ["of mysql in quotes", "mysql -uroot -p'hunter 2' shop", "mysql -uroot -p'[REDACTED]' shop"],
+    ["of a login in a list", '["docker","login","-p","h2"]', '["docker","login","-p","[REDACTED]"]'],
+    ["of curl in a list", '["curl","-u","ann:h 2","x"]', '["curl","-u","ann:[REDACTED]","x"]'],
+    ["of curl in one item", '["--user=ann:h 2","-uann:h2"]', '["--user=ann:[REDACTED]","-uann:[REDACTED]"]'],
+    ["of curl with a slash in it", "curl -u ann:pa/h2 https://x", "curl -u ann:[REDACTED] https://x"],
+    ["of curl in quotes", "curl --user 'ann:two words' x", "curl --user 'ann:[REDACTED]' x"],
+    ["of curl in quotes of its own", 'curl -u ann:"two words" x', 'curl -u ann:"[REDACTED]" x'],
+    [
+      "of a program in a container",
+      "docker run --rm curl curl -u ann:h2 https://x",
+      "docker run --rm curl curl -u ann:[REDACTED] https://x",
+    ],
+    ["on a continued line", "psql --password \\\n  hunter2 -v", "psql --password \\\n  [REDACTED] -v"],
+    ["on a continued line in JSON", '"psql --password \\\\\\n hunter2"', '"psql --password \\\\\\n [REDACTED]"'],
+    ["after an option of two words", "app --db.password hunter2", "app --db.password [REDACTED]"],
+    ["after an option with one dash", "app -password hunter2", "app -password [REDACTED]"],
+    ["in quotes of a shell", "export DB_PASSWORD=$'hunter2' N=1", "export DB_PASSWORD=$'[REDACTED]' N=1"],
+    ["in CDATA", "<password><![CDATA[h2]]></password>", "<password><![CDATA[[REDACTED]]]></password>"],
+    [
+      "in CDATA of two parts, after another one",
+      "<token>h1</token><token>\n<![CDATA[a<]]><![CDATA[</b>]]>\n</token>",
+      "<token>[REDACTED]</token><token>\n<![CDATA[[REDACTED]]]>\n</token>",
+    ],
+    [
+      "named by another member",
+      '[{"name":"DB_PASSWORD","value":"h2"}]',
+      '[{"name":"DB_PASSWORD","value":"[REDACTED]"}]',
+    ],
+    [
+      "named by a member after it",
+      "{ value: 'h2', type: 'x', key: 'token' }",
+      "{ value: '[REDACTED]', type: 'x', key: 'token' }",
+    ],
+    [
+      "named by another member in JSON in JSON",
+      '{\\"name\\":\\"TOKEN\\",\\"n\\":1,\\"value\\":\\"h2\\"}',
+      '{\\"name\\":\\"TOKEN\\",\\"n\\":1,\\"value\\":\\"[REDACTED]\\"}',
+    ],
+    [
+      "named by the line before",
+      "env:\n- name: DB_PASSWORD\n  value: h2\n- name: N\n  value: 1",
+      "env:\n- name: DB_PASSWORD\n  value: [REDACTED]\n- name: N\n  value: 1",
+    ],
     ["over lines", 'secret = """one\ntwo"""\nend', 'secret = """[REDACTED]"""\nend'],
   ])("%s", (_, text, clean) => {
     expect(scrubText(text)).toBe(clean);
@@ -82,6 +134,15 @@ describe("a value is hidden by the name before it", () => {
     ["an option in a sentence", "use --password and --name; --token is needed; a--password hunter2"],
     ["a user and a group", "docker run -u 1000:1000 x; docker run --user 1000:1000 y; curl -u x:x https://x"],
     ["a call after a colon", "token: read(x1)"],
+    ["an option after an option in a list", '["--token","--verbose"] ["--token", "-v"]'],
+    ["a list of options in a sentence", "the options `--token`, `name` and --password. Then more"],
+    ["an option that is declared", 'option("--token", "print the token").option("--password", "-p")'],
+    ["a flag at the end of a list", '["sshpass","-p"], ["curl","-u"], ["login","-p"], "x"'],
+    ["an aside in a sentence and a removed line", "a -token expired -\n-password hunter2"],
+    ["a text that ends with a dollar sign", `"?token=$" + token + "&n=1"`],
+    ["a variable that another member names", "{ name: 'token', value: current }, { key: 'token',\n value: current\n}"],
+    ["a member that another one describes", '{"name":"password","label":"Password"},{"name":"n","value":"h2"}'],
+    ["a title", "name: Get token\ndefault: h2"],
     ["words about a value", "token=none password=token-less, secret=[REDACTED], client_secret=client_secret"],
     ["a reference", "token=$TOKEN password=%PASS% secret={{ vault.x }} token=*** token=xxxxxxxxxxxxxxxxxxxx"],
     ["a mark or two", "token=!! password=-"],
@@ -147,6 +208,45 @@ describe("a member of a value", () => {
     expect(scrubValue(clean)).toBe(clean);
   });
 
+  test.each([
+    [
+      ["-password", "h2"],
+      ["-password", "[REDACTED]"],
+    ],
+    [
+      ["/usr/bin/sshpass", "-p", "h2"],
+      ["/usr/bin/sshpass", "-p", "[REDACTED]"],
+    ],
+    [
+      ["sshpass", "-ph2"],
+      ["sshpass", "-p[REDACTED]"],
+    ],
+    [
+      ["docker", "login", "-u", "ann", "-p", "h2"],
+      ["docker", "login", "-u", "ann", "-p", "[REDACTED]"],
+    ],
+    [
+      ["mysql", "-uroot", "-ph2"],
+      ["mysql", "-uroot", "-p[REDACTED]"],
+    ],
+    [
+      ["--user=ann:h2", "-uann:h2"],
+      ["--user=ann:[REDACTED]", "-uann:[REDACTED]"],
+    ],
+  ])("is hidden by the option before it: %j", (items, clean) => {
+    expect(scrubValue(items)).toEqual(clean);
+  });
+
+  test.each([
+    [["--token", "--verbose", "--password", "-v"]],
+    [["docker", "run", "--rm", "--user", "app:staff", "img"]],
+    [["mkdir", "-p", "build"]],
+    [["mysql", "-p", "shop"]],
+    [["- token", "h2"]],
+  ])("stays where the option before it has no secret: %j", (items) => {
+    expect(scrubValue(items)).toBe(items);
+  });
+
   test("is hidden by the name that another member gives it", () => {
     const pairs = [
       { key: "DB_PASSWORD", value: "h2" },
@@ -204,6 +304,27 @@ describe("a secret in another writing", () => {
     const lines = written.match(/.{1,64}/g) ?? [];
     expect(lines).toHaveLength(2);
     expect(scrubText(`see\n${lines.join(end)}\nthere`)).toBe("see\n[REDACTED]\nthere");
+  });
+
+  describe.each([20, 24, 32, 40, 48, 50, 64, 76])("in lines of %i", (width) => {
+    test.each(["\n", "\r\n", "\\n", "\n  ", "\n\t", "\n> "])("is hidden whole: %j", (end) => {
+      const text = `${"word ".repeat(6)}${KEY} and more words than one line can hold`;
+      for (const encoding of ["base64", "hex"] as const) {
+        const written = Buffer.from(text).toString(encoding).replace(/=+$/, "");
+        const lines = written.match(new RegExp(`.{1,${width}}`, "g")) ?? [];
+        expect(scrubText(`see ${lines.join(end)}`)).toBe("see [REDACTED]");
+      }
+    });
+  });
+
+  test("ends with the line that is shorter than those before it", () => {
+    const lines =
+      Buffer.from(`a ${KEY} b`)
+        .toString("hex")
+        .match(/.{1,48}/g) ?? [];
+    expect(lines.map((line) => line.length)).toEqual([48, 16]);
+    expect(scrubText(`${lines.join("\n")}\nthere\n`)).toBe("[REDACTED]\nthere\n");
+    expect(scrubText(`${Buffer.from(KEY).toString("hex")}\nthere it is`)).toBe("[REDACTED]\nthere it is");
   });
 
   test("is told apart from its neighbours", () => {

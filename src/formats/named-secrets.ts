@@ -1,6 +1,8 @@
-import { MASK } from "../protocol/events.ts";
-import { isQuote, lineEnd, readQuoted, readWord } from "./read-value.ts";
-import { isHeaderName, isSecretName, isValue, NAME_MAX, schemeLength } from "./secret-names.ts";
+import { checked } from "./checked-value.ts";
+import { optionSecretsIn } from "./option-secrets.ts";
+import { pairedSecretsIn } from "./paired-secrets.ts";
+import { isQuote, lineEnd, quotePrefix, readQuoted, readWord } from "./read-value.ts";
+import { isHeaderName, isSecretName, NAME_MAX, schemeLength } from "./secret-names.ts";
 import { requireFew, type TextRange } from "./text-range.ts";
 
 /**
@@ -11,7 +13,13 @@ import { requireFew, type TextRange } from "./text-range.ts";
  * a value, so the time is in proportion to the text.
  */
 export function namedSecretsIn(text: string): TextRange[] {
-  return [...assigned(text), ...members(text), ...options(text), ...elements(text)].filter(([from, to]) => to > from);
+  return [
+    ...assigned(text),
+    ...members(text),
+    ...optionSecretsIn(text),
+    ...elements(text),
+    ...pairedSecretsIn(text),
+  ].filter(([from, to]) => to > from);
 }
 
 interface Name {
@@ -85,7 +93,8 @@ const AFTER_LABEL = " \t\r\n,;)]}+.";
  * Whether the quote after a name closes the text that the name is in: `print("password: ", x)`. Read as the quote that opens a value, it would
  * take along all that is written up to the next quote.
  */
-function closesLabel(text: string, { from: nameFrom, isQuoted }: Name, at: number): boolean {
+function closesLabel(text: string, { from: nameFrom, isQuoted }: Name, from: number): boolean {
+  const at = from + quotePrefix(text, from);
   const quote = text.charCodeAt(at);
   if (isQuoted || !isQuote(text.charAt(at)) || !AFTER_LABEL.includes(text.charAt(at + 1))) return false;
   let isOpen = false;
@@ -164,7 +173,7 @@ function inLine(text: string, from: number, { name, from: nameFrom, isQuoted }: 
     return isHeaderName(name) ? generated(text, from, name) : undefined;
   }
   const line = lineOf(text, from, opened);
-  if (isHeaderName(name) && (name.includes("-") || schemeLength(line) > 0 || name.toLowerCase() === "cookie")) {
+  if (isHeaderName(name) && (name.includes("-") || schemeLength(line) > 0 || isCookie(name, line))) {
     return checked(text, [from, from + line.length], name);
   }
   const [, to] = readWord(text, from);
@@ -173,7 +182,13 @@ function inLine(text: string, from: number, { name, from: nameFrom, isQuoted }: 
   if (JSON_LITERAL.test(word) && isQuoted) return undefined;
   // A comma or a semicolon is code: a type, or a variable.
   if (!(rest === "" || rest.startsWith("#")) || CALL.test(word)) return undefined;
+  if (PATH.test(word) && HEADS.test(word)) return undefined;
   return checked(text, [from, to], name);
+}
+
+/** Cookies have names; a sentence about cookies has no equals sign. */
+function isCookie(name: string, line: string): boolean {
+  return name.toLowerCase() === "cookie" && line.includes("=");
 }
 
 /** A header in quotes that is longer is none. */
@@ -205,75 +220,34 @@ function beginsLine(text: string, from: number): boolean {
   return from <= 64;
 }
 
-/** Words that follow the name of an option in a sentence. */
-const IN_SENTENCES =
-  /^(?:to|and|or|is|are|was|were|as|in|on|at|by|of|for|with|from|the|a|an|it|its|if|when|so|then|than|but|not|that|which|this|can|may|must|will|should|has|have|needs?|takes?|flags?|options?|values?|arguments?|parameters?|switch|only|also|here|instead|into|given|alone|before|after|without|already|twice|again|file|files|set|does|did|names?|works?|would|could|overrides?|replaces?|instead|too|where|while|because|be|been|wins|defaults?)$/i;
-
-/** --password value, and the few short forms that are safe to tell. */
-function options(text: string): TextRange[] {
-  const found: TextRange[] = [];
-  for (let at = text.indexOf("--"); at !== -1; ) {
-    const value = valueOfOption(text, at);
-    if (value !== undefined) found.push(value);
-    requireFew(found.length);
-    at = text.indexOf("--", Math.max(value?.[1] ?? 0, at + 2));
-  }
-  for (const { word, pattern } of COMMANDS) {
-    if (!text.includes(word)) continue;
-    for (const match of text.matchAll(pattern)) {
-      const to = match.index + match[0].length;
-      const value = checked(text, [to - (match.groups?.["value"]?.length ?? 0), to], word);
-      if (value !== undefined && match.groups?.["user"] !== match.groups?.["value"]) found.push(value);
-    }
-  }
-  return found;
-}
-
-const COMMANDS = [
-  { word: "sshpass", pattern: /\bsshpass\s{1,4}-p\s{0,4}["']?(?<value>[^\s"']+)/g },
-  { word: "mysql", pattern: /\bmysql\w{0,10}\s(?:[^\n]{0,80}?\s)?-p(?<value>[^\s"'-][^\s"']*)/g },
-  { word: " login ", pattern: /\blogin\s(?:[^\n]{0,80}?\s)?-p\s{1,4}["']?(?<value>[^\s"']+)/g },
-  { word: " -u", pattern: /\s-u\s{0,4}["']?(?<user>[\w.@-]{1,64}):(?!\d+(?:\s|$))(?<value>[^\s"'/]+)/g },
-  { word: "--user", pattern: /\s--user[\s=]{1,4}["']?(?<user>[\w.@-]{1,64}):(?!\d+(?:\s|$))(?<value>[^\s"'/]+)/g },
-] as const;
-
-const OPTION = /--([A-Za-z][A-Za-z0-9_-]{1,60})[ \t]{1,8}(?=[^\s-])/y;
-
-function valueOfOption(text: string, at: number): TextRange | undefined {
-  if (text.charAt(at + 2) === "-" || IN_NAME[text.charCodeAt(at - 1)] === 1) return undefined;
-  OPTION.lastIndex = at;
-  const name = OPTION.exec(text)?.[1];
-  if (name === undefined || !isSecretName(name)) return undefined;
-  const quoted = readQuoted(text, OPTION.lastIndex);
-  if (quoted !== undefined) return checked(text, quoted, name);
-  const word = readWord(text, OPTION.lastIndex);
-  const said = text.slice(word[0], word[1]).replace(/[.,;:!?)]+$/, "");
-  return IN_SENTENCES.test(said) ? undefined : checked(text, word, name);
-}
-
 const END_TAG = /<\/([A-Za-z][\w:.-]{1,79})>/y;
 
 /** <password>value</password> */
 function elements(text: string): TextRange[] {
   const found: TextRange[] = [];
-  for (let at = text.indexOf("</"); at !== -1; at = text.indexOf("</", at + 2)) {
+  for (let at = text.indexOf("</"), done = 0; at !== -1; at = text.indexOf("</", at + 2)) {
     END_TAG.lastIndex = at;
     const name = END_TAG.exec(text)?.[1];
     if (name === undefined || !isSecretName(name)) continue;
-    const from = text.lastIndexOf(">", at) + 1;
-    if (from === 0 || text.slice(from, at).includes("<")) continue;
-    const value = checked(text, [from, at], name);
+    const range = contentOf(text.slice(done, at), name);
+    const value = range === undefined ? undefined : checked(text, [done + range[0], done + range[1]], name);
     if (value !== undefined) found.push(value);
+    done = at;
   }
   return found;
 }
 
-/** The range without the words that say how the value is used; undefined where there is no value. */
-function checked(text: string, [from, to]: TextRange, name: string): TextRange | undefined {
-  const value = text.slice(from, to);
-  if (value === MASK || !isValue(value, name)) return undefined;
-  const scheme = value.includes(" ") ? schemeLength(value) : 0;
-  return scheme === 0 || isValue(value.slice(scheme), name) ? [from + scheme, to] : undefined;
+const CDATA = "<![CDATA[";
+
+/** The text of the element that a part of a document ends with, without the marks around one that is written as it is. */
+function contentOf(part: string, name: string): TextRange | undefined {
+  const to = part.trimEnd().length;
+  if (part.endsWith("]]>", to)) {
+    const from = part.indexOf(CDATA, Math.max(0, part.lastIndexOf(`<${name}`)));
+    return from === -1 ? undefined : [from + CDATA.length, to - "]]>".length];
+  }
+  const from = part.lastIndexOf(">") + 1;
+  return from === 0 || part.includes("<", from) ? undefined : [from, part.length];
 }
 
 const IN_NAME = new Uint8Array(128);

@@ -7,9 +7,7 @@ const SLASHES_MAX = 15;
 
 /** The value between quotes that begins here; undefined where there is no quote. Quotes may be escaped, as JSON in JSON has them. */
 export function readQuoted(text: string, from: number): TextRange | undefined {
-  let at = from;
-  // Languages have letters before some quotes: b"", f"", @"".
-  if ("bfruBFRU@".includes(text.charAt(at)) && isQuote(text.charAt(at + 1))) at++;
+  let at = from + quotePrefix(text, from);
   let slashes = 0;
   while (text.charAt(at) === "\\") {
     at++;
@@ -19,6 +17,12 @@ export function readQuoted(text: string, from: number): TextRange | undefined {
   if (!isQuote(quote) || slashes > SLASHES_MAX) return undefined;
   if (slashes === 0 && text.startsWith(quote.repeat(3), at)) return upTo(text, at + 3, quote.repeat(3));
   return [at + 1, closing(text, at + 1, quote, slashes)];
+}
+
+/** The length of the mark that languages and shells have before some quotes: b"", f"", @"", $''. */
+export function quotePrefix(text: string, at: number): number {
+  const mark = text.charAt(at);
+  return mark !== "" && "bfruBFRU@$".includes(mark) && isQuote(text.charAt(at + 1)) ? 1 : 0;
 }
 
 export function isQuote(character: string): boolean {

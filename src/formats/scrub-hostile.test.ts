@@ -23,6 +23,10 @@ const more = [
   ...["\\", "\\\\n", "\\n", "\\u0041", "%", "%20", "%25", "%2525", "%2", "\\u00"],
   // Beginnings that the rules of the set read on from: names without values, long middles.
   ...["ghs_1_", "SG.a.", `SG.a.${"w".repeat(260)} `, "secret_access_key ", "https://a", `xoxb-${"a".repeat(41)}-`],
+  // Names of members, options and lines that are read on from each of their places.
+  ...["value:", '"value":"a",', "name: token, value: no, ", '"name":\'', "]]></password>", "<password><![CDATA["],
+  ...['"--password" , ', "--password \\\n", "docker run -u a:1 ", " -u a:b", "sshpass ", "mysql ", "login "],
+  ...["abcdefghijklmnopqrst\n  ", "d29yZCB3b3JkIHdvcmQg\n", "776f726420776f726420776f7264\\n"],
 ];
 
 // A pattern that went over its text once for every place where it could begin would take hours for these, not moments.

@@ -1,9 +1,10 @@
 import { describe, expect, test, vi } from "vitest";
 import { newApiKey } from "../engine/api-key.ts";
+import { turnsOf } from "../testing/at-once.ts";
 import { tokensAt } from "../testing/engine.ts";
 import { KnownValues } from "./known-values.ts";
 import { loadRuleSet } from "./rule-set.ts";
-import { cleaned, scrubber } from "./scrub.ts";
+import { cleaned, cleanedInSteps, scrubber } from "./scrub.ts";
 import { SECRET_SHAPES } from "./secret-shapes.ts";
 import { VENDOR_SHAPES } from "./vendor-shapes.ts";
 
@@ -226,4 +227,12 @@ test("a text that a rule cannot read is hidden whole", () => {
     },
   });
   expect(broken.scrubText("a bearer of news")).toBe("[REDACTED]");
+});
+
+test("others have their turn while a value of many parts is scrubbed", () => {
+  const rows = Array.from({ length: 50 }, () => ({
+    password: Array.from({ length: 100 }, () => [1]),
+    list: Array.from({ length: 100 }, () => "a"),
+  }));
+  expect(turnsOf(cleanedInSteps(rows, (text) => text))).toBeGreaterThan(9);
 });

@@ -1,9 +1,10 @@
 import { MASK } from "../protocol/events.ts";
+import { hiddenArgument, hiddenByName, optionBefore, secretNameOf } from "./hidden-value.ts";
 import { KnownValues } from "./known-values.ts";
 import { someLongWord } from "./long-words.ts";
 import { namedSecretsIn } from "./named-secrets.ts";
+import { NAMED } from "./paired-secrets.ts";
 import { type FindSecrets, TRIGGER } from "./rule-set.ts";
-import { isSecretName, isValue, schemeLength } from "./secret-names.ts";
 import { SECRET_SHAPES } from "./secret-shapes.ts";
 import { masked, requireFew, type TextRange } from "./text-range.ts";
 import { unescaped } from "./unescaped.ts";
@@ -141,73 +142,77 @@ function shapesIn(text: string): TextRange[] {
   );
 }
 
+type CleanText = (text: string) => string;
+
+/** So many parts of a value are gone through before others may have their turn. */
+const PARTS_AT_ONCE = 1_000;
+
 /** A value with each of its texts, names of members too, replaced by `text`, and the values of secret names hidden. */
-export function cleaned(value: unknown, text: (text: string) => string): unknown {
+export function cleaned(value: unknown, text: CleanText): unknown {
+  const steps = cleanedInSteps(value, text);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** The same in steps: a value may have more parts than others can wait for. */
+export function* cleanedInSteps(
+  value: unknown,
+  text: CleanText,
+  parts: { seen: number } = { seen: 0 },
+): Generator<void, unknown> {
   if (typeof value === "string") return text(value);
   if (typeof value !== "object" || value === null) return value;
   const isList = Array.isArray(value);
   const before: readonly unknown[] = isList ? value : Object.values(value);
   // Only members have names: the places of a list would be as many texts as it has items.
   const names = isList ? [] : Object.keys(value);
-  const after = before.map((item, i) => {
+  const after: unknown[] = [];
+  let same = true;
+  for (const [i, item] of before.entries()) {
     const name = isList ? optionBefore(before, i) : secretNameOf(names, before, i);
-    if (name !== undefined) return hidden(name, item, text);
-    return cleaned((isList ? hiddenArgument(before, i) : undefined) ?? item, text);
-  });
-  const same = after.every((item, i) => Object.is(item, before[i]));
+    const given = (isList ? hiddenArgument(before, i) : undefined) ?? item;
+    if (name !== undefined) after.push(yield* hidden(name, item, text, parts));
+    else after.push(isLeaf(given) ? cleanLeaf(given, text) : yield* cleanedInSteps(given, text, parts));
+    same &&= Object.is(after[i], item);
+    if (++parts.seen % PARTS_AT_ONCE === 0) yield;
+  }
   if (isList) return same ? value : after;
   const clean = apart(names, names.map(text));
   if (same && clean === names) return value;
   return Object.fromEntries(clean.map((name, i) => [name, after[i]]));
 }
 
-/** What a list of arguments of a program has before a secret. */
-function optionBefore(items: readonly unknown[], i: number): string | undefined {
-  const item = items[i - 1];
-  return typeof item === "string" && item.startsWith("--") && isSecretName(item) ? item : undefined;
+function isLeaf(value: unknown): boolean {
+  return typeof value !== "object" || value === null;
 }
 
-/** A name and a password; no address, path or pair of numbers. */
-const LOGIN = /^([\w.@-]{1,64}):(?!\d+$|[/\\])(.+)$/s;
-
-/** The item of a list of arguments, hidden where the option before it says that it is secret; undefined where none does. */
-export function hiddenArgument(items: readonly unknown[], i: number): string | undefined {
-  const item = items[i];
-  if (typeof item !== "string") return undefined;
-  const option = optionBefore(items, i);
-  if (option !== undefined) return hiddenByName(option, item);
-  if (items[i - 1] !== "-u" && items[i - 1] !== "--user") return undefined;
-  const [, user = "", password = ""] = LOGIN.exec(item) ?? [];
-  return password !== user && isValue(password, "password") ? `${user}:${MASK}` : undefined;
-}
-
-/** Members that say what another one is called: `{ "name": "DB_PASSWORD", "value": "…" }`. */
-const NAMING: readonly string[] = ["name", "key", "header", "variable", "variableName"];
-const NAMED: ReadonlySet<string> = new Set(["value", "defaultValue", "default"]);
-
-function secretNameOf(names: readonly string[], values: readonly unknown[], i: number): string | undefined {
-  const name = names[i] ?? "";
-  if (isSecretName(name)) return name;
-  if (!NAMED.has(name)) return undefined;
-  return names.flatMap((other, at): string[] => {
-    const called = values[at];
-    return NAMING.includes(other) && typeof called === "string" && isSecretName(called) ? [called] : [];
-  })[0];
+function cleanLeaf(value: unknown, text: CleanText): unknown {
+  return typeof value === "string" ? text(value) : value;
 }
 
 /** Values of a secret name: texts, alone and in a list. Numbers, flags and objects are no secrets by name. */
-function hidden(name: string, value: unknown, text: (text: string) => string): unknown {
+function* hidden(name: string, value: unknown, text: CleanText, parts: { seen: number }): Generator<void, unknown> {
   if (typeof value === "string") return hiddenByName(name, value) ?? text(value);
-  if (!Array.isArray(value)) return hiddenWithin(name, value, text);
-  const after = value.map((item: unknown) =>
-    typeof item === "string" ? hidden(name, item, text) : cleaned(item, text),
-  );
+  if (!Array.isArray(value)) return yield* hiddenWithin(name, value, text, parts);
+  const after: unknown[] = [];
+  for (const item of value as readonly unknown[]) {
+    if (typeof item === "string") after.push(hiddenByName(name, item) ?? text(item));
+    else after.push(yield* cleanedInSteps(item, text, parts));
+    if (++parts.seen % PARTS_AT_ONCE === 0) yield;
+  }
   return after.every((item, i) => Object.is(item, value[i])) ? value : after;
 }
 
 /** An object that describes the value of a secret name: `"password": { "type": "string", "default": "…" }`. */
-function hiddenWithin(name: string, value: unknown, text: (text: string) => string): unknown {
-  const after = cleaned(value, text);
+function* hiddenWithin(
+  name: string,
+  value: unknown,
+  text: CleanText,
+  parts: { seen: number },
+): Generator<void, unknown> {
+  const after = yield* cleanedInSteps(value, text, parts);
   if (typeof after !== "object" || after === null) return after;
   const entries = Object.entries(after);
   const hidden = entries.map(([member, item]): [string, unknown] => [
@@ -215,14 +220,6 @@ function hiddenWithin(name: string, value: unknown, text: (text: string) => stri
     NAMED.has(member) && typeof item === "string" ? (hiddenByName(name, item) ?? item) : item,
   ]);
   return hidden.every(([, item], i) => Object.is(item, entries[i]?.[1])) ? after : Object.fromEntries(hidden);
-}
-
-/** The value of a member, hidden where the name says that it is secret; undefined where it does not. */
-export function hiddenByName(name: string, value: string): string | undefined {
-  if (!isSecretName(name) || value === "") return undefined;
-  const scheme = schemeLength(value);
-  const isSecret = isValue(value, name) && isValue(value.slice(scheme), name);
-  return isSecret ? `${value.slice(0, scheme)}${MASK}` : undefined;
 }
 
 /** Names that became one are told apart by a number: no member is lost. */

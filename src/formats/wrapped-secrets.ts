@@ -48,29 +48,54 @@ function valueAt(text: string, at: number): number {
   return code < 128 ? (SIXTY_FOUR[code] ?? -1) : -1;
 }
 
-/** With the line breaks in it that programs make. */
+/** With the line breaks in it that programs make, and the indentation after them. */
 function wordAround(text: string, at: number): TextRange {
   let from = at;
   while (from > 0 && valueAt(text, from - 1) >= 0) from--;
   let to = at + 1;
+  let width = 0;
   for (let line = from; to < text.length; to++) {
     if (valueAt(text, to) >= 0) continue;
-    const next = to + (text.startsWith("\r\n", to) ? 2 : 1);
-    if (!isWrap(text.charAt(to), to - line) || valueAt(text, next) < 0) break;
+    const next = nextLine(text, to);
+    width ||= to - line;
+    if (next === undefined || !isWrap(text, next, to - line, width)) break;
     to = next;
     line = next;
   }
   return [from, to];
 }
 
-/** Lines of base64 are 64 or 76 characters long, or whatever else is a multiple of four. */
-function isWrap(character: string, length: number): boolean {
-  return (character === "\n" || character === "\r") && length >= 60 && length % 4 === 0;
+/** As it is, or as JSON writes it. */
+const LINE_END = /\r?\n|\r|(?:\\{1,15}r)?\\{1,15}n/y;
+/** An indentation that is longer is none. */
+const INDENT_MAX = 64;
+
+/** Where the text of the next line begins, behind blanks and marks of quotation; undefined where no line ends here. */
+function nextLine(text: string, at: number): number | undefined {
+  LINE_END.lastIndex = at;
+  if (!LINE_END.test(text)) return undefined;
+  const from = LINE_END.lastIndex;
+  let next = from;
+  while (next < from + INDENT_MAX && " \t>".includes(text.charAt(next) || "\n")) next++;
+  return next;
+}
+
+/**
+ * Whether a word goes on in the next line. Lines of base64 are 64 or 76 characters long, or whatever else is a multiple of four. Shorter lines
+ * go on in lines of the same length, and end with one that is shorter and has nothing else in it.
+ */
+function isWrap(text: string, next: number, length: number, width: number): boolean {
+  if (valueAt(text, next) < 0) return false;
+  if (length >= 60 && length % 4 === 0) return true;
+  if (length < SHORTEST || length !== width) return false;
+  let to = next + 1;
+  while (to <= next + length && valueAt(text, to) >= 0) to++;
+  return to - next <= length && text.charAt(to) !== " ";
 }
 
 /** The texts that a word may stand for. */
 function unwrapped(written: string): readonly string[] {
-  const word = written.includes("\n") || written.includes("\r") ? written.replace(/[\r\n]+/g, "") : written;
+  const word = /[\r\n\\]/.test(written) ? written.replace(/\\+[rn]|[\s>]+/g, "") : written;
   let texts = NOTHING;
   for (let shift = 0; shift < 4; shift++) {
     if (isReadable(word, shift)) texts = [...texts, decoded(word.slice(shift), "base64")];

@@ -214,6 +214,23 @@ averyveryverylongidentifierwithoutanymeaningatallbutletters
 thisIsACamelCaseIdentifierThatIsQuiteLongAndHarmless
 Lorem ipsum dolor sit amet, consectetur adipiscing elit.
 1234567890123456789012345678901234567890
+apiKey: process.env.API_KEY
+password: config.password
+cookie: a small text file
+Cookie: what a browser keeps for a site
+docker run --user app:staff image
+docker run --rm -it --user www-data:staff image
+podman exec -u node:staff box sh
+["--token","--verbose"]
+["docker","run","--user","app:staff"]
+.option("--token", "print the token")
+parser.add_argument("--password", "-p", help="the password")
+The options --password, --token and --name are new.
+The -token suffix is dropped.
+{"name":"token","type":"string","required":true}
+{ name: "token", value: token }
+{ key: "Authorization", value: "Bearer \${token}" }
+<token><kind>x</kind></token>
 0x5f3759df and 0xdeadbeefdeadbeefdeadbeefdeadbeef
 `;
 

@@ -1,5 +1,6 @@
+import { hiddenByName } from "../hidden-value.ts";
 import type { FreeForm, FreeMap } from "../json/print-json.ts";
-import { hiddenByName, type Scrubber } from "../scrub.ts";
+import type { Scrubber } from "../scrub.ts";
 import type { Row } from "./sidecar.ts";
 
 /** The row without secrets in any of its texts, names of members included. */

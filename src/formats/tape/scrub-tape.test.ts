@@ -78,6 +78,18 @@ test("secrets in a recorded command line go, by the option before them, and othe
   expect(cleaning.scrubbed).toBe(4);
 });
 
+test("the recorded program decides whether a short option has a secret", () => {
+  const cleaning = new TapeScrubber((text) => text);
+  const spawned = (program: string, secret: string): TapeRecord => {
+    const { kind, ...rest } = record(program, "");
+    return { ...rest, kind: { ...kind, args: ["-p", secret, "ssh"] } as TapeRecord["kind"] };
+  };
+  expect(cleaning.record(spawned("sshpass", "tulipfield7"))).toEqual(spawned("sshpass", "[REDACTED]"));
+  expect(cleaning.scrubbed).toBe(1);
+  const plain = spawned("mkdir", "tulipfield7");
+  expect(cleaning.record(plain)).toBe(plain);
+});
+
 test("addresses, paths and numbers after an option that may take a login stay", () => {
   const cleaning = new TapeScrubber((text) => text);
   const args = [

@@ -1,4 +1,4 @@
-import { hiddenArgument, hiddenByName } from "../scrub.ts";
+import { hiddenArgument, hiddenByName } from "../hidden-value.ts";
 import { isBodyHash } from "./bodies.ts";
 import type { TapeHeader, TapeRecord } from "./tape.ts";
 
@@ -36,11 +36,22 @@ export class TapeScrubber {
   #clean(value: unknown): unknown {
     if (typeof value === "string") return this.text(value);
     if (typeof value !== "object" || value === null) return value;
-    if (Array.isArray(value)) return value.map((item, i) => this.#item(value, i) ?? this.#clean(item));
-    return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, this.#member(name, member)]));
+    if (Array.isArray(value)) return this.#list(value);
+    const program: unknown = "program" in value ? value.program : undefined;
+    return Object.fromEntries(
+      Object.entries(value).map(([name, member]) => {
+        // Arguments are read with their program before them: it decides what a short option is.
+        if (name === "args" && Array.isArray(member)) return [name, this.#list([program, ...member], 1)];
+        return [name, this.#member(name, member)];
+      }),
+    );
   }
 
   /** A recorded command line is a list of arguments: the name of a secret is the argument before it. */
+  #list(items: readonly unknown[], from = 0): unknown[] {
+    return items.slice(from).map((item, i) => this.#item(items, i + from) ?? this.#clean(item));
+  }
+
   #item(items: readonly unknown[], i: number): string | undefined {
     const hidden = hiddenArgument(items, i);
     if (hidden === undefined) return undefined;

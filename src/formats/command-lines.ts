@@ -1,0 +1,16 @@
+/** An argument that is the name of an option, and so no value of the option before it. */
+export function isOption(argument: string): boolean {
+  return /^(?:--|-[A-Za-z]$)/.test(argument);
+}
+
+/** The beginning of a command line, or of a list of its arguments. */
+const CONTAINER =
+  /\b(?:docker|podman|nerdctl)(?:["',\s]+compose)?["',\s]+(?:run|exec|create)(?:["',\s]+-[^\s"',]+)*["',\s]*$/;
+
+/**
+ * Whether `name:name` after this part of a command line is a user and a group: programs for containers have no logins there. Only options may
+ * stand between: behind the image, the options are those of another program.
+ */
+export function isUserAndGroup(before: string): boolean {
+  return CONTAINER.test(before);
+}

@@ -1,0 +1,122 @@
+import { checked } from "./checked-value.ts";
+import { isOption, isUserAndGroup } from "./command-lines.ts";
+import { isQuote, readQuoted, readWord } from "./read-value.ts";
+import { isSecretName } from "./secret-names.ts";
+import { requireFew, type TextRange } from "./text-range.ts";
+
+/** Values after options of commands: `--password x`, in a command line, over its continued lines, and in a list of arguments. */
+export function optionSecretsIn(text: string): TextRange[] {
+  return [...longOptions(text), ...commandOptions(text)];
+}
+
+/** Words that follow the name of an option in a sentence. */
+const IN_SENTENCES =
+  /^(?:to|and|or|is|are|was|were|as|in|on|at|by|of|for|with|from|the|a|an|it|its|if|when|so|then|than|but|not|that|which|this|can|may|must|will|should|has|have|needs?|takes?|flags?|options?|values?|arguments?|parameters?|switch|only|also|here|instead|into|given|alone|before|after|without|already|twice|again|file|files|set|does|did|names?|works?|would|could|overrides?|replaces?|instead|too|where|while|because|be|been|wins|defaults?)$/i;
+
+function longOptions(text: string): TextRange[] {
+  const found: TextRange[] = [];
+  for (let at = text.indexOf("-"); at !== -1; ) {
+    let end = at + 1;
+    while (text.charAt(end) === "-") end++;
+    const value = end - at <= 2 ? valueOfOption(text, at, end) : undefined;
+    if (value !== undefined) found.push(value);
+    requireFew(found.length);
+    at = text.indexOf("-", Math.max(value?.[1] ?? 0, end));
+  }
+  return found;
+}
+
+/** A backslash at the end of a line, as shells have it; in JSON both are escaped. */
+const CONTINUED = String.raw`[ \t]{0,8}(?:\\\r?\n|\\{3,15}n)[ \t]{0,64}(?=[^\s-])`;
+/** Between two items of a list. Backticks are none: sentences in Markdown list options in them. */
+const NEXT_ITEM = String.raw`\\{0,15}["'][\s,]{1,64}(?=\\{0,15}["'])`;
+const OPTION = new RegExp(
+  String.raw`([A-Za-z][A-Za-z0-9_.-]{1,60})(?:${CONTINUED}|[ \t]{1,8}(?=[^\s-])|(?<item>${NEXT_ITEM}))`,
+  "y",
+);
+const IN_WORD = /[\w.$-]/;
+
+function valueOfOption(text: string, at: number, nameFrom: number): TextRange | undefined {
+  const before = text.charAt(at - 1);
+  const isShort = nameFrom === at + 1;
+  if (isShort ? !(before === " " || before === "\t" || isQuote(before)) : IN_WORD.test(before)) return undefined;
+  OPTION.lastIndex = nameFrom;
+  const match = OPTION.exec(text);
+  const name = match?.[1] ?? "";
+  if (name.endsWith(".") || !isSecretName(name)) return undefined;
+  const from = OPTION.lastIndex;
+  const quoted = readQuoted(text, from);
+  const range = quoted ?? readWord(text, from);
+  const value = text.slice(range[0], range[1]);
+  if (quoted === undefined || match?.groups?.["item"] !== undefined) {
+    if (isOption(value) || IN_SENTENCES.test(value.replace(/[.,;:!?)]+$/, ""))) return undefined;
+  }
+  // A call that declares an option describes it: `option("--token", "print the token")`.
+  if (text.charAt(at - 2) === "(" && isQuote(before) && value.includes(" ")) return undefined;
+  // One dash is also the mark of a removed line and of an aside in a sentence.
+  if (isShort && quoted === undefined && !/\d|.{16}/.test(value)) return undefined;
+  return checked(text, range, name);
+}
+
+const GAP = String.raw`(?:(?:\s|\\\r?\n){1,8}|["']\s{0,64},\s{0,64}(?=["']))`;
+
+/** A flag with its value behind it or right at it. A quote after a flag that is in quotes closes, and opens no value. */
+function flag(name: string): string {
+  return String.raw`(?:(?<=["'])${name}(?:${GAP}|(?!["']))|(?<=^|\s)${name}${GAP}?)`;
+}
+
+/** The few short options that are safe to tell, by their command; each pattern ends where the value begins. */
+const PASSWORDS = [
+  { word: "sshpass", pattern: new RegExp(String.raw`\bsshpass${GAP}["']?${flag("-p")}`, "g") },
+  { word: "mysql", pattern: /\bmysql\w{0,10}[\s"'](?:[^\n]{0,80}?[\s"'])?-p(?=[^\s"'-]|(?<=\s-p)["'])/g },
+  { word: "login", pattern: new RegExp(String.raw`\blogin[\s"'](?:[^\n]{0,80}?[\s"'])?-p${GAP}`, "g") },
+] as const;
+
+const LOGINS = [
+  { word: "-u", pattern: new RegExp(flag("-u"), "g") },
+  { word: "--user", pattern: new RegExp(String.raw`(?<=^|[\s"'])--user(?:=|${GAP})`, "g") },
+] as const;
+
+function commandOptions(text: string): TextRange[] {
+  const passwords = PASSWORDS.flatMap(({ word, pattern }) => valuesAfter(text, word, pattern, argumentAfter));
+  return [...passwords, ...LOGINS.flatMap(({ word, pattern }) => valuesAfter(text, word, pattern, passwordOfLogin))];
+}
+
+type Read = (text: string, optionFrom: number, from: number) => TextRange | undefined;
+
+function valuesAfter(text: string, word: string, pattern: RegExp, read: Read): TextRange[] {
+  const found: TextRange[] = [];
+  if (!text.includes(word)) return found;
+  for (const match of text.matchAll(pattern)) {
+    const range = read(text, match.index, match.index + match[0].length);
+    const value = range === undefined ? undefined : checked(text, range, word);
+    if (value !== undefined) found.push(value);
+    requireFew(found.length);
+  }
+  return found;
+}
+
+function argumentAfter(text: string, _: number, from: number): TextRange {
+  return readQuoted(text, from) ?? readWord(text, from);
+}
+
+const USER = /[\w.@-]{1,64}:/y;
+
+/** The password of `name:password`; addresses, paths, pairs of numbers, and users with their groups have none. */
+function passwordOfLogin(text: string, optionFrom: number, from: number): TextRange | undefined {
+  const quoted = readQuoted(text, from);
+  USER.lastIndex = quoted?.[0] ?? from;
+  const user = USER.exec(text)?.[0].slice(0, -1);
+  if (user === undefined) return undefined;
+  const at = USER.lastIndex;
+  const [start, end] = quoted === undefined ? restOfArgument(text, optionFrom, at) : [at, quoted[1]];
+  const password = text.slice(start, end);
+  if (password === user || /^(?:\d+$|[/\\])/.test(password)) return undefined;
+  return isUserAndGroup(text.slice(Math.max(0, optionFrom - 200), optionFrom)) ? undefined : [start, end];
+}
+
+/** Up to the quote that closes the argument where the option is in quotes with its value: `"--user=ann:two words"`. */
+function restOfArgument(text: string, optionFrom: number, at: number): TextRange {
+  if (isQuote(text.charAt(optionFrom - 1))) return [at, readQuoted(text, optionFrom - 1)?.[1] ?? at];
+  return readQuoted(text, at) ?? readWord(text, at);
+}
