@@ -65,11 +65,14 @@ export async function oncePerKey(
   }
 }
 
+/** Another key, or other room, and the request is taken. */
+const AGAIN: ReadonlySet<number> = new Set([401, 403, 429]);
+
 /** Refusals that say nothing about the request itself, or that another credential or body would change, are not kept. */
 function isFinal(error: AppError): boolean {
-  // Whoever waits for people asks the same thing again.
-  if (error.details["waiting"] === true) return false;
-  if (error.mayRetry || error.status >= 500 || error.status === 401 || error.status === 403) return false;
+  // Whoever waits for people, or for room, asks the same thing again.
+  if (error.details["waiting"] === true || error.details["full"] === true) return false;
+  if (error.mayRetry || error.status >= 500 || AGAIN.has(error.status)) return false;
   return error.code !== "validation_error" && error.code !== "vote_not_bound";
 }
 

@@ -183,16 +183,32 @@ describe.each(BOTH_STORES)("those who ask for a promotion on %s", (_, open) => {
     const runIds: string[] = [];
     for (let i = 0; i < OPEN_REQUESTS_MAX; i++) runIds.push(await waiting(agent, {}, { evalRunId: `run-${i}` }));
     const [first = "", second = ""] = runIds;
-    const refused = expectError(await sent(agent, carl), "run_state_conflict");
-    expect(refused).toMatchObject({ runId: first, problem: expect.stringContaining("decide or cancel some of them") });
+    const keyed = { ...carl, "idempotency-key": "when there is room" };
+    const refused = expectError(await sent(agent, keyed), "run_state_conflict");
+    expect(refused).toMatchObject({
+      runId: first,
+      full: true,
+      problem: expect.stringContaining("decide or cancel some of them"),
+    });
     expect(refused).not.toHaveProperty("waiting");
     expect(await waiting(agent, carl, { evalRunId: "run-1" })).toBe(second);
     const cancelled = await bench.host.ask("POST", `/v1/runs/${first}/cancel`, { json: {} });
     expect(cancelled.statusCode, cancelled.payload).toBeLessThan(300);
-    const runId = await waiting(agent, carl);
+    const runId = await waiting(agent, keyed);
     expectError(await grant(runId), "forbidden");
     expect((await grant(runId, dora)).statusCode).toBe(200);
     expect((await sent(agent, carl)).statusCode).toBe(200);
+  });
+
+  test("ask for a pause also beside as many promotions as may wait", async () => {
+    const agent = bench.about("paused");
+    await agent.promoted("1.0.0", "active");
+    await agent.policy({ promote: { test: { gate: GATE } }, pause: { gate: GATE } });
+    const more = { version: "1.1.0" };
+    for (let i = 0; i < OPEN_REQUESTS_MAX; i++) await waiting(agent, {}, { ...more, evalRunId: `run-${i}` });
+    expect(expectError(await sent(agent, carl, more), "run_state_conflict")).toHaveProperty("full");
+    const paused = await agent.send({ version: "1.0.0", transition: "pause" }, "owner", carl);
+    expect(expectError(paused, "run_state_conflict")).toMatchObject({ waiting: true });
   });
 
   test("may approve it and apply it where the policy says so", async () => {

@@ -1,5 +1,6 @@
 import { auditDraft } from "../../engine/execute.ts";
 import { pauses } from "../../engine/pauses.ts";
+import type { DeploymentTransition } from "../../protocol/deployment-api.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { startersOf } from "../../protocol/forked-from.ts";
 import { isApproval } from "../../protocol/gate-rules.ts";
@@ -58,7 +59,8 @@ export async function joinRequests(considered: Considered, runs: readonly Run[])
 
 /**
  * Requests about one agent in one place that may wait for people at the same time. Each new one reads all of them, and makes who asks
- * one of those who ask for each that is about the same step.
+ * one of those who ask for each that is about the same step. Requests that take a version back are counted on their own: however many
+ * promotions wait, a bad version can be taken back.
  */
 export const OPEN_REQUESTS_MAX = 100;
 
@@ -87,12 +89,15 @@ export async function askedBeside(considered: Considered, digest: string): Promi
   const others = considered.stored.now.asked.filter((one) => one.digest !== digest);
   if (others.length < OPEN_REQUESTS_MAX) return others;
   const open = await openAmong(considered, others);
-  const [oldest] = open;
-  if (oldest !== undefined && open.length >= OPEN_REQUESTS_MAX) {
+  const takesBack = TAKE_BACK.has(considered.wanted.request.transition);
+  const alike = open.filter((run) => TAKE_BACK.has(shownBy(run)["transition"]) === takesBack);
+  const [oldest] = alike;
+  if (oldest !== undefined && alike.length >= OPEN_REQUESTS_MAX) {
     throw new AppError("run_state_conflict", {
       runId: oldest.runId,
       runStatus: oldest.status,
-      problem: `${open.length} requests about this agent wait for people, this one the longest; decide or cancel some of them before you ask for more`,
+      full: true,
+      problem: `${alike.length} requests about this agent wait for people, this one the longest; decide or cancel some of them before you ask for more`,
       conditions: [...considered.conditions],
     });
   }
@@ -100,13 +105,19 @@ export async function askedBeside(considered: Considered, digest: string): Promi
   return others.filter(({ runId }) => waiting.has(runId));
 }
 
+const TAKE_BACK: ReadonlySet<unknown> = new Set<DeploymentTransition["transition"]>(["rollback", "pause"]);
+
 /** A gate shows where a transition leads also where its request left that out: only promotions have to say it. */
-function isAbout({ interrupts }: Run, request: Considered["wanted"]["request"]): boolean {
-  return Object.values(interrupts).some(({ data }) => {
-    const shown = (data["artifactData"] ?? {}) as Readonly<Record<string, unknown>>;
-    const { transition, version, toState = shown["toState"] } = request;
-    return shown["transition"] === transition && shown["version"] === version && shown["toState"] === toState;
-  });
+function isAbout(run: Run, request: Considered["wanted"]["request"]): boolean {
+  const shown = shownBy(run);
+  const { transition, version, toState = shown["toState"] } = request;
+  return shown["transition"] === transition && shown["version"] === version && shown["toState"] === toState;
+}
+
+/** What the gate of a request shows: a request has one gate, which is open while the request waits. */
+function shownBy({ interrupts }: Run): Readonly<Record<string, unknown>> {
+  const [gate] = Object.values(interrupts);
+  return (gate?.data["artifactData"] ?? {}) as Readonly<Record<string, unknown>>;
 }
 
 /** The writes that tell the siblings of a new request who else asks for the same. */
