@@ -111,23 +111,20 @@ export function* analyticsSteps(conversations: readonly ReviewedConversation[]):
   const figures = decisionFigures(matters);
   yield;
   const by_reviewer = yield* eachOf(
-    grouped(conversations, ({ reviewer }) => reviewer),
+    yield* groupsOf(conversations, ({ reviewer }) => reviewer),
     ([reviewer, theirs]) => ({
       reviewer,
       ...decisionFigures(mattersIn(theirs)),
       conversations: conversationFigures(theirs),
     }),
   );
-  const by_aspect = yield* eachOf(
-    grouped(matters, ({ aspect }) => aspect),
-    ([aspect, its]) => ({
-      aspect,
-      ...decisionFigures(its),
-    }),
-  );
+  const by_aspect = yield* eachOf(yield* groupsOf(matters, ({ aspect }) => aspect), ([aspect, its]) => ({
+    aspect,
+    ...decisionFigures(its),
+  }));
   const by_iteration = iterationFigures(matters);
   yield;
-  const by_reason = reasonFigures(matters);
+  const by_reason = yield* reasonFigures(matters);
   yield;
   const conversationsFigures = conversationFigures(conversations);
   yield;
@@ -178,7 +175,7 @@ function mattersOf({ answers, decisions }: ReviewedConversation): Matter[] {
       made.set(id, known);
     }
   }
-  const decided = new Map(grouped(decisions, ({ id }) => id));
+  const decided = grouped(decisions, ({ id }) => id);
   return [...made].map(([id, { aspect, places }]) => {
     const iterations = places.map((place) => answers[place]?.iteration ?? 0);
     return {
@@ -239,12 +236,13 @@ function iterationFigures(matters: readonly Matter[]): IterationFigures[] {
     .map(([iteration, { issued, statuses }]) => ({ iteration, issued, ...tally(statuses) }));
 }
 
-function reasonFigures(matters: readonly Matter[]): ReasonFigures[] {
+function* reasonFigures(matters: readonly Matter[]): Generator<void, ReasonFigures[]> {
   const rejections = matters.flatMap((matter) => {
     const decision = matter.decisions.at(-1);
     return decision?.status === "rejected" ? [{ matter, decision }] : [];
   });
-  return grouped(rejections, ({ decision }) => decision.reason_code || "unspecified").map(([reason_code, those]) => ({
+  const byReason = yield* groupsOf(rejections, ({ decision }) => decision.reason_code || "unspecified");
+  return byReason.map(([reason_code, those]) => ({
     reason_code,
     rejected: those.length,
     reraised: those.filter(({ matter, decision }) => isMadeAfter(matter, decision)).length,
@@ -282,7 +280,18 @@ function cameBack(artifacts: readonly string[]): boolean {
 }
 
 /** In the order of their names, so that the same conversations always give the same text. */
-function grouped<T>(items: readonly T[], keyOf: (item: T) => string): [string, T[]][] {
+function* groupsOf<T>(items: readonly T[], keyOf: (item: T) => string): Generator<void, [string, T[]][]> {
+  const groups = grouped(items, keyOf);
+  yield;
+  const names = [...groups.keys()];
+  yield;
+  // Without a function to compare with: a sort of 250,000 names takes a fifth of the time.
+  names.sort();
+  yield;
+  return names.map((name) => [name, groups.get(name) ?? []]);
+}
+
+function grouped<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
   const groups = new Map<string, T[]>();
   for (const item of items) {
     const key = keyOf(item);
@@ -290,7 +299,7 @@ function grouped<T>(items: readonly T[], keyOf: (item: T) => string): [string, T
     if (group) group.push(item);
     else groups.set(key, [item]);
   }
-  return [...groups].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
+  return groups;
 }
 
 function rate(part: number, whole: number): number | null {

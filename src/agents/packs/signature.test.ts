@@ -52,6 +52,13 @@ describe("a pack that somebody signed", () => {
     }
   });
 
+  test("is refused when its signature is longer than one can be, before it is parsed", () => {
+    const [text = ""] = [Buffer.from(signed.get(SIGNATURE_FILE) ?? "").toString()];
+    const padded = new Map([...signed, [SIGNATURE_FILE, Buffer.from(text.padEnd(1_025))]]);
+    expect(refusal(padded)).toBe("pack_not_trusted: pack.files.sig is not a signature that can be read");
+    expect(refusal(new Map([...signed, [SIGNATURE_FILE, Buffer.from(text.padEnd(1_024))]]))).toBe("taken");
+  });
+
   test("is refused where nobody knows him, also where unsigned packs are taken", () => {
     for (const publishers of [[], [other.publisher]]) {
       expect(refusal(signed, true, publishers)).toMatch(/^pack_not_trusted: it is signed with key [0-9a-f]{16}…/);

@@ -37,10 +37,13 @@ export function signerOf(files: PackFiles, { publishers, allowUnsigned }: PackTr
   throw refuse(`its files are not the ones that ${publisher.name} signed`);
 }
 
+/** A signature takes less than 300. What is longer is not parsed: it comes from anybody. */
+const SIGNATURE_BYTES_MAX = 1_024;
+
 function readSignature(bytes: Uint8Array): Static<typeof Signature> {
   let value: unknown;
   try {
-    value = JSON.parse(Buffer.from(bytes).toString("utf8"));
+    if (bytes.length <= SIGNATURE_BYTES_MAX) value = JSON.parse(Buffer.from(bytes).toString("utf8"));
   } catch {
     value = undefined;
   }
