@@ -21,10 +21,13 @@ export function withdraw(now: Deployments, version: string): Deployments {
   return onEach(now, version, (places) => places.filter((one) => one !== version));
 }
 
-export function replaceBy(now: Deployments, version: string, by: string): Deployments {
-  return onEach(now, version, (places) =>
-    places.includes(by) ? places.filter((one) => one !== version) : places.map((one) => (one === version ? by : one)),
-  );
+/** On each channel its place goes to the version that is named for it; where none is, to nobody. */
+export function replaceBy(now: Deployments, version: string, on: Readonly<Record<string, string>>): Deployments {
+  return onEach(now, version, (places, channel) => {
+    const by = own(on, channel);
+    if (by === undefined || places.includes(by)) return places.filter((one) => one !== version);
+    return places.map((one) => (one === version ? by : one));
+  });
 }
 
 /** Who takes what the version leaves of the channel; undefined where nobody does. */
@@ -46,10 +49,10 @@ function placesOn({ channels }: Deployments, channel: string): readonly string[]
 function onEach(
   now: Deployments,
   version: string,
-  change: (places: readonly string[]) => readonly string[],
+  change: (places: readonly string[], channel: string) => readonly string[],
 ): Deployments {
   return Object.entries(now.channels).reduce(
-    (next, [channel, places]) => (places.includes(version) ? withPlaces(next, channel, change(places)) : next),
+    (next, [channel, places]) => (places.includes(version) ? withPlaces(next, channel, change(places, channel)) : next),
     now,
   );
 }

@@ -1,7 +1,7 @@
 import { CHANNELS, type DeploymentState, type DeploymentTransition } from "../../protocol/deployment-api.ts";
 import { own } from "../../protocol/own.ts";
 import { carrierOf, putOn } from "./channel-places.ts";
-import { channelsOf, type Deployed, type Deployments, stateOf } from "./deployments.ts";
+import { channelsOf, type Deployed, type Deployments, placesTaken, stateOf } from "./deployments.ts";
 import {
   type Decide,
   type Decided,
@@ -35,7 +35,7 @@ const activate: Decide = (now, request, grounds) => {
   const onItsOwn = channelsOf(now, version);
   const percent = request.canaryPercent ?? before?.canaryPercent ?? 100;
   const share = percent === 100 ? {} : { canaryPercent: percent };
-  const next = settled(now, version, { ...kept(before), ...grounds, ...share, state: "active" });
+  const next = settled(now, version, { ...kept(now, version), ...grounds, ...share, state: "active" });
   if (channel !== undefined || onItsOwn.length === 0)
     return placed(now, next, channel ?? CHANNELS[0], request, grounds);
   for (const each of onItsOwn) requireRest(next, each, version);
@@ -54,7 +54,7 @@ const alsoOn: Decide = (now, request, grounds) => {
   }
   requireSame(before, request, grounds);
   const share = before.canaryPercent === undefined ? {} : { canaryPercent: before.canaryPercent };
-  const entered = settled(now, version, { ...kept(before), ...grounds, ...share, state: "active" });
+  const entered = settled(now, version, { ...kept(now, version), ...grounds, ...share, state: "active" });
   return placed(now, entered, channel, request, grounds);
 };
 
@@ -69,8 +69,8 @@ function placed(
   requireChannel(channel);
   const deployed = own(entered.versions, version) as Deployed;
   const prior = carrierOf(now, channel, version);
-  const replaced = prior ?? deployed.replaced;
-  const marked = settled(entered, version, { ...deployed, ...(replaced === undefined ? {} : { replaced }) });
+  const replacedOn = { ...deployed.replacedOn, ...(prior === undefined ? {} : { [channel]: prior }) };
+  const marked = settled(entered, version, { ...deployed, replacedOn });
   const next = putOn(marked, channel, version, deployed.canaryPercent === undefined);
   requireRest(next, channel, version);
   return promoted(next, request, grounds, {
@@ -114,8 +114,8 @@ function promoted(
 }
 
 /** What the last promotion rested on is not what this one rests on. */
-function kept(before: Deployed | undefined): Pick<Deployed, "replaced"> {
-  return before?.replaced === undefined ? {} : { replaced: before.replaced };
+function kept(now: Deployments, version: string): Pick<Deployed, "replacedOn"> {
+  return { replacedOn: placesTaken(now, version) };
 }
 
 /** What was found good on the way here is what goes on. */

@@ -243,10 +243,10 @@ describe("another share", () => {
 });
 
 describe("the way back", () => {
-  test("leads to the version whose place was taken, on every channel", () => {
+  test("leads to the version whose place was taken, and nowhere where it took nobody's", () => {
     const before = having(...active("1.0.0"), ...active("2.0.0"), to("active", { channel: "canary" }));
     const { next, events } = decide(before, { transition: "rollback", reason: "latency-regression" });
-    expect(next.channels).toEqual({ canary: ["1.0.0"], stable: ["1.0.0"] });
+    expect(next.channels).toEqual({ stable: ["1.0.0"] });
     expect(record(next)).toMatchObject({ state: "rolled-back", rollbackPointer: "1.0.0" });
     expect(record(next)).not.toHaveProperty("channels");
     expect(events).toEqual([
@@ -261,6 +261,42 @@ describe("the way back", () => {
         },
       },
     ]);
+  });
+
+  describe.each([
+    ["stable", "canary"],
+    ["canary", "stable"],
+  ])("from %s and %s, in this order", (first, second) => {
+    const tried = active("1.1.0", { channel: "canary" });
+    const both = [...active("2.0.0", { channel: first }), to("active", { channel: second })];
+    const now = having(...active("1.0.0"), ...tried, ...both);
+
+    test("brings back on each channel who was there, and nobody on a channel where he never was", () => {
+      const { next, events, other } = decide(now, { transition: "rollback" });
+      expect(next.channels).toEqual({ canary: ["1.1.0"], stable: ["1.0.0"] });
+      expect(events.map(({ payload }) => (payload as { toVersion: string }).toVersion)).toEqual(["1.0.0", "1.1.0"]);
+      expect(record(next)).toMatchObject({ rollbackPointer: "1.0.0" });
+      expect(other).toBe("1.0.0 on stable, 1.1.0 on canary");
+    });
+
+    test("and a smaller share leaves the rest of each channel to who was there", () => {
+      const half = decide(now, { transition: "adjust-canary", canaryPercent: 50 }).next;
+      expect(half.channels).toEqual({ canary: ["2.0.0", "1.1.0"], stable: ["2.0.0", "1.0.0"] });
+    });
+
+    test("is refused where one of them cannot come back", () => {
+      const over = decide(now, { version: "1.1.0", transition: "deprecate" }).next;
+      expect(refusal(over, { transition: "rollback" })).toContain("1.1.0, which is deprecated by now");
+    });
+  });
+
+  test("is known of a version on one channel where it was kept without the channel", () => {
+    const one = with2In("active");
+    expect(decide(one, { transition: "rollback" }).next.channels).toEqual({ stable: ["1.0.0"] });
+    const joined = decide(one, to("active", { channel: "canary" })).next;
+    expect(decide(joined, { transition: "rollback" }).next.channels).toEqual({ stable: ["1.0.0"] });
+    const two = { ...one, channels: { canary: ["2.0.0"], stable: ["2.0.0"] } };
+    expect(refusal(two, { transition: "rollback" })).toContain("took nobody's place");
   });
 
   test("has no prose in its event", () => {

@@ -1,9 +1,9 @@
-import type { DeploymentTransition } from "../../protocol/deployment-api.ts";
+import { CHANNELS, type DeploymentTransition } from "../../protocol/deployment-api.ts";
 import type { EventDraft } from "../../protocol/events.ts";
 import { own } from "../../protocol/own.ts";
 import { nextAfter, putLast, replaceBy, takeAll, withdraw } from "./channel-places.ts";
 import { promote } from "./decide-promotion.ts";
-import { channelsOf, type Deployed, type Deployments, isActive, stateOf } from "./deployments.ts";
+import { channelsOf, type Deployed, type Deployments, isActive, placesTaken, stateOf } from "./deployments.ts";
 import {
   checkFields,
   type Decide,
@@ -39,47 +39,69 @@ const leave =
 const rollback: Decide = (now, request, grounds) => {
   const { version, reason } = request;
   const before = requireActive(now, request);
-  const target = targetOf(now, version, before);
+  const back = waysBack(now, version);
+  const targets = [...new Set(CHANNELS.flatMap((channel) => own(back, channel) ?? []))];
+  const [first] = targets;
+  if (first === undefined) throw refuse(`${version} took nobody's place, so there is none to go back to; pause it`);
   const { agentId } = now;
-  const state = stateOf(now, target);
   const label = reason !== undefined && LABEL.test(reason) ? { reason } : {};
-  const rolledBack: EventDraft = {
-    type: "deployment.rolled-back",
-    payload: { agentId, fromVersion: version, toVersion: target, rollbackPointer: target, ...label },
-  };
-  const restored: EventDraft = {
-    type: "deployment.state.changed",
-    payload: { agentId, version: target, fromState: state, toState: "active" },
-  };
   const { canaryPercent: _, ...left } = before;
   const gone = settled(now, version, {
     ...regrounded(left, grounds),
     state: "rolled-back",
-    rollbackPointer: target,
+    rollbackPointer: first,
   });
+  const restored = targets.reduce((so, target) => cameBack(so, version, target, back), gone);
   return {
-    next: replaceBy(cameBack(gone, version, target), version, target),
-    events: state === "active" ? [rolledBack] : [rolledBack, restored],
+    next: replaceBy(restored, version, back),
+    events: targets.flatMap((target) => {
+      const fromState = stateOf(now, target);
+      const rolledBack: EventDraft = {
+        type: "deployment.rolled-back",
+        payload: { agentId, fromVersion: version, toVersion: target, rollbackPointer: target, ...label },
+      };
+      const changed: EventDraft = {
+        type: "deployment.state.changed",
+        payload: { agentId, version: target, fromState, toState: "active" },
+      };
+      return fromState === "active" ? [rolledBack] : [rolledBack, changed];
+    }),
     from: "active",
     to: "rolled-back",
-    other: target,
+    other: targets.length === 1 ? first : CHANNELS.flatMap((each) => textOf(each, own(back, each))).join(", "),
   };
 };
+
+function textOf(channel: string, version: string | undefined): string[] {
+  return version === undefined ? [] : [`${version} on ${channel}`];
+}
 
 /** Events hold labels, and no prose. */
 const LABEL = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$/;
 
-function targetOf(now: Deployments, version: string, { replaced }: Deployed): string {
-  if (replaced === undefined) throw refuse(`${version} took nobody's place, so there is none to go back to; pause it`);
-  const state = stateOf(now, replaced);
-  if (state === "active" || state === "paused") return replaced;
-  throw refuse(`${version} took the place of ${replaced}, which is ${state} by now and cannot come back; pause it`);
+/** By channel, the version that comes back there; of a version that serves nobody any more, those that it replaced once. */
+function waysBack(now: Deployments, version: string): Readonly<Record<string, string>> {
+  const serves = channelsOf(now, version);
+  const taken = Object.entries(placesTaken(now, version));
+  const back = serves.length === 0 ? taken : taken.filter(([channel]) => serves.includes(channel));
+  for (const [, target] of back) {
+    const state = stateOf(now, target);
+    if (state === "active" || state === "paused") continue;
+    throw refuse(`${version} took the place of ${target}, which is ${state} by now and cannot come back; pause it`);
+  }
+  return Object.fromEntries(back);
 }
 
 /** Where it is not beside the other one, it serves all that the other one did. */
-function cameBack(now: Deployments, version: string, target: string): Deployments {
+function cameBack(
+  now: Deployments,
+  version: string,
+  target: string,
+  back: Readonly<Record<string, string>>,
+): Deployments {
   const { canaryPercent, ...before } = own(now.versions, target) as Deployed;
-  const beside = channelsOf(now, version).every((channel) => now.channels[channel]?.includes(target));
+  const returnsTo = channelsOf(now, version).filter((channel) => own(back, channel) === target);
+  const beside = returnsTo.every((channel) => now.channels[channel]?.includes(target));
   const share = beside && canaryPercent !== undefined ? { canaryPercent } : {};
   return settled(now, target, { ...before, ...share, state: "active" });
 }
@@ -90,8 +112,12 @@ const adjustCanary: Decide = (now, request, grounds) => {
   if (toPercent === undefined) throw refuse("adjust-canary needs canaryPercent");
   if (fromPercent === toPercent) throw refuse(`${version} has ${toPercent} % already`);
   const share = toPercent === 100 ? {} : { canaryPercent: toPercent };
-  const replaced = channelsOf(now, version).map((channel) => nextAfter(now, channel, version))[0] ?? before.replaced;
-  const kept = { ...regrounded(before, grounds), ...share, ...(replaced === undefined ? {} : { replaced }) };
+  const nexts = channelsOf(now, version).flatMap((channel) => {
+    const next = nextAfter(now, channel, version);
+    return next === undefined ? [] : [[channel, next] as const];
+  });
+  const replacedOn = { ...placesTaken(now, version), ...Object.fromEntries(nexts) };
+  const kept = { ...regrounded(before, grounds), ...share, replacedOn };
   const next = channelsOf(now, version).reduce(
     (shared, channel) => (toPercent === 100 ? takeAll(shared, channel, version) : leaveRest(shared, channel, version)),
     settled(now, version, kept),
@@ -102,7 +128,7 @@ const adjustCanary: Decide = (now, request, grounds) => {
 
 /** The version whose place it took takes the rest, where nobody does so yet. */
 function leaveRest(now: Deployments, channel: string, version: string): Deployments {
-  const replaced = own(now.versions, version)?.replaced;
+  const replaced = own(placesTaken(now, version), channel);
   const returns = nextAfter(now, channel, version) === undefined && replaced !== undefined && isActive(now, replaced);
   const next = returns && !now.channels[channel]?.includes(replaced) ? putLast(now, channel, replaced) : now;
   requireRest(next, channel, version);

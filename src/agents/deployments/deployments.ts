@@ -21,7 +21,9 @@ export interface Deployed {
   /** What was promoted, to the last character: another agent under its name and version is not it. */
   readonly agentHash: string;
   readonly canaryPercent?: number;
-  /** The version whose place it took, for the way back. */
+  /** By channel, the version whose place it took there, for the way back. */
+  readonly replacedOn?: Readonly<Record<string, string>>;
+  /** What was kept before there was `replacedOn`: of the channel that it was put on last. */
   readonly replaced?: string;
   readonly rollbackPointer?: string;
   readonly evalRunId?: string;
@@ -57,6 +59,17 @@ export function channelsOf({ channels }: Deployments, version: string): string[]
   return Object.keys(channels)
     .filter((channel) => channels[channel]?.includes(version))
     .sort();
+}
+
+/**
+ * By channel, the version whose place this one took there. Who was approved for one channel does not come back on another. Where an
+ * earlier version of Assay kept one for all channels, it is known for a version on one channel only.
+ */
+export function placesTaken(deployments: Deployments, version: string): Readonly<Record<string, string>> {
+  const { replacedOn, replaced } = own(deployments.versions, version) ?? {};
+  if (replacedOn !== undefined || replaced === undefined) return replacedOn ?? {};
+  const [only, ...others] = channelsOf(deployments, version);
+  return only === undefined || others.length > 0 ? {} : { [only]: replaced };
 }
 
 /** As everybody may read it. */
