@@ -4,6 +4,7 @@ import type { Child, Run } from "../protocol/run.ts";
 import { handOver } from "../protocol/sensitive.ts";
 import { maskFields, publicOutputs } from "../protocol/snapshot.ts";
 import { isSensitive } from "./decide/settle-node.ts";
+import { unfollowed } from "./decide/verdict.ts";
 import type { Host } from "./host.ts";
 import { roomOf } from "./run-room.ts";
 import { sizeOf } from "./run-size.ts";
@@ -20,6 +21,11 @@ export async function childEnded(host: Host, parent: Run, { nodeId, takes }: Chi
     return { type: "assay.child.ended", nodeId, payload: { ...ended, ...error } };
   }
   const plan = await host.plans.byHash(child.workflowHash);
+  // Nothing in the child was let through, and nothing above it may be.
+  const refined = unfollowed(plan, child);
+  if (refined !== undefined) {
+    return { type: "assay.child.ended", nodeId, payload: { ...ended, error: refined } };
+  }
   const given = takes.filter((name) => own(child.variables, name) !== undefined);
   const variables = Object.fromEntries(given.map((name) => [name, child.variables[name]]));
   const sensitive = given.filter((name) => isSensitive(plan, child, name));

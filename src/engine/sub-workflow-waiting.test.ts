@@ -1,9 +1,10 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { logOf, until } from "../testing/engine.ts";
+import { ADA, logOf, until } from "../testing/engine.ts";
 import { accept, calls, childOf, childrenOf, expectSound, GATE, read } from "../testing/family.ts";
 import { familyBench, is } from "../testing/family-bench.ts";
 import { change, ended } from "../testing/workbench.ts";
 import { pauseRun, resumeRun } from "./change-run.ts";
+import { resolveInterrupt } from "./resolve-interrupt.ts";
 
 const bench = familyBench();
 const statusOf = async (runId: string) => (await read(bench.store, runId)).status;
@@ -25,6 +26,22 @@ describe("a run whose child waits for somebody", () => {
     await expectSound(bench.store, runId);
     const statuses = (await logOf(bench.store, runId)).filter(({ type }) => type === "assay.child.changed");
     expect(statuses.map(({ payload }) => (payload as { status: string }).status)[0]).toBe("waiting-approval");
+  });
+
+  test("fails at the node of a child that ended at a gate which wants a refinement", async () => {
+    await bench.define("child", { nodes: { gate: { ...GATE, config: { actions: ["accept", "refine"] } } } });
+    await bench.define("parent", { nodes: { call: calls("child"), next: "core.noop" }, edges: ["call>next"] });
+    bench.work(bench.host);
+    const runId = await bench.start("parent", is("waiting-approval"));
+    const child = await childOf(bench.store, runId);
+    const value = { action: "refine", refineFeedback: { scope: "whole" } };
+    const of = { nodeId: "gate" };
+    await resolveInterrupt(bench.host, { caller: ADA, runId: child.runId, of, value, record: () => undefined });
+    const run = await until(bench.store, runId, ended);
+    expect(await statusOf(child.runId)).toBe("completed");
+    expect(run).toMatchObject({ status: "failed", error: { code: "child_failed" } });
+    expect(run.error?.details).toMatchObject({ childError: { code: "approval_refined" } });
+    await expectSound(bench.store, runId);
   });
 
   test.each([

@@ -23,7 +23,7 @@ export const RUN_ERRORS = {
   interrupt_timeout: "An interrupt was not answered, or not by as many as it asks for, before its deadline.",
   approval_rejected: "A gate was rejected, and no edge of the workflow leads on from a rejection.",
   approval_refined: "A gate asked for a refinement, and no edge of the workflow leads back for one.",
-  child_failed: "The sub-workflow's run failed.",
+  child_failed: "The sub-workflow's run failed, or ended at a gate that asked for a refinement.",
   child_cancelled: "The sub-workflow's run was cancelled.",
   child_not_started: "The sub-workflow's run could not be started.",
   orchestrator_decision_missing: "A core.dispatch was reached before any supervisor had decided something.",

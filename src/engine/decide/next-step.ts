@@ -13,7 +13,7 @@ import { conditionHolds } from "./condition.ts";
 import { reachableFrom } from "./graph.ts";
 import type { Plan } from "./plan.ts";
 import { handlesFailure } from "./unhandled.ts";
-import { leadsOn, statusAlong, verdictError } from "./verdict.ts";
+import { isRefinedEnd, leadsOn, statusAlong, verdictError } from "./verdict.ts";
 
 export type Step =
   | { readonly type: "start"; readonly node: WorkflowNode; readonly attempt: number; readonly entered?: true }
@@ -104,9 +104,8 @@ function handlerRan(plan: Plan, run: Run, nodeId: string): boolean {
 
 /** Whether something was done about a gate that was not passed, or there is nothing it could have opened. */
 function followed(plan: Plan, run: Run, nodeId: string, gate: NodeState): boolean {
-  const edges = plan.graph.forwardFrom.get(nodeId) ?? [];
-  if (edges.length === 0 && gate.verdict === "refined") return true;
-  return edges.some(
+  if (isRefinedEnd(plan, nodeId, gate)) return true;
+  return (plan.graph.forwardFrom.get(nodeId) ?? []).some(
     (edge) =>
       (leadsOn(run, edge, gate) || handlesFailure(edge)) && nodeOf(run, edge.targetNodeId)?.status !== "skipped",
   );

@@ -2,6 +2,7 @@ import type { RunError } from "../../protocol/events.ts";
 import { type NodeState, nodeOf, type Run, type Verdict } from "../../protocol/run.ts";
 import type { WorkflowEdge } from "../../protocol/workflow.ts";
 import { conditionHolds } from "./condition.ts";
+import type { Plan } from "./plan.ts";
 
 /**
  * A gate that was not passed lets nothing through by accident: an edge leads on from it only when its condition holds
@@ -35,6 +36,20 @@ export function statusAlong(run: Run, edge: WorkflowEdge): NodeState["status"] |
 /** Whether the edge is taken from a settled source, as far as the source is concerned. */
 export function leadsOn(run: Run, edge: WorkflowEdge, source: NodeState): boolean {
   return source.verdict === undefined ? conditionHolds(run, edge, source) : selectsVerdict(run, edge, source);
+}
+
+/** Whether a gate asked for a refinement at the end of its workflow: its run completes, because there is nothing it could have opened there. */
+export function isRefinedEnd({ graph }: Plan, nodeId: string, { verdict }: NodeState): boolean {
+  return verdict === "refined" && (graph.forwardFrom.get(nodeId) ?? []).length === 0;
+}
+
+/** What a run that completed means for whoever waits for it, where a gate at its end was not passed. */
+export function unfollowed(plan: Plan, run: Run): RunError | undefined {
+  for (const { id } of plan.graph.order) {
+    const gate = nodeOf(run, id);
+    if (gate !== undefined && isRefinedEnd(plan, id, gate)) return verdictError(id, "refined", gate.outputs);
+  }
+  return undefined;
 }
 
 export function verdictError(nodeId: string, verdict: Verdict, outputs: NodeState["outputs"]): RunError {

@@ -146,8 +146,9 @@ function harvestOf(settings: DispatchConfig, childRunId: string, child: Child): 
   return { events, variables, sensitive: maskedBy(mapping, child.result?.sensitive ?? []) };
 }
 
-function errorOf(childRunId: string, { status, result, workflowId }: Child) {
+function errorOf(childRunId: string, child: Child) {
+  const { status, result, workflowId } = child;
   const message = result?.error?.message ?? `Run ${childRunId} of worker ${workflowId} was ${status}.`;
   const details = { childRunId, ...(result?.error === undefined ? {} : { childError: result.error }) };
-  return { code: failureCode(status), message, details };
+  return { code: failureCode(child), message, details };
 }

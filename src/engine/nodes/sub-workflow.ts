@@ -63,7 +63,7 @@ function ended({ onChildFailure, outputMapping = {} }: Config, childRunId: strin
       ...(masked.length === 0 ? {} : { sensitive: masked }),
     };
   }
-  const code = failureCode(childStatus);
+  const code = failureCode(child);
   const message = error?.message ?? `Run ${childRunId} of the sub-workflow was ${childStatus}.`;
   const details = { childRunId, ...(error === undefined ? {} : { childError: error }) };
   if (onChildFailure === "absorb") {
@@ -72,8 +72,8 @@ function ended({ onChildFailure, outputMapping = {} }: Config, childRunId: strin
   return { type: "failed", error: { code, message, details } };
 }
 
-/** A child that completed fails its node all the same when there is no room for what it brings. */
-export function failureCode(childStatus: Child["status"]): RunErrorCode {
-  if (childStatus === "completed") return "run_too_large";
-  return childStatus === "cancelled" ? "child_cancelled" : "child_failed";
+/** A child that completed fails its node all the same when there is no room for what it brings, or a gate at its end was not passed. */
+export function failureCode({ status, result }: Pick<Child, "status" | "result">): RunErrorCode {
+  if (status === "completed" && result?.error?.code === "run_too_large") return "run_too_large";
+  return status === "cancelled" ? "child_cancelled" : "child_failed";
 }

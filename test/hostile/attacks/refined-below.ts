@@ -1,0 +1,65 @@
+import { expect } from "vitest";
+import { workflow } from "../../../src/testing/workflow.ts";
+import type { Attack } from "../attack.ts";
+import type { Target } from "../target.ts";
+
+/** Two people who did not start the run. */
+const FOUR_EYES = {
+  typeId: "core.approvalGate",
+  config: { actions: ["accept", "reject", "refine"], requiredApprovals: 2, minHumans: 2, forbidSelfApproval: true },
+};
+const PUBLISH = { typeId: "core.identity", inputs: { published: { type: "static", value: true } } } as const;
+const REFINE = { action: "refine", refineFeedback: { scope: "whole", text: "shorter" } };
+
+const calls = (workflowId: string) => ({ typeId: "core.subWorkflow", config: { workflowId } });
+
+/** The run, its end and that of the run with the gate, after the one who started it asked for a refinement there. */
+async function refined(target: Target, workflowId: string) {
+  const runId = await target.begin(workflowId, {}, "admin");
+  let below = runId;
+  for (let run = await target.reaches(runId, ["waiting-approval"]); run.childRuns?.length > 0; ) {
+    below = run.childRuns.at(-1).runId;
+    run = await target.reaches(below, ["waiting-approval"]);
+  }
+  const path = `/v1/runs/${below}/interrupts/gate`;
+  const answer = await target.ask("POST", path, { as: "admin", body: { resumeValue: REFINE } });
+  expect(answer.status, answer.text).toBe(200);
+  return { run: await target.ends(runId), child: await target.ends(below) };
+}
+
+export const attacks: readonly Attack[] = [
+  {
+    title: "no run goes on past a gate below it where somebody asked for a refinement",
+    async attempt(target) {
+      await target.register(workflow({ id: "reviewed", nodes: { gate: FOUR_EYES } }));
+      await target.register(workflow({ id: "reviewed-below", nodes: { review: calls("reviewed") } }));
+      for (const child of ["reviewed", "reviewed-below"]) {
+        const id = `above-${child}`;
+        const nodes = { check: calls(child), publish: PUBLISH };
+        await target.register(workflow({ id, nodes, edges: ["check>publish"] }));
+        const { run, child: below } = await refined(target, id);
+        expect(below).toMatchObject({ status: "completed", outputs: { decision: "refined", approved: false } });
+        expect(run).toMatchObject({ status: "failed", error: { code: "child_failed" } });
+        expect(run.nodeStates.publish?.status).not.toBe("completed");
+      }
+    },
+  },
+  {
+    title: "no worker begins after one in which somebody asked for a refinement",
+    async attempt(target) {
+      await target.register(workflow({ id: "asking-worker", nodes: { gate: FOUR_EYES } }));
+      await target.register(workflow({ id: "acting-worker", nodes: { publish: PUBLISH } }));
+      const mockDispatchPlan = [
+        { kind: "next-worker", nextWorkerIds: ["asking-worker", "acting-worker"] },
+        { kind: "terminate", reason: "told" },
+      ];
+      const nodes = {
+        boss: { typeId: "core.orchestrator.supervisor", config: { mockDispatchPlan } },
+        do: { typeId: "core.dispatch", config: {} },
+      };
+      await target.register(workflow({ id: "led-past-it", nodes, edges: ["boss>do", "do>boss"] }));
+      const { run } = await refined(target, "led-past-it");
+      expect(run.childRuns).toHaveLength(1);
+    },
+  },
+];
