@@ -1,4 +1,5 @@
 import type { RunEvent } from "./events.ts";
+import { isApproval } from "./gate-rules.ts";
 import { type Interrupt, isGoverned, revisionOf, type Vote } from "./interrupt.ts";
 import { own } from "./own.ts";
 
@@ -109,7 +110,7 @@ function voted(before: Interrupt, event: Extract<RunEvent, { type: "assay.vote.r
     ...(relayedPerson === undefined ? {} : { relayedPerson }),
   };
   const edits = action === "edit-accept" && !isGoverned(before);
-  const others = before.votes.filter((one) => one.voter !== voter && !(edits && one.action !== "reject"));
+  const others = before.votes.filter((one) => one.voter !== voter && !(edits && isApproval(one)));
   return {
     ...before,
     votes: [...others, vote],

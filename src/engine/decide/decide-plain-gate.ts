@@ -6,6 +6,7 @@ import {
   excludesMakersOfStarters,
   type GateRules,
   gateRules,
+  isApproval,
   isDependent,
   isSelfApproval,
   type Judge,
@@ -166,7 +167,7 @@ function voted(counted: Counted): Ruling {
 function votesWith(counted: Counted): Vote[] {
   const { interrupt, given, voter } = counted;
   const edits = given.action === "edit-accept";
-  const others = interrupt.votes.filter((vote) => vote.voter !== voter && !(edits && vote.action !== "reject"));
+  const others = interrupt.votes.filter((vote) => vote.voter !== voter && !(edits && isApproval(vote)));
   return [...others, voteOf(counted)];
 }
 

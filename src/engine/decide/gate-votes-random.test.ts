@@ -63,7 +63,7 @@ function plainBook(config: Readonly<Record<string, unknown>>): Book {
       if (config["forbidSelfApproval"] === true && principal === "p1" && inFavour(action)) return "forbidden";
       const edits = action === "edit-accept";
       if (cast.get(voter)?.action === action && (!edits || artifact === value["editedArtifactData"])) return undefined;
-      if (edits) cast = new Map([...cast].filter(([, one]) => one.action === "reject"));
+      if (edits) cast = new Map([...cast].filter(([, one]) => !inFavour(one.action)));
       if (edits) artifact = value["editedArtifactData"];
       cast.set(voter, { principal, human: kind === "user", action });
       book.end = ended([...cast.values()], need, minHumans, against);

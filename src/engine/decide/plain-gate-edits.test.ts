@@ -52,13 +52,17 @@ describe("an edit at a gate that wants several", () => {
     expect(interruptOf(run)).toMatchObject({ edited: { data: { a: 2 } }, votes: [{ voter: "ana" }] });
   });
 
-  test("does not take back a reject", () => {
-    const run = waiting({ requiredApprovals: 3, rejectionPolicy: "majority" });
-    run.resolve("gate", { action: "reject" }, ANA).resolve("gate", edit("new"), BEN);
-    expect(interruptOf(run).votes.map(({ voter, action }) => [voter, action])).toEqual([
-      ["ana", "reject"],
-      ["ben", "edit-accept"],
-    ]);
-    expect(run.resolve("gate", { action: "reject" }, CHI).go().run.error?.code).toBe("approval_rejected");
-  });
+  test.each([{ action: "reject" }, { action: "refine", refineFeedback: { scope: "whole" } }])(
+    "does not take back what counts against it: $action",
+    (against) => {
+      const offered = [...actions, "refine"];
+      const run = waiting({ actions: offered, requiredApprovals: 3, rejectionPolicy: "majority" });
+      run.resolve("gate", against, ANA).resolve("gate", edit("new"), BEN);
+      expect(interruptOf(run).votes.map(({ voter, action }) => [voter, action])).toEqual([
+        ["ana", against.action],
+        ["ben", "edit-accept"],
+      ]);
+      expect(run.resolve("gate", { action: "reject" }, CHI).go().run.error?.code).toBe("approval_rejected");
+    },
+  );
 });
