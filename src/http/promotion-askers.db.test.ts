@@ -183,7 +183,7 @@ describe.each(BOTH_STORES)("those who ask for a promotion on %s", (_, open) => {
     const runIds: string[] = [];
     for (let i = 0; i < OPEN_REQUESTS_MAX; i++) runIds.push(await waiting(agent, {}, { evalRunId: `run-${i}` }));
     const [first = "", second = ""] = runIds;
-    const keyed = { ...carl, "idempotency-key": "when there is room" };
+    const keyed = { ...carl, "idempotency-key": "when-there-is-room" };
     const refused = expectError(await sent(agent, keyed), "run_state_conflict");
     expect(refused).toMatchObject({
       runId: first,
