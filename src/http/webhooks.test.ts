@@ -132,6 +132,14 @@ describe("registering a webhook", () => {
     expect(JSON.stringify(receiver.received)).not.toContain(secret);
   });
 
+  test("stops at a hundred for one tenant, also where many come at once", async () => {
+    const small = await testHost();
+    const json = { url: receiver.url(), events: ["run.started"] };
+    const all = await Promise.all(Array.from({ length: 130 }, () => small.ask("POST", "/v1/webhooks", { json })));
+    expect(all.filter(({ statusCode }) => statusCode === 201)).toHaveLength(100);
+    await small.close();
+  });
+
   test("stops at a hundred for one tenant", async () => {
     const small = await testHost();
     const json = { url: receiver.url(), events: ["run.failed"] };

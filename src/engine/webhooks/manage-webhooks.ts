@@ -10,6 +10,7 @@ import type { WebhookRecord } from "../../store/gates.ts";
 import type { Unit } from "../../store/store.ts";
 import { auditDraft, type Recorder, refused } from "../execute.ts";
 import type { Host } from "../host.ts";
+import { inLineFor } from "../in-line.ts";
 import { checkUrl } from "../outbound/guard.ts";
 import { requirePatterns } from "./event-patterns.ts";
 import { fingerprintOf, newSecret } from "./signature.ts";
@@ -32,10 +33,6 @@ export async function registerWebhook(
   requireOwnTenant(caller, tenantId);
   requirePatterns(events);
   await checkUrl(host.outbound, url);
-  const standing = await host.store.listWebhooks({ tenant: caller.tenant });
-  if (standing.length >= WEBHOOKS_MAX) {
-    throw new AppError("validation_error", { problem: `the tenant has ${WEBHOOKS_MAX} webhooks; delete one first` });
-  }
   const nowMs = host.nowMs();
   const secret = request.secret ?? newSecret();
   const webhook: WebhookRecord = {
@@ -56,13 +53,26 @@ export async function registerWebhook(
   const registered = { webhookId, secret, secretFingerprint };
   // Kept for as long as a repetition may ask for it, beside the webhook, which has to keep the secret anyway.
   const outcome = record(registered);
-  await commit(host, {
-    tenant: caller.tenant,
-    webhooks: [{ type: "put", webhook }],
-    audit: [auditDraft(caller, nowMs, webhookId, { action: "webhook.registered", details })],
-    ...(outcome === undefined ? {} : { idempotency: outcome }),
-  });
+  await withRoomForWebhook(host, caller, () =>
+    commit(host, {
+      tenant: caller.tenant,
+      webhooks: [{ type: "put", webhook }],
+      audit: [auditDraft(caller, nowMs, webhookId, { action: "webhook.registered", details })],
+      ...(outcome === undefined ? {} : { idempotency: outcome }),
+    }),
+  );
   return registered;
+}
+
+/**
+ * New webhooks of a tenant take turns in this process, so that many at once do not all see the same room; several hosts on one database
+ * can exceed the limit by one webhook each.
+ */
+async function withRoomForWebhook({ store }: Host, { tenant }: Caller, put: () => Promise<void>): Promise<void> {
+  return inLineFor(store, `webhooks of ${tenant}`, async () => {
+    if ((await store.listWebhooks({ tenant })).length < WEBHOOKS_MAX) return put();
+    throw new AppError("validation_error", { problem: `the tenant has ${WEBHOOKS_MAX} webhooks; delete one first` });
+  });
 }
 
 export interface ChangeWebhook<Result> {
