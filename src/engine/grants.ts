@@ -9,6 +9,7 @@ import {
   SCOPES,
   SCOPES_BY_NAME,
 } from "../protocol/scopes.ts";
+import type { DocumentWrite } from "../store/documents.ts";
 import type { Membership } from "../store/gates.ts";
 import type { KeyOutline, Store } from "../store/store.ts";
 
@@ -122,18 +123,30 @@ export async function rolesOfPrincipal(
   return (await membershipHere(store, place, principal))?.roles;
 }
 
+interface OwnersHost {
+  readonly store: Pick<Store, "hasOtherOwner" | "membershipOf" | "readDocument">;
+  readonly nowMs: () => number;
+}
+
 /**
  * Throws when a change would leave the tenant without anybody who is its owner and has a key to say so: nobody could
- * make another one then, but on the database itself.
+ * make another one then, but on the database itself. A change that takes an owner away writes the document that is returned: of two
+ * owners who take each other away in the same moment, on any hosts, one is refused there.
  */
 export async function requireOwnerLeft(
-  { store, nowMs }: { readonly store: Pick<Store, "hasOtherOwner" | "membershipOf">; readonly nowMs: () => number },
+  { store, nowMs }: OwnersHost,
   { tenant, workspace }: Visibility,
   principal: string,
   roles: readonly string[],
-): Promise<void> {
-  if (workspace !== undefined || roles.includes("owner")) return;
-  if (!(await store.membershipOf({ tenant }, principal)).roles.includes("owner")) return;
-  if (await store.hasOtherOwner(tenant, principal, nowMs())) return;
+): Promise<readonly DocumentWrite[]> {
+  if (workspace !== undefined || roles.includes("owner")) return [];
+  // Read first: whoever leaves after this is noticed at the commit, and whoever left before is no other owner any more.
+  const id = { tenant, kind: "owner-leaving", key: "last" } as const;
+  const standing = await store.readDocument(id);
+  if (!(await store.membershipOf({ tenant }, principal)).roles.includes("owner")) return [];
+  if (await store.hasOtherOwner(tenant, principal, nowMs())) {
+    const body = JSON.stringify({ principal });
+    return [{ type: "put", document: { ...id, revision: (standing?.revision ?? 0) + 1, atMs: nowMs(), body } }];
+  }
   throw new AppError("forbidden", { problem: "the last owner of a tenant stays its owner; make another one first" });
 }

@@ -9,6 +9,7 @@ import { verifyAudit } from "./audit/verify.ts";
 import { authenticator } from "./authenticate.ts";
 import { bootstrapOwnerKey } from "./bootstrap-key.ts";
 import { createKey, revokeKey } from "./keys.ts";
+import { listPrincipals, setPrincipal } from "./principals.ts";
 import { seedKeys } from "./seed-keys.ts";
 
 let database: TestDatabase;
@@ -73,5 +74,19 @@ describe("a key used and revoked on different hosts", () => {
     await Promise.all(auths.map((auth) => auth.close()));
     expect(await entries(ADA.tenant, "key.used")).toHaveLength(1);
     expect(await entries(ADA.tenant, "key.revoked")).toHaveLength(1);
+  });
+});
+
+describe("two owners who take each other away on different hosts at once", () => {
+  test("leave one of them an owner", async () => {
+    const [one, two] = hosts() as [AuditLog["host"], AuditLog["host"]];
+    const as = (principal: string) => ({ ...ADA, tenant: "owned", principal });
+    for (const principal of ["olga", "oscar"]) await createKey(one, as("ada"), { principal, roles: ["owner"] });
+    const demote = (host: AuditLog["host"], caller: string, principal: string) =>
+      setPrincipal(host, { caller: as(caller), principal, request: { roles: ["viewer"] }, record: () => undefined });
+    const both = await Promise.allSettled([demote(one, "olga", "oscar"), demote(two, "oscar", "olga")]);
+    expect(both.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+    const { principals } = await listPrincipals(one, as("ada"));
+    expect(principals.flatMap(({ roles }) => roles).sort()).toEqual(["owner", "viewer"]);
   });
 });

@@ -48,7 +48,7 @@ export async function createKey(
   const { principal } = request;
   const reserved = reservedProblem(principal);
   if (reserved !== undefined) throw new AppError("validation_error", { problem: `principal: ${reserved}` });
-  requireHarmlessNames(host, [principal, ...(request.groups ?? [])]);
+  requireHarmlessNames(host, [principal, ...(request.groups ?? []), request.workspace ?? ""]);
   const label = request.label === undefined ? undefined : host.scrubber.scrubText(request.label);
   const kind = grantedKind(caller, request.kind);
   const nowMs = host.nowMs();
@@ -61,7 +61,7 @@ export async function createKey(
   const reached = await reachedBy(host.store, caller, place, principal);
   requireGrantable(caller, [...(before?.roles ?? []), ...reached.roles, ...(roles ?? [])]);
   requireGroupsGrantable(caller, [...(before?.groups ?? []), ...reached.groups, ...(request.groups ?? [])]);
-  if (roles !== undefined) await requireOwnerLeft(host, place, principal, roles);
+  const leaving = roles === undefined ? [] : await requireOwnerLeft(host, place, principal, roles);
   const added = (request.roles ?? []).filter((role) => !before?.roles.includes(role));
   if (before !== undefined || (await hasKeys(host.store, place.tenant, principal))) {
     requireWithinKey(caller, added, table);
@@ -103,7 +103,7 @@ export async function createKey(
     tenant: place.tenant,
     keys: [{ type: "put", key: made }],
     ...(binding === undefined ? {} : { roles: [binding] }),
-    ...(origin === undefined ? {} : { documents: [origin] }),
+    documents: [...leaving, ...(origin === undefined ? [] : [origin])],
     audit: [auditDraft(caller, nowMs, keyId, { action: "key.created", details })],
     ...(outcome === undefined ? {} : { idempotency: outcome }),
   };
@@ -207,13 +207,13 @@ export function keyInfo(key: KeyRecord): KeyInfo {
 }
 
 /**
- * Names of principals, groups and roles are found by every letter of them, so one that looks like a secret is refused and not scrubbed. The
+ * Names of principals, groups, roles and workspaces are found by every letter of them, so one that looks like a secret is refused and not scrubbed. The
  * error does not repeat it.
  */
 export function requireHarmlessNames({ scrubber }: Pick<Host, "scrubber">, names: readonly string[]): void {
   if (names.every((name) => scrubber.scrubText(name) === name)) return;
   const problem =
-    "a name of a principal, group or role looks like a secret; names are shown and kept, choose another one";
+    "a name of a principal, group, role or workspace looks like a secret; names are shown and kept, choose another one";
   throw new AppError("validation_error", { problem });
 }
 

@@ -194,6 +194,21 @@ describe("the last owner of a tenant", () => {
     expect(await demoted()).toMatchObject({ roles: ["admin"] });
   });
 
+  test("is one of two who take each other away in the same moment", async () => {
+    await given("olga", ["owner"]);
+    await given("oscar", ["owner"]);
+    const both = await Promise.allSettled([
+      set("oscar", { roles: ["viewer"] }, { ...owner, principal: "olga" }),
+      set("olga", { roles: ["viewer"] }, { ...owner, principal: "oscar" }),
+    ]);
+    expect(both.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+    expect(both).toContainEqual(
+      expect.objectContaining({ reason: expect.objectContaining({ code: "document_conflict" }) }),
+    );
+    const left = [...(await is("olga")).roles, ...(await is("oscar")).roles].sort();
+    expect(left).toEqual(["owner", "viewer"]);
+  });
+
   test("may change its groups, further roles and what it is in a workspace", async () => {
     await given("olga", ["owner"]);
     await set("olga", { groups: ["legal"] });

@@ -112,7 +112,7 @@ export async function setPrincipal(host: KeyHost, command: SetPrincipal): Promis
   if (roles === undefined && groups === undefined) {
     throw new AppError("validation_error", { problem: "body must have roles or groups" });
   }
-  requireHarmlessNames(host, groups ?? []);
+  requireHarmlessNames(host, [...(groups ?? []), request.workspace ?? ""]);
   const { store } = host;
   const place = placeOf(caller, request.workspace);
   const keys = (await store.keysOf(visibilityOf(caller), principal)).filter(
@@ -127,7 +127,7 @@ export async function setPrincipal(host: KeyHost, command: SetPrincipal): Promis
   requireGrantable(caller, [...before.roles, ...reached.roles, ...added]);
   requireGroupsGrantable(caller, [...before.groups, ...reached.groups, ...(groups ?? [])]);
   requireWithinKey(caller, added, table);
-  if (roles !== undefined) await requireOwnerLeft(host, place, principal, roles);
+  const leaving = roles === undefined ? [] : await requireOwnerLeft(host, place, principal, roles);
 
   const binding = bindingAfter(place, principal, request);
   if (binding !== undefined) await requireShortNames(store, binding);
@@ -144,6 +144,7 @@ export async function setPrincipal(host: KeyHost, command: SetPrincipal): Promis
   await commitKeys(host, {
     tenant: place.tenant,
     ...(binding === undefined ? {} : { roles: [binding] }),
+    documents: leaving,
     audit: [auditDraft(caller, nowMs, principal, { action: "principal.changed", details })],
     ...(outcome === undefined ? {} : { idempotency: outcome }),
   });

@@ -23,7 +23,7 @@ export const KEY_OPERATIONS = {
     // The answer is the key itself: it is recorded only as what the caller's own API key opens.
     sealsReply: true,
     success: { status: 201, schema: CreateKeyResponse },
-    errors: [...PROTECTED, ...BODY, ...KEYED, "tenant_key_limit"],
+    errors: [...PROTECTED, ...BODY, ...KEYED, "tenant_key_limit", "document_conflict"],
   },
   listKeys: {
     method: "GET",

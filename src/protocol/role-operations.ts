@@ -64,7 +64,7 @@ export const ROLE_OPERATIONS = {
     body: SetPrincipalRequest,
     idempotent: "one",
     success: { status: 200, schema: PrincipalInfo },
-    errors: [...PROTECTED, ...KEYED, ...BODY, "not_found"],
+    errors: [...PROTECTED, ...KEYED, ...BODY, "not_found", "document_conflict"],
   },
   confirmPrincipal: {
     method: "POST",

@@ -24,6 +24,7 @@ export type DocumentKind =
   | "gate-suites"
   | "key-origin"
   | "memory"
+  | "owner-leaving"
   | "promotion-policy"
   | "suite"
   | "task-link";
