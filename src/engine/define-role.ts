@@ -49,7 +49,7 @@ export interface DefineRole {
 export async function defineRole(host: KeyHost, { caller, request, record }: DefineRole): Promise<RoleInfo> {
   const { role } = request;
   refuseBuiltIn(role);
-  requireHarmlessNames(host, [role]);
+  requireHarmlessNames(host, [role, request.workspace ?? ""]);
   const place = placeOf(caller, request.workspace);
   const scopes = [...grantedScopes(caller, request.scopes)];
   const before = await ownScopes(host, caller, role, place.workspace);

@@ -33,12 +33,19 @@ export function scrubDefinition(scrubber: Scrubber, raw: unknown): ScrubbedDefin
     return withMembers(value, (name, member) => {
       requireHarmless(scrubber, name);
       if (typeof member !== "string") return texts(member);
-      if (REFERENCES.has(name)) return member;
+      if (REFERENCES.has(name)) return reference(member);
       const argument = Array.isArray(value) ? hiddenArgument(value, Number(name)) : undefined;
       if (argument !== undefined) return counted(member, scrubber.scrubText(argument));
       const hidden = isHeaderName(name) ? hiddenByName(name, member) : undefined;
       return hidden === undefined ? texts(member) : counted(member, hidden);
     });
+  };
+
+  const reference = (value: unknown): unknown => {
+    if (typeof value !== "string") return texts(value);
+    if (value.startsWith("cred_") || !scrubber.holdsKey(value)) return value;
+    const problem = "a credential reference of the workflow looks like a credential; give the name of one";
+    throw new AppError("validation_error", { problem });
   };
 
   const namedValue = (name: string, value: unknown): unknown =>
@@ -54,7 +61,7 @@ export function scrubDefinition(scrubber: Scrubber, raw: unknown): ScrubbedDefin
 
   const node = (item: unknown): unknown =>
     withMembers(item, (member, value) => {
-      if (member !== "inputs") return member === "credentialsRef" ? value : nested(member, value);
+      if (member !== "inputs") return member === "credentialsRef" ? reference(value) : nested(member, value);
       return withMembers(value, (name, port) => (isStatic(port) ? held(name, port, "value") : texts(port)));
     });
 

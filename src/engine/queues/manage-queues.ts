@@ -105,11 +105,21 @@ async function write(
   return false;
 }
 
-/** A label that looks like a secret would be changed on every annotation, and never be the one that was asked for. */
+/**
+ * What is looked up by every letter of it is refused where it looks like a secret, and not scrubbed: a label would be changed on every
+ * annotation, and never be the one that was asked for; people would not be found, nor runs.
+ */
 function cleaned({ scrubber: { scrubText } }: Host, rules: QueueRules): QueueRules {
-  const { judgment, description } = rules;
-  if (judgment.kind === "label" && judgment.labels.some((label) => scrubText(label) !== label)) {
-    throw invalid("judgment.labels", "judgment.labels holds something that looks like a secret");
+  const { judgment, assign, adjudicators, query, description } = rules;
+  const lookedUp = {
+    "judgment.labels": judgment.kind === "label" ? judgment.labels : [],
+    assign: Object.values(assign ?? {}).flat(),
+    adjudicators: Object.values(adjudicators ?? {}).flat(),
+    query: Object.values(query ?? {}),
+  };
+  for (const [field, texts] of Object.entries(lookedUp)) {
+    if (texts.every((text) => typeof text !== "string" || scrubText(text) === text)) continue;
+    throw invalid(field, `${field} holds something that looks like a secret`);
   }
   return {
     ...rules,

@@ -87,6 +87,36 @@ export const attacks: readonly Attack[] = [
     },
   },
   {
+    title:
+      "a workspace, a rule of a queue or a credential reference that looks like a secret is refused, and not repeated",
+    async attempt(target) {
+      const secret = `https://hooks.example.com/x?access_token=${REASON}`;
+      const queue = { name: "leaky", judgment: { kind: "rating" } };
+      const leaky = workflow({ id: "leaky-reference", nodes: { say: { typeId: "core.noop", credentialsRef: KEY } } });
+      const asked: readonly (readonly [string, object])[] = [
+        ["/v1/host/assay/keys", { principal: "grace", workspace: KEY }],
+        ["/v1/host/assay/keys", { principal: "grace", workspace: secret }],
+        ["/v1/host/assay/principals/edna", { groups: [], workspace: KEY }],
+        ["/v1/host/assay/roles", { role: "lead", scopes: [], workspace: secret }],
+        ["/v1/host/assay/queues", { ...queue, assign: { people: [KEY] } }],
+        ["/v1/host/assay/queues", { ...queue, adjudicators: { groups: [secret] } }],
+        ["/v1/host/assay/queues", { ...queue, query: { label: KEY } }],
+        ["/v1/host/assay/queues", { ...queue, query: { agentId: secret } }],
+        ["/v1/workflows", leaky],
+      ];
+      for (const [path, body] of asked) {
+        const answer = await target.ask("POST", path, { body });
+        expect([path, answer.status, answer.json.error]).toEqual([path, 400, "validation_error"]);
+        for (const one of [KEY, REASON]) expect(answer.text).not.toContain(one);
+      }
+      const made = await target.ask("POST", "/v1/host/assay/queues", { body: { ...queue, name: "quiet" } });
+      const changed = await target.ask("POST", `/v1/host/assay/queues/${made.json.queueId}:update`, {
+        body: { revision: 1, assign: { roles: [KEY] } },
+      });
+      expect([changed.status, changed.json.error]).toEqual([400, "validation_error"]);
+    },
+  },
+  {
     title: "a label of a key that holds a secret is stored and shown without it",
     async attempt(target) {
       const body = { principal: "grace", label: `for CI, token=${REASON}, ${KEY}` };
