@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { AppError } from "../protocol/errors.ts";
 import type { IdempotencyRecord } from "../store/store.ts";
@@ -46,6 +47,19 @@ describe("a request repeated with its key", () => {
     const first = await host.ask("POST", "/v1/runs", { body, headers });
     const other = '{ "inputs": {},\n "tags": ["\\u0061"], "workflowId": "noop" }';
     expect((await host.ask("POST", "/v1/runs", { body: other, headers })).payload).toBe(first.payload);
+  });
+
+  test("that looks like a secret gets its answer again, and is not stored as it is", async () => {
+    const key = "ghp_aB3dE6gH9jK2mN5paB3dE6gH9jK2mN5paB3d";
+    const first = await create(key);
+    expect(first.statusCode).toBe(201);
+    expect((await create(key)).payload).toBe(first.payload);
+    const { tenant } = (await host.ask("GET", "/v1/host/assay/whoami")).json();
+    const stored = (name: string) =>
+      host.store.readIdempotency({ tenant, operation: "POST /v1/runs", key: name }, Date.now());
+    expect(await stored(key)).toBeUndefined();
+    const hash = createHash("sha256").update(key).digest("hex");
+    expect((await stored(`sha256:${hash}`))?.response?.status).toBe(201);
   });
 
   test("is refused when the body means something else, without a word of the first answer", async () => {

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { Host } from "../engine/host.ts";
 import { StandingOutcome } from "../engine/standing-outcome.ts";
 import { canonicalJson } from "../formats/canonical-json.ts";
+import type { Scrubber } from "../formats/scrub.ts";
 import { AppError } from "../protocol/errors.ts";
 import type { IdempotencyKey, IdempotencyOutcome, IdempotencyRecord } from "../store/store.ts";
 import { errorReply, isForClient } from "./errors.ts";
@@ -20,9 +21,14 @@ export interface Keyed extends IdempotencyKey {
 
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
-export function checkedKey(header: string): string {
-  if (KEY.test(header)) return header;
+/** The key as it is stored: one that looks like a secret is told from others by its hash. */
+export function checkedKey(header: string, { scrubText }: Pick<Scrubber, "scrubText">): string {
+  if (KEY.test(header)) return scrubText(header) === header ? header : hashed(header);
   throw new AppError("validation_error", { problem: "Idempotency-Key must be 1 to 255 printable ASCII characters" });
+}
+
+function hashed(key: string): string {
+  return `sha256:${createHash("sha256").update(key).digest("hex")}`;
 }
 
 /**

@@ -46,7 +46,7 @@ export const resolveInterruptByTokenRoute: Handler = async (context) => {
   const keyed = {
     tenant,
     operation,
-    key: checkedKey(String(header)),
+    key: checkedKey(String(header), host.scrubber),
     digest: digestOf(body, undefined, undefined, bound),
   };
   let recorded = false;

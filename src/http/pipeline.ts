@@ -267,7 +267,7 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
     return {
       tenant: caller.tenant,
       operation: `${operation.method} ${fillPath(operation.path, params)}${place}`,
-      key: checkedKey(String(header)),
+      key: checkedKey(String(header), host.scrubber),
       digest: digestOf(
         body.value,
         dedup === undefined ? undefined : String(dedup),
