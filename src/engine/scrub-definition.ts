@@ -1,11 +1,17 @@
 import { hiddenArgument, hiddenByName } from "../formats/hidden-value.ts";
 import type { Scrubber } from "../formats/scrub.ts";
-import { isHeaderName } from "../formats/secret-names.ts";
+import { isHeaderName, isSecretName } from "../formats/secret-names.ts";
 import { AppError } from "../protocol/errors.ts";
 import { withMembers } from "../protocol/secret-options.ts";
 
 /** Members that name a credential of the host; nodes need them as they are. */
 const REFERENCES: ReadonlySet<string> = new Set(["credentialsRef", "credentialRef"]);
+/** Members with values of their author's choice, which are hidden by any secret name that they have, and not only by that of a header. */
+const SETTINGS: ReadonlySet<string> = new Set(["config", "settings", "metadata", "triggers"]);
+/** What a mapping has under a name is the name of a variable or port. */
+const MAPPING = /mapping$/i;
+type Names = (name: string) => boolean;
+const HEADERS: Names = isHeaderName;
 type Fields = Readonly<Record<string, unknown>>;
 
 export interface ScrubbedDefinition {
@@ -18,7 +24,8 @@ export interface ScrubbedDefinition {
  * A workflow definition without the secrets that its author wrote into it: definitions are shown to everyone who may read workflows, and their
  * texts are copied into events and interrupts. Runs get the same text, so that nothing that a run shows can differ from its definition.
  *
- * By name only values are hidden: static inputs, defaults, headers and arguments of programs. Elsewhere a text under a name like `token` is the name of a variable.
+ * By name only values are hidden: static inputs, defaults, members of `config`, `settings`, `metadata` and `triggers`, headers and arguments of programs. Elsewhere, and in
+ * mappings, a text under a name like `token` is the name of a variable.
  */
 export function scrubDefinition(scrubber: Scrubber, raw: unknown): ScrubbedDefinition {
   let scrubbed = 0;
@@ -28,22 +35,23 @@ export function scrubDefinition(scrubber: Scrubber, raw: unknown): ScrubbedDefin
     return after;
   };
 
-  const texts = (value: unknown): unknown => {
+  const texts = (value: unknown, names: Names = HEADERS): unknown => {
     if (typeof value === "string") return counted(value, scrubber.scrubText(value));
     return withMembers(value, (name, member) => {
       requireHarmless(scrubber, name);
-      if (typeof member !== "string") return texts(member);
+      if (typeof member !== "string") return texts(member, MAPPING.test(name) ? HEADERS : names);
       if (REFERENCES.has(name)) return reference(member);
       const argument = Array.isArray(value) ? hiddenArgument(value, Number(name)) : undefined;
       if (argument !== undefined) return counted(member, scrubber.scrubText(argument));
-      const hidden = isHeaderName(name) ? hiddenByName(name, member) : undefined;
+      const hidden = names(name) ? hiddenByName(name, member) : undefined;
       return hidden === undefined ? texts(member) : counted(member, hidden);
     });
   };
 
   const reference = (value: unknown): unknown => {
     if (typeof value !== "string") return texts(value);
-    if (value.startsWith("cred_") || !scrubber.holdsKey(value)) return value;
+    const isAssigned = value.includes("=") && scrubber.scrubText(value) !== value;
+    if (!isAssigned && (value.startsWith("cred_") || !scrubber.holdsKey(value))) return value;
     const problem = "a credential reference of the workflow looks like a credential; give the name of one";
     throw new AppError("validation_error", { problem });
   };
@@ -67,7 +75,7 @@ export function scrubDefinition(scrubber: Scrubber, raw: unknown): ScrubbedDefin
 
   const nested = (name: string, value: unknown): unknown => {
     requireHarmless(scrubber, name);
-    return texts(value);
+    return texts(value, SETTINGS.has(name) ? isSecretName : HEADERS);
   };
 
   const definition = withMembers(raw, (member, value) => {
