@@ -16,6 +16,7 @@ const refusal = (change: object): AppError => {
 };
 const node = (id: string, more: object = {}) => ({ ...good.nodes[0], id, ...more });
 const edge = (more: object) => ({ id: "e", sourceNodeId: "a", targetNodeId: "b", ...more });
+const names = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`to${i}`, "from"]));
 
 describe("a definition", () => {
   test("is accepted when everything in it is known, and two texts of one value have one hash", () => {
@@ -36,6 +37,16 @@ describe("a definition", () => {
     [
       "a config its type does not take",
       { nodes: [node("a", { typeId: "core.delay", config: { ms: -1 } }), node("b")] },
+      /config of node "a"/,
+    ],
+    [
+      "a mapping of more names than a workflow may declare variables",
+      {
+        nodes: [
+          node("a", { typeId: "core.subWorkflow", config: { workflowId: "c", outputMapping: names(1001) } }),
+          node("b"),
+        ],
+      },
       /config of node "a"/,
     ],
     [

@@ -3,7 +3,7 @@ import { own } from "../protocol/own.ts";
 import type { Child, Run } from "../protocol/run.ts";
 import { handOver } from "../protocol/sensitive.ts";
 import { maskFields, publicOutputs } from "../protocol/snapshot.ts";
-import { isSensitive } from "./decide/settle-node.ts";
+import { sensitiveIn } from "./decide/settle-node.ts";
 import { unfollowed } from "./decide/verdict.ts";
 import type { Host } from "./host.ts";
 import { roomOf } from "./run-room.ts";
@@ -28,7 +28,7 @@ export async function childEnded(host: Host, parent: Run, { nodeId, takes }: Chi
   }
   const given = takes.filter((name) => own(child.variables, name) !== undefined);
   const variables = Object.fromEntries(given.map((name) => [name, child.variables[name]]));
-  const sensitive = given.filter((name) => isSensitive(plan, child, name));
+  const sensitive = given.filter(sensitiveIn(plan, child));
   const payload: Ended = {
     ...ended,
     outputs: publicOutputs(child, plan.sensitivity),

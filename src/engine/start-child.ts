@@ -7,7 +7,7 @@ import { handOver } from "../protocol/sensitive.ts";
 import { maskFields } from "../protocol/snapshot.ts";
 import type { RunWrite } from "../store/store.ts";
 import type { Plan } from "./decide/plan.ts";
-import { type Dispatching, isSensitive } from "./decide/settle-node.ts";
+import { type Dispatching, sensitiveIn } from "./decide/settle-node.ts";
 import { startRun } from "./decide/start-run.ts";
 import type { Host } from "./host.ts";
 import type { NodeOutcome } from "./node-type.ts";
@@ -139,11 +139,12 @@ function firstEvent(
 /** The inputs that come from something the parent masks by name, whether mapped or through a port of the node. */
 function sensitiveInputs(plan: Plan, run: Run, nodeId: string, { inputs, inputsFrom }: Dispatching): string[] {
   const ports = plan.graph.node.get(nodeId)?.inputs ?? {};
+  const isSensitive = sensitiveIn(plan, run);
   return Object.keys(inputs).filter((name) => {
     const variable = own(inputsFrom, name);
-    if (variable !== undefined && own(run.variables, variable) !== undefined) return isSensitive(plan, run, variable);
+    if (variable !== undefined && own(run.variables, variable) !== undefined) return isSensitive(variable);
     const port = own(ports, name);
-    if (port?.type === "variable") return isSensitive(plan, run, port.variableName);
+    if (port?.type === "variable") return isSensitive(port.variableName);
     return port?.type === "connection" && plan.sensitivity.outputs.get(port.nodeId)?.has(port.outputKey) === true;
   });
 }

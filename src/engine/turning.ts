@@ -1,5 +1,5 @@
 import type { EventDraft, RunEvent } from "../protocol/events.ts";
-import { evolve, nodeOf, type Run, type Scratch } from "../protocol/run.ts";
+import { evolve, nodeOf, onceSeen, type Run, type Scratch } from "../protocol/run.ts";
 import { isTerminal } from "../protocol/run-status.ts";
 import type { WorkflowNode } from "../protocol/workflow.ts";
 import { beginNode } from "./decide/begin-node.ts";
@@ -43,7 +43,7 @@ export abstract class Turning {
   run: Run;
   protected readonly host: Host;
   protected readonly plan: Plan;
-  readonly #scratch: Scratch = {};
+  #scratch: Scratch = {};
   readonly #sizeMax: number;
   /** About how many bytes of JSON the run holds and this turn has added; counted when a node first adds something. */
   #size: number | undefined;
@@ -199,7 +199,11 @@ export abstract class Turning {
   protected emit(drafts: readonly EventDraft[]): void {
     if (drafts.length === 0) return;
     const timestamp = new Date(this.host.nowMs()).toISOString();
-    for (const draft of sealDrafts(this.run, drafts)) this.append(draft, timestamp);
+    const sealed = sealDrafts(this.run, drafts);
+    // Only this loop sees the runs between two of these events; whoever was given the run before keeps it as it is.
+    this.#scratch = { ...onceSeen(this.#scratch), isFold: true };
+    for (const draft of sealed) this.append(draft, timestamp);
+    this.#scratch = onceSeen(this.#scratch);
   }
 
   /** The draft as it is, at its place in the log. */

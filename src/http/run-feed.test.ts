@@ -209,6 +209,26 @@ describe("a feed", () => {
     expect(liveReads).toBeLessThanOrEqual(22);
   });
 
+  test("of values lets others have their turn between snapshots of a large run, also where little of it is shown", async () => {
+    host = await streamHost(store, { rereadMs: NEVER_MS });
+    const run = await WrittenRun.start(
+      store,
+      Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`k${i}`, true])),
+    );
+    const client = await SseClient.open(`${host.url}${run.path}?streamMode=values`);
+    await client.until(() => client.frames.length === 1);
+    await run.append(...Array.from({ length: 200 }, () => nodeCompleted()));
+    let most = 0;
+    for (let before = 1; before < 201; ) {
+      await nextTurn();
+      const { framesSent } = host.feeds.counts();
+      most = Math.max(most, framesSent - before);
+      before = framesSent;
+    }
+    expect(most).toBeLessThan(200);
+    await client.until(() => client.frames.length === 201);
+  });
+
   test("reads by itself what nobody told it of", async () => {
     host = await streamHost({ ...store, onChange: () => () => {} }, { rereadMs: 5 });
     const run = await WrittenRun.start(store);

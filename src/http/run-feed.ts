@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { endsLog } from "../engine/event-pages.ts";
+import { pauses } from "../engine/pauses.ts";
 import { AppError } from "../protocol/errors.ts";
 import { endsRun } from "../protocol/events.ts";
 import type { Store, StoredEvent } from "../store/store.ts";
@@ -79,7 +80,7 @@ export class RunFeed {
       while (this.#told && this.#live.size > 0) {
         this.#told = false;
         const events = await this.#store.readEvents(this.runId, this.#next, PAGE_ROWS);
-        this.#deliver(events);
+        await this.#deliver(events);
         if (endsLog(events, PAGE_ROWS)) continue;
         this.#told = true;
         // Pages may hold little that anybody is shown; the sockets and everybody else get their turn in between.
@@ -93,7 +94,8 @@ export class RunFeed {
     }
   }
 
-  #deliver(events: readonly StoredEvent[]): void {
+  async #deliver(events: readonly StoredEvent[]): Promise<void> {
+    const pause = pauses();
     // Snapshots can be large: made one at a time, so that only those the sockets took are in memory.
     for (const part of splitEvents(events, this.#fold === undefined ? undefined : 0)) {
       const chunk = new EventChunk(part, this.#fold?.apply(part[0]));
@@ -102,6 +104,8 @@ export class RunFeed {
         if (!subscriber.take(chunk)) subscriber.lag();
         else if (endsRun(chunk.last.type)) subscriber.finish();
       }
+      // Making one takes long where the run is large, however little of it is shown.
+      if (this.#fold !== undefined) await pause();
     }
   }
 

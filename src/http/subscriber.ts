@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { endsLog } from "../engine/event-pages.ts";
 import { visibleRun } from "../engine/execute.ts";
 import type { Host } from "../engine/host.ts";
+import { pauses } from "../engine/pauses.ts";
 import { AppError } from "../protocol/errors.ts";
 import { endsRun } from "../protocol/events.ts";
 import type { Visibility } from "../protocol/identity.ts";
@@ -167,6 +168,7 @@ export class Subscriber {
   async #readPage(fold: RunFold | undefined): Promise<boolean> {
     const asked = this.#rows;
     const events = await this.#host.store.readEvents(this.#feed.runId, this.#position, asked);
+    const pause = pauses();
     let taken = 0;
     for (const part of splitEvents(events, fold === undefined ? undefined : 0)) {
       if (this.#state !== "reading") return false;
@@ -178,6 +180,8 @@ export class Subscriber {
       }
       taken += part.length;
       if (endsRun(part.at(-1)?.type ?? "")) this.finish();
+      // A snapshot takes long to make where the run is large, however little of it is shown.
+      if (fold !== undefined) await pause();
     }
     if (this.#state !== "reading") return false;
     this.#rows = Math.min(ROWS_MAX, asked * 2);

@@ -1,5 +1,7 @@
+import type { Gathered } from "./gather.ts";
 import { isActive, type NodeState } from "./node-state.ts";
 import { own } from "./own.ts";
+import type { Secret } from "./sensitive.ts";
 
 type Nodes = Readonly<Record<string, NodeState>>;
 
@@ -9,9 +11,16 @@ type Nodes = Readonly<Record<string, NodeState>>;
  */
 export interface Scratch {
   nodes?: Record<string, NodeState>;
-  /** Set where the runs in between are seen by nothing: then the variables are changed in place as well. */
+  /** Set where the runs in between are seen by nothing: then the following are changed in place as well. */
   readonly isFold?: true;
   variables?: Record<string, unknown>;
+  secrets?: Gathered<Secret>;
+  sensitive?: Gathered<string>;
+}
+
+/** What may still be changed in place when the run has been seen. */
+export function onceSeen({ nodes }: Scratch): Scratch {
+  return nodes === undefined ? {} : { nodes };
 }
 
 export function withVariable(

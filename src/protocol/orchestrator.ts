@@ -54,7 +54,11 @@ export function workersOf(decision: OrchestratorDecision): readonly string[] {
   return decision.kind === "next-worker" ? decision.nextWorkerIds : [];
 }
 
-const Mapping = Type.Record(Type.String(), Type.String({ minLength: 1 }));
+/** Names that a mapping has at most, as many as a workflow may declare variables: all of them are written in one go. */
+const MAPPED_MAX = 1000;
+
+/** From names of variables on one side to those on the other. */
+export const Mapping = Type.Record(Type.String(), Type.String({ minLength: 1 }), { maxProperties: MAPPED_MAX });
 const MappingByWorker = Type.Record(Type.String(), Mapping);
 
 export const DispatchConfig = Type.Object(

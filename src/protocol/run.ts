@@ -19,6 +19,7 @@ import {
 } from "./evolve-nodes.ts";
 import { evolveOrchestrator, type Orchestrator } from "./evolve-orchestrator.ts";
 import { repaired } from "./evolve-repairs.ts";
+import { withSecrets, withSensitive } from "./evolve-secrets.ts";
 import { started } from "./evolve-started.ts";
 import { type ForkedFrom, isInherited, isReplay } from "./forked-from.ts";
 import type { Owner } from "./identity.ts";
@@ -27,12 +28,12 @@ import { isActive, type NodeState } from "./node-state.ts";
 import { CHAIN_EVENT } from "./orchestrator-events.ts";
 import { own } from "./own.ts";
 import { isTerminal, isWaiting, type RunStatus } from "./run-status.ts";
-import { masked, type Secret } from "./sensitive.ts";
+import type { Secret } from "./sensitive.ts";
 import type { Trace } from "./trace.ts";
 
 export type { Cancellation } from "./cancellation.ts";
 export type { Child, ChildResult, Parent } from "./evolve-children.ts";
-export type { Scratch } from "./evolve-nodes.ts";
+export { onceSeen, type Scratch } from "./evolve-nodes.ts";
 export { isActive, isEntered, isSettled, type NodeState, type NodeStatus, type Verdict } from "./node-state.ts";
 
 /**
@@ -117,16 +118,10 @@ export function fold(events: readonly RunEvent[], from?: Run): Run | undefined {
 
 /** The next state. Events of a type it does not know change only the version. */
 export function evolve(before: Run | undefined, event: RunEvent, scratch: Scratch = {}): Run {
-  if (event.type === "run.started") return withSecrets(started(event), event);
+  if (event.type === "run.started") return withSecrets(started(event), event, scratch);
   if (before === undefined) throw new Error(`run ${event.runId} has no run.started before ${event.type}`);
   const run = apply({ ...before, version: event.sequence + 1, updatedAt: event.timestamp }, event, scratch);
-  return event.sealed === undefined ? run : withSecrets(run, event);
-}
-
-function withSecrets(run: Run, { payload, sealed }: RunEvent): Run {
-  const found = sealed === undefined ? [] : masked(payload, sealed);
-  const secrets = new Set([...(run.secrets ?? []), ...found]);
-  return secrets.size === (run.secrets?.length ?? 0) ? run : { ...run, secrets: [...secrets] };
+  return event.sealed === undefined ? run : withSecrets(run, event, scratch);
 }
 
 function apply(run: Run, event: RunEvent, scratch: Scratch): Run {
@@ -218,8 +213,7 @@ function apply(run: Run, event: RunEvent, scratch: Scratch): Run {
     case "variable.changed": {
       const { name, next, sensitive } = event.sealed ?? event.payload;
       const changed = { ...run, variables: withVariable(run.variables, scratch, name, next) };
-      const known = run.sensitive ?? [];
-      return sensitive === undefined || known.includes(name) ? changed : { ...changed, sensitive: [...known, name] };
+      return sensitive === undefined ? changed : withSensitive(changed, name, scratch);
     }
     case "assay.channel.opened": {
       const { channel, ...rules } = event.sealed ?? event.payload;

@@ -84,11 +84,11 @@ export class WrittenRun {
   }
 
   /** Its workflow has the sensitive variable `secret`. */
-  static async start(store: Store): Promise<WrittenRun> {
+  static async start(store: Store, secret: unknown = "s3cret"): Promise<WrittenRun> {
     const built = startedRun({
       tenant: ADA.tenant,
       inputs: { secret: "[REDACTED]" },
-      sealedInputs: { secret: "s3cret" },
+      sealedInputs: { secret },
     });
     const { workflowId, workflowHash: hash } = built.run;
     const variables = [{ name: "secret", type: "string" as const, sensitive: true }];

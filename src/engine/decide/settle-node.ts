@@ -125,11 +125,13 @@ function variableEvents(
   fromSensitive: readonly string[],
 ): EventDraft[] {
   const events: EventDraft[] = [];
+  const isHidden = sensitiveIn(plan, run);
+  const comeHidden = new Set(fromSensitive);
   for (const [name, next] of Object.entries(variables)) {
     const known = Object.hasOwn(run.variables, name);
     const previous = run.variables[name];
-    const hidden = isSensitive(plan, run, name);
-    const news = fromSensitive.includes(name) && !hidden;
+    const hidden = isHidden(name);
+    const news = comeHidden.has(name) && !hidden;
     if (known && !news && deepEqual(previous, next)) continue;
     const payload = {
       name,
@@ -148,9 +150,10 @@ function variableEvents(
   return events;
 }
 
-/** Whether a variable is masked by name. */
-export function isSensitive(plan: Plan, run: Run, name: string): boolean {
-  return plan.sensitivity.variables.has(name) || (run.sensitive ?? []).includes(name);
+/** Whether a variable of the run is masked by name. */
+export function sensitiveIn({ sensitivity }: Plan, run: Run): (name: string) => boolean {
+  const more = new Set(run.sensitive);
+  return (name) => sensitivity.variables.has(name) || more.has(name);
 }
 
 function channelEvents(

@@ -11,5 +11,6 @@ export function mapped(mapping: Mapping, from: Readonly<Record<string, unknown>>
 
 /** Which of the names on this side are masked because those they come from are. */
 export function maskedBy(mapping: Mapping, sensitive: readonly string[]): string[] {
-  return Object.keys(mapping).filter((to) => sensitive.includes(mapping[to] ?? ""));
+  const names = new Set(sensitive);
+  return Object.keys(mapping).filter((to) => names.has(mapping[to] ?? ""));
 }

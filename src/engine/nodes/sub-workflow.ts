@@ -1,4 +1,5 @@
 import { childrenOfVisit } from "../../protocol/evolve-children.ts";
+import { Mapping } from "../../protocol/orchestrator.ts";
 import { type Child, visitOf } from "../../protocol/run.ts";
 import type { RunErrorCode } from "../../protocol/run-errors.ts";
 import { isTerminal } from "../../protocol/run-status.ts";
@@ -9,16 +10,14 @@ import { mapped, maskedBy } from "./mapping.ts";
 
 export const SUB_WORKFLOW = "core.subWorkflow";
 
-const Mapping = Type.Optional(Type.Record(Type.String(), Type.String({ minLength: 1 })));
-
 const Config = Type.Object(
   {
     workflowId: Type.String({ pattern: WORKFLOW_ID_PATTERN, maxLength: 128 }),
     waitForCompletion: Type.Optional(Type.Boolean()),
     onChildFailure: Type.Optional(Type.Enum(["fail-parent", "absorb"])),
     propagateCancellation: Type.Optional(Type.Boolean()),
-    inputMapping: Mapping,
-    outputMapping: Mapping,
+    inputMapping: Type.Optional(Mapping),
+    outputMapping: Type.Optional(Mapping),
   },
   { additionalProperties: true },
 );

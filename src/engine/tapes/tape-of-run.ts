@@ -64,7 +64,7 @@ function headerFor(workflowId: string, version: string) {
 class EventRecorder {
   readonly #hasher: BodyHasher;
   readonly #scrubber: Scrubber;
-  readonly #scratch: Scratch = {};
+  readonly #scratch: Scratch = { isFold: true };
   #run: Run | undefined;
   #firstMs: number | undefined;
 
