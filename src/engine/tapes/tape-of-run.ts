@@ -10,9 +10,9 @@ import { isRecorded } from "../../protocol/tape-api.ts";
 import type { StoredEvent } from "../../store/store.ts";
 import { eventPages } from "../event-pages.ts";
 import type { Host } from "../host.ts";
+import { pauses } from "../pauses.ts";
 import { scrubInTurns } from "../scrub-in-turns.ts";
 import { runEvent } from "../stored-log.ts";
-import { Turns } from "./turns.ts";
 
 /**
  * The lines of a tape of a run, a page at a time. A run that came as a tape gives back its records; the events of any other become
@@ -34,12 +34,13 @@ export async function* tapeOfRun(
   }
   yield [printTapeHeader(headerFor(workflowId, version))];
   const recorder = new EventRecorder(await BodyHasher.start(), host.scrubber);
-  const turns = new Turns();
+  const pause = pauses();
   for await (const page of pages) {
     const lines: string[] = [];
     for (const stored of page) {
       lines.push(printTapeRecord(await recorder.record(stored)));
-      await turns.after(stored.body.length);
+      // An event takes long where the run is large, however short it is itself.
+      await pause();
     }
     yield lines;
   }
