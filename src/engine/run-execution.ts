@@ -1,8 +1,9 @@
 import { setTimeout as pause } from "node:timers/promises";
+import { deadlineMs, wakeAtMs } from "../protocol/due-times.ts";
 import { AppError } from "../protocol/errors.ts";
 import type { EventDraft } from "../protocol/events.ts";
 import { isReplay } from "../protocol/forked-from.ts";
-import { deadlineMs, nodeOf, type Run, wakeAtMs } from "../protocol/run.ts";
+import { nodeOf, type Run } from "../protocol/run.ts";
 import type { RunWrite } from "../store/store.ts";
 import { type Attempt, AttemptEnded, besideAll, type Note } from "./attempt-notes.ts";
 import { type ChildRoom, childRoom, creationLimits } from "./creation-limits.ts";

@@ -21,13 +21,13 @@ import { evolveOrchestrator, type Orchestrator } from "./evolve-orchestrator.ts"
 import { repaired } from "./evolve-repairs.ts";
 import { withSecrets, withSensitive } from "./evolve-secrets.ts";
 import { started } from "./evolve-started.ts";
-import { type ForkedFrom, isInherited, isReplay } from "./forked-from.ts";
+import { type ForkedFrom, isInherited } from "./forked-from.ts";
 import type { Owner } from "./identity.ts";
 import { type Interrupt, waitingStatusOf } from "./interrupt.ts";
 import { isActive, type NodeState } from "./node-state.ts";
 import { CHAIN_EVENT } from "./orchestrator-events.ts";
 import { own } from "./own.ts";
-import { isTerminal, isWaiting, type RunStatus } from "./run-status.ts";
+import { isWaiting, type RunStatus } from "./run-status.ts";
 import type { Secret } from "./sensitive.ts";
 import type { Trace } from "./trace.ts";
 
@@ -313,32 +313,4 @@ function settle(run: Run, scratch: Scratch, nodeId: string, at: string, change: 
 function without<K extends "pause" | "pausedAt">(run: Run, key: K): Omit<Run, K> {
   const { [key]: _, ...rest } = run;
   return rest;
-}
-
-/** A fork is given its time anew, and a replay takes none. */
-export function deadlineMs(run: Run): number | undefined {
-  const { limits, startedAt, forkedFrom } = run;
-  if (limits.runDurationMs === undefined || isReplay(run)) return undefined;
-  return Date.parse(forkedFrom?.at ?? startedAt) + limits.runDurationMs;
-}
-
-/**
- * When a worker must look at the run next, or undefined when nothing will happen by itself. The value is stored
- * in the run row, which is the queue; it depends on the log alone so that the row can be rebuilt.
- */
-export function wakeAtMs(run: Run): number | undefined {
-  if (isTerminal(run.status)) return undefined;
-  if (isReplay(run)) return Date.parse(run.updatedAt);
-  const deadline = deadlineMs(run);
-  if (run.status === "paused") return deadline;
-  const active = activeNodes(run).map(([, node]) => node);
-  if (active.length === 0 || run.status === "cancelling") return Date.parse(run.updatedAt);
-  if (active.some(({ status }) => status === "executing" || status === "resumed")) return Date.parse(run.updatedAt);
-  const dueAtMs = Math.min(...active.map(dueOf), deadline ?? Number.POSITIVE_INFINITY);
-  return Number.isFinite(dueAtMs) ? dueAtMs : undefined;
-}
-
-/** What waits for somebody else may wait for ever. */
-function dueOf({ status, dueAtMs }: NodeState): number {
-  return dueAtMs ?? (status === "suspended" || status === "delegated" ? Number.POSITIVE_INFINITY : 0);
 }

@@ -1,8 +1,9 @@
 import { expect } from "vitest";
 import type { Host } from "../engine/host.ts";
 import { resolveInterrupt } from "../engine/resolve-interrupt.ts";
+import { wakeAtMs } from "../protocol/due-times.ts";
 import type { RunEvent } from "../protocol/events.ts";
-import { fold, type Run, wakeAtMs } from "../protocol/run.ts";
+import { fold, type Run } from "../protocol/run.ts";
 import { isTerminal } from "../protocol/run-status.ts";
 import type { WorkflowNode } from "../protocol/workflow.ts";
 import type { Store } from "../store/store.ts";

@@ -1,7 +1,8 @@
 import { expect } from "vitest";
 import type { Plan } from "../engine/decide/plan.ts";
+import { wakeAtMs } from "../protocol/due-times.ts";
 import { EVENTS, eventDoc, type RunEvent } from "../protocol/events.ts";
-import { activeNodes, fold, type Run, wakeAtMs } from "../protocol/run.ts";
+import { activeNodes, fold, type Run } from "../protocol/run.ts";
 import { isTerminal } from "../protocol/run-status.ts";
 import { matches, problemsOf } from "../protocol/schema.ts";
 import { snapshotOf } from "../protocol/snapshot.ts";

@@ -1,5 +1,6 @@
 import { expect } from "vitest";
-import { fold, wakeAtMs } from "../protocol/run.ts";
+import { wakeAtMs } from "../protocol/due-times.ts";
+import { fold } from "../protocol/run.ts";
 import { isTerminal } from "../protocol/run-status.ts";
 import { tallyRows } from "../store/feedback-tallies.ts";
 import { allRows } from "../store/interrupt-rows.ts";

@@ -14,7 +14,8 @@ const pageSize = 1000;
  *   judgment is in the history, by tenant and change
  */
 export async function verifyStore(journal, database, tenants = []) {
-  const { fold, wakeAtMs } = await load("protocol/run.js");
+  const { fold } = await load("protocol/run.js");
+  const { wakeAtMs } = await load("protocol/due-times.js");
   const { allRows } = await load("store/interrupt-rows.js");
   const { runFacts } = await load("store/run-facts.js");
   const { tallyRows } = await load("store/feedback-tallies.js");

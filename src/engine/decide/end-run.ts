@@ -1,5 +1,6 @@
+import { deadlineMs } from "../../protocol/due-times.ts";
 import type { EventDraft, RunError } from "../../protocol/events.ts";
-import { deadlineMs, type Run } from "../../protocol/run.ts";
+import type { Run } from "../../protocol/run.ts";
 import { cancelActive } from "./cancel-run.ts";
 
 /** The end of a failed run: what was active is cancelled first, the run's own event is the last of the log. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { deadlineMs, wakeAtMs } from "../../protocol/due-times.ts";
 import type { ForkedFrom } from "../../protocol/forked-from.ts";
-import { deadlineMs, type Run, wakeAtMs } from "../../protocol/run.ts";
+import type { Run } from "../../protocol/run.ts";
 import { type Simulation, simulate } from "../../testing/simulate.ts";
 import { workflow } from "../../testing/workflow.ts";
 import { stamp } from "../stamp.ts";

@@ -1,4 +1,5 @@
-import { type Run, wakeAtMs } from "../../protocol/run.ts";
+import { wakeAtMs } from "../../protocol/due-times.ts";
+import type { Run } from "../../protocol/run.ts";
 import { isTerminal } from "../../protocol/run-status.ts";
 import { type AnnotationStep, stepsOf } from "../annotation-steps.ts";
 import { type EventTexts, eventText } from "../event-texts.ts";

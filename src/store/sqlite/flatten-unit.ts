@@ -1,4 +1,4 @@
-import { wakeAtMs } from "../../protocol/run.ts";
+import { wakeAtMs } from "../../protocol/due-times.ts";
 import { isTerminal } from "../../protocol/run-status.ts";
 import { type EventTexts, eventText } from "../event-texts.ts";
 import { requireChain } from "../grounds.ts";

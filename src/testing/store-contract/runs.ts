@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { wakeAtMs } from "../../protocol/due-times.ts";
 import type { Run } from "../../protocol/run.ts";
-import { fold, wakeAtMs } from "../../protocol/run.ts";
+import { fold } from "../../protocol/run.ts";
 import type { Store } from "../../store/store.ts";
 import {
   artifactWrite,
