@@ -113,7 +113,7 @@ export async function readIdempotency(
 const FIND_KEY = `select key.*, binding.roles, binding.group_names from api_keys as key
   left join role_bindings as binding on binding.tenant = key.tenant
     and binding.workspace = any (array['', key.workspace]) and binding.principal = key.principal
-  where key.hash = $1`;
+  where key.hash = $1 order by binding.workspace`;
 
 export async function findKey(pool: Pool, hash: string): Promise<KeyRecord | undefined> {
   const { rows } = await pool.query<KeyAndRoles>({ ...prepared("find key", FIND_KEY), values: [hash] });

@@ -74,7 +74,7 @@ export function hotReads(db: SqliteDatabase): HotReads {
     `select api_keys.*, role_bindings.roles, role_bindings.group_names from api_keys left join role_bindings
     on role_bindings.tenant = api_keys.tenant and role_bindings.principal = api_keys.principal
     and role_bindings.workspace in ('', api_keys.workspace)
-    where api_keys.hash = ?`,
+    where api_keys.hash = ? order by role_bindings.workspace`,
   );
   const bindings = db.prepare(
     `select roles, group_names from role_bindings where tenant = ? and workspace in ('', ?) and principal = ?
