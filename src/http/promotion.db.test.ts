@@ -3,6 +3,7 @@ import { cancelRun } from "../engine/change-run.ts";
 import { readInbox } from "../engine/inbox.ts";
 import { AppError } from "../protocol/errors.ts";
 import type { PolicyGate } from "../protocol/promotion-policy.ts";
+import type { Run } from "../protocol/run.ts";
 import type { Committed, Unit } from "../store/store.ts";
 import { BOTH_STORES } from "../testing/both-stores.ts";
 import { conditionsIn, DeploymentBench, SUITE } from "../testing/deployment-bench.ts";
@@ -191,6 +192,63 @@ describe.each(BOTH_STORES)("a promotion on %s", (_, open) => {
       await agent.vote(await asked("1.10.0"), "granted");
       await agent.done({ version: "1.10.0", toState: "active" });
       expect(await asked("1.1.0")).not.toBe(first);
+    });
+
+    describe("does not pass with what was asked about it before", () => {
+      /** The version has a share of canary, and nothing else. */
+      const sharing = async (name: string): Promise<DeploymentBench> => {
+        const agent = bench.about(name);
+        await agent.promoted("1.0.0");
+        await agent.promoted("1.1.0", "active", { channel: "canary" });
+        await agent.promoted("2.0.0", "active", { channel: "canary", canaryPercent: 5 });
+        return agent;
+      };
+      const asked = async (agent: DeploymentBench, request: Parameters<DeploymentBench["send"]>[0]) =>
+        String(expectError(await agent.send(request), "run_state_conflict")["runId"]);
+      const granted = async (agent: DeploymentBench, request: Parameters<DeploymentBench["send"]>[0]) => {
+        const runId = await asked(agent, request);
+        await agent.vote(runId, "granted");
+        return runId;
+      };
+      const all = { version: "2.0.0", transition: "adjust-canary", canaryPercent: 100 } as const;
+      const onStable = { version: "2.0.0", toState: "active", channel: "stable" } as const;
+
+      test("where the version serves another channel by then", async () => {
+        const agent = await sharing("wider");
+        await agent.policy({ "adjust-canary": { gate: GATE } });
+        const runId = await granted(agent, all);
+        await agent.done(onStable);
+        expect(await asked(agent, all)).not.toBe(runId);
+      });
+
+      test("where it has another share by then", async () => {
+        const agent = await sharing("larger");
+        await agent.policy({ promote: { active: { gate: GATE } } });
+        const runId = await granted(agent, onStable);
+        await agent.done(all);
+        expect(await asked(agent, onStable)).not.toBe(runId);
+      });
+
+      test("where who comes back was paused by then", async () => {
+        const agent = bench.about("paused-since");
+        await agent.promoted("1.0.0");
+        await agent.promoted("2.0.0");
+        await agent.policy({ rollback: { gate: GATE } });
+        const back = { version: "2.0.0", transition: "rollback" } as const;
+        const runId = await granted(agent, back);
+        await agent.done({ version: "1.0.0", transition: "pause" });
+        expect(await asked(agent, back)).not.toBe(runId);
+      });
+
+      test("and shows where the version serves, and with which share", async () => {
+        const agent = await sharing("shown");
+        await agent.policy({ "adjust-canary": { gate: GATE } });
+        const runId = await asked(agent, all);
+        const { interrupts } = (await agent.host.store.readRun({ tenant: "t1" }, runId)) as Run;
+        const shown = Object.values(interrupts).map(({ data }) => data["artifactData"]);
+        const concerned = { agentId: agent.agentId, fromChannels: ["canary"], fromPercent: 5, canaryPercent: 100 };
+        expect(shown).toContainEqual(expect.objectContaining(concerned));
+      });
     });
 
     test("does not pass for another agent that has its name and version by then", async () => {

@@ -4,13 +4,14 @@ import { canonicalJson } from "../../formats/canonical-json.ts";
 import type { Condition, DeploymentTransition } from "../../protocol/deployment-api.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { startersOf } from "../../protocol/forked-from.ts";
+import { own } from "../../protocol/own.ts";
 import type { PolicyGate } from "../../protocol/promotion-policy.ts";
 import type { Run } from "../../protocol/run.ts";
 import { type Approval, approvalCondition, approvalIn, gateIdOf } from "./approval.ts";
 import { askedBeside, forbidsOwn, joinedSiblings, joinRequests, ownApprovalAmong, siblingsOf } from "./askers.ts";
 import { type Considered, commit, targetOf } from "./considered.ts";
 import { decideTransition } from "./decide-transition.ts";
-import { stateOf } from "./deployments.ts";
+import { channelsOf, type Deployments, recordOf } from "./deployments.ts";
 import { ManagementRun } from "./management-run.ts";
 import { managementPlan, planWrite } from "./management-workflow.ts";
 import { deploymentsWrite } from "./stored-deployments.ts";
@@ -48,13 +49,14 @@ async function siblingsUnder(considered: Considered, gate: PolicyGate, runId?: s
   return forbidsOwn(gate) ? (await siblingsOf(considered)).filter((run) => run.runId !== runId) : [];
 }
 
-/** Another request, another state of things, another policy: another question. */
+/** Another request, another state of things, another policy: another question. What serves elsewhere by then was not asked about. */
 function digestOf({ wanted, agent, stored, rule }: Considered): string {
   const { reason: _, ...request } = wanted.request;
-  const from = stateOf(stored.now, request.version);
   const { contentHash: agentHash } = agent;
-  const { other } = decideTransition(stored.now, wanted.request, { agentHash });
-  const text = canonicalJson({ request, from, agentHash, other: other ?? null, rule });
+  const { now } = stored;
+  const { other, events } = decideTransition(now, request, { agentHash });
+  const standing = { deployed: own(now.versions, request.version) ?? null, channels: channelsOf(now, request.version) };
+  const text = canonicalJson({ request, standing, agentHash, other: other ?? null, events, rule });
   return createHash("sha256").update(text).digest("hex");
 }
 
@@ -75,7 +77,15 @@ async function ask(
     gate,
     title: titleOf(agentId, request),
     artifactId: `${agentId}@${request.version}`,
-    artifactData: { agentId, ...shown, fromState: from, toState: to, ...(other ? { other } : {}), evidence },
+    artifactData: {
+      agentId,
+      ...shown,
+      fromState: from,
+      ...servingNow(stored.now, request.version),
+      toState: to,
+      ...(other ? { other } : {}),
+      evidence,
+    },
   });
   const before = await askedBeside(considered, digest);
   const siblings = await siblingsUnder(considered, gate);
@@ -95,6 +105,12 @@ async function ask(
   });
   if (committed === "moved") return "moved";
   throw waiting(considered, gate, management.run, approvalIn(management.run, atMs, gate), evidence);
+}
+
+/** Where the version serves when people are asked, and with which share: a share, a pause and a way back concern all of that. */
+function servingNow(now: Deployments, version: string) {
+  const { channels, canaryPercent } = recordOf(now, version);
+  return channels === undefined ? {} : { fromChannels: [...channels], fromPercent: canaryPercent ?? 100 };
 }
 
 function titleOf(

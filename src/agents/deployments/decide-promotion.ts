@@ -33,6 +33,11 @@ const activate: Decide = (now, request, grounds) => {
   const { version, channel } = request;
   const before = own(now.versions, version);
   const onItsOwn = channelsOf(now, version);
+  if (channel !== undefined && onItsOwn.some((each) => each !== channel)) {
+    throw refuse(
+      `${version} comes back on ${onItsOwn.join(" and ")}, where it was paused: name no channel; others come after that`,
+    );
+  }
   const percent = request.canaryPercent ?? before?.canaryPercent ?? 100;
   const share = percent === 100 ? {} : { canaryPercent: percent };
   const next = settled(now, version, { ...kept(now, version), ...grounds, ...share, state: "active" });

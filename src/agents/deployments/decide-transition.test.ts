@@ -199,6 +199,20 @@ describe("a channel", () => {
     expect(decide(paused, to("active")).next.channels).toEqual({ stable: ["2.0.0"] });
   });
 
+  test("gets a version back that was paused only with all that it served, and nothing beside", () => {
+    const now = having(
+      ...active("1.0.0"),
+      ...active("1.1.0", { channel: "canary" }),
+      ...active("2.0.0", { canaryPercent: 5 }),
+    );
+    const paused = decide(now, { transition: "pause" }).next;
+    for (const share of [{}, { canaryPercent: 100 }]) {
+      const elsewhere = to("active", { channel: "canary", ...share });
+      expect(refusal(paused, elsewhere)).toContain("2.0.0 comes back on stable, where it was paused");
+    }
+    expect(record(decide(paused, to("active", { channel: "stable" })).next)).toMatchObject({ canaryPercent: 5 });
+  });
+
   test("is left by a version that is deprecated", () => {
     expect(having(...active("2.0.0"), { transition: "deprecate" }).channels).toEqual({});
   });
@@ -314,6 +328,13 @@ describe("the way back", () => {
   test("passes by versions that had a share only, and restores who carried the channel", () => {
     const now = having(...active("1.0.0"), ...active("1.5.0", { canaryPercent: 10 }), ...active("2.0.0"));
     expect(decide(now, { transition: "rollback" }).next.channels).toEqual({ stable: ["1.0.0"] });
+  });
+
+  test("gives nobody all of a channel who was there for a share of it", () => {
+    const shared = having(...active("1.0.0"), ...active("1.5.0", { canaryPercent: 10 }));
+    const alone = decide(shared, { version: "1.0.0", transition: "pause" }).next;
+    const now = active("2.0.0").reduce((so, step) => decide(so, step).next, alone);
+    expect(refusal(now, { transition: "rollback" })).toContain("1.5.0, which has a share of 10 %");
   });
 
   test("brings a paused version back, and says so", () => {

@@ -51,7 +51,7 @@ const rollback: Decide = (now, request, grounds) => {
     state: "rolled-back",
     rollbackPointer: first,
   });
-  const restored = targets.reduce((so, target) => cameBack(so, version, target, back), gone);
+  const restored = targets.reduce(cameBack, gone);
   return {
     next: replaceBy(restored, version, back),
     events: targets.flatMap((target) => {
@@ -84,26 +84,23 @@ function waysBack(now: Deployments, version: string): Readonly<Record<string, st
   const serves = channelsOf(now, version);
   const taken = Object.entries(placesTaken(now, version));
   const back = serves.length === 0 ? taken : taken.filter(([channel]) => serves.includes(channel));
-  for (const [, target] of back) {
+  for (const [channel, target] of back) {
     const state = stateOf(now, target);
-    if (state === "active" || state === "paused") continue;
-    throw refuse(`${version} took the place of ${target}, which is ${state} by now and cannot come back; pause it`);
+    if (state !== "active" && state !== "paused") {
+      throw refuse(`${version} took the place of ${target}, which is ${state} by now and cannot come back; pause it`);
+    }
+    const percent = own(now.versions, target)?.canaryPercent;
+    if (percent === undefined || own(now.channels, channel)?.includes(target)) continue;
+    throw refuse(
+      `${version} took the place of ${target}, which has a share of ${percent} % and nobody to serve the rest on ${channel}; pause it`,
+    );
   }
   return Object.fromEntries(back);
 }
 
-/** Where it is not beside the other one, it serves all that the other one did. */
-function cameBack(
-  now: Deployments,
-  version: string,
-  target: string,
-  back: Readonly<Record<string, string>>,
-): Deployments {
-  const { canaryPercent, ...before } = own(now.versions, target) as Deployed;
-  const returnsTo = channelsOf(now, version).filter((channel) => own(back, channel) === target);
-  const beside = returnsTo.every((channel) => now.channels[channel]?.includes(target));
-  const share = beside && canaryPercent !== undefined ? { canaryPercent } : {};
-  return settled(now, target, { ...before, ...share, state: "active" });
+/** With the share it has: whoever was put there for a part of the runs does not come back for all of them. */
+function cameBack(now: Deployments, target: string): Deployments {
+  return settled(now, target, { ...(own(now.versions, target) as Deployed), state: "active" });
 }
 
 const adjustCanary: Decide = (now, request, grounds) => {
