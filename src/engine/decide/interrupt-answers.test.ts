@@ -154,6 +154,14 @@ describe("a decision of little confidence", () => {
     expect(run.events.at(-1)?.payload).toMatchObject({ kind: "low-confidence", reason: "low-confidence" });
     expect(run.resolve("node", { send: false }).go().run.outputs).toEqual({ send: false });
   });
+
+  test("that is rejected fails its node, and nothing goes on", () => {
+    const run = waiting("core.interrupt", { kind: "low-confidence", data })
+      .resolve("node", { action: "reject" })
+      .go().run;
+    expect(run.status).toBe("failed");
+    expect(run.error).toMatchObject({ code: "approval_rejected" });
+  });
 });
 
 describe("an approval asked for by the plain primitive", () => {

@@ -44,13 +44,27 @@ export const interrupt: NodeType = {
       ...(profile === undefined ? {} : { profile }),
     });
     if (answer.timedOut) return failed("interrupt_timeout", `Node ${node.id}: no answer was given, timed out.`);
-    if (kind !== "approval") return { type: "completed", outputs: outputsOf(answer.value) };
-    if (answer.outcome === "rejected") return failed("approval_rejected", `Node ${node.id} was rejected.`);
+    if (kind !== "approval" && !isRejection(kind, answer.value)) {
+      return { type: "completed", outputs: outputsOf(answer.value) };
+    }
+    if (kind !== "approval" || answer.outcome === "rejected")
+      return failed("approval_rejected", `Node ${node.id} was rejected.`);
     const approved = answer.outcome === "granted";
     const outputs = { ...outputsOf(answer.value), decision: answer.outcome, outcome: answer.outcome, approved };
     return { type: "completed", outputs, ...(approved ? {} : { verdict: "refined" as const }) };
   },
 };
+
+/** What an agent was not sure of is ratified or rejected; other answers are for the nodes that read them. */
+function isRejection(kind: InterruptKind, value: unknown): boolean {
+  return (
+    kind === "low-confidence" &&
+    typeof value === "object" &&
+    value !== null &&
+    "action" in value &&
+    value.action === "reject"
+  );
+}
 
 function approvalDefaults({ id, name }: { readonly id: string; readonly name: string }) {
   return { artifactId: id, artifactType: "approval", title: name === "" ? id : name, actions: ["accept", "reject"] };
