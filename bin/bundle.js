@@ -5,8 +5,8 @@
 // less memory (docs/performance.md). Only what `bin/assay.js` runs is bundled; tests and benchmarks use the modules, but for the threads
 // that are started by their file, which tests do by the hundred.
 //
-// The packages stay in `dependencies` although an installed Assay hardly needs them: audits and bills of materials read
-// that list. Their licences ask to travel with the copies, so they are gathered beside the bundle.
+// What is bundled is in `devDependencies`, so that an installed Assay brings one package with native code and nothing else. The licences of
+// the bundled packages ask to travel with the copies: they are gathered beside the bundle, with names and versions for audits.
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, sep } from "node:path";
 import { rolldown } from "rolldown";
@@ -29,8 +29,9 @@ const bundle = await rolldown({
     "turn-thread": join(out, "cli", "wiring", "turn-thread.js"),
   },
   platform: "node",
-  // Native code stays where it was installed; pg-native is an option of pg that we do not use.
-  external: ["@photostructure/sqlite", "pg-native"],
+  // Native code stays where it was installed; pg-native is an option of pg that we do not use. The last are optional peers: an
+  // installation has them only where agents are models or use MCP servers (agents/optional-packages.ts).
+  external: ["@photostructure/sqlite", "pg-native", /^ai(\/|$)/, /^@ai-sdk\//, /^@modelcontextprotocol\/sdk(\/|$)/],
   logLevel: "warn",
   onLog(level, log, report) {
     // Packages we do not control; what they warn about has been looked at and is harmless.

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -16,7 +16,7 @@ let installed: string;
 
 beforeAll(async () => {
   const folder = tempDir();
-  // Without scripts: `prepare` would build, and `dist` is built already.
+  // Without scripts: `prepack` would build, and `dist` is built already.
   await run("npm", ["pack", "--ignore-scripts", "--pack-destination", folder], { cwd: repository });
   const [archive = ""] = readdirSync(folder);
   await run("tar", ["-xzf", archive], { cwd: folder });
@@ -41,6 +41,24 @@ describe("the packed program", () => {
     expect(await server.ended).toBe(0);
   });
 
+  test("names the packages that models need, and the command that installs them", async () => {
+    const agents = join(tempDir(), "agents.json");
+    writeFileSync(agents, JSON.stringify({ models: { m: { provider: "openai", model: "m", apiKeyEnv: "KEY" } } }));
+    const server = start(["serve", "--agents", agents, "--port", "0", "--data", tempDir()], {
+      bin: join(installed, "bin/assay.js"),
+    });
+    expect(await server.ended).not.toBe(0);
+    expect(server.stderr()).toContain("run `npm install ai @ai-sdk/openai`");
+  });
+
+  test("brings one package with native code, and those for models only where they are wanted", () => {
+    const { dependencies, peerDependenciesMeta } = JSON.parse(read("package.json"));
+    expect(Object.keys(dependencies)).toEqual(["@photostructure/sqlite"]);
+    for (const name of ["ai", "@ai-sdk/anthropic", "@ai-sdk/openai", "@modelcontextprotocol/sdk"]) {
+      expect(peerDependenciesMeta[name]).toEqual({ optional: true });
+    }
+  });
+
   test("names no folder of the machine it was built on", () => {
     expect(files().filter((file) => read(file).includes(repository))).toEqual([]);
   });
@@ -50,6 +68,7 @@ describe("the packed program", () => {
       [
         "ARCHITECTURE.md",
         "CHANGELOG.md",
+        "LICENSE",
         "README.md",
         "bin",
         "dist",

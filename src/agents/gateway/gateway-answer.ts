@@ -1,4 +1,5 @@
 import { matches, problemsOf, Type } from "../../protocol/schema.ts";
+import { speaksMcp } from "../optional-packages.ts";
 import { toolError } from "../tool-surface.ts";
 import { usable } from "../usable-value.ts";
 import { type ToolOffer, withoutToken } from "./tool-offer.ts";
@@ -45,6 +46,8 @@ export async function answerRequest(offer: ToolOffer, request: GatewayRequest): 
   const read = readJson(withoutToken(text, offer.token));
   if ("problem" in read) return refusal(400, "invalid_request", `The body ${read.problem}.`);
   if (resource === "call") return answerCall(offer, read.value, request.signal);
+  if (!speaksMcp())
+    return refusal(501, "not_installed", "MCP needs a package that this host lacks; use /tools and /call.");
   // Loaded with the first request: most agents never speak MCP.
   const { answerMcp } = await import("./gateway-mcp.ts");
   return answerMcp(offer, read.value, request);

@@ -1,6 +1,7 @@
 import { type Bindings, bindingsOf } from "../../agents/bindings.ts";
 import { type AgentsFile, loadAgentsFile } from "../../agents/bindings-file.ts";
 import type { ToolGateway } from "../../agents/gateway/tool-gateway.ts";
+import { packagesFor, requirePackages } from "../../agents/optional-packages.ts";
 import { passedOn } from "../../engine/programs/child-environment.ts";
 import type { Scrubber } from "../../formats/scrub.ts";
 import { type Environment, ownEnvironment } from "../config.ts";
@@ -8,9 +9,15 @@ import type { Config } from "../settings.ts";
 
 const NOTHING: AgentsFile = { models: new Map(), modelClasses: new Map(), bindings: new Map(), prices: {}, mcp: [] };
 
-/** The file that says how agents are called; without one there is nothing in it. Throws `unusable_input` when it cannot be used. */
+/**
+ * The file that says how agents are called; without one there is nothing in it. Throws `unusable_input` when it cannot be used, or needs packages
+ * that are not installed.
+ */
 export function agentsFileOf({ agents }: Pick<Config, "agents">): AgentsFile {
-  return agents === undefined ? NOTHING : loadAgentsFile(agents);
+  if (agents === undefined) return NOTHING;
+  const file = loadAgentsFile(agents);
+  requirePackages(packagesFor(file), `${agents} names models or MCP servers, which need`);
+  return file;
 }
 
 /** How agents are called. Of the environment of this process, programs get a few variables and those that their binding names. */

@@ -1,5 +1,6 @@
 import { completer } from "../../agents/models/complete.ts";
 import { MODEL_DEFAULTS } from "../../agents/models/model-settings.ts";
+import { packagesOfModel, requirePackages } from "../../agents/optional-packages.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { ChatModelOf, ReviewerModel } from "../../reviews/reviewers/chat-model.ts";
 import type { Environment } from "../config.ts";
@@ -41,13 +42,20 @@ export function reviewModelOf(config: ReviewModelConfig, env: Environment, own?:
   };
 }
 
-/** Models are asked in the one way there is. Whoever runs this process named the address, so one on this very machine will do too. */
-export const chatModelOf: ChatModelOf = ({ url, ...model }) =>
-  completer({
+const PROVIDER = "openai-compatible";
+
+/**
+ * Models are asked in the one way there is. Whoever runs this process named the address, so one on this very machine will do too. Throws
+ * `unusable_input` when the packages that ask models are not installed.
+ */
+export const chatModelOf: ChatModelOf = ({ url, ...model }) => {
+  requirePackages(packagesOfModel(PROVIDER), "a reviewer is bound to a model, which needs");
+  return completer({
     ...MODEL_DEFAULTS,
-    provider: "openai-compatible",
+    provider: PROVIDER,
     providerName: "reviewer",
     baseUrl: url.replace(/\/+$/, ""),
     format: "json",
     ...model,
   });
+};
