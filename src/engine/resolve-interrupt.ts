@@ -150,7 +150,7 @@ function resolved(run: Run, of: ResolveInterrupt["of"], voter: string): ResolveI
   const interrupt = findInterrupt(run, of) as Interrupt;
   const { interruptId, nodeId, status, outcome } = interrupt;
   const vote = interrupt.votes.find((one) => one.voter === voter);
-  const notCounted = vote && notCountedIn(interrupt, vote);
+  const notCounted = vote && notCountedIn(interrupt).get(vote);
   return {
     runId: run.runId,
     nodeId,

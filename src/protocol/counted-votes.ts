@@ -9,11 +9,6 @@ function makersOf({ makers = [] }: Vote): readonly string[] {
   return makers;
 }
 
-/** Two votes of one person, or of a principal and one in the chain of its makers. */
-function areRelated(a: Vote, b: Vote): boolean {
-  return personOf(a) === personOf(b) || makersOf(a).includes(personOf(b)) || makersOf(b).includes(personOf(a));
-}
-
 /** A vote cast with a person's own key. A relay's word for a person counts where the relay is trusted for it. */
 export function isHuman({ voter, principal, kind, relayedPerson }: Vote): boolean {
   return relayedPerson === true || (kind === "user" && voter === principal);
@@ -26,11 +21,11 @@ export function isHuman({ voter, principal, kind, relayedPerson }: Vote): boolea
  */
 export function countedVotes(votes: readonly Vote[], minHumans = 0): Vote[] {
   if (votes.every((vote) => makersOf(vote).length === 0)) return [...votes];
-  const counted: Vote[] = [];
+  const counted = new CountedVotes();
   for (const vote of votes.toSorted((a, b) => rankOf(b) - rankOf(a))) {
-    if (!counted.some((other) => areRelated(vote, other))) counted.push(vote);
+    if (counted.relatedTo(vote) === undefined) counted.add(vote);
   }
-  return counted;
+  return counted.votes;
 
   function rankOf(vote: Vote): number {
     const human = minHumans > 0 && isHuman(vote) ? 1_000_000 : 0;
@@ -38,12 +33,46 @@ export function countedVotes(votes: readonly Vote[], minHumans = 0): Vote[] {
   }
 }
 
-/** Why a vote is not among those that count; undefined when it counts. `votes` are those of the same side. */
-export function whyNotCounted(vote: Vote, votes: readonly Vote[], minHumans: number): string | undefined {
-  const counted = countedVotes(votes, minHumans);
-  if (counted.includes(vote)) return undefined;
-  const other = counted.find((one) => areRelated(vote, one));
-  if (other === undefined) return undefined;
+/**
+ * Votes that count, found by the names of those they count as and of their makers: a gate may have thousands of votes, and whether two of
+ * them are related is asked of each. Related are two votes of one person, or of a principal and one in the chain of its makers.
+ */
+class CountedVotes {
+  readonly votes: Vote[] = [];
+  /** The places of the votes, by person. */
+  readonly #ofPerson = new Map<string, number>();
+  /** The first place of a vote that the person is a maker of. */
+  readonly #madeBy = new Map<string, number>();
+
+  add(vote: Vote): void {
+    const place = this.votes.push(vote) - 1;
+    this.#ofPerson.set(personOf(vote), place);
+    for (const maker of makersOf(vote)) if (!this.#madeBy.has(maker)) this.#madeBy.set(maker, place);
+  }
+
+  /** The first of the votes that is related to this one. */
+  relatedTo(vote: Vote): Vote | undefined {
+    const person = personOf(vote);
+    let first = Math.min(this.#ofPerson.get(person) ?? Infinity, this.#madeBy.get(person) ?? Infinity);
+    for (const maker of makersOf(vote)) first = Math.min(first, this.#ofPerson.get(maker) ?? Infinity);
+    return this.votes[first];
+  }
+}
+
+/** Why votes are not among those that count; a vote that counts is not in it. `votes` are those of the same side. */
+export function whyNotCounted(votes: readonly Vote[], minHumans: number): ReadonlyMap<Vote, string> {
+  const why = new Map<Vote, string>();
+  const counted = new CountedVotes();
+  for (const vote of countedVotes(votes, minHumans)) counted.add(vote);
+  const counts = new Set(counted.votes);
+  for (const vote of votes) {
+    const other = counts.has(vote) ? undefined : counted.relatedTo(vote);
+    if (other !== undefined) why.set(vote, whyOne(vote, other));
+  }
+  return why;
+}
+
+function whyOne(vote: Vote, other: Vote): string {
   if (personOf(other) === personOf(vote)) {
     return `votes relayed by ${vote.principal} count as one until another owner confirms ${vote.principal}`;
   }

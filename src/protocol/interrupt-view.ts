@@ -38,9 +38,10 @@ function isSame(value: unknown, shown: unknown): boolean {
 
 /** Votes as they are shown, here and in an inbox: without what eligibility was found by. */
 export function shownVotes(interrupt: Pick<Interrupt, "votes" | "data">, secrets: readonly Secret[]) {
+  const why = notCountedIn(interrupt);
   return interrupt.votes.map((vote) => {
     const { voter, action, at, reason } = vote;
-    const notCounted = notCountedIn(interrupt, vote);
+    const notCounted = why.get(vote);
     return {
       voter,
       action,
@@ -51,8 +52,12 @@ export function shownVotes(interrupt: Pick<Interrupt, "votes" | "data">, secrets
   });
 }
 
-/** Why a vote of this interrupt does not count toward its quorum; undefined when it does. */
-export function notCountedIn({ votes, data }: Pick<Interrupt, "votes" | "data">, vote: Vote): string | undefined {
-  const side = votes.filter((other) => isApproval(other) === isApproval(vote));
-  return whyNotCounted(vote, side, isApproval(vote) ? gateRules(data).minHumans : 0);
+/** Why votes of this interrupt do not count toward its quorum; a vote that does is not in it. */
+export function notCountedIn({ votes, data }: Pick<Interrupt, "votes" | "data">): ReadonlyMap<Vote, string> {
+  const approvals = whyNotCounted(votes.filter(isApproval), gateRules(data).minHumans);
+  const others = whyNotCounted(
+    votes.filter((vote) => !isApproval(vote)),
+    0,
+  );
+  return new Map([...approvals, ...others]);
 }
