@@ -2,9 +2,11 @@ import type { Visibility } from "../protocol/identity.ts";
 import type { GateFigures, GateGrouping, GateSummaryQuery, GateSummaryResponse } from "../protocol/inbox-api.ts";
 import type { GateSummaryRow } from "../store/gates.ts";
 import type { Host } from "./host.ts";
+import { inLineFor } from "./in-line.ts";
+import { pauses } from "./pauses.ts";
 import { queryInstant } from "./query-instant.ts";
 
-/** How gates fared that were opened within the time asked about; without `groupBy` only the total. */
+/** How gates fared that were opened within the time asked about; without `groupBy` only the total. One at a time for each tenant. */
 export async function gateSummary(
   { store }: Pick<Host, "store">,
   visible: Visibility,
@@ -15,14 +17,17 @@ export async function gateSummary(
     ...(from === undefined ? {} : { fromMs: queryInstant("from", from) }),
     ...(to === undefined ? {} : { toMs: queryInstant("to", to) }),
   };
-  const [[total = NOTHING], groups] = await Promise.all([
-    store.gateSummary(visible, query),
-    groupBy === undefined ? [] : store.gateSummary(visible, { ...query, groupBy }),
-  ]);
-  return {
-    total: figuresOf(total),
-    groups: groups.map((row) => ({ key: keyOf(groupBy, row.key), ...figuresOf(row) })),
-  };
+  const pause = pauses();
+  return inLineFor(store, `summaries of ${visible.tenant}`, async () => {
+    const [total = NOTHING] = await store.gateSummary(visible, query);
+    const rows = groupBy === undefined ? [] : await store.gateSummary(visible, { ...query, groupBy });
+    const groups: GateSummaryResponse["groups"] = [];
+    for (const row of rows) {
+      groups.push({ key: keyOf(groupBy, row.key), ...figuresOf(row) });
+      await pause();
+    }
+    return { total: figuresOf(total), groups };
+  });
 }
 
 const NOTHING: GateSummaryRow = {

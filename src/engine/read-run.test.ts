@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { Store } from "../store/store.ts";
 import { ADA, begin, engineOn, register } from "../testing/engine.ts";
 import { workbench } from "../testing/workbench.ts";
 import { workflow } from "../testing/workflow.ts";
@@ -47,4 +48,27 @@ test("runs with a tag are found however far back they are, over more runs than o
   expect(first.runs.map(({ runId }) => runId)).toEqual([newest]);
   const second = await listRuns(host, ADA, { limit: 1, tag: "rare", cursor: String(first.nextCursor) });
   expect(second.runs.map(({ runId }) => runId)).toEqual([oldest]);
+});
+
+test("a page of runs of some size is read a few at a time, and all of them are on it", async () => {
+  const engine = engineOn(bench.store);
+  const variables = [{ name: "text", type: "string" }] as const;
+  const workflowId = await register(
+    engine,
+    workflow({ id: "some-size", nodes: { a: "core.noop" }, variables: [...variables] }),
+  );
+  const text = "x".repeat(100_000);
+  const runIds: string[] = [];
+  for (let i = 0; i < 60; i++) runIds.unshift(await begin(engine, { workflowId, inputs: { text } }));
+  let most = 0;
+  const listed: Store["listRuns"] = async (...asked) => {
+    const runs = await bench.store.listRuns(...asked);
+    most = Math.max(most, JSON.stringify(runs).length);
+    return runs;
+  };
+  const host = { ...engine, store: { ...bench.store, listRuns: listed } };
+  const page = await listRuns(host, ADA, { limit: 200, workflowId });
+  expect(page.runs.map(({ runId }) => runId)).toEqual(runIds);
+  expect(page).not.toHaveProperty("nextCursor");
+  expect(most).toBeLessThan(1_000_000);
 });

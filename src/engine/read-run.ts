@@ -8,6 +8,7 @@ import type { RunSnapshot } from "../protocol/snapshot.ts";
 import type { RunQuery } from "../store/store.ts";
 import { visibleRun } from "./execute.ts";
 import type { Host } from "./host.ts";
+import { pauses } from "./pauses.ts";
 import { shownRun } from "./shown-gates.ts";
 
 export async function readSnapshot(
@@ -47,6 +48,8 @@ export function withChildStatuses(snapshot: RunSnapshot, statuses: ReadonlyMap<s
 /** So many runs are read at once, and so many characters of them make a page: one run may be as large as many. */
 const AT_ONCE = 50;
 const PAGE_CHARACTERS = 16_000_000;
+/** Characters that are read, and parsed, in one go. */
+const CHARACTERS_AT_ONCE = 500_000;
 
 /** A page of so many bytes makes room for itself before it is read. */
 const LARGE_PAGE = 1_048_576;
@@ -110,6 +113,7 @@ async function pageOfScan(host: Host, visible: Visibility, query: ListQuery, cur
 async function pageOf(host: Host, visible: Visibility, rest: ListQuery, cursor?: string): Promise<RunPage> {
   const page: Run[] = [];
   let characters = 0;
+  const pause = pauses();
   for (let before = cursor; ; before = page.at(-1)?.runId) {
     const limit = Math.min(AT_ONCE, rest.limit - page.length);
     const place = before === undefined ? {} : { before };
@@ -118,16 +122,44 @@ async function pageOf(host: Host, visible: Visibility, rest: ListQuery, cursor?:
     const bytes = sum(sizes.slice(0, taken));
     if (bytes > LARGE_PAGE) await visible.beforeLargeRead?.(bytes);
     const all = taken === sizes.length;
-    const found = await host.store.listRuns(visible, { ...rest, limit: all ? limit + 1 : taken, ...place });
+    const found = await readInSteps(host, visible, { ...rest, ...place, limit: all ? limit + 1 : taken }, sizes);
     page.push(...found.slice(0, limit));
     characters += bytes;
     const isLast = all && found.length <= limit;
     if (isLast || page.length >= rest.limit || characters > PAGE_CHARACTERS) {
-      const runs = await Promise.all(page.map((run) => snapshot(host, run)));
+      const runs: RunSnapshot[] = [];
+      for (const run of page) {
+        runs.push(await snapshot(host, run));
+        await pause();
+      }
       const last = page.at(-1);
       return isLast || last === undefined ? { runs } : { runs, nextCursor: last.runId };
     }
   }
+}
+
+/** Runs of these sizes, with pauses between those that are read at once. There may be fewer, or others, by now. */
+async function readInSteps(
+  host: Host,
+  visible: Visibility,
+  query: RunQuery,
+  sizes: readonly number[],
+): Promise<readonly Run[]> {
+  const found: Run[] = [];
+  const pause = pauses();
+  while (found.length < query.limit) {
+    const left = query.limit - found.length;
+    const rest = sizes.slice(found.length);
+    const few = fitting(rest, CHARACTERS_AT_ONCE);
+    const limit = few === rest.length ? left : Math.min(left, few);
+    const last = found.at(-1);
+    const place = last === undefined ? {} : { before: last.runId };
+    const runs = await host.store.listRuns(visible, { ...query, ...place, limit });
+    found.push(...runs);
+    if (runs.length < limit) return found;
+    await pause();
+  }
+  return found;
 }
 
 /** How many of the first are within so many bytes; one is, however large. */

@@ -1,8 +1,10 @@
 import { gateSummary } from "../engine/gate-summary.ts";
 import type { GateSummaryQuery } from "../protocol/inbox-api.ts";
 import { callerOf, type Handler } from "./handler.ts";
+import { jsonPages, pagesOf, sendList } from "./send-list.ts";
 
 export const gateSummaryRoute: Handler = async (context) => {
-  const json = await gateSummary(context.host, callerOf(context), context.query as GateSummaryQuery);
-  return { status: 200, json };
+  const { total, groups } = await gateSummary(context.host, callerOf(context), context.query as GateSummaryQuery);
+  const before = `{"total":${JSON.stringify(total)},"groups":[`;
+  return sendList(context, { before, items: jsonPages(pagesOf(groups)), after: "]}" });
 };

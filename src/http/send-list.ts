@@ -29,6 +29,14 @@ type SendContext = Pick<RequestContext, "reply" | "requestId" | "report"> & {
   readonly host: { readonly store: Store };
 };
 
+/** Documents that become text in one go. */
+const PAGE = 200;
+
+/** A list that is in memory already, a few at a time. */
+export async function* pagesOf<T>(items: readonly T[], size = PAGE): AsyncGenerator<T[]> {
+  for (let i = 0; i < items.length; i += size) yield items.slice(i, i + size);
+}
+
 /** Pages of documents as the texts that `sendList` takes. */
 export async function* jsonPages(pages: AsyncIterable<readonly unknown[]>): AsyncGenerator<string[]> {
   for await (const page of pages) yield page.map((item) => JSON.stringify(item));

@@ -1,6 +1,9 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import type { Visibility } from "../../protocol/identity.ts";
 import type { GateSummaryQuery, GateSummaryRow } from "../gates.ts";
+import { dialectOf } from "./dialect-of.ts";
+import { GateFigures, type GateRow } from "./gate-figures.ts";
 import type { Tables } from "./tables.ts";
 
 const DAY_MS = 86_400_000;
@@ -22,9 +25,55 @@ interface Row {
 
 /**
  * Counted and ranked by the database: only the groups come here, however many gates there were. A percentile is the
- * nearest rank, the least of the values that so many per cent do not exceed.
+ * nearest rank, the least of the values that so many per cent do not exceed. Where the database is in this process, everybody
+ * else waits for a statement, and the gates are read a few at a time.
  */
 export async function gateSummary(
+  db: Kysely<Tables>,
+  visible: Visibility,
+  query: GateSummaryQuery,
+): Promise<GateSummaryRow[]> {
+  const rows =
+    dialectOf(db) === "sqlite" ? await inPeriods(db, visible, query) : await inOneStatement(db, visible, query);
+  return query.groupBy === "day" ? rows.map((row) => ({ ...row, key: isoDate(Number(row.key)) })) : rows;
+}
+
+/** Gates, or votes of principals, that are read in one go. */
+const ROWS_AT_ONCE = 2000;
+
+async function inPeriods(db: Kysely<Tables>, visible: Visibility, query: GateSummaryQuery): Promise<GateSummaryRow[]> {
+  const figures = new GateFigures();
+  for (let start = query.fromMs; ; await nextTurn()) {
+    const part = start === undefined ? query : { ...query, fromMs: start };
+    const end = await endOfPeriod(db, visible, part);
+    const isLast = end === undefined || (query.toMs !== undefined && end >= query.toMs);
+    const gates = gatesOf(visible, isLast ? part : { ...part, toMs: end });
+    for (const row of (await sql<GateRow>`${gates}`.execute(db)).rows) figures.add(row);
+    if (isLast) break;
+    start = end;
+  }
+  return figures.rows();
+}
+
+/** When so many were opened; those that were opened in the same millisecond are not taken apart. */
+async function endOfPeriod(
+  db: Kysely<Tables>,
+  { tenant }: Visibility,
+  { groupBy, fromMs, toMs }: GateSummaryQuery,
+): Promise<number | undefined> {
+  const period = { ...(fromMs === undefined ? {} : { fromMs }), ...(toMs === undefined ? {} : { toMs }) };
+  const isByVote = groupBy === "principal";
+  const at = isByVote ? sql`ballot.opened_at` : sql`gate.requested_at`;
+  const from = isByVote ? sql`interrupt_votes as ballot` : sql`interrupts as gate`;
+  const kind = isByVote ? sql`` : sql`gate.kind = 'approval' and`;
+  const table = isByVote ? sql`ballot` : sql`gate`;
+  const { rows } = await sql<{ at: number }>`select ${at} as at from ${from}
+    where ${kind} ${within(at, table, { tenant }, period)}
+    order by ${at} limit 1 offset ${sql.lit(ROWS_AT_ONCE)}`.execute(db);
+  return rows[0] && rows[0].at + 1;
+}
+
+async function inOneStatement(
   db: Kysely<Tables>,
   visible: Visibility,
   query: GateSummaryQuery,
@@ -48,7 +97,7 @@ export async function gateSummary(
       count(*) filter (where decided = 1 and ms < ${sql.lit(UNDER_MS)}) as under
     from ranked group by key order by key`.execute(db);
   return rows.map((row) => ({
-    key: query.groupBy === "day" ? isoDate(Number(row.key)) : row.key,
+    key: row.key,
     opened: row.opened,
     decided: row.decided,
     rejected: row.rejected,

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { GateSummaryQuery, GateSummaryRow } from "../../store/gates.ts";
 import type { Store } from "../../store/store.ts";
-import { HOUR, NOW, newTenant, next, type StartedRun } from "../builders.ts";
+import { HOUR, NOW, newTenant, next, runWrite, type StartedRun } from "../builders.ts";
 import { type Asked, interruptResolved, openGate, runCancelled, voteRecorded } from "../gate-builders.ts";
-import { type Subject, save, upTo } from "./subject.ts";
+import { turnsOfOthers } from "../turns.ts";
+import { accept, type Subject, save, upTo } from "./subject.ts";
 
 const NOTHING: GateSummaryRow = {
   key: "",
@@ -161,6 +162,23 @@ export function gateSummaries(subject: Subject): void {
         },
         { ...one, key: "relay" },
       ]);
+    });
+
+    test("is the same for more gates than are read in one go, and others have their turn meanwhile", async () => {
+      const { store } = subject;
+      const tenant = newTenant();
+      const GATES = 4500;
+      for (let n = 0; n < GATES; n += 500) {
+        const gates = upTo(500).map((i) => openGate({ tenant }, { nodeId: `n${i % 3}`, atMs: NOW + n + i }));
+        await accept(store, { tenant, runs: gates.map((gate) => runWrite(gate)) });
+      }
+      const turns = turnsOfOthers();
+      const [all] = await summary(tenant);
+      expect(turns()).toBeGreaterThan(1);
+      expect(all).toEqual({ ...NOTHING, opened: GATES });
+      const byNode = await summary(tenant, { groupBy: "node" });
+      expect(byNode.map(({ opened }) => opened)).toEqual([1503, 1503, 1494]);
+      expect(await summary(tenant, { fromMs: NOW + 10, toMs: NOW + 4010 })).toEqual([{ ...NOTHING, opened: 4000 }]);
     });
 
     test("can be of a time and of one workflow", async () => {
