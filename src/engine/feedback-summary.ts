@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type {
   FeedbackGrouping,
   FeedbackGroupKey,
@@ -9,10 +10,11 @@ import type { AnnotationRecord, FeedbackQuery, FeedbackRow, RecountedRuns } from
 import type { Store } from "../store/store.ts";
 import { feedbackFigures } from "./feedback-figures.ts";
 import type { Host } from "./host.ts";
+import { inLineFor } from "./in-line.ts";
 import { queryInstant } from "./query-instant.ts";
 import { Mutes } from "./tapes/mutes.ts";
 
-/** How the runs were judged that ended within the time asked about; without `groupBy` only the total. */
+/** How the runs were judged that ended within the time asked about; without `groupBy` only the total. One at a time for each tenant. */
 export async function feedbackSummary(
   { store }: Pick<Host, "store">,
   visible: Visibility,
@@ -24,14 +26,20 @@ export async function feedbackSummary(
     ...(nodeId === undefined ? {} : { nodeId }),
     ...(from === undefined ? {} : { fromMs: queryInstant("from", from) }),
     ...(to === undefined ? {} : { toMs: queryInstant("to", to) }),
+    ...(groupBy === undefined ? {} : { groupBy }),
   };
-  const recounted = await recountMuted(store, visible, query);
-  const asked = recounted === undefined ? query : { ...query, recounted };
-  const [total, rows] = await Promise.all([
-    store.feedbackSummary(visible, asked),
-    groupBy === undefined ? [] : store.feedbackSummary(visible, { ...asked, groupBy }),
-  ]);
-  const groups = groupBy === undefined ? [] : groupsOf(rows, groupBy);
+  return inLineFor(store, `summaries of ${visible.tenant}`, () => summaryOf(store, visible, query));
+}
+
+async function summaryOf(store: Store, visible: Visibility, query: FeedbackQuery): Promise<FeedbackSummary> {
+  const { groupBy, ...whole } = query;
+  const recounted = await recountMuted(store, visible, whole);
+  const asked = recounted === undefined ? whole : { ...whole, recounted };
+  const total = await store.feedbackSummary(visible, asked);
+  await nextTurn();
+  const groups =
+    groupBy === undefined ? [] : groupsOf(await store.feedbackSummary(visible, { ...asked, groupBy }), groupBy);
+  await nextTurn();
   return { total: feedbackFigures(total), groups };
 }
 

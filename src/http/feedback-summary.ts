@@ -1,8 +1,10 @@
 import { feedbackSummary } from "../engine/feedback-summary.ts";
 import type { FeedbackSummaryQuery } from "../protocol/feedback-api.ts";
 import { callerOf, type Handler } from "./handler.ts";
+import { jsonPages, pagesOf, sendList } from "./send-list.ts";
 
 export const feedbackSummaryRoute: Handler = async (context) => {
-  const json = await feedbackSummary(context.host, callerOf(context), context.query as FeedbackSummaryQuery);
-  return { status: 200, json };
+  const summary = await feedbackSummary(context.host, callerOf(context), context.query as FeedbackSummaryQuery);
+  const before = `{"total":${JSON.stringify(summary.total)},"groups":[`;
+  return sendList(context, { before, items: jsonPages(pagesOf(summary.groups, 1)), after: "]}" });
 };

@@ -19,6 +19,7 @@ export async function feedbackSummary(
   db: Kysely<Tables>,
   visible: Visibility,
   query: FeedbackQuery,
+  labelsAtOnce = LABELS_AT_ONCE,
 ): Promise<FeedbackRow[]> {
   const byNode = query.groupBy === "node";
   const tallies = new Sums<TallyRow>(placeOf);
@@ -34,9 +35,8 @@ export async function feedbackSummary(
     tallies.add(
       perAgent(query, (await talliesOf(sql`${from} cross join run_feedback as tally`, where, part).execute(db)).rows),
     );
-    allLabels.add(
-      perAgent(query, (await labelsOf(sql`${from} cross join run_labels as tally`, where, part).execute(db)).rows),
-    );
+    for await (const rows of labelsIn(db, { visible, from, where, labelsAtOnce }, part))
+      allLabels.add(perAgent(query, rows));
     runs.add(perAgent(query, (await runsOf(from, visible, part).execute(db)).rows));
   }
   if (query.recounted !== undefined) {
@@ -153,6 +153,59 @@ function labelsOf(from: RawBuilder<unknown>, where: readonly RawBuilder<unknown>
     from ${from}
     where tally.run_id = run.run_id and ${sql.join(where, sql` and `)} and ${about(query)} and tally.n > 0
     group by 1, 2, 3, 4`;
+}
+
+/** Labels that are counted in one go, and those that are read of a run at once where there are more. */
+const LABELS_AT_ONCE = 20_000;
+const LABELS_OF_RUN = 2000;
+
+interface LabelSource {
+  readonly visible: Visibility;
+  readonly from: RawBuilder<unknown>;
+  readonly where: readonly RawBuilder<unknown>[];
+  readonly labelsAtOnce: number;
+}
+
+/** The labels of a period: counted by the database, or run by run where they are so many that all others would wait for it. */
+async function* labelsIn(
+  db: Kysely<Tables>,
+  { visible, from, where, labelsAtOnce }: LabelSource,
+  query: FeedbackQuery,
+): AsyncGenerator<LabelRow[], void> {
+  const joined = sql`${from} cross join run_labels as tally`;
+  const wanted = sql`tally.run_id = run.run_id and ${sql.join(where, sql` and `)}`;
+  const { rows } = await sql<{ n: number }>`select count(*) as n from (
+    select 1 as one from ${joined} where ${wanted} limit ${sql.lit(labelsAtOnce + 1)}) as labels`.execute(db);
+  if (dialectOf(db) !== "sqlite" || Number(rows[0]?.n ?? 0) <= labelsAtOnce) {
+    yield (await labelsOf(joined, where, query).execute(db)).rows;
+    return;
+  }
+  const found = await sql<{ run_id: string; tenant: string; key: string }>`
+    select run.run_id, run.tenant, ${keyOf(query.groupBy)} as key from ${from}
+    where ${ended(visible, query)} and exists (select 1 from run_labels as tally where ${wanted})`.execute(db);
+  for (const run of found.rows) {
+    yield* labelsOfRun(db, run, query);
+    await nextTurn();
+  }
+}
+
+async function* labelsOfRun(
+  db: Kysely<Tables>,
+  { run_id, tenant, key }: { readonly run_id: string; readonly tenant: string; readonly key: string },
+  query: FeedbackQuery,
+): AsyncGenerator<LabelRow[], void> {
+  for (let after = sql`('', '', '')`; ; await nextTurn()) {
+    const { rows } = await sql<Omit<LabelRow, "key">>`
+      select tally.node_id, tally.actor_kind, tally.label, tally.n from run_labels as tally
+      where tally.tenant = ${tenant} and tally.run_id = ${run_id}
+        and (tally.node_id, tally.actor_kind, tally.label) > ${after} and ${about(query)} and tally.n > 0
+      order by tally.node_id, tally.actor_kind, tally.label limit ${sql.lit(LABELS_OF_RUN)}`.execute(db);
+    const byNode = query.groupBy === "node";
+    yield rows.map((row) => ({ ...row, key, node_id: byNode ? row.node_id : "" }));
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < LABELS_OF_RUN) return;
+    after = sql`(${last.node_id}, ${last.actor_kind}, ${last.label})`;
+  }
 }
 
 interface RunsRow {
