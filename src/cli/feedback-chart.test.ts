@@ -22,6 +22,7 @@ const PEOPLE: FeedbackRow = {
   flaggedRuns: 0,
   judgedRuns: 60,
   positiveRuns: 54,
+  otherLabels: 0,
   labels: { "wrong-tone": 2, pass: 6, "evil\u001b[2J": 2 },
 };
 const plain = paintFor(false);

@@ -21,7 +21,7 @@ export function feedbackFigures(rows: readonly FeedbackRow[]): FeedbackFigures {
 
 function figuresOf(row: FeedbackRow): ApartFigures {
   const { runs, histogram, ratedRuns, meanRatings, correctedRuns, flaggedRuns, judgedRuns, positiveRuns } = row;
-  const { annotatedRuns, annotations, corrections, flags, labels } = row;
+  const { annotatedRuns, annotations, corrections, flags, labels, otherLabels } = row;
   const mean = ratedRuns === 0 ? null : meanRatings / ratedRuns;
   return {
     runs,
@@ -32,6 +32,7 @@ function figuresOf(row: FeedbackRow): ApartFigures {
     corrections,
     flags,
     labels: { ...labels },
+    ...(otherLabels === 0 ? {} : { otherLabels }),
     correctionRate: share(correctedRuns, runs),
     flagRate: share(flaggedRuns, runs),
     accuracy: share(positiveRuns, judgedRuns),

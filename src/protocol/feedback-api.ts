@@ -35,7 +35,10 @@ const FIGURES = {
   ratedRuns: Count,
   corrections: Count,
   flags: Count,
-  labels: Type.Record(Type.String(), Count),
+  labels: Type.Record(Type.String(), Count, { description: "the 1,000 that were given most often" }),
+  otherLabels: Type.Optional(
+    Type.Integer({ minimum: 1, description: "how many judgments gave a label that is not named in labels" }),
+  ),
   correctionRate: Share,
   flagRate: Share,
   accuracy: Share,

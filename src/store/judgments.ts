@@ -257,7 +257,9 @@ export interface FeedbackRow {
   /** Runs with a rating or a label pass or fail; positive are those of which more than half are 4, 5 or pass. */
   readonly judgedRuns: number;
   readonly positiveRuns: number;
+  /** The most frequent ones with their numbers, and how many judgments gave another one. */
   readonly labels: Readonly<Record<string, number>>;
+  readonly otherLabels: number;
 }
 
 /** A group of no runs, as people judged it. */
@@ -278,6 +280,7 @@ export const NO_FEEDBACK: FeedbackRow = {
   judgedRuns: 0,
   positiveRuns: 0,
   labels: {},
+  otherLabels: 0,
 };
 
 // --- deletion -----------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ import { agentsIn, holdsAgent } from "../agent-column.ts";
 import { WHOLE_RUN } from "../feedback-tallies.ts";
 import type { FeedbackQuery, FeedbackRow } from "../judgments.ts";
 import { dialectOf } from "./dialect-of.ts";
+import { LabelCounts, type NamedLabels } from "./label-counts.ts";
 import { otherRunsThan, recountedTallies } from "./recounted-tallies.ts";
 import { Sums } from "./sums.ts";
 import type { Tables } from "./tables.ts";
@@ -23,7 +24,10 @@ export async function feedbackSummary(
 ): Promise<FeedbackRow[]> {
   const byNode = query.groupBy === "node";
   const tallies = new Sums<TallyRow>(placeOf);
-  const allLabels = new Sums<LabelRow>((row) => JSON.stringify([placeOf(row), row.label]));
+  const labels = new LabelCounts();
+  const addLabels = (rows: readonly LabelRow[]) => {
+    for (const row of perAgent(query, rows)) labels.add(placeOf(row), row.label, row.n);
+  };
   const runs = new Sums<RunsRow>(({ key }) => key);
   const dialect = dialectOf(db);
   const from = dialect === "sqlite" ? ENDED_RUNS_IN_SQLITE : sql`runs as run`;
@@ -35,26 +39,26 @@ export async function feedbackSummary(
     tallies.add(
       perAgent(query, (await talliesOf(sql`${from} cross join run_feedback as tally`, where, part).execute(db)).rows),
     );
-    for await (const rows of labelsIn(db, { visible, from, where, labelsAtOnce }, part))
-      allLabels.add(perAgent(query, rows));
+    for await (const rows of labelsIn(db, { visible, from, where, labelsAtOnce }, part)) addLabels(rows);
     runs.add(perAgent(query, (await runsOf(from, visible, part).execute(db)).rows));
   }
   if (query.recounted !== undefined) {
-    const { feedback, labels } = recountedTallies(dialect, query.recounted);
+    const { feedback, labels: given } = recountedTallies(dialect, query.recounted);
     const where = [ofTenant, ended(visible, query)];
     tallies.add(
       perAgent(query, (await talliesOf(sql`${feedback} cross join runs as run`, where, query).execute(db)).rows),
     );
-    allLabels.add(
-      perAgent(query, (await labelsOf(sql`${labels} cross join runs as run`, where, query).execute(db)).rows),
-    );
+    addLabels((await labelsOf(sql`${given} cross join runs as run`, where, query).execute(db)).rows);
   }
-  const labels = groupedBy(allLabels.rows, placeOf);
   const seen = new Set(tallies.rows.map(({ key }) => key));
   const silent = byNode ? [] : runs.rows.flatMap(({ key }) => (seen.has(key) ? [] : [withoutTallies(key)]));
-  return [...tallies.rows, ...silent]
-    .map((row) => toFeedbackRow(row, runs.of(row.key), labels.get(placeOf(row)) ?? [], query.groupBy))
-    .sort((a, b) => compare(a.key, b.key) || compare(a.actorKind, b.actorKind));
+  const found: FeedbackRow[] = [];
+  for (const row of [...tallies.rows, ...silent]) {
+    const named = labels.of(placeOf(row));
+    found.push(toFeedbackRow(row, runs.of(row.key), named, query.groupBy));
+    if (named.otherLabels > 0) await nextTurn();
+  }
+  return found.sort((a, b) => compare(a.key, b.key) || compare(a.actorKind, b.actorKind));
 }
 
 /** Runs that are summed up in one go, where the database is in this process and everybody else waits meanwhile. */
@@ -176,7 +180,7 @@ async function* labelsIn(
   const wanted = sql`tally.run_id = run.run_id and ${sql.join(where, sql` and `)}`;
   const { rows } = await sql<{ n: number }>`select count(*) as n from (
     select 1 as one from ${joined} where ${wanted} limit ${sql.lit(labelsAtOnce + 1)}) as labels`.execute(db);
-  if (dialectOf(db) !== "sqlite" || Number(rows[0]?.n ?? 0) <= labelsAtOnce) {
+  if (Number(rows[0]?.n ?? 0) <= labelsAtOnce) {
     yield (await labelsOf(joined, where, query).execute(db)).rows;
     return;
   }
@@ -274,7 +278,7 @@ function about({ nodeId = WHOLE_RUN, groupBy }: FeedbackQuery): RawBuilder<unkno
 function toFeedbackRow(
   row: TallyRow,
   runs: RunsRow | undefined,
-  labels: readonly LabelRow[],
+  named: NamedLabels,
   groupBy: FeedbackQuery["groupBy"],
 ): FeedbackRow {
   return {
@@ -293,7 +297,7 @@ function toFeedbackRow(
     flaggedRuns: row.flagged_runs,
     judgedRuns: row.judged_runs,
     positiveRuns: row.positive_runs,
-    labels: Object.fromEntries(labels.map(({ label, n }) => [label, n])),
+    ...named,
   };
 }
 
@@ -306,17 +310,6 @@ function withoutTallies(key: string): TallyRow {
 
 function placeOf({ key, node_id, actor_kind }: Place): string {
   return JSON.stringify([key, node_id, actor_kind]);
-}
-
-function groupedBy<T>(items: readonly T[], keyOfItem: (item: T) => string): Map<string, T[]> {
-  const groups = new Map<string, T[]>();
-  for (const item of items) {
-    const key = keyOfItem(item);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [item]);
-    else group.push(item);
-  }
-  return groups;
 }
 
 function compare(a: string, b: string): number {

@@ -60,7 +60,8 @@ describe("a database with many annotations", () => {
     const plan = await planOf((store) => store.feedbackSummary(visible, { fromMs: NOW, groupBy: "workflow" }));
     expect(plan).toContain("COVERING INDEX runs_ended (tenant=? AND updated_at>?)");
     expect(plan).toMatch(/SEARCH tally USING PRIMARY KEY \(tenant=\? AND run_id=\?/);
-    expect(plan).not.toMatch(/SCAN/);
+    // The labels that were found are counted, up to a limit.
+    expect(plan).not.toMatch(/SCAN (?!labels$)/m);
   });
 
   test.each(Object.entries(RUN_DELETES))("lets a run go without looking at others: %s", (_, sql) => {
