@@ -17,6 +17,9 @@ export interface Verdict {
   readonly chainValid: boolean;
   readonly checkpointsValid: boolean;
   readonly anomalies: readonly AuditAnomaly[];
+  /** Of an export: its last entry, and the last that a checkpoint signs, 0 where there is none. */
+  readonly toSeq?: number;
+  readonly signedThrough?: number;
   /** With `--against`. */
   readonly against?: Comparison;
 }
@@ -65,8 +68,9 @@ const AT_ONCE = 20_000;
 async function verifyOnline(client: Client, io: Io): Promise<Verdict> {
   const head = await findAuditHead(client);
   let verdict: Verdict = { entries: head, checkpoints: 0, chainValid: true, checkpointsValid: true, anomalies: [] };
-  for (let fromSeq = 0; fromSeq <= head; fromSeq += AT_ONCE) {
-    // The last range reaches beyond the head: the server then also looks for entries that should not be there.
+  // The last range reaches beyond the last entry that is there: the server then also looks for what should be there and is not, and
+  // for what should not be. Entries are numbered from 1, so a range may end at the last one.
+  for (let fromSeq = 0; fromSeq <= head + 1; fromSeq += AT_ONCE) {
     const query = { fromSeq, toSeq: fromSeq + AT_ONCE - 1 };
     const part = await client.json<AuditVerifyResult>("/v1/audit/verify", { query });
     verdict = {
@@ -86,10 +90,17 @@ const SHOWN = 10;
 function describe(verdict: Verdict, { paint }: Io): string[] {
   const { entries, checkpoints, checkpointsValid, anomalies, against } = verdict;
   const what = `${formatCount(entries, "audit entry")}, ${formatCount(checkpoints, "checkpoint")}`;
-  if (isValid(verdict)) return [`${paint.green("valid")}  ${what}`, ...(against ? [containedText(against)] : [])];
+  if (isValid(verdict)) {
+    return [
+      `${paint.green("valid")}  ${what}`,
+      ...unsignedLines(verdict),
+      ...(against ? [containedText(against)] : []),
+    ];
+  }
   const more = anomalies.length - SHOWN;
   return [
     `${paint.red("NOT VALID")}  ${what}`,
+    ...unsignedLines(verdict),
     ...(checkpointsValid ? [] : ["A checkpoint is missing, or does not cover the entries it was signed for."]),
     ...(against === undefined ? [] : comparisonLines(against)),
     ...anomalies
@@ -101,6 +112,13 @@ function describe(verdict: Verdict, { paint }: Io): string[] {
       ),
     ...(more > 0 ? [`And ${more} more; --json shows all.`] : []),
   ];
+}
+
+/** Hashes are made by anybody; only what a checkpoint signs cannot have been written by whoever had the file. */
+function unsignedLines({ entries, signedThrough, toSeq = entries }: Verdict): string[] {
+  if (signedThrough === undefined || signedThrough >= toSeq) return [];
+  if (signedThrough === 0) return ["None of its entries is signed: anybody can have written them."];
+  return [`What comes after entry ${signedThrough} is not signed yet: anybody can have written it.`];
 }
 
 function containedText({ file, entries, checkpoints }: Comparison): string {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { acceptRollback, rollbackOf } from "../../engine/audit/accept-rollback.ts";
 import { type Checkpointer, checkpointer } from "../../engine/audit/checkpointer.ts";
-import { auditSigner, newKeyPem } from "../../engine/audit/signer.ts";
+import { auditSigner, newKeyPem, rotatedPem } from "../../engine/audit/signer.ts";
 import { verifyAudit } from "../../engine/audit/verify.ts";
 import type { Store } from "../../store/store.ts";
 import { checkpointsOf, record } from "../../testing/audit-log.ts";
@@ -169,6 +169,19 @@ describe.each(BOTH_STORES)("an audit log whose key has an anchor, on %s,", (_, o
       expect(await verified(store, folder)).toMatchObject({ chainValid: true, anomalies: [] });
     }
     expect(await shared.read(T)).toMatchObject({ seq: 29 });
+  });
+
+  test("is signed by no host that does not know the key that signed last, and verifies with the new key", async () => {
+    const { store, folder } = await signed();
+    const rotated = await auditSigner(store, { privateKeyPem: rotatedPem(pem) });
+    await record(store, T, 2);
+    await checkpointer(hostAt(store), rotated, EVERY, () => {}, folder).checkpointTenant(T);
+    await record(store, T, 5);
+    await refused(store, folder, /checkpoint at entry 8 was signed by no key of this host.*start this host again/);
+    await checkpointer(hostAt(store), rotated, EVERY, () => {}, folder).checkpointTenant(T);
+    const found = await verifyAudit(store, rotated, T, 0, 1000, await folder.read(T));
+    expect(found).toMatchObject({ chainValid: true, checkpointsValid: true });
+    expect(found.checkpoints.at(-1)).toMatchObject({ atSequence: 13 });
   });
 
   test("that another host wrote anew behind its own anchor is not signed", async () => {

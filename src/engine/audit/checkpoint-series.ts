@@ -13,6 +13,8 @@ export class CheckpointSeries {
   valid = true;
   /** Checkpoints of which only the signature could be checked, because their first entries are not part of the copy. */
   signatureOnly = 0;
+  /** The last entry that a checkpoint signs, as far as its entries are at hand; 0 where there is none. */
+  signedThrough = 0;
   readonly #verifier: AuditVerifier;
   /** Where the next checkpoint's entries begin; undefined when the log before is not at hand. */
   #after: number | undefined;
@@ -47,7 +49,10 @@ export class CheckpointSeries {
   #settle(): void {
     while (this.#waiting[0] !== undefined && this.#waiting[0].atSequence <= this.#seen) {
       const checkpoint = this.#waiting.shift();
-      if (checkpoint !== undefined && !this.#holds(checkpoint)) this.valid = false;
+      if (checkpoint === undefined) continue;
+      const signatureOnly = this.#after === undefined;
+      if (!this.#holds(checkpoint)) this.valid = false;
+      else if (!signatureOnly) this.signedThrough = checkpoint.atSequence;
     }
   }
 

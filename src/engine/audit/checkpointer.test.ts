@@ -14,6 +14,10 @@ afterEach(() => store.close());
 const T = "acme";
 const MINUTE = 60_000;
 
+/** What a database says in which the time of the last checkpoint is written anew again and again. */
+const backlogAt = (atMs: () => number) => async () =>
+  (await store.auditBacklog()).map((backlog) => ({ ...backlog, checkpointAtMs: atMs() }));
+
 describe("a tenant with entries and no checkpoint yet", () => {
   test("gets its first at the next sweep", async () => {
     const { checkpointer } = await auditLogOn(store);
@@ -64,6 +68,23 @@ describe("a tenant with a recent checkpoint", () => {
       [0, 1],
       [1, 2],
     ]);
+  });
+
+  test("waits no longer when the time of its last checkpoint is put off by hand, over and over", async () => {
+    const later = (await auditLogOn(store)).host;
+    const putOff = { ...store, auditBacklog: backlogAt(() => later.nowMs() + 4 * MINUTE) };
+    const { checkpointer, host } = await auditLogOn(putOff);
+    await record(store, T, 4);
+    await checkpointer.sweep();
+    await record(store, T, 1);
+    for (let minute = 0; minute < 5; minute++) {
+      await checkpointer.sweep();
+      expect(await checkpointsOf(store, T)).toEqual([[0, 4]]);
+      host.pass(MINUTE);
+      later.pass(MINUTE);
+    }
+    await checkpointer.sweep();
+    expect((await checkpointsOf(store, T)).at(-1)).toEqual([4, 5]);
   });
 
   test("gets several in a row after a burst, none of them over more than the interval", async () => {

@@ -6,6 +6,7 @@ import { ChainLinks } from "./chain-links.ts";
 import { merkleRoot } from "./merkle.ts";
 import { isUnreadable, readChain } from "./read-chain.ts";
 import { type AuditSigner, checkpointName } from "./signer.ts";
+import { UnsignedSince } from "./unsigned-since.ts";
 import { verifyAudit } from "./verify.ts";
 
 export interface CheckpointSettings {
@@ -49,6 +50,7 @@ export function checkpointer(
   /** Chains that do not hold are looked at again, and complained about, once per interval. */
   const leaveAloneUntilMs = new Map<string, number>();
   const refusals = new Map<string, Error>();
+  const unsigned = new UnsignedSince();
   let timer: NodeJS.Timeout | undefined;
   let sweeping: Promise<void> = Promise.resolve();
   let stopped = true;
@@ -93,6 +95,7 @@ export function checkpointer(
   async function requireAnchored(tenant: string, anchor: Anchor | undefined, prevSequence: number): Promise<void> {
     const conflict = anchor && (await anchorConflict(store, tenant, anchor));
     if (conflict !== undefined) throw conflictError(tenant, conflict);
+    if (anchor !== undefined) await requireKnownKey(tenant, prevSequence);
     const from = anchor?.seq ?? 0;
     if (from >= prevSequence) return;
     const { chainValid, checkpointsValid, anomalies } = await verifyAudit(store, signer, tenant, from, prevSequence);
@@ -101,6 +104,17 @@ export function checkpointer(
     const atSeq = anomalies[0]?.atSeq ?? prevSequence;
     const what = checkpointsValid ? `the chain does not hold at entry ${atSeq}` : "a checkpoint does not hold";
     throw conflictError(tenant, { atSeq, problem: `${what}, after entry ${from}, the last that is known to be sound` });
+  }
+
+  /**
+   * A host that was not started again since the key was replaced must not sign after one that was: a checkpoint by an older key is not
+   * valid there, and checkpoints are never removed.
+   */
+  async function requireKnownKey(tenant: string, atSeq: number): Promise<void> {
+    const [last] = await store.readCheckpoints(tenant, atSeq, atSeq, 1);
+    if (last === undefined || signer.signedBy(last.merkleRoot, last.signature, last.checkpoint) !== undefined) return;
+    const problem = `the checkpoint at entry ${atSeq} was signed by no key of this host: if the key was replaced, start this host again with the new one, or list the earlier one (assay audit rotate-key --trust)`;
+    throw conflictError(tenant, { atSeq, problem });
   }
 
   async function cover(tenant: string, afterSeq: number, throughSeq: number): Promise<void> {
@@ -118,10 +132,13 @@ export function checkpointer(
   }
 
   /** Full intervals at once; the rest when the time since the last checkpoint would be over before the next sweep. */
-  function dueThrough({ headSeq, checkpointSeq, checkpointAtMs }: AuditBacklog): number {
-    const ageMs = nowMs() - checkpointAtMs;
-    // The time of a checkpoint is not signed. One far in the future was written by a wrong clock, or by hand.
-    if (checkpointSeq > headSeq || ageMs + sweepMs >= intervalMs || ageMs < -intervalMs) return headSeq;
+  function dueThrough(backlog: AuditBacklog): number {
+    const { headSeq, checkpointSeq, checkpointAtMs } = backlog;
+    const now = nowMs();
+    // The time of a checkpoint is not signed. Whoever writes a later one, once or over and over, must not put off the next.
+    const waitedMs = Math.max(now - checkpointAtMs, now - unsigned.sinceMs(backlog, now));
+    if (checkpointSeq > headSeq || waitedMs + sweepMs >= intervalMs || now - checkpointAtMs < -intervalMs)
+      return headSeq;
     return headSeq - ((headSeq - checkpointSeq) % intervalEntries);
   }
 

@@ -49,9 +49,25 @@ describe("a copy of an audit log", () => {
         checkpointsValid: true,
         checkpoints: 3,
         signatureOnly: 0,
+        signedThrough: 10,
         anomalies: [],
       });
     }
+  });
+
+  test("says up to where it is signed, which is nowhere when its checkpoints were left out or their first entries are not there", async () => {
+    const lines = await copy();
+    const without = lines.filter((line) => !line.includes('"kind":"checkpoint"'));
+    expect(await verifyAuditCopy(without)).toMatchObject({ chainValid: true, signedThrough: 0 });
+    const first = (await copy({ fromSeq: 2, limit: 3 })).filter((line) => !/"atSequence":([5-9]|10)\b/.test(line));
+    expect(await verifyAuditCopy(first)).toMatchObject({ chainValid: true, signatureOnly: 1, signedThrough: 0 });
+    await record(log.store, T, 1);
+    const tail = (await log.store.readAudit(T, 11, 11, 1)).map(entryLine);
+    expect(await verifyAuditCopy([...lines, ...tail])).toMatchObject({
+      chainValid: true,
+      toSeq: 11,
+      signedThrough: 10,
+    });
   });
 
   test("verifies with its checkpoints before or after all entries, and with empty lines", async () => {

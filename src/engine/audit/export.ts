@@ -16,6 +16,8 @@ export interface AuditCopyResult {
   readonly checkpoints: number;
   /** In a copy that begins later than the log: checkpoints whose first entries it does not have. */
   readonly signatureOnly: number;
+  /** The last entry that a checkpoint signs, 0 where there is none: whatever comes after it, anybody can have written. */
+  readonly signedThrough: number;
   readonly anomalies: readonly AuditAnomaly[];
 }
 
@@ -94,7 +96,7 @@ class CopyCheck {
     this.#series.end();
     this.#links.expectThrough(head?.seq ?? 0);
     const { anomalies } = this.#links;
-    const { valid, signatureOnly } = this.#series;
+    const { valid, signatureOnly, signedThrough } = this.#series;
     return {
       tenant,
       publicKey: this.#publicKey,
@@ -104,6 +106,7 @@ class CopyCheck {
       checkpointsValid: valid,
       checkpoints: this.#checkpoints,
       signatureOnly,
+      signedThrough,
       anomalies,
     };
   }
