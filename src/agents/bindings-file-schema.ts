@@ -1,8 +1,7 @@
-import { type Static, Type } from "../protocol/schema.ts";
+import { closed, type Static, Type } from "../protocol/schema.ts";
 import { FORMATS, PROVIDERS } from "./models/model-settings.ts";
 import { Price } from "./prices.ts";
 
-const closed = { additionalProperties: false } as const;
 const text = Type.String({ minLength: 1, maxLength: 4096 });
 const variable = Type.String({ pattern: "^[A-Za-z_][A-Za-z0-9_]*$", maxLength: 256 });
 /** Variables of programs: names to pass on, or a value for each name, `true` to pass it on. */

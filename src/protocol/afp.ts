@@ -1,4 +1,4 @@
-import { Type } from "./schema.ts";
+import { Count, closed, Type } from "./schema.ts";
 
 /** The Agent Feedback Protocol as schemas; docs/formats/afp.md is the page about it. */
 
@@ -133,8 +133,6 @@ export const AfpResponse = Type.Union([
   ),
 ]);
 
-const closed = { additionalProperties: false } as const;
-const Count = Type.Integer({ minimum: 0 });
 const SessionId = Type.String({ pattern: "^ses_[0-9a-f]{12}[0-9A-Za-z]{14}$" });
 const PART = {
   id: Type.String({ pattern: "^prt_[0-9a-f]{12}[0-9A-Za-z]{14}$" }),

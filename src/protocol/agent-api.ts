@@ -1,7 +1,6 @@
 import { MemoryShape } from "./agent-manifest.ts";
-import { type Static, Type } from "./schema.ts";
+import { closed, type Static, Type } from "./schema.ts";
 
-const closed = { additionalProperties: false } as const;
 const Text = Type.String({ minLength: 1 });
 
 export const MEMORY_DIMENSIONS = [

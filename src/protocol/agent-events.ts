@@ -1,12 +1,8 @@
 import { RunErrorShape } from "./run-error.ts";
-import { Type } from "./schema.ts";
+import { Count, closed, open, Share, Type } from "./schema.ts";
 
 const Name = Type.String({ minLength: 1 });
 const AgentId = Type.String({ minLength: 3, maxLength: 256 });
-const Count = Type.Integer({ minimum: 0 });
-const Share = Type.Number({ minimum: 0, maximum: 1 });
-const open = { additionalProperties: true } as const;
-const closed = { additionalProperties: false } as const;
 
 export const INVOCATION_OUTCOMES = ["completed", "handed-off", "escalated", "refused", "failed"] as const;
 export type InvocationOutcome = (typeof INVOCATION_OUTCOMES)[number];

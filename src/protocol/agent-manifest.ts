@@ -1,8 +1,7 @@
 import { MODEL_CLASSES } from "./eval-suite.ts";
-import { type Static, Type } from "./schema.ts";
+import { closed, type Static, Type } from "./schema.ts";
 import { SEMVER_LENGTH_MAX, SEMVER_PATTERN } from "./semver.ts";
 
-const closed = { additionalProperties: false } as const;
 const Text = Type.String({ minLength: 1 });
 const Path = Type.String({ minLength: 1, maxLength: 512, description: "a file of the pack" });
 const Texts = Type.Record(Type.String(), Type.String());

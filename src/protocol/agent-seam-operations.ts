@@ -1,10 +1,8 @@
 import { MockAnswer } from "./mock-provider.ts";
 import { type Operation, PROTECTED } from "./operation.ts";
-import { Type } from "./schema.ts";
+import { Count, open, Type } from "./schema.ts";
 
-const open = { additionalProperties: true } as const;
 const Name = Type.String({ minLength: 1, maxLength: 256 });
-const Count = Type.Integer({ minimum: 0 });
 const seam = {
   method: "POST",
   tag: "conformance seams",

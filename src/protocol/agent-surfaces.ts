@@ -1,7 +1,6 @@
 import { MOCK_PROVIDERS } from "./mock-provider.ts";
-import { type Static, Type } from "./schema.ts";
+import { closed, type Static, Type } from "./schema.ts";
 
-const closed = { additionalProperties: false } as const;
 const True = Type.Literal(true);
 
 /** Families of discovery that come with agents. */

@@ -1,8 +1,7 @@
 import { DeploymentState } from "./deployment-events.ts";
 import { EVAL_MODES } from "./eval-suite.ts";
-import { type Static, Type } from "./schema.ts";
+import { closed, type Static, Type } from "./schema.ts";
 
-const closed = { additionalProperties: false } as const;
 const True = Type.Literal(true);
 
 /** `agents` in discovery. The protocol leaves it open; here it is closed, as everything that is advertised. */

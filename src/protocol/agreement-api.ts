@@ -1,10 +1,8 @@
 import { ACTOR_KINDS } from "./annotation.ts";
 import { JudgmentValue } from "./queue-api.ts";
-import { type Static, Type } from "./schema.ts";
+import { Count, closed, type Static, Type } from "./schema.ts";
 
 /** How far reviewers of a queue agree. A figure that is undefined is `null`, with the reason beside it. */
-const closed = { additionalProperties: false } as const;
-const Count = Type.Integer({ minimum: 0 });
 const MaybeNumber = Type.Union([Type.Number(), Type.Null()]);
 const Reason = Type.Optional(Type.Enum(["no_common_items", "unequal_counts", "no_variation"]));
 const FIGURE = { value: MaybeNumber, reason: Reason };

@@ -1,7 +1,6 @@
 import { ACTOR_KINDS, ANNOTATION, ANNOTATION_STATES, CREATE_ANNOTATION, DateTime, SIGNAL_KINDS } from "./annotation.ts";
-import { type Static, Type } from "./schema.ts";
+import { closed, type Static, Type } from "./schema.ts";
 
-const closed = { additionalProperties: false } as const;
 const Id = Type.String({ minLength: 1, maxLength: 128 });
 const Text = Type.String({ minLength: 1, maxLength: 2000 });
 const Name = Type.String({ minLength: 1, maxLength: 256 });

@@ -1,6 +1,5 @@
-import { type Static, Type } from "./schema.ts";
+import { closed, type Static, Type } from "./schema.ts";
 
-const closed = { additionalProperties: false } as const;
 const Name = Type.String({ minLength: 1 });
 /** An instant as RFC 3339 writes it. */
 export const DateTime = Type.String({ format: "date-time" });

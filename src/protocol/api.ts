@@ -2,13 +2,10 @@ import { DRAIN_POLICIES, RunEventDoc } from "./events.ts";
 import { PRINCIPAL_KINDS } from "./identity.ts";
 import { Groups } from "./role-api.ts";
 import { RunStatusSchema } from "./run-status.ts";
-import { type Static, Type } from "./schema.ts";
+import { closed, JsonObject, open, type Static, Type } from "./schema.ts";
 import { RunSnapshot } from "./snapshot.ts";
 
 /** Request and response bodies of every route. Requests are closed: an unknown property is refused, not ignored. */
-const closed = { additionalProperties: false } as const;
-const open = { additionalProperties: true } as const;
-const JsonObject = Type.Record(Type.String(), Type.Unknown());
 const Reason = Type.String({ maxLength: 512 });
 const RunIdText = Type.String({ minLength: 1, maxLength: 128 });
 

@@ -1,8 +1,6 @@
 import { AuditCheckpoint, AuditEntry, AuditVerifyResult } from "./audit.ts";
 import { type Operation, PROTECTED } from "./operation.ts";
-import { Type } from "./schema.ts";
-
-const closed = { additionalProperties: false } as const;
+import { closed, Type } from "./schema.ts";
 
 /** The tenant's audit chain. */
 export const AUDIT_OPERATIONS = {

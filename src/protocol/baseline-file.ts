@@ -1,12 +1,9 @@
 import { BaselineName } from "./eval-baseline.ts";
 import { EVAL_MODES, SuiteId } from "./eval-suite.ts";
-import { type Static, Type } from "./schema.ts";
+import { Count, closed, Share, type Static, Type } from "./schema.ts";
 
-const closed = { additionalProperties: false } as const;
 const Name = Type.String({ minLength: 1, maxLength: 256 });
 const Hash = Type.String({ pattern: "^[0-9a-f]{64}$" });
-const Count = Type.Integer({ minimum: 0 });
-const Share = Type.Number({ minimum: 0, maximum: 1 });
 
 export const BASELINE_FORMAT = "assay-eval-baseline";
 export const BASELINE_FILE_VERSION = 2;

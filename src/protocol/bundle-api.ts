@@ -1,12 +1,8 @@
 import { ACTOR_KINDS, ANNOTATION_STATES, Annotation } from "./annotation.ts";
-import { type Static, Type } from "./schema.ts";
+import { Count, closed, JsonObject, open, type Static, Type } from "./schema.ts";
 import { RunSnapshot } from "./snapshot.ts";
 
-const closed = { additionalProperties: false } as const;
-const open = { additionalProperties: true } as const;
 const Text = Type.String();
-const Count = Type.Integer({ minimum: 0 });
-const JsonObject = Type.Record(Type.String(), Type.Unknown());
 
 export const BUNDLE_VERSION = "1.0";
 

@@ -1,11 +1,10 @@
 import { DEPLOYMENT_STATES, DeploymentState } from "./deployment-events.ts";
-import { type Static, Type } from "./schema.ts";
+import { closed, type Static, Type } from "./schema.ts";
 
 export { CHANNELS, LATEST, RESOLVED_CHANNELS } from "./deployment-channels.ts";
 export { DEPLOYMENT_STATES, DeploymentState } from "./deployment-events.ts";
 export { Condition } from "./evidence.ts";
 
-const closed = { additionalProperties: false } as const;
 const Text = Type.String({ minLength: 1 });
 const Version = Type.String({ minLength: 1, maxLength: 64 });
 const Percent = Type.Integer({ minimum: 0, maximum: 100 });

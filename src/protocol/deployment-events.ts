@@ -1,8 +1,7 @@
-import { Type } from "./schema.ts";
+import { closed, Type } from "./schema.ts";
 
 const Name = Type.String({ minLength: 1 });
 const Percent = Type.Integer({ minimum: 0, maximum: 100 });
-const closed = { additionalProperties: false } as const;
 
 export const DEPLOYMENT_STATES = ["draft", "test", "staged", "active", "paused", "deprecated", "rolled-back"] as const;
 export type DeploymentState = (typeof DEPLOYMENT_STATES)[number];

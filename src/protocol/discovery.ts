@@ -3,14 +3,12 @@ import { AgentsFamily } from "./agents-family.ts";
 import { SIGNAL_KINDS, TARGETS } from "./annotation.ts";
 import { DRAIN_POLICIES } from "./events.ts";
 import { FORK_MODES } from "./forked-from.ts";
-import { type Static, Type } from "./schema.ts";
+import { Count, closed, type Static, Type } from "./schema.ts";
 
 /** The protocol this host speaks, and all that it speaks. */
 export const PROTOCOL_VERSION = "1.1";
 
-const closed = { additionalProperties: false } as const;
 const Name = Type.String({ minLength: 1 });
-const Count = Type.Integer({ minimum: 0 });
 const Positive = Type.Integer({ minimum: 1 });
 const MajorMinor = Type.String({ pattern: "^(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)$" });
 

@@ -1,6 +1,5 @@
-import { type Static, Type } from "./schema.ts";
+import { closed, type Static, Type } from "./schema.ts";
 
-const closed = { additionalProperties: false } as const;
 const Name = Type.String({ minLength: 1 });
 
 /** How often a model is asked for a value of a given shape before that is given up. */

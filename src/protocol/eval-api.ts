@@ -4,12 +4,9 @@ import { EVAL_MODES, MODEL_CLASSES, NAME_LENGTH_MAX, SuiteId, SuiteVersion, TASK
 import { CertificateProblem } from "./judge-calibration.ts";
 import { RequireCertificate } from "./judge-certificate-api.ts";
 import { SafetyFinding } from "./safety-finding.ts";
-import { type Static, Type } from "./schema.ts";
+import { Count, closed, Share, type Static, Type } from "./schema.ts";
 
-const closed = { additionalProperties: false } as const;
 const Name = Type.String({ minLength: 1 });
-const Share = Type.Number({ minimum: 0, maximum: 1 });
-const Count = Type.Integer({ minimum: 0 });
 const Usd = Type.Number({ minimum: 0 });
 
 /** Runs of mode eval are of this workflow. */

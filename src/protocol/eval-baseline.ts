@@ -1,11 +1,8 @@
 import { EVAL_MODES, SuiteId } from "./eval-suite.ts";
 import { RunStatusSchema } from "./run-status.ts";
-import { type Static, Type } from "./schema.ts";
+import { Count, closed, Share, type Static, Type } from "./schema.ts";
 
-const closed = { additionalProperties: false } as const;
 const Name = Type.String({ minLength: 1 });
-const Share = Type.Number({ minimum: 0, maximum: 1 });
-const Count = Type.Integer({ minimum: 0 });
 const Limit = Type.Optional(Type.Integer({ minimum: 1, maximum: 200 }));
 const Cursor = Type.Optional(Type.String({ minLength: 1, maxLength: 1024 }));
 

@@ -1,10 +1,7 @@
 import { EVAL_MODES } from "./eval-suite.ts";
-import { Type } from "./schema.ts";
+import { Count, closed, Share, Type } from "./schema.ts";
 
 const Name = Type.String({ minLength: 1 });
-const Count = Type.Integer({ minimum: 0 });
-const Share = Type.Number({ minimum: 0, maximum: 1 });
-const closed = { additionalProperties: false } as const;
 
 /** What an evaluation came to. No task, rubric, output or other text is ever in them. Part of the catalogue in `events.ts`. */
 export const EVAL_EVENTS = {

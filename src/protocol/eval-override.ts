@@ -1,11 +1,8 @@
 import { ANNOTATION_STATES, CORRECTION_MAX, NOTE_MAX } from "./annotation.ts";
 import { Estimate } from "./eval-statistics.ts";
-import { type Static, Type } from "./schema.ts";
+import { Count, closed, Share, type Static, Type } from "./schema.ts";
 
-const closed = { additionalProperties: false } as const;
 const Name = Type.String({ minLength: 1 });
-const Share = Type.Number({ minimum: 0, maximum: 1 });
-const Count = Type.Integer({ minimum: 0 });
 const At = Type.String({ description: "ISO 8601" });
 
 const TaskOutcome = Type.Object({ score: Share, passed: Type.Boolean() }, closed);

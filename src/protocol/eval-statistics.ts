@@ -1,9 +1,7 @@
 import { EVAL_MODES } from "./eval-suite.ts";
-import { type Static, Type } from "./schema.ts";
+import { Count, closed, type Static, Type } from "./schema.ts";
 
 /** Figures of evaluations. A rate or mean carries its count; what cannot be said is null, with the reason beside it. */
-const closed = { additionalProperties: false } as const;
-const Count = Type.Integer({ minimum: 0 });
 const TaskIds = Type.Array(Type.String());
 const MaybeNumber = Type.Union([Type.Number(), Type.Null()]);
 const Probability = Type.Union([Type.Number({ minimum: 0, maximum: 1 }), Type.Null()]);

@@ -1,6 +1,4 @@
-import { type Static, Type } from "./schema.ts";
-
-const closed = { additionalProperties: false } as const;
+import { closed, type Static, Type } from "./schema.ts";
 
 /** What an evaluation can be run as. */
 export const EVAL_MODES = ["golden", "rubric", "adversarial", "regression", "live-shadow"] as const;

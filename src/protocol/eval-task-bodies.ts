@@ -1,11 +1,8 @@
 import { EVAL_MODES, Expected, Fixtures } from "./eval-suite.ts";
 import { SafetyFinding } from "./safety-finding.ts";
-import { type Static, Type } from "./schema.ts";
+import { Count, closed, Share, type Static, Type } from "./schema.ts";
 
-const closed = { additionalProperties: false } as const;
 const Name = Type.String({ minLength: 1 });
-const Share = Type.Number({ minimum: 0, maximum: 1 });
-const Count = Type.Integer({ minimum: 0 });
 const Failure = Type.Object({ code: Name, message: Type.String() }, closed);
 
 /** One tool call of a trial. Texts are scrubbed of secrets, and cut at 20,000 characters. */

@@ -9,7 +9,7 @@ import { Owner } from "./identity.ts";
 import { NODE_EVENTS } from "./node-events.ts";
 import { ORCHESTRATOR_EVENTS } from "./orchestrator-events.ts";
 import { RunErrorShape } from "./run-error.ts";
-import { type Static, type TSchema, Type } from "./schema.ts";
+import { Count, closed, open, type Static, type TSchema, Type } from "./schema.ts";
 import { TAPE_EVENTS } from "./tape-events.ts";
 
 /** 1.x writers stamp 2; a 2.x projection of the same store would stamp 3. One constant for every creation path. */
@@ -22,8 +22,6 @@ const Json = Type.Unknown();
 const JsonObject = Type.Record(Type.String(), Json);
 const Text = Type.String();
 const Name = Type.String({ minLength: 1 });
-const open = { additionalProperties: true } as const;
-const closed = { additionalProperties: false } as const;
 
 export { DRAIN_POLICIES, type DrainPolicy } from "./drain-policy.ts";
 
@@ -32,7 +30,6 @@ export type RunError = RunErrorShape;
 
 const DrainPolicy = Type.Enum([...DRAIN_POLICIES]);
 
-const Count = Type.Integer({ minimum: 0 });
 const Positive = Type.Integer({ minimum: 1 });
 
 /** Which streams carry an event: `updates` events also reach `debug` and cause a snapshot in `values`. */

@@ -1,8 +1,7 @@
 import { EVAL_MODES } from "./eval-suite.ts";
 import { RequireCertificate } from "./judge-certificate-api.ts";
-import { type Static, Type } from "./schema.ts";
+import { closed, type Static, Type } from "./schema.ts";
 
-const closed = { additionalProperties: false } as const;
 const Name = Type.String({ minLength: 1, maxLength: 256 });
 const Suite = Type.String({ minLength: 1, maxLength: 512, description: "id@version" });
 

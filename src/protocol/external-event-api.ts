@@ -1,8 +1,7 @@
 import { RunStatusSchema } from "./run-status.ts";
-import { type Static, Type } from "./schema.ts";
+import { closed, type Static, Type } from "./schema.ts";
 
 /** Bodies of the route that external events come in by. */
-const closed = { additionalProperties: false } as const;
 
 export const SendExternalEventRequest = Type.Object(
   {

@@ -2,10 +2,7 @@ import { Configurable } from "./api.ts";
 import { RunEventDoc } from "./events.ts";
 import { FORK_MODES } from "./forked-from.ts";
 import { RunStatusSchema } from "./run-status.ts";
-import { type Static, Type } from "./schema.ts";
-
-const closed = { additionalProperties: false } as const;
-const JsonObject = Type.Record(Type.String(), Type.Unknown());
+import { closed, JsonObject, type Static, Type } from "./schema.ts";
 
 /** Run options that a branch goes on with; what is left out stays as it is in the source. */
 export const RunOptionsOverlay = Type.Object(

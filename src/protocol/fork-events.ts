@@ -1,9 +1,7 @@
-import { Type } from "./schema.ts";
+import { closed, JsonObject, Type } from "./schema.ts";
 
-const JsonObject = Type.Record(Type.String(), Type.Unknown());
 const Name = Type.String({ minLength: 1 });
 const Positive = Type.Integer({ minimum: 1 });
-const closed = { additionalProperties: false } as const;
 
 const EntryChanges = Type.Object({ set: JsonObject, removed: Type.Array(Type.String()) }, closed);
 

@@ -1,10 +1,6 @@
 import { INTERRUPT_KINDS } from "./interrupt.ts";
 import { RunStatusSchema } from "./run-status.ts";
-import { type Static, Type } from "./schema.ts";
-
-const closed = { additionalProperties: false } as const;
-const open = { additionalProperties: true } as const;
-const Count = Type.Integer({ minimum: 0 });
+import { Count, closed, open, type Static, Type } from "./schema.ts";
 
 export const ResolveInterruptRequest = Type.Object({ resumeValue: Type.Unknown() }, closed);
 

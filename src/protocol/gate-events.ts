@@ -2,15 +2,13 @@ import { Condition } from "./evidence.ts";
 import { PRINCIPAL_KINDS } from "./identity.ts";
 import { APPROVAL_ACTIONS, INTERRUPT_KINDS } from "./interrupt.ts";
 import { RUN_STATUSES } from "./run-status.ts";
-import { Type } from "./schema.ts";
+import { closed, open, Type } from "./schema.ts";
 
 const Json = Type.Unknown();
 const JsonObject = Type.Record(Type.String(), Json);
 const Text = Type.String();
 const Name = Type.String({ minLength: 1 });
 const Positive = Type.Integer({ minimum: 1 });
-const open = { additionalProperties: true } as const;
-const closed = { additionalProperties: false } as const;
 const Kind = Type.Enum([...INTERRUPT_KINDS]);
 const ChildError = Type.Object({ code: Name, message: Name, details: Type.Optional(JsonObject) }, open);
 

@@ -3,10 +3,8 @@ import { ErrorEnvelope } from "./api.ts";
 import { BINDING_FIELDS, SHOWN_VOTE, Tally } from "./gate-api.ts";
 import { APPROVAL_ACTIONS, INTERRUPT_KINDS, INTERRUPT_STATUSES } from "./interrupt.ts";
 import { RunStatusSchema } from "./run-status.ts";
-import { type Static, Type } from "./schema.ts";
+import { Count, closed, type Static, Type } from "./schema.ts";
 
-const closed = { additionalProperties: false } as const;
-const Count = Type.Integer({ minimum: 0 });
 const Action = Type.Enum([...APPROVAL_ACTIONS]);
 const InterruptId = Type.String({ minLength: 1, maxLength: 128 });
 

@@ -1,12 +1,9 @@
 import { NamedEvidence, RequiredEval } from "./evidence.ts";
 import { APPROVAL_ACTIONS, type InterruptKind, REJECTION_POLICIES } from "./interrupt.ts";
-import { type TSchema, Type } from "./schema.ts";
+import { closed, JsonObject, open, type TSchema, Type } from "./schema.ts";
 
-const closed = { additionalProperties: false } as const;
-const open = { additionalProperties: true } as const;
 const Name = Type.String({ minLength: 1, maxLength: 1024 });
 const Names = Type.Array(Type.String({ minLength: 1, maxLength: 256 }), { maxItems: 1000 });
-const JsonObject = Type.Record(Type.String(), Type.Unknown());
 
 export const Actions = Type.Array(Type.Enum([...APPROVAL_ACTIONS]), { minItems: 1, uniqueItems: true });
 

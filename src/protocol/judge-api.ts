@@ -1,10 +1,8 @@
 import { SAFETY_KINDS, SEVERITIES } from "./safety-finding.ts";
-import { type Static, Type } from "./schema.ts";
+import { closed, type Static, Type } from "./schema.ts";
 
 /** Of what a judge is asked. */
 export const JUDGE_INPUT_VERSION = 1;
-
-const closed = { additionalProperties: false } as const;
 
 export const EVIDENCE_MAX = 2_000;
 export const FINDINGS_MAX = 100;

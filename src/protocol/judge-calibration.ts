@@ -1,9 +1,7 @@
 import { Estimate, IntervalOf95, NO_FIGURE } from "./eval-statistics.ts";
-import { type Static, Type } from "./schema.ts";
+import { Count, closed, type Static, Type } from "./schema.ts";
 
 /** How far a judge says what people say about the same outputs, and the certificate that records it. */
-const closed = { additionalProperties: false } as const;
-const Count = Type.Integer({ minimum: 0 });
 const Label = Type.String({ minLength: 1 });
 const MaybeNumber = Type.Union([Type.Number(), Type.Null()]);
 const Sha256 = Type.String({ pattern: "^[0-9a-f]{64}$" });

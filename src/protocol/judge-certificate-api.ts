@@ -1,10 +1,8 @@
 import { SuiteId, SuiteVersion } from "./eval-suite.ts";
 import { CertificateProblem, JudgeCertificate } from "./judge-calibration.ts";
-import { type Static, Type } from "./schema.ts";
+import { Count, closed, type Static, Type } from "./schema.ts";
 
-const closed = { additionalProperties: false } as const;
 const Name = Type.String({ minLength: 1 });
-const Count = Type.Integer({ minimum: 0 });
 
 /** Runs of calibrations are of this workflow. */
 export const CALIBRATION_WORKFLOW_ID = "assay-judge-calibration";

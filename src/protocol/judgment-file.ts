@@ -1,12 +1,11 @@
 import { AnnotationView } from "./annotation-api.ts";
-import { type Static, Type } from "./schema.ts";
+import { Count, closed, type Static, Type } from "./schema.ts";
 import { WORKFLOW_ID_PATTERN } from "./workflow.ts";
 
 /** Exports of judgments: JSON lines, a header, one line per judgment, and an end that tells how many there are. */
 export const JUDGMENT_FORMAT = "assay-judgments";
 export const JUDGMENT_VERSION = 1;
 
-const closed = { additionalProperties: false } as const;
 const Id = Type.String({ minLength: 1, maxLength: 128 });
 const Name = Type.String({ minLength: 1, maxLength: 256 });
 const Text = Type.String({ maxLength: 20_000 });
@@ -92,8 +91,6 @@ export const ImportRequest = Type.Object(
   closed,
 );
 export type ImportRequest = Static<typeof ImportRequest>;
-
-const Count = Type.Integer({ minimum: 0 });
 
 export const ImportResponse = Type.Object(
   {

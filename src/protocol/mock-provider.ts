@@ -1,6 +1,5 @@
-import { matches, problemsOf, type Static, Type } from "./schema.ts";
+import { matches, open, problemsOf, type Static, Type } from "./schema.ts";
 
-const open = { additionalProperties: true } as const;
 const Tokens = Type.Integer({ minimum: 0 });
 const Usage = Type.Object(
   { promptTokens: Type.Optional(Tokens), completionTokens: Type.Optional(Tokens), totalTokens: Type.Optional(Tokens) },

@@ -1,17 +1,14 @@
 import { DRAIN_POLICIES } from "./drain-policy.ts";
 import { RunErrorShape } from "./run-error.ts";
-import { Type } from "./schema.ts";
+import { Count, closed, open, Type } from "./schema.ts";
 import { Reducer } from "./workflow.ts";
 
 const Json = Type.Unknown();
 const Text = Type.String();
 const Name = Type.String({ minLength: 1 });
-const Count = Type.Integer({ minimum: 0 });
 const Positive = Type.Integer({ minimum: 1 });
 const DrainPolicy = Type.Enum([...DRAIN_POLICIES]);
 const JsonObject = Type.Record(Type.String(), Json);
-const open = { additionalProperties: true } as const;
-const closed = { additionalProperties: false } as const;
 
 /** What becomes of the nodes of a run, and what the engine notes on the way. Part of the catalogue in `events.ts`. */
 export const NODE_EVENTS = {

@@ -38,7 +38,7 @@ import { QUEUE_OPERATIONS } from "./queue-operations.ts";
 import { REVIEW_OPERATIONS } from "./review-operations.ts";
 import { ROLE_OPERATIONS } from "./role-operations.ts";
 import { RunStatusSchema } from "./run-status.ts";
-import { Type } from "./schema.ts";
+import { closed, JsonObject, open, Type } from "./schema.ts";
 import { SCHEMA_OPERATIONS } from "./schema-operations.ts";
 import { SEAM_OPERATIONS } from "./seam-operations.ts";
 import { SIDECAR_OPERATIONS } from "./sidecar-operations.ts";
@@ -49,12 +49,9 @@ import { TAPE_OPERATIONS } from "./tape-operations.ts";
 import { WEBHOOK_OPERATIONS } from "./webhook-operations.ts";
 import { WorkflowDefinition } from "./workflow.ts";
 
-const closed = { additionalProperties: false } as const;
-const open = { additionalProperties: true } as const;
 const Limit = Type.Optional(Type.Integer({ minimum: 1, maximum: 200 }));
 const Cursor = Type.Optional(Type.String({ minLength: 1, maxLength: 512 }));
 const Instant = (description: string) => Type.String({ minLength: 20, maxLength: 40, description });
-const JsonObject = Type.Record(Type.String(), Type.Unknown());
 
 const OF_RUN: readonly ErrorCode[] = ["not_found", "engine_version_mismatch"];
 const CHANGES_RUN: readonly ErrorCode[] = [...KEYED, ...BODY, ...OF_RUN, "run_version_conflict"];

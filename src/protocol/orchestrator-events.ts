@@ -1,8 +1,7 @@
 import { CONFIDENCE_FLOOR, OrchestratorDecision } from "./orchestrator.ts";
-import { Type } from "./schema.ts";
+import { closed, Type } from "./schema.ts";
 
 const Name = Type.String({ minLength: 1 });
-const closed = { additionalProperties: false } as const;
 const ErrorObject = Type.Object(
   { code: Name, message: Name, details: Type.Optional(Type.Record(Type.String(), Type.Unknown())) },
   { additionalProperties: true },

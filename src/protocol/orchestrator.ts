@@ -1,9 +1,8 @@
-import { type Static, type TSchema, Type } from "./schema.ts";
+import { closed, type Static, type TSchema, Type } from "./schema.ts";
 
 export const SUPERVISOR = "core.orchestrator.supervisor";
 export const DISPATCH = "core.dispatch";
 
-const closed = { additionalProperties: false } as const;
 const Confidence = Type.Optional(Type.Number({ minimum: 0, maximum: 1 }));
 
 /** More workers in one decision would be a workflow of their own. */

@@ -1,10 +1,9 @@
 import { AGENT_ID_PATTERN } from "./agent-manifest.ts";
 import { PolicyEvidence, YEAR_SEC } from "./evidence.ts";
-import { type Static, Type } from "./schema.ts";
+import { closed, type Static, Type } from "./schema.ts";
 
 export { PolicyEvidence } from "./evidence.ts";
 
-const closed = { additionalProperties: false } as const;
 const Name = Type.String({ minLength: 1, maxLength: 256 });
 const Count = Type.Integer({ minimum: 1, maximum: 1000 });
 

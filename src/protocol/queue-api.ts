@@ -1,12 +1,10 @@
 import { ACTOR_KINDS } from "./annotation.ts";
 import { RunStatusSchema } from "./run-status.ts";
-import { type Static, Type } from "./schema.ts";
+import { Count, closed, type Static, Type } from "./schema.ts";
 
 /** Review queues: what they ask for, what is in them, and what their owners and reviewers send. */
-const closed = { additionalProperties: false } as const;
 const Id = Type.String({ minLength: 1, maxLength: 128 });
 const Principal = Type.String({ minLength: 1, maxLength: 256 });
-const Count = Type.Integer({ minimum: 0 });
 const Instant = Type.String({ description: "ISO 8601" });
 const Reason = Type.String({ minLength: 1, maxLength: 2000 });
 

@@ -1,10 +1,8 @@
 import { AnnotationView } from "./annotation-api.ts";
-import { type Static, Type } from "./schema.ts";
+import { Count, closed, type Static, Type } from "./schema.ts";
 
 /** Names that the Agent Feedback Protocol gave are kept as it writes them. */
 
-const closed = { additionalProperties: false } as const;
-const Count = Type.Integer({ minimum: 0 });
 const Rate = Type.Union([Type.Number(), Type.Null()]);
 const Id = Type.String({ minLength: 1, maxLength: 128 });
 const Agent = Type.String({ minLength: 1, maxLength: 256 });

@@ -1,8 +1,7 @@
 import { PRINCIPAL_KINDS } from "./identity.ts";
-import { type Static, Type } from "./schema.ts";
+import { closed, type Static, Type } from "./schema.ts";
 
 /** Bodies of the routes for roles and principals. */
-const closed = { additionalProperties: false } as const;
 const Name = Type.String({ minLength: 1, maxLength: 128 });
 const Names = Type.Array(Name, { maxItems: 64 });
 const OpaqueId = Type.String({ minLength: 1, maxLength: 256, pattern: "^[\\x21-\\x7e]+$" });

@@ -1,9 +1,17 @@
-import type { Static, TSchema } from "typebox";
+import { type Static, type TSchema, Type } from "typebox";
 import { Compile, type Validator } from "typebox/compile";
 import { AppError } from "./errors.ts";
 
 export type { Static, TSchema } from "typebox";
 export { Type } from "typebox";
+
+/** Of objects whose members are all known: others are refused. */
+export const closed = { additionalProperties: false } as const;
+/** Of objects that may have further members. */
+export const open = { additionalProperties: true } as const;
+export const Count = Type.Integer({ minimum: 0 });
+export const Share = Type.Number({ minimum: 0, maximum: 1 });
+export const JsonObject = Type.Record(Type.String(), Type.Unknown());
 
 const compiled = new WeakMap<TSchema, Validator>();
 

@@ -2,12 +2,10 @@ import { EventListResponse } from "./api.ts";
 import { Span } from "./bundle-api.ts";
 import { EVAL_MODES } from "./eval-suite.ts";
 import { type Operation, PROTECTED } from "./operation.ts";
-import { Type } from "./schema.ts";
+import { JsonObject, open, Type } from "./schema.ts";
 import { RunSnapshot } from "./snapshot.ts";
 
-const open = { additionalProperties: true } as const;
 const ShortText = Type.String({ maxLength: 256 });
-const JsonObject = Type.Record(Type.String(), Type.Unknown());
 
 /** Routes that exist for conformance suites only, with `--conformance-seams`. They drive the production code. */
 export const SEAM_OPERATIONS = {

@@ -1,7 +1,4 @@
-import { type Static, Type } from "./schema.ts";
-
-const closed = { additionalProperties: false } as const;
-const Count = Type.Integer({ minimum: 0 });
+import { Count, closed, type Static, Type } from "./schema.ts";
 
 /** So many rows are taken in one push, so many lines with its comments and blank ones, and so many characters of each. */
 export const MAX_SIDECAR_ROWS = 50_000;

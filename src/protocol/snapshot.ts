@@ -9,11 +9,9 @@ import { interruptView } from "./interrupt-view.ts";
 import { own } from "./own.ts";
 import { openInterrupts, type Run, visitOf } from "./run.ts";
 import { isTerminal, isWaiting, RunStatusSchema } from "./run-status.ts";
-import { type Static, Type } from "./schema.ts";
+import { JsonObject, type Static, Type } from "./schema.ts";
 import { withoutCredentials, withoutDeclared } from "./secret-options.ts";
 import { maskError, maskFieldValues, maskValues, type Secret, sensitiveValues } from "./sensitive.ts";
-
-const JsonObject = Type.Record(Type.String(), Type.Unknown());
 
 const ChildRun = Type.Object(
   { runId: Type.String(), status: RunStatusSchema, workflowId: Type.String(), nodeId: Type.String() },

@@ -1,7 +1,5 @@
 import { EVAL_MODES, SuiteId, SuiteVersion } from "./eval-suite.ts";
-import { type Static, Type } from "./schema.ts";
-
-const closed = { additionalProperties: false } as const;
+import { closed, type Static, Type } from "./schema.ts";
 
 export const SuiteInfo = Type.Object(
   {

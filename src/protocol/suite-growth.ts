@@ -1,7 +1,6 @@
 import { EvalTask, SuiteId, TASK_ID_PATTERN } from "./eval-suite.ts";
-import { type Static, Type } from "./schema.ts";
+import { closed, type Static, Type } from "./schema.ts";
 
-const closed = { additionalProperties: false } as const;
 const Name = Type.String({ minLength: 1, maxLength: 256 });
 const At = Type.String({ description: "ISO 8601" });
 const Score = Type.Number({ minimum: 0, maximum: 1 });

@@ -1,4 +1,4 @@
-import { type Static, Type } from "./schema.ts";
+import { Count, closed, type Static, Type } from "./schema.ts";
 
 /** The workflow of every run that came as a tape. Nobody can start it, and nobody else can use the name. */
 export const RECORDED_WORKFLOW_ID = "recorded-tape";
@@ -8,8 +8,6 @@ export function isRecorded({ workflowId }: { readonly workflowId: string }): boo
   return workflowId === RECORDED_WORKFLOW_ID;
 }
 
-const closed = { additionalProperties: false } as const;
-const Count = Type.Integer({ minimum: 0 });
 const Name = Type.String({ minLength: 1, maxLength: 256 });
 const Digest = Type.String({ pattern: "^[0-9a-f]{64}$" });
 

@@ -1,8 +1,6 @@
-import { type Static, Type } from "./schema.ts";
+import { Count, closed, type Static, Type } from "./schema.ts";
 
 /** Bodies of the webhook routes, and of what is delivered. */
-const closed = { additionalProperties: false } as const;
-const Count = Type.Integer({ minimum: 0 });
 const Instant = Type.String({ description: "ISO 8601" });
 const Tag = Type.String({ minLength: 1, maxLength: 256 });
 

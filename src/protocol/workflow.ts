@@ -1,8 +1,7 @@
-import { type Static, Type } from "./schema.ts";
+import { closed, type Static, Type } from "./schema.ts";
 
 const Json = Type.Unknown();
 const JsonObject = Type.Record(Type.String(), Json);
-const closed = { additionalProperties: false } as const;
 const NodeId = Type.String({ minLength: 1, maxLength: 128 });
 const ShortText = Type.String({ maxLength: 4096 });
 const Instant = Type.String({ maxLength: 64 });

@@ -1,7 +1,6 @@
-import { matches, type Problem, problemsOf, type Static, Type } from "../../protocol/schema.ts";
+import { closed, matches, type Problem, problemsOf, type Static, Type } from "../../protocol/schema.ts";
 import { AGENT_FAILURE_CODES } from "../binding.ts";
 
-const closed = { additionalProperties: false } as const;
 const words = Type.String({ maxLength: 1_000_000 });
 const name = Type.String({ minLength: 1, maxLength: 256 });
 const count = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });

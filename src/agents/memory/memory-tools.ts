@@ -1,6 +1,6 @@
 import { AppError } from "../../protocol/errors.ts";
 import type { MemoryEntry } from "../../protocol/memory.ts";
-import { matches, problemsOf, Type } from "../../protocol/schema.ts";
+import { closed, matches, problemsOf, Type } from "../../protocol/schema.ts";
 import type { ToolDescriptor, ToolResult, ToolSurface } from "../tool-surface.ts";
 import type { ListOptions, NewEntry } from "./memory-adapter.ts";
 
@@ -64,7 +64,6 @@ async function act(actions: MemoryActions, name: (typeof TOOLS)[number]["name"],
   }
 }
 
-const closed = { additionalProperties: false } as const;
 const Id = Type.String({ minLength: 1, maxLength: 256 });
 const Tag = Type.String({ minLength: 1, maxLength: 256 });
 

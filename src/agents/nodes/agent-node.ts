@@ -4,7 +4,7 @@ import { checked } from "../../engine/schema-checks.ts";
 import { scrubInTurns } from "../../engine/scrub-in-turns.ts";
 import type { Interrupt } from "../../protocol/interrupt.ts";
 import { visitOf } from "../../protocol/run.ts";
-import { type Static, Type } from "../../protocol/schema.ts";
+import { closed, type Static, Type } from "../../protocol/schema.ts";
 import type { AgentRef } from "../../protocol/workflow.ts";
 import { refusalOf } from "../resolve-agent.ts";
 import { type AgentDesk, type AgentHost, type Asked, askAgent, failureOf, RETURN_VIOLATION } from "./ask-agent.ts";
@@ -99,7 +99,6 @@ function completed({ config }: NodeContext, answer: Answer): NodeOutcome {
   };
 }
 
-const closed = { additionalProperties: false } as const;
 const Verdict = Type.Object(
   { action: Type.Enum(["accept", "reject"]), feedback: Type.Optional(Type.String()) },
   closed,

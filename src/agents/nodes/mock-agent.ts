@@ -1,14 +1,11 @@
 import type { EffectContext, EffectNodeType, NodeOutcome } from "../../engine/node-type.ts";
 import type { EventDraft } from "../../protocol/events.ts";
 import { visitOf } from "../../protocol/run.ts";
-import { type Static, Type } from "../../protocol/schema.ts";
+import { Count, closed, Share, type Static, Type } from "../../protocol/schema.ts";
 import { versionFor } from "../resolve-agent.ts";
 import { type AgentDesk, type AgentHost, thresholdOf } from "./ask-agent.ts";
 
-const closed = { additionalProperties: false } as const;
 const AgentId = Type.String({ minLength: 3, maxLength: 256 });
-const Share = Type.Number({ minimum: 0, maximum: 1 });
-const Count = Type.Integer({ minimum: 0 });
 
 const ToolCall = Type.Object(
   {

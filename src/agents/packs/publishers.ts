@@ -1,10 +1,8 @@
 import { createPublicKey, type KeyObject } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { AppError } from "../../protocol/errors.ts";
-import { matches, type Problem, problemsOf, type Static, Type } from "../../protocol/schema.ts";
+import { closed, matches, type Problem, problemsOf, type Static, Type } from "../../protocol/schema.ts";
 import { fingerprintOf } from "./signature.ts";
-
-const closed = { additionalProperties: false } as const;
 
 const PublishersFile = Type.Object(
   {

@@ -4,10 +4,9 @@ import { dirname, join } from "node:path";
 import type { Anchor, Anchors } from "../../engine/audit/anchor.ts";
 import { FileError } from "../../formats/file-error.ts";
 import { AppError } from "../../protocol/errors.ts";
-import { parse, type Static, Type } from "../../protocol/schema.ts";
+import { closed, parse, type Static, Type } from "../../protocol/schema.ts";
 import { withFileLock } from "../tape/file-lock.ts";
 
-const closed = { additionalProperties: false } as const;
 const Seq = Type.Integer({ minimum: 1 });
 const ANCHOR = {
   seq: Seq,

@@ -1,12 +1,11 @@
 import { AuditCheckpoint, AuditEntry } from "../../protocol/audit.ts";
 import { AppError } from "../../protocol/errors.ts";
-import { parse, type Static, Type } from "../../protocol/schema.ts";
+import { closed, parse, type Static, Type } from "../../protocol/schema.ts";
 
 /**
  * A copy of a tenant's audit log is JSON Lines: one header, then entries and checkpoints in ascending order, each
  * checkpoint anywhere after the one before it. Every line says its kind beside the fields that the API serves.
  */
-const closed = { additionalProperties: false } as const;
 
 const Header = Type.Object(
   {

@@ -2,7 +2,7 @@ import { AppError } from "../../protocol/errors.ts";
 import type { GateRules } from "../../protocol/gate-rules.ts";
 import { APPROVAL_ACTIONS, type ApprovalAction } from "../../protocol/interrupt.ts";
 import { reservedProblem } from "../../protocol/reserved-names.ts";
-import { matches, problemsOf, Type } from "../../protocol/schema.ts";
+import { closed, matches, problemsOf, Type } from "../../protocol/schema.ts";
 
 /** What somebody answers at a plain gate, whatever of the accepted forms it came in. */
 export interface PlainAnswer {
@@ -17,7 +17,6 @@ export interface PlainAnswer {
   readonly text?: string;
 }
 
-const closed = { additionalProperties: false } as const;
 const Words = Type.String({ minLength: 1, maxLength: 20_000 });
 const Who = Type.Optional(Type.String({ minLength: 1, maxLength: 256 }));
 

@@ -7,7 +7,7 @@ import {
   workersOf,
 } from "../../protocol/orchestrator.ts";
 import { visitOf } from "../../protocol/run.ts";
-import { matches, problemsOf, type Static, type TSchema, Type } from "../../protocol/schema.ts";
+import { closed, matches, problemsOf, type Static, type TSchema, Type } from "../../protocol/schema.ts";
 import { AgentRef } from "../../protocol/workflow.ts";
 import { agentNamedBy } from "../named-agent.ts";
 import type { EffectNodeType, NodeContext, NodeOutcome } from "../node-type.ts";
@@ -104,8 +104,6 @@ function problemWith({ workers }: Config, decision: unknown): string | undefined
   const stranger = workersOf(decision).find((id) => workers?.every(({ workflowId }) => workflowId !== id));
   return stranger === undefined ? undefined : `names ${JSON.stringify(stranger)}, which is none of its workers`;
 }
-
-const closed = { additionalProperties: false } as const;
 
 const Verdict = Type.Object(
   { action: Type.Enum(["accept", "reject"]), feedback: Type.Optional(Type.String()) },

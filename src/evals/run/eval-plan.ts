@@ -1,10 +1,9 @@
 import { NOT_RUN_REASONS, REASONING_VERBOSITIES } from "../../protocol/eval-api.ts";
 import { EVAL_MODES } from "../../protocol/eval-suite.ts";
-import { type Static, Type } from "../../protocol/schema.ts";
+import { closed, type Static, Type } from "../../protocol/schema.ts";
 
 const Name = Type.String({ minLength: 1 });
 const Hash = Type.String({ pattern: "^[0-9a-f]{64}$" });
-const closed = { additionalProperties: false } as const;
 
 /** What was decided when an evaluation was started: the input of its run, so that the run knows all it needs for life. */
 export const EvalPlan = Type.Object(

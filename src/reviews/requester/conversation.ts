@@ -1,5 +1,5 @@
 import { type Decision, PROTOCOL_VERSION, type ReviewRequest } from "../../formats/afp/request.ts";
-import { matches, problemsOf, type Static, Type } from "../../protocol/schema.ts";
+import { Count, matches, problemsOf, type Static, Type } from "../../protocol/schema.ts";
 
 const Status = Type.Union([
   Type.Literal("open"),
@@ -7,7 +7,6 @@ const Status = Type.Union([
   Type.Literal("stopped"),
   Type.Literal("failed"),
 ]);
-const Count = Type.Integer({ minimum: 0 });
 
 const Provider = Type.Union([
   Type.Object({
