@@ -1,7 +1,7 @@
 import { AppError } from "../../protocol/errors.ts";
 import type { EventDraft } from "../../protocol/events.ts";
 import type { Judge } from "../../protocol/gate-rules.ts";
-import type { Interrupt } from "../../protocol/interrupt.ts";
+import type { ApprovalAction, Interrupt } from "../../protocol/interrupt.ts";
 import { closeInterrupt } from "./close-interrupt.ts";
 import { deepEqual } from "./deep-equal.ts";
 import { compileSchema } from "./json-schema.ts";
@@ -28,9 +28,22 @@ export function answerInterrupt(interrupt: Interrupt, value: unknown, by: Answer
     case "external-event":
       if (!correlates(interrupt, value)) throw new AppError("correlation_mismatch", { nodeId: interrupt.nodeId });
       return answered({ ...(value as object), ...(interrupt.data["correlation"] as object) });
+    case "low-confidence":
+      requireRatification(interrupt, value);
+      return answered(value);
     default:
       return answered(value);
   }
+}
+
+/** Taken for an answer of its own, a question or a wish for another decision would let what was decided happen. */
+const NO_RATIFICATION = ["refine", "edit-accept", "ask"] as const satisfies readonly ApprovalAction[];
+
+function requireRatification({ resumeSchema }: Interrupt, value: unknown): void {
+  if (resumeSchema !== undefined || typeof value !== "object" || value === null || !("action" in value)) return;
+  const { action } = value;
+  if (!NO_RATIFICATION.some((one) => one === action)) return;
+  refuse("/action", `must be accept or reject, and is ${String(action)}; or answer with a decision of your own`);
 }
 
 export function checkSchema({ resumeSchema }: Interrupt, value: unknown): void {

@@ -155,12 +155,23 @@ describe("a decision of little confidence", () => {
     expect(run.resolve("node", { send: false }).go().run.outputs).toEqual({ send: false });
   });
 
-  test("that is rejected fails its node, and nothing goes on", () => {
-    const run = waiting("core.interrupt", { kind: "low-confidence", data })
-      .resolve("node", { action: "reject" })
-      .go().run;
-    expect(run.status).toBe("failed");
-    expect(run.error).toMatchObject({ code: "approval_rejected" });
+  test.each([[{ action: "reject" }], [{ decision: "rejected" }], [{ decision: "rejected", reason: "too much" }]])(
+    "that is rejected fails its node, and nothing goes on: %j",
+    (value) => {
+      const run = waiting("core.interrupt", { kind: "low-confidence", data }).resolve("node", value).go().run;
+      expect(run.status).toBe("failed");
+      expect(run.error).toMatchObject({ code: "approval_rejected" });
+    },
+  );
+
+  test.each([
+    [{ action: "ask", question: "Why?" }],
+    [{ action: "refine", refineFeedback: { scope: "whole", text: "less" } }],
+    [{ action: "edit-accept", editedArtifactData: {} }],
+  ])("is neither ratified nor rejected by what only gates take: %j", (value) => {
+    const run = waiting("core.interrupt", { kind: "low-confidence", data });
+    refused(run, value);
+    expect(run.run.status).toBe("waiting-approval");
   });
 });
 

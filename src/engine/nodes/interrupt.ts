@@ -55,15 +55,14 @@ export const interrupt: NodeType = {
   },
 };
 
-/** What an agent was not sure of is ratified or rejected; other answers are for the nodes that read them. */
+/**
+ * What an agent was not sure of is ratified or rejected, in either of the words that gates understand; other answers are for the nodes
+ * that read them.
+ */
 function isRejection(kind: InterruptKind, value: unknown): boolean {
-  return (
-    kind === "low-confidence" &&
-    typeof value === "object" &&
-    value !== null &&
-    "action" in value &&
-    value.action === "reject"
-  );
+  if (kind !== "low-confidence" || typeof value !== "object" || value === null) return false;
+  const { action, decision } = value as { readonly action?: unknown; readonly decision?: unknown };
+  return action === "reject" || decision === "rejected";
 }
 
 function approvalDefaults({ id, name }: { readonly id: string; readonly name: string }) {
