@@ -228,6 +228,30 @@ describe("handing out work", () => {
   });
 });
 
+describe("a dispatch that no loop leads back from", () => {
+  const once = { loop: false, nodes: { publish: "core.noop" }, edges: ["do>publish"] };
+
+  test("fails with its worker, and nothing follows it", async () => {
+    await worker("good");
+    await worker("bad", { nodes: { no: "core.fail" } });
+    const run = await led({ ...once, plan: [next("good", "bad", "good")] });
+    expect(run).toMatchObject({ status: "failed", error: { code: "child_failed" } });
+    expect(run.nodes["publish"]?.status).not.toBe("completed");
+    expect(await led({ ...once, id: "well", plan: [next("good")] })).toMatchObject({ status: "completed" });
+  });
+
+  test("hands its failure to an edge that expects one", async () => {
+    await worker("bad", { nodes: { no: "core.fail" } });
+    const edges = ["do>publish", { from: "do", to: "alarm", triggerRule: "any_failed" as const }];
+    const nodes = { publish: "core.noop", alarm: "core.noop" };
+    const run = await led({ loop: false, nodes, edges, plan: [next("bad")] });
+    expect(run).toMatchObject({
+      status: "completed",
+      nodes: { publish: { status: "skipped" }, alarm: { status: "completed" } },
+    });
+  });
+});
+
 describe("a worker that waits", () => {
   test("is waited for, and can be cancelled by itself without ending the run", async () => {
     await worker("slow", { nodes: { gate: GATE } });

@@ -159,6 +159,15 @@ describe("a decision with little confidence of its own", () => {
     expect(Object.keys(run.children)).toHaveLength(1);
   });
 
+  test("that nobody confirms ends the run where no loop leads back to the supervisor", async () => {
+    const runId = await start({ plan: [unsure], loop: false, nodes: { publish: "core.noop" }, edges: ["do>publish"] });
+    await waiting(runId, "waiting-input");
+    await answer(runId, "do", { answers: { proceed: "no" } });
+    const run = await until(bench.store, runId, ended);
+    expect(run).toMatchObject({ status: "failed", error: { code: "approval_rejected" }, children: {} });
+    expect(run.nodes["publish"]?.status).not.toBe("completed");
+  });
+
   test("that nobody confirms is not done, and the supervisor decides again", async () => {
     const end: OrchestratorDecision = { kind: "terminate", confidence: 0.1 };
     const runId = await start({ plan: [unsure, end, DONE] });

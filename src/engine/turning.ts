@@ -4,6 +4,7 @@ import { isTerminal } from "../protocol/run-status.ts";
 import type { WorkflowNode } from "../protocol/workflow.ts";
 import { beginNode } from "./decide/begin-node.ts";
 import { failRun } from "./decide/end-run.ts";
+import { inLoops } from "./decide/graph.ts";
 import { loopBreach } from "./decide/loop-breach.ts";
 import type { RunOutputs, Step } from "./decide/next-step.ts";
 import type { Plan } from "./decide/plan.ts";
@@ -153,6 +154,7 @@ export abstract class Turning {
       channels: this.plan.definition.channels ?? {},
       attempt,
       slept,
+      mayRunAgain: () => inLoops(this.plan.graph).has(node.id),
       getVersion: versionSource(this.run, node.id, pins, this.recordedPins()),
       ...interruptsOf(this.run, node.id),
     };

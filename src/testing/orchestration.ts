@@ -11,10 +11,18 @@ export interface Orchestrated extends Partial<WorkflowSpec> {
   readonly plan?: readonly OrchestratorDecision[];
   readonly boss?: Partial<WorkflowNode>;
   readonly dispatch?: WorkflowNode["config"];
+  /** False: no edge leads back from the dispatch. */
+  readonly loop?: boolean;
 }
 
-/** A workflow that is a supervisor, `boss`, and its dispatch, `do`, in a loop. */
-export function orchestrated({ plan, boss = {}, dispatch = {}, ...rest }: Orchestrated): WorkflowDefinition {
+/** A workflow that is a supervisor, `boss`, and its dispatch, `do`, in a loop unless told otherwise. */
+export function orchestrated({
+  plan,
+  boss = {},
+  dispatch = {},
+  loop = true,
+  ...rest
+}: Orchestrated): WorkflowDefinition {
   const { nodes = {}, edges = [], ...more } = rest;
   const script = plan === undefined ? {} : { mockDispatchPlan: plan };
   return workflow({
@@ -25,6 +33,6 @@ export function orchestrated({ plan, boss = {}, dispatch = {}, ...rest }: Orches
       do: { typeId: DISPATCH, config: dispatch },
       ...nodes,
     },
-    edges: ["boss>do", "do>boss", ...edges],
+    edges: ["boss>do", ...(loop ? ["do>boss"] : []), ...edges],
   });
 }

@@ -28,7 +28,7 @@ export const dispatch: NodeType = {
       const message = `No supervisor has decided anything that node ${context.node.id} could do.`;
       return { type: "failed", error: { code: "orchestrator_decision_missing", message } };
     }
-    if (!mayProceed(context, decision)) return { type: "completed", outputs: { kind: "declined", decision } };
+    if (!mayProceed(context, decision)) return declined(context, decision);
     switch (decision.kind) {
       case "terminate":
         return { type: "completed", outputs: { ...decision } };
@@ -78,6 +78,13 @@ function questionAbout(decision: OrchestratorDecision): string {
   return `The supervisor wants to ${what}, with a confidence of ${confidence}. Go on (yes), or let it decide again (no)?`;
 }
 
+/** The supervisor decides again; where no loop leads back to it, what follows the dispatch does not happen either. */
+function declined({ node, mayRunAgain }: NodeContext, decision: OrchestratorDecision): NodeOutcome {
+  if (mayRunAgain()) return { type: "completed", outputs: { kind: "declined", decision } };
+  const message = `What node ${node.id} would have done was declined, and no loop leads back to its supervisor.`;
+  return { type: "failed", error: { code: "approval_rejected", message } };
+}
+
 function ask({ interrupt }: NodeContext, prompt: string): NodeOutcome {
   const value = interrupt({
     kind: "clarification",
@@ -88,7 +95,8 @@ function ask({ interrupt }: NodeContext, prompt: string): NodeOutcome {
 }
 
 /** One after the other, each with what those before it have brought. */
-function runWorkers({ node, config, run }: NodeContext, { nextWorkerIds }: NextWorker): NodeOutcome {
+function runWorkers(context: NodeContext, { nextWorkerIds }: NextWorker): NodeOutcome {
+  const { node, config, run } = context;
   const settings = config as DispatchConfig;
   if (settings.fanOutPolicy === "reject" && nextWorkerIds.length > 1) {
     const message = `Node ${node.id} takes one worker at a time, and ${nextWorkerIds.length} were decided on.`;
@@ -103,7 +111,9 @@ function runWorkers({ node, config, run }: NodeContext, { nextWorkerIds }: NextW
   const outputs = { kind: "next-worker", workerId: child.workflowId, childRunId, childStatus: child.status };
   if (child.status !== "completed" || child.result?.error !== undefined) {
     // Those after it may rely on it; what to do about that is for the supervisor to decide.
-    return { type: "completed", outputs: { ...outputs, error: errorOf(childRunId, child), notStarted: left } };
+    const error = errorOf(childRunId, child);
+    if (!context.mayRunAgain()) return { type: "failed", error };
+    return { type: "completed", outputs: { ...outputs, error, notStarted: left } };
   }
   const harvest = harvestOf(settings, childRunId, child);
   const [next] = left;

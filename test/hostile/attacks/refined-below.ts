@@ -13,8 +13,8 @@ const REFINE = { action: "refine", refineFeedback: { scope: "whole", text: "shor
 
 const calls = (workflowId: string) => ({ typeId: "core.subWorkflow", config: { workflowId } });
 
-/** The run, its end and that of the run with the gate, after the one who started it asked for a refinement there. */
-async function refined(target: Target, workflowId: string) {
+/** The run, its end and that of the run with the gate, after the one who started it asked for a refinement there or said no. */
+async function refined(target: Target, workflowId: string, resumeValue: object = REFINE) {
   const runId = await target.begin(workflowId, {}, "admin");
   let below = runId;
   for (let run = await target.reaches(runId, ["waiting-approval"]); run.childRuns?.length > 0; ) {
@@ -22,7 +22,7 @@ async function refined(target: Target, workflowId: string) {
     run = await target.reaches(below, ["waiting-approval"]);
   }
   const path = `/v1/runs/${below}/interrupts/gate`;
-  const answer = await target.ask("POST", path, { as: "admin", body: { resumeValue: REFINE } });
+  const answer = await target.ask("POST", path, { as: "admin", body: { resumeValue } });
   expect(answer.status, answer.text).toBe(200);
   return { run: await target.ends(runId), child: await target.ends(below) };
 }
@@ -60,6 +60,24 @@ export const attacks: readonly Attack[] = [
       await target.register(workflow({ id: "led-past-it", nodes, edges: ["boss>do", "do>boss"] }));
       const { run } = await refined(target, "led-past-it");
       expect(run.childRuns).toHaveLength(1);
+    },
+  },
+  {
+    title: "no run goes on past a worker with a gate that was not passed where no supervisor decides again",
+    async attempt(target) {
+      await target.register(workflow({ id: "only-worker", nodes: { gate: FOUR_EYES } }));
+      const mockDispatchPlan = [{ kind: "next-worker", nextWorkerIds: ["only-worker"] }];
+      const nodes = {
+        boss: { typeId: "core.orchestrator.supervisor", config: { mockDispatchPlan } },
+        do: { typeId: "core.dispatch", config: {} },
+        publish: PUBLISH,
+      };
+      await target.register(workflow({ id: "led-once", nodes, edges: ["boss>do", "do>publish"] }));
+      for (const answer of [REFINE, { action: "reject" }]) {
+        const { run } = await refined(target, "led-once", answer);
+        expect(run).toMatchObject({ status: "failed", error: { code: "child_failed" } });
+        expect(run.nodeStates.publish?.status).not.toBe("completed");
+      }
     },
   },
 ];
