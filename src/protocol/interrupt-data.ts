@@ -45,10 +45,18 @@ const OF_PLAIN = ["requiredApprovals", "approversList", "approverGroupRefs", "ap
 /** A rule that a gate of the other sort would hold to and this one would not: somebody relies on it in vain. */
 export function misplacedRule(rules: Readonly<Record<string, unknown>>, governed: boolean): string | undefined {
   const others = governed ? OF_PLAIN : OF_GOVERNED;
-  return others.find((name) => {
-    const rule = rules[name];
-    return rule !== undefined && !(Array.isArray(rule) && rule.length === 0);
-  });
+  return others.find((name) => asksForSomething(rules[name]));
+}
+
+const OF_BOTH = ["forbidSelfApproval", "minHumans", "requireIndependentVoters"];
+
+/** A rule of either sort of gate, where nothing holds to any. */
+export function ruleInVain(rules: Readonly<Record<string, unknown>>): string | undefined {
+  return [...OF_PLAIN, ...OF_BOTH, ...OF_GOVERNED].find((name) => asksForSomething(rules[name]));
+}
+
+function asksForSomething(rule: unknown): boolean {
+  return rule !== undefined && rule !== false && rule !== 0 && !(Array.isArray(rule) && rule.length === 0);
 }
 
 /** The `data` of an interrupt, by its kind. */

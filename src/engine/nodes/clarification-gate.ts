@@ -3,7 +3,7 @@ import { Questions } from "../../protocol/interrupt-data.ts";
 import { type Static, Type } from "../../protocol/schema.ts";
 import { registeredSchema } from "../decide/schema-limits.ts";
 import type { NodeType } from "../node-type.ts";
-import { BRANCH_FIELDS, DEADLINE_FIELDS, timeoutOf } from "./gate-config.ts";
+import { BRANCH_FIELDS, DEADLINE_FIELDS, inVain, ONLY_GATES, timeoutOf } from "./gate-config.ts";
 
 const Config = Type.Object(
   {
@@ -31,7 +31,7 @@ export const clarificationGate: NodeType = {
       // Throws what is wrong with it.
       if (schema !== undefined) registeredSchema(schema, `the schema of question "${id}"`);
     }
-    return undefined;
+    return inVain(config, ONLY_GATES);
   },
   execute: ({ config, interrupt }) => {
     const { questions, contextType, profile } = config as Config;

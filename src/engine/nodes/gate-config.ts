@@ -1,4 +1,4 @@
-import { misplacedRule } from "../../protocol/interrupt-data.ts";
+import { misplacedRule, ruleInVain } from "../../protocol/interrupt-data.ts";
 import { Type } from "../../protocol/schema.ts";
 import type { WorkflowNode } from "../../protocol/workflow.ts";
 
@@ -34,6 +34,15 @@ export function misplaced(config: Readonly<Record<string, unknown>>, governed: b
   if (name === undefined) return undefined;
   return `sets ${name}, which only ${governed ? "core.approvalGate" : GOVERNED_GATE} holds to`;
 }
+
+/** Anybody who may answer would, although somebody wrote who may. */
+export function inVain(rules: Readonly<Record<string, unknown>>, remedy: string): string | undefined {
+  const name = ruleInVain(rules);
+  return name === undefined ? undefined : `sets ${name}, which would not be held to; ${remedy}`;
+}
+
+/** For what waits and is no gate. */
+export const ONLY_GATES = "only gates say who may decide: put one behind it";
 
 /** Nothing of 0: the fixtures of the protocol write "no time limit" that way. */
 export function timeoutOf(config: Readonly<Record<string, unknown>>): { timeoutMs?: number } {

@@ -95,6 +95,26 @@ describe("a plain gate", () => {
   });
 });
 
+describe("what waits and holds to no rule of a gate", () => {
+  const doubt = { agentId: "writer", threshold: 0.7, observed: 0.4 };
+  const questions = [{ id: "city", question: "Which city?" }];
+
+  test.each([
+    ["an approval with its rules beside its data", "core.interrupt", { kind: "approval", requiredApprovals: 2 }],
+    ["questions", "core.clarificationGate", { questions, approversList: ["ana"] }],
+    ["something of one's own", "core.interrupt", { kind: "custom", data: { customKind: "x" }, minHumans: 1 }],
+    ["doubt, in its data", "core.interrupt", { kind: "low-confidence", data: { ...doubt, forbidSelfApproval: true } }],
+    ["doubt, beside its data", "core.interrupt", { kind: "low-confidence", data: doubt, requiredRole: "owner" }],
+  ])("is refused with one: %s", (_, typeId, config) => {
+    expectRefused(typeId, config, /would not be held to/);
+  });
+
+  test("may say that it asks for none", () => {
+    const config = { questions, approversList: [], forbidSelfApproval: false, minHumans: 0 };
+    expect(refusal("core.clarificationGate", config)).toBeUndefined();
+  });
+});
+
 describe("a governed gate", () => {
   const rules = {
     requiredRole: "reviewer",

@@ -7,7 +7,9 @@ import {
   BRANCH_FIELDS,
   DEADLINE_FIELDS,
   GOVERNED_GATE,
+  inVain,
   misplaced,
+  ONLY_GATES,
   ResumeSchema,
   timeoutOf,
   unreachable,
@@ -81,11 +83,14 @@ function failed(code: "interrupt_timeout" | "approval_rejected", message: string
 function problemWith(config: Readonly<Record<string, unknown>>, ports: Ports): string | undefined {
   const { kind, data = {}, resumeSchema } = config as Config;
   if (resumeSchema !== undefined) registeredSchema(resumeSchema, "its resumeSchema");
+  const unheld = inVain(config, kind === "approval" ? "write it in config.data" : ONLY_GATES);
+  if (unheld !== undefined) return unheld;
   if (kind === "approval") {
     if (data["gateId"] !== undefined) return `data.gateId belongs to ${GOVERNED_GATE}`;
     return wrongData(kind, data) ?? misplaced(data, false) ?? unreachable(data as Parameters<typeof unreachable>[0]);
   }
-  return kind === "external-event" ? unmatchable(data, ports) : wrongData(kind, data);
+  if (kind === "external-event") return unmatchable(data, ports);
+  return wrongData(kind, data) ?? inVain(data, ONLY_GATES);
 }
 
 /** A wait without a type or a correlation matches no event: its run would fail, or wait for ever. */
