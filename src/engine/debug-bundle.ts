@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Scrubber } from "../formats/scrub.ts";
 import { type AnnotationCounting, BUNDLE_VERSION, type TruncatedReason } from "../protocol/bundle-api.ts";
 import { AppError } from "../protocol/errors.ts";
@@ -11,6 +10,7 @@ import { annotationDoc } from "./annotation-view.ts";
 import { ByteBudget } from "./byte-budget.ts";
 import type { Host } from "./host.ts";
 import { inLineFor } from "./in-line.ts";
+import { ownTurn } from "./pauses.ts";
 import { snapshot } from "./read-run.ts";
 import { RunSpans } from "./run-spans.ts";
 import { scrubInTurns } from "./scrub-in-turns.ts";
@@ -71,7 +71,7 @@ async function bundleOf(host: Host, run: Run, version: string): Promise<string> 
 const LONG_CHARACTERS = 10_000;
 
 async function breathe(done: string): Promise<void> {
-  if (done.length > LONG_CHARACTERS) await nextTurn();
+  if (done.length > LONG_CHARACTERS) await ownTurn();
 }
 
 /** The snapshot with what it began with. */
@@ -130,7 +130,7 @@ async function bundledAnnotations(host: Host, run: Run, budget: ByteBudget) {
     }
     after = page.at(-1);
     if (page.length < PAGE_ROWS) return { items, states, cut: false };
-    await nextTurn();
+    await ownTurn();
   }
 }
 
@@ -172,7 +172,7 @@ async function bundledEvents({ store, scrubber }: Host, run: Run, budget: ByteBu
       // One that finds no room is still there: the frame has some to spare, and it is the last.
       if (span !== undefined && !budget.take(JSON.stringify(span), SPAN_END_BYTES)) return done();
     }
-    await nextTurn();
+    await ownTurn();
   }
   return done();
 }

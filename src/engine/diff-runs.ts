@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { AppError } from "../protocol/errors.ts";
 import { MASK, type RunEventDoc } from "../protocol/events.ts";
 import {
@@ -14,7 +13,7 @@ import { isTerminal } from "../protocol/run-status.ts";
 import { diffEvents, diffStates } from "./decide/diff-runs.ts";
 import { visibleRun } from "./execute.ts";
 import type { Host } from "./host.ts";
-import { inTurns, pauses } from "./pauses.ts";
+import { inTurns, ownTurn, pauses } from "./pauses.ts";
 import { snapshot } from "./read-run.ts";
 import { sizeOf } from "./run-size.ts";
 import { scrubInTurns } from "./scrub-in-turns.ts";
@@ -70,7 +69,7 @@ async function compareLogs(host: Host, a: Run, b: Run): Promise<{ diffs: EventDi
       characters += size;
       diffs.push(size > LONG_CHARACTERS ? await scrubInTurns(host.scrubber, diff) : host.scrubber.scrubValue(diff));
     }
-    await nextTurn();
+    await ownTurn();
   }
   return { diffs, cut: false };
 }

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import type {
   FeedbackGrouping,
   FeedbackGroupKey,
@@ -11,6 +10,7 @@ import type { Store } from "../store/store.ts";
 import { feedbackFigures } from "./feedback-figures.ts";
 import type { Host } from "./host.ts";
 import { inLineFor } from "./in-line.ts";
+import { ownTurn } from "./pauses.ts";
 import { queryInstant } from "./query-instant.ts";
 import { Mutes } from "./tapes/mutes.ts";
 
@@ -36,10 +36,10 @@ async function summaryOf(store: Store, visible: Visibility, query: FeedbackQuery
   const recounted = await recountMuted(store, visible, whole);
   const asked = recounted === undefined ? whole : { ...whole, recounted };
   const total = await store.feedbackSummary(visible, asked);
-  await nextTurn();
+  await ownTurn();
   const groups =
     groupBy === undefined ? [] : groupsOf(await store.feedbackSummary(visible, { ...asked, groupBy }), groupBy);
-  await nextTurn();
+  await ownTurn();
   return { total: feedbackFigures(total), groups };
 }
 

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { AppError } from "../protocol/errors.ts";
 import type { RunEvent } from "../protocol/events.ts";
 import type { Run } from "../protocol/run.ts";
@@ -7,6 +6,7 @@ import { giveHeldEvent } from "./decide/deliver-event.ts";
 import { eventOf, keyOf } from "./event-record.ts";
 import { auditDraft } from "./execute.ts";
 import type { Host } from "./host.ts";
+import { ownTurn } from "./pauses.ts";
 import { receivedAnswer, withSecrets } from "./seal-answer.ts";
 import { withRunsWaiting } from "./waiting-runs.ts";
 import { writeRuns } from "./write-runs.ts";
@@ -95,6 +95,6 @@ async function offerTo(host: Host, { interrupts, owner }: Run, interruptId: stri
     if (held.workspace !== "" && held.workspace !== workspace) continue;
     if ((await deliverHeld(host, held)) === "nobody-waits") return;
     // Each may be held against a thousand runs that wait.
-    await nextTurn();
+    await ownTurn();
   }
 }

@@ -72,3 +72,32 @@ test("a page of runs of some size is read a few at a time, and all of them are o
   expect(page).not.toHaveProperty("nextCursor");
   expect(most).toBeLessThan(1_000_000);
 });
+
+test.each([{}, { tag: "rare" }])(
+  "pages that are asked for together are read in turns of their own: %j",
+  async (filter) => {
+    const engine = engineOn(bench.store);
+    const workflowId = await register(
+      engine,
+      workflow({ id: `together-${Object.keys(filter).length}`, nodes: { a: "core.noop" } }),
+    );
+    await begin(engine, { workflowId, tags: ["rare"] });
+    let turns = 0;
+    const reads: number[] = [];
+    const listed: Store["listRuns"] = (...asked) => {
+      reads.push(turns);
+      return bench.store.listRuns(...asked);
+    };
+    const host = { ...engine, store: { ...bench.store, listRuns: listed } };
+    let isOver = false;
+    const tick = () => {
+      turns += 1;
+      if (!isOver) setImmediate(tick);
+    };
+    setImmediate(tick);
+    await Promise.all(Array.from({ length: 20 }, () => listRuns(host, ADA, { limit: 10, workflowId, ...filter })));
+    isOver = true;
+    expect(reads).toHaveLength(20);
+    expect(new Set(reads).size).toBe(20);
+  },
+);

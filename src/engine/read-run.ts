@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { AppError } from "../protocol/errors.ts";
 import { isId } from "../protocol/id.ts";
 import type { Visibility } from "../protocol/identity.ts";
@@ -8,7 +7,7 @@ import type { RunSnapshot } from "../protocol/snapshot.ts";
 import type { RunQuery } from "../store/store.ts";
 import { visibleRun } from "./execute.ts";
 import type { Host } from "./host.ts";
-import { pauses } from "./pauses.ts";
+import { ownTurn, pauses } from "./pauses.ts";
 import { shownRun } from "./shown-gates.ts";
 
 export async function readSnapshot(
@@ -91,6 +90,7 @@ async function pageOfScan(host: Host, visible: Visibility, query: ListQuery, cur
   const runs: RunSnapshot[] = [];
   let after = cursor;
   for (let step = 0; step < SCAN_STEPS; step++) {
+    await ownTurn();
     const place = after === undefined ? {} : { before: after };
     const sizes = await host.store.stateBytes(visible, { ...indexed, ...place, limit: SCAN_RUNS });
     const taken = fitting(sizes, SCAN_BYTES);
@@ -105,7 +105,6 @@ async function pageOfScan(host: Host, visible: Visibility, query: ListQuery, cur
     if (beyond === undefined) return { runs };
     if (runs.length >= limit) return { runs, nextCursor: beyond };
     after = beyond;
-    await nextTurn();
   }
   return after === undefined ? { runs } : { runs, nextCursor: after };
 }
@@ -146,7 +145,6 @@ async function readInSteps(
   sizes: readonly number[],
 ): Promise<readonly Run[]> {
   const found: Run[] = [];
-  const pause = pauses();
   while (found.length < query.limit) {
     const left = query.limit - found.length;
     const rest = sizes.slice(found.length);
@@ -154,10 +152,10 @@ async function readInSteps(
     const limit = few === rest.length ? left : Math.min(left, few);
     const last = found.at(-1);
     const place = last === undefined ? {} : { before: last.runId };
+    await ownTurn();
     const runs = await host.store.listRuns(visible, { ...query, ...place, limit });
     found.push(...runs);
     if (runs.length < limit) return found;
-    await pause();
   }
   return found;
 }

@@ -1,6 +1,5 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { cleanedInSteps, type Scrubber } from "../formats/scrub.ts";
-import { inTurns, pauses } from "./pauses.ts";
+import { inTurns, ownTurn, pauses } from "./pauses.ts";
 
 /** Texts of so many characters take some milliseconds to scrub. Values with fewer in all are scrubbed at once. */
 export const LONG_TEXT = 64 * 1024;
@@ -35,7 +34,7 @@ export async function scrubbedTexts(
   for (const text of texts) {
     clean.set(text, isLong(text) ? await scrubLong(scrubber, text) : scrubber.scrubText(text));
     if (performance.now() < untilMs) continue;
-    await nextTurn();
+    await ownTurn();
     untilMs = performance.now() + AT_ONCE_MS;
   }
   return clean;

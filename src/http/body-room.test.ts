@@ -29,6 +29,16 @@ describe("the room for bodies", () => {
     await expect(room.take(100 * KB)).resolves.toBeTypeOf("function");
   });
 
+  test("lets in one body in each turn of the event loop, where many arrive together", async () => {
+    const room = new BodyRoom({ totalBytes: 100_000 * KB });
+    let turns = 0;
+    const seen: number[] = [];
+    const all = Promise.all(Array.from({ length: 20 }, () => room.take(20 * KB).then(() => seen.push(turns))));
+    for (; seen.length < 20 && turns < 1000; turns++) await new Promise((resolve) => setImmediate(resolve));
+    await all;
+    expect(new Set(seen).size).toBe(20);
+  });
+
   test("lets small bodies in at any time", async () => {
     const room = new BodyRoom({ totalBytes: 1, waitMs: 60_000 });
     await room.take(1000 * KB);

@@ -1,4 +1,5 @@
 import { getHeapStatistics } from "node:v8";
+import { ownTurn } from "../engine/pauses.ts";
 import { AppError } from "../protocol/errors.ts";
 
 /** A body of fewer bytes takes no room. */
@@ -44,7 +45,8 @@ export class BodyRoom {
   }
 
   /**
-   * Resolves with the release, for each tenant in the order of its calls. Throws `unavailable` when there is no room in time.
+   * Resolves with the release, for each tenant in the order of its calls, and for each body in a turn of the event loop of its own: bodies
+   * that arrive together would be read together. Throws `unavailable` when there is no room in time.
    * @param tenant undefined for callers without a key, who share one turn
    */
   async take(bytes: number, tenant = ""): Promise<() => void> {
@@ -52,6 +54,7 @@ export class BodyRoom {
     const wanted = Math.min(bytes * HELD_PER_BYTE, this.#total);
     if (this.#line.length > 0 || !this.#fits(tenant, wanted)) await this.#wait(tenant, wanted);
     else this.#hold(tenant, wanted);
+    await ownTurn();
     let released = false;
     return () => {
       if (released) return;

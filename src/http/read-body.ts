@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { ownTurn } from "../engine/pauses.ts";
 import { type JsonLimits, measureJson } from "../formats/json/json-limits.ts";
 import { repeatedMember } from "../formats/json/repeated-member.ts";
 import { AppError } from "../protocol/errors.ts";
@@ -42,7 +42,7 @@ async function parseLargeBody(bytes: Buffer, limits: JsonLimits): Promise<Body> 
   for (;;) {
     const step = steps.next();
     if (step.done === true) return step.value;
-    await nextTurn();
+    await ownTurn();
   }
 }
 
