@@ -39,6 +39,17 @@ describe("the room for bodies", () => {
     expect(new Set(seen).size).toBe(20);
   });
 
+  test("lets in a few small bodies at once, and the others in turns of their own", async () => {
+    const room = new BodyRoom();
+    let turns = 0;
+    const seen: number[] = [];
+    const all = Promise.all(Array.from({ length: 20 }, () => room.take(8 * KB).then(() => seen.push(turns))));
+    for (; seen.length < 20 && turns < 1000; turns++) await new Promise((resolve) => setImmediate(resolve));
+    await all;
+    expect(seen.filter((turn) => turn === 0).length).toBeLessThan(11);
+    expect(new Set(seen).size).toBeGreaterThan(11);
+  });
+
   test("lets small bodies in at any time", async () => {
     const room = new BodyRoom({ totalBytes: 1, waitMs: 60_000 });
     await room.take(1000 * KB);

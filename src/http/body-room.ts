@@ -4,6 +4,8 @@ import { AppError } from "../protocol/errors.ts";
 
 /** A body of fewer bytes takes no room. */
 const SMALL_BODY = 16 * 1024;
+/** What small bodies of one turn of the event loop may have together: some milliseconds of work. */
+const SMALL_BODIES = 64 * 1024;
 /** A body is held as text, as a value, as the events and the row that are made of it, and as what is sent to the writer. */
 const HELD_PER_BYTE = 8;
 /** The part of the heap that bodies in hand may take together. */
@@ -37,6 +39,8 @@ export class BodyRoom {
   #free: number;
   #line: Waiting[] = [];
   #round = 0;
+  /** Bytes of small bodies that came in during this turn of the event loop. */
+  #small = 0;
 
   constructor({ totalBytes, waitMs = WAIT_MS }: BodyRoomSettings = {}) {
     this.#total = totalBytes ?? Math.floor(getHeapStatistics().heap_size_limit / PER_HEAP);
@@ -50,7 +54,10 @@ export class BodyRoom {
    * @param tenant undefined for callers without a key, who share one turn
    */
   async take(bytes: number, tenant = ""): Promise<() => void> {
-    if (bytes < SMALL_BODY) return () => {};
+    if (bytes < SMALL_BODY) {
+      await this.#beside(bytes);
+      return () => {};
+    }
     const wanted = Math.min(bytes * HELD_PER_BYTE, this.#total);
     if (this.#line.length > 0 || !this.#fits(tenant, wanted)) await this.#wait(tenant, wanted);
     else this.#hold(tenant, wanted);
@@ -62,6 +69,17 @@ export class BodyRoom {
       this.#hold(tenant, -wanted);
       this.#serve();
     };
+  }
+
+  /** Small bodies are read at once, as long as those of one turn of the event loop are few. */
+  async #beside(bytes: number): Promise<void> {
+    if (this.#small === 0) {
+      setImmediate(() => {
+        this.#small = 0;
+      });
+    }
+    this.#small += bytes;
+    if (this.#small > SMALL_BODIES) await ownTurn();
   }
 
   /** Resolves when the bytes are held for the tenant. */
