@@ -144,7 +144,7 @@ function bindingOf(
 
 function endpoint(
   entry: Extract<BindingEntry, { type: "http" }>,
-  { environment, resolve = systemResolve, gateway }: BindingsWorld,
+  { environment, scrubText, resolve = systemResolve, gateway }: BindingsWorld,
 ): Binding {
   const { type, apiKeyEnv, headersEnv = {}, allowPrivate, tenants, ...settings } = entry;
   const headers: Record<string, string> = {};
@@ -159,7 +159,7 @@ function endpoint(
   }
   // A private address in the file was chosen by whoever runs this process; one that a public name leads to, by whoever answers for it.
   const guard: Guard = { allowPrivate: allowPrivate ?? hasPrivateHost(new URL(settings.url)), resolve };
-  return httpBinding({ ...HTTP_DEFAULTS, ...settings, headers }, guard, RETRY_WORLD, gateway);
+  return httpBinding({ ...HTTP_DEFAULTS, ...settings, headers }, guard, { ...RETRY_WORLD, scrubText }, gateway);
 }
 
 /** A model as it is asked, or the variable that is missing. */

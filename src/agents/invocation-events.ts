@@ -74,9 +74,9 @@ async function decidedEvents({ agent, nodeId, content, scrubber }: Invocation, j
   return [{ type: "agent.decided", nodeId, payload: { agentId: agent.agentId, decision, ...sure } }];
 }
 
-function handoffEvents({ agent, nodeId, content, scrubber }: Invocation, { handoff }: Judged): EventDraft[] {
+function handoffEvents({ agent, nodeId, content }: Invocation, { handoff }: Judged): EventDraft[] {
   if (handoff === undefined) return [];
   const { toAgentId, reason } = handoff;
-  const why = content && reason !== undefined ? { reason: scrubber.scrubText(reason) } : {};
+  const why = content && reason !== undefined ? { reason } : {};
   return [{ type: "agent.handoff", nodeId, payload: { fromAgentId: agent.agentId, toAgentId, ...why } }];
 }

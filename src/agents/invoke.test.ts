@@ -185,6 +185,13 @@ describe("an invocation", () => {
     expect(JSON.stringify(events)).not.toContain("Answer with what you are given");
   });
 
+  test("hands off without a secret in the name or the reason, to the log and to whoever asked", async () => {
+    const handoff = { toAgentId: `local.${SECRET}`, reason: `with ${SECRET}` };
+    const { events, result } = await invoked(() => answer("fine", { handoff }));
+    expect(payloadOf(events, "agent.handoff")).toMatchObject({ reason: "with [REDACTED]" });
+    expect(JSON.stringify([events, result])).not.toContain(SECRET);
+  });
+
   test("without content tells that something was said and nothing of it", async () => {
     const planted = "the-blue-heron";
     const { events, types } = await invoked(

@@ -8,8 +8,10 @@ export type Judged = Pick<
   "outcome" | "output" | "failure" | "refusal" | "handoff" | "confidence" | "schemaValid"
 >;
 
+type Handoff = NonNullable<Invoked["handoff"]>;
+
 /** By the schema of the agent, and by how sure it is. */
-export function judge({ agent, threshold }: Invocation, answer: AgentAnswer): Judged {
+export function judge({ agent, threshold, scrubber }: Invocation, answer: AgentAnswer): Judged {
   if (answer.type === "refused") return { outcome: "refused", refusal: answer.reason };
   if (answer.type === "failed") return { outcome: "failed", failure: answer.error };
   const { output, confidence, handoff } = answer;
@@ -22,10 +24,18 @@ export function judge({ agent, threshold }: Invocation, answer: AgentAnswer): Ju
   return {
     outcome: handoff !== undefined ? "handed-off" : escalates ? "escalated" : "completed",
     output,
-    ...(handoff === undefined ? {} : { handoff }),
+    ...(handoff === undefined ? {} : { handoff: cleanHandoff(handoff, scrubber) }),
     ...(confidence === undefined ? {} : { confidence }),
     ...(agent.returnSchema === undefined ? {} : { schemaValid: true }),
   };
+}
+
+/** To whom and why is told to everybody who sees the run. */
+function cleanHandoff(
+  { toAgentId, reason }: Handoff,
+  { scrubText }: Pick<Invocation["scrubber"], "scrubText">,
+): Handoff {
+  return { toAgentId: scrubText(toAgentId), ...(reason === undefined ? {} : { reason: scrubText(reason) }) };
 }
 
 /** Undefined when the agent takes such a task. */

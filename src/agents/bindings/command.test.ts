@@ -100,6 +100,11 @@ describe("a program that is an agent", () => {
 describe("a report on file descriptor 3", () => {
   const report = (line: string) => shell(`cat > /dev/null; echo done; echo '${line}' >&3`);
 
+  test("names no provider and no model that looks like a secret", async () => {
+    const { usage } = await report('{"inputTokens":1,"provider":"password=tulip-in-may","model":"s3cret"}');
+    expect(usage).toMatchObject([{ provider: "password=[REDACTED]", model: "[REDACTED]" }]);
+  });
+
   test("is usage and cost, in the names of either API", async () => {
     const { usage, answer } = await report('{"inputTokens":10,"outputTokens":5,"costUsd":0.002,"model":"m"}');
     expect(usage).toEqual([{ provider: "command", model: "m", inputTokens: 10, outputTokens: 5, costUsd: 0.002 }]);

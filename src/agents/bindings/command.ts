@@ -105,7 +105,7 @@ function answerOf(
       return failed("agent_output_too_large", `${program} wrote more than ${limit} bytes to ${end.where}`);
     }
     case "ended": {
-      const reported = reportIn(end.side, { provider: "command", model: basename(program) });
+      const reported = reportIn(end.side, { provider: "command", model: basename(program) }, scrubText);
       if (reported.ok) for (const { usage } of reported.reports) if (usage !== undefined) watch.usage(usage);
       if (end.exitCode !== 0) {
         const how = end.exitCode === null ? `signal ${end.signalName}` : `exit code ${end.exitCode}`;
@@ -144,23 +144,31 @@ type Reports =
   | { readonly ok: false; readonly problem: string };
 
 /** One line for all it did, or one for each call of a model. */
-function reportIn(side: Buffer, from: { provider: string; model: string }): Reports {
+function reportIn(
+  side: Buffer,
+  from: { provider: string; model: string },
+  scrubText: (text: string) => string,
+): Reports {
   const reports: Report[] = [];
   for (const line of side.toString("utf8").split("\n")) {
     if (line.trim() === "") continue;
-    const read = readLine(line, from);
+    const read = readLine(line, from, scrubText);
     if (!read.ok) return read;
     reports.push(read.report);
   }
   return { ok: true, reports };
 }
 
-function readLine(line: string, from: { provider: string; model: string }): ReadReport {
+function readLine(
+  line: string,
+  from: { provider: string; model: string },
+  scrubText: (text: string) => string,
+): ReadReport {
   let value: unknown;
   try {
     value = JSON.parse(line);
   } catch {
     return { ok: false, problem: "it is not JSON" };
   }
-  return readReport(value, from);
+  return readReport(value, from, scrubText);
 }

@@ -29,7 +29,12 @@ const ENVELOPE = Type.Object(
 const REFUSAL = Type.Object({ refused: Type.String({ minLength: 1 }) }, { additionalProperties: false });
 
 /** What an endpoint answered. Tells what it reports, also when the answer is no good. */
-export function readHttpAnswer(body: Buffer, host: string, watch: Watcher): AgentAnswer {
+export function readHttpAnswer(
+  body: Buffer,
+  host: string,
+  watch: Watcher,
+  scrubText: (text: string) => string,
+): AgentAnswer {
   let value: unknown;
   try {
     value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
@@ -39,7 +44,7 @@ export function readHttpAnswer(body: Buffer, host: string, watch: Watcher): Agen
   if (matches(REFUSAL, value)) return { type: "refused", reason: value.refused };
   if (!matches(ENVELOPE, value)) return withOutput(value);
   const { output, handoff, ...rest } = value;
-  const read = readReport(rest, { provider: "http", model: host });
+  const read = readReport(rest, { provider: "http", model: host }, scrubText);
   if (!read.ok) return failed("agent_output_invalid", `what ${host} answered cannot be used: ${read.problem}`);
   const { usage, confidence } = read.report;
   if (usage !== undefined) watch.usage(usage);

@@ -1,6 +1,7 @@
 import { inspect } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Guard } from "../../engine/outbound/guard.ts";
+import { scrubber } from "../../formats/scrub.ts";
 import { watched } from "../../testing/agent-task.ts";
 import { type ModelReply, ModelServer } from "../../testing/model-server.ts";
 import type { AgentTask } from "../binding.ts";
@@ -26,6 +27,7 @@ function agent(settings: Partial<HttpSettings> = {}, guard = own) {
     now: () => 0,
     chance: () => 0,
     wait: async (ms) => void waited.push(ms),
+    scrubText: scrubber().scrubText,
   });
 }
 
@@ -87,6 +89,12 @@ describe("an agent behind a URL", () => {
     const { output, confidence, handoff } = body;
     expect(answer).toEqual({ type: "completed", output, confidence, handoff });
     expect(usage).toMatchObject([{ provider: "http", inputTokens: 3, outputTokens: 4, costUsd: 0.5 }]);
+  });
+
+  test("names no provider and no model that looks like a secret", async () => {
+    const named = { provider: "password=tulip-in-may", model: "sk-proj-Ab3dE6gH9jK2mN5pQ8sT1vW4" };
+    server.behave(() => json({ output: 1, ...named, usage: { input_tokens: 3, output_tokens: 4 } }));
+    expect((await ask()).usage).toMatchObject([{ provider: "password=[REDACTED]", model: "[REDACTED]" }]);
   });
 
   test("may refuse", async () => {

@@ -1,18 +1,11 @@
 import { createHash } from "node:crypto";
 import { callOut, type OutboundAnswer } from "../../engine/outbound/call-out.ts";
 import { type Guard, problemOf } from "../../engine/outbound/guard.ts";
-import type { AgentAnswer, AgentTask, Binding, Watcher } from "../binding.ts";
+import type { AgentAnswer, AgentTask, Binding } from "../binding.ts";
 import type { ToolGateway } from "../gateway/tool-gateway.ts";
 import { withoutToken } from "../gateway/tool-offer.ts";
 import { type ToolAccess, toolsProblem, withTools } from "../gateway/with-tools.ts";
-import {
-  type Attempt,
-  RETRY_DEFAULTS,
-  RETRY_WORLD,
-  type RetrySettings,
-  type RetryWorld,
-  retrying,
-} from "../retrying.ts";
+import { type Attempt, RETRY_DEFAULTS, type RetrySettings, type RetryWorld, retrying } from "../retrying.ts";
 import { withinTime } from "../within-time.ts";
 import { failed, tooSlow } from "./failure.ts";
 import { readHttpAnswer } from "./http-answer.ts";
@@ -30,13 +23,12 @@ export interface HttpSettings extends RetrySettings {
 
 export const HTTP_DEFAULTS = { ...RETRY_DEFAULTS, timeoutMs: 120_000, maxOutputBytes: 1024 * 1024 } as const;
 
+export interface HttpWorld extends RetryWorld {
+  readonly scrubText: (text: string) => string;
+}
+
 /** An agent behind a URL. It is posted the task as JSON and answers with JSON. */
-export function httpBinding(
-  settings: HttpSettings,
-  guard: Guard,
-  world: RetryWorld = RETRY_WORLD,
-  gateway?: ToolGateway,
-): Binding {
+export function httpBinding(settings: HttpSettings, guard: Guard, world: HttpWorld, gateway?: ToolGateway): Binding {
   const { url, version } = settings;
   const host = new URL(url).host;
   return {
@@ -55,7 +47,9 @@ export function httpBinding(
             if (count > 1) task.tools.restart?.();
             const answer = await callOut(guard, callFor(settings, task, access, signal));
             signal.throwIfAborted();
-            return judged(masked(answer, access), settings, host, watch);
+            return judged(masked(answer, access), settings, host, (body) =>
+              readHttpAnswer(body, host, watch, world.scrubText),
+            );
           });
         return withinTime(settings.timeoutMs, task.signal, attempts, () => tooSlow(settings.timeoutMs));
       };
@@ -116,7 +110,7 @@ function judged(
   answer: OutboundAnswer,
   { maxOutputBytes }: HttpSettings,
   host: string,
-  watch: Watcher,
+  read: (body: Buffer) => AgentAnswer,
 ): Attempt<AgentAnswer> {
   if ("failure" in answer) {
     return { again: true, last: failed("agent_unreachable", `${host} cannot be reached: ${answer.failure}`) };
@@ -130,5 +124,5 @@ function judged(
     return { done: failed("agent_output_too_large", `${host} answered with more than ${maxOutputBytes} bytes`) };
   }
   if (cut) return { again: true, last: failed("agent_unreachable", `the answer of ${host} broke off`) };
-  return { done: readHttpAnswer(body, host, watch) };
+  return { done: read(body) };
 }

@@ -21,9 +21,13 @@ const COST = ["costUsd", "cost_usd"] as const;
 
 /**
  * Reads a report, whose figures may stand in a `usage` of their own. Names that nobody knows are left alone. A figure that is none is
- * a problem: a budget that counts on it would count wrong.
+ * a problem: a budget that counts on it would count wrong. What it calls its provider and model is its own text, and is shown to all.
  */
-export function readReport(value: unknown, from: Pick<Usage, "provider" | "model">): ReadReport {
+export function readReport(
+  value: unknown,
+  from: Pick<Usage, "provider" | "model">,
+  scrubText: (text: string) => string,
+): ReadReport {
   if (!isRecord(value)) return { ok: false, problem: "it is not a JSON object" };
   const nested = value["usage"];
   if (nested !== undefined && !isRecord(nested)) return { ok: false, problem: "usage is not an object" };
@@ -47,7 +51,7 @@ export function readReport(value: unknown, from: Pick<Usage, "provider" | "model
   const confidence = figure(["confidence"], isShare, "a number from 0 to 1");
   if (problems.length > 0) return { ok: false, problem: problems.join(", ") };
 
-  const name = (key: string, fallback: string) => (isName(fields[key]) ? fields[key] : fallback);
+  const name = (key: string, fallback: string) => (isName(fields[key]) ? scrubText(fields[key]) : fallback);
   const isUsage = costUsd !== undefined || Object.values(counts).some((count) => count !== undefined);
   const usage: Usage = {
     provider: name("provider", from.provider),

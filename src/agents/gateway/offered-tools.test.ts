@@ -122,7 +122,12 @@ describe("an endpoint that is an agent", () => {
   }
   const guard: Guard = { allowPrivate: true, resolve: async () => [{ address: "127.0.0.1", family: 4 }] };
   const agent = (url: string, gateway: ToolGateway) =>
-    httpBinding({ ...HTTP_DEFAULTS, attemptsMax: 1, url, headers: {} }, guard, RETRY_WORLD, gateway);
+    httpBinding(
+      { ...HTTP_DEFAULTS, attemptsMax: 1, url, headers: {} },
+      guard,
+      { ...RETRY_WORLD, scrubText: (text) => text },
+      gateway,
+    );
 
   test("is posted the address and the token of its tools, and calls them", async () => {
     const { surface } = orders();

@@ -109,6 +109,13 @@ describe("a memory", () => {
     expect(tags).toEqual(["key:[REDACTED:API_KEY]"]);
   });
 
+  test("refuses an id that looks like a secret, since it is shown wherever the entry is named", async () => {
+    const { put } = remembering();
+    for (const id of [KNOWN_SECRET, NAMED.value, "password=tulip-in-may"]) {
+      await expect(put("x", { id })).rejects.toThrow("id looks like a secret");
+    }
+  });
+
   test("refuses what it cannot keep", async () => {
     const { memory } = remembering({ maxEntrySizeBytes: 4 });
     const refused = { code: "validation_error" };

@@ -76,7 +76,7 @@ describe.each(BOTH_STORES)("an agent that is evaluated, on %s,", (_, open) => {
     http: () => {
       const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
       const guard = { allowPrivate: true, resolve: async () => [{ address: "127.0.0.1", family: 4 as const }] };
-      const world = { now: Date.now, chance: () => 0, wait: async () => undefined };
+      const world = { now: Date.now, chance: () => 0, wait: async () => undefined, scrubText: (text: string) => text };
       return httpBinding({ ...HTTP_DEFAULTS, url, headers: {} }, guard, world, gateway);
     },
     model: () =>

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { scrubber } from "../../formats/scrub.ts";
-import type { AgentEvalSuite, EvalTask } from "../../protocol/eval-suite.ts";
+import type { AgentEvalSuite, EvalTask, MatchStrategy } from "../../protocol/eval-suite.ts";
 import {
   agentOf,
   agentsOf,
@@ -17,6 +17,7 @@ import type { EvalRun } from "./eval-run.ts";
 import { runTask } from "./run-task.ts";
 
 const SECRET = `AKIA${"QRSTUVWXYZABCDEF"}`;
+const WORD = "tulip-in-may";
 const crashed = (message: string) =>
   ({ type: "failed", error: { code: "agent_crashed", message, retryable: true } }) as const;
 
@@ -160,6 +161,24 @@ describe("what is kept of a task", () => {
     const unjudged = await ran(rubricTask(), echo, { judge: judgeOf({ type: "failed", error, usage: [] }).judge });
     expect(JSON.stringify([rubric, asked, golden, failed, unjudged])).not.toContain(SECRET);
   });
+
+  test.each<[MatchStrategy, unknown, unknown]>([
+    ["json-match", { db: { password: "other" } }, { db: { password: WORD } }],
+    ["json-match", { password: "other" }, `{"password":"${WORD}"}`],
+    ["json-match", { args: ["psql", "--password", "other"], n: 1 }, { args: ["psql", "--password", WORD], n: 2 }],
+    ["json-match", [{ name: "DB_PASSWORD", value: "x" }], [{ name: "DB_PASSWORD", value: WORD }]],
+    ["exact", "psql --password other -h db", `psql --password ${WORD} -h db`],
+    ["exact", `password=${"o".repeat(500)}`, `password=${WORD.repeat(40)}`],
+    ["contains", "login -p other", `login -p ${WORD}`],
+  ])(
+    "shows no secret in how an output differs that is known by its name: %s of %j",
+    async (strategy, value, output) => {
+      const task: EvalTask = { taskId: "a", input: 1, expected: { kind: "golden", match: { strategy, value } } };
+      const { result } = await ran(task, () => ({ type: "completed", output }));
+      expect(result?.trials[0]).toHaveProperty("difference.summary");
+      expect(JSON.stringify(result)).not.toContain(WORD);
+    },
+  );
 
   test("is not told to the agent where it looks like a secret", async () => {
     const remembering: Behaviour = ({ memory }) => ({ type: "completed", output: memory[0]?.content });

@@ -1,10 +1,11 @@
 import type { Usage } from "../../agents/binding.ts";
 import type { Invoked } from "../../agents/invocation.ts";
 import { totalCost } from "../../agents/usage-event.ts";
+import { scrubInTurns } from "../../engine/scrub-in-turns.ts";
 import type { EvalMode, EvalTask } from "../../protocol/eval-suite.ts";
 import type { JudgeAnswer } from "../judge/judge.ts";
 import { findingsOf } from "../score/detect/findings.ts";
-import { scoreGolden } from "../score/golden.ts";
+import { scoreGolden, shownDifference } from "../score/golden.ts";
 import { rubricScore } from "../score/rubric-score.ts";
 import { meets, taskBar } from "../score/task-bar.ts";
 import type { EvalRun } from "./eval-run.ts";
@@ -77,8 +78,10 @@ export async function scoreTrial(run: EvalRun, attempted: Attempted): Promise<Sc
   }
   const findings = [...found, ...(judged?.findings ?? []).map((one) => judgedFinding(one, attempted, run))];
   if (task.expected.kind === "golden") {
-    const { score, difference } = scoreGolden(task.expected.match, answered.output);
-    const told = difference === undefined ? {} : { difference: host.scrubber.scrubValue(difference) };
+    const { match } = task.expected;
+    const { score } = scoreGolden(match, answered.output);
+    const clean = (value: unknown) => scrubInTurns(host.scrubber, value);
+    const told = score === 1 ? {} : { difference: await shownDifference(match, answered.output, clean) };
     return { trial: { ...paid, score, passed: meets(score, bar), ...told }, findings, ...schema, usage };
   }
   const { rubric } = task.expected;

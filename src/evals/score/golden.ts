@@ -19,6 +19,21 @@ export function scoreGolden(match: GoldenMatch, output: unknown): GoldenScore {
   return { score: 0, difference: differenceOf(match, output) };
 }
 
+/**
+ * How an output that did not match differs, for whoever may read the task but no secret. Both sides are cleaned before they are compared: a
+ * difference has the name of a secret in one place and its value in another, where nothing tells what it is.
+ */
+export async function shownDifference(
+  match: GoldenMatch,
+  output: unknown,
+  clean: (value: unknown) => Promise<unknown>,
+): Promise<Difference> {
+  const { difference = HIDDEN } = scoreGolden({ ...match, value: await clean(match.value) }, await clean(output));
+  return difference;
+}
+
+const HIDDEN: Difference = { kind: "none", summary: "What differs looks like a secret and is not shown." };
+
 function isMatch({ strategy, value }: GoldenMatch, output: unknown): boolean {
   switch (strategy) {
     case "exact":
