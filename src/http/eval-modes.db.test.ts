@@ -126,6 +126,8 @@ describe.each(BOTH_STORES)("modes of an evaluation on %s", (_, open) => {
     expect((await reportOf(runId)).baseline?.comparison).toMatchObject({ pairs: 5, delta: 0 });
     const url = `/v1/host/assay/eval-baselines/${PLAIN.suiteId}/old`;
     expect((await host.ask("PUT", url, { json: { runId: before } })).statusCode).toBe(200);
+    const secret = `/v1/host/assay/eval-baselines/${PLAIN.suiteId}/ghp_aB3dE6gH9jK2mN5paB3dE6gH9jK2mN5paB3d`;
+    expect((await host.ask("PUT", secret, { json: { runId: before } })).statusCode).toBe(400);
     const file = parse(BaselineFile, (await host.ask("GET", `${url}/file`)).json(), "file");
     expect(file.tasks[0]).not.toHaveProperty("passes");
   });

@@ -49,6 +49,13 @@ describe("a promotion policy", () => {
     expect((await bench.host.ask("DELETE", `${POLICIES}/default`)).statusCode).toBe(204);
   });
 
+  test("is asked about no transition with an evaluation whose name looks like a secret", async () => {
+    const agent = bench.about("named");
+    await agent.policy({ promote: { test: reviewer } });
+    const sent = await agent.send({ toState: "test", evalRunId: "ghp_aB3dE6gH9jK2mN5paB3dE6gH9jK2mN5paB3d" });
+    expect(expectError(sent, "validation_error")["problem"]).toContain("looks like a secret");
+  });
+
   test("pins the suite it names to what it holds now", async () => {
     const { rules } = await bench.about("hashed").policy({ promote: { active: { requiredEval: { suite: SUITE } } } });
     expect(rules.promote.active.requiredEval.suiteSha256).toMatch(/^[0-9a-f]{64}$/);
@@ -70,6 +77,11 @@ describe("a promotion policy", () => {
       "a bypass of nothing",
       { pause: { gate: { requiredRole: "admin", overrideBypassesQuorum: true } } },
       "without an override",
+    ],
+    [
+      "an evaluation whose name looks like a secret",
+      { pause: { requiredEval: { suite: SUITE, evalRunId: "ghp_aB3dE6gH9jK2mN5paB3dE6gH9jK2mN5paB3d" } } },
+      "looks like a secret",
     ],
     ["a suite without a version", { pause: { requiredEval: { suite: "local.test.evals.echo" } } }, "names no version"],
     ["a suite that is not here", { pause: { requiredEval: { suite: "no.evals.here@1.0.0" } } }, "there is no suite"],

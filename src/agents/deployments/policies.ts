@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { auditDraft, refused } from "../../engine/execute.ts";
 import type { Host } from "../../engine/host.ts";
 import { roleTable } from "../../engine/roles.ts";
@@ -18,6 +19,7 @@ import type { Document } from "../../store/documents.ts";
 import type { EvidenceReader } from "./evidence.ts";
 
 type Needs = Pick<Host, "store" | "nowMs">;
+type Setting = Pick<Host, "store" | "nowMs" | "scrubber">;
 
 const KIND = "promotion-policy";
 const PAGE = 200;
@@ -64,12 +66,16 @@ export interface PutPolicy {
 
 /** What could never be met, or would be met by nothing, is refused now. */
 export async function putPolicy(
-  host: Needs,
+  host: Setting,
   evidence: EvidenceReader,
   { caller, subject, rules: given }: PutPolicy,
 ): Promise<PromotionPolicy> {
   requireTenantKey(caller);
   if (!SUBJECT.test(subject)) throw refuse(`a policy is of an agent, or is called ${DEFAULT_POLICY}`);
+  // What a policy names is looked up by every letter, so nothing can be taken out of it.
+  if (!isDeepStrictEqual(host.scrubber.scrubValue(given), given)) {
+    throw refuse("something that the policy names looks like a secret");
+  }
   const rules = await eachRule(given, (rule, where) => checkedRule(host, evidence, caller, rule, where));
   const standing = await read(host, caller, subject);
   const atMs = host.nowMs();

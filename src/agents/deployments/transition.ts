@@ -59,6 +59,11 @@ const SCOPES: Readonly<Record<DeploymentTransition["transition"], string>> = {
 
 async function authorised(host: Host, services: DeploymentServices, command: Transition): Promise<Wanted> {
   const { caller, agentId, request } = command;
+  const { evalRunId = "" } = request;
+  // It is looked up by every letter and shown to whoever is asked, also where it is refused.
+  if (host.scrubber.scrubText(evalRunId) !== evalRunId) {
+    throw new AppError("validation_error", { problem: "evalRunId looks like a secret; name an evaluation" });
+  }
   const scope = SCOPES[request.transition];
   const decision = await services.decide(caller, scope);
   const wanted: Wanted = { caller, agentId, request, scope };

@@ -21,6 +21,7 @@ import { tasksWithPasses } from "./mode-figures.ts";
 import { readResults } from "./read-results.ts";
 
 type Needs = Pick<Host, "store" | "nowMs">;
+type Naming = Pick<Host, "store" | "nowMs" | "scrubber">;
 
 type BaselineFigures = Omit<EvalBaseline, "name" | "setBy" | "setAt" | "replacedRunId">;
 
@@ -31,7 +32,7 @@ export interface BaselineId {
 
 /** Names an evaluation, or a file, as what later ones are compared with. Who did it and when is kept, and what it replaced. */
 export async function setBaseline(
-  host: Needs,
+  host: Naming,
   caller: Caller,
   { suiteId, name }: BaselineId,
   { runId: named, fileSha256 }: SetBaselineRequest,
@@ -41,6 +42,9 @@ export async function setBaseline(
       "the name of a baseline has letters, digits, dots, hyphens and underscores, 100 at most, and does not begin with run-",
     );
   }
+  // It is looked up by every letter, so nothing can be taken out of it.
+  if (host.scrubber.scrubText(name) !== name)
+    throw refuse("the name of the baseline looks like a secret; choose another one");
   if ((named === undefined) === (fileSha256 === undefined)) throw refuse("name one of runId and fileSha256");
   const figures =
     fileSha256 === undefined ? await blessable(host, caller, named ?? "") : await importable(host, caller, fileSha256);
