@@ -1,19 +1,17 @@
-import { createHash } from "node:crypto";
 import { auditDraft } from "../../engine/execute.ts";
-import { canonicalJson } from "../../formats/canonical-json.ts";
 import type { Condition, DeploymentTransition } from "../../protocol/deployment-api.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { startersOf } from "../../protocol/forked-from.ts";
-import { own } from "../../protocol/own.ts";
 import type { PolicyGate } from "../../protocol/promotion-policy.ts";
 import type { Run } from "../../protocol/run.ts";
 import { type Approval, approvalCondition, approvalIn, gateIdOf } from "./approval.ts";
 import { askedBeside, forbidsOwn, joinedSiblings, joinRequests, ownApprovalAmong, siblingsOf } from "./askers.ts";
 import { type Considered, commit, targetOf } from "./considered.ts";
 import { decideTransition } from "./decide-transition.ts";
-import { channelsOf, type Deployments, recordOf } from "./deployments.ts";
+import { type Deployments, recordOf } from "./deployments.ts";
 import { ManagementRun } from "./management-run.ts";
 import { managementPlan, planWrite } from "./management-workflow.ts";
+import { digestOf } from "./question.ts";
 import { deploymentsWrite } from "./stored-deployments.ts";
 import { type RecentRefusals, told } from "./tell-refusal.ts";
 
@@ -29,8 +27,8 @@ export async function asking(
   evidence: readonly Condition[],
   refusals: RecentRefusals,
 ): Promise<Gated | "moved"> {
-  const { host, place, stored } = considered;
-  const digest = digestOf(considered);
+  const { host, place, stored, wanted, agent, rule } = considered;
+  const digest = digestOf({ now: stored.now, request: wanted.request, agentHash: agent.contentHash, rule });
   const asked = stored.now.asked.find((one) => one.digest === digest);
   const run = asked && (await host.store.readRun(place, asked.runId));
   if (run === undefined) return ask(considered, gate, digest, evidence, refusals);
@@ -47,17 +45,6 @@ export async function asking(
 /** The other requests for the same step, where who asks or applies may have approved none of them. */
 async function siblingsUnder(considered: Considered, gate: PolicyGate, runId?: string): Promise<Run[]> {
   return forbidsOwn(gate) ? (await siblingsOf(considered)).filter((run) => run.runId !== runId) : [];
-}
-
-/** Another request, another state of things, another policy: another question. What serves elsewhere by then was not asked about. */
-function digestOf({ wanted, agent, stored, rule }: Considered): string {
-  const { reason: _, ...request } = wanted.request;
-  const { contentHash: agentHash } = agent;
-  const { now } = stored;
-  const { other, events } = decideTransition(now, request, { agentHash });
-  const standing = { deployed: own(now.versions, request.version) ?? null, channels: channelsOf(now, request.version) };
-  const text = canonicalJson({ request, standing, agentHash, other: other ?? null, events, rule });
-  return createHash("sha256").update(text).digest("hex");
 }
 
 async function ask(

@@ -1,5 +1,5 @@
 import { own } from "../../protocol/own.ts";
-import { type Deployments, isActive } from "./deployments.ts";
+import { channelsOf, type Deployments, isActive, stateOf } from "./deployments.ts";
 
 /** The version comes first on the channel: alone, or before those that take what it leaves. */
 export function putOn(now: Deployments, channel: string, version: string, alone: boolean): Deployments {
@@ -30,16 +30,31 @@ export function replaceBy(now: Deployments, version: string, on: Readonly<Record
   });
 }
 
-/** Who takes what the version leaves of the channel; undefined where nobody does. */
-export function nextAfter(now: Deployments, channel: string, version: string): string | undefined {
-  const places = placesOn(now, channel);
-  return places.slice(places.indexOf(version) + 1).find((one) => isActive(now, one));
+/** Whether nobody stands after the version, not even one that is paused. */
+export function isLast(now: Deployments, channel: string, version: string): boolean {
+  return placesOn(now, channel).at(-1) === version;
 }
 
-/** Who serves most of a channel: whoever takes all that is left, before those with a share only. */
+/** Who takes all that others leave of the channel; undefined where nobody does. Who was put there for a share is not one. */
 export function carrierOf(now: Deployments, channel: string, besides: string): string | undefined {
-  const active = placesOn(now, channel).filter((one) => one !== besides && isActive(now, one));
-  return active.find((one) => own(now.versions, one)?.canaryPercent === undefined) ?? active[0];
+  return wholeBeside(now, channel, besides).find((one) => isActive(now, one));
+}
+
+/** The carrier, also where it is paused: its place stays its own. */
+export function placedCarrier(now: Deployments, channel: string, besides: string): string | undefined {
+  const places = wholeBeside(now, channel, besides);
+  return places.find((one) => isActive(now, one)) ?? places.find((one) => stateOf(now, one) === "paused");
+}
+
+/** By channel that the version is on, who carries it beside that version. */
+export function carriersBeside(now: Deployments, version: string): Readonly<Record<string, string>> {
+  const found = channelsOf(now, version).map((channel) => [channel, carrierOf(now, channel, version)] as const);
+  return Object.fromEntries(found.flatMap(([channel, one]) => (one === undefined ? [] : [[channel, one]])));
+}
+
+function wholeBeside(now: Deployments, channel: string, besides: string): string[] {
+  const others = placesOn(now, channel).filter((one) => one !== besides);
+  return others.filter((one) => own(now.versions, one)?.canaryPercent === undefined);
 }
 
 function placesOn({ channels }: Deployments, channel: string): readonly string[] {

@@ -1,6 +1,6 @@
 import { CHANNELS, type DeploymentState, type DeploymentTransition } from "../../protocol/deployment-api.ts";
 import { own } from "../../protocol/own.ts";
-import { carrierOf, putOn } from "./channel-places.ts";
+import { carrierOf, carriersBeside, putOn, takeAll } from "./channel-places.ts";
 import { channelsOf, type Deployed, type Deployments, placesTaken, stateOf } from "./deployments.ts";
 import {
   type Decide,
@@ -38,14 +38,33 @@ const activate: Decide = (now, request, grounds) => {
       `${version} comes back on ${onItsOwn.join(" and ")}, where it was paused: name no channel; others come after that`,
     );
   }
+  if (channel === undefined && onItsOwn.length === 0 && before?.state === "paused") {
+    throw refuse(`${version} has no place to come back to: name the channel that it is to come to`);
+  }
   const percent = request.canaryPercent ?? before?.canaryPercent ?? 100;
   const share = percent === 100 ? {} : { canaryPercent: percent };
   const next = settled(now, version, { ...kept(now, version), ...grounds, ...share, state: "active" });
-  if (channel !== undefined || onItsOwn.length === 0)
-    return placed(now, next, channel ?? CHANNELS[0], request, grounds);
-  for (const each of onItsOwn) requireRest(next, each, version);
-  return promoted(next, request, grounds, { from: stateOf(now, version), to: "active" });
+  if (onItsOwn.length === 0) return placed(now, next, channel ?? CHANNELS[0], request, grounds);
+  return cameBack(now, next, onItsOwn, request, grounds);
 };
+
+/** To where it was paused; who stood beside it leaves where it takes everything now. */
+function cameBack(
+  now: Deployments,
+  entered: Deployments,
+  channels: readonly string[],
+  request: DeploymentTransition,
+  grounds: Grounds,
+): Decided {
+  const { version } = request;
+  const deployed = own(entered.versions, version) as Deployed;
+  const replacedOn = { ...deployed.replacedOn, ...carriersBeside(now, version) };
+  const marked = settled(entered, version, { ...deployed, replacedOn });
+  const isWhole = deployed.canaryPercent === undefined;
+  const next = isWhole ? channels.reduce((so, channel) => takeAll(so, channel, version), marked) : marked;
+  for (const channel of channels) requireRest(next, channel, version);
+  return promoted(next, request, grounds, { from: stateOf(now, version), to: "active" });
+}
 
 /** It serves already; now whoever names this channel gets it too. */
 const alsoOn: Decide = (now, request, grounds) => {
@@ -74,7 +93,9 @@ function placed(
   requireChannel(channel);
   const deployed = own(entered.versions, version) as Deployed;
   const prior = carrierOf(now, channel, version);
-  const replacedOn = { ...deployed.replacedOn, ...(prior === undefined ? {} : { [channel]: prior }) };
+  // Whose place it took when it was there before is not who comes back now.
+  const { [channel]: _, ...elsewhere } = deployed.replacedOn ?? {};
+  const replacedOn = { ...elsewhere, ...(prior === undefined ? {} : { [channel]: prior }) };
   const marked = settled(entered, version, { ...deployed, replacedOn });
   const next = putOn(marked, channel, version, deployed.canaryPercent === undefined);
   requireRest(next, channel, version);

@@ -1,9 +1,9 @@
 import { CHANNELS, type DeploymentTransition } from "../../protocol/deployment-api.ts";
 import type { EventDraft } from "../../protocol/events.ts";
 import { own } from "../../protocol/own.ts";
-import { nextAfter, putLast, replaceBy, takeAll, withdraw } from "./channel-places.ts";
+import { carriersBeside, isLast, putLast, replaceBy, takeAll, withdraw } from "./channel-places.ts";
 import { promote } from "./decide-promotion.ts";
-import { channelsOf, type Deployed, type Deployments, isActive, placesTaken, stateOf } from "./deployments.ts";
+import { channelsOf, type Deployments, isActive, placesTaken, stateOf } from "./deployments.ts";
 import {
   checkFields,
   type Decide,
@@ -13,6 +13,7 @@ import {
   requireRest,
   settled,
 } from "./transition-rules.ts";
+import { broughtBack, waysBack } from "./ways-back.ts";
 
 /** Pure. Throws `validation_error` for every move that is not in the table, and says which ones are. */
 export const decideTransition: Decide = (now, request, grounds) => {
@@ -51,7 +52,7 @@ const rollback: Decide = (now, request, grounds) => {
     state: "rolled-back",
     rollbackPointer: first,
   });
-  const restored = targets.reduce(cameBack, gone);
+  const restored = broughtBack(gone, version, targets);
   return {
     next: replaceBy(restored, version, back),
     events: targets.flatMap((target) => {
@@ -64,7 +65,7 @@ const rollback: Decide = (now, request, grounds) => {
         type: "deployment.state.changed",
         payload: { agentId, version: target, fromState, toState: "active" },
       };
-      return fromState === "active" ? [rolledBack] : [rolledBack, changed];
+      return stateOf(restored, target) === fromState ? [rolledBack] : [rolledBack, changed];
     }),
     from: "active",
     to: "rolled-back",
@@ -79,41 +80,13 @@ function textOf(channel: string, version: string | undefined): string[] {
 /** Events hold labels, and no prose. */
 const LABEL = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$/;
 
-/** By channel, the version that comes back there; of a version that serves nobody any more, those that it replaced once. */
-function waysBack(now: Deployments, version: string): Readonly<Record<string, string>> {
-  const serves = channelsOf(now, version);
-  const taken = Object.entries(placesTaken(now, version));
-  const back = serves.length === 0 ? taken : taken.filter(([channel]) => serves.includes(channel));
-  for (const [channel, target] of back) {
-    const state = stateOf(now, target);
-    if (state !== "active" && state !== "paused") {
-      throw refuse(`${version} took the place of ${target}, which is ${state} by now and cannot come back; pause it`);
-    }
-    const percent = own(now.versions, target)?.canaryPercent;
-    if (percent === undefined || own(now.channels, channel)?.includes(target)) continue;
-    throw refuse(
-      `${version} took the place of ${target}, which has a share of ${percent} % and nobody to serve the rest on ${channel}; pause it`,
-    );
-  }
-  return Object.fromEntries(back);
-}
-
-/** With the share it has: whoever was put there for a part of the runs does not come back for all of them. */
-function cameBack(now: Deployments, target: string): Deployments {
-  return settled(now, target, { ...(own(now.versions, target) as Deployed), state: "active" });
-}
-
 const adjustCanary: Decide = (now, request, grounds) => {
   const { version, canaryPercent: toPercent } = request;
   const { canaryPercent: fromPercent = 100, ...before } = requireActive(now, request);
   if (toPercent === undefined) throw refuse("adjust-canary needs canaryPercent");
   if (fromPercent === toPercent) throw refuse(`${version} has ${toPercent} % already`);
   const share = toPercent === 100 ? {} : { canaryPercent: toPercent };
-  const nexts = channelsOf(now, version).flatMap((channel) => {
-    const next = nextAfter(now, channel, version);
-    return next === undefined ? [] : [[channel, next] as const];
-  });
-  const replacedOn = { ...placesTaken(now, version), ...Object.fromEntries(nexts) };
+  const replacedOn = { ...placesTaken(now, version), ...carriersBeside(now, version) };
   const kept = { ...regrounded(before, grounds), ...share, replacedOn };
   const next = channelsOf(now, version).reduce(
     (shared, channel) => (toPercent === 100 ? takeAll(shared, channel, version) : leaveRest(shared, channel, version)),
@@ -126,7 +99,7 @@ const adjustCanary: Decide = (now, request, grounds) => {
 /** The version whose place it took takes the rest, where nobody does so yet. */
 function leaveRest(now: Deployments, channel: string, version: string): Deployments {
   const replaced = own(placesTaken(now, version), channel);
-  const returns = nextAfter(now, channel, version) === undefined && replaced !== undefined && isActive(now, replaced);
+  const returns = isLast(now, channel, version) && replaced !== undefined && isActive(now, replaced);
   const next = returns && !now.channels[channel]?.includes(replaced) ? putLast(now, channel, replaced) : now;
   requireRest(next, channel, version);
   return next;

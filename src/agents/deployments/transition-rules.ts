@@ -8,7 +8,7 @@ import {
 import { AppError } from "../../protocol/errors.ts";
 import type { EventDraft } from "../../protocol/events.ts";
 import { own } from "../../protocol/own.ts";
-import { nextAfter } from "./channel-places.ts";
+import { carrierOf } from "./channel-places.ts";
 import { type Deployed, type Deployments, isActive, stateOf } from "./deployments.ts";
 
 /** What a legal transition comes to. Nothing of it holds before it is committed. */
@@ -72,7 +72,7 @@ export function requireChannel(channel: string): void {
 /** A share of which nobody takes the rest would make runs fail by chance. */
 export function requireRest(now: Deployments, channel: string, version: string): void {
   const percent = own(now.versions, version)?.canaryPercent ?? 100;
-  if (percent === 100 || nextAfter(now, channel, version) !== undefined) return;
+  if (percent === 100 || carrierOf(now, channel, version) !== undefined) return;
   throw refuse(`no other version is active on ${channel} to serve the other ${100 - percent} %`);
 }
 
