@@ -1,10 +1,10 @@
-// In place of dist/cli/database.js. Keys, workflows and the like are kept in memory; writing a run or a judgment resolves at
+// In place of dist/cli/server/database.js. Keys, workflows and the like are kept in memory; writing a run or a judgment resolves at
 // once and leaves nothing behind but a run that waits for somebody, and looking up a workflow or what a principal is costs nothing
 // after the first time.
 // Not type-checked: it imports the build, which a checkout may not have yet.
 import { openSqliteStore } from "../dist/store/sqlite/sqlite-store.js";
 
-export * from "../dist/cli/database.js";
+export * from "../dist/cli/server/database.js";
 
 const done = Promise.resolve({ ok: true });
 const nothing = Promise.resolve(undefined);

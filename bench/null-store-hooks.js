@@ -6,7 +6,7 @@
  */
 export async function resolve(specifier, context, next) {
   const found = await next(specifier, context);
-  if (!found.url.endsWith("/dist/cli/database.js") || context.parentURL === replacement) return found;
+  if (!found.url.endsWith("/dist/cli/server/database.js") || context.parentURL === replacement) return found;
   return { ...found, url: replacement };
 }
 

@@ -32,8 +32,8 @@ const CONNECTIONS = 16;
  * @returns {Promise<import("./sections.js").Finding>}
  */
 export async function scrubbing(bench) {
-  const { scrubber } = await import("../dist/formats/scrub.js");
-  const { loadRuleSet } = await import("../dist/formats/rule-set.js");
+  const { scrubber } = await import("../dist/formats/secrets/scrub.js");
+  const { loadRuleSet } = await import("../dist/formats/secrets/rule-set.js");
   const known = Array.from({ length: 20 }, (_, i) => `a secret of this host, number ${i}`);
   const kinds = {
     "shapes alone": scrubber(),

@@ -1,10 +1,10 @@
 // Judgments in numbers that nobody would wait for over HTTP, committed to the store in large units.
 // Not type-checked: it imports the build, which a checkout may not have yet.
 import { randomBytes } from "node:crypto";
-import { sqlitePath } from "../dist/cli/database.js";
+import { sqlitePath } from "../dist/cli/server/database.js";
 import { ENGINE_VERSION } from "../dist/protocol/events.js";
 import { formatId } from "../dist/protocol/id.js";
-import { fold } from "../dist/protocol/run.js";
+import { fold } from "../dist/protocol/runs/run.js";
 import { openPostgresStore } from "../dist/store/postgres/postgres-store.js";
 import { openSqliteStore } from "../dist/store/sqlite/sqlite-store.js";
 

@@ -32,8 +32,8 @@ async function bare() {
 
 async function prepareValidate() {
   const { isUtf8 } = await import("node:buffer");
-  const { readTapeFacts } = await import("../dist/formats/tape/tape-facts.js");
-  const { validateSidecar } = await import("../dist/formats/sidecar/validate-file.js");
+  const { readTapeFacts } = await import("../dist/formats/tapes/tape-facts.js");
+  const { validateSidecar } = await import("../dist/formats/tapes/validate/validate-file.js");
   const startedMs = performance.now();
   const facts = await readTapeFacts(tape, pieces(tape), { isUtf8 });
   const tapeMs = performance.now() - startedMs;
@@ -42,9 +42,9 @@ async function prepareValidate() {
 
 /** What validating would be without the fast path. */
 async function prepareExact() {
-  const { readTapeFacts } = await import("../dist/formats/tape/tape-facts.js");
-  const { readSidecar } = await import("../dist/formats/sidecar/read-sidecar.js");
-  const { Validation } = await import("../dist/formats/sidecar/validate.js");
+  const { readTapeFacts } = await import("../dist/formats/tapes/tape-facts.js");
+  const { readSidecar } = await import("../dist/formats/tapes/sidecar/read-sidecar.js");
+  const { Validation } = await import("../dist/formats/tapes/validate/validate.js");
   const facts = await readTapeFacts(tape, pieces(tape));
   const run = async () => {
     const validation = await Validation.start(facts);

@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 
 /**
- * Imports a module of `src`, compiled or not; given as `http/openapi`.
+ * Imports a module of `src`, compiled or not; given as `http/documents/openapi`.
  * @typedef {(module: string) => Promise<any>} Load
  */
 
@@ -33,11 +33,11 @@ const SCHEMAS = [
 export const generated = [
   {
     path: "docs/openapi.json",
-    make: async (load, version) => jsonText((await load("http/openapi")).openApiDocument(version)),
+    make: async (load, version) => jsonText((await load("http/documents/openapi")).openApiDocument(version)),
   },
   {
     path: "docs/asyncapi.json",
-    make: async (load, version) => jsonText((await load("http/asyncapi")).asyncApiDocument(version)),
+    make: async (load, version) => jsonText((await load("http/documents/asyncapi")).asyncApiDocument(version)),
   },
   {
     path: "docs/events.md",
@@ -45,11 +45,11 @@ export const generated = [
   },
   {
     path: "docs/cli.md",
-    make: async (load) => (await load("cli/reference")).cliReference(),
+    make: async (load) => (await load("cli/program/reference")).cliReference(),
   },
   {
     path: "docs/configuration.md",
-    make: async (load) => (await load("cli/reference")).settingsReference(),
+    make: async (load) => (await load("cli/program/reference")).settingsReference(),
   },
   ...SCHEMAS.map((name) => ({
     path: `docs/schemas/${name}.schema.json`,

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { checkWorkflow } from "./engine/check-workflow.ts";
 import { NODE_TYPES } from "./engine/nodes/all.ts";
-import type { Interrupt } from "./protocol/interrupt.ts";
+import { checkWorkflow } from "./engine/workflows/check-workflow.ts";
+import type { Interrupt } from "./protocol/gates/interrupt.ts";
 import { begin, engineOn, register, until } from "./testing/engine.ts";
 import { simulate } from "./testing/simulate.ts";
 import { ended, workbench } from "./testing/workbench.ts";

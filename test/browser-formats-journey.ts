@@ -1,4 +1,4 @@
-import * as formats from "../src/formats/tapes.ts";
+import * as formats from "../src/formats/tapes/tapes.ts";
 
 /** What somebody does with a tape and a sidecar, from bytes to text. The same in Node and in a page, which only passes texts on. */
 export async function journey(tapeText: string, sidecarText: string): Promise<Readonly<Record<string, string>>> {

@@ -30,8 +30,8 @@ beforeEach(() => {
   write("src/cli/main.ts", good);
   write("src/store/sqlite/writer-thread.ts", "export {};\n");
   write("src/cli/wiring/turn-thread.ts", "export {};\n");
-  write("src/engine/schema-thread.ts", "export {};\n");
-  write("src/engine/scrub-thread.ts", "export {};\n");
+  write("src/engine/schemas/schema-thread.ts", "export {};\n");
+  write("src/engine/secrets/scrub-thread.ts", "export {};\n");
   write("src/cli/main.test.ts", "not even TypeScript");
 });
 

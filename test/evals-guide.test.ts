@@ -3,9 +3,9 @@ import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } 
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
+import { EVAL_RUN_FLAGS } from "../src/cli/evals/commands.ts";
 import { main } from "../src/cli/main.ts";
-import { COMMANDS } from "../src/cli/specs/all.ts";
-import { EVAL_RUN_FLAGS } from "../src/cli/specs/eval.ts";
+import { COMMANDS } from "../src/cli/program/commands.ts";
 import { codeBlocks, ownPrograms, section, steps } from "../src/testing/guide.ts";
 import { ModelServer } from "../src/testing/model-server.ts";
 import { chatStream } from "../src/testing/model-streams.ts";

@@ -1,20 +1,20 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { PROBLEM_CODES } from "../src/formats/sidecar/problem.ts";
-import { loadSidecar } from "../src/formats/sidecar/read-sidecar.ts";
-import type { Row } from "../src/formats/sidecar/sidecar.ts";
+import { digestOf } from "../src/formats/tapes/digest.ts";
+import { loadTape } from "../src/formats/tapes/read-tape.ts";
+import { PROBLEM_CODES } from "../src/formats/tapes/sidecar/problem.ts";
+import { loadSidecar } from "../src/formats/tapes/sidecar/read-sidecar.ts";
+import type { Row } from "../src/formats/tapes/sidecar/sidecar.ts";
 import {
   FRICTION_KINDS,
   HYPOTHESIS_STATUSES,
   printRow,
   printSidecarHeader,
   ROW_KINDS,
-} from "../src/formats/sidecar/sidecar.ts";
-import { validate } from "../src/formats/sidecar/validate.ts";
-import { printReport } from "../src/formats/sidecar/validate-report.ts";
-import { digestOf } from "../src/formats/tape/digest.ts";
-import { loadTape } from "../src/formats/tape/read-tape.ts";
-import { printHashedRecord, printTapeHeader, printTapeRecord, RECORD_KINDS } from "../src/formats/tape/tape.ts";
+} from "../src/formats/tapes/sidecar/sidecar.ts";
+import { printHashedRecord, printTapeHeader, printTapeRecord, RECORD_KINDS } from "../src/formats/tapes/tape.ts";
+import { validate } from "../src/formats/tapes/validate/validate.ts";
+import { printReport } from "../src/formats/tapes/validate/validate-report.ts";
 
 const read = (name: string) => readFileSync(new URL(`../docs/formats/${name}`, import.meta.url), "utf8");
 const bytesOf = (text: string) => [new TextEncoder().encode(text)];

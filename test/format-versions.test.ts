@@ -1,14 +1,14 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { EVAL_RESULT_VERSION } from "../src/formats/eval/eval-json.ts";
-import { SIDECAR_VERSION } from "../src/formats/sidecar/sidecar.ts";
-import { BUNDLE_VERSION } from "../src/formats/tape/bundle.ts";
-import { PROCESS_TAPE_VERSION } from "../src/formats/tape/process-tape.ts";
-import { TAPE_VERSION } from "../src/formats/tape/tape.ts";
-import { BASELINE_FILE_VERSION } from "../src/protocol/baseline-file.ts";
-import { JUDGE_INPUT_VERSION } from "../src/protocol/judge-api.ts";
-import { JUDGMENT_VERSION } from "../src/protocol/judgment-file.ts";
-import { BACKUP_FORMAT } from "../src/store/sql/backup.ts";
+import { EVAL_RESULT_VERSION } from "../src/formats/evals/eval-json.ts";
+import { BUNDLE_VERSION } from "../src/formats/tapes/bundle.ts";
+import { PROCESS_TAPE_VERSION } from "../src/formats/tapes/process-tape.ts";
+import { SIDECAR_VERSION } from "../src/formats/tapes/sidecar/sidecar.ts";
+import { TAPE_VERSION } from "../src/formats/tapes/tape.ts";
+import { BASELINE_FILE_VERSION } from "../src/protocol/evals/baseline-file.ts";
+import { JUDGE_INPUT_VERSION } from "../src/protocol/evals/judge-api.ts";
+import { JUDGMENT_VERSION } from "../src/protocol/judgments/judgment-file.ts";
+import { BACKUP_FORMAT } from "../src/store/backup/backup.ts";
 
 /** The version that this Assay writes, by the page that describes the file. */
 const WRITTEN: Readonly<Record<string, number>> = {

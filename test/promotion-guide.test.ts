@@ -4,7 +4,7 @@ import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { COMMANDS } from "../src/cli/specs/all.ts";
+import { COMMANDS } from "../src/cli/program/commands.ts";
 import { codeBlocks, ownPrograms, section } from "../src/testing/guide.ts";
 import { tempDir } from "../src/testing/temp-dir.ts";
 import { type AssayProcess, startAssay } from "./assay-process.js";

@@ -1,14 +1,19 @@
 import { readFileSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
-import { checkResponse } from "../src/formats/afp/check-response.ts";
-import { checkRequest } from "../src/formats/afp/request.ts";
-import { AFP_DECISIONS, AFP_ERROR_CODES, AFP_PROCESSING_STATUSES, AFP_SESSION_NAMES } from "../src/protocol/afp.ts";
+import { checkResponse } from "../src/formats/reviews/check-response.ts";
+import { checkRequest } from "../src/formats/reviews/request.ts";
 import { Discovery } from "../src/protocol/discovery.ts";
 import { ERRORS } from "../src/protocol/errors.ts";
 import { OPERATIONS } from "../src/protocol/operations.ts";
 import { SCHEMA_NAMES, type SchemaName, schemaDocument } from "../src/protocol/published-schemas.ts";
-import { RunReviewQuery } from "../src/protocol/review-api.ts";
+import {
+  AFP_DECISIONS,
+  AFP_ERROR_CODES,
+  AFP_PROCESSING_STATUSES,
+  AFP_SESSION_NAMES,
+} from "../src/protocol/reviews/afp.ts";
+import { RunReviewQuery } from "../src/protocol/reviews/api.ts";
 
 const read = (name: string) => readFileSync(new URL(`../docs/${name}`, import.meta.url), "utf8");
 const blocks = (page: string, language: string) =>

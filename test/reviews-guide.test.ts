@@ -4,8 +4,8 @@ import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
-import { COMMANDS } from "../src/cli/specs/all.ts";
-import type { OutcomeName } from "../src/formats/afp/outcome.ts";
+import { COMMANDS } from "../src/cli/program/commands.ts";
+import type { OutcomeName } from "../src/formats/reviews/outcome.ts";
 import { ownPrograms, steps } from "../src/testing/guide.ts";
 import { tempDir } from "../src/testing/temp-dir.ts";
 

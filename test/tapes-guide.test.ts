@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
 import { main } from "../src/cli/main.ts";
-import { COMMANDS } from "../src/cli/specs/all.ts";
+import { COMMANDS } from "../src/cli/program/commands.ts";
 import { recordedIo } from "../src/testing/recorded-io.ts";
 import { tempDir } from "../src/testing/temp-dir.ts";
 import { assay } from "./cli/assay.ts";

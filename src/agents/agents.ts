@@ -1,5 +1,5 @@
-import type { Owner, Visibility } from "../protocol/identity.ts";
-import type { MemoryEntry } from "../protocol/memory.ts";
+import type { MemoryEntry } from "../protocol/agents/memory.ts";
+import type { Owner, Visibility } from "../protocol/identity/identity.ts";
 import type { Binding } from "./binding.ts";
 import type { Deployments } from "./deployments/deployments.ts";
 import type { InstalledAgent } from "./installed-agent.ts";

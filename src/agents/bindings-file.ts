@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { hasPrivateHost } from "../engine/outbound/guard.ts";
 import type { NamedVariables } from "../engine/programs/child-environment.ts";
-import { scrubber } from "../formats/scrub.ts";
+import { scrubber } from "../formats/secrets/scrub.ts";
 import { AppError } from "../protocol/errors.ts";
 import { matches, type Problem, problemsOf, type TSchema } from "../protocol/schema.ts";
 import { type ReadScript, readScript, type Script } from "./bindings/script.ts";

@@ -1,4 +1,4 @@
-import type { Owner } from "../protocol/identity.ts";
+import type { Owner } from "../protocol/identity/identity.ts";
 
 /** Knows what a channel of an agent is at the moment. */
 export interface ChannelResolver {

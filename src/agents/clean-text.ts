@@ -1,4 +1,4 @@
-import type { Scrubber } from "../formats/scrub.ts";
+import type { Scrubber } from "../formats/secrets/scrub.ts";
 import { MASK } from "../protocol/events.ts";
 
 /** What is shown lags behind by so many characters: a secret that has not ended yet is recognised before its beginning is shown. */

@@ -1,4 +1,4 @@
-import type { ModelClass } from "../protocol/eval-suite.ts";
+import type { ModelClass } from "../protocol/evals/eval-suite.ts";
 
 /** An agent as it was installed: its manifest with everything it refers to. Never changed; a new version is another one. */
 export interface InstalledAgent {

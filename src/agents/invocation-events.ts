@@ -1,4 +1,4 @@
-import { scrubInTurns } from "../engine/scrub-in-turns.ts";
+import { scrubInTurns } from "../engine/secrets/scrub-in-turns.ts";
 import type { EventDraft } from "../protocol/events.ts";
 import type { Invocation } from "./invocation.ts";
 import type { Judged } from "./judge-answer.ts";

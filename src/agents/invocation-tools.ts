@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { canonicalJson } from "../formats/canonical-json.ts";
-import type { Scrubber } from "../formats/scrub.ts";
+import { canonicalJson } from "../formats/json/canonical-json.ts";
+import type { Scrubber } from "../formats/secrets/scrub.ts";
 import type { EventDraft } from "../protocol/events.ts";
 import { type ToolResult, type ToolSurface, toolError } from "./tool-surface.ts";
 import { usable } from "./usable-value.ts";

@@ -1,6 +1,6 @@
-import type { Scrubber } from "../formats/scrub.ts";
-import type { InvocationOutcome } from "../protocol/agent-events.ts";
-import type { MemoryEntry } from "../protocol/memory.ts";
+import type { Scrubber } from "../formats/secrets/scrub.ts";
+import type { InvocationOutcome } from "../protocol/agents/events.ts";
+import type { MemoryEntry } from "../protocol/agents/memory.ts";
 import type { AgentFailure, AgentTask, Binding, Usage } from "./binding.ts";
 import type { InstalledAgent } from "./installed-agent.ts";
 import type { Verbosity } from "./spoken.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { idSource } from "../engine/host.ts";
-import { scrubber } from "../formats/scrub.ts";
+import { scrubber } from "../formats/secrets/scrub.ts";
 import { EVENTS, type EventDraft } from "../protocol/events.ts";
 import { matches } from "../protocol/schema.ts";
 import { agentOf } from "../testing/eval-bench.ts";

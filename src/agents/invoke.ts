@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { checked } from "../engine/schema-checks.ts";
+import { checked } from "../engine/schemas/schema-checks.ts";
 import type { EventDraft } from "../protocol/events.ts";
 import type { AgentAnswer, AgentTask, Usage, Watcher } from "./binding.ts";
 import type { Invocation, Invoked } from "./invocation.ts";

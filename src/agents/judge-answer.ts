@@ -1,4 +1,4 @@
-import { compileSchema } from "../engine/decide/json-schema.ts";
+import { compileSchema } from "../engine/schemas/decide/json-schema.ts";
 import type { AgentAnswer, AgentFailure } from "./binding.ts";
 import type { Invocation, Invoked } from "./invocation.ts";
 

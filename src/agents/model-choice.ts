@@ -1,4 +1,4 @@
-import type { Run } from "../protocol/run.ts";
+import type { Run } from "../protocol/runs/run.ts";
 import type { AgentTask } from "./binding.ts";
 
 /** Which of the models of the agents file is meant, by its name there, by what its provider calls it, or by its provider alone. */

@@ -1,8 +1,8 @@
-import type { AgentRefusal } from "../engine/node-type.ts";
-import { pinnedVersion } from "../protocol/evolve-agent.ts";
-import type { Owner, Visibility } from "../protocol/identity.ts";
-import type { Run } from "../protocol/run.ts";
-import type { AgentRef } from "../protocol/workflow.ts";
+import type { AgentRefusal } from "../engine/worker/node-type.ts";
+import { pinnedVersion } from "../protocol/evolve/agent.ts";
+import type { Owner, Visibility } from "../protocol/identity/identity.ts";
+import type { Run } from "../protocol/runs/run.ts";
+import type { AgentRef } from "../protocol/workflows/workflow.ts";
 import type { Agents } from "./agents.ts";
 import type { ChannelResolver } from "./channel-resolver.ts";
 import type { InstalledAgent } from "./installed-agent.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { scrubber } from "../formats/scrub.ts";
+import { scrubber } from "../formats/secrets/scrub.ts";
 import { type EventDraft, MASK } from "../protocol/events.ts";
 import { CleanText } from "./clean-text.ts";
 import { Messages, Reasoning, type Speaker } from "./spoken.ts";

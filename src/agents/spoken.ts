@@ -1,4 +1,4 @@
-import type { Scrubber } from "../formats/scrub.ts";
+import type { Scrubber } from "../formats/secrets/scrub.ts";
 import type { EventDraft } from "../protocol/events.ts";
 import type { Usage } from "./binding.ts";
 import { CleanText } from "./clean-text.ts";

@@ -1,8 +1,14 @@
 import { CommanderError } from "commander";
-import { FileError } from "../formats/file-error.ts";
+import { FileError } from "../formats/text/file-error.ts";
 import { AppError } from "../protocol/errors.ts";
-import type { AnyCommand, Flag, Flags, FlagValues } from "./command.ts";
-import { complaint, errorLine, fileComplaint } from "./complaint.ts";
+import { withoutJsonFile } from "./files/json-file-flag.ts";
+import { type Io, processIo } from "./output/io.ts";
+import { printable } from "./output/printable.ts";
+import type { AnyCommand, Flag, Flags, FlagValues } from "./program/command.ts";
+import { COMMANDS, GROUPS } from "./program/commands.ts";
+import { complaint, errorLine, fileComplaint } from "./program/complaint.ts";
+import { EXIT, exitCodeOf } from "./program/exit-codes.ts";
+import { createProgram, Misuse, type ParsedCall } from "./program/program.ts";
 import {
   type ConfigSources,
   coloursWanted,
@@ -11,15 +17,9 @@ import {
   isSetAnywhere,
   loadConfig,
   ownEnvironment,
-} from "./config.ts";
-import { EXIT, exitCodeOf } from "./exit-codes.ts";
-import { type Io, processIo } from "./io.ts";
-import { withoutJsonFile } from "./json-file-flag.ts";
-import { printable } from "./printable.ts";
-import { createProgram, Misuse, type ParsedCall } from "./program.ts";
-import type { Config, SettingName } from "./settings.ts";
-import { COMMANDS, GROUPS } from "./specs/all.ts";
-import { unknownVariables, variablesIn } from "./unknown-variables.ts";
+} from "./settings/config.ts";
+import type { Config, SettingName } from "./settings/settings.ts";
+import { unknownVariables, variablesIn } from "./settings/unknown-variables.ts";
 import { packageVersion } from "./version.ts";
 
 /** The world around the command line; tests bring their own. */

@@ -1,22 +1,22 @@
-import type { AuditDraft } from "../protocol/audit.ts";
+import type { AuditDraft } from "../protocol/audit/audit.ts";
 import { AppError } from "../protocol/errors.ts";
 import { ENGINE_VERSION, type EventDraft } from "../protocol/events.ts";
-import type { Evidence } from "../protocol/evidence.ts";
-import type { Caller, Visibility } from "../protocol/identity.ts";
-import type { Run } from "../protocol/run.ts";
-import type { IdempotencyOutcome, Refusal, Unit } from "../store/store.ts";
-import { childRoom, creationLimits } from "./creation-limits.ts";
-import type { Plan } from "./decide/plan.ts";
-import type { AuditNote, Ruling } from "./decide/ruling.ts";
-import { endHeadOnly, familyWrites, withFamily, writesAbove } from "./family.ts";
-import { type FamilyReads, FamilyTooLarge } from "./family-reads.ts";
-import { goOn } from "./go-on.ts";
+import type { Caller, Visibility } from "../protocol/identity/identity.ts";
+import type { Evidence } from "../protocol/promotion/evidence.ts";
+import type { Run } from "../protocol/runs/run.ts";
+import type { IdempotencyOutcome, Refusal, Unit } from "../store/port/store.ts";
+import { endHeadOnly, familyWrites, withFamily, writesAbove } from "./families/family.ts";
+import { type FamilyReads, FamilyTooLarge } from "./families/family-reads.ts";
+import { inLine } from "./families/in-line.ts";
+import type { AuditNote, Ruling } from "./gates/decide/ruling.ts";
 import type { Host } from "./host.ts";
-import { inLine } from "./in-line.ts";
-import { checked } from "./schema-checks.ts";
-import { stamp } from "./stamp.ts";
-import { StandingOutcome } from "./standing-outcome.ts";
-import { isHeadOnly } from "./too-large.ts";
+import { childRoom, creationLimits } from "./runs/creation-limits.ts";
+import { goOn } from "./runs/go-on.ts";
+import { stamp } from "./runs/stamp.ts";
+import { isHeadOnly } from "./runs/too-large.ts";
+import { checked } from "./schemas/schema-checks.ts";
+import { StandingOutcome } from "./shared/standing-outcome.ts";
+import type { Plan } from "./workflows/decide/plan.ts";
 
 /** The idempotency outcome that a result would be recorded as; undefined when the request carries no key. */
 export type Recorder<T> = (result: T) => IdempotencyOutcome | undefined;

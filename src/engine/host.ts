@@ -1,19 +1,19 @@
 import { randomFillSync, randomInt } from "node:crypto";
-import type { Scrubber } from "../formats/scrub.ts";
+import type { Scrubber } from "../formats/secrets/scrub.ts";
 import { formatId, type IdPrefix, RANDOM_BYTES } from "../protocol/id.ts";
 import type { Capability } from "../protocol/operation.ts";
-import type { Run } from "../protocol/run.ts";
-import type { Lease, Store } from "../store/store.ts";
+import type { Run } from "../protocol/runs/run.ts";
+import type { Lease, Store } from "../store/port/store.ts";
 import type { Checkpointer } from "./audit/checkpointer.ts";
-import type { Lacking } from "./decide/begin-node.ts";
-import type { RunLimits } from "./decide/start-run.ts";
-import type { GateEvidence } from "./gate-evidence.ts";
-import type { InterruptTokens } from "./interrupt-token.ts";
-import type { KeyLimits } from "./key-limits.ts";
-import type { NodeTypes } from "./node-type.ts";
+import type { GateEvidence } from "./gates/gate-evidence.ts";
+import type { InterruptTokens } from "./gates/interrupt-token.ts";
+import type { KeyLimits } from "./identity/key-limits.ts";
 import type { Outbound } from "./outbound/guard.ts";
-import type { Plans } from "./plans.ts";
-import type { RunRoom } from "./run-room.ts";
+import type { Lacking } from "./runs/decide/begin-node.ts";
+import type { RunLimits } from "./runs/decide/start-run.ts";
+import type { NodeTypes } from "./worker/node-type.ts";
+import type { RunRoom } from "./worker/run-room.ts";
+import type { Plans } from "./workflows/plans.ts";
 
 /** What the functions of the engine are given. Built once, where the process is wired. */
 export interface Host {

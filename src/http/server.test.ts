@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Operation } from "../protocol/operation.ts";
 import { OPERATIONS, type OperationId } from "../protocol/operations.ts";
 import { bearer, expectError, type TestHost, testHost } from "../testing/host.ts";
-import type { HttpDeps } from "./deps.ts";
-import { fastifyPattern } from "./route-pattern.ts";
-import { handlers } from "./routes.ts";
+import type { HttpDeps } from "./pipeline/deps.ts";
+import { fastifyPattern } from "./pipeline/route-pattern.ts";
+import { handlers } from "./routes/routes.ts";
 
 let host: TestHost;
 beforeAll(async () => {

@@ -1,8 +1,8 @@
-import { AGENT_SURFACES } from "./agent-surfaces.ts";
-import { AgentsFamily } from "./agents-family.ts";
-import { SIGNAL_KINDS, TARGETS } from "./annotation.ts";
+import { AGENT_SURFACES } from "./agents/agent-surfaces.ts";
+import { AgentsFamily } from "./agents/agents-family.ts";
 import { DRAIN_POLICIES } from "./events.ts";
-import { FORK_MODES } from "./forked-from.ts";
+import { SIGNAL_KINDS, TARGETS } from "./judgments/annotation.ts";
+import { FORK_MODES } from "./runs/forked-from.ts";
 import { Count, closed, type Static, Type } from "./schema.ts";
 
 /** The protocol this host speaks, and all that it speaks. */

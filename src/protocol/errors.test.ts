@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { AppError, ERRORS } from "./errors.ts";
-import { RUN_ERRORS } from "./run-errors.ts";
+import { RUN_ERRORS } from "./runs/run-errors.ts";
 
 describe("an AppError", () => {
   test("says what is true with the ids it was given", () => {

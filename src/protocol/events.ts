@@ -1,16 +1,16 @@
-import { AGENT_EVENTS } from "./agent-events.ts";
-import { DEPLOYMENT_EVENTS } from "./deployment-events.ts";
-import { DRAIN_POLICIES } from "./drain-policy.ts";
-import { ENVELOPE_EVENTS } from "./envelope-events.ts";
-import { EVAL_EVENTS } from "./eval-events.ts";
-import { FORK_EVENTS } from "./fork-events.ts";
-import { GATE_EVENTS } from "./gate-events.ts";
-import { Owner } from "./identity.ts";
-import { NODE_EVENTS } from "./node-events.ts";
-import { ORCHESTRATOR_EVENTS } from "./orchestrator-events.ts";
-import { RunErrorShape } from "./run-error.ts";
+import { ENVELOPE_EVENTS } from "./agents/envelope-events.ts";
+import { AGENT_EVENTS } from "./agents/events.ts";
+import { EVAL_EVENTS } from "./evals/events.ts";
+import { GATE_EVENTS } from "./gates/events.ts";
+import { Owner } from "./identity/identity.ts";
+import { DEPLOYMENT_EVENTS } from "./promotion/events.ts";
+import { DRAIN_POLICIES } from "./runs/drain-policy.ts";
+import { FORK_EVENTS } from "./runs/fork-events.ts";
+import { NODE_EVENTS } from "./runs/node-events.ts";
+import { ORCHESTRATOR_EVENTS } from "./runs/orchestrator-events.ts";
+import { RunErrorShape } from "./runs/run-error.ts";
 import { Count, closed, open, type Static, type TSchema, Type } from "./schema.ts";
-import { TAPE_EVENTS } from "./tape-events.ts";
+import { TAPE_EVENTS } from "./tapes/events.ts";
 
 /** 1.x writers stamp 2; a 2.x projection of the same store would stamp 3. One constant for every creation path. */
 export const EVENT_LOG_SCHEMA_VERSION = 2;
@@ -23,7 +23,7 @@ const JsonObject = Type.Record(Type.String(), Json);
 const Text = Type.String();
 const Name = Type.String({ minLength: 1 });
 
-export { DRAIN_POLICIES, type DrainPolicy } from "./drain-policy.ts";
+export { DRAIN_POLICIES, type DrainPolicy } from "./runs/drain-policy.ts";
 
 export const RunError = RunErrorShape;
 export type RunError = RunErrorShape;

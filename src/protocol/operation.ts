@@ -1,6 +1,6 @@
 import type { ErrorCode } from "./errors.ts";
+import type { Scope } from "./identity/scopes.ts";
 import type { TSchema } from "./schema.ts";
-import type { Scope } from "./scopes.ts";
 
 /** One route: what routing, validation, authorisation, OpenAPI and the SDK need to know of it. */
 export interface Operation {

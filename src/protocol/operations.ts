@@ -1,6 +1,24 @@
-import { AGENT_OPERATIONS } from "./agent-operations.ts";
-import { AGENT_SEAM_OPERATIONS } from "./agent-seam-operations.ts";
-import { ANNOTATION_OPERATIONS } from "./annotation-operations.ts";
+import { AGENT_OPERATIONS } from "./agents/operations.ts";
+import { AUDIT_OPERATIONS } from "./audit/operations.ts";
+import { AGENT_SEAM_OPERATIONS } from "./conformance/agent-seam-operations.ts";
+import { SEAM_OPERATIONS } from "./conformance/seam-operations.ts";
+import type { ErrorCode } from "./errors.ts";
+import { JUDGE_OPERATIONS } from "./evals/judge-operations.ts";
+import { EVAL_OPERATIONS } from "./evals/operations.ts";
+import { SUITE_GROWTH_OPERATIONS } from "./evals/suite-growth-operations.ts";
+import { SUITE_OPERATIONS } from "./evals/suite-operations.ts";
+import { EXTERNAL_EVENT_OPERATIONS } from "./gates/external-event-operations.ts";
+import { INBOX_OPERATIONS } from "./gates/inbox-operations.ts";
+import { GATE_OPERATIONS } from "./gates/operations.ts";
+import { KEY_OPERATIONS } from "./identity/key-operations.ts";
+import { ROLE_OPERATIONS } from "./identity/role-operations.ts";
+import { ANNOTATION_OPERATIONS } from "./judgments/annotation-operations.ts";
+import { FEEDBACK_OPERATIONS } from "./judgments/feedback-operations.ts";
+import { JUDGMENT_FILE_OPERATIONS } from "./judgments/judgment-file-operations.ts";
+import { BODY, KEYED, type Operation, PROTECTED } from "./operation.ts";
+import { DEPLOYMENT_OPERATIONS } from "./promotion/operations.ts";
+import { QUEUE_OPERATIONS } from "./queues/operations.ts";
+import { REVIEW_OPERATIONS } from "./reviews/operations.ts";
 import {
   BulkCancelRequest,
   BulkCancelResponse,
@@ -17,37 +35,19 @@ import {
   RegisterWorkflowResponse,
   ResumeRunRequest,
   ResumeRunResponse,
-} from "./api.ts";
-import { AUDIT_OPERATIONS } from "./audit-operations.ts";
-import { BUNDLE_OPERATIONS } from "./bundle-operations.ts";
-import { CANCEL_OPERATIONS } from "./cancel-operations.ts";
-import { DELETION_OPERATIONS } from "./deletion-operations.ts";
-import { DEPLOYMENT_OPERATIONS } from "./deployment-operations.ts";
-import type { ErrorCode } from "./errors.ts";
-import { EVAL_OPERATIONS } from "./eval-operations.ts";
-import { EXTERNAL_EVENT_OPERATIONS } from "./external-event-operations.ts";
-import { FEEDBACK_OPERATIONS } from "./feedback-operations.ts";
-import { FORK_OPERATIONS } from "./fork-operations.ts";
-import { GATE_OPERATIONS } from "./gate-operations.ts";
-import { INBOX_OPERATIONS } from "./inbox-operations.ts";
-import { JUDGE_OPERATIONS } from "./judge-operations.ts";
-import { JUDGMENT_FILE_OPERATIONS } from "./judgment-file-operations.ts";
-import { KEY_OPERATIONS } from "./key-operations.ts";
-import { BODY, KEYED, type Operation, PROTECTED } from "./operation.ts";
-import { QUEUE_OPERATIONS } from "./queue-operations.ts";
-import { REVIEW_OPERATIONS } from "./review-operations.ts";
-import { ROLE_OPERATIONS } from "./role-operations.ts";
-import { RunStatusSchema } from "./run-status.ts";
+} from "./runs/api.ts";
+import { BUNDLE_OPERATIONS } from "./runs/bundle-operations.ts";
+import { CANCEL_OPERATIONS } from "./runs/cancel-operations.ts";
+import { DELETION_OPERATIONS } from "./runs/deletion-operations.ts";
+import { FORK_OPERATIONS } from "./runs/fork-operations.ts";
+import { RunStatusSchema } from "./runs/run-status.ts";
+import { RunSnapshot } from "./runs/snapshot.ts";
 import { closed, JsonObject, open, Type } from "./schema.ts";
 import { SCHEMA_OPERATIONS } from "./schema-operations.ts";
-import { SEAM_OPERATIONS } from "./seam-operations.ts";
-import { SIDECAR_OPERATIONS } from "./sidecar-operations.ts";
-import { RunSnapshot } from "./snapshot.ts";
-import { SUITE_GROWTH_OPERATIONS } from "./suite-growth-operations.ts";
-import { SUITE_OPERATIONS } from "./suite-operations.ts";
-import { TAPE_OPERATIONS } from "./tape-operations.ts";
-import { WEBHOOK_OPERATIONS } from "./webhook-operations.ts";
-import { WorkflowDefinition } from "./workflow.ts";
+import { TAPE_OPERATIONS } from "./tapes/operations.ts";
+import { SIDECAR_OPERATIONS } from "./tapes/sidecar-operations.ts";
+import { WEBHOOK_OPERATIONS } from "./webhooks/operations.ts";
+import { WorkflowDefinition } from "./workflows/workflow.ts";
 
 const Limit = Type.Optional(Type.Integer({ minimum: 1, maximum: 200 }));
 const Cursor = Type.Optional(Type.String({ minLength: 1, maxLength: 512 }));

@@ -1,8 +1,8 @@
-import { AfpMessage, AfpRequest, AfpResponse } from "./afp.ts";
-import { Annotation, CreateAnnotation } from "./annotation.ts";
-import { EvalSummary } from "./eval-api.ts";
-import { AgentEvalSuite } from "./eval-suite.ts";
-import { JudgeInput, JudgeOutput } from "./judge-api.ts";
+import { EvalSummary } from "./evals/api.ts";
+import { AgentEvalSuite } from "./evals/eval-suite.ts";
+import { JudgeInput, JudgeOutput } from "./evals/judge-api.ts";
+import { Annotation, CreateAnnotation } from "./judgments/annotation.ts";
+import { AfpMessage, AfpRequest, AfpResponse } from "./reviews/afp.ts";
 import { type Static, type TSchema, Type } from "./schema.ts";
 
 const DRAFT = "https://json-schema.org/draft/2020-12/schema";

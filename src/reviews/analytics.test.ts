@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { inTurns } from "../engine/pauses.ts";
+import { inTurns } from "../engine/worker/pauses.ts";
 import { analyticsSteps, type ReviewedConversation, reviewAnalytics, type SentDecision } from "./analytics.ts";
 
 const made = (iteration: number, ...ids: string[]) => ({

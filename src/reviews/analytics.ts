@@ -1,4 +1,4 @@
-import type { DecisionStatus } from "../formats/afp/request.ts";
+import type { DecisionStatus } from "../formats/reviews/request.ts";
 
 /** What one conversation amounts to, wherever it was kept. */
 export interface ReviewedConversation {

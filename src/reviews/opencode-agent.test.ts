@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { checkResponse } from "../formats/afp/check-response.ts";
-import { CONFIDENCE_LEVELS, ERROR_CODES, PROCESSING_STATUSES, REMARK_ID } from "../formats/afp/response.ts";
+import { checkResponse } from "../formats/reviews/check-response.ts";
+import { CONFIDENCE_LEVELS, ERROR_CODES, PROCESSING_STATUSES, REMARK_ID } from "../formats/reviews/response.ts";
 import { AGENT_FILE, AGENT_FILE_EXAMPLES, opencodeAgentFile } from "./opencode-agent.ts";
 
 describe("the agent file of the opencode command", () => {

@@ -1,4 +1,4 @@
-import type { ReviewRequest } from "../formats/afp/request.ts";
+import type { ReviewRequest } from "../formats/reviews/request.ts";
 import type { Review } from "./provider/finish-turn.ts";
 import type { ReceivedDecision, ReviewSession } from "./provider/session.ts";
 

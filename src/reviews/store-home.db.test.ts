@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { Host } from "../engine/host.ts";
-import type { Caller } from "../protocol/identity.ts";
+import type { Caller } from "../protocol/identity/identity.ts";
+import type { Store } from "../store/port/store.ts";
 import { openPostgresStore } from "../store/postgres/postgres-store.ts";
 import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
-import type { Store } from "../store/store.ts";
 import { engineOn } from "../testing/engine.ts";
 import { createDatabase } from "../testing/postgres.ts";
 import { newSession, type ReviewSession } from "./provider/session.ts";

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { auditDraft, refused } from "../engine/execute.ts";
 import type { Host } from "../engine/host.ts";
-import type { Caller } from "../protocol/identity.ts";
-import type { StoredReview } from "../store/reviews.ts";
-import type { Committed, Store, Unit } from "../store/store.ts";
+import type { Caller } from "../protocol/identity/identity.ts";
+import type { StoredReview } from "../store/port/reviews.ts";
+import type { Committed, Store, Unit } from "../store/port/store.ts";
 import { newSession, type ReviewSession } from "./provider/session.ts";
 import type { Held, Kept, SessionHome } from "./provider/session-home.ts";
 import { isSessionID, newSessionID } from "./provider/stream-ids.ts";

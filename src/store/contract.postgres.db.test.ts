@@ -2,8 +2,8 @@ import { Client } from "pg";
 import { afterAll, beforeAll } from "vitest";
 import { createDatabase, type TestDatabase } from "../testing/postgres.ts";
 import { storeContract } from "./contract.ts";
+import type { Store } from "./port/store.ts";
 import { openPostgresStore } from "./postgres/postgres-store.ts";
-import type { Store } from "./store.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {

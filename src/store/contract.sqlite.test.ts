@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { tempDir } from "../testing/temp-dir.ts";
 import { storeContract } from "./contract.ts";
+import type { Store } from "./port/store.ts";
 import { openSqliteStore } from "./sqlite/sqlite-store.ts";
-import type { Store } from "./store.ts";
 
 storeContract("the SQLite store in a file", async () => {
   const path = join(tempDir(), "assay.db");

@@ -31,7 +31,7 @@ import { tapes } from "../testing/store-contract/tapes.ts";
 import { units } from "../testing/store-contract/unit.ts";
 import { webhooks } from "../testing/store-contract/webhooks.ts";
 import { workflows } from "../testing/store-contract/workflows.ts";
-import type { Store } from "./store.ts";
+import type { Store } from "./port/store.ts";
 
 export interface Opened {
   /** A store without anything in it. */

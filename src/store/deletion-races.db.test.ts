@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Run } from "../protocol/run.ts";
+import type { Run } from "../protocol/runs/run.ts";
 import { annotationOf, judging, recording } from "../testing/annotation-builders.ts";
 import { auditDraft, idempotencyOutcome, NOW, newTenant, next, runCompleted, startedRun } from "../testing/builders.ts";
 import { judged, leased, newItem, newQueue } from "../testing/queue-builders.ts";
 import { deletionOf } from "../testing/store-contract/deletion.ts";
 import { accept, save, upTo } from "../testing/store-contract/subject.ts";
 import { BOTH_ON_DISK, type OnDisk } from "../testing/stored-text.ts";
-import type { Committed, Unit } from "./store.ts";
+import type { Committed, Unit } from "./port/store.ts";
 
 /** What may still name a run that is gone: that it was there. */
 const REMAINS = ["audit_log", "run_tombstones"];

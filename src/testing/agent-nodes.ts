@@ -10,10 +10,10 @@ import { MockPrograms } from "../agents/nodes/mock-programs.ts";
 import { callPrompt } from "../agents/nodes/prompt-node.ts";
 import { structuredOutput } from "../agents/nodes/structured-output.ts";
 import type { Host } from "../engine/host.ts";
-import type { NodeType } from "../engine/node-type.ts";
 import { supervisor } from "../engine/nodes/supervisor.ts";
+import type { NodeType } from "../engine/worker/node-type.ts";
 import type { Capability } from "../protocol/operation.ts";
-import type { Store } from "../store/store.ts";
+import type { Store } from "../store/port/store.ts";
 import { engineOn } from "./engine.ts";
 
 export interface AgentBench {

@@ -1,7 +1,7 @@
 import type { Agents } from "../agents/agents.ts";
 import { activeVersions, isPromoted } from "../agents/deployments/stored-deployments.ts";
 import { versionsOf } from "../agents/registry/stored-agents.ts";
-import type { Store } from "../store/store.ts";
+import type { Store } from "../store/port/store.ts";
 
 /** The agents that are installed in this store. Nobody says how they are called, unless the test does. */
 export function agentsOn(store: Store, more: Partial<Agents> = {}): Agents {

@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { main } from "../cli/main.ts";
-import { fileBytes } from "../cli/tape/file-bytes.ts";
-import { loadSidecar } from "../formats/sidecar/read-sidecar.ts";
-import type { Sidecar } from "../formats/sidecar/sidecar.ts";
+import { fileBytes } from "../cli/tapes/files/file-bytes.ts";
+import { loadSidecar } from "../formats/tapes/sidecar/read-sidecar.ts";
+import type { Sidecar } from "../formats/tapes/sidecar/sidecar.ts";
 import { recordedIo } from "./recorded-io.ts";
 import { tempDir } from "./temp-dir.ts";
 

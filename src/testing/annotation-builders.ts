@@ -1,7 +1,7 @@
-import type { Signal } from "../protocol/annotation.ts";
-import type { Run } from "../protocol/run.ts";
-import type { AnnotationRecord, AnnotationWrite } from "../store/judgments.ts";
-import type { Store, Unit } from "../store/store.ts";
+import type { Signal } from "../protocol/judgments/annotation.ts";
+import type { Run } from "../protocol/runs/run.ts";
+import type { AnnotationRecord, AnnotationWrite } from "../store/port/judgments.ts";
+import type { Store, Unit } from "../store/port/store.ts";
 import { auditDraft, NOW, newId } from "./builders.ts";
 import { accept } from "./store-contract/subject.ts";
 

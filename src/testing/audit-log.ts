@@ -1,7 +1,7 @@
 import { type Checkpointer, checkpointer } from "../engine/audit/checkpointer.ts";
 import { type AuditSigner, auditSigner } from "../engine/audit/signer.ts";
+import type { Store } from "../store/port/store.ts";
 import { openForWriting } from "../store/sqlite/open-database.ts";
-import type { Store } from "../store/store.ts";
 import { auditDraft } from "./builders.ts";
 import { hostAt } from "./moving-clock.ts";
 import { accept, upTo } from "./store-contract/subject.ts";

@@ -1,6 +1,6 @@
+import type { Store } from "../store/port/store.ts";
 import { openPostgresStore } from "../store/postgres/postgres-store.ts";
 import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
-import type { Store } from "../store/store.ts";
 import { createDatabase } from "./postgres.ts";
 
 /** An empty database of the test's own, for `describe.each`. */

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Run } from "../protocol/run.ts";
+import type { Run } from "../protocol/runs/run.ts";
 import type { ForkHost } from "./fork-host.ts";
 import { type WorkflowSpec, workflow } from "./workflow.ts";
 

@@ -1,10 +1,10 @@
-import { branchPoint } from "../engine/branch-point.ts";
-import { beginBranch, copyHistory, endBranch } from "../engine/decide/fork-run.ts";
-import type { NodeType, NodeTypes } from "../engine/node-type.ts";
 import { NODE_TYPES } from "../engine/nodes/all.ts";
-import { stamp } from "../engine/stamp.ts";
-import type { RunOptionsOverlay } from "../protocol/fork-api.ts";
-import { isTerminal } from "../protocol/run-status.ts";
+import { branchPoint } from "../engine/runs/branch-point.ts";
+import { beginBranch, copyHistory, endBranch } from "../engine/runs/decide/fork-run.ts";
+import { stamp } from "../engine/runs/stamp.ts";
+import type { NodeType, NodeTypes } from "../engine/worker/node-type.ts";
+import type { RunOptionsOverlay } from "../protocol/runs/fork-api.ts";
+import { isTerminal } from "../protocol/runs/run-status.ts";
 import { Type } from "../protocol/schema.ts";
 import { type Simulation, simulate } from "./simulate.ts";
 import { type WorkflowSpec, workflow } from "./workflow.ts";

@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from "node:crypto";
-import type { AuditDraft } from "../protocol/audit.ts";
+import type { AuditDraft } from "../protocol/audit/audit.ts";
 import { ENGINE_VERSION, EVENTS, type EventDraft, type RunEvent } from "../protocol/events.ts";
 import { formatId, type IdPrefix, RANDOM_BYTES } from "../protocol/id.ts";
-import { fold, type Parent, type Run } from "../protocol/run.ts";
+import { fold, type Parent, type Run } from "../protocol/runs/run.ts";
 import { parse } from "../protocol/schema.ts";
 import type {
   ArtifactWrite,
@@ -12,7 +12,7 @@ import type {
   KeyRecord,
   RunWrite,
   WorkflowWrite,
-} from "../store/store.ts";
+} from "../store/port/store.ts";
 
 /** The instant at which tests take place. Nothing built here reads the clock. */
 export const NOW = Date.parse("2027-03-01T12:00:00.000Z");

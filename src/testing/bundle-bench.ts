@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { main } from "../cli/main.ts";
-import { bodyHash } from "../formats/tape/digest.ts";
+import { bodyHash } from "../formats/tapes/digest.ts";
 import { recordedIo } from "./recorded-io.ts";
 import { aRow, aSidecarHeader, aTape, bytesOf, sidecarText, tapeText } from "./tape-files.ts";
 import { tempDir } from "./temp-dir.ts";

@@ -1,10 +1,10 @@
 import { expect } from "vitest";
 import { scoredEvents } from "../evals/override/scored-events.ts";
-import type { AgentEvalSuite, EvalTask } from "../protocol/eval-suite.ts";
-import { CertificateView } from "../protocol/judge-certificate-api.ts";
-import { isTerminal, type RunStatus } from "../protocol/run-status.ts";
+import type { AgentEvalSuite, EvalTask } from "../protocol/evals/eval-suite.ts";
+import { CertificateView } from "../protocol/evals/judge-certificate-api.ts";
+import { isTerminal, type RunStatus } from "../protocol/runs/run-status.ts";
 import { parse } from "../protocol/schema.ts";
-import type { Store } from "../store/store.ts";
+import type { Store } from "../store/port/store.ts";
 import { agentOf, agentsOf, suiteOf } from "./eval-bench.ts";
 import { type EvalServer, evalServer } from "./eval-server.ts";
 import { eventually } from "./eventually.ts";

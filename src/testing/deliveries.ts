@@ -2,9 +2,9 @@ import type { Host } from "../engine/host.ts";
 import { type Deliveries, type DeliverySettings, startDeliveries } from "../engine/webhooks/dispatcher.ts";
 import { registerWebhook } from "../engine/webhooks/manage-webhooks.ts";
 import { RETRY_DEFAULTS } from "../engine/webhooks/retry-policy.ts";
-import type { Caller } from "../protocol/identity.ts";
-import type { RegisterWebhookRequest, RegisterWebhookResponse } from "../protocol/webhook-api.ts";
-import type { DeliveryQuery, DeliveryRecord } from "../store/gates.ts";
+import type { Caller } from "../protocol/identity/identity.ts";
+import type { RegisterWebhookRequest, RegisterWebhookResponse } from "../protocol/webhooks/api.ts";
+import type { DeliveryQuery, DeliveryRecord } from "../store/port/gates.ts";
 import { ADA } from "./engine.ts";
 
 let dispatchers = 0;

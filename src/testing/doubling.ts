@@ -1,4 +1,4 @@
-import type { WorkflowDefinition } from "../protocol/workflow.ts";
+import type { WorkflowDefinition } from "../protocol/workflows/workflow.ts";
 import { workflow } from "./workflow.ts";
 
 /** Waits for a moment and then doubles a text so often that no host can hold it: all such runs grow at the same time. */

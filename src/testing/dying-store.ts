@@ -1,4 +1,4 @@
-import type { Store, Unit } from "../store/store.ts";
+import type { Store, Unit } from "../store/port/store.ts";
 
 export interface DyingStore {
   readonly store: Store;

@@ -1,23 +1,23 @@
-import { createRun } from "../engine/create-run.ts";
+import { type InterruptTokens, tokenKeys } from "../engine/gates/interrupt-token.ts";
 import { type Host, idSource } from "../engine/host.ts";
-import { type InterruptTokens, tokenKeys } from "../engine/interrupt-token.ts";
-import type { EffectContext, EffectNodeType, NodeOutcome, NodeType } from "../engine/node-type.ts";
 import { NODE_TYPES } from "../engine/nodes/all.ts";
 import { systemResolve } from "../engine/outbound/guard.ts";
-import { plansOf } from "../engine/plans.ts";
-import { registerWorkflow } from "../engine/register-workflow.ts";
+import { createRun } from "../engine/runs/create-run.ts";
 import { withOutbox } from "../engine/webhooks/outbox.ts";
-import { startWorker, type Worker, type WorkerSettings } from "../engine/worker.ts";
-import { loadRuleSet } from "../formats/rule-set.ts";
-import { scrubber } from "../formats/scrub.ts";
-import type { CreateRunRequest } from "../protocol/api.ts";
+import type { EffectContext, EffectNodeType, NodeOutcome, NodeType } from "../engine/worker/node-type.ts";
+import { startWorker, type Worker, type WorkerSettings } from "../engine/worker/worker.ts";
+import { plansOf } from "../engine/workflows/plans.ts";
+import { registerWorkflow } from "../engine/workflows/register-workflow.ts";
+import { loadRuleSet } from "../formats/secrets/rule-set.ts";
+import { scrubber } from "../formats/secrets/scrub.ts";
 import type { RunEventDoc } from "../protocol/events.ts";
-import type { Caller } from "../protocol/identity.ts";
+import type { Caller } from "../protocol/identity/identity.ts";
 import type { Capability } from "../protocol/operation.ts";
-import type { Run } from "../protocol/run.ts";
+import type { CreateRunRequest } from "../protocol/runs/api.ts";
+import type { Run } from "../protocol/runs/run.ts";
 import { Type } from "../protocol/schema.ts";
-import type { WorkflowDefinition } from "../protocol/workflow.ts";
-import type { Store } from "../store/store.ts";
+import type { WorkflowDefinition } from "../protocol/workflows/workflow.ts";
+import type { Store } from "../store/port/store.ts";
 
 export const ADA: Caller = {
   tenant: "t1",

@@ -6,9 +6,9 @@ import { createEvalRun } from "../evals/run/create-eval-run.ts";
 import { evalNode } from "../evals/run/eval-node.ts";
 import type { EvalServices, EvalSettings } from "../evals/run/eval-run.ts";
 import { putSuite } from "../evals/suite/suite-store.ts";
-import type { AgentEvalSuite, EvalTask } from "../protocol/eval-suite.ts";
-import type { Caller } from "../protocol/identity.ts";
-import type { Store } from "../store/store.ts";
+import type { AgentEvalSuite, EvalTask } from "../protocol/evals/eval-suite.ts";
+import type { Caller } from "../protocol/identity/identity.ts";
+import type { Store } from "../store/port/store.ts";
 import { ADA, engineOn } from "./engine.ts";
 
 export const AGENT_ID = "local.test.echo";

@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Io } from "../cli/io.ts";
 import { main } from "../cli/main.ts";
-import type { AgentEvalSuite } from "../protocol/eval-suite.ts";
+import type { Io } from "../cli/output/io.ts";
+import type { AgentEvalSuite } from "../protocol/evals/eval-suite.ts";
 import { goldenTask, suiteOf } from "./eval-bench.ts";
 import { recordedIo } from "./recorded-io.ts";
 import { tempDir } from "./temp-dir.ts";

@@ -1,12 +1,12 @@
 import { conclude, type Demands } from "../evals/report/conclusion.ts";
 import { quotesOf } from "../evals/report/quotes.ts";
 import type { TrialResult } from "../evals/run/task-result.ts";
-import { aggregate } from "../evals/statistics/aggregate.ts";
-import { compare } from "../evals/statistics/comparison.ts";
-import type { EvalOutcome } from "../formats/eval/eval-outcome.ts";
-import { EvalReport } from "../protocol/eval-api.ts";
-import { EvalEntry } from "../protocol/eval-baseline.ts";
+import type { EvalOutcome } from "../formats/evals/eval-outcome.ts";
+import { EvalReport } from "../protocol/evals/api.ts";
+import { EvalEntry } from "../protocol/evals/eval-baseline.ts";
 import { parse } from "../protocol/schema.ts";
+import { aggregate } from "../statistics/aggregate.ts";
+import { compare } from "../statistics/comparison.ts";
 
 export interface TaskGiven {
   readonly taskId: string;

@@ -4,9 +4,9 @@ import { deploymentNode } from "../agents/deployments/management-workflow.ts";
 import { calibrationNode } from "../evals/calibration/calibration-node.ts";
 import { evalNode } from "../evals/run/eval-node.ts";
 import type { EvalServices } from "../evals/run/eval-run.ts";
-import type { AgentEvalSuite } from "../protocol/eval-suite.ts";
-import { isTerminal } from "../protocol/run-status.ts";
-import type { Store } from "../store/store.ts";
+import type { AgentEvalSuite } from "../protocol/evals/eval-suite.ts";
+import { isTerminal } from "../protocol/runs/run-status.ts";
+import type { Store } from "../store/port/store.ts";
 import { engineOn, until, workerOn } from "./engine.ts";
 import {
   AGENT_ID,

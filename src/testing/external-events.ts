@@ -1,8 +1,8 @@
 import { expect } from "vitest";
-import type { SendExternalEventRequest } from "../protocol/external-event-api.ts";
-import type { Run } from "../protocol/run.ts";
-import type { WorkflowDefinition } from "../protocol/workflow.ts";
-import type { Store } from "../store/store.ts";
+import type { SendExternalEventRequest } from "../protocol/gates/external-event-api.ts";
+import type { Run } from "../protocol/runs/run.ts";
+import type { WorkflowDefinition } from "../protocol/workflows/workflow.ts";
+import type { Store } from "../store/port/store.ts";
 import { GATE } from "./family.ts";
 import { GateClient } from "./gate-host.ts";
 import { type TestHost, testHost, type Who } from "./host.ts";

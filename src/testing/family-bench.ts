@@ -1,8 +1,8 @@
 import { beforeEach, expect } from "vitest";
 import type { Host } from "../engine/host.ts";
 import { endsRun, type PayloadOf } from "../protocol/events.ts";
-import type { Run } from "../protocol/run.ts";
-import type { RunStatus } from "../protocol/run-status.ts";
+import type { Run } from "../protocol/runs/run.ts";
+import type { RunStatus } from "../protocol/runs/run-status.ts";
 import { begin, engineOn, logOf, register, scriptedEffect, until } from "./engine.ts";
 import { workbench } from "./workbench.ts";
 import { type WorkflowSpec, workflow } from "./workflow.ts";

@@ -1,10 +1,10 @@
 import { expect } from "vitest";
-import { cancelRun, pauseRun, resumeRun } from "../engine/change-run.ts";
 import type { Host } from "../engine/host.ts";
+import { cancelRun, pauseRun, resumeRun } from "../engine/runs/change-run.ts";
 import { AppError } from "../protocol/errors.ts";
 import { endsRun } from "../protocol/events.ts";
-import type { Run } from "../protocol/run.ts";
-import { isTerminal } from "../protocol/run-status.ts";
+import type { Run } from "../protocol/runs/run.ts";
+import { isTerminal } from "../protocol/runs/run-status.ts";
 import { begin, logOf, register, until } from "./engine.ts";
 import { accept, calls, childrenOf, expectSound, familyOf, GATE, read } from "./family.ts";
 import { pick, type Random, randomFrom } from "./random-workflow.ts";

@@ -1,12 +1,12 @@
 import { expect } from "vitest";
+import { resolveInterrupt } from "../engine/gates/resolve-interrupt.ts";
 import type { Host } from "../engine/host.ts";
-import { resolveInterrupt } from "../engine/resolve-interrupt.ts";
-import { wakeAtMs } from "../protocol/due-times.ts";
 import type { RunEvent } from "../protocol/events.ts";
-import { fold, type Run } from "../protocol/run.ts";
-import { isTerminal } from "../protocol/run-status.ts";
-import type { WorkflowNode } from "../protocol/workflow.ts";
-import type { Store } from "../store/store.ts";
+import { wakeAtMs } from "../protocol/runs/due-times.ts";
+import { fold, type Run } from "../protocol/runs/run.ts";
+import { isTerminal } from "../protocol/runs/run-status.ts";
+import type { WorkflowNode } from "../protocol/workflows/workflow.ts";
+import type { Store } from "../store/port/store.ts";
 import { ADA, until } from "./engine.ts";
 
 /** A node that runs another workflow. */

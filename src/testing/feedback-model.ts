@@ -1,6 +1,6 @@
-import type { ActorKind, Signal } from "../protocol/annotation.ts";
-import type { FeedbackSummaryQuery } from "../protocol/feedback-api.ts";
-import { wilson } from "../protocol/wilson.ts";
+import type { ActorKind, Signal } from "../protocol/judgments/annotation.ts";
+import type { FeedbackSummaryQuery } from "../protocol/judgments/feedback-api.ts";
+import { wilson } from "../statistics/wilson.ts";
 
 /** What a test did, and nothing that a store made of it. */
 export interface ModelRun {

@@ -1,4 +1,4 @@
-import type { Store } from "../store/store.ts";
+import type { Store } from "../store/port/store.ts";
 import * as build from "./annotation-builders.ts";
 import { auditDraft, NOW, next, runCompleted, startedRun } from "./builders.ts";
 import { judged, newItem, newQueue } from "./queue-builders.ts";

@@ -1,12 +1,12 @@
 import { expect } from "vitest";
-import type { EffectNodeType, NodeType } from "../engine/node-type.ts";
 import { NODE_TYPES } from "../engine/nodes/all.ts";
+import type { EffectNodeType, NodeType } from "../engine/worker/node-type.ts";
 import type { RunEventDoc } from "../protocol/events.ts";
-import type { ForkRunResponse } from "../protocol/fork-api.ts";
-import type { Run } from "../protocol/run.ts";
-import { isTerminal } from "../protocol/run-status.ts";
+import type { ForkRunResponse } from "../protocol/runs/fork-api.ts";
+import type { Run } from "../protocol/runs/run.ts";
+import { isTerminal } from "../protocol/runs/run-status.ts";
 import { Type } from "../protocol/schema.ts";
-import type { Store } from "../store/store.ts";
+import type { Store } from "../store/port/store.ts";
 import { GateClient } from "./gate-host.ts";
 import { type TestHost, testHost, type Who } from "./host.ts";
 import { workflow } from "./workflow.ts";

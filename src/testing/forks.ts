@@ -1,12 +1,12 @@
-import { copyHistory } from "../engine/decide/fork-run.ts";
-import type { Plan } from "../engine/decide/plan.ts";
 import { type Host, idSource } from "../engine/host.ts";
-import type { NodeTypes } from "../engine/node-type.ts";
 import { NODE_TYPES } from "../engine/nodes/all.ts";
 import { replayTurn } from "../engine/replay/replay-turn.ts";
+import { copyHistory } from "../engine/runs/decide/fork-run.ts";
+import type { NodeTypes } from "../engine/worker/node-type.ts";
+import type { Plan } from "../engine/workflows/decide/plan.ts";
 import { eventDoc, type RunEvent, type RunEventDoc } from "../protocol/events.ts";
-import type { Run } from "../protocol/run.ts";
-import type { StoredEvent } from "../store/store.ts";
+import type { Run } from "../protocol/runs/run.ts";
+import type { StoredEvent } from "../store/port/store.ts";
 
 /** A replay of these events, without a store of its own: its whole log, and what it came to. */
 export async function replayed(

@@ -1,6 +1,6 @@
 import type { EventDraft, PayloadOf } from "../protocol/events.ts";
-import type { ApprovalAction } from "../protocol/interrupt.ts";
-import type { DeliveryWrite, ExternalEventRecord, WebhookRecord } from "../store/gates.ts";
+import type { ApprovalAction } from "../protocol/gates/interrupt.ts";
+import type { DeliveryWrite, ExternalEventRecord, WebhookRecord } from "../store/port/gates.ts";
 import { type Built, HOUR, NOW, newId, next, nodeStarted, type StartedRun, sha256, startedRun } from "./builders.ts";
 
 export type Asked = Partial<PayloadOf<"interrupt.requested">> & { readonly atMs?: number };

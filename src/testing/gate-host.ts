@@ -1,8 +1,8 @@
 import { expect } from "vitest";
-import type { Interrupt } from "../protocol/interrupt.ts";
-import type { Run } from "../protocol/run.ts";
-import type { RunSnapshot } from "../protocol/snapshot.ts";
-import type { WorkflowDefinition } from "../protocol/workflow.ts";
+import type { Interrupt } from "../protocol/gates/interrupt.ts";
+import type { Run } from "../protocol/runs/run.ts";
+import type { RunSnapshot } from "../protocol/runs/snapshot.ts";
+import type { WorkflowDefinition } from "../protocol/workflows/workflow.ts";
 import { until } from "./engine.ts";
 import type { TestHost, Who } from "./host.ts";
 import { workflow } from "./workflow.ts";

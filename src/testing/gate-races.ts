@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { Host } from "../engine/host.ts";
 import type { RunEventDoc } from "../protocol/events.ts";
-import type { Caller } from "../protocol/identity.ts";
-import type { Run } from "../protocol/run.ts";
+import type { Caller } from "../protocol/identity/identity.ts";
+import type { Run } from "../protocol/runs/run.ts";
 import { begin, logOf, register, until } from "./engine.ts";
 import { expectAllRebuilt } from "./rebuilt.ts";
 import { upTo } from "./store-contract/subject.ts";

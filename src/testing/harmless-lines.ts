@@ -208,7 +208,7 @@ a = b; b = c; c = a
 x := y
 a => b
 (a, b) => a + b
-/usr/local/lib/node_modules/assay/dist/formats/secret-shapes.js
+/usr/local/lib/node_modules/assay/dist/formats/secrets/secret-shapes.js
 com.example.application.security.PasswordTokenAuthenticationFilter
 averyveryverylongidentifierwithoutanymeaningatallbutletters
 thisIsACamelCaseIdentifierThatIsQuiteLongAndHarmless

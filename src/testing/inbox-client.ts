@@ -1,12 +1,12 @@
 import { expect } from "vitest";
-import type { PrincipalKind } from "../protocol/identity.ts";
 import {
   type DecideRequest,
   DecideResponse,
   INBOX_EVENTS,
   type InboxItem,
   InboxResponse,
-} from "../protocol/inbox-api.ts";
+} from "../protocol/gates/inbox-api.ts";
+import type { PrincipalKind } from "../protocol/identity/identity.ts";
 import { parse } from "../protocol/schema.ts";
 import { until } from "./engine.ts";
 import type { TestHost } from "./host.ts";

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { InboxFeeds } from "../http/inbox-feeds.ts";
-import type { Caller } from "../protocol/identity.ts";
+import type { InboxFeeds } from "../http/streams/inbox-feeds.ts";
+import type { Caller } from "../protocol/identity/identity.ts";
 import { FakeResponse } from "./fake-response.ts";
 
 interface Told {

@@ -1,8 +1,8 @@
-import type { AuditNote } from "../engine/decide/ruling.ts";
-import type { Relay } from "../engine/decide/vote-origin.ts";
+import type { AuditNote } from "../engine/gates/decide/ruling.ts";
+import type { Relay } from "../engine/gates/decide/vote-origin.ts";
 import { AppError } from "../protocol/errors.ts";
-import type { Judge } from "../protocol/gate-rules.ts";
-import { decideScope, type RoleTable } from "../protocol/scopes.ts";
+import type { Judge } from "../protocol/gates/gate-rules.ts";
+import { decideScope, type RoleTable } from "../protocol/identity/scopes.ts";
 
 /** Somebody at a gate, and whether they may vote in another's name. */
 export interface Somebody extends Judge {

@@ -1,8 +1,8 @@
 import { type IncomingMessage, request } from "node:http";
 import { expect } from "vitest";
-import { readFrames } from "../cli/server-sent-events.ts";
-import { AnnotationPage, AnnotationView } from "../protocol/annotation-api.ts";
-import { ANNOTATION_EVENTS } from "../protocol/annotation-events.ts";
+import { readFrames } from "../cli/client/server-sent-events.ts";
+import { AnnotationPage, AnnotationView } from "../protocol/judgments/annotation-api.ts";
+import { ANNOTATION_EVENTS } from "../protocol/judgments/annotation-events.ts";
 import { parse } from "../protocol/schema.ts";
 import { until } from "./engine.ts";
 import { bearer, type TestHost } from "./host.ts";

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
-import type { Judgment } from "../protocol/judgment-file.ts";
-import { ImportResponse } from "../protocol/judgment-file.ts";
+import type { Judgment } from "../protocol/judgments/judgment-file.ts";
+import { ImportResponse } from "../protocol/judgments/judgment-file.ts";
 import { parse } from "../protocol/schema.ts";
 import { type Asked, type TestHost, testHost, type Who } from "./host.ts";
 

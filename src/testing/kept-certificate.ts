@@ -1,9 +1,9 @@
 import { expect } from "vitest";
+import { certificateOf } from "../evals/calibration/certificate.ts";
 import { certificateDocument } from "../evals/calibration/certificate-store.ts";
-import { calibrationReport } from "../evals/statistics/calibration.ts";
-import { certificateOf } from "../evals/statistics/certificate.ts";
-import type { CertificateRecord } from "../protocol/judge-certificate-api.ts";
-import type { Store } from "../store/store.ts";
+import type { CertificateRecord } from "../protocol/evals/judge-certificate-api.ts";
+import { calibrationReport } from "../statistics/calibration.ts";
+import type { Store } from "../store/port/store.ts";
 import { sha256 } from "./builders.ts";
 import { judgedTask } from "./calibration-bench.ts";
 import { suiteOf } from "./eval-bench.ts";

@@ -1,7 +1,7 @@
 import type { Binding } from "../agents/binding.ts";
 import { agentJudge } from "../evals/judge/agent-judge.ts";
 import type { Judge } from "../evals/judge/judge.ts";
-import { type JudgeInput, type JudgeOutput, JudgeInput as Question } from "../protocol/judge-api.ts";
+import { type JudgeInput, type JudgeOutput, JudgeInput as Question } from "../protocol/evals/judge-api.ts";
 import { parse } from "../protocol/schema.ts";
 
 export interface LexicalJudge {

@@ -1,5 +1,5 @@
 import { chatModelOf } from "../cli/wiring/review-model.ts";
-import type { Decision, ReviewRequest } from "../formats/afp/request.ts";
+import type { Decision, ReviewRequest } from "../formats/reviews/request.ts";
 import type { Review } from "../reviews/provider/finish-turn.ts";
 import { newSession, type ReviewSession } from "../reviews/provider/session.ts";
 import { modelReviewer } from "../reviews/reviewers/model-reviewer.ts";

@@ -1,6 +1,6 @@
 import type { Host } from "../engine/host.ts";
 import { idSource } from "../engine/host.ts";
-import type { Store } from "../store/store.ts";
+import type { Store } from "../store/port/store.ts";
 import { NOW } from "./builders.ts";
 import { engineOn, tokensAt } from "./engine.ts";
 

@@ -1,5 +1,5 @@
-import { DISPATCH, type OrchestratorDecision, SUPERVISOR } from "../protocol/orchestrator.ts";
-import type { WorkflowDefinition, WorkflowNode } from "../protocol/workflow.ts";
+import { DISPATCH, type OrchestratorDecision, SUPERVISOR } from "../protocol/runs/orchestrator.ts";
+import type { WorkflowDefinition, WorkflowNode } from "../protocol/workflows/workflow.ts";
 import { type WorkflowSpec, workflow } from "./workflow.ts";
 
 export const next = (...nextWorkerIds: string[]): OrchestratorDecision => ({ kind: "next-worker", nextWorkerIds });

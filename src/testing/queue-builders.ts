@@ -1,4 +1,4 @@
-import type { QueueItemRecord, QueueRecord, ReviewRecord } from "../store/judgments.ts";
+import type { QueueItemRecord, QueueRecord, ReviewRecord } from "../store/port/judgments.ts";
 import { NOW, newId } from "./builders.ts";
 
 export function newQueue(tenant: string, more: Partial<QueueRecord> = {}): QueueRecord {

@@ -1,6 +1,6 @@
 import { printFreeForm } from "../formats/json/print-json.ts";
-import { printRow, printSidecarHeader } from "../formats/sidecar/sidecar.ts";
-import type { Tape } from "../formats/tape/tape.ts";
+import { printRow, printSidecarHeader } from "../formats/tapes/sidecar/sidecar.ts";
+import type { Tape } from "../formats/tapes/tape.ts";
 import { below, randomFreeForm, randomJsonText, randomNumberText, several } from "./random-json.ts";
 import { randomRow } from "./random-tapes.ts";
 import { pick, type Random } from "./random-workflow.ts";

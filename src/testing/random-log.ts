@@ -1,11 +1,11 @@
 import { expect } from "vitest";
-import type { Plan } from "../engine/decide/plan.ts";
-import { wakeAtMs } from "../protocol/due-times.ts";
+import type { Plan } from "../engine/workflows/decide/plan.ts";
 import { EVENTS, eventDoc, type RunEvent } from "../protocol/events.ts";
-import { activeNodes, fold, type Run } from "../protocol/run.ts";
-import { isTerminal } from "../protocol/run-status.ts";
+import { wakeAtMs } from "../protocol/runs/due-times.ts";
+import { activeNodes, fold, type Run } from "../protocol/runs/run.ts";
+import { isTerminal } from "../protocol/runs/run-status.ts";
+import { snapshotOf } from "../protocol/runs/snapshot.ts";
 import { matches, problemsOf } from "../protocol/schema.ts";
-import { snapshotOf } from "../protocol/snapshot.ts";
 import { SECRET } from "./random-workflow.ts";
 
 const SETTLES = new Set(["node.completed", "node.failed", "node.skipped", "node.cancelled"]);

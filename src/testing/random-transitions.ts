@@ -1,4 +1,4 @@
-import type { DeploymentTransition } from "../protocol/deployment-api.ts";
+import type { DeploymentTransition } from "../protocol/promotion/api.ts";
 
 /** What happens in a case: a request of somebody, a decision of people, another policy, another content of a version. */
 export type Move =

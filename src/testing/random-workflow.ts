@@ -1,6 +1,6 @@
-import { DISPATCH, SUPERVISOR } from "../protocol/orchestrator.ts";
-import type { TriggerRule, WorkflowDefinition } from "../protocol/workflow.ts";
-import { TRIGGER_RULES } from "../protocol/workflow.ts";
+import { DISPATCH, SUPERVISOR } from "../protocol/runs/orchestrator.ts";
+import type { TriggerRule, WorkflowDefinition } from "../protocol/workflows/workflow.ts";
+import { TRIGGER_RULES } from "../protocol/workflows/workflow.ts";
 import { workflow } from "./workflow.ts";
 
 /** Numbers from 0 to below 1, the same for the same seed. */

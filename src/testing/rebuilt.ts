@@ -1,11 +1,11 @@
 import { expect } from "vitest";
-import { wakeAtMs } from "../protocol/due-times.ts";
-import { fold } from "../protocol/run.ts";
-import { isTerminal } from "../protocol/run-status.ts";
-import { tallyRows } from "../store/feedback-tallies.ts";
-import { allRows } from "../store/interrupt-rows.ts";
-import { runFacts } from "../store/run-facts.ts";
-import type { Store } from "../store/store.ts";
+import { wakeAtMs } from "../protocol/runs/due-times.ts";
+import { fold } from "../protocol/runs/run.ts";
+import { isTerminal } from "../protocol/runs/run-status.ts";
+import type { Store } from "../store/port/store.ts";
+import { tallyRows } from "../store/rows/feedback-tallies.ts";
+import { allRows } from "../store/rows/interrupt-rows.ts";
+import { runFacts } from "../store/rows/run-facts.ts";
 import { eventsOf } from "./store-contract/subject.ts";
 
 /** Everything derived from the logs is what the logs say: every run row, every interrupt, every vote. And what is counted of annotations. */

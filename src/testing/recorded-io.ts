@@ -1,4 +1,4 @@
-import { type Io, paintFor } from "../cli/io.ts";
+import { type Io, paintFor } from "../cli/output/io.ts";
 
 export interface RecordedIo extends Io {
   readonly outLines: string[];

@@ -1,4 +1,4 @@
-import type { ReviewWrite, StoredReview, StoredRound } from "../store/reviews.ts";
+import type { ReviewWrite, StoredReview, StoredRound } from "../store/port/reviews.ts";
 import { NOW, newId } from "./builders.ts";
 
 /** A session that is new. */

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Decision } from "../formats/afp/request.ts";
+import type { Decision } from "../formats/reviews/request.ts";
 import type { TestHost, Who } from "./host.ts";
 
 export interface ReviewRequestParts {

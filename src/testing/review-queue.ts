@@ -1,7 +1,7 @@
 import { expect } from "vitest";
-import { QueueAgreement } from "../protocol/agreement-api.ts";
-import type { AnnotationView } from "../protocol/annotation-api.ts";
 import type { ErrorCode } from "../protocol/errors.ts";
+import type { AnnotationView } from "../protocol/judgments/annotation-api.ts";
+import { QueueAgreement } from "../protocol/queues/agreement-api.ts";
 import {
   AddItemsResponse,
   type CreateQueueRequest,
@@ -9,9 +9,9 @@ import {
   QueueItemPage,
   QueueItemView,
   QueueView,
-} from "../protocol/queue-api.ts";
+} from "../protocol/queues/api.ts";
 import { parse, type Static, type TSchema } from "../protocol/schema.ts";
-import type { Store } from "../store/store.ts";
+import type { Store } from "../store/port/store.ts";
 import { until } from "./engine.ts";
 import { expectError, type TestHost, testHost } from "./host.ts";
 import { Member, type NewMember } from "./inbox-client.ts";

@@ -1,4 +1,4 @@
-import type { Tables } from "../store/sql/tables.ts";
+import type { Tables } from "../store/schema/tables.ts";
 
 /** The keys of `Tables`, which the compiler holds equal to the interface. */
 export const COLUMNS: { readonly [T in keyof Tables]: readonly (keyof Tables[T])[] } = {

@@ -1,5 +1,5 @@
-import { SECRET_SHAPES } from "../formats/secret-shapes.ts";
-import { VENDOR_SHAPES } from "../formats/vendor-shapes.ts";
+import { SECRET_SHAPES } from "../formats/secrets/secret-shapes.ts";
+import { VENDOR_SHAPES } from "../formats/secrets/vendor-shapes.ts";
 import { KNOWN_SECRET } from "./engine.ts";
 import { RULE_SET_EXAMPLES } from "./rule-set-examples.ts";
 

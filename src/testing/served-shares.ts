@@ -1,5 +1,5 @@
 import type { Deployed, Deployments } from "../agents/deployments/deployments.ts";
-import type { DeploymentState } from "../protocol/deployment-api.ts";
+import type { DeploymentState } from "../protocol/promotion/api.ts";
 
 /** By version, up to which percent it may be drawn. Who stands behind a version that takes everything is not in here. */
 export type Shares = ReadonlyMap<string, number>;

@@ -1,5 +1,5 @@
 import type { Deployments } from "../agents/deployments/deployments.ts";
-import type { DeploymentTransition } from "../protocol/deployment-api.ts";
+import type { DeploymentTransition } from "../protocol/promotion/api.ts";
 import { PLACES, placedOn, placesOn, SERVED, shareIn, sharesOn, stateIn } from "./served-shares.ts";
 
 /** A transition that was applied, with what is stored before and after. */

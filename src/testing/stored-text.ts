@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "pg";
+import type { Store } from "../store/port/store.ts";
 import { openPostgresStore } from "../store/postgres/postgres-store.ts";
 import { openForReading } from "../store/sqlite/open-database.ts";
 import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
-import type { Store } from "../store/store.ts";
 import { createDatabase } from "./postgres.ts";
 import { tempDir } from "./temp-dir.ts";
 

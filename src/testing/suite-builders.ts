@@ -1,4 +1,4 @@
-import { AgentEvalSuite, EvalTask } from "../protocol/eval-suite.ts";
+import { AgentEvalSuite, EvalTask } from "../protocol/evals/eval-suite.ts";
 import { parse } from "../protocol/schema.ts";
 
 /** A suite of one golden task; `more` replaces members. */

@@ -1,5 +1,5 @@
-import type { Run } from "../protocol/run.ts";
-import type { StoredSidecar, StoredTape, TapeWrite } from "../store/tapes.ts";
+import type { Run } from "../protocol/runs/run.ts";
+import type { StoredSidecar, StoredTape, TapeWrite } from "../store/port/tapes.ts";
 import { NOW, newId, sha256 } from "./builders.ts";
 
 /** The tape that a run came from. */

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Io } from "../cli/io.ts";
 import { main } from "../cli/main.ts";
+import type { Io } from "../cli/output/io.ts";
 import { recordedIo } from "./recorded-io.ts";
 import { tempDir } from "./temp-dir.ts";
 

@@ -1,7 +1,7 @@
-import { sidecarLines } from "../formats/sidecar/read-sidecar.ts";
-import type { Row, Sidecar, SidecarHeader } from "../formats/sidecar/sidecar.ts";
-import { tapeLines } from "../formats/tape/read-tape.ts";
-import type { RecordKind, Tape, TapeHeader, TapeRecord } from "../formats/tape/tape.ts";
+import { tapeLines } from "../formats/tapes/read-tape.ts";
+import { sidecarLines } from "../formats/tapes/sidecar/read-sidecar.ts";
+import type { Row, Sidecar, SidecarHeader } from "../formats/tapes/sidecar/sidecar.ts";
+import type { RecordKind, Tape, TapeHeader, TapeRecord } from "../formats/tapes/tape.ts";
 
 export function aTapeHeader(over: Partial<TapeHeader> = {}): TapeHeader {
   const usual = { version: 1n, harn_version: "0.8.0", started_at_unix_ms: null, script_path: null, argv: [] };

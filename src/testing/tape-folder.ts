@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Io } from "../cli/io.ts";
 import { main } from "../cli/main.ts";
-import type { Row } from "../formats/sidecar/sidecar.ts";
+import type { Io } from "../cli/output/io.ts";
+import type { Row } from "../formats/tapes/sidecar/sidecar.ts";
 import { recordedIo } from "./recorded-io.ts";
 import { aRow, aSidecarHeader, sidecarText } from "./tape-files.ts";
 import { tempDir } from "./temp-dir.ts";

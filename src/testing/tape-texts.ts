@@ -1,5 +1,5 @@
-import { BodyHasher } from "../formats/tape/body-hasher.ts";
-import { printTapeHeader, printTapeRecord, type RecordKind, type TapeRecord } from "../formats/tape/tape.ts";
+import { BodyHasher } from "../formats/tapes/body-hasher.ts";
+import { printTapeHeader, printTapeRecord, type RecordKind, type TapeRecord } from "../formats/tapes/tape.ts";
 
 const hasher = await BodyHasher.start();
 

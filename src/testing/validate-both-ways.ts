@@ -1,11 +1,11 @@
 import { isUtf8 } from "node:buffer";
-import { FileError } from "../formats/file-error.ts";
-import { type Bytes, loadLines } from "../formats/load-lines.ts";
-import { SidecarReader, sidecarUnreadable } from "../formats/sidecar/read-sidecar.ts";
-import { Validation, type Verdict } from "../formats/sidecar/validate.ts";
-import { validateSidecar } from "../formats/sidecar/validate-file.ts";
-import { printReport } from "../formats/sidecar/validate-report.ts";
-import type { TapeFacts } from "../formats/tape/tape-facts.ts";
+import { SidecarReader, sidecarUnreadable } from "../formats/tapes/sidecar/read-sidecar.ts";
+import type { TapeFacts } from "../formats/tapes/tape-facts.ts";
+import { Validation, type Verdict } from "../formats/tapes/validate/validate.ts";
+import { validateSidecar } from "../formats/tapes/validate/validate-file.ts";
+import { printReport } from "../formats/tapes/validate/validate-report.ts";
+import { FileError } from "../formats/text/file-error.ts";
+import { type Bytes, loadLines } from "../formats/text/load-lines.ts";
 
 /** All that can be seen of a validation: the report and where its problems are, or why there is none. */
 export type Outcome =

@@ -1,10 +1,10 @@
-import { cancelRun } from "../engine/change-run.ts";
+import { resolveInterrupt } from "../engine/gates/resolve-interrupt.ts";
 import type { Host } from "../engine/host.ts";
-import { resolveInterrupt } from "../engine/resolve-interrupt.ts";
+import { cancelRun } from "../engine/runs/change-run.ts";
 import { AppError } from "../protocol/errors.ts";
-import type { ResolveInterruptResponse } from "../protocol/gate-api.ts";
-import type { Caller, PrincipalKind } from "../protocol/identity.ts";
-import type { Store } from "../store/store.ts";
+import type { ResolveInterruptResponse } from "../protocol/gates/api.ts";
+import type { Caller, PrincipalKind } from "../protocol/identity/identity.ts";
+import type { Store } from "../store/port/store.ts";
 
 interface Standing {
   readonly kind?: PrincipalKind;

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
-import type { NodeContext, NodeOutcome, NodeTypes } from "../engine/node-type.ts";
 import { NODE_TYPES } from "../engine/nodes/all.ts";
-import type { Interrupt } from "../protocol/interrupt.ts";
+import type { NodeContext, NodeOutcome, NodeTypes } from "../engine/worker/node-type.ts";
+import type { Interrupt } from "../protocol/gates/interrupt.ts";
 import { Type } from "../protocol/schema.ts";
 import type { Simulation } from "./simulate.ts";
 

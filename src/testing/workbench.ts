@@ -1,9 +1,9 @@
 import { afterEach, beforeEach } from "vitest";
 import type { Host } from "../engine/host.ts";
-import type { Worker, WorkerSettings } from "../engine/worker.ts";
-import { isTerminal, type RunStatus } from "../protocol/run-status.ts";
+import type { Worker, WorkerSettings } from "../engine/worker/worker.ts";
+import { isTerminal, type RunStatus } from "../protocol/runs/run-status.ts";
+import type { Store } from "../store/port/store.ts";
 import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
-import type { Store } from "../store/store.ts";
 import { ADA, workerOn } from "./engine.ts";
 
 export const ended = (run: { readonly status: RunStatus }): boolean => isTerminal(run.status);

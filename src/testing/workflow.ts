@@ -1,5 +1,5 @@
 import { parse } from "../protocol/schema.ts";
-import { WorkflowDefinition, type WorkflowEdge, type WorkflowNode } from "../protocol/workflow.ts";
+import { WorkflowDefinition, type WorkflowEdge, type WorkflowNode } from "../protocol/workflows/workflow.ts";
 
 /** `"core.noop"`, or a node with what differs from the plain one. */
 type NodeSpec = string | (Partial<WorkflowNode> & { typeId: string });

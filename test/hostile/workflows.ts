@@ -1,4 +1,4 @@
-import type { WorkflowDefinition } from "../../src/protocol/workflow.ts";
+import type { WorkflowDefinition } from "../../src/protocol/workflows/workflow.ts";
 import { workflow } from "../../src/testing/workflow.ts";
 
 /** A workflow of one approval gate. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { FeedbackFigures, FeedbackSummary } from "../../src/protocol/feedback-api.ts";
+import type { FeedbackFigures, FeedbackSummary } from "../../src/protocol/judgments/feedback-api.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 import { createDatabase, type TestDatabase } from "../../src/testing/postgres.ts";
 import { type AssayProcess, startAssay } from "../assay-process.js";

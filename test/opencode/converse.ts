@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Decision } from "../../src/formats/afp/request.ts";
+import type { Decision } from "../../src/formats/reviews/request.ts";
 import { tempDir } from "../../src/testing/temp-dir.ts";
 import { assay } from "../cli/assay.ts";
 import { PLANS } from "./review-script.ts";

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { printExportedRow } from "../../src/formats/sidecar/sidecar.ts";
+import { printExportedRow } from "../../src/formats/tapes/sidecar/sidecar.ts";
 import { folderWith } from "../../src/testing/tape-command.ts";
 import { aRow, aSidecarHeader, sidecarText } from "../../src/testing/tape-files.ts";
 import { assay, start } from "../cli/assay.ts";

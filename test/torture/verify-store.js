@@ -14,11 +14,11 @@ const pageSize = 1000;
  *   judgment is in the history, by tenant and change
  */
 export async function verifyStore(journal, database, tenants = []) {
-  const { fold } = await load("protocol/run.js");
-  const { wakeAtMs } = await load("protocol/due-times.js");
-  const { allRows } = await load("store/interrupt-rows.js");
-  const { runFacts } = await load("store/run-facts.js");
-  const { tallyRows } = await load("store/feedback-tallies.js");
+  const { fold } = await load("protocol/runs/run.js");
+  const { wakeAtMs } = await load("protocol/runs/due-times.js");
+  const { allRows } = await load("store/rows/interrupt-rows.js");
+  const { runFacts } = await load("store/rows/run-facts.js");
+  const { tallyRows } = await load("store/rows/feedback-tallies.js");
   if ("sqlite" in database) await checkIntegrity(journal, database.sqlite);
   const store = await openStore(database);
   let compared = 0;

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { environmentNameOf, SETTINGS, type SettingName } from "../../cli/settings.ts";
+import { environmentNameOf, SETTINGS, type SettingName } from "../../cli/settings/settings.ts";
 import { childEnvironment } from "../../engine/programs/child-environment.ts";
-import { scrubber } from "../../formats/scrub.ts";
+import { scrubber } from "../../formats/secrets/scrub.ts";
 import { agentTask, watched } from "../../testing/agent-task.ts";
 import { tempDir } from "../../testing/temp-dir.ts";
 import type { AgentTask } from "../binding.ts";

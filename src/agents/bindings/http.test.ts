@@ -1,7 +1,7 @@
 import { inspect } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Guard } from "../../engine/outbound/guard.ts";
-import { scrubber } from "../../formats/scrub.ts";
+import { scrubber } from "../../formats/secrets/scrub.ts";
 import { watched } from "../../testing/agent-task.ts";
 import { type ModelReply, ModelServer } from "../../testing/model-server.ts";
 import type { AgentTask } from "../binding.ts";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { ModelMessage } from "ai";
-import { sortedJson } from "../../formats/sorted-json.ts";
+import { sortedJson } from "../../formats/json/sorted-json.ts";
 import type { AgentAnswer, AgentTask, Binding, Watcher } from "../binding.ts";
 import type { Asking } from "../models/ask-model.ts";
 import type { Format, ModelSettings } from "../models/model-settings.ts";

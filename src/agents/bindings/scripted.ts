@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { sortedJson } from "../../formats/sorted-json.ts";
+import { sortedJson } from "../../formats/json/sorted-json.ts";
 import type { AgentAnswer, AgentTask, Binding, Watcher } from "../binding.ts";
 import { delay } from "../within-time.ts";
 import { failed } from "./failure.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { Interrupt } from "../../protocol/interrupt.ts";
-import type { Run } from "../../protocol/run.ts";
+import type { Interrupt } from "../../protocol/gates/interrupt.ts";
+import type { Run } from "../../protocol/runs/run.ts";
 import { approvalIn } from "./approval.ts";
 
 const NOW = 1_000_000;

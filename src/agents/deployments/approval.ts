@@ -1,10 +1,10 @@
-import { isOverdue } from "../../engine/decide/close-interrupt.ts";
-import type { Condition } from "../../protocol/deployment-api.ts";
-import { gateRules, tallyOf, timedOutText } from "../../protocol/gate-rules.ts";
-import type { Interrupt } from "../../protocol/interrupt.ts";
-import type { PolicyGate } from "../../protocol/promotion-policy.ts";
-import { nodeOf, type Run } from "../../protocol/run.ts";
-import { isTerminal } from "../../protocol/run-status.ts";
+import { isOverdue } from "../../engine/gates/decide/close-interrupt.ts";
+import { gateRules, tallyOf, timedOutText } from "../../protocol/gates/gate-rules.ts";
+import type { Interrupt } from "../../protocol/gates/interrupt.ts";
+import type { Condition } from "../../protocol/promotion/api.ts";
+import type { PolicyGate } from "../../protocol/promotion/promotion-policy.ts";
+import { nodeOf, type Run } from "../../protocol/runs/run.ts";
+import { isTerminal } from "../../protocol/runs/run-status.ts";
 import { APPLY, applyWithinSecOf } from "./management-workflow.ts";
 
 /** How far people have come with a transition. */

@@ -1,9 +1,9 @@
 import { auditDraft } from "../../engine/execute.ts";
-import type { Condition, DeploymentTransition } from "../../protocol/deployment-api.ts";
 import { AppError } from "../../protocol/errors.ts";
-import { startersOf } from "../../protocol/forked-from.ts";
-import type { PolicyGate } from "../../protocol/promotion-policy.ts";
-import type { Run } from "../../protocol/run.ts";
+import type { Condition, DeploymentTransition } from "../../protocol/promotion/api.ts";
+import type { PolicyGate } from "../../protocol/promotion/promotion-policy.ts";
+import { startersOf } from "../../protocol/runs/forked-from.ts";
+import type { Run } from "../../protocol/runs/run.ts";
 import { type Approval, approvalCondition, approvalIn, gateIdOf } from "./approval.ts";
 import { askedBeside, forbidsOwn, joinedSiblings, joinRequests, ownApprovalAmong, siblingsOf } from "./askers.ts";
 import { type Considered, commit, targetOf } from "./considered.ts";

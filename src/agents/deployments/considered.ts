@@ -1,9 +1,9 @@
 import { refused } from "../../engine/execute.ts";
 import type { Host } from "../../engine/host.ts";
-import type { Condition } from "../../protocol/deployment-api.ts";
-import type { Visibility } from "../../protocol/identity.ts";
-import type { PolicyRule } from "../../protocol/promotion-policy.ts";
-import type { Unit } from "../../store/store.ts";
+import type { Visibility } from "../../protocol/identity/identity.ts";
+import type { Condition } from "../../protocol/promotion/api.ts";
+import type { PolicyRule } from "../../protocol/promotion/promotion-policy.ts";
+import type { Unit } from "../../store/port/store.ts";
 import type { InstalledAgent } from "../installed-agent.ts";
 import type { Wanted } from "./management-run.ts";
 import type { StoredDeployments } from "./stored-deployments.ts";

@@ -1,5 +1,5 @@
-import { CHANNELS, type DeploymentState, type DeploymentTransition } from "../../protocol/deployment-api.ts";
 import { own } from "../../protocol/own.ts";
+import { CHANNELS, type DeploymentState, type DeploymentTransition } from "../../protocol/promotion/api.ts";
 import { carrierOf, carriersBeside, putOn, takeAll } from "./channel-places.ts";
 import { channelsOf, type Deployed, type Deployments, placesTaken, stateOf } from "./deployments.ts";
 import {

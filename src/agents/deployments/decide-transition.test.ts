@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
+import { AppError } from "../../protocol/errors.ts";
 import {
   type AgentDeployment,
   DEPLOYMENT_STATES,
   type DeploymentState,
   type DeploymentTransition,
   TRANSITIONS,
-} from "../../protocol/deployment-api.ts";
-import { AppError } from "../../protocol/errors.ts";
+} from "../../protocol/promotion/api.ts";
 import { decideTransition } from "./decide-transition.ts";
 import { type Deployed, type Deployments, noDeployments, recordOf, stateOf } from "./deployments.ts";
 

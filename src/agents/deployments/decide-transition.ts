@@ -1,6 +1,6 @@
-import { CHANNELS, type DeploymentTransition } from "../../protocol/deployment-api.ts";
 import type { EventDraft } from "../../protocol/events.ts";
 import { own } from "../../protocol/own.ts";
+import { CHANNELS, type DeploymentTransition } from "../../protocol/promotion/api.ts";
 import { carriersBeside, isLast, putLast, replaceBy, takeAll, withdraw } from "./channel-places.ts";
 import { promote } from "./decide-promotion.ts";
 import { channelsOf, type Deployments, isActive, placesTaken, stateOf } from "./deployments.ts";

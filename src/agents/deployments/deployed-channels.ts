@@ -1,6 +1,6 @@
-import { RESOLVED_CHANNELS } from "../../protocol/deployment-api.ts";
 import { own } from "../../protocol/own.ts";
-import type { Documents } from "../../store/documents.ts";
+import { RESOLVED_CHANNELS } from "../../protocol/promotion/api.ts";
+import type { Documents } from "../../store/port/documents.ts";
 import type { Agents } from "../agents.ts";
 import type { ChannelResolver } from "../channel-resolver.ts";
 import { drawVersion, serves } from "./draw-version.ts";

@@ -1,4 +1,4 @@
-import type { Authorizer } from "../../engine/roles.ts";
+import type { Authorizer } from "../../engine/identity/roles.ts";
 import type { Agents } from "../agents.ts";
 import type { EvidenceReader } from "./evidence.ts";
 import type { RecentRefusals } from "./tell-refusal.ts";

@@ -1,5 +1,5 @@
-import type { AgentDeployment, DeploymentState } from "../../protocol/deployment-api.ts";
 import { own } from "../../protocol/own.ts";
+import type { AgentDeployment, DeploymentState } from "../../protocol/promotion/api.ts";
 import { compareSemver } from "../../protocol/semver.ts";
 
 /**

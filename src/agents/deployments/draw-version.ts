@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { LATEST } from "../../protocol/deployment-api.ts";
 import { own } from "../../protocol/own.ts";
+import { LATEST } from "../../protocol/promotion/api.ts";
 import { activeOf, type Deployments, isActive } from "./deployments.ts";
 
 /**

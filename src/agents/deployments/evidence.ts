@@ -1,6 +1,6 @@
-import type { Evidence, EvidenceCoverage } from "../../protocol/evidence.ts";
-import type { Visibility } from "../../protocol/identity.ts";
-import type { PolicyEvidence } from "../../protocol/promotion-policy.ts";
+import type { Visibility } from "../../protocol/identity/identity.ts";
+import type { Evidence, EvidenceCoverage } from "../../protocol/promotion/evidence.ts";
+import type { PolicyEvidence } from "../../protocol/promotion/promotion-policy.ts";
 import type { InstalledAgent } from "../installed-agent.ts";
 
 /** What an evaluation has to prove about a version. */

@@ -1,8 +1,8 @@
-import type { AgentDeployment } from "../../protocol/deployment-api.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { Visibility } from "../../protocol/identity.ts";
+import type { Visibility } from "../../protocol/identity/identity.ts";
+import type { AgentDeployment } from "../../protocol/promotion/api.ts";
 import { compareSemver } from "../../protocol/semver.ts";
-import type { Documents } from "../../store/documents.ts";
+import type { Documents } from "../../store/port/documents.ts";
 import type { Agents } from "../agents.ts";
 import { recordOf } from "./deployments.ts";
 import { readDeployments } from "./stored-deployments.ts";

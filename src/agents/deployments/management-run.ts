@@ -1,16 +1,16 @@
-import { ownerOf } from "../../engine/create-run.ts";
-import { failRun } from "../../engine/decide/end-run.ts";
-import type { Plan } from "../../engine/decide/plan.ts";
-import { startRun } from "../../engine/decide/start-run.ts";
 import type { Host } from "../../engine/host.ts";
-import { stamp } from "../../engine/stamp.ts";
-import { takeTurn } from "../../engine/turn.ts";
-import type { DeploymentTransition } from "../../protocol/deployment-api.ts";
+import { ownerOf } from "../../engine/runs/create-run.ts";
+import { failRun } from "../../engine/runs/decide/end-run.ts";
+import { startRun } from "../../engine/runs/decide/start-run.ts";
+import { stamp } from "../../engine/runs/stamp.ts";
+import { takeTurn } from "../../engine/worker/turn.ts";
+import type { Plan } from "../../engine/workflows/decide/plan.ts";
 import type { EventDraft, RunError, RunEvent } from "../../protocol/events.ts";
-import type { Caller } from "../../protocol/identity.ts";
-import { nodeOf, type Run } from "../../protocol/run.ts";
-import { isTerminal } from "../../protocol/run-status.ts";
-import type { RunWrite } from "../../store/store.ts";
+import type { Caller } from "../../protocol/identity/identity.ts";
+import type { DeploymentTransition } from "../../protocol/promotion/api.ts";
+import { nodeOf, type Run } from "../../protocol/runs/run.ts";
+import { isTerminal } from "../../protocol/runs/run-status.ts";
+import type { RunWrite } from "../../store/port/store.ts";
 import { APPLY } from "./management-workflow.ts";
 
 /** Who wanted what, and whether they may. */

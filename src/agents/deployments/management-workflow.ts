@@ -1,12 +1,12 @@
-import { makePlan, type Plan } from "../../engine/decide/plan.ts";
-import type { EffectNodeType } from "../../engine/node-type.ts";
 import { GOVERNED_GATE } from "../../engine/nodes/gate-config.ts";
-import { definitionHash } from "../../engine/plans.ts";
-import { DEPLOYMENT_WORKFLOW_ID } from "../../protocol/deployment-api.ts";
-import type { PolicyGate } from "../../protocol/promotion-policy.ts";
+import type { EffectNodeType } from "../../engine/worker/node-type.ts";
+import { makePlan, type Plan } from "../../engine/workflows/decide/plan.ts";
+import { definitionHash } from "../../engine/workflows/plans.ts";
+import { DEPLOYMENT_WORKFLOW_ID } from "../../protocol/promotion/api.ts";
+import type { PolicyGate } from "../../protocol/promotion/promotion-policy.ts";
 import { Type } from "../../protocol/schema.ts";
-import type { WorkflowDefinition, WorkflowNode } from "../../protocol/workflow.ts";
-import type { WorkflowWrite } from "../../store/store.ts";
+import type { WorkflowDefinition, WorkflowNode } from "../../protocol/workflows/workflow.ts";
+import type { WorkflowWrite } from "../../store/port/store.ts";
 
 export const APPLY = "apply";
 const APPLY_TYPE = "assay.deployment.apply";

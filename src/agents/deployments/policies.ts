@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
 import { auditDraft, refused } from "../../engine/execute.ts";
 import type { Host } from "../../engine/host.ts";
-import { roleTable } from "../../engine/roles.ts";
-import type { DeploymentTransition } from "../../protocol/deployment-api.ts";
+import { roleTable } from "../../engine/identity/roles.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { Caller, Visibility } from "../../protocol/identity.ts";
+import type { Caller, Visibility } from "../../protocol/identity/identity.ts";
+import { SCOPES } from "../../protocol/identity/scopes.ts";
+import type { DeploymentTransition } from "../../protocol/promotion/api.ts";
 import {
   DEFAULT_POLICY,
   POLICY_SUBJECT_PATTERN,
@@ -12,10 +13,9 @@ import {
   type PromotionPolicies,
   PromotionPolicy,
   type PromotionRules,
-} from "../../protocol/promotion-policy.ts";
+} from "../../protocol/promotion/promotion-policy.ts";
 import { matches } from "../../protocol/schema.ts";
-import { SCOPES } from "../../protocol/scopes.ts";
-import type { Document } from "../../store/documents.ts";
+import type { Document } from "../../store/port/documents.ts";
 import type { EvidenceReader } from "./evidence.ts";
 
 type Needs = Pick<Host, "store" | "nowMs">;

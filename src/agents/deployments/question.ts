@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { canonicalJson } from "../../formats/canonical-json.ts";
-import type { DeploymentTransition } from "../../protocol/deployment-api.ts";
+import { canonicalJson } from "../../formats/json/canonical-json.ts";
 import { own } from "../../protocol/own.ts";
-import type { PolicyRule } from "../../protocol/promotion-policy.ts";
+import type { DeploymentTransition } from "../../protocol/promotion/api.ts";
+import type { PolicyRule } from "../../protocol/promotion/promotion-policy.ts";
 import { decideTransition } from "./decide-transition.ts";
 import { channelsOf, type Deployments } from "./deployments.ts";
 

@@ -1,6 +1,6 @@
-import type { Visibility } from "../../protocol/identity.ts";
+import type { Visibility } from "../../protocol/identity/identity.ts";
 import { own } from "../../protocol/own.ts";
-import type { Document, Documents, DocumentWrite } from "../../store/documents.ts";
+import type { Document, Documents, DocumentWrite } from "../../store/port/documents.ts";
 import type { Agents } from "../agents.ts";
 import type { InstalledAgent } from "../installed-agent.ts";
 import { activeOf, type Deployments, noDeployments } from "./deployments.ts";

@@ -1,7 +1,7 @@
 import { auditDraft } from "../../engine/execute.ts";
 import type { Host } from "../../engine/host.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { Unit } from "../../store/store.ts";
+import type { Unit } from "../../store/port/store.ts";
 import { commit, targetOf } from "./considered.ts";
 import { ManagementRun, type Wanted } from "./management-run.ts";
 import { managementPlan, planWrite } from "./management-workflow.ts";

@@ -1,13 +1,13 @@
+import { AppError } from "../../protocol/errors.ts";
+import type { EventDraft } from "../../protocol/events.ts";
+import { own } from "../../protocol/own.ts";
 import {
   CHANNELS,
   type DeploymentState,
   type DeploymentTransition,
   LATEST,
   type TransitionWord,
-} from "../../protocol/deployment-api.ts";
-import { AppError } from "../../protocol/errors.ts";
-import type { EventDraft } from "../../protocol/events.ts";
-import { own } from "../../protocol/own.ts";
+} from "../../protocol/promotion/api.ts";
 import { carrierOf } from "./channel-places.ts";
 import { type Deployed, type Deployments, isActive, stateOf } from "./deployments.ts";
 

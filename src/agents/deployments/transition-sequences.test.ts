@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { DeploymentTransition } from "../../protocol/deployment-api.ts";
 import { AppError } from "../../protocol/errors.ts";
+import type { DeploymentTransition } from "../../protocol/promotion/api.ts";
 import { decideTransition } from "./decide-transition.ts";
 import { type Deployments, noDeployments, stateOf } from "./deployments.ts";
 

@@ -1,10 +1,10 @@
 import { auditDraft, type Recorder } from "../../engine/execute.ts";
 import type { Host } from "../../engine/host.ts";
-import type { AgentDeployment, Condition, DeploymentTransition } from "../../protocol/deployment-api.ts";
 import { AppError } from "../../protocol/errors.ts";
-import { type Evidence, problemIn } from "../../protocol/evidence.ts";
-import type { Caller } from "../../protocol/identity.ts";
-import type { Run } from "../../protocol/run.ts";
+import type { Caller } from "../../protocol/identity/identity.ts";
+import type { AgentDeployment, Condition, DeploymentTransition } from "../../protocol/promotion/api.ts";
+import { type Evidence, problemIn } from "../../protocol/promotion/evidence.ts";
+import type { Run } from "../../protocol/runs/run.ts";
 import type { InstalledAgent } from "../installed-agent.ts";
 import { gateIdOf } from "./approval.ts";
 import { asking } from "./ask-people.ts";

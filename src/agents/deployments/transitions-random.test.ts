@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { DeploymentTransition } from "../../protocol/deployment-api.ts";
 import { AppError } from "../../protocol/errors.ts";
+import type { DeploymentTransition } from "../../protocol/promotion/api.ts";
 import { fewest, type Move, randomFrom, randomMoves } from "../../testing/random-transitions.ts";
 import { SERVED, sharesOn, stateIn } from "../../testing/served-shares.ts";
 import { ServiceModel } from "../../testing/service-model.ts";

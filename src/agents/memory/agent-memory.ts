@@ -1,9 +1,9 @@
-import type { Beside } from "../../engine/node-type.ts";
+import type { Beside } from "../../engine/worker/node-type.ts";
+import type { MemoryEntry } from "../../protocol/agents/memory.ts";
 import type { EventDraft } from "../../protocol/events.ts";
-import type { Owner } from "../../protocol/identity.ts";
-import type { MemoryEntry } from "../../protocol/memory.ts";
-import type { Run } from "../../protocol/run.ts";
-import type { AgentRef, WorkflowNode } from "../../protocol/workflow.ts";
+import type { Owner } from "../../protocol/identity/identity.ts";
+import type { Run } from "../../protocol/runs/run.ts";
+import type { AgentRef, WorkflowNode } from "../../protocol/workflows/workflow.ts";
 import type { InstalledAgent } from "../installed-agent.ts";
 import type { ToolSurface } from "../tool-surface.ts";
 import type { MemoryAdapter, MemoryChange, SeenBy } from "./memory-adapter.ts";

@@ -1,6 +1,6 @@
+import type { MemoryEntry } from "../../protocol/agents/memory.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { MemoryEntry } from "../../protocol/memory.ts";
-import type { Document, Documents, DocumentWrite } from "../../store/documents.ts";
+import type { Document, Documents, DocumentWrite } from "../../store/port/documents.ts";
 import { changed, idOf, type Looking, type MemoryScope, prefixOf, visibleIn } from "./memory-document.ts";
 
 export interface MemorySettings {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import type { MemoryEntry } from "../../protocol/memory.ts";
-import type { Document, DocumentId } from "../../store/documents.ts";
+import type { MemoryEntry } from "../../protocol/agents/memory.ts";
+import type { Document, DocumentId } from "../../store/port/documents.ts";
 
 /** Where memories are kept apart: whoever has the reference but another tenant or workspace finds nothing. */
 export interface MemoryScope {

@@ -1,4 +1,4 @@
-import type { MemoryEntry } from "../../protocol/memory.ts";
+import type { MemoryEntry } from "../../protocol/agents/memory.ts";
 import type { ToolSurface } from "../tool-surface.ts";
 import { checkEntry, selected } from "./memory-adapter.ts";
 import { memoryTools } from "./memory-tools.ts";

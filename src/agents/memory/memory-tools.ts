@@ -1,5 +1,5 @@
+import type { MemoryEntry } from "../../protocol/agents/memory.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { MemoryEntry } from "../../protocol/memory.ts";
 import { closed, matches, problemsOf, Type } from "../../protocol/schema.ts";
 import type { ToolDescriptor, ToolResult, ToolSurface } from "../tool-surface.ts";
 import type { ListOptions, NewEntry } from "./memory-adapter.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { MemoryEntry } from "../../protocol/agents/memory.ts";
 import type { RunEventDoc } from "../../protocol/events.ts";
-import { MemoryEntry } from "../../protocol/memory.ts";
 import { matches } from "../../protocol/schema.ts";
 import { agentHost } from "../../testing/agent-nodes.ts";
 import { ADA, begin, engineOn, KNOWN_SECRET, logOf, register, until } from "../../testing/engine.ts";

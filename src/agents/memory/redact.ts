@@ -1,4 +1,4 @@
-import type { Scrubber } from "../../formats/scrub.ts";
+import type { Scrubber } from "../../formats/secrets/scrub.ts";
 
 /** A secret that this process was given, by the name it is known by. */
 export interface NamedSecret {

@@ -1,5 +1,5 @@
-import { unfenced } from "../../formats/code-fence.ts";
-import type { MemoryEntry } from "../../protocol/memory.ts";
+import { unfenced } from "../../formats/text/code-fence.ts";
+import type { MemoryEntry } from "../../protocol/agents/memory.ts";
 import type { Format } from "./model-settings.ts";
 
 /** The system prompt, with what the model has to be told about the form of its answer. */

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { cancelRun } from "../../engine/change-run.ts";
-import { forkRun } from "../../engine/fork-run.ts";
-import { resolveInterrupt } from "../../engine/resolve-interrupt.ts";
+import { resolveInterrupt } from "../../engine/gates/resolve-interrupt.ts";
+import { cancelRun } from "../../engine/runs/change-run.ts";
+import { forkRun } from "../../engine/runs/fork-run.ts";
 import type { RunEventDoc } from "../../protocol/events.ts";
-import type { OrchestratorDecision } from "../../protocol/orchestrator.ts";
-import type { Run } from "../../protocol/run.ts";
-import type { WorkflowNode } from "../../protocol/workflow.ts";
+import type { OrchestratorDecision } from "../../protocol/runs/orchestrator.ts";
+import type { Run } from "../../protocol/runs/run.ts";
+import type { WorkflowNode } from "../../protocol/workflows/workflow.ts";
 import { agentHost } from "../../testing/agent-nodes.ts";
 import { dyingAt } from "../../testing/dying-store.ts";
 import { ADA, begin, KNOWN_SECRET, logOf, register, until, workerOn } from "../../testing/engine.ts";

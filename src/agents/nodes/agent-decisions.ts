@@ -1,5 +1,5 @@
 import type { DecisionRequest, DecisionSource } from "../../engine/nodes/decision-source.ts";
-import { scrubInTurns } from "../../engine/scrub-in-turns.ts";
+import { scrubInTurns } from "../../engine/secrets/scrub-in-turns.ts";
 import { type AgentDesk, type AgentHost, askAgent, failureOf } from "./ask-agent.ts";
 
 /** Asks the agent of a supervisor, once for each turn. */

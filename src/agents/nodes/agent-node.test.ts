@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { cancelRun } from "../../engine/change-run.ts";
-import { forkRun } from "../../engine/fork-run.ts";
-import { snapshotOf } from "../../protocol/snapshot.ts";
+import { cancelRun } from "../../engine/runs/change-run.ts";
+import { forkRun } from "../../engine/runs/fork-run.ts";
+import { snapshotOf } from "../../protocol/runs/snapshot.ts";
 import { completed, payloadsOf, questions } from "../../testing/agent-questions.ts";
 import { KNOWN_SECRET, logOf, until } from "../../testing/engine.ts";
 import { AGENT_ID } from "../../testing/eval-bench.ts";

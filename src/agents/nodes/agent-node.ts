@@ -1,11 +1,11 @@
-import { compileSchema } from "../../engine/decide/json-schema.ts";
-import type { EffectContext, EffectNodeType, NodeContext, NodeOutcome } from "../../engine/node-type.ts";
-import { checked } from "../../engine/schema-checks.ts";
-import { scrubInTurns } from "../../engine/scrub-in-turns.ts";
-import type { Interrupt } from "../../protocol/interrupt.ts";
-import { visitOf } from "../../protocol/run.ts";
+import { compileSchema } from "../../engine/schemas/decide/json-schema.ts";
+import { checked } from "../../engine/schemas/schema-checks.ts";
+import { scrubInTurns } from "../../engine/secrets/scrub-in-turns.ts";
+import type { EffectContext, EffectNodeType, NodeContext, NodeOutcome } from "../../engine/worker/node-type.ts";
+import type { Interrupt } from "../../protocol/gates/interrupt.ts";
+import { visitOf } from "../../protocol/runs/run.ts";
 import { closed, type Static, Type } from "../../protocol/schema.ts";
-import type { AgentRef } from "../../protocol/workflow.ts";
+import type { AgentRef } from "../../protocol/workflows/workflow.ts";
 import { refusalOf } from "../resolve-agent.ts";
 import { type AgentDesk, type AgentHost, type Asked, askAgent, failureOf, RETURN_VIOLATION } from "./ask-agent.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { forkRun } from "../../engine/fork-run.ts";
-import { resolveInterrupt } from "../../engine/resolve-interrupt.ts";
+import { resolveInterrupt } from "../../engine/gates/resolve-interrupt.ts";
+import { forkRun } from "../../engine/runs/fork-run.ts";
 import type { RunEventDoc } from "../../protocol/events.ts";
 import { agentHost } from "../../testing/agent-nodes.ts";
 import { ASK, completed, payloadsOf, questions, waiting } from "../../testing/agent-questions.ts";

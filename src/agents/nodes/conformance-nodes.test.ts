@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { resolveInterrupt } from "../../engine/resolve-interrupt.ts";
+import { resolveInterrupt } from "../../engine/gates/resolve-interrupt.ts";
+import { MemoryEntry } from "../../protocol/agents/memory.ts";
 import { EVENTS, type RunEventDoc } from "../../protocol/events.ts";
-import { MemoryEntry } from "../../protocol/memory.ts";
 import { matches } from "../../protocol/schema.ts";
 import { agentHost } from "../../testing/agent-nodes.ts";
 import { ADA, begin, logOf, register, until } from "../../testing/engine.ts";

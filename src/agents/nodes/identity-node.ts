@@ -1,7 +1,7 @@
-import type { EffectContext, EffectNodeType, NodeOutcome, PureNodeType } from "../../engine/node-type.ts";
 import { identity } from "../../engine/nodes/identity.ts";
+import type { EffectContext, EffectNodeType, NodeOutcome, PureNodeType } from "../../engine/worker/node-type.ts";
 import type { EventDraft } from "../../protocol/events.ts";
-import type { AgentRef } from "../../protocol/workflow.ts";
+import type { AgentRef } from "../../protocol/workflows/workflow.ts";
 import { remembers } from "../memory/agent-memory.ts";
 import type { NamedSecret } from "../memory/redact.ts";
 import type { ResolvedAgent } from "../resolve-agent.ts";

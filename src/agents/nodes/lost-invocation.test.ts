@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { EffectContext } from "../../engine/node-type.ts";
-import type { StoredEvent } from "../../store/store.ts";
+import type { EffectContext } from "../../engine/worker/node-type.ts";
+import type { StoredEvent } from "../../store/port/store.ts";
 import { closeLost } from "./lost-invocation.ts";
 
 type Told = readonly [type: string, nodeId: string, payload: object];

@@ -1,7 +1,7 @@
-import { endsLog } from "../../engine/event-pages.ts";
-import type { EffectContext } from "../../engine/node-type.ts";
+import { endsLog } from "../../engine/runs/event-pages.ts";
+import type { EffectContext } from "../../engine/worker/node-type.ts";
 import type { EventDraft, RunEventDoc } from "../../protocol/events.ts";
-import type { Store } from "../../store/store.ts";
+import type { Store } from "../../store/port/store.ts";
 
 const PAGE = 500;
 

@@ -1,4 +1,4 @@
-import type { EffectContext } from "../../engine/node-type.ts";
+import type { EffectContext } from "../../engine/worker/node-type.ts";
 import type { RunError } from "../../protocol/events.ts";
 import { scopeFor, writtenEvent } from "../memory/agent-memory.ts";
 import type { MemoryAdapter, NewEntry } from "../memory/memory-adapter.ts";

@@ -1,6 +1,6 @@
-import type { EffectContext, EffectNodeType, NodeOutcome } from "../../engine/node-type.ts";
+import type { EffectContext, EffectNodeType, NodeOutcome } from "../../engine/worker/node-type.ts";
 import type { EventDraft } from "../../protocol/events.ts";
-import { visitOf } from "../../protocol/run.ts";
+import { visitOf } from "../../protocol/runs/run.ts";
 import { Count, closed, Share, type Static, Type } from "../../protocol/schema.ts";
 import { versionFor } from "../resolve-agent.ts";
 import { type AgentDesk, type AgentHost, thresholdOf } from "./ask-agent.ts";

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type MockAnswer, type MockProvider, mockProviderOf } from "../../protocol/mock-provider.ts";
+import { type MockAnswer, type MockProvider, mockProviderOf } from "../../protocol/runs/mock-provider.ts";
 import type { AgentAnswer, Binding, Usage, Watcher } from "../binding.ts";
 import { failedWith } from "../bindings/failure.ts";
 import { isProse, jsonIn } from "../models/prompt.ts";

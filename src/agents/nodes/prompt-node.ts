@@ -1,10 +1,10 @@
-import type { EffectContext, EffectNodeType } from "../../engine/node-type.ts";
-import { scrubInTurns } from "../../engine/scrub-in-turns.ts";
-import type { Scrubber } from "../../formats/scrub.ts";
-import { MODEL_CLASSES } from "../../protocol/eval-suite.ts";
+import { scrubInTurns } from "../../engine/secrets/scrub-in-turns.ts";
+import type { EffectContext, EffectNodeType } from "../../engine/worker/node-type.ts";
+import type { Scrubber } from "../../formats/secrets/scrub.ts";
+import { MODEL_CLASSES } from "../../protocol/evals/eval-suite.ts";
 import type { RunError } from "../../protocol/events.ts";
-import { type MockProvider, mockProviderOf } from "../../protocol/mock-provider.ts";
 import { own } from "../../protocol/own.ts";
+import { type MockProvider, mockProviderOf } from "../../protocol/runs/mock-provider.ts";
 import { type Static, type TSchema, Type } from "../../protocol/schema.ts";
 import type { AgentAnswer, AgentTask, Binding, Usage } from "../binding.ts";
 import type { CalledAgent } from "../bindings.ts";

@@ -1,6 +1,6 @@
-import type { EffectContext } from "../../engine/node-type.ts";
-import { pinnedVersion } from "../../protocol/evolve-agent.ts";
-import type { AgentRef } from "../../protocol/workflow.ts";
+import type { EffectContext } from "../../engine/worker/node-type.ts";
+import { pinnedVersion } from "../../protocol/evolve/agent.ts";
+import type { AgentRef } from "../../protocol/workflows/workflow.ts";
 import { type Resolving, resolveAgent } from "../resolve-agent.ts";
 
 /**

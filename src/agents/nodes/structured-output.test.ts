@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { forkRun } from "../../engine/fork-run.ts";
+import { forkRun } from "../../engine/runs/fork-run.ts";
 import { EVENTS, type RunEventDoc } from "../../protocol/events.ts";
-import type { MockAnswer } from "../../protocol/mock-provider.ts";
+import type { MockAnswer } from "../../protocol/runs/mock-provider.ts";
 import { matches } from "../../protocol/schema.ts";
 import { agentHost } from "../../testing/agent-nodes.ts";
 import { begin, logOf, register, until } from "../../testing/engine.ts";

@@ -1,11 +1,15 @@
-import { compileSchema } from "../../engine/decide/json-schema.ts";
-import { registeredSchema } from "../../engine/decide/schema-limits.ts";
-import type { EffectContext, EffectNodeType, NodeOutcome } from "../../engine/node-type.ts";
-import { checked } from "../../engine/schema-checks.ts";
-import { scrubInTurns } from "../../engine/scrub-in-turns.ts";
-import { ENVELOPE_ATTEMPTS, type EnvelopeFlaw, TRUNCATION_BUDGET_MULTIPLIER } from "../../protocol/envelope-events.ts";
+import { compileSchema } from "../../engine/schemas/decide/json-schema.ts";
+import { registeredSchema } from "../../engine/schemas/decide/schema-limits.ts";
+import { checked } from "../../engine/schemas/schema-checks.ts";
+import { scrubInTurns } from "../../engine/secrets/scrub-in-turns.ts";
+import type { EffectContext, EffectNodeType, NodeOutcome } from "../../engine/worker/node-type.ts";
+import {
+  ENVELOPE_ATTEMPTS,
+  type EnvelopeFlaw,
+  TRUNCATION_BUDGET_MULTIPLIER,
+} from "../../protocol/agents/envelope-events.ts";
 import type { EventDraft } from "../../protocol/events.ts";
-import type { RunErrorCode } from "../../protocol/run-errors.ts";
+import type { RunErrorCode } from "../../protocol/runs/run-errors.ts";
 import { type Static, Type } from "../../protocol/schema.ts";
 import type { AgentAnswer } from "../binding.ts";
 import type { AgentHost } from "./ask-agent.ts";

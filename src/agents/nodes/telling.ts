@@ -1,4 +1,4 @@
-import type { EffectContext } from "../../engine/node-type.ts";
+import type { EffectContext } from "../../engine/worker/node-type.ts";
 import type { EventDraft } from "../../protocol/events.ts";
 
 const ATTEMPTS = 3;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { packSuites } from "../../evals/suite/pack-suites.ts";
-import { scrubber } from "../../formats/scrub.ts";
+import { scrubber } from "../../formats/secrets/scrub.ts";
 import { agentManifest, type Manifest, PROMPT, packFiles, packManifest } from "../../testing/packs.ts";
 import { evalSuite } from "../../testing/suite-builders.ts";
 import { type CheckedPack, checkPack, type Pack, problemText, requirePack } from "./check-pack.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import { canonicalJson } from "../../formats/canonical-json.ts";
-import type { Scrubber } from "../../formats/scrub.ts";
-import { type AgentManifest, PackManifest } from "../../protocol/agent-manifest.ts";
+import { canonicalJson } from "../../formats/json/canonical-json.ts";
+import type { Scrubber } from "../../formats/secrets/scrub.ts";
+import { type AgentManifest, PackManifest } from "../../protocol/agents/agent-manifest.ts";
 import { PROTOCOL_VERSION } from "../../protocol/discovery.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { matches, problemsOf } from "../../protocol/schema.ts";

@@ -1,4 +1,4 @@
-import type { Scrubber } from "../../formats/scrub.ts";
+import type { Scrubber } from "../../formats/secrets/scrub.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { checkPack, type Pack, requirePack } from "./check-pack.ts";
 import type { PackFiles } from "./pack-files.ts";

@@ -1,9 +1,9 @@
 import { isUtf8 } from "node:buffer";
-import { registeredSchema, SchemaTotal } from "../../engine/decide/schema-limits.ts";
-import { canonicalJson } from "../../formats/canonical-json.ts";
+import { registeredSchema, SchemaTotal } from "../../engine/schemas/decide/schema-limits.ts";
+import { canonicalJson } from "../../formats/json/canonical-json.ts";
 import { exceedsLimits } from "../../formats/json/json-limits.ts";
 import { repeatedMember } from "../../formats/json/repeated-member.ts";
-import type { Scrubber } from "../../formats/scrub.ts";
+import type { Scrubber } from "../../formats/secrets/scrub.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { PackProblem } from "./check-pack.ts";
 import { BadPack, MANIFEST_FILE, type PackFiles, packPath } from "./pack-files.ts";

@@ -1,4 +1,4 @@
-import type { Documents, DocumentWrite } from "../../store/documents.ts";
+import type { Documents, DocumentWrite } from "../../store/port/documents.ts";
 
 /** What reads and keeps the eval suites that packs bring. */
 export interface PackSuites {

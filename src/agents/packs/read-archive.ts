@@ -1,7 +1,7 @@
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
-import { type ForeignEntry, readForeignHeader } from "../../formats/tar/tar-header.ts";
-import { BadArchive, TarReader } from "../../formats/tar/tar-reader.ts";
+import { type ForeignEntry, readForeignHeader } from "../../formats/archives/tar-header.ts";
+import { BadArchive, TarReader } from "../../formats/archives/tar-reader.ts";
 import { BadPack, PACK_LIMITS, PackFileList, type PackFiles, packPath } from "./pack-files.ts";
 
 /** The files of a tar archive, compressed or not. Throws `BadPack`; nothing is ever written to a disk. */

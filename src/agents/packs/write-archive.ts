@@ -1,4 +1,4 @@
-import { paddingOf, tarEnd, tarHeader } from "../../formats/tar/tar-header.ts";
+import { paddingOf, tarEnd, tarHeader } from "../../formats/archives/tar-header.ts";
 import { BadPack, type PackFiles } from "./pack-files.ts";
 
 /** As a tar archive. The same files give the same bytes. */

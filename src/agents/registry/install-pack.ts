@@ -1,10 +1,10 @@
 import { refused } from "../../engine/execute.ts";
 import type { Host } from "../../engine/host.ts";
-import type { InstallPackResponse } from "../../protocol/agent-api.ts";
-import { type AuditDraft, HOST_TENANT } from "../../protocol/audit.ts";
+import type { InstallPackResponse } from "../../protocol/agents/api.ts";
+import { type AuditDraft, HOST_TENANT } from "../../protocol/audit/audit.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { Document, DocumentKind, DocumentWrite } from "../../store/documents.ts";
-import { HOST_WIDE } from "../../store/store.ts";
+import type { Document, DocumentKind, DocumentWrite } from "../../store/port/documents.ts";
+import { HOST_WIDE } from "../../store/port/store.ts";
 import type { TrustedPack } from "../packs/open-pack.ts";
 import { type AgentRecord, type Installation, keyIn, listed, type PackRecord, type Place } from "./stored-agents.ts";
 

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { packSuites } from "../../evals/suite/pack-suites.ts";
-import { scrubber } from "../../formats/scrub.ts";
-import type { AgentEntry } from "../../protocol/agent-api.ts";
+import { scrubber } from "../../formats/secrets/scrub.ts";
+import type { AgentEntry } from "../../protocol/agents/api.ts";
+import type { Store } from "../../store/port/store.ts";
 import { openSqliteStore } from "../../store/sqlite/sqlite-store.ts";
-import type { Store } from "../../store/store.ts";
 import { agentsOn } from "../../testing/agents-on.ts";
 import { agentOf } from "../../testing/eval-bench.ts";
 import { agentManifest, packFiles, packManifest } from "../../testing/packs.ts";

@@ -1,8 +1,8 @@
-import type { AgentEntry, AgentInventory, AgentVersions, MemoryDimension } from "../../protocol/agent-api.ts";
+import type { AgentEntry, AgentInventory, AgentVersions, MemoryDimension } from "../../protocol/agents/api.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { Visibility } from "../../protocol/identity.ts";
-import type { Documents } from "../../store/documents.ts";
-import { HOST_WIDE } from "../../store/store.ts";
+import type { Visibility } from "../../protocol/identity/identity.ts";
+import type { Documents } from "../../store/port/documents.ts";
+import { HOST_WIDE } from "../../store/port/store.ts";
 import type { Agents } from "../agents.ts";
 import type { InstalledAgent } from "../installed-agent.ts";
 import {

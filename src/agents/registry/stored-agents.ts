@@ -1,7 +1,7 @@
-import type { Visibility } from "../../protocol/identity.ts";
+import type { Visibility } from "../../protocol/identity/identity.ts";
 import { compareSemver } from "../../protocol/semver.ts";
-import type { Document, DocumentQuery, Documents } from "../../store/documents.ts";
-import { HOST_WIDE } from "../../store/store.ts";
+import type { Document, DocumentQuery, Documents } from "../../store/port/documents.ts";
+import { HOST_WIDE } from "../../store/port/store.ts";
 import type { InstalledAgent } from "../installed-agent.ts";
 
 /** Where something is installed: for every tenant, for one, or for one workspace of it. */

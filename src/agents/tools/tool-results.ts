@@ -1,5 +1,5 @@
 import type { JsonSchemaValidatorResult, jsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/types.js";
-import { checkHere } from "../../engine/decide/json-schema.ts";
+import { checkHere } from "../../engine/schemas/decide/json-schema.ts";
 import { AppError } from "../../protocol/errors.ts";
 
 /**

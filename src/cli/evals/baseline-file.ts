@@ -1,7 +1,7 @@
 import { readFile, stat } from "node:fs/promises";
-import { readBaselineFile } from "../../formats/eval/baseline-file.ts";
-import type { BaselineFile } from "../../protocol/baseline-file.ts";
+import { readBaselineFile } from "../../formats/evals/baseline-file.ts";
 import { AppError } from "../../protocol/errors.ts";
+import type { BaselineFile } from "../../protocol/evals/baseline-file.ts";
 
 /** More than ten thousand tasks need. */
 const BYTES_MAX = 16 * 1024 * 1024;

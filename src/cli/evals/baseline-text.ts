@@ -1,4 +1,4 @@
-import type { EvalBaseline } from "../../protocol/eval-baseline.ts";
+import type { EvalBaseline } from "../../protocol/evals/eval-baseline.ts";
 
 /** A baseline in a line. */
 export function baselineText(baseline: EvalBaseline): string {

@@ -1,7 +1,7 @@
 import type { Host } from "../../engine/host.ts";
 import type { EvalServices } from "../../evals/run/eval-run.ts";
-import type { Io } from "../io.ts";
-import type { Config } from "../settings.ts";
+import type { Io } from "../output/io.ts";
+import type { Config } from "../settings/settings.ts";
 import { packageVersion } from "../version.ts";
 import { checkSuiteFiles, keepSuites } from "../wiring/suite-files.ts";
 import type { SkippedFile } from "../wiring/workflow-files.ts";

@@ -1,8 +1,8 @@
 import { relative } from "node:path";
 import { AppError } from "../../protocol/errors.ts";
-import type { Call, Flags } from "../command.ts";
-import { describeDatabase } from "../database.ts";
-import { printable } from "../printable.ts";
+import { printable } from "../output/printable.ts";
+import type { Call, Flags } from "../program/command.ts";
+import { describeDatabase } from "../server/database.ts";
 import type { EvalHome } from "./eval-home.ts";
 
 /** Any command that asks for evaluations. */

@@ -1,7 +1,7 @@
 import { AppError } from "../../protocol/errors.ts";
-import type { AgentEvalSuite } from "../../protocol/eval-suite.ts";
-import { split } from "../name-list.ts";
-import { closestTo } from "../suggest.ts";
+import type { AgentEvalSuite } from "../../protocol/evals/eval-suite.ts";
+import { split } from "../program/name-list.ts";
+import { closestTo } from "../program/suggest.ts";
 import type { EvalHome } from "./eval-home.ts";
 import { evalNamed } from "./latest-eval.ts";
 

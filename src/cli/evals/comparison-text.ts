@@ -1,13 +1,13 @@
-import type { TaskResult as ComparedTask } from "../../evals/statistics/pair-tasks.ts";
-import { isFlaky } from "../../evals/statistics/trials.ts";
-import { figure, importedMark, taskState } from "../../formats/eval/eval-outcome.ts";
-import type { BaselineFile } from "../../protocol/baseline-file.ts";
-import type { EvalReport } from "../../protocol/eval-api.ts";
-import type { Comparison, Verdict } from "../../protocol/eval-statistics.ts";
-import { formatCount } from "../amount.ts";
-import type { Paint } from "../io.ts";
-import { printable } from "../printable.ts";
-import { formatTable } from "../table.ts";
+import { figure, importedMark, taskState } from "../../formats/evals/eval-outcome.ts";
+import type { EvalReport } from "../../protocol/evals/api.ts";
+import type { BaselineFile } from "../../protocol/evals/baseline-file.ts";
+import type { Comparison, Verdict } from "../../protocol/evals/eval-statistics.ts";
+import type { TaskResult as ComparedTask } from "../../statistics/pair-tasks.ts";
+import { isFlaky } from "../../statistics/trials.ts";
+import { formatCount } from "../output/amount.ts";
+import type { Paint } from "../output/io.ts";
+import { printable } from "../output/printable.ts";
+import { formatTable } from "../output/table.ts";
 
 const TASKS_SHOWN = 50;
 

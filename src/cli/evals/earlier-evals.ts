@@ -7,11 +7,11 @@ import { evalTaskBodies } from "../../evals/run/task-bodies.ts";
 import { parseSuiteRef } from "../../evals/suite/suite-ref.ts";
 import { readSuite } from "../../evals/suite/suite-store.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { EvalPage } from "../../protocol/eval-baseline.ts";
-import type { Caller } from "../../protocol/identity.ts";
+import type { EvalPage } from "../../protocol/evals/eval-baseline.ts";
+import type { Caller } from "../../protocol/identity/identity.ts";
+import type { Store } from "../../store/port/store.ts";
 import { openReadOnlyStore } from "../../store/sqlite/read-only-store.ts";
-import type { Store } from "../../store/store.ts";
-import { type DatabaseConfig, sqlitePath } from "../database.ts";
+import { type DatabaseConfig, sqlitePath } from "../server/database.ts";
 import type { EvalHome } from "./eval-home.ts";
 
 /**

@@ -1,5 +1,5 @@
-import type { EvalReport } from "../../protocol/eval-api.ts";
-import type { Comparison } from "../../protocol/eval-statistics.ts";
+import type { EvalReport } from "../../protocol/evals/api.ts";
+import type { Comparison } from "../../protocol/evals/eval-statistics.ts";
 
 type Task = EvalReport["tasks"][number];
 type Later = "modeFigures" | "notRun" | "warnings" | "tasks" | "baseline";

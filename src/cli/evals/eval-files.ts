@@ -1,13 +1,13 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
-import { evalJsonText } from "../../formats/eval/eval-json.ts";
-import type { EvalOutcome } from "../../formats/eval/eval-outcome.ts";
-import { junitXml } from "../../formats/eval/junit.ts";
-import { markdownText } from "../../formats/eval/markdown.ts";
-import { sarifText } from "../../formats/eval/sarif.ts";
-import { FileError } from "../../formats/file-error.ts";
+import { evalJsonText } from "../../formats/evals/eval-json.ts";
+import type { EvalOutcome } from "../../formats/evals/eval-outcome.ts";
+import { junitXml } from "../../formats/evals/junit.ts";
+import { markdownText } from "../../formats/evals/markdown.ts";
+import { sarifText } from "../../formats/evals/sarif.ts";
+import { FileError } from "../../formats/text/file-error.ts";
 import { AppError } from "../../protocol/errors.ts";
-import { writeOutput } from "../tape/write-output.ts";
+import { writeOutput } from "../tapes/files/write-output.ts";
 import { packageVersion } from "../version.ts";
 import { withoutContent } from "./outcome-of.ts";
 

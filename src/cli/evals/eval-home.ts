@@ -1,7 +1,6 @@
 import type { UsableSuite } from "../../evals/suite/load-suite.ts";
-import type { AnnotationView } from "../../protocol/annotation-api.ts";
-import type { BaselineFile } from "../../protocol/baseline-file.ts";
-import type { EvalConfigurable, EvalReport } from "../../protocol/eval-api.ts";
+import type { EvalConfigurable, EvalReport } from "../../protocol/evals/api.ts";
+import type { BaselineFile } from "../../protocol/evals/baseline-file.ts";
 import type {
   BaselinePage,
   EvalBaseline,
@@ -9,12 +8,13 @@ import type {
   EvalListQuery,
   EvalPage,
   SetBaselineRequest,
-} from "../../protocol/eval-baseline.ts";
-import type { JudgeTaskRequest } from "../../protocol/eval-override.ts";
-import type { AgentEvalSuite } from "../../protocol/eval-suite.ts";
-import type { EvalTaskBodies } from "../../protocol/eval-task-bodies.ts";
-import type { SuiteInfo } from "../../protocol/suite-api.ts";
-import type { AddedTask, AddFromRequest, TaskLinkPage, TaskLinkQuery } from "../../protocol/suite-growth.ts";
+} from "../../protocol/evals/eval-baseline.ts";
+import type { JudgeTaskRequest } from "../../protocol/evals/eval-override.ts";
+import type { AgentEvalSuite } from "../../protocol/evals/eval-suite.ts";
+import type { EvalTaskBodies } from "../../protocol/evals/eval-task-bodies.ts";
+import type { SuiteInfo } from "../../protocol/evals/suite-api.ts";
+import type { AddedTask, AddFromRequest, TaskLinkPage, TaskLinkQuery } from "../../protocol/evals/suite-growth.ts";
+import type { AnnotationView } from "../../protocol/judgments/annotation-api.ts";
 import type { JudgeHome } from "../judges/judge-home.ts";
 
 export interface EvalRequest {

@@ -1,15 +1,15 @@
 import { existsSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { AppError } from "../../protocol/errors.ts";
-import { EVAL_WORKFLOW_ID } from "../../protocol/eval-api.ts";
-import { CALIBRATION_WORKFLOW_ID } from "../../protocol/judge-certificate-api.ts";
+import { EVAL_WORKFLOW_ID } from "../../protocol/evals/api.ts";
+import { CALIBRATION_WORKFLOW_ID } from "../../protocol/evals/judge-certificate-api.ts";
+import type { Store } from "../../store/port/store.ts";
 import { databasePath } from "../../store/sqlite/database-path.ts";
 import { openForReading, openForWriting } from "../../store/sqlite/open-database.ts";
 import { takeOwnership } from "../../store/sqlite/owner-lock.ts";
 import { openReadOnlyStore } from "../../store/sqlite/read-only-store.ts";
 import { openSqliteStore } from "../../store/sqlite/sqlite-store.ts";
-import type { Store } from "../../store/store.ts";
-import { type DatabaseConfig, openStore, prepareFolder, sqlitePath } from "../database.ts";
+import { type DatabaseConfig, openStore, prepareFolder, sqlitePath } from "../server/database.ts";
 
 /**
  * The database of evaluations that are carried out here, apart from that of a server on the same folder: a database file has one

@@ -1,5 +1,5 @@
 import { AppError } from "../../protocol/errors.ts";
-import type { EvalListQuery } from "../../protocol/eval-baseline.ts";
+import type { EvalListQuery } from "../../protocol/evals/eval-baseline.ts";
 import type { EvalHome } from "./eval-home.ts";
 
 /** The word that stands for the newest evaluation wherever the id of one is taken. */

@@ -1,5 +1,5 @@
-import type { EvalBaseline } from "../../protocol/eval-baseline.ts";
-import type { Named } from "../nearest.ts";
+import type { EvalBaseline } from "../../protocol/evals/eval-baseline.ts";
+import type { Named } from "../program/nearest.ts";
 import type { EvalHome } from "./eval-home.ts";
 
 /** For whoever named one that is not there. */

@@ -1,11 +1,11 @@
 import { conclude, type Demands, FAIL_ON, type FailOn } from "../../evals/report/conclusion.ts";
 import { quotesOf } from "../../evals/report/quotes.ts";
-import type { EvalOutcome } from "../../formats/eval/eval-outcome.ts";
+import type { EvalOutcome } from "../../formats/evals/eval-outcome.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { EvalReport } from "../../protocol/eval-api.ts";
-import type { EvalEntry } from "../../protocol/eval-baseline.ts";
-import { isTerminal } from "../../protocol/run-status.ts";
-import { split } from "../name-list.ts";
+import type { EvalReport } from "../../protocol/evals/api.ts";
+import type { EvalEntry } from "../../protocol/evals/eval-baseline.ts";
+import { isTerminal } from "../../protocol/runs/run-status.ts";
+import { split } from "../program/name-list.ts";
 import type { EvalHome } from "./eval-home.ts";
 
 /** What an evaluation came to, with all that was said in it. */

@@ -1,8 +1,8 @@
-import { figure } from "../../formats/eval/eval-outcome.ts";
-import type { EvalReport } from "../../protocol/eval-api.ts";
-import type { EvalOverride } from "../../protocol/eval-override.ts";
-import type { Paint } from "../io.ts";
-import { printable } from "../printable.ts";
+import { figure } from "../../formats/evals/eval-outcome.ts";
+import type { EvalReport } from "../../protocol/evals/api.ts";
+import type { EvalOverride } from "../../protocol/evals/eval-override.ts";
+import type { Paint } from "../output/io.ts";
+import { printable } from "../output/printable.ts";
 
 const TASKS_SHOWN = 20;
 

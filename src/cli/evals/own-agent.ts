@@ -6,9 +6,9 @@ import { bindingsOf, FIRST_TENANT } from "../../agents/bindings.ts";
 import { type AgentsFile, parseAgentsFile } from "../../agents/bindings-file.ts";
 import type { ToolGateway } from "../../agents/gateway/tool-gateway.ts";
 import type { InstalledAgent } from "../../agents/installed-agent.ts";
-import { canonicalJson } from "../../formats/canonical-json.ts";
+import { canonicalJson } from "../../formats/json/canonical-json.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { Environment } from "../config.ts";
+import type { Environment } from "../settings/config.ts";
 
 /** Somebody's program or endpoint, which nobody installed. */
 export type OwnAgent =

@@ -5,13 +5,13 @@ import {
   type OutcomeTask,
   taskProblem,
   taskState,
-} from "../../formats/eval/eval-outcome.ts";
-import type { EvalReport } from "../../protocol/eval-api.ts";
-import type { Estimate } from "../../protocol/eval-statistics.ts";
-import { formatCount } from "../amount.ts";
-import type { Paint } from "../io.ts";
-import { printable, shorten } from "../printable.ts";
-import { formatFields } from "../table.ts";
+} from "../../formats/evals/eval-outcome.ts";
+import type { EvalReport } from "../../protocol/evals/api.ts";
+import type { Estimate } from "../../protocol/evals/eval-statistics.ts";
+import { formatCount } from "../output/amount.ts";
+import type { Paint } from "../output/io.ts";
+import { printable, shorten } from "../output/printable.ts";
+import { formatFields } from "../output/table.ts";
 import { overrideLines } from "./override-text.ts";
 
 const TASKS_SHOWN = 20;

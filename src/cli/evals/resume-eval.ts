@@ -1,7 +1,7 @@
 import { refText } from "../../evals/suite/suite-ref.ts";
-import { canonicalJson } from "../../formats/canonical-json.ts";
+import { canonicalJson } from "../../formats/json/canonical-json.ts";
 import { AppError } from "../../protocol/errors.ts";
-import { isTerminal } from "../../protocol/run-status.ts";
+import { isTerminal } from "../../protocol/runs/run-status.ts";
 import type { EvalHome } from "./eval-home.ts";
 import { latestEval } from "./latest-eval.ts";
 import type { NamedSuite } from "./suite-argument.ts";

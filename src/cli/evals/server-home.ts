@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { refText } from "../../evals/suite/suite-ref.ts";
-import type { CreateRunResponse } from "../../protocol/api.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { EvalReport } from "../../protocol/eval-api.ts";
-import { taskBodiesPath } from "../../protocol/eval-task-bodies.ts";
-import { type Client, type ClientSettings, connect } from "../client.ts";
-import { followRun } from "../follow-run.ts";
+import type { EvalReport } from "../../protocol/evals/api.ts";
+import { taskBodiesPath } from "../../protocol/evals/eval-task-bodies.ts";
+import type { CreateRunResponse } from "../../protocol/runs/api.ts";
+import { type Client, type ClientSettings, connect } from "../client/client.ts";
 import { serverJudge } from "../judges/server-judge.ts";
-import { agentIds, suitesOf } from "../known-names.ts";
+import { agentIds, suitesOf } from "../program/known-names.ts";
+import { followRun } from "../runs/follow-run.ts";
 import { type AnyReport, readableReport } from "./earlier-report.ts";
 import type { EvalHome } from "./eval-home.ts";
 

@@ -4,12 +4,12 @@ import { systemResolve } from "../../engine/outbound/guard.ts";
 import { loadSuite, requireSuite, type UsableSuite } from "../../evals/suite/load-suite.ts";
 import { isSuiteRef } from "../../evals/suite/suite-ref.ts";
 import { fetchSuite, isSuiteUri, parseSuiteAddress } from "../../evals/suite/suite-uri.ts";
-import type { TaskPlace } from "../../formats/eval/eval-outcome.ts";
+import type { TaskPlace } from "../../formats/evals/eval-outcome.ts";
 import { placesIn } from "../../formats/json/json-places.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { Call } from "../command.ts";
-import type { Io } from "../io.ts";
-import { printable } from "../printable.ts";
+import type { Io } from "../output/io.ts";
+import { printable } from "../output/printable.ts";
+import type { Call } from "../program/command.ts";
 import { packageVersion } from "../version.ts";
 
 /** A suite that somebody named: a file that was read, or one that is kept where the evaluation takes place. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { EvalTaskBodies } from "../../protocol/eval-task-bodies.ts";
+import type { EvalTaskBodies } from "../../protocol/evals/eval-task-bodies.ts";
 import { recordedIo } from "../../testing/recorded-io.ts";
 import { taskText } from "./task-text.ts";
 

@@ -1,10 +1,10 @@
 import type { Difference } from "../../evals/score/difference.ts";
 import { differenceLines } from "../../evals/score/difference-text.ts";
-import { figure } from "../../formats/eval/eval-outcome.ts";
-import type { EvalTaskBodies, EvalTrialBody, ToolCallBody } from "../../protocol/eval-task-bodies.ts";
-import { formatCount } from "../amount.ts";
-import type { Paint } from "../io.ts";
-import { printable, printableJson } from "../printable.ts";
+import { figure } from "../../formats/evals/eval-outcome.ts";
+import type { EvalTaskBodies, EvalTrialBody, ToolCallBody } from "../../protocol/evals/eval-task-bodies.ts";
+import { formatCount } from "../output/amount.ts";
+import type { Paint } from "../output/io.ts";
+import { printable, printableJson } from "../output/printable.ts";
 
 /** One task of an evaluation: what it was asked, and what each trial answered, reasoned and called. */
 export function taskText(task: EvalTaskBodies, paint: Paint): string {

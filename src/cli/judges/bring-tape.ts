@@ -1,15 +1,15 @@
 import { basename } from "node:path";
-import { fileLines } from "../../formats/sidecar/file-lines.ts";
-import { sidecarUnreadable } from "../../formats/sidecar/read-sidecar.ts";
-import { readRowLines } from "../../formats/sidecar/row-key.ts";
+import { fileLines } from "../../formats/tapes/sidecar/file-lines.ts";
+import { sidecarUnreadable } from "../../formats/tapes/sidecar/read-sidecar.ts";
+import { readRowLines } from "../../formats/tapes/sidecar/row-key.ts";
 import { AppError } from "../../protocol/errors.ts";
-import { formatCount } from "../amount.ts";
-import type { Io } from "../io.ts";
-import { printable } from "../printable.ts";
-import { bodyBeside } from "../tape/send-bodies.ts";
-import { sidecarText } from "../tape/sync.ts";
-import { sidecarOf } from "../tape/tape-paths.ts";
-import { tapeText } from "../tape/tape-text.ts";
+import { formatCount } from "../output/amount.ts";
+import type { Io } from "../output/io.ts";
+import { printable } from "../output/printable.ts";
+import { bodyBeside } from "../tapes/files/send-bodies.ts";
+import { sidecarText } from "../tapes/files/sync.ts";
+import { sidecarOf } from "../tapes/files/tape-paths.ts";
+import { tapeText } from "../tapes/text/tape-text.ts";
 import type { JudgeHome } from "./judge-home.ts";
 
 export interface TapeFiles {

@@ -1,11 +1,11 @@
-import { figure } from "../../formats/eval/eval-outcome.ts";
-import type { Estimate, IntervalOf95 } from "../../protocol/eval-statistics.ts";
-import type { CalibrationReport } from "../../protocol/judge-calibration.ts";
-import type { CertificateView, GoldFigures, LeftOut } from "../../protocol/judge-certificate-api.ts";
-import { formatCount } from "../amount.ts";
-import type { Paint } from "../io.ts";
-import { printable } from "../printable.ts";
-import { formatFields, formatTable } from "../table.ts";
+import { figure } from "../../formats/evals/eval-outcome.ts";
+import type { Estimate, IntervalOf95 } from "../../protocol/evals/eval-statistics.ts";
+import type { CalibrationReport } from "../../protocol/evals/judge-calibration.ts";
+import type { CertificateView, GoldFigures, LeftOut } from "../../protocol/evals/judge-certificate-api.ts";
+import { formatCount } from "../output/amount.ts";
+import type { Paint } from "../output/io.ts";
+import { printable } from "../output/printable.ts";
+import { formatFields, formatTable } from "../output/table.ts";
 
 /** A certificate for somebody at a terminal: how judge and people agree, what it rests on, and whether it holds. */
 export function certificateText(view: CertificateView, paint: Paint): string {

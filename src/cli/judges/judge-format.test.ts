@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { JudgeInput, JudgeOutput } from "../../protocol/judge-api.ts";
+import { JudgeInput, JudgeOutput } from "../../protocol/evals/judge-api.ts";
 
 const page = readFileSync(new URL("../../../docs/formats/judge.md", import.meta.url), "utf8");
 

@@ -3,8 +3,8 @@ import type {
   CertificateListQuery,
   CertificatePage,
   CertificateView,
-} from "../../protocol/judge-certificate-api.ts";
-import type { ImportTapeRequest, ImportTapeResponse } from "../../protocol/tape-api.ts";
+} from "../../protocol/evals/judge-certificate-api.ts";
+import type { ImportTapeRequest, ImportTapeResponse } from "../../protocol/tapes/api.ts";
 
 /** Where a judge is calibrated: a server, or this process with the database of this machine. */
 export interface JudgeHome {

@@ -1,8 +1,8 @@
 import { visibleRun } from "../../engine/execute.ts";
 import type { Host } from "../../engine/host.ts";
-import { identityOf } from "../../engine/run-identity.ts";
+import { identityOf } from "../../engine/runs/run-identity.ts";
 import type { EvalServices } from "../../evals/run/eval-run.ts";
-import type { Caller } from "../../protocol/identity.ts";
+import type { Caller } from "../../protocol/identity/identity.ts";
 import { endedOf, type JudgeHome } from "./judge-home.ts";
 
 const record = () => undefined;

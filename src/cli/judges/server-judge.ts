@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import type { CreateRunResponse } from "../../protocol/api.ts";
-import type { RunSnapshot } from "../../protocol/snapshot.ts";
-import type { Client } from "../client.ts";
+import type { CreateRunResponse } from "../../protocol/runs/api.ts";
+import type { RunSnapshot } from "../../protocol/runs/snapshot.ts";
+import type { Client } from "../client/client.ts";
 import { endedOf, type JudgeHome } from "./judge-home.ts";
 
 const CERTIFICATES = "/v1/host/assay/judge-certificates";

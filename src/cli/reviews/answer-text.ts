@@ -1,8 +1,8 @@
-import type { ReviewResponse } from "../../formats/afp/response.ts";
+import type { ReviewResponse } from "../../formats/reviews/response.ts";
 import type { Attempt } from "../../reviews/requester/take-turn.ts";
-import { formatCount } from "../amount.ts";
-import type { Paint } from "../io.ts";
-import { printable, shorten } from "../printable.ts";
+import { formatCount } from "../output/amount.ts";
+import type { Paint } from "../output/io.ts";
+import { printable, shorten } from "../output/printable.ts";
 
 type Success = ReviewResponse & { readonly status: "success" };
 

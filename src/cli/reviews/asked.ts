@@ -4,11 +4,11 @@ import { REAL_COMMAND } from "../../reviews/requester/command-line.ts";
 import { type Conversation, openRemarks, undecided } from "../../reviews/requester/conversation.ts";
 import { isWorthAnother } from "../../reviews/requester/retry.ts";
 import type { Attempt } from "../../reviews/requester/take-turn.ts";
-import { EXIT } from "../exit-codes.ts";
-import type { Io } from "../io.ts";
+import type { Io } from "../output/io.ts";
+import { printable } from "../output/printable.ts";
 import { programName } from "../paths.ts";
-import { printable } from "../printable.ts";
-import { shellWord } from "../shell-word.ts";
+import { EXIT } from "../program/exit-codes.ts";
+import { shellWord } from "../program/shell-word.ts";
 import { answerText, failureText, headline } from "./answer-text.ts";
 import { turnJson } from "./turn-json.ts";
 

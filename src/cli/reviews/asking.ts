@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import type { Asking } from "../../reviews/requester/ask.ts";
 import type { Conversation } from "../../reviews/requester/conversation.ts";
-import type { Config } from "../settings.ts";
+import type { Config } from "../settings/settings.ts";
 import { carrierFor, isForkedBy, retriesOf } from "./provider.ts";
 
 /** How a conversation talks to its provider. */

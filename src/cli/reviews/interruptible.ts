@@ -1,5 +1,5 @@
 import { constants } from "node:os";
-import type { Io } from "../io.ts";
+import type { Io } from "../output/io.ts";
 
 /** As a shell counts: what a signal ended has 128 and the number of the signal. */
 const KILLED = 128;

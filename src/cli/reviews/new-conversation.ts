@@ -4,11 +4,11 @@ import { type Conversation, DEFAULT_MAX_ITERATIONS } from "../../reviews/request
 import { ConversationFiles } from "../../reviews/requester/conversation-files.ts";
 import { explained } from "../../reviews/requester/held-conversation.ts";
 import { makeReviewFolder, newReviewName } from "../../reviews/requester/reviews-folder.ts";
-import type { Call } from "../command.ts";
-import { printable } from "../printable.ts";
-import { shellWord } from "../shell-word.ts";
-import type { REVIEW_START_FLAGS } from "../specs/review-ask.ts";
+import { printable } from "../output/printable.ts";
+import type { Call } from "../program/command.ts";
+import { shellWord } from "../program/shell-word.ts";
 import { providerOf, workDirOf } from "./provider.ts";
+import type { REVIEW_START_FLAGS } from "./review-ask-commands.ts";
 import { mediaTypeFor } from "./work-file.ts";
 
 const DEFAULT_ROOT = ".assay/reviews";

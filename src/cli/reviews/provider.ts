@@ -7,11 +7,11 @@ import type { Retries } from "../../reviews/requester/retry.ts";
 import { commandCarrier } from "../../reviews/requester/run-command.ts";
 import { httpCarrier } from "../../reviews/requester/send-http.ts";
 import { DEFAULT_AGENT } from "../../reviews/reviewer.ts";
-import type { Call } from "../command.ts";
-import { ownEnvironment } from "../config.ts";
-import type { Config } from "../settings.ts";
-import type { REVIEW_TURN_FLAGS } from "../specs/review-ask.ts";
-import { withoutSecrets } from "../tape/recorder.ts";
+import type { Call } from "../program/command.ts";
+import { ownEnvironment } from "../settings/config.ts";
+import type { Config } from "../settings/settings.ts";
+import { withoutSecrets } from "../tapes/files/recorder.ts";
+import type { REVIEW_TURN_FLAGS } from "./review-ask-commands.ts";
 
 type ProviderFlags = Pick<
   Call<typeof REVIEW_TURN_FLAGS>["flags"],

@@ -1,5 +1,5 @@
-import type { TurnOutcome } from "../../formats/afp/outcome.ts";
-import { responseOnWire } from "../../formats/afp/write-response.ts";
+import type { TurnOutcome } from "../../formats/reviews/outcome.ts";
+import { responseOnWire } from "../../formats/reviews/write-response.ts";
 import type { Attempt } from "../../reviews/requester/take-turn.ts";
 
 /** What came of a turn, for scripts: every key is always there, null where there is nothing to say. */

@@ -1,5 +1,5 @@
 import { chmod, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
-import { mediaTypeOf, REQUEST_BYTES_MAX } from "../../formats/afp/request.ts";
+import { mediaTypeOf, REQUEST_BYTES_MAX } from "../../formats/reviews/request.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { digestOf } from "../../reviews/requester/artifact.ts";
 import type { ArtifactVersion } from "../../reviews/requester/conversation.ts";

@@ -1,6 +1,6 @@
-import type { Proof } from "../../protocol/suite-growth.ts";
-import type { Paint } from "../io.ts";
-import { printable, shorten } from "../printable.ts";
+import type { Proof } from "../../protocol/evals/suite-growth.ts";
+import type { Paint } from "../output/io.ts";
+import { printable, shorten } from "../output/printable.ts";
 
 const LINES_SHOWN = 16;
 const LINE_CHARACTERS = 400;

@@ -2,8 +2,8 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { appendFile } from "node:fs/promises";
 import { isSuiteRef } from "../../evals/suite/suite-ref.ts";
 import { AppError } from "../../protocol/errors.ts";
-import { withFileLock } from "../tape/file-lock.ts";
-import { writeWhole } from "../write-file.ts";
+import { writeWhole } from "../files/write-file.ts";
+import { withFileLock } from "../tapes/files/file-lock.ts";
 
 /** Where a new task is to go. */
 export type SuiteTarget =

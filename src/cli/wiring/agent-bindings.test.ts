@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { agentTask } from "../../testing/agent-task.ts";
 import { tempDir } from "../../testing/temp-dir.ts";
-import { defaultConfig } from "../config.ts";
+import { defaultConfig } from "../settings/config.ts";
 import { agentBindings, agentsFileOf, keysNamedIn } from "./agent-bindings.ts";
 import { processScrubber } from "./process-scrubber.ts";
 

@@ -3,9 +3,9 @@ import { type AgentsFile, loadAgentsFile } from "../../agents/bindings-file.ts";
 import type { ToolGateway } from "../../agents/gateway/tool-gateway.ts";
 import { packagesFor, requirePackages } from "../../agents/optional-packages.ts";
 import { passedOn } from "../../engine/programs/child-environment.ts";
-import type { Scrubber } from "../../formats/scrub.ts";
-import { type Environment, ownEnvironment } from "../config.ts";
-import type { Config } from "../settings.ts";
+import type { Scrubber } from "../../formats/secrets/scrub.ts";
+import { type Environment, ownEnvironment } from "../settings/config.ts";
+import type { Config } from "../settings/settings.ts";
 
 const NOTHING: AgentsFile = { models: new Map(), modelClasses: new Map(), bindings: new Map(), prices: {}, mcp: [] };
 

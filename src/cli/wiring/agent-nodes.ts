@@ -6,9 +6,9 @@ import { mockAgent } from "../../agents/nodes/mock-agent.ts";
 import { MockPrograms } from "../../agents/nodes/mock-programs.ts";
 import { callPrompt } from "../../agents/nodes/prompt-node.ts";
 import { structuredOutput } from "../../agents/nodes/structured-output.ts";
-import type { NodeType } from "../../engine/node-type.ts";
 import { planless } from "../../engine/nodes/decision-source.ts";
 import { supervisor } from "../../engine/nodes/supervisor.ts";
+import type { NodeType } from "../../engine/worker/node-type.ts";
 import type { AgentNodeNeeds, AgentServices } from "./agents.ts";
 
 /** The node types that ask agents and models. What is only there for a conformance suite comes with the seams. */

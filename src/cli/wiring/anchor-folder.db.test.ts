@@ -5,7 +5,7 @@ import { acceptRollback, rollbackOf } from "../../engine/audit/accept-rollback.t
 import { type Checkpointer, checkpointer } from "../../engine/audit/checkpointer.ts";
 import { auditSigner, newKeyPem, rotatedPem } from "../../engine/audit/signer.ts";
 import { verifyAudit } from "../../engine/audit/verify.ts";
-import type { Store } from "../../store/store.ts";
+import type { Store } from "../../store/port/store.ts";
 import { checkpointsOf, record } from "../../testing/audit-log.ts";
 import { BOTH_STORES } from "../../testing/both-stores.ts";
 import { auditDraft } from "../../testing/builders.ts";

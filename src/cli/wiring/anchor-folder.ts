@@ -2,10 +2,10 @@ import { createHash } from "node:crypto";
 import { type FileHandle, open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Anchor, Anchors } from "../../engine/audit/anchor.ts";
-import { FileError } from "../../formats/file-error.ts";
+import { FileError } from "../../formats/text/file-error.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { closed, parse, type Static, Type } from "../../protocol/schema.ts";
-import { withFileLock } from "../tape/file-lock.ts";
+import { withFileLock } from "../tapes/files/file-lock.ts";
 
 const Seq = Type.Integer({ minimum: 1 });
 const ANCHOR = {

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { Host } from "../../engine/host.ts";
-import { sweepExpiredRuns } from "../../engine/sweep-expired-runs.ts";
-import type { Config } from "../settings.ts";
+import { sweepExpiredRuns } from "../../engine/runs/sweep-expired-runs.ts";
+import type { Config } from "../settings/settings.ts";
 import type { Shutdown } from "./shutdown.ts";
 
 /** Removes runs when their time is over. */

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { Host } from "../../engine/host.ts";
 import { sweepQueues } from "../../engine/queues/sweep-queues.ts";
-import type { Config } from "../settings.ts";
+import type { Config } from "../settings/settings.ts";
 import type { Shutdown } from "./shutdown.ts";
 
 /** Review queues take in what their queries find, also while nobody asks. */

@@ -1,6 +1,6 @@
-import type { HttpSettings } from "../../http/deps.ts";
-import type { StreamSettings } from "../../http/stream-settings.ts";
-import type { Config } from "../settings.ts";
+import type { HttpSettings } from "../../http/pipeline/deps.ts";
+import type { StreamSettings } from "../../http/streams/stream-settings.ts";
+import type { Config } from "../settings/settings.ts";
 
 export function httpSettings(config: Config): HttpSettings {
   return {

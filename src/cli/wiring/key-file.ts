@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
-import { KeyFileEntry } from "../../protocol/api.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { instantMs } from "../../protocol/instant.ts";
+import { KeyFileEntry } from "../../protocol/runs/api.ts";
 import { matches, problemsOf } from "../../protocol/schema.ts";
 
 /** The entries of a `--keys` file. Throws `unusable_input` naming every entry that is wrong, and never a key. */

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
-import type { Environment } from "../config.ts";
-import { otlpHeaders } from "../otlp-receiver.ts";
-import type { Config } from "../settings.ts";
-import { parseTokenKeys } from "../token-keys.ts";
+import { parseTokenKeys } from "../identity/token-keys.ts";
+import { otlpHeaders } from "../server/otlp-receiver.ts";
+import type { Environment } from "../settings/config.ts";
+import type { Config } from "../settings/settings.ts";
 import { agentsFileOf, keysNamedIn } from "./agent-bindings.ts";
 import { readKeyFile } from "./key-file.ts";
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { AppError } from "../../protocol/errors.ts";
-import type { Config } from "../settings.ts";
+import type { Config } from "../settings/settings.ts";
 
 /** Opens the port and returns the address under which clients reach it. */
 export async function listen(app: FastifyInstance, { host, port }: Config): Promise<string> {

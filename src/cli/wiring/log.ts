@@ -1,5 +1,5 @@
 import { type DestinationStream, destination, type Logger, pino } from "pino";
-import type { Scrubber } from "../../formats/scrub.ts";
+import type { Scrubber } from "../../formats/secrets/scrub.ts";
 
 export interface ProcessLog {
   readonly log: Logger;

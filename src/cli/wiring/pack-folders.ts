@@ -9,12 +9,12 @@ import { installPack, standingPack } from "../../agents/registry/install-pack.ts
 import { EVERYWHERE } from "../../agents/registry/stored-agents.ts";
 import type { Host } from "../../engine/host.ts";
 import { packSuites } from "../../evals/suite/pack-suites.ts";
-import { discoveredOf, discoveryDocument } from "../../http/discovery.ts";
+import { discoveredOf, discoveryDocument } from "../../http/documents/discovery.ts";
 import { advertises } from "../../protocol/advertised.ts";
-import type { AuditDraft } from "../../protocol/audit.ts";
+import type { AuditDraft } from "../../protocol/audit/audit.ts";
 import { AppError, type ErrorCode } from "../../protocol/errors.ts";
-import { printable } from "../printable.ts";
-import type { Config } from "../settings.ts";
+import { printable } from "../output/printable.ts";
+import type { Config } from "../settings/settings.ts";
 import type { SkippedFile } from "./workflow-files.ts";
 
 /** Whose packs this host takes. Throws `unusable_input` when the file of keys cannot be used. */

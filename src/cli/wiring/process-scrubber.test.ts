@@ -4,7 +4,7 @@ import { pino } from "pino";
 import { expect, test } from "vitest";
 import { openSqliteStore } from "../../store/sqlite/sqlite-store.ts";
 import { tempDir } from "../../testing/temp-dir.ts";
-import { defaultConfig } from "../config.ts";
+import { defaultConfig } from "../settings/config.ts";
 import { buildHost } from "./build-host.ts";
 import { cleanLine } from "./log.ts";
 import { processScrubber } from "./process-scrubber.ts";

@@ -1,9 +1,9 @@
-import { LongScrubs } from "../../engine/long-scrubs.ts";
-import { KnownValues } from "../../formats/known-values.ts";
-import { loadRuleSet } from "../../formats/rule-set.ts";
-import { type Scrubber, scrubber } from "../../formats/scrub.ts";
-import { type Environment, ownEnvironment } from "../config.ts";
-import type { Config } from "../settings.ts";
+import { LongScrubs } from "../../engine/secrets/long-scrubs.ts";
+import { KnownValues } from "../../formats/secrets/known-values.ts";
+import { loadRuleSet } from "../../formats/secrets/rule-set.ts";
+import { type Scrubber, scrubber } from "../../formats/secrets/scrub.ts";
+import { type Environment, ownEnvironment } from "../settings/config.ts";
+import type { Config } from "../settings/settings.ts";
 import { knownSecrets } from "./known-secrets.ts";
 
 /** What cleans everything that this process writes, from its first log line on. */

@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import type { Store } from "../../store/store.ts";
+import type { Store } from "../../store/port/store.ts";
 import type { Shutdown } from "./shutdown.ts";
 
 const EVERY_MS = 600_000;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { loadConfig } from "../config.ts";
+import { loadConfig } from "../settings/config.ts";
 import { reviewModelOf } from "./review-model.ts";
 
 function bound(env: Record<string, string>) {

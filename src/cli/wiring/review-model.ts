@@ -3,8 +3,8 @@ import { MODEL_DEFAULTS } from "../../agents/models/model-settings.ts";
 import { packagesOfModel, requirePackages } from "../../agents/optional-packages.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { ChatModelOf, ReviewerModel } from "../../reviews/reviewers/chat-model.ts";
-import type { Environment } from "../config.ts";
-import { type Config, environmentNameOf, SETTINGS } from "../settings.ts";
+import type { Environment } from "../settings/config.ts";
+import { type Config, environmentNameOf, SETTINGS } from "../settings/settings.ts";
 
 type ReviewModelConfig = Pick<
   Config,

@@ -1,13 +1,13 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import type { Host } from "../../engine/host.ts";
-import type { ReviewService } from "../../http/afp.ts";
+import type { ReviewService } from "../../http/routes/afp.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { boundReviewer, type ReviewerBinding } from "../../reviews/reviewers/bound-reviewer.ts";
 import { TurnsApart } from "../../reviews/server/turns-apart.ts";
 import { TurnsUnderWay } from "../../reviews/server/turns-under-way.ts";
-import type { Environment } from "../config.ts";
-import type { Config } from "../settings.ts";
+import type { Environment } from "../settings/config.ts";
+import type { Config } from "../settings/settings.ts";
 import { chatModelOf } from "./review-model.ts";
 import type { Shutdown } from "./shutdown.ts";
 

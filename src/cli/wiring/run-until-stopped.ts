@@ -1,5 +1,5 @@
-import type { Call } from "../command.ts";
-import { EXIT } from "../exit-codes.ts";
+import type { Call } from "../program/command.ts";
+import { EXIT } from "../program/exit-codes.ts";
 import { type ProcessLog, processLog } from "./log.ts";
 import { type ProcessScrubber, processScrubber } from "./process-scrubber.ts";
 import { exitIfStuck, exitOnBugs, Shutdown, untilStopped } from "./shutdown.ts";

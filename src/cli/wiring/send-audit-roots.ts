@@ -1,12 +1,12 @@
 import type { Logger } from "pino";
-import { atMostEvery } from "../../engine/at-most-every.ts";
 import { type RootReceiver, type RootSender, startRootSender } from "../../engine/audit/root-sender.ts";
 import type { AuditVerifier } from "../../engine/audit/signer.ts";
 import type { Host } from "../../engine/host.ts";
 import { problemOf, systemResolve } from "../../engine/outbound/guard.ts";
-import type { Sample } from "../../http/metric-registry.ts";
+import { atMostEvery } from "../../engine/shared/at-most-every.ts";
+import type { Sample } from "../../http/routes/metric-registry.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { Config } from "../settings.ts";
+import type { Config } from "../settings/settings.ts";
 import type { Shutdown } from "./shutdown.ts";
 
 const BATCH = 100;

@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import { EXIT } from "../exit-codes.ts";
+import { EXIT } from "../program/exit-codes.ts";
 
 type Closer = { readonly name: string; readonly close: (remainingMs: number) => unknown };
 

@@ -2,8 +2,8 @@ import type { Logger } from "pino";
 import type { Host } from "../../engine/host.ts";
 import { type Deliveries, startDeliveries } from "../../engine/webhooks/dispatcher.ts";
 import { RETRY_DEFAULTS } from "../../engine/webhooks/retry-policy.ts";
-import type { Sample } from "../../http/metric-registry.ts";
-import type { Config } from "../settings.ts";
+import type { Sample } from "../../http/routes/metric-registry.ts";
+import type { Config } from "../settings/settings.ts";
 import type { Shutdown } from "./shutdown.ts";
 
 /** A lane of waiting deliveries is worked through in less than this many times the longest attempt. */

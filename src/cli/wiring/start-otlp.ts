@@ -1,10 +1,10 @@
 import type { Logger } from "pino";
-import { atMostEvery } from "../../engine/at-most-every.ts";
 import type { Host } from "../../engine/host.ts";
 import { exportJudgments, type JudgmentExport } from "../../engine/otlp/exporter.ts";
-import type { Sample } from "../../http/metric-registry.ts";
-import { otlpHeaders, otlpUrl } from "../otlp-receiver.ts";
-import type { Config } from "../settings.ts";
+import { atMostEvery } from "../../engine/shared/at-most-every.ts";
+import type { Sample } from "../../http/routes/metric-registry.ts";
+import { otlpHeaders, otlpUrl } from "../server/otlp-receiver.ts";
+import type { Config } from "../settings/settings.ts";
 import { packageVersion } from "../version.ts";
 import type { Shutdown } from "./shutdown.ts";
 

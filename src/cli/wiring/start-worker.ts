@@ -1,9 +1,9 @@
 import type { Logger } from "pino";
-import { correctTimes } from "../../engine/correct-times.ts";
+import { sweepHeldEvents } from "../../engine/gates/sweep-held-events.ts";
 import type { Host } from "../../engine/host.ts";
-import { sweepHeldEvents } from "../../engine/sweep-held-events.ts";
-import { startWorker, type Worker } from "../../engine/worker.ts";
-import type { Config } from "../settings.ts";
+import { correctTimes } from "../../engine/runs/correct-times.ts";
+import { startWorker, type Worker } from "../../engine/worker/worker.ts";
+import type { Config } from "../settings/settings.ts";
 import type { Shutdown } from "./shutdown.ts";
 
 /** Only what a process that died in between has left lying waits for this. */

@@ -5,7 +5,7 @@ import { type LoadedSuite, loadSuite, type UsableSuite } from "../../evals/suite
 import { refText } from "../../evals/suite/suite-ref.ts";
 import { isNewHostWide, keepHostWide } from "../../evals/suite/suite-store.ts";
 import { AppError } from "../../protocol/errors.ts";
-import { printable } from "../printable.ts";
+import { printable } from "../output/printable.ts";
 import type { SkippedFile } from "./workflow-files.ts";
 
 export interface CheckedSuites {

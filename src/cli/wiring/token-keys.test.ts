@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { NewClaims } from "../../engine/interrupt-token.ts";
+import type { NewClaims } from "../../engine/gates/interrupt-token.ts";
+import type { Store } from "../../store/port/store.ts";
 import { openSqliteStore } from "../../store/sqlite/sqlite-store.ts";
-import type { Store } from "../../store/store.ts";
 import { NOW } from "../../testing/builders.ts";
 import { tempDir } from "../../testing/temp-dir.ts";
 import { tokensFor } from "./token-keys.ts";

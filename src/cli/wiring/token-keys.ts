@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { type InterruptTokens, tokenKeys } from "../../engine/interrupt-token.ts";
-import type { Store } from "../../store/store.ts";
-import type { Config } from "../settings.ts";
-import { HOST_KID, parseTokenKeys } from "../token-keys.ts";
+import { type InterruptTokens, tokenKeys } from "../../engine/gates/interrupt-token.ts";
+import type { Store } from "../../store/port/store.ts";
+import { HOST_KID, parseTokenKeys } from "../identity/token-keys.ts";
+import type { Config } from "../settings/settings.ts";
 
 /**
  * The tokens of every process on one database: signed with the first key of `--token-keys`, or with a secret that the

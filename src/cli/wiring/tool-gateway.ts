@@ -1,7 +1,7 @@
 import { type ToolGateway, toolGateway } from "../../agents/gateway/tool-gateway.ts";
 import type { McpTools } from "../../agents/tools/mcp-tools.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { Config } from "../settings.ts";
+import type { Config } from "../settings/settings.ts";
 
 /** The tool gateway of this process; its server starts with the first invocation that needs it. Throws `unusable_input`. */
 export function configuredGateway({ toolsUrl, toolsPort }: Pick<Config, "toolsUrl" | "toolsPort">): ToolGateway {

@@ -1,5 +1,5 @@
-import type { Worker } from "../../engine/worker.ts";
-import type { Sample } from "../../http/metric-registry.ts";
+import type { Worker } from "../../engine/worker/worker.ts";
+import type { Sample } from "../../http/routes/metric-registry.ts";
 
 /** What the worker of this process is doing, for the metrics route. */
 export function workerSamples(worker: Worker): Sample[] {

@@ -4,12 +4,12 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Host } from "../../engine/host.ts";
 import { loadSuite, requireSuite } from "../../evals/suite/load-suite.ts";
 import { keepHostWide } from "../../evals/suite/suite-store.ts";
-import { HOST_TENANT } from "../../protocol/audit.ts";
+import { HOST_TENANT } from "../../protocol/audit/audit.ts";
+import { HOST_WIDE } from "../../store/port/store.ts";
 import { openSqliteStore } from "../../store/sqlite/sqlite-store.ts";
-import { HOST_WIDE } from "../../store/store.ts";
 import { evalSuite } from "../../testing/suite-builders.ts";
 import { tempDir } from "../../testing/temp-dir.ts";
-import { defaultConfig } from "../config.ts";
+import { defaultConfig } from "../settings/config.ts";
 import { buildHost } from "./build-host.ts";
 import { checkWorkflowFiles, registerNew, type SkippedFile } from "./workflow-files.ts";
 

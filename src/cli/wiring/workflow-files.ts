@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Host } from "../../engine/host.ts";
-import { type HostWideWorkflow, hostWideWorkflow } from "../../engine/register-workflow.ts";
-import { HOST_TENANT } from "../../protocol/audit.ts";
+import { type HostWideWorkflow, hostWideWorkflow } from "../../engine/workflows/register-workflow.ts";
+import { HOST_TENANT } from "../../protocol/audit/audit.ts";
 import { AppError } from "../../protocol/errors.ts";
-import { HOST_WIDE, type WorkflowWrite } from "../../store/store.ts";
+import { HOST_WIDE, type WorkflowWrite } from "../../store/port/store.ts";
 
 export interface SkippedFile {
   readonly file: string;

@@ -1,7 +1,7 @@
-import { entryHash } from "../../formats/audit-entry-hash.ts";
-import type { AuditAnomaly } from "../../protocol/audit.ts";
+import { entryHash } from "../../formats/audit/audit-entry-hash.ts";
+import type { AuditAnomaly } from "../../protocol/audit/audit.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { Audit } from "../../store/store.ts";
+import type { Audit } from "../../store/port/store.ts";
 
 /** The point of a tenant's chain up to which this host has signed, kept outside the database. */
 export interface Anchor {

@@ -1,5 +1,5 @@
-import { entryHash } from "../../formats/audit-entry-hash.ts";
-import type { AuditAnomaly, AuditEntry } from "../../protocol/audit.ts";
+import { entryHash } from "../../formats/audit/audit-entry-hash.ts";
+import type { AuditAnomaly, AuditEntry } from "../../protocol/audit/audit.ts";
 
 /** Enough to see what happened; a log rewritten from end to end must not become an answer of the same size. */
 const ANOMALIES_MAX = 1000;

@@ -1,4 +1,4 @@
-import type { AuditCheckpoint } from "../../protocol/audit.ts";
+import type { AuditCheckpoint } from "../../protocol/audit/audit.ts";
 import { merkleRoot } from "./merkle.ts";
 import type { AuditVerifier } from "./signer.ts";
 

@@ -1,7 +1,7 @@
 import { Client } from "pg";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { Store } from "../../store/port/store.ts";
 import { openPostgresStore } from "../../store/postgres/postgres-store.ts";
-import type { Store } from "../../store/store.ts";
 import { auditLogOn, checkpointsOf, record } from "../../testing/audit-log.ts";
 import { createDatabase, type TestDatabase } from "../../testing/postgres.ts";
 import { verifyAudit } from "./verify.ts";

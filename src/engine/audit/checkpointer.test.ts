@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import type { Store } from "../../store/port/store.ts";
 import { openSqliteStore } from "../../store/sqlite/sqlite-store.ts";
-import type { Store } from "../../store/store.ts";
 import { auditLogOn, checkpointsOf, record } from "../../testing/audit-log.ts";
 import { eventually } from "../../testing/eventually.ts";
 import { verifyAudit } from "./verify.ts";

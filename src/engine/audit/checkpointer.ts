@@ -1,5 +1,5 @@
 import { AppError } from "../../protocol/errors.ts";
-import type { AuditBacklog, StoredCheckpoint } from "../../store/store.ts";
+import type { AuditBacklog, StoredCheckpoint } from "../../store/port/store.ts";
 import type { Host } from "../host.ts";
 import { type Anchor, type Anchors, anchorConflict, conflictError, strayCheckpoint } from "./anchor.ts";
 import { ChainLinks } from "./chain-links.ts";

@@ -1,4 +1,4 @@
-import { AuditCheckpoint, AuditEntry } from "../../protocol/audit.ts";
+import { AuditCheckpoint, AuditEntry } from "../../protocol/audit/audit.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { closed, parse, type Static, Type } from "../../protocol/schema.ts";
 

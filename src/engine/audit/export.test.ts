@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { Store } from "../../store/port/store.ts";
 import { openSqliteStore } from "../../store/sqlite/sqlite-store.ts";
-import type { Store } from "../../store/store.ts";
 import { type AuditLog, auditLogOn, record } from "../../testing/audit-log.ts";
 import { checkpointLine, entryLine, headerLine } from "./copy-line.ts";
 import { verifyAuditCopy } from "./export.ts";

@@ -1,4 +1,4 @@
-import type { AuditAnomaly } from "../../protocol/audit.ts";
+import type { AuditAnomaly } from "../../protocol/audit/audit.ts";
 import { ChainLinks } from "./chain-links.ts";
 import { CheckpointSeries } from "./checkpoint-series.ts";
 import { type CopyHeader, type CopyLine, readCopyLine, unusable } from "./copy-line.ts";

@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
-import type { AuditEntry } from "../../protocol/audit.ts";
+import type { AuditEntry } from "../../protocol/audit/audit.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { Audit } from "../../store/store.ts";
+import type { Audit } from "../../store/port/store.ts";
 
 /** An entry, or only its place when what is stored there can no longer be read as one. */
 export type ChainItem = AuditEntry | { readonly atSequence: number; readonly unreadable: true };

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { StoredCheckpoint } from "../../store/store.ts";
+import type { StoredCheckpoint } from "../../store/port/store.ts";
 import type { Host } from "../host.ts";
 import type { OutboundAnswer } from "../outbound/call-out.ts";
 import { retryWait } from "../outbound/retry-wait.ts";

@@ -8,7 +8,7 @@ import {
   verify,
 } from "node:crypto";
 import { AppError } from "../../protocol/errors.ts";
-import type { Store } from "../../store/store.ts";
+import type { Store } from "../../store/port/store.ts";
 
 /** Signatures are taken over the 32 bytes of a root; here roots are hex and signatures base64, as on the wire. */
 export interface AuditVerifier {

@@ -1,4 +1,4 @@
-import type { AuditBacklog } from "../../store/store.ts";
+import type { AuditBacklog } from "../../store/port/store.ts";
 
 interface Waiting {
   readonly seq: number;

@@ -1,8 +1,8 @@
 import { generateKeyPairSync } from "node:crypto";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { entryHash } from "../../formats/audit-entry-hash.ts";
-import { AuditVerifyResult } from "../../protocol/audit.ts";
+import { entryHash } from "../../formats/audit/audit-entry-hash.ts";
+import { AuditVerifyResult } from "../../protocol/audit/audit.ts";
 import { parse } from "../../protocol/schema.ts";
 import { openForWriting } from "../../store/sqlite/open-database.ts";
 import { openSqliteStore } from "../../store/sqlite/sqlite-store.ts";

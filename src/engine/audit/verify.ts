@@ -1,6 +1,6 @@
-import type { AuditCheckpoint, AuditVerifyResult } from "../../protocol/audit.ts";
+import type { AuditCheckpoint, AuditVerifyResult } from "../../protocol/audit/audit.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { Audit, StoredCheckpoint } from "../../store/store.ts";
+import type { Audit, StoredCheckpoint } from "../../store/port/store.ts";
 import { type Anchor, anchorConflict, strayCheckpoint } from "./anchor.ts";
 import { ChainLinks } from "./chain-links.ts";
 import { CheckpointSeries } from "./checkpoint-series.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { AnnotationRecord } from "../../store/judgments.ts";
+import type { AnnotationRecord } from "../../store/port/judgments.ts";
 import { type Arriving, arrivalsOf } from "./arrivals.ts";
 
 const ID = (n: number) => `ann-${String(n).padStart(26, "0")}`;

@@ -1,6 +1,6 @@
-import type { JudgmentEntry } from "../../formats/judgment-lines.ts";
-import type { ImportResponse } from "../../protocol/judgment-file.ts";
-import type { AnnotationRecord, AnnotationWrite } from "../../store/judgments.ts";
+import type { JudgmentEntry } from "../../formats/judgments/judgment-lines.ts";
+import type { ImportResponse } from "../../protocol/judgments/judgment-file.ts";
+import type { AnnotationRecord, AnnotationWrite } from "../../store/port/judgments.ts";
 import { isMadeHere, mayReplace } from "./may-replace.ts";
 import { merged } from "./merge-judgment.ts";
 

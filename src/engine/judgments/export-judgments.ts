@@ -1,12 +1,12 @@
-import { endLine, headerLine, judgmentLine } from "../../formats/judgment-lines.ts";
-import type { AnnotationFilter } from "../../protocol/annotation-api.ts";
-import type { Caller } from "../../protocol/identity.ts";
-import type { AnnotationPlace } from "../../store/judgments.ts";
-import { wantedBy } from "../annotation-filter.ts";
+import { endLine, headerLine, judgmentLine } from "../../formats/judgments/judgment-lines.ts";
+import type { Caller } from "../../protocol/identity/identity.ts";
+import type { AnnotationFilter } from "../../protocol/judgments/annotation-api.ts";
+import type { AnnotationPlace } from "../../store/port/judgments.ts";
 import type { Host } from "../host.ts";
-import { blindness, readPage } from "../list-annotations.ts";
 import { Mutes } from "../tapes/mutes.ts";
+import { wantedBy } from "./annotation-filter.ts";
 import { judgmentOf } from "./judgment-record.ts";
+import { blindness, readPage } from "./list-annotations.ts";
 
 const PAGE = 200;
 

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { type JudgmentEntry, JudgmentReader } from "../../formats/judgment-lines.ts";
-import type { Caller } from "../../protocol/identity.ts";
-import type { ImportRequest, ImportResponse } from "../../protocol/judgment-file.ts";
+import { type JudgmentEntry, JudgmentReader } from "../../formats/judgments/judgment-lines.ts";
+import type { Caller } from "../../protocol/identity/identity.ts";
+import type { ImportRequest, ImportResponse } from "../../protocol/judgments/judgment-file.ts";
 import { auditDraft, type Recorder, refused } from "../execute.ts";
 import type { Host } from "../host.ts";
 import { type Arrivals, type Arriving, arrivalsOf } from "./arrivals.ts";

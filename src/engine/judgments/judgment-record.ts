@@ -1,7 +1,7 @@
 import { instantMs } from "../../protocol/instant.ts";
-import type { Judgment } from "../../protocol/judgment-file.ts";
-import type { AnnotationRecord, FlagState } from "../../store/judgments.ts";
-import { annotationView } from "../annotation-view.ts";
+import type { Judgment } from "../../protocol/judgments/judgment-file.ts";
+import type { AnnotationRecord, FlagState } from "../../store/port/judgments.ts";
+import { annotationView } from "./annotation-view.ts";
 
 /** What an export says of a judgment: all that Assay shows of it, and what no other host could find out. */
 export function judgmentOf(record: AnnotationRecord, muted = false): Judgment {

@@ -1,4 +1,4 @@
-import type { AnnotationRecord } from "../../store/judgments.ts";
+import type { AnnotationRecord } from "../../store/port/judgments.ts";
 
 type Author = Pick<AnnotationRecord, "actor" | "actorKind" | "importedBy">;
 

@@ -1,7 +1,7 @@
-import { canonicalJson } from "../../formats/canonical-json.ts";
-import { scrubLine } from "../../formats/sidecar/scrub-line.ts";
-import type { AnnotationRecord } from "../../store/judgments.ts";
-import { scrubSignal } from "../decide/annotate.ts";
+import { canonicalJson } from "../../formats/json/canonical-json.ts";
+import { scrubLine } from "../../formats/tapes/sidecar/scrub-line.ts";
+import type { AnnotationRecord } from "../../store/port/judgments.ts";
+import { scrubSignal } from "./decide/annotate.ts";
 
 type Scrub = (text: string) => string;
 

@@ -1,15 +1,15 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { JudgmentEntry } from "../../formats/judgment-lines.ts";
-import { agentsOf, namedAgent } from "../../protocol/agent-of.ts";
-import type { ActorKind } from "../../protocol/annotation.ts";
+import type { JudgmentEntry } from "../../formats/judgments/judgment-lines.ts";
+import { agentsOf, namedAgent } from "../../protocol/agents/agent-of.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { Caller, PrincipalKind } from "../../protocol/identity.ts";
-import type { Judgment } from "../../protocol/judgment-file.ts";
-import type { EventPlace } from "../../store/judgments.ts";
-import { checkAnnotation, type TargetEvent } from "../decide/annotate.ts";
+import type { Caller, PrincipalKind } from "../../protocol/identity/identity.ts";
+import type { ActorKind } from "../../protocol/judgments/annotation.ts";
+import type { Judgment } from "../../protocol/judgments/judgment-file.ts";
+import type { EventPlace } from "../../store/port/judgments.ts";
 import type { Host } from "../host.ts";
-import { identityOf, type RunIdentity } from "../run-identity.ts";
+import { identityOf, type RunIdentity } from "../runs/run-identity.ts";
 import type { Arriving } from "./arrivals.ts";
+import { checkAnnotation, type TargetEvent } from "./decide/annotate.ts";
 import { recordOf } from "./judgment-record.ts";
 import { cleanRecord } from "./merge-judgment.ts";
 

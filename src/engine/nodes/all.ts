@@ -1,5 +1,5 @@
 import type { Capability } from "../../protocol/operation.ts";
-import type { NodeType, NodeTypes } from "../node-type.ts";
+import type { NodeType, NodeTypes } from "../worker/node-type.ts";
 import { approvalGate } from "./approval-gate.ts";
 import { channelWrite } from "./channel-write.ts";
 import { clarificationGate } from "./clarification-gate.ts";

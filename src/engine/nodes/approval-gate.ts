@@ -1,10 +1,10 @@
-import { timedOutText } from "../../protocol/gate-rules.ts";
-import { AUTH_REQUIRED, REJECTION_POLICIES } from "../../protocol/interrupt.ts";
-import { Actions, APPROVER_FIELDS } from "../../protocol/interrupt-data.ts";
+import { timedOutText } from "../../protocol/gates/gate-rules.ts";
+import { AUTH_REQUIRED, REJECTION_POLICIES } from "../../protocol/gates/interrupt.ts";
+import { Actions, APPROVER_FIELDS } from "../../protocol/gates/interrupt-data.ts";
 import { type Static, Type } from "../../protocol/schema.ts";
-import { registeredSchema } from "../decide/schema-limits.ts";
-import type { NodeOutcome, NodeType } from "../node-type.ts";
-import type { Answer } from "../suspension.ts";
+import { registeredSchema } from "../schemas/decide/schema-limits.ts";
+import type { NodeOutcome, NodeType } from "../worker/node-type.ts";
+import type { Answer } from "../worker/suspension.ts";
 import {
   ARTIFACT_FIELDS,
   artifactOf,

@@ -1,6 +1,6 @@
 import { Type } from "../../protocol/schema.ts";
-import { Reducer } from "../../protocol/workflow.ts";
-import type { NodeType } from "../node-type.ts";
+import { Reducer } from "../../protocol/workflows/workflow.ts";
+import type { NodeType } from "../worker/node-type.ts";
 
 export const channelWrite: NodeType = {
   kind: "pure",

@@ -1,8 +1,8 @@
-import { AUTH_REQUIRED } from "../../protocol/interrupt.ts";
-import { Questions } from "../../protocol/interrupt-data.ts";
+import { AUTH_REQUIRED } from "../../protocol/gates/interrupt.ts";
+import { Questions } from "../../protocol/gates/interrupt-data.ts";
 import { type Static, Type } from "../../protocol/schema.ts";
-import { registeredSchema } from "../decide/schema-limits.ts";
-import type { NodeType } from "../node-type.ts";
+import { registeredSchema } from "../schemas/decide/schema-limits.ts";
+import type { NodeType } from "../worker/node-type.ts";
 import { BRANCH_FIELDS, DEADLINE_FIELDS, inVain, ONLY_GATES, timeoutOf } from "./gate-config.ts";
 
 const Config = Type.Object(

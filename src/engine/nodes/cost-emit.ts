@@ -1,5 +1,5 @@
 import { Type } from "../../protocol/schema.ts";
-import type { NodeType } from "../node-type.ts";
+import type { NodeType } from "../worker/node-type.ts";
 
 const NUMBERS = ["tokens.input", "tokens.output", "tokens.total", "usd", "duration_ms"];
 const TEXTS = ["currency", "provider", "model"];

@@ -1,9 +1,9 @@
 import type { RunError } from "../../protocol/events.ts";
-import type { OrchestratorDecision } from "../../protocol/orchestrator.ts";
+import type { OrchestratorDecision } from "../../protocol/runs/orchestrator.ts";
 import { type Static, type TSchema, Type } from "../../protocol/schema.ts";
-import { WORKFLOW_ID_PATTERN } from "../../protocol/workflow.ts";
+import { WORKFLOW_ID_PATTERN } from "../../protocol/workflows/workflow.ts";
 import type { Host } from "../host.ts";
-import type { EffectContext } from "../node-type.ts";
+import type { EffectContext } from "../worker/node-type.ts";
 
 const WorkerName = Type.String({ pattern: WORKFLOW_ID_PATTERN, maxLength: 128 });
 

@@ -1,5 +1,5 @@
 import { Type } from "../../protocol/schema.ts";
-import type { NodeType } from "../node-type.ts";
+import type { NodeType } from "../worker/node-type.ts";
 
 const LONGEST_MS = 366 * 24 * 3600 * 1000;
 

@@ -1,11 +1,16 @@
-import { childrenOfVisit } from "../../protocol/evolve-children.ts";
-import { CONFIDENCE_FLOOR, DISPATCH, DispatchConfig, type OrchestratorDecision } from "../../protocol/orchestrator.ts";
+import { childrenOfVisit } from "../../protocol/evolve/children.ts";
 import { own } from "../../protocol/own.ts";
-import { type Child, type Run, visitOf } from "../../protocol/run.ts";
-import { isTerminal } from "../../protocol/run-status.ts";
-import { harvested } from "../decide/chain-event.ts";
-import type { Harvest } from "../decide/settle-node.ts";
-import type { NodeContext, NodeOutcome, NodeType } from "../node-type.ts";
+import {
+  CONFIDENCE_FLOOR,
+  DISPATCH,
+  DispatchConfig,
+  type OrchestratorDecision,
+} from "../../protocol/runs/orchestrator.ts";
+import { type Child, type Run, visitOf } from "../../protocol/runs/run.ts";
+import { isTerminal } from "../../protocol/runs/run-status.ts";
+import { harvested } from "../runs/decide/chain-event.ts";
+import type { Harvest } from "../runs/decide/settle-node.ts";
+import type { NodeContext, NodeOutcome, NodeType } from "../worker/node-type.ts";
 import { mapped, maskedBy } from "./mapping.ts";
 import { failureCode } from "./sub-workflow.ts";
 

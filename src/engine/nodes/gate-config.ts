@@ -1,6 +1,6 @@
-import { misplacedRule, ruleInVain } from "../../protocol/interrupt-data.ts";
+import { misplacedRule, ruleInVain } from "../../protocol/gates/interrupt-data.ts";
 import { Type } from "../../protocol/schema.ts";
-import type { WorkflowNode } from "../../protocol/workflow.ts";
+import type { WorkflowNode } from "../../protocol/workflows/workflow.ts";
 
 /** What the gates have in common. */
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import type { WorkflowNode } from "../../protocol/workflow.ts";
+import type { WorkflowNode } from "../../protocol/workflows/workflow.ts";
 import { refusalOf } from "../../testing/judges.ts";
 import { simulate } from "../../testing/simulate.ts";
 import { workflow } from "../../testing/workflow.ts";
-import { checkWorkflow } from "../check-workflow.ts";
+import { checkWorkflow } from "../workflows/check-workflow.ts";
 import { NODE_TYPES } from "./all.ts";
 
 const GOVERNED = "core.openwop.governance.approvalGate";

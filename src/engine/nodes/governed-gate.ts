@@ -1,9 +1,9 @@
-import { NamedEvidence, vagueEvidence } from "../../protocol/evidence.ts";
-import { AUTH_REQUIRED } from "../../protocol/interrupt.ts";
-import { APPROVER_FIELDS, GOVERNED_FIELDS } from "../../protocol/interrupt-data.ts";
+import { AUTH_REQUIRED } from "../../protocol/gates/interrupt.ts";
+import { APPROVER_FIELDS, GOVERNED_FIELDS } from "../../protocol/gates/interrupt-data.ts";
+import { NamedEvidence, vagueEvidence } from "../../protocol/promotion/evidence.ts";
 import { matches, type Static, Type } from "../../protocol/schema.ts";
-import { registeredSchema } from "../decide/schema-limits.ts";
-import type { NodeType } from "../node-type.ts";
+import { registeredSchema } from "../schemas/decide/schema-limits.ts";
+import type { NodeType } from "../worker/node-type.ts";
 import {
   ARTIFACT_FIELDS,
   artifactOf,

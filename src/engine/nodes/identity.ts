@@ -1,5 +1,5 @@
 import { Type } from "../../protocol/schema.ts";
-import type { NodeContext, PureNodeType } from "../node-type.ts";
+import type { NodeContext, PureNodeType } from "../worker/node-type.ts";
 
 /** Writes each input back to the variable of the same name and hands it on as an output. */
 export const identity: PureNodeType = {

@@ -1,8 +1,8 @@
-import { AUTH_REQUIRED, INTERRUPT_KINDS, type InterruptKind } from "../../protocol/interrupt.ts";
-import { INTERRUPT_DATA } from "../../protocol/interrupt-data.ts";
+import { AUTH_REQUIRED, INTERRUPT_KINDS, type InterruptKind } from "../../protocol/gates/interrupt.ts";
+import { INTERRUPT_DATA } from "../../protocol/gates/interrupt-data.ts";
 import { matches, problemsOf, type Static, Type } from "../../protocol/schema.ts";
-import { registeredSchema } from "../decide/schema-limits.ts";
-import type { NodeOutcome, NodeType, Ports } from "../node-type.ts";
+import { registeredSchema } from "../schemas/decide/schema-limits.ts";
+import type { NodeOutcome, NodeType, Ports } from "../worker/node-type.ts";
 import {
   BRANCH_FIELDS,
   DEADLINE_FIELDS,

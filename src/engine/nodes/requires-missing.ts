@@ -1,5 +1,5 @@
 import { Type } from "../../protocol/schema.ts";
-import type { NodeType } from "../node-type.ts";
+import type { NodeType } from "../worker/node-type.ts";
 
 /** Asks for a capability that no host provides, so that the refusal can be seen. Its executor is never called. */
 export const requiresMissing: NodeType = {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { Type } from "../../protocol/schema.ts";
-import type { EffectNodeType } from "../node-type.ts";
+import type { EffectNodeType } from "../worker/node-type.ts";
 
 /** The one secret that a conformance suite asks for. */
 export const CANARY_ID = "openwop-conformance-canary-secret";

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { isTerminal } from "../../protocol/run-status.ts";
+import { isTerminal } from "../../protocol/runs/run-status.ts";
 import { ADA, begin, engineOn, logOf, register, until } from "../../testing/engine.ts";
 import { workbench } from "../../testing/workbench.ts";
 import { workflow } from "../../testing/workflow.ts";
-import { checkWorkflow } from "../check-workflow.ts";
-import { logicalInvocationId } from "../effects.ts";
-import { forkRun } from "../fork-run.ts";
+import { logicalInvocationId } from "../runs/effects.ts";
+import { forkRun } from "../runs/fork-run.ts";
+import { checkWorkflow } from "../workflows/check-workflow.ts";
 import { NODE_TYPES } from "./all.ts";
 import { sideEffect } from "./side-effect.ts";
 

@@ -1,8 +1,8 @@
-import { visitOf } from "../../protocol/run.ts";
+import { visitOf } from "../../protocol/runs/run.ts";
 import { Type } from "../../protocol/schema.ts";
-import { withEffect } from "../effects.ts";
 import type { Host } from "../host.ts";
-import type { EffectNodeType } from "../node-type.ts";
+import { withEffect } from "../runs/effects.ts";
+import type { EffectNodeType } from "../worker/node-type.ts";
 
 /**
  * Has an effect that can be seen: a claim under the effect's identity, with its outcome. Only there so that a suite can

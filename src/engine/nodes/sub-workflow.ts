@@ -1,11 +1,11 @@
-import { childrenOfVisit } from "../../protocol/evolve-children.ts";
-import { Mapping } from "../../protocol/orchestrator.ts";
-import { type Child, visitOf } from "../../protocol/run.ts";
-import type { RunErrorCode } from "../../protocol/run-errors.ts";
-import { isTerminal } from "../../protocol/run-status.ts";
+import { childrenOfVisit } from "../../protocol/evolve/children.ts";
+import { Mapping } from "../../protocol/runs/orchestrator.ts";
+import { type Child, visitOf } from "../../protocol/runs/run.ts";
+import type { RunErrorCode } from "../../protocol/runs/run-errors.ts";
+import { isTerminal } from "../../protocol/runs/run-status.ts";
 import { type Static, Type } from "../../protocol/schema.ts";
-import { WORKFLOW_ID_PATTERN } from "../../protocol/workflow.ts";
-import type { NodeOutcome, NodeType } from "../node-type.ts";
+import { WORKFLOW_ID_PATTERN } from "../../protocol/workflows/workflow.ts";
+import type { NodeOutcome, NodeType } from "../worker/node-type.ts";
 import { mapped, maskedBy } from "./mapping.ts";
 
 export const SUB_WORKFLOW = "core.subWorkflow";

@@ -5,12 +5,12 @@ import {
   OrchestratorDecision,
   SUPERVISOR,
   workersOf,
-} from "../../protocol/orchestrator.ts";
-import { visitOf } from "../../protocol/run.ts";
+} from "../../protocol/runs/orchestrator.ts";
+import { visitOf } from "../../protocol/runs/run.ts";
 import { closed, matches, problemsOf, type Static, type TSchema, Type } from "../../protocol/schema.ts";
-import { AgentRef } from "../../protocol/workflow.ts";
-import { agentNamedBy } from "../named-agent.ts";
-import type { EffectNodeType, NodeContext, NodeOutcome } from "../node-type.ts";
+import { AgentRef } from "../../protocol/workflows/workflow.ts";
+import type { EffectNodeType, NodeContext, NodeOutcome } from "../worker/node-type.ts";
+import { agentNamedBy } from "../workflows/named-agent.ts";
 import { type DecisionSource, isScripted, scripted, scriptOf, Worker } from "./decision-source.ts";
 
 const Script = Type.Optional(Type.Array(OrchestratorDecision, { maxItems: 1000 }));

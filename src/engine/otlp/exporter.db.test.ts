@@ -1,15 +1,15 @@
 import { afterEach, describe, expect, test } from "vitest";
-import type { AnnotateRequest } from "../../protocol/annotation-api.ts";
-import type { Store } from "../../store/store.ts";
+import type { AnnotateRequest } from "../../protocol/judgments/annotation-api.ts";
+import type { Store } from "../../store/port/store.ts";
 import { BOTH_STORES } from "../../testing/both-stores.ts";
 import { ADA, begin, engineOn, KNOWN_SECRET, register } from "../../testing/engine.ts";
 import { type Behaviour, WebhookReceiver } from "../../testing/webhook-receiver.ts";
 import { workflow } from "../../testing/workflow.ts";
-import { annotate } from "../annotate.ts";
-import { retract } from "../change-annotation.ts";
 import { visibleRun } from "../execute.ts";
 import type { Host } from "../host.ts";
-import { traceIdOf } from "../trace-ids.ts";
+import { annotate } from "../judgments/annotate.ts";
+import { retract } from "../judgments/change-annotation.ts";
+import { traceIdOf } from "../runs/trace-ids.ts";
 import { type ExportSettings, exportJudgments, type JudgmentExport } from "./exporter.ts";
 
 interface Attribute {

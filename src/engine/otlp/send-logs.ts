@@ -1,4 +1,4 @@
-import { rejectedRecords } from "../../formats/otlp-logs.ts";
+import { rejectedRecords } from "../../formats/otlp/otlp-logs.ts";
 import { callOut } from "../outbound/call-out.ts";
 import type { Outbound } from "../outbound/guard.ts";
 

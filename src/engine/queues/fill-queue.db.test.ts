@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { CreateQueueRequest } from "../../protocol/queue-api.ts";
-import type { Store } from "../../store/store.ts";
+import type { CreateQueueRequest } from "../../protocol/queues/api.ts";
+import type { Store } from "../../store/port/store.ts";
 import { annotate, annotationOf, FLAG } from "../../testing/annotation-builders.ts";
 import { BOTH_STORES } from "../../testing/both-stores.ts";
 import {

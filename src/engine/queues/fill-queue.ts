@@ -1,5 +1,5 @@
-import type { QueueQuery } from "../../protocol/queue-api.ts";
-import type { Store } from "../../store/store.ts";
+import type { QueueQuery } from "../../protocol/queues/api.ts";
+import type { Store } from "../../store/port/store.ts";
 import type { Host } from "../host.ts";
 import { type Found, findSubjects, hasNode, OVERLAP_MS, PAGE_ROWS } from "./find-subjects.ts";
 import { newItem, type Subject, subjectOf } from "./item-record.ts";

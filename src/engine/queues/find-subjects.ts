@@ -1,11 +1,11 @@
-import { agentsOfNode } from "../../protocol/agent-of.ts";
-import type { QueueQuery } from "../../protocol/queue-api.ts";
-import type { RunStatus } from "../../protocol/run-status.ts";
-import type { AnnotationQuery } from "../../store/judgments.ts";
-import { annotationMatches, fromMs, inSample } from "../decide/queue/matches.ts";
-import { asksForAnnotations } from "../decide/queue/rules.ts";
+import { agentsOfNode } from "../../protocol/agents/agent-of.ts";
+import type { QueueQuery } from "../../protocol/queues/api.ts";
+import type { RunStatus } from "../../protocol/runs/run-status.ts";
+import type { AnnotationQuery } from "../../store/port/judgments.ts";
 import type { Host } from "../host.ts";
-import { identityOf, type RunIdentity } from "../run-identity.ts";
+import { identityOf, type RunIdentity } from "../runs/run-identity.ts";
+import { annotationMatches, fromMs, inSample } from "./decide/matches.ts";
+import { asksForAnnotations } from "./decide/rules.ts";
 import type { Subject } from "./item-record.ts";
 import { placeOf, type Queue, type QueueCursor } from "./queue-record.ts";
 

@@ -4,10 +4,10 @@ import type {
   QueueItemView,
   RequeueRequest,
   SkipRequest,
-} from "../../protocol/queue-api.ts";
-import { closeItem, leaseItem, releaseItem, requeueItem, skipItem } from "../decide/queue/hold-item.ts";
+} from "../../protocol/queues/api.ts";
 import type { Host } from "../host.ts";
 import { changeItem, type ItemCommand, requireReviewer, seatOf } from "./change-item.ts";
+import { closeItem, leaseItem, releaseItem, requeueItem, skipItem } from "./decide/hold-item.ts";
 import { requireOpenQueue } from "./queue-record.ts";
 
 /** Holds an item for the caller, for longer where they held it before. */

@@ -1,9 +1,9 @@
 import { AppError } from "../../protocol/errors.ts";
 import { isId } from "../../protocol/id.ts";
-import type { Visibility } from "../../protocol/identity.ts";
-import type { QueueItemRecord, ReviewRecord } from "../../store/judgments.ts";
-import type { QueueItem } from "../decide/queue/item.ts";
+import type { Visibility } from "../../protocol/identity/identity.ts";
+import type { QueueItemRecord, ReviewRecord } from "../../store/port/judgments.ts";
 import type { Host } from "../host.ts";
+import type { QueueItem } from "./decide/item.ts";
 import type { Queue } from "./queue-record.ts";
 
 /** What an item is about. */

@@ -1,19 +1,19 @@
 import { AppError } from "../../protocol/errors.ts";
 import { isId } from "../../protocol/id.ts";
-import type { Caller } from "../../protocol/identity.ts";
+import type { Caller } from "../../protocol/identity/identity.ts";
 import type {
   AddItemsRequest,
   AddItemsResponse,
   QueueItemListQuery,
   QueueItemPage,
   QueueItemView,
-} from "../../protocol/queue-api.ts";
-import type { QueueItemRecord } from "../../store/judgments.ts";
-import { invalid } from "../decide/queue/rules.ts";
+} from "../../protocol/queues/api.ts";
+import type { QueueItemRecord } from "../../store/port/judgments.ts";
 import { auditDraft, type Recorder, refused, visibleRun } from "../execute.ts";
 import type { Host } from "../host.ts";
-import { identityOf, type RunIdentity } from "../run-identity.ts";
+import { identityOf, type RunIdentity } from "../runs/run-identity.ts";
 import { type Seat, seatIn, seatOf } from "./change-item.ts";
+import { invalid } from "./decide/rules.ts";
 import { fillQueue } from "./fill-queue.ts";
 import { hasNode, subjectIn } from "./find-subjects.ts";
 import { newItem, storedItem, subjectOf, visibleItem } from "./item-record.ts";

@@ -1,16 +1,16 @@
-import type { AnnotateRequest } from "../../protocol/annotation-api.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { AdjudicateRequest, JudgeRequest, QueueItemView } from "../../protocol/queue-api.ts";
-import type { AnnotationRecord, AnnotationWrite } from "../../store/judgments.ts";
-import { annotationOf, recording, requireOverruling } from "../annotate.ts";
-import { actorKindOf } from "../decide/annotate.ts";
-import { adjudicateItem, earlierJudgments, judgeItem } from "../decide/queue/judge-item.ts";
-import { type Said, saidOf } from "../decide/queue/judgment.ts";
-import { mayAdjudicate } from "../decide/queue/reviewers.ts";
+import type { AnnotateRequest } from "../../protocol/judgments/annotation-api.ts";
+import type { AdjudicateRequest, JudgeRequest, QueueItemView } from "../../protocol/queues/api.ts";
+import type { AnnotationRecord, AnnotationWrite } from "../../store/port/judgments.ts";
 import { visibleRun } from "../execute.ts";
 import type { Host } from "../host.ts";
-import { identityOf } from "../run-identity.ts";
+import { annotationOf, recording, requireOverruling } from "../judgments/annotate.ts";
+import { actorKindOf } from "../judgments/decide/annotate.ts";
+import { identityOf } from "../runs/run-identity.ts";
 import { changeItem, type ItemChange, type ItemCommand, requireReviewer, type Seat, seatOf } from "./change-item.ts";
+import { adjudicateItem, earlierJudgments, judgeItem } from "./decide/judge-item.ts";
+import { type Said, saidOf } from "./decide/judgment.ts";
+import { mayAdjudicate } from "./decide/reviewers.ts";
 import type { StoredItem } from "./item-record.ts";
 import { requireOpenQueue } from "./queue-record.ts";
 

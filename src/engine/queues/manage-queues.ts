@@ -1,6 +1,6 @@
 import { AppError } from "../../protocol/errors.ts";
 import { isId } from "../../protocol/id.ts";
-import type { Caller } from "../../protocol/identity.ts";
+import type { Caller } from "../../protocol/identity/identity.ts";
 import type {
   CreateQueueRequest,
   QueueListQuery,
@@ -8,11 +8,11 @@ import type {
   QueueRules,
   QueueView,
   UpdateQueueRequest,
-} from "../../protocol/queue-api.ts";
-import { changedRules, invalid, newRules } from "../decide/queue/rules.ts";
+} from "../../protocol/queues/api.ts";
 import { auditDraft, type Recorder, refused } from "../execute.ts";
 import type { Host } from "../host.ts";
-import { unknownWorkflow } from "../unknown-workflow.ts";
+import { unknownWorkflow } from "../workflows/unknown-workflow.ts";
+import { changedRules, invalid, newRules } from "./decide/rules.ts";
 import { fillQueue } from "./fill-queue.ts";
 import { bodyOf, nextRecord, type Queue, type QueueBody, queueOf, visibleQueue } from "./queue-record.ts";
 import { queueInfo, queueView } from "./views.ts";

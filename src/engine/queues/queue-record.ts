@@ -1,8 +1,8 @@
 import { AppError } from "../../protocol/errors.ts";
 import { isId } from "../../protocol/id.ts";
-import type { Visibility } from "../../protocol/identity.ts";
-import type { QUEUE_STATES, QueueRules } from "../../protocol/queue-api.ts";
-import type { ChangePlace, QueueRecord } from "../../store/judgments.ts";
+import type { Visibility } from "../../protocol/identity/identity.ts";
+import type { QUEUE_STATES, QueueRules } from "../../protocol/queues/api.ts";
+import type { ChangePlace, QueueRecord } from "../../store/port/judgments.ts";
 import type { Host } from "../host.ts";
 
 /** What the engine keeps of a queue beside what the store finds it by. */

@@ -1,13 +1,6 @@
-import type { QueueInfo, QueueItemState, QueueItemView, QueueView } from "../../protocol/queue-api.ts";
-import type { ReviewerProgress } from "../../store/judgments.ts";
-import {
-  type FinalJudgment,
-  isHeld,
-  isJudged,
-  judgmentsOf,
-  type QueueItem,
-  type Review,
-} from "../decide/queue/item.ts";
+import type { QueueInfo, QueueItemState, QueueItemView, QueueView } from "../../protocol/queues/api.ts";
+import type { ReviewerProgress } from "../../store/port/judgments.ts";
+import { type FinalJudgment, isHeld, isJudged, judgmentsOf, type QueueItem, type Review } from "./decide/item.ts";
 import type { StoredItem } from "./item-record.ts";
 import type { Queue } from "./queue-record.ts";
 

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { endsRun, type RunEvent } from "../../protocol/events.ts";
-import type { Run } from "../../protocol/run.ts";
+import type { Run } from "../../protocol/runs/run.ts";
 import { replayed, told } from "../../testing/forks.ts";
 import { RandomFamily } from "../../testing/random-family.ts";
 import { RandomLog } from "../../testing/random-log.ts";
 import { pick, type Random, randomFrom } from "../../testing/random-workflow.ts";
 import type { Host } from "../host.ts";
-import type { NodeOutcome, NodeType } from "../node-type.ts";
+import type { NodeOutcome, NodeType } from "../worker/node-type.ts";
 
 /** More by hand: `ASSAY_TEST_RANDOM_RUNS=100000 npm test -- src/engine/replay/random-replays.test.ts`. */
 const RUNS = Number(process.env["ASSAY_TEST_RANDOM_RUNS"] ?? 200);

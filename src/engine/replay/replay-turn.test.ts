@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
-import { cancelRun } from "../../engine/decide/cancel-run.ts";
 import type { RunEvent } from "../../protocol/events.ts";
 import { Type } from "../../protocol/schema.ts";
 import { hostAfter, replayed, told } from "../../testing/forks.ts";
 import { type Simulation, simulate } from "../../testing/simulate.ts";
 import { turnsOfOthers } from "../../testing/turns.ts";
 import { workflow } from "../../testing/workflow.ts";
-import { pauseRun } from "../decide/pause-run.ts";
-import type { NodeContext, NodeOutcome, NodeType, NodeTypes } from "../node-type.ts";
 import { NODE_TYPES } from "../nodes/all.ts";
+import { cancelRun } from "../runs/decide/cancel-run.ts";
+import { pauseRun } from "../runs/decide/pause-run.ts";
+import type { NodeContext, NodeOutcome, NodeType, NodeTypes } from "../worker/node-type.ts";
 
 /** The host's node types, with one whose code is this. */
 function withCode(execute: (context: NodeContext) => NodeOutcome): NodeTypes {

@@ -1,19 +1,19 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { AppError } from "../../protocol/errors.ts";
 import type { EventDraft } from "../../protocol/events.ts";
-import { isReplay } from "../../protocol/forked-from.ts";
-import { isTerminal } from "../../protocol/run-status.ts";
-import type { Store } from "../../store/store.ts";
+import { isReplay } from "../../protocol/runs/forked-from.ts";
+import { isTerminal } from "../../protocol/runs/run-status.ts";
+import type { Store } from "../../store/port/store.ts";
 import { BOTH_STORES } from "../../testing/both-stores.ts";
 import { ADA, begin, engineOn, logOf, register, until, workerOn } from "../../testing/engine.ts";
 import { told } from "../../testing/forks.ts";
 import { expectRebuilt } from "../../testing/rebuilt.ts";
 import { workflow } from "../../testing/workflow.ts";
-import { withEffect } from "../effects.ts";
-import { forkRun } from "../fork-run.ts";
 import type { Host } from "../host.ts";
-import { stamp } from "../stamp.ts";
-import type { Worker } from "../worker.ts";
+import { withEffect } from "../runs/effects.ts";
+import { forkRun } from "../runs/fork-run.ts";
+import { stamp } from "../runs/stamp.ts";
+import type { Worker } from "../worker/worker.ts";
 
 const record = () => undefined;
 

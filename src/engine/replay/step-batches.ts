@@ -1,8 +1,8 @@
 import type { RunEvent } from "../../protocol/events.ts";
-import type { Run } from "../../protocol/run.ts";
-import type { WorkflowNode } from "../../protocol/workflow.ts";
-import { frontier, nextSteps, type Step, stepOf } from "../decide/next-step.ts";
-import type { Plan } from "../decide/plan.ts";
+import type { Run } from "../../protocol/runs/run.ts";
+import type { WorkflowNode } from "../../protocol/workflows/workflow.ts";
+import { frontier, nextSteps, type Step, stepOf } from "../runs/decide/next-step.ts";
+import type { Plan } from "../workflows/decide/plan.ts";
 
 /**
  * The steps of a run in the order that its source took them. A turn decides on several at once and then takes all of

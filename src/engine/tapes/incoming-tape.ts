@@ -1,15 +1,15 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { FileError } from "../../formats/file-error.ts";
-import { cleaned, type Scrubber } from "../../formats/scrub.ts";
-import { referencedBodies } from "../../formats/tape/bodies.ts";
-import { TapeDigest } from "../../formats/tape/digest.ts";
-import { readTape } from "../../formats/tape/read-tape.ts";
-import { type RecordPayload, recordToPayload } from "../../formats/tape/record-payload.ts";
-import { TapeScrubber } from "../../formats/tape/scrub-tape.ts";
-import { printTapeHeader } from "../../formats/tape/tape.ts";
+import { cleaned, type Scrubber } from "../../formats/secrets/scrub.ts";
+import { referencedBodies } from "../../formats/tapes/bodies.ts";
+import { TapeDigest } from "../../formats/tapes/digest.ts";
+import { readTape } from "../../formats/tapes/read-tape.ts";
+import { type RecordPayload, recordToPayload } from "../../formats/tapes/record-payload.ts";
+import { TapeScrubber } from "../../formats/tapes/scrub-tape.ts";
+import { printTapeHeader } from "../../formats/tapes/tape.ts";
+import { FileError } from "../../formats/text/file-error.ts";
 import { AppError } from "../../protocol/errors.ts";
-import { LARGEST_RUN, sizeOf } from "../run-size.ts";
-import { isLong, LONG_TEXT, scrubbedTexts } from "../scrub-in-turns.ts";
+import { LARGEST_RUN, sizeOf } from "../runs/run-size.ts";
+import { isLong, LONG_TEXT, scrubbedTexts } from "../secrets/scrub-in-turns.ts";
 import { lineExcess } from "./line-limits.ts";
 import { Turns } from "./turns.ts";
 

@@ -1,16 +1,16 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { readJson, Unreadable } from "../../formats/json/exact-json.ts";
-import type { StandingRow } from "../../formats/sidecar/merge-sidecar.ts";
-import { rowKey } from "../../formats/sidecar/row-key.ts";
-import { type RowPlace, rowOfAnnotation } from "../../formats/sidecar/row-of-annotation.ts";
-import { scrubLine } from "../../formats/sidecar/scrub-line.ts";
-import { printRow, type Row, readSidecarLine } from "../../formats/sidecar/sidecar.ts";
-import { trimSpace } from "../../formats/trim.ts";
-import type { Caller } from "../../protocol/identity.ts";
-import type { AnnotationPlace, AnnotationRecord } from "../../store/judgments.ts";
+import type { StandingRow } from "../../formats/tapes/sidecar/merge-sidecar.ts";
+import { rowKey } from "../../formats/tapes/sidecar/row-key.ts";
+import { type RowPlace, rowOfAnnotation } from "../../formats/tapes/sidecar/row-of-annotation.ts";
+import { scrubLine } from "../../formats/tapes/sidecar/scrub-line.ts";
+import { printRow, type Row, readSidecarLine } from "../../formats/tapes/sidecar/sidecar.ts";
+import { trimSpace } from "../../formats/text/trim.ts";
+import type { Caller } from "../../protocol/identity/identity.ts";
+import type { AnnotationPlace, AnnotationRecord } from "../../store/port/judgments.ts";
 import type { Host } from "../host.ts";
-import { blindness } from "../list-annotations.ts";
-import type { RunIdentity } from "../run-identity.ts";
+import { blindness } from "../judgments/list-annotations.ts";
+import type { RunIdentity } from "../runs/run-identity.ts";
 import { RowEvents } from "./row-events.ts";
 import { Turns } from "./turns.ts";
 

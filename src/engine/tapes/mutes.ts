@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { EventStretches, stretchOf } from "../../formats/sidecar/event-stretches.ts";
-import type { Row } from "../../formats/sidecar/sidecar.ts";
-import type { Visibility } from "../../protocol/identity.ts";
-import type { AnnotationPlace, AnnotationQuery, AnnotationRecord } from "../../store/judgments.ts";
-import type { Store } from "../../store/store.ts";
+import { EventStretches, stretchOf } from "../../formats/tapes/sidecar/event-stretches.ts";
+import type { Row } from "../../formats/tapes/sidecar/sidecar.ts";
+import type { Visibility } from "../../protocol/identity/identity.ts";
+import type { AnnotationPlace, AnnotationQuery, AnnotationRecord } from "../../store/port/judgments.ts";
+import type { Store } from "../../store/port/store.ts";
 import { isMadeHere } from "../judgments/may-replace.ts";
 import { rowThatCame } from "./judged-rows.ts";
 import { RowEvents } from "./row-events.ts";

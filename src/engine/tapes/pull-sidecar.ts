@@ -1,10 +1,10 @@
-import { fileLines } from "../../formats/sidecar/file-lines.ts";
-import { currentSidecar } from "../../formats/sidecar/merge-sidecar.ts";
-import { printSidecarHeader, SIDECAR_VERSION } from "../../formats/sidecar/sidecar.ts";
-import type { Caller } from "../../protocol/identity.ts";
-import type { PastRows } from "../../protocol/sidecar-api.ts";
+import { fileLines } from "../../formats/tapes/sidecar/file-lines.ts";
+import { currentSidecar } from "../../formats/tapes/sidecar/merge-sidecar.ts";
+import { printSidecarHeader, SIDECAR_VERSION } from "../../formats/tapes/sidecar/sidecar.ts";
+import type { Caller } from "../../protocol/identity/identity.ts";
+import type { PastRows } from "../../protocol/tapes/sidecar-api.ts";
 import type { Host } from "../host.ts";
-import type { RunIdentity } from "../run-identity.ts";
+import type { RunIdentity } from "../runs/run-identity.ts";
 import { judgedRows } from "./judged-rows.ts";
 import { rowLinesInTurns } from "./turns.ts";
 

@@ -1,7 +1,7 @@
-import type { Row } from "../../formats/sidecar/sidecar.ts";
-import type { ActorKind } from "../../protocol/annotation.ts";
-import type { Caller } from "../../protocol/identity.ts";
-import { actorKindOf } from "../decide/annotate.ts";
+import type { Row } from "../../formats/tapes/sidecar/sidecar.ts";
+import type { Caller } from "../../protocol/identity/identity.ts";
+import type { ActorKind } from "../../protocol/judgments/annotation.ts";
+import { actorKindOf } from "../judgments/decide/annotate.ts";
 
 export interface RowAuthor {
   readonly actor: string;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { type RowLine, rowKey } from "../../formats/sidecar/row-key.ts";
-import type { AnnotationRecord } from "../../store/judgments.ts";
+import { type RowLine, rowKey } from "../../formats/tapes/sidecar/row-key.ts";
+import type { AnnotationRecord } from "../../store/port/judgments.ts";
 import { aRow } from "../../testing/tape-files.ts";
 import type { JudgedRow } from "./judged-rows.ts";
 import { fatesOf } from "./push-fates.ts";

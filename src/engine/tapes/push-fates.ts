@@ -1,5 +1,5 @@
-import type { RowLine } from "../../formats/sidecar/row-key.ts";
-import { pairRows } from "../../formats/sidecar/row-key-pairs.ts";
+import type { RowLine } from "../../formats/tapes/sidecar/row-key.ts";
+import { pairRows } from "../../formats/tapes/sidecar/row-key-pairs.ts";
 import type { JudgedRow } from "./judged-rows.ts";
 
 /** What a push makes of a row, given what is known of it. */

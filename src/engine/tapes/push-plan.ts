@@ -1,9 +1,9 @@
-import { fileLines } from "../../formats/sidecar/file-lines.ts";
-import { judgmentOfRow } from "../../formats/sidecar/row-of-annotation.ts";
+import { fileLines } from "../../formats/tapes/sidecar/file-lines.ts";
+import { judgmentOfRow } from "../../formats/tapes/sidecar/row-of-annotation.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { StoredSidecar } from "../../store/tapes.ts";
-import { actorKindOf } from "../decide/annotate.ts";
+import type { StoredSidecar } from "../../store/port/tapes.ts";
 import type { Host } from "../host.ts";
+import { actorKindOf } from "../judgments/decide/annotate.ts";
 import { mayOverrule } from "../judgments/may-replace.ts";
 import { type JudgedRow, judgedRows } from "./judged-rows.ts";
 import { type Draft, type DraftSetting, draftsOf, type RowProblem } from "./push-drafts.ts";

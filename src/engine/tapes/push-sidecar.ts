@@ -1,22 +1,22 @@
-import { FileError } from "../../formats/file-error.ts";
-import { type FileLine, fileLines, fileText } from "../../formats/sidecar/file-lines.ts";
-import { isContent } from "../../formats/sidecar/read-sidecar.ts";
-import type { RowLines } from "../../formats/sidecar/row-key.ts";
-import { scrubLine } from "../../formats/sidecar/scrub-line.ts";
-import { trimSpace } from "../../formats/trim.ts";
+import { type FileLine, fileLines, fileText } from "../../formats/tapes/sidecar/file-lines.ts";
+import { isContent } from "../../formats/tapes/sidecar/read-sidecar.ts";
+import type { RowLines } from "../../formats/tapes/sidecar/row-key.ts";
+import { scrubLine } from "../../formats/tapes/sidecar/scrub-line.ts";
+import { FileError } from "../../formats/text/file-error.ts";
+import { trimSpace } from "../../formats/text/trim.ts";
 import { AppError, type ErrorDetails } from "../../protocol/errors.ts";
-import type { Caller } from "../../protocol/identity.ts";
+import type { Caller } from "../../protocol/identity/identity.ts";
 import {
   MAX_ROW_CHARACTERS,
   MAX_SIDECAR_LINES,
   MAX_SIDECAR_ROWS,
   type PushSidecarRequest,
   type PushSidecarResponse,
-} from "../../protocol/sidecar-api.ts";
+} from "../../protocol/tapes/sidecar-api.ts";
 import { type Recorder, refused } from "../execute.ts";
+import { inLineFor } from "../families/in-line.ts";
 import type { Host } from "../host.ts";
-import { inLineFor } from "../in-line.ts";
-import type { RunIdentity } from "../run-identity.ts";
+import type { RunIdentity } from "../runs/run-identity.ts";
 import { lineExcess } from "./line-limits.ts";
 import { PushAnswer } from "./push-answer.ts";
 import { planPush } from "./push-plan.ts";

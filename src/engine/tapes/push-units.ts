@@ -1,6 +1,6 @@
-import type { RowChange } from "../../protocol/sidecar-api.ts";
-import type { AnnotationWrite } from "../../store/judgments.ts";
-import type { IdempotencyOutcome, Unit } from "../../store/store.ts";
+import type { RowChange } from "../../protocol/tapes/sidecar-api.ts";
+import type { AnnotationWrite } from "../../store/port/judgments.ts";
+import type { IdempotencyOutcome, Unit } from "../../store/port/store.ts";
 import { auditDraft } from "../execute.ts";
 import type { Host } from "../host.ts";
 import { isMadeHere } from "../judgments/may-replace.ts";

@@ -1,6 +1,6 @@
 import { AppError } from "../../protocol/errors.ts";
-import type { Run } from "../../protocol/run.ts";
-import { isRecorded } from "../../protocol/tape-api.ts";
+import type { Run } from "../../protocol/runs/run.ts";
+import { isRecorded } from "../../protocol/tapes/api.ts";
 
 /** Throws for a run that was recorded elsewhere: nothing here could do again what it did. */
 export function refuseRecorded(run: Run): void {

@@ -1,9 +1,9 @@
-import { RECORDED_WORKFLOW_ID } from "../../protocol/tape-api.ts";
-import type { WorkflowDefinition } from "../../protocol/workflow.ts";
-import type { WorkflowWrite } from "../../store/store.ts";
+import { RECORDED_WORKFLOW_ID } from "../../protocol/tapes/api.ts";
+import type { WorkflowDefinition } from "../../protocol/workflows/workflow.ts";
+import type { WorkflowWrite } from "../../store/port/store.ts";
 import type { Host } from "../host.ts";
-import { registrationOf } from "../own-workflow.ts";
-import { definitionHash } from "../plans.ts";
+import { registrationOf } from "../workflows/own-workflow.ts";
+import { definitionHash } from "../workflows/plans.ts";
 
 /** What runs that came as tapes are of. It cannot be started, so what its node is never matters. */
 const DEFINITION: WorkflowDefinition = {

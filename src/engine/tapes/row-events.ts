@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { isRecorded } from "../../protocol/tape-api.ts";
-import type { TAPE_EVENTS } from "../../protocol/tape-events.ts";
-import type { Store, StoredEvent } from "../../store/store.ts";
-import type { TargetEvent } from "../decide/annotate.ts";
-import { endsLog } from "../event-pages.ts";
-import type { RunIdentity } from "../run-identity.ts";
+import { isRecorded } from "../../protocol/tapes/api.ts";
+import type { TAPE_EVENTS } from "../../protocol/tapes/events.ts";
+import type { Store, StoredEvent } from "../../store/port/store.ts";
+import type { TargetEvent } from "../judgments/decide/annotate.ts";
+import { endsLog } from "../runs/event-pages.ts";
+import type { RunIdentity } from "../runs/run-identity.ts";
 
 const RECORD: keyof typeof TAPE_EVENTS = "assay.tape.record";
 

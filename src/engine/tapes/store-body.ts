@@ -1,11 +1,11 @@
 import { isUtf8 } from "node:buffer";
-import type { Scrubber } from "../../formats/scrub.ts";
-import { bodyHash } from "../../formats/tape/digest.ts";
+import type { Scrubber } from "../../formats/secrets/scrub.ts";
+import { bodyHash } from "../../formats/tapes/digest.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { Caller } from "../../protocol/identity.ts";
-import type { Run } from "../../protocol/run.ts";
-import type { StoreBodyRequest, StoreBodyResponse } from "../../protocol/tape-api.ts";
-import { TAPE_BODY } from "../../store/tapes.ts";
+import type { Caller } from "../../protocol/identity/identity.ts";
+import type { Run } from "../../protocol/runs/run.ts";
+import type { StoreBodyRequest, StoreBodyResponse } from "../../protocol/tapes/api.ts";
+import { TAPE_BODY } from "../../store/port/tapes.ts";
 import { auditDraft, type Recorder, refused } from "../execute.ts";
 import type { Host } from "../host.ts";
 import { visibleTape } from "./tape-info.ts";

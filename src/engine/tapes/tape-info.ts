@@ -1,10 +1,10 @@
 import { readJson } from "../../formats/json/exact-json.ts";
-import { readTapeLine, type TapeHeader } from "../../formats/tape/tape.ts";
+import { readTapeLine, type TapeHeader } from "../../formats/tapes/tape.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { isId } from "../../protocol/id.ts";
-import type { Visibility } from "../../protocol/identity.ts";
-import type { TapeDetails, TapeInfo, TapeListQuery, TapePage } from "../../protocol/tape-api.ts";
-import type { StoredTape } from "../../store/tapes.ts";
+import type { Visibility } from "../../protocol/identity/identity.ts";
+import type { TapeDetails, TapeInfo, TapeListQuery, TapePage } from "../../protocol/tapes/api.ts";
+import type { StoredTape } from "../../store/port/tapes.ts";
 import type { Host } from "../host.ts";
 
 type Reading = Pick<Host, "store">;

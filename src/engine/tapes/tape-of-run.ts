@@ -1,18 +1,18 @@
-import { canonicalJson } from "../../formats/canonical-json.ts";
-import type { Scrubber } from "../../formats/scrub.ts";
-import { BodyHasher } from "../../formats/tape/body-hasher.ts";
-import { payloadToRecord } from "../../formats/tape/record-payload.ts";
-import { printTapeHeader, printTapeRecord, TAPE_VERSION, type TapeRecord } from "../../formats/tape/tape.ts";
+import { canonicalJson } from "../../formats/json/canonical-json.ts";
+import type { Scrubber } from "../../formats/secrets/scrub.ts";
+import { BodyHasher } from "../../formats/tapes/body-hasher.ts";
+import { payloadToRecord } from "../../formats/tapes/record-payload.ts";
+import { printTapeHeader, printTapeRecord, TAPE_VERSION, type TapeRecord } from "../../formats/tapes/tape.ts";
 import type { RunEventDoc } from "../../protocol/events.ts";
-import type { Visibility } from "../../protocol/identity.ts";
-import { evolve, type Run, type Scratch } from "../../protocol/run.ts";
-import { isRecorded } from "../../protocol/tape-api.ts";
-import type { StoredEvent } from "../../store/store.ts";
-import { eventPages } from "../event-pages.ts";
+import type { Visibility } from "../../protocol/identity/identity.ts";
+import { evolve, type Run, type Scratch } from "../../protocol/runs/run.ts";
+import { isRecorded } from "../../protocol/tapes/api.ts";
+import type { StoredEvent } from "../../store/port/store.ts";
 import type { Host } from "../host.ts";
-import { pauses } from "../pauses.ts";
-import { scrubInTurns } from "../scrub-in-turns.ts";
-import { runEvent } from "../stored-log.ts";
+import { eventPages } from "../runs/event-pages.ts";
+import { runEvent } from "../runs/stored-log.ts";
+import { scrubInTurns } from "../secrets/scrub-in-turns.ts";
+import { pauses } from "../worker/pauses.ts";
 
 /**
  * The lines of a tape of a run, a page at a time. A run that came as a tape gives back its records; the events of any other become

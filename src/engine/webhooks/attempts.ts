@@ -1,4 +1,4 @@
-import type { AttemptOutcome, ClaimedDelivery } from "../../store/gates.ts";
+import type { AttemptOutcome, ClaimedDelivery } from "../../store/port/gates.ts";
 import type { Host } from "../host.ts";
 import type { OutboundAnswer } from "../outbound/call-out.ts";
 import { contentOf } from "./delivery-content.ts";

@@ -4,8 +4,8 @@ import { ADA, begin, engineOn, register, until } from "../../testing/engine.ts";
 import { type Received, WebhookReceiver } from "../../testing/webhook-receiver.ts";
 import { change, workbench } from "../../testing/workbench.ts";
 import { workflow } from "../../testing/workflow.ts";
-import { cancelRun } from "../change-run.ts";
 import type { Host } from "../host.ts";
+import { cancelRun } from "../runs/change-run.ts";
 import type { Deliveries } from "./dispatcher.ts";
 
 const bench = workbench();

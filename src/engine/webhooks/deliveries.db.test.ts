@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { Store } from "../../store/port/store.ts";
 import { openPostgresStore } from "../../store/postgres/postgres-store.ts";
 import { openSqliteStore } from "../../store/sqlite/sqlite-store.ts";
-import type { Store } from "../../store/store.ts";
 import { deliveriesOn, settled, untilDeliveries, webhookTo } from "../../testing/deliveries.ts";
 import { begin, engineOn, register } from "../../testing/engine.ts";
 import { createDatabase, type TestDatabase } from "../../testing/postgres.ts";

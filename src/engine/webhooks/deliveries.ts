@@ -1,13 +1,13 @@
 import { AppError } from "../../protocol/errors.ts";
 import { isId } from "../../protocol/id.ts";
-import type { Caller } from "../../protocol/identity.ts";
+import type { Caller } from "../../protocol/identity/identity.ts";
 import type {
   ListDeliveriesResponse,
   RedeliverRequest,
   RedeliverResponse,
   TestWebhookResponse,
-} from "../../protocol/webhook-api.ts";
-import type { DeliveryState } from "../../store/gates.ts";
+} from "../../protocol/webhooks/api.ts";
+import type { DeliveryState } from "../../store/port/gates.ts";
 import { auditDraft } from "../execute.ts";
 import type { Host } from "../host.ts";
 import { visibilityOf, visibleWebhook } from "./manage-webhooks.ts";

@@ -1,9 +1,9 @@
-import { tokenAllowed } from "../../protocol/gate-rules.ts";
+import { tokenAllowed } from "../../protocol/gates/gate-rules.ts";
 import { own } from "../../protocol/own.ts";
-import type { ClaimedDelivery } from "../../store/gates.ts";
-import { isOverdue } from "../decide/close-interrupt.ts";
+import type { ClaimedDelivery } from "../../store/port/gates.ts";
+import { isOverdue } from "../gates/decide/close-interrupt.ts";
+import { tokenEndMs, tokenFor } from "../gates/interrupt-links.ts";
 import type { Host } from "../host.ts";
-import { tokenEndMs, tokenFor } from "../interrupt-links.ts";
 
 /**
  * The body of a delivery, made when it is sent. `moot` when there is nothing to say any more, `lost` when what it is

@@ -1,4 +1,4 @@
-import type { ClaimedDelivery } from "../../store/gates.ts";
+import type { ClaimedDelivery } from "../../store/port/gates.ts";
 import { type AttemptSettings, attemptsOf, type DeliveryHost } from "./attempts.ts";
 import { type Held, LANE_FULL, Lane, laneOf } from "./lane.ts";
 

@@ -1,4 +1,4 @@
-import type { ClaimedDelivery, WebhookRecord } from "../../store/gates.ts";
+import type { ClaimedDelivery, WebhookRecord } from "../../store/port/gates.ts";
 import { type Health, healthOf } from "./retry-policy.ts";
 
 /** A claimed delivery and until when it is ours. */

@@ -1,16 +1,16 @@
 import { AppError } from "../../protocol/errors.ts";
-import type { Caller, Visibility } from "../../protocol/identity.ts";
+import type { Caller, Visibility } from "../../protocol/identity/identity.ts";
 import type {
   ListWebhooksResponse,
   RegisterWebhookRequest,
   RegisterWebhookResponse,
   WebhookInfo,
-} from "../../protocol/webhook-api.ts";
-import type { WebhookRecord } from "../../store/gates.ts";
-import type { Unit } from "../../store/store.ts";
+} from "../../protocol/webhooks/api.ts";
+import type { WebhookRecord } from "../../store/port/gates.ts";
+import type { Unit } from "../../store/port/store.ts";
 import { auditDraft, type Recorder, refused } from "../execute.ts";
+import { inLineFor } from "../families/in-line.ts";
 import type { Host } from "../host.ts";
-import { inLineFor } from "../in-line.ts";
 import { checkUrl } from "../outbound/guard.ts";
 import { requirePatterns } from "./event-patterns.ts";
 import { fingerprintOf, newSecret } from "./signature.ts";

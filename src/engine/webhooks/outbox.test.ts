@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import type { Caller } from "../../protocol/identity.ts";
-import type { RegisterWebhookRequest } from "../../protocol/webhook-api.ts";
-import type { Store, Unit } from "../../store/store.ts";
+import type { Caller } from "../../protocol/identity/identity.ts";
+import type { RegisterWebhookRequest } from "../../protocol/webhooks/api.ts";
+import type { Store, Unit } from "../../store/port/store.ts";
 import { webhookTo } from "../../testing/deliveries.ts";
 import { ADA, begin, engineOn, register, until } from "../../testing/engine.ts";
 import { ended, workbench } from "../../testing/workbench.ts";
 import { workflow } from "../../testing/workflow.ts";
-import { createRun } from "../create-run.ts";
 import type { Host } from "../host.ts";
+import { createRun } from "../runs/create-run.ts";
 import { deleteWebhook } from "./manage-webhooks.ts";
 import { withOutbox } from "./outbox.ts";
 

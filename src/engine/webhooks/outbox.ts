@@ -1,11 +1,11 @@
 import type { RunEvent } from "../../protocol/events.ts";
-import { isInherited } from "../../protocol/forked-from.ts";
-import type { Run } from "../../protocol/run.ts";
-import { isRecorded } from "../../protocol/tape-api.ts";
-import type { DeliveryWrite, WebhookRecord } from "../../store/gates.ts";
-import type { Store, Unit } from "../../store/store.ts";
+import { isInherited } from "../../protocol/runs/forked-from.ts";
+import type { Run } from "../../protocol/runs/run.ts";
+import { isRecorded } from "../../protocol/tapes/api.ts";
+import type { DeliveryWrite, WebhookRecord } from "../../store/port/gates.ts";
+import type { Store, Unit } from "../../store/port/store.ts";
 import type { Host } from "../host.ts";
-import { ShortCache } from "../short-cache.ts";
+import { ShortCache } from "../shared/short-cache.ts";
 import { typesMatching } from "./event-patterns.ts";
 
 /** How long a webhook made by another process may go unnoticed when its notification was lost. */

@@ -1,4 +1,4 @@
-import type { DeliveryState, WebhookRecord } from "../../store/gates.ts";
+import type { DeliveryState, WebhookRecord } from "../../store/port/gates.ts";
 import type { OutboundAnswer } from "../outbound/call-out.ts";
 
 const HOUR_MS = 3_600_000;

@@ -1,4 +1,4 @@
-import type { WebhookRecord } from "../../store/gates.ts";
+import type { WebhookRecord } from "../../store/port/gates.ts";
 import { callOut, type OutboundAnswer } from "../outbound/call-out.ts";
 import type { Outbound } from "../outbound/guard.ts";
 import { SIGNATURE_ALGORITHM, signatureOf } from "./signature.ts";

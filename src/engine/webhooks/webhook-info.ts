@@ -1,6 +1,6 @@
-import type { Scrubber } from "../../formats/scrub.ts";
-import type { DeliveryInfo, WebhookInfo } from "../../protocol/webhook-api.ts";
-import type { DeliveryRecord, WebhookRecord } from "../../store/gates.ts";
+import type { Scrubber } from "../../formats/secrets/scrub.ts";
+import type { DeliveryInfo, WebhookInfo } from "../../protocol/webhooks/api.ts";
+import type { DeliveryRecord, WebhookRecord } from "../../store/port/gates.ts";
 import { fingerprintOf } from "./signature.ts";
 
 /** A webhook, without what must never be shown. The URL may hold a key of the receiver's. */

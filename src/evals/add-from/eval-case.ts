@@ -1,6 +1,6 @@
 import type { Host } from "../../engine/host.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { Run } from "../../protocol/run.ts";
+import type { Run } from "../../protocol/runs/run.ts";
 import { scoredEvents } from "../override/scored-events.ts";
 import { resultsRunId } from "../run/completed-eval.ts";
 import type { EvalPlan } from "../run/eval-plan.ts";

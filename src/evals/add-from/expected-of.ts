@@ -1,5 +1,5 @@
 import { AppError } from "../../protocol/errors.ts";
-import type { GoldenMatch } from "../../protocol/eval-suite.ts";
+import type { GoldenMatch } from "../../protocol/evals/eval-suite.ts";
 
 export interface Expectation {
   readonly match: GoldenMatch;

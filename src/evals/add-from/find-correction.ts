@@ -1,7 +1,7 @@
 import { isMadeHere } from "../../engine/judgments/may-replace.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { AnnotationPlace, AnnotationRecord } from "../../store/judgments.ts";
-import type { Store } from "../../store/store.ts";
+import type { AnnotationPlace, AnnotationRecord } from "../../store/port/judgments.ts";
+import type { Store } from "../../store/port/store.ts";
 import { adjudicatedAmong } from "../override/score-judgments.ts";
 
 type Reads = Pick<Store, "listAnnotations" | "queueItemsById">;

@@ -1,8 +1,8 @@
 import type { Agents } from "../../agents/agents.ts";
-import { compileSchema } from "../../engine/decide/json-schema.ts";
-import { checked } from "../../engine/schema-checks.ts";
+import { compileSchema } from "../../engine/schemas/decide/json-schema.ts";
+import { checked } from "../../engine/schemas/schema-checks.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { Visibility } from "../../protocol/identity.ts";
+import type { Visibility } from "../../protocol/identity/identity.ts";
 import type { Expectation } from "./expected-of.ts";
 import type { RecordedCase } from "./recorded-case.ts";
 

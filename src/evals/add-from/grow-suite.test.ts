@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { AgentEvalSuite } from "../../protocol/eval-suite.ts";
+import type { AgentEvalSuite } from "../../protocol/evals/eval-suite.ts";
 import { goldenTask, suiteOf } from "../../testing/eval-bench.ts";
 import { loadSuite } from "../suite/load-suite.ts";
 import { expectedOf } from "./expected-of.ts";

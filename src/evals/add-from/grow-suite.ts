@@ -1,6 +1,6 @@
-import { canonicalJson } from "../../formats/canonical-json.ts";
+import { canonicalJson } from "../../formats/json/canonical-json.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { AgentEvalSuite, EvalMode, EvalTask } from "../../protocol/eval-suite.ts";
+import type { AgentEvalSuite, EvalMode, EvalTask } from "../../protocol/evals/eval-suite.ts";
 import { scoreGolden } from "../score/golden.ts";
 import { compareVersions } from "../suite/suite-ref.ts";
 

@@ -1,6 +1,6 @@
-import { deepEqual } from "../../engine/decide/deep-equal.ts";
+import { deepEqual } from "../../engine/schemas/decide/deep-equal.ts";
 import { placesIn } from "../../formats/json/json-places.ts";
-import type { AgentEvalSuite, EvalTask } from "../../protocol/eval-suite.ts";
+import type { AgentEvalSuite, EvalTask } from "../../protocol/evals/eval-suite.ts";
 
 /**
  * The text of a suite that has grown: the author's own, with another version and more tasks at the end, so that a comparison of the two

@@ -1,4 +1,4 @@
-import type { ToolResponse } from "../../protocol/eval-suite.ts";
+import type { ToolResponse } from "../../protocol/evals/eval-suite.ts";
 
 /** What an agent was asked, what it had to hand and what it answered, out of the record of a run. */
 export interface RecordedCase {

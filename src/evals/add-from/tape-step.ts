@@ -1,11 +1,11 @@
 import { isUtf8 } from "node:buffer";
 import type { Host } from "../../engine/host.ts";
-import { isStored, type Payload } from "../../formats/tape/payload.ts";
-import { payloadToRecord } from "../../formats/tape/record-payload.ts";
-import type { RecordKind } from "../../formats/tape/tape.ts";
+import { isStored, type Payload } from "../../formats/tapes/payload.ts";
+import { payloadToRecord } from "../../formats/tapes/record-payload.ts";
+import type { RecordKind } from "../../formats/tapes/tape.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { RunEventDoc } from "../../protocol/events.ts";
-import type { Run } from "../../protocol/run.ts";
+import type { Run } from "../../protocol/runs/run.ts";
 import { stepOf } from "../calibration/gold-of-tape.ts";
 import type { Correction } from "./find-correction.ts";
 import type { RecordedCase } from "./recorded-case.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { Row } from "../../formats/sidecar/sidecar.ts";
-import { bodyHash } from "../../formats/tape/digest.ts";
-import { isStored } from "../../formats/tape/payload.ts";
-import type { RecordKind } from "../../formats/tape/tape.ts";
+import { bodyHash } from "../../formats/tapes/digest.ts";
+import { isStored } from "../../formats/tapes/payload.ts";
+import type { Row } from "../../formats/tapes/sidecar/sidecar.ts";
+import type { RecordKind } from "../../formats/tapes/tape.ts";
 import { engineOn } from "../../testing/engine.ts";
 import { goldenTask, suiteOf } from "../../testing/eval-bench.ts";
 import { aRow, aTape } from "../../testing/tape-files.ts";

@@ -1,7 +1,7 @@
 import { type FreeForm, printFreeForm } from "../../formats/json/print-json.ts";
-import { nameOfRow, type Row } from "../../formats/sidecar/sidecar.ts";
-import { StandingRows } from "../../formats/sidecar/standing-rows.ts";
-import type { Tape, TapeRecord } from "../../formats/tape/tape.ts";
+import { nameOfRow, type Row } from "../../formats/tapes/sidecar/sidecar.ts";
+import { StandingRows } from "../../formats/tapes/sidecar/standing-rows.ts";
+import type { Tape, TapeRecord } from "../../formats/tapes/tape.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { type Expectation, expectedOf } from "./expected-of.ts";
 import { type RecordedStep, recordedStep, type TextOf } from "./tape-step.ts";

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
-import { canonicalJson } from "../../formats/canonical-json.ts";
+import { canonicalJson } from "../../formats/json/canonical-json.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { EvalTask } from "../../protocol/eval-suite.ts";
-import type { Visibility } from "../../protocol/identity.ts";
-import type { TaskLink, TaskLinkPage, TaskLinkQuery } from "../../protocol/suite-growth.ts";
-import type { Document, Documents, DocumentWrite } from "../../store/documents.ts";
-import type { Store } from "../../store/store.ts";
+import type { EvalTask } from "../../protocol/evals/eval-suite.ts";
+import type { TaskLink, TaskLinkPage, TaskLinkQuery } from "../../protocol/evals/suite-growth.ts";
+import type { Visibility } from "../../protocol/identity/identity.ts";
+import type { Document, Documents, DocumentWrite } from "../../store/port/documents.ts";
+import type { Store } from "../../store/port/store.ts";
 
 /** By the task first, and by the run first: each way is one read. */
 const OF_SUITE = "suite:";

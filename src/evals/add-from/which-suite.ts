@@ -1,10 +1,10 @@
 import type { Host } from "../../engine/host.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { AgentEvalSuite } from "../../protocol/eval-suite.ts";
-import type { Caller } from "../../protocol/identity.ts";
-import type { Run } from "../../protocol/run.ts";
-import type { SuiteInfo } from "../../protocol/suite-api.ts";
-import type { AddFromRequest } from "../../protocol/suite-growth.ts";
+import type { AgentEvalSuite } from "../../protocol/evals/eval-suite.ts";
+import type { SuiteInfo } from "../../protocol/evals/suite-api.ts";
+import type { AddFromRequest } from "../../protocol/evals/suite-growth.ts";
+import type { Caller } from "../../protocol/identity/identity.ts";
+import type { Run } from "../../protocol/runs/run.ts";
 import { evalPlanOf } from "../run/baseline.ts";
 import { loadSuite, requireSuite, SENT_SUITE_LIMITS } from "../suite/load-suite.ts";
 import { listSuites, recordOf } from "../suite/stored-suite.ts";

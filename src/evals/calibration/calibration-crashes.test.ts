@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Host } from "../../engine/host.ts";
-import type { CalibrateJudge } from "../../protocol/judge-certificate-api.ts";
+import type { CalibrateJudge } from "../../protocol/evals/judge-certificate-api.ts";
 import { judgedSuite, judgedTask, refOf } from "../../testing/calibration-bench.ts";
 import { dyingAt } from "../../testing/dying-store.ts";
 import { ADA, logOf, until, workerOn } from "../../testing/engine.ts";

@@ -1,9 +1,9 @@
-import { makePlan, type Plan } from "../../engine/decide/plan.ts";
-import { oneNodeWorkflow, registrationOf } from "../../engine/own-workflow.ts";
-import { definitionHash } from "../../engine/plans.ts";
-import { CALIBRATION_WORKFLOW_ID } from "../../protocol/judge-certificate-api.ts";
+import { makePlan, type Plan } from "../../engine/workflows/decide/plan.ts";
+import { oneNodeWorkflow, registrationOf } from "../../engine/workflows/own-workflow.ts";
+import { definitionHash } from "../../engine/workflows/plans.ts";
+import { CALIBRATION_WORKFLOW_ID } from "../../protocol/evals/judge-certificate-api.ts";
 import { type Static, Type } from "../../protocol/schema.ts";
-import type { Store, WorkflowWrite } from "../../store/store.ts";
+import type { Store, WorkflowWrite } from "../../store/port/store.ts";
 
 export const CALIBRATION_NODE_TYPE = "assay.judge-calibration";
 

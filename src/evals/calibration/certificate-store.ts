@@ -1,9 +1,9 @@
 import { AppError } from "../../protocol/errors.ts";
+import { CertificateRecord } from "../../protocol/evals/judge-certificate-api.ts";
 import { isId } from "../../protocol/id.ts";
-import type { Visibility } from "../../protocol/identity.ts";
-import { CertificateRecord } from "../../protocol/judge-certificate-api.ts";
+import type { Visibility } from "../../protocol/identity/identity.ts";
 import { matches } from "../../protocol/schema.ts";
-import type { Document, Documents } from "../../store/documents.ts";
+import type { Document, Documents } from "../../store/port/documents.ts";
 
 /** Ids grow with time, so that keys do. */
 function keyOf(workspace: string | undefined, certificateId: string): string {

@@ -1,7 +1,7 @@
-import type { AgentEvalSuite } from "../../protocol/eval-suite.ts";
-import type { CertificateProblem } from "../../protocol/judge-calibration.ts";
+import type { AgentEvalSuite } from "../../protocol/evals/eval-suite.ts";
+import type { CertificateProblem } from "../../protocol/evals/judge-calibration.ts";
 import type { Judge, JudgeIdentity } from "../judge/judge.ts";
-import { type CertifiedJudge, hashesOfJudge, hashOfModel } from "../statistics/certificate.ts";
+import { type CertifiedJudge, hashesOfJudge, hashOfModel } from "./certificate.ts";
 import { rubricsOf } from "./suite-rubrics.ts";
 
 /** A judge as a run remembers it. */

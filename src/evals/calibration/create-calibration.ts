@@ -1,14 +1,14 @@
-import { beginRun } from "../../engine/create-run.ts";
 import type { Recorder } from "../../engine/execute.ts";
 import type { Host } from "../../engine/host.ts";
-import type { CreateRunResponse } from "../../protocol/api.ts";
+import { beginRun } from "../../engine/runs/create-run.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { Caller } from "../../protocol/identity.ts";
-import type { CalibrateJudge } from "../../protocol/judge-certificate-api.ts";
+import type { CalibrateJudge } from "../../protocol/evals/judge-certificate-api.ts";
+import type { Caller } from "../../protocol/identity/identity.ts";
+import type { CreateRunResponse } from "../../protocol/runs/api.ts";
 import type { EvalServices, EvalSettings } from "../run/eval-run.ts";
-import { CERTIFICATE_DAYS } from "../statistics/certificate.ts";
 import { readSuite } from "../suite/suite-store.ts";
 import { CALIBRATION_RUN, type CalibrationPlan, calibrationWorkflow } from "./calibration-workflow.ts";
+import { CERTIFICATE_DAYS } from "./certificate.ts";
 import { recordedJudge, UNVERSIONED } from "./certified-judge.ts";
 import { gatherGold } from "./gather-gold.ts";
 

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { isMadeHere } from "../../engine/judgments/may-replace.ts";
-import { canonicalJson } from "../../formats/canonical-json.ts";
-import type { Signal } from "../../protocol/annotation.ts";
-import type { LeftOut } from "../../protocol/judge-certificate-api.ts";
-import type { AnnotationRecord } from "../../store/judgments.ts";
+import { canonicalJson } from "../../formats/json/canonical-json.ts";
+import type { LeftOut } from "../../protocol/evals/judge-certificate-api.ts";
+import type { Signal } from "../../protocol/judgments/annotation.ts";
+import type { GoldJudgment } from "../../statistics/gold.ts";
+import type { AnnotationRecord } from "../../store/port/judgments.ts";
 import { meets } from "../score/task-bar.ts";
-import type { GoldJudgment } from "../statistics/gold.ts";
 import { rubricKey, type SuiteRubric } from "./suite-rubrics.ts";
 
 /** An output that people judged, with all that a judge is to be asked about it. */

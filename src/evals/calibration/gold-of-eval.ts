@@ -1,7 +1,7 @@
 import type { Host } from "../../engine/host.ts";
-import type { LeftOut } from "../../protocol/judge-certificate-api.ts";
-import type { Run } from "../../protocol/run.ts";
-import type { AnnotationRecord } from "../../store/judgments.ts";
+import type { LeftOut } from "../../protocol/evals/judge-certificate-api.ts";
+import type { Run } from "../../protocol/runs/run.ts";
+import type { AnnotationRecord } from "../../store/port/judgments.ts";
 import { resultsRunId } from "../run/completed-eval.ts";
 import type { EvalPlan } from "../run/eval-plan.ts";
 import { KEPT_MAX } from "../run/kept-output.ts";

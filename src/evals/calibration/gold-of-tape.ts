@@ -1,14 +1,14 @@
 import { isUtf8 } from "node:buffer";
 import type { Host } from "../../engine/host.ts";
-import type { Payload } from "../../formats/tape/payload.ts";
-import { isStored } from "../../formats/tape/payload.ts";
-import { payloadToRecord } from "../../formats/tape/record-payload.ts";
-import type { RecordKind } from "../../formats/tape/tape.ts";
+import type { Payload } from "../../formats/tapes/payload.ts";
+import { isStored } from "../../formats/tapes/payload.ts";
+import { payloadToRecord } from "../../formats/tapes/record-payload.ts";
+import type { RecordKind } from "../../formats/tapes/tape.ts";
+import type { LeftOut } from "../../protocol/evals/judge-certificate-api.ts";
 import type { RunEventDoc } from "../../protocol/events.ts";
-import type { Visibility } from "../../protocol/identity.ts";
-import type { LeftOut } from "../../protocol/judge-certificate-api.ts";
-import type { Run } from "../../protocol/run.ts";
-import type { AnnotationRecord } from "../../store/judgments.ts";
+import type { Visibility } from "../../protocol/identity/identity.ts";
+import type { Run } from "../../protocol/runs/run.ts";
+import type { AnnotationRecord } from "../../store/port/judgments.ts";
 import { type FoundGold, GoldCollector, type GoldItem, goldItem } from "./gold-item.ts";
 import type { SuiteRubric } from "./suite-rubrics.ts";
 

@@ -1,9 +1,9 @@
 import { totalCost } from "../../agents/usage-event.ts";
+import type { JudgedItem } from "../../statistics/calibration.ts";
 import type { Judge, JudgeFailure } from "../judge/judge.ts";
 import { Budget, type Overspent } from "../run/budget.ts";
 import { rubricScore } from "../score/rubric-score.ts";
 import { meets } from "../score/task-bar.ts";
-import type { JudgedItem } from "../statistics/calibration.ts";
 import type { GoldItem } from "./gold-item.ts";
 import type { KeptVerdict } from "./kept-verdicts.ts";
 

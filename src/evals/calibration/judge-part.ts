@@ -1,13 +1,13 @@
 import type { Host } from "../../engine/host.ts";
-import type { EvalReport, EvalReportJudge } from "../../protocol/eval-api.ts";
-import type { Rate } from "../../protocol/eval-statistics.ts";
-import type { AgentEvalSuite } from "../../protocol/eval-suite.ts";
-import type { Visibility } from "../../protocol/identity.ts";
-import type { CertificateRecord } from "../../protocol/judge-certificate-api.ts";
+import type { EvalReport, EvalReportJudge } from "../../protocol/evals/api.ts";
+import type { Rate } from "../../protocol/evals/eval-statistics.ts";
+import type { AgentEvalSuite } from "../../protocol/evals/eval-suite.ts";
+import type { CertificateRecord } from "../../protocol/evals/judge-certificate-api.ts";
+import type { Visibility } from "../../protocol/identity/identity.ts";
+import { correctedRate } from "../../statistics/corrected-rate.ts";
+import { meanOf } from "../../statistics/estimate.ts";
 import type { EvalPlan } from "../run/eval-plan.ts";
 import type { TaskResult } from "../run/task-result.ts";
-import { correctedRate } from "../statistics/corrected-rate.ts";
-import { meanOf } from "../statistics/estimate.ts";
 import { judgeStanding } from "./judge-standing.ts";
 import { rubricsByTask } from "./suite-rubrics.ts";
 

@@ -7,7 +7,7 @@ import { keptCertificate } from "../../testing/kept-certificate.ts";
 import { lexicalJudge } from "../../testing/lexical-judge.ts";
 import { ended, workbench } from "../../testing/workbench.ts";
 import { evidenceSources } from "../evidence/evidence-sources.ts";
-import { certificateOf } from "../statistics/certificate.ts";
+import { certificateOf } from "./certificate.ts";
 import { certifiedJudge, recordedJudge } from "./certified-judge.ts";
 import { judgeStanding } from "./judge-standing.ts";
 

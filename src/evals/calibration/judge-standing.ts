@@ -1,15 +1,15 @@
 import type { Host } from "../../engine/host.ts";
-import type { AgentEvalSuite } from "../../protocol/eval-suite.ts";
-import type { Visibility } from "../../protocol/identity.ts";
-import type { CertificateProblem } from "../../protocol/judge-calibration.ts";
+import type { AgentEvalSuite } from "../../protocol/evals/eval-suite.ts";
+import type { CertificateProblem } from "../../protocol/evals/judge-calibration.ts";
 import {
   type CertificateBar,
   type CertificateRecord,
   DEFAULT_MIN_KAPPA,
   DEFAULT_MIN_N,
   type RequireCertificate,
-} from "../../protocol/judge-certificate-api.ts";
-import { certificateProblems } from "../statistics/certificate.ts";
+} from "../../protocol/evals/judge-certificate-api.ts";
+import type { Visibility } from "../../protocol/identity/identity.ts";
+import { certificateProblems } from "./certificate.ts";
 import { allCertificates } from "./certificate-store.ts";
 import { hashesOf, type RecordedJudge, UNVERSIONED } from "./certified-judge.ts";
 

@@ -1,5 +1,5 @@
 import type { Usage } from "../../agents/binding.ts";
-import type { Document, Documents } from "../../store/documents.ts";
+import type { Document, Documents } from "../../store/port/documents.ts";
 import type { JudgeFailure } from "../judge/judge.ts";
 
 /** What the judge said of one output: a calibration that goes on after a crash asks about none of these again. */

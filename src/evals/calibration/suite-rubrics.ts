@@ -1,5 +1,5 @@
-import { canonicalJson } from "../../formats/canonical-json.ts";
-import type { AgentEvalSuite, RubricCriterion } from "../../protocol/eval-suite.ts";
+import { canonicalJson } from "../../formats/json/canonical-json.ts";
+import type { AgentEvalSuite, RubricCriterion } from "../../protocol/evals/eval-suite.ts";
 import { taskBar } from "../score/task-bar.ts";
 
 /** What makes an output pass in the eyes of a judge: the criteria, and how much of them is enough. */

@@ -1,14 +1,14 @@
 import type { Host } from "../../engine/host.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { AgentEvalSuite } from "../../protocol/eval-suite.ts";
-import { isId } from "../../protocol/id.ts";
-import type { Visibility } from "../../protocol/identity.ts";
+import type { AgentEvalSuite } from "../../protocol/evals/eval-suite.ts";
 import type {
   CertificateListQuery,
   CertificatePage,
   CertificateRecord,
   CertificateView,
-} from "../../protocol/judge-certificate-api.ts";
+} from "../../protocol/evals/judge-certificate-api.ts";
+import { isId } from "../../protocol/id.ts";
+import type { Visibility } from "../../protocol/identity/identity.ts";
 import type { EvalServices } from "../run/eval-run.ts";
 import { readSuite } from "../suite/suite-store.ts";
 import { allCertificates, readCertificate } from "./certificate-store.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { EvalMode } from "../../protocol/eval-suite.ts";
-import type { Evidence } from "../../protocol/evidence.ts";
+import type { EvalMode } from "../../protocol/evals/eval-suite.ts";
+import type { Evidence } from "../../protocol/promotion/evidence.ts";
 import { until } from "../../testing/engine.ts";
 import {
   agentOf,

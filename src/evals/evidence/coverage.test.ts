@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { AppError } from "../../protocol/errors.ts";
-import type { EvidenceCoverage } from "../../protocol/evidence.ts";
+import type { EvidenceCoverage } from "../../protocol/promotion/evidence.ts";
 import { goldenTask, suiteOf } from "../../testing/eval-bench.ts";
 import { checkCoverage } from "./coverage.ts";
 

@@ -1,6 +1,6 @@
 import { AppError } from "../../protocol/errors.ts";
-import type { AgentEvalSuite, EvalMode } from "../../protocol/eval-suite.ts";
-import type { Condition, EvidenceCoverage } from "../../protocol/evidence.ts";
+import type { AgentEvalSuite, EvalMode } from "../../protocol/evals/eval-suite.ts";
+import type { Condition, EvidenceCoverage } from "../../protocol/promotion/evidence.ts";
 import type { EvalPlan } from "../run/eval-plan.ts";
 import { tasksOfModes } from "../score/tasks-of-modes.ts";
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { EvidenceAsked } from "../../agents/deployments/evidence.ts";
-import { definitionHash } from "../../engine/plans.ts";
-import { baselineFileOf } from "../../formats/eval/baseline-file.ts";
+import { definitionHash } from "../../engine/workflows/plans.ts";
+import { baselineFileOf } from "../../formats/evals/baseline-file.ts";
 import { AppError } from "../../protocol/errors.ts";
-import { EVAL_WORKFLOW_ID } from "../../protocol/eval-api.ts";
-import type { Evidence } from "../../protocol/evidence.ts";
+import { EVAL_WORKFLOW_ID } from "../../protocol/evals/api.ts";
+import type { Evidence } from "../../protocol/promotion/evidence.ts";
 import { ADA, begin, until } from "../../testing/engine.ts";
 import {
   agentOf,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { EvalTask } from "../../protocol/eval-suite.ts";
+import type { EvalTask } from "../../protocol/evals/eval-suite.ts";
 import { ADA, until } from "../../testing/engine.ts";
 import { agentOf, agentsOf, beginEval, echo, evalHost, goldenTask, suiteOf } from "../../testing/eval-bench.ts";
 import { lexicalJudge } from "../../testing/lexical-judge.ts";

@@ -1,6 +1,6 @@
 import type { Host } from "../../engine/host.ts";
-import type { Visibility } from "../../protocol/identity.ts";
-import type { CertificateBar, CertificateRecord } from "../../protocol/judge-certificate-api.ts";
+import type { CertificateBar, CertificateRecord } from "../../protocol/evals/judge-certificate-api.ts";
+import type { Visibility } from "../../protocol/identity/identity.ts";
 import { judgeStanding } from "../calibration/judge-standing.ts";
 import type { Doubted } from "../override/doubted-judgments.ts";
 import { type OverriddenSummary as Overridden, overriddenSummary } from "../override/overridden-summary.ts";

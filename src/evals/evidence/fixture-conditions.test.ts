@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { EvalMode } from "../../protocol/eval-suite.ts";
+import type { EvalMode } from "../../protocol/evals/eval-suite.ts";
 import { goldenTask } from "../../testing/eval-bench.ts";
 import type { TaskResult } from "../run/task-result.ts";
 import { aboutSurroundings } from "./fixture-conditions.ts";

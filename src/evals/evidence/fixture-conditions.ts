@@ -1,6 +1,6 @@
 import type { EvidenceDemand } from "../../agents/deployments/evidence.ts";
-import type { AgentEvalSuite, EvalMode } from "../../protocol/eval-suite.ts";
-import type { Condition } from "../../protocol/evidence.ts";
+import type { AgentEvalSuite, EvalMode } from "../../protocol/evals/eval-suite.ts";
+import type { Condition } from "../../protocol/promotion/evidence.ts";
 import type { EvalPlan } from "../run/eval-plan.ts";
 import type { TaskResult } from "../run/task-result.ts";
 

@@ -1,9 +1,9 @@
 import type { Agents } from "../../agents/agents.ts";
 import type { EvidenceDemand, EvidenceReader } from "../../agents/deployments/evidence.ts";
-import type { EvidenceAsked, GateEvidence } from "../../engine/gate-evidence.ts";
+import type { EvidenceAsked, GateEvidence } from "../../engine/gates/gate-evidence.ts";
 import type { Host } from "../../engine/host.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { Condition, Evidence } from "../../protocol/evidence.ts";
+import type { Condition, Evidence } from "../../protocol/promotion/evidence.ts";
 import { type EvidenceSources, evidencePlanOf, evidenceReader } from "./evidence-reader.ts";
 import { evidenceSources } from "./evidence-sources.ts";
 

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { AgentAnswer, Binding, Usage } from "../../agents/binding.ts";
 import type { ToolSurface } from "../../agents/tool-surface.ts";
-import { type JudgeFailureCode, type JudgeInput, JudgeOutput } from "../../protocol/judge-api.ts";
+import { type JudgeFailureCode, type JudgeInput, JudgeOutput } from "../../protocol/evals/judge-api.ts";
 import type { Judge, JudgeAnswer, JudgeFailure, JudgeIdentity, JudgeQuestion } from "./judge.ts";
 import { hashOfPrompt, INTERFACE, JUDGE_SYSTEM_PROMPT, judgeMessage, MODEL_PROMPT } from "./judge-prompt.ts";
 import { readVerdict } from "./read-verdict.ts";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { JudgeInput, JudgeOutput } from "../../protocol/judge-api.ts";
+import { JudgeInput, JudgeOutput } from "../../protocol/evals/judge-api.ts";
 import { outputText } from "../score/output-text.ts";
 import { fenceFor } from "./fence.ts";
 

@@ -1,7 +1,7 @@
 import type { Usage } from "../../agents/binding.ts";
-import type { RubricCriterion } from "../../protocol/eval-suite.ts";
-import type { JudgeFailureCode } from "../../protocol/judge-api.ts";
-import type { SafetyFinding } from "../../protocol/safety-finding.ts";
+import type { SafetyFinding } from "../../protocol/agents/safety-finding.ts";
+import type { RubricCriterion } from "../../protocol/evals/eval-suite.ts";
+import type { JudgeFailureCode } from "../../protocol/evals/judge-api.ts";
 
 /** Says of an output which criteria of a rubric it meets. */
 export interface Judge {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { EVIDENCE_MAX, type JudgeInput } from "../../protocol/judge-api.ts";
+import { EVIDENCE_MAX, type JudgeInput } from "../../protocol/evals/judge-api.ts";
 import { readVerdict } from "./read-verdict.ts";
 
 const asked: JudgeInput = {

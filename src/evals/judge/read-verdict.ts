@@ -1,4 +1,4 @@
-import { type JudgeInput, JudgeOutput } from "../../protocol/judge-api.ts";
+import { type JudgeInput, JudgeOutput } from "../../protocol/evals/judge-api.ts";
 import { matches, problemsOf } from "../../protocol/schema.ts";
 
 export type ReadVerdict =

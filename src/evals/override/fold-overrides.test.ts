@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { ActorKind, AnnotationState, Signal } from "../../protocol/annotation.ts";
+import type { ActorKind, AnnotationState, Signal } from "../../protocol/judgments/annotation.ts";
 import { randomOf } from "../../testing/stream-host.ts";
 import { type FoldedOverrides, foldOverrides, type ScoreJudgment } from "./fold-overrides.ts";
 

@@ -1,4 +1,4 @@
-import type { ActorKind, AnnotationState, Signal } from "../../protocol/annotation.ts";
+import type { ActorKind, AnnotationState, Signal } from "../../protocol/judgments/annotation.ts";
 
 /** What somebody said about the score of a task. */
 export interface ScoreJudgment {

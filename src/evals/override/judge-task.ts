@@ -1,12 +1,12 @@
-import { annotate } from "../../engine/annotate.ts";
 import { type Recorder, visibleRun } from "../../engine/execute.ts";
 import type { Host } from "../../engine/host.ts";
-import { identityOf } from "../../engine/run-identity.ts";
-import type { Signal } from "../../protocol/annotation.ts";
+import { annotate } from "../../engine/judgments/annotate.ts";
+import { identityOf } from "../../engine/runs/run-identity.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { JudgeTaskRequest } from "../../protocol/eval-override.ts";
-import type { Caller } from "../../protocol/identity.ts";
-import type { AnnotationRecord } from "../../store/judgments.ts";
+import type { JudgeTaskRequest } from "../../protocol/evals/eval-override.ts";
+import type { Caller } from "../../protocol/identity/identity.ts";
+import type { Signal } from "../../protocol/judgments/annotation.ts";
+import type { AnnotationRecord } from "../../store/port/judgments.ts";
 import { evalPlanOf } from "../run/baseline.ts";
 import { scoredEvents } from "./scored-events.ts";
 

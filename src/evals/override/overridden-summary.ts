@@ -1,6 +1,6 @@
 import type { Host } from "../../engine/host.ts";
-import type { EvalSummary } from "../../protocol/eval-api.ts";
-import type { Visibility } from "../../protocol/identity.ts";
+import type { EvalSummary } from "../../protocol/evals/api.ts";
+import type { Visibility } from "../../protocol/identity/identity.ts";
 import { baselineTasks } from "../run/baseline-tasks.ts";
 import { completedEval, resultsRunId } from "../run/completed-eval.ts";
 import { readResults } from "../run/read-results.ts";

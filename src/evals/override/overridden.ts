@@ -1,11 +1,11 @@
-import type { EvalSummary } from "../../protocol/eval-api.ts";
-import type { EvalOverride } from "../../protocol/eval-override.ts";
-import type { AgentEvalSuite } from "../../protocol/eval-suite.ts";
+import type { EvalSummary } from "../../protocol/evals/api.ts";
+import type { EvalOverride } from "../../protocol/evals/eval-override.ts";
+import type { AgentEvalSuite } from "../../protocol/evals/eval-suite.ts";
+import { meanOverTasks, share } from "../../statistics/estimate.ts";
 import type { EvalPlan } from "../run/eval-plan.ts";
 import { type Baseline, type Summed, type SummedTask, summaryOf } from "../run/summary-of.ts";
 import type { TaskResult } from "../run/task-result.ts";
 import { taskPasses } from "../score/task-bar.ts";
-import { meanOverTasks, share } from "../statistics/estimate.ts";
 import type { FoldedOverrides, Override, ScoreJudgment } from "./fold-overrides.ts";
 
 /** An evaluation as it was, which nothing said about it changes. */

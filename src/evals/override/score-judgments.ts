@@ -1,9 +1,9 @@
-import { adjudicationsOf } from "../../engine/decide/queue/hold-item.ts";
 import { isMadeHere } from "../../engine/judgments/may-replace.ts";
+import { adjudicationsOf } from "../../engine/queues/decide/hold-item.ts";
 import { storedItem } from "../../engine/queues/item-record.ts";
-import type { Run } from "../../protocol/run.ts";
-import type { AnnotationPlace, AnnotationRecord } from "../../store/judgments.ts";
-import type { Store } from "../../store/store.ts";
+import type { Run } from "../../protocol/runs/run.ts";
+import type { AnnotationPlace, AnnotationRecord } from "../../store/port/judgments.ts";
+import type { Store } from "../../store/port/store.ts";
 import type { ScoreJudgment } from "./fold-overrides.ts";
 import { scoredEvents } from "./scored-events.ts";
 

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { endsLog } from "../../engine/event-pages.ts";
-import type { Store, StoredEvent } from "../../store/store.ts";
+import { endsLog } from "../../engine/runs/event-pages.ts";
+import type { Store, StoredEvent } from "../../store/port/store.ts";
 
 /** Where the score of a task is in the log of its evaluation. */
 export interface ScoredEvent {

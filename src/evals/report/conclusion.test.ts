@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { EvalNotRun, EvalReport, EvalStop } from "../../protocol/eval-api.ts";
+import type { EvalNotRun, EvalReport, EvalStop } from "../../protocol/evals/api.ts";
 import {
   broken,
   comparedWith,

@@ -1,7 +1,7 @@
-import { type Conclusion, figure } from "../../formats/eval/eval-outcome.ts";
-import type { EvalReport, EvalStop } from "../../protocol/eval-api.ts";
-import type { EvalEntry } from "../../protocol/eval-baseline.ts";
-import { isDisqualifying } from "../../protocol/safety-finding.ts";
+import { type Conclusion, figure } from "../../formats/evals/eval-outcome.ts";
+import { isDisqualifying } from "../../protocol/agents/safety-finding.ts";
+import type { EvalReport, EvalStop } from "../../protocol/evals/api.ts";
+import type { EvalEntry } from "../../protocol/evals/eval-baseline.ts";
 import { doneText, errorsText, missingText, tasksAre, unsafeText, warningsOf } from "./warnings.ts";
 
 /** What else may count as not passed, beside the bars of the suite and a regression. */

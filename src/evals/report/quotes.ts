@@ -1,4 +1,4 @@
-import type { EvalReport } from "../../protocol/eval-api.ts";
+import type { EvalReport } from "../../protocol/evals/api.ts";
 import type { Finding, TrialResult } from "../run/task-result.ts";
 import { cut } from "../score/difference.ts";
 import { differenceLines } from "../score/difference-text.ts";

@@ -1,5 +1,5 @@
-import { notRunText } from "../../formats/eval/not-run-text.ts";
-import type { EvalReport, EvalStop } from "../../protocol/eval-api.ts";
+import { notRunText } from "../../formats/evals/not-run-text.ts";
+import type { EvalReport, EvalStop } from "../../protocol/evals/api.ts";
 
 type Reported = Omit<EvalReport, "warnings">;
 

@@ -1,5 +1,5 @@
 import type { Host } from "../../engine/host.ts";
-import type { Visibility } from "../../protocol/identity.ts";
+import type { Visibility } from "../../protocol/identity/identity.ts";
 import { readSuite } from "../suite/suite-store.ts";
 import type { EvalPlan } from "./eval-plan.ts";
 import type { EvalRun, EvalServices } from "./eval-run.ts";

@@ -1,10 +1,10 @@
 import { refused } from "../../engine/execute.ts";
 import type { Host } from "../../engine/host.ts";
-import { checkBaselineFile } from "../../formats/eval/baseline-file.ts";
-import type { BaselineFile } from "../../protocol/baseline-file.ts";
+import { checkBaselineFile } from "../../formats/evals/baseline-file.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { Visibility } from "../../protocol/identity.ts";
-import type { DocumentId, Documents } from "../../store/documents.ts";
+import type { BaselineFile } from "../../protocol/evals/baseline-file.ts";
+import type { Visibility } from "../../protocol/identity/identity.ts";
+import type { DocumentId, Documents } from "../../store/port/documents.ts";
 
 /** Keeps a baseline that came in a file under its digest: what an evaluation was compared with stays what it was. */
 export async function keepBaselineFile(

@@ -1,6 +1,6 @@
-import type { Owner } from "../../protocol/identity.ts";
-import type { Store } from "../../store/store.ts";
-import type { TaskResult as ComparedTask } from "../statistics/pair-tasks.ts";
+import type { Owner } from "../../protocol/identity/identity.ts";
+import type { TaskResult as ComparedTask } from "../../statistics/pair-tasks.ts";
+import type { Store } from "../../store/port/store.ts";
 import { evalPlanOf } from "./baseline.ts";
 import { keptBaselineFile } from "./baseline-files.ts";
 import type { EvalPlan } from "./eval-plan.ts";

@@ -1,13 +1,13 @@
 import { visibleRun } from "../../engine/execute.ts";
 import type { Host } from "../../engine/host.ts";
 import { AppError } from "../../protocol/errors.ts";
-import { EVAL_WORKFLOW_ID, type EvalConfigurable } from "../../protocol/eval-api.ts";
-import type { EvalBaseline } from "../../protocol/eval-baseline.ts";
-import type { Visibility } from "../../protocol/identity.ts";
-import type { Run } from "../../protocol/run.ts";
+import { EVAL_WORKFLOW_ID, type EvalConfigurable } from "../../protocol/evals/api.ts";
+import type { EvalBaseline } from "../../protocol/evals/eval-baseline.ts";
+import type { SuiteInfo } from "../../protocol/evals/suite-api.ts";
+import type { Visibility } from "../../protocol/identity/identity.ts";
+import type { Run } from "../../protocol/runs/run.ts";
 import { matches } from "../../protocol/schema.ts";
-import type { SuiteInfo } from "../../protocol/suite-api.ts";
-import type { Store } from "../../store/store.ts";
+import type { Store } from "../../store/port/store.ts";
 import { keptBaselineFile } from "./baseline-files.ts";
 import { EvalPlan } from "./eval-plan.ts";
 

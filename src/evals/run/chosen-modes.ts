@@ -1,7 +1,7 @@
-import { notRunText } from "../../formats/eval/not-run-text.ts";
+import { notRunText } from "../../formats/evals/not-run-text.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { EvalConfigurable, NotRunReason } from "../../protocol/eval-api.ts";
-import type { AgentEvalSuite, EvalMode } from "../../protocol/eval-suite.ts";
+import type { EvalConfigurable, NotRunReason } from "../../protocol/evals/api.ts";
+import type { AgentEvalSuite, EvalMode } from "../../protocol/evals/eval-suite.ts";
 import { BASELINE_CHOICES } from "./baseline.ts";
 import type { EvalServices } from "./eval-run.ts";
 import { servedModes } from "./served-modes.ts";

@@ -1,10 +1,10 @@
 import { visibleRun } from "../../engine/execute.ts";
 import type { Host } from "../../engine/host.ts";
 import { AppError } from "../../protocol/errors.ts";
-import { isReplay } from "../../protocol/forked-from.ts";
-import type { Visibility } from "../../protocol/identity.ts";
-import type { Run } from "../../protocol/run.ts";
-import { isTerminal } from "../../protocol/run-status.ts";
+import type { Visibility } from "../../protocol/identity/identity.ts";
+import { isReplay } from "../../protocol/runs/forked-from.ts";
+import type { Run } from "../../protocol/runs/run.ts";
+import { isTerminal } from "../../protocol/runs/run-status.ts";
 import { evalPlanOf } from "./baseline.ts";
 import type { EvalPlan } from "./eval-plan.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { forkRun } from "../../engine/fork-run.ts";
+import { forkRun } from "../../engine/runs/fork-run.ts";
 import { ADA, logOf, until } from "../../testing/engine.ts";
 import {
   agentOf,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { EvalReport } from "../../protocol/eval-api.ts";
-import type { AgentEvalSuite, EvalMode, EvalTask } from "../../protocol/eval-suite.ts";
+import type { EvalReport } from "../../protocol/evals/api.ts";
+import type { AgentEvalSuite, EvalMode, EvalTask } from "../../protocol/evals/eval-suite.ts";
 import { ADA, logOf, until } from "../../testing/engine.ts";
 import {
   agentOf,

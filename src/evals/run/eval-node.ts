@@ -1,10 +1,10 @@
-import { endsLog } from "../../engine/event-pages.ts";
 import type { Host } from "../../engine/host.ts";
-import type { EffectContext, EffectNodeType, NodeOutcome } from "../../engine/node-type.ts";
+import { endsLog } from "../../engine/runs/event-pages.ts";
+import type { EffectContext, EffectNodeType, NodeOutcome } from "../../engine/worker/node-type.ts";
 import type { EventDraft } from "../../protocol/events.ts";
-import type { Run } from "../../protocol/run.ts";
+import type { Run } from "../../protocol/runs/run.ts";
 import { parse, Type } from "../../protocol/schema.ts";
-import type { Store } from "../../store/store.ts";
+import type { Store } from "../../store/port/store.ts";
 import { tasksOfModes } from "../score/tasks-of-modes.ts";
 import { asBegun } from "./as-begun.ts";
 import { baselineTasks } from "./baseline-tasks.ts";

@@ -1,5 +1,5 @@
-import { NOT_RUN_REASONS, REASONING_VERBOSITIES } from "../../protocol/eval-api.ts";
-import { EVAL_MODES } from "../../protocol/eval-suite.ts";
+import { NOT_RUN_REASONS, REASONING_VERBOSITIES } from "../../protocol/evals/api.ts";
+import { EVAL_MODES } from "../../protocol/evals/eval-suite.ts";
 import { closed, type Static, Type } from "../../protocol/schema.ts";
 
 const Name = Type.String({ minLength: 1 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { cancelRun } from "../../engine/change-run.ts";
-import { forkRun } from "../../engine/fork-run.ts";
-import { EvalReport, EvalSummary } from "../../protocol/eval-api.ts";
+import { cancelRun } from "../../engine/runs/change-run.ts";
+import { forkRun } from "../../engine/runs/fork-run.ts";
+import { EvalReport, EvalSummary } from "../../protocol/evals/api.ts";
 import { parse } from "../../protocol/schema.ts";
 import { ADA, logOf, until } from "../../testing/engine.ts";
 import {

@@ -1,8 +1,8 @@
-import { makePlan, type Plan } from "../../engine/decide/plan.ts";
-import { oneNodeWorkflow, registrationOf } from "../../engine/own-workflow.ts";
-import { definitionHash } from "../../engine/plans.ts";
-import { EVAL_WORKFLOW_ID } from "../../protocol/eval-api.ts";
-import type { Store, WorkflowWrite } from "../../store/store.ts";
+import { makePlan, type Plan } from "../../engine/workflows/decide/plan.ts";
+import { oneNodeWorkflow, registrationOf } from "../../engine/workflows/own-workflow.ts";
+import { definitionHash } from "../../engine/workflows/plans.ts";
+import { EVAL_WORKFLOW_ID } from "../../protocol/evals/api.ts";
+import type { Store, WorkflowWrite } from "../../store/port/store.ts";
 
 export const EVAL_NODE_TYPE = "assay.eval";
 

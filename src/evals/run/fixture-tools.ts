@@ -2,9 +2,9 @@ import type { Binding } from "../../agents/binding.ts";
 import type { InstalledAgent } from "../../agents/installed-agent.ts";
 import { READING_MEMORY } from "../../agents/memory/memory-tools.ts";
 import type { ToolSurface } from "../../agents/tool-surface.ts";
-import type { Scrubber } from "../../formats/scrub.ts";
-import type { Fixtures } from "../../protocol/eval-suite.ts";
-import type { MemoryEntry } from "../../protocol/memory.ts";
+import type { Scrubber } from "../../formats/secrets/scrub.ts";
+import type { MemoryEntry } from "../../protocol/agents/memory.ts";
+import type { Fixtures } from "../../protocol/evals/eval-suite.ts";
 
 /** How the memory seed is called among the fixtures of a task that were not used. */
 export const MEMORY_SEED = "memorySeed";

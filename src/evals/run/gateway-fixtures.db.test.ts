@@ -3,10 +3,10 @@ import type { Agents } from "../../agents/agents.ts";
 import { putPolicy } from "../../agents/deployments/policies.ts";
 import { toolGateway } from "../../agents/gateway/tool-gateway.ts";
 import type { InstalledAgent } from "../../agents/installed-agent.ts";
-import type { Worker } from "../../engine/worker.ts";
-import type { EvalReport } from "../../protocol/eval-api.ts";
-import type { AgentEvalSuite, EvalTask } from "../../protocol/eval-suite.ts";
-import type { Store } from "../../store/store.ts";
+import type { Worker } from "../../engine/worker/worker.ts";
+import type { EvalReport } from "../../protocol/evals/api.ts";
+import type { AgentEvalSuite, EvalTask } from "../../protocol/evals/eval-suite.ts";
+import type { Store } from "../../store/port/store.ts";
 import { BOTH_STORES } from "../../testing/both-stores.ts";
 import { ADA, logOf, until, workerOn } from "../../testing/engine.ts";
 import {

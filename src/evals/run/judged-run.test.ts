@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { EvalTask } from "../../protocol/eval-suite.ts";
+import type { EvalTask } from "../../protocol/evals/eval-suite.ts";
 import { ADA, logOf, until } from "../../testing/engine.ts";
 import {
   agentOf,

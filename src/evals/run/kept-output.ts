@@ -1,4 +1,4 @@
-import type { Scrubber } from "../../formats/scrub.ts";
+import type { Scrubber } from "../../formats/secrets/scrub.ts";
 import { cut } from "../score/difference.ts";
 import { outputText } from "../score/output-text.ts";
 

@@ -1,13 +1,13 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { visibleRun } from "../../engine/execute.ts";
 import type { Host } from "../../engine/host.ts";
-import { fitting } from "../../engine/read-run.ts";
+import { fitting } from "../../engine/runs/read-run.ts";
 import { AppError } from "../../protocol/errors.ts";
-import { EVAL_WORKFLOW_ID, type EvalSummary } from "../../protocol/eval-api.ts";
-import type { EvalEntry, EvalListQuery, EvalPage } from "../../protocol/eval-baseline.ts";
+import { EVAL_WORKFLOW_ID, type EvalSummary } from "../../protocol/evals/api.ts";
+import type { EvalEntry, EvalListQuery, EvalPage } from "../../protocol/evals/eval-baseline.ts";
 import { isId } from "../../protocol/id.ts";
-import type { Visibility } from "../../protocol/identity.ts";
-import type { Run } from "../../protocol/run.ts";
+import type { Visibility } from "../../protocol/identity/identity.ts";
+import type { Run } from "../../protocol/runs/run.ts";
 import { evalPlanOf } from "./baseline.ts";
 import { failureOf } from "./completed-eval.ts";
 

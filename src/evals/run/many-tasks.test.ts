@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import { aggregate } from "../../statistics/aggregate.ts";
 import { goldenTask } from "../../testing/eval-bench.ts";
 import { turnsOfOthers } from "../../testing/turns.ts";
-import { aggregate } from "../statistics/aggregate.ts";
 import { chosen } from "./create-eval-run.ts";
 import { figuresByMode } from "./mode-figures.ts";
 import { type TaskResult, trialsOf } from "./task-result.ts";

@@ -1,7 +1,7 @@
-import type { Aggregate, TaskFigures, TaskPassFigures } from "../../protocol/eval-statistics.ts";
-import type { EvalMode } from "../../protocol/eval-suite.ts";
-import { aggregate, figuresOfTasks, type TaskTrials } from "../statistics/aggregate.ts";
-import { resampledInTurns } from "../statistics/bootstrap.ts";
+import type { Aggregate, TaskFigures, TaskPassFigures } from "../../protocol/evals/eval-statistics.ts";
+import type { EvalMode } from "../../protocol/evals/eval-suite.ts";
+import { aggregate, figuresOfTasks, type TaskTrials } from "../../statistics/aggregate.ts";
+import { resampledInTurns } from "../../statistics/bootstrap.ts";
 import { passesOf } from "./passes.ts";
 import { type TaskResult, trialsOf } from "./task-result.ts";
 

@@ -1,20 +1,20 @@
 import { auditDraft, refused, visibleRun } from "../../engine/execute.ts";
 import type { Host } from "../../engine/host.ts";
-import { baselineFileOf } from "../../formats/eval/baseline-file.ts";
-import type { BaselineFile } from "../../protocol/baseline-file.ts";
+import { baselineFileOf } from "../../formats/evals/baseline-file.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { EvalSummary } from "../../protocol/eval-api.ts";
+import type { EvalSummary } from "../../protocol/evals/api.ts";
+import type { BaselineFile } from "../../protocol/evals/baseline-file.ts";
 import {
   type BaselineListQuery,
   BaselineName,
   type BaselinePage,
   type EvalBaseline,
   type SetBaselineRequest,
-} from "../../protocol/eval-baseline.ts";
-import { isReplay } from "../../protocol/forked-from.ts";
-import type { Caller, Visibility } from "../../protocol/identity.ts";
+} from "../../protocol/evals/eval-baseline.ts";
+import type { Caller, Visibility } from "../../protocol/identity/identity.ts";
+import { isReplay } from "../../protocol/runs/forked-from.ts";
 import { matches } from "../../protocol/schema.ts";
-import type { Document, Documents } from "../../store/documents.ts";
+import type { Document, Documents } from "../../store/port/documents.ts";
 import { baselineKey, evalPlanOf } from "./baseline.ts";
 import { keptBaselineFile } from "./baseline-files.ts";
 import { tasksWithPasses } from "./mode-figures.ts";

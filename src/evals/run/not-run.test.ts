@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { EvalMode } from "../../protocol/eval-suite.ts";
+import type { EvalMode } from "../../protocol/evals/eval-suite.ts";
 import { goldenTask, suiteOf } from "../../testing/eval-bench.ts";
 import type { EvalPlan } from "./eval-plan.ts";
 import { notRunOf } from "./not-run.ts";

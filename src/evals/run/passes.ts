@@ -1,5 +1,5 @@
 import { totalCost } from "../../agents/usage-event.ts";
-import type { EvalMode } from "../../protocol/eval-suite.ts";
+import type { EvalMode } from "../../protocol/evals/eval-suite.ts";
 import { taskPasses } from "../score/task-bar.ts";
 import type { Finding, TaskResult, TrialResult } from "./task-result.ts";
 

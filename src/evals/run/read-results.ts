@@ -1,4 +1,4 @@
-import type { Store } from "../../store/store.ts";
+import type { Store } from "../../store/port/store.ts";
 import { type TaskResult, taskPrefix } from "./task-result.ts";
 
 const PAGE = 500;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { scrubber } from "../../formats/scrub.ts";
-import type { AgentEvalSuite, EvalTask, MatchStrategy } from "../../protocol/eval-suite.ts";
+import { scrubber } from "../../formats/secrets/scrub.ts";
+import type { AgentEvalSuite, EvalTask, MatchStrategy } from "../../protocol/evals/eval-suite.ts";
 import {
   agentOf,
   agentsOf,

@@ -1,9 +1,9 @@
 import { invoke } from "../../agents/invoke.ts";
 import { snapshotTools } from "../../agents/memory/memory-snapshot.ts";
 import { totalCost, usageEvent } from "../../agents/usage-event.ts";
-import type { EvalMode, EvalTask } from "../../protocol/eval-suite.ts";
+import type { EvalMode, EvalTask } from "../../protocol/evals/eval-suite.ts";
 import type { EventDraft } from "../../protocol/events.ts";
-import type { DocumentWrite } from "../../store/documents.ts";
+import type { DocumentWrite } from "../../store/port/documents.ts";
 import { taskBar } from "../score/task-bar.ts";
 import { modesOfTask } from "../score/tasks-of-modes.ts";
 import type { Budget } from "./budget.ts";

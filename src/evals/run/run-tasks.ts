@@ -1,6 +1,6 @@
-import type { EffectContext } from "../../engine/node-type.ts";
-import type { EvalTask } from "../../protocol/eval-suite.ts";
-import type { DocumentWrite } from "../../store/documents.ts";
+import type { EffectContext } from "../../engine/worker/node-type.ts";
+import type { EvalTask } from "../../protocol/evals/eval-suite.ts";
+import type { DocumentWrite } from "../../store/port/documents.ts";
 import { Budget, type Overspent } from "./budget.ts";
 import type { EvalRun } from "./eval-run.ts";
 import { runTask } from "./run-task.ts";

@@ -1,8 +1,8 @@
 import type { Usage } from "../../agents/binding.ts";
 import type { Invoked } from "../../agents/invocation.ts";
 import { totalCost } from "../../agents/usage-event.ts";
-import { scrubInTurns } from "../../engine/scrub-in-turns.ts";
-import type { EvalMode, EvalTask } from "../../protocol/eval-suite.ts";
+import { scrubInTurns } from "../../engine/secrets/scrub-in-turns.ts";
+import type { EvalMode, EvalTask } from "../../protocol/evals/eval-suite.ts";
 import type { JudgeAnswer } from "../judge/judge.ts";
 import { findingsOf } from "../score/detect/findings.ts";
 import { scoreGolden, shownDifference } from "../score/golden.ts";

@@ -1,4 +1,4 @@
-import { EVAL_MODES, type EvalMode } from "../../protocol/eval-suite.ts";
+import { EVAL_MODES, type EvalMode } from "../../protocol/evals/eval-suite.ts";
 import type { EvalServices } from "./eval-run.ts";
 
 /** Only what can really be served is advertised: rubrics need somebody who judges. */

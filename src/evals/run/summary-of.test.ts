@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { SuiteThresholds } from "../../protocol/eval-suite.ts";
+import type { SuiteThresholds } from "../../protocol/evals/eval-suite.ts";
 import { goldenTask, suiteOf } from "../../testing/eval-bench.ts";
 import type { EvalPlan } from "./eval-plan.ts";
 import { type Baseline, summaryOf } from "./summary-of.ts";

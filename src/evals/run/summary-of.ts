@@ -1,11 +1,11 @@
 import type { InstalledAgent } from "../../agents/installed-agent.ts";
 import { totalCost } from "../../agents/usage-event.ts";
-import type { EvalSummary } from "../../protocol/eval-api.ts";
-import type { Aggregate } from "../../protocol/eval-statistics.ts";
-import type { AgentEvalSuite } from "../../protocol/eval-suite.ts";
+import type { EvalSummary } from "../../protocol/evals/api.ts";
+import type { Aggregate } from "../../protocol/evals/eval-statistics.ts";
+import type { AgentEvalSuite } from "../../protocol/evals/eval-suite.ts";
+import { latencyOf } from "../../statistics/aggregate.ts";
+import { type TaskResult as ComparedTask, sharedDelta } from "../../statistics/pair-tasks.ts";
 import { DEFAULT_PASS_SCORE, meets } from "../score/task-bar.ts";
-import { latencyOf } from "../statistics/aggregate.ts";
-import { type TaskResult as ComparedTask, sharedDelta } from "../statistics/pair-tasks.ts";
 import type { EvalPlan } from "./eval-plan.ts";
 import { passesOf } from "./passes.ts";
 import { type TaskResult, trialsOf } from "./task-result.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { InstalledAgent } from "../../agents/installed-agent.ts";
-import type { EvalMode, EvalTask } from "../../protocol/eval-suite.ts";
-import type { MemoryEntry } from "../../protocol/memory.ts";
+import type { MemoryEntry } from "../../protocol/agents/memory.ts";
+import type { EvalMode, EvalTask } from "../../protocol/evals/eval-suite.ts";
 import { ADA, until } from "../../testing/engine.ts";
 import {
   agentOf,

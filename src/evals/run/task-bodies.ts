@@ -1,9 +1,9 @@
 import { visibleRun } from "../../engine/execute.ts";
 import type { Host } from "../../engine/host.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { EvalTaskBodies, EvalTrialBody } from "../../protocol/eval-task-bodies.ts";
-import type { Visibility } from "../../protocol/identity.ts";
-import { isTerminal } from "../../protocol/run-status.ts";
+import type { EvalTaskBodies, EvalTrialBody } from "../../protocol/evals/eval-task-bodies.ts";
+import type { Visibility } from "../../protocol/identity/identity.ts";
+import { isTerminal } from "../../protocol/runs/run-status.ts";
 import { suiteAsOf } from "../suite/replace-suite.ts";
 import { evalPlanOf } from "./baseline.ts";
 import { resultsRunId } from "./completed-eval.ts";

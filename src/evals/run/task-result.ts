@@ -1,8 +1,8 @@
-import type { EvalMode } from "../../protocol/eval-suite.ts";
-import type { SafetyFinding } from "../../protocol/safety-finding.ts";
-import type { Document } from "../../store/documents.ts";
+import type { SafetyFinding } from "../../protocol/agents/safety-finding.ts";
+import type { EvalMode } from "../../protocol/evals/eval-suite.ts";
+import type { TaskTrials } from "../../statistics/aggregate.ts";
+import type { Document } from "../../store/port/documents.ts";
 import type { Difference } from "../score/difference.ts";
-import type { TaskTrials } from "../statistics/aggregate.ts";
 
 /**
  * Result of one task of an evaluation, with the trials of all its passes. A pass is the task in one mode (`passesOf`). Score, passed, cost

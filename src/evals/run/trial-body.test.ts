@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ToolResult } from "../../agents/tool-surface.ts";
-import { scrubber } from "../../formats/scrub.ts";
+import { scrubber } from "../../formats/secrets/scrub.ts";
 import { BodyRecorder } from "./trial-body.ts";
 
 const SECRET = `AKIA${"ABCDEFGHIJKLMNOP"}`;

@@ -1,10 +1,10 @@
 import { toolError } from "../../agents/tool-surface.ts";
 import type { Transcript, TranscriptCall } from "../../agents/transcript.ts";
 import { usable } from "../../agents/usable-value.ts";
-import type { Scrubber } from "../../formats/scrub.ts";
-import type { ToolCallBody } from "../../protocol/eval-task-bodies.ts";
-import type { Document, DocumentWrite } from "../../store/documents.ts";
-import type { Store } from "../../store/store.ts";
+import type { Scrubber } from "../../formats/secrets/scrub.ts";
+import type { ToolCallBody } from "../../protocol/evals/eval-task-bodies.ts";
+import type { Document, DocumentWrite } from "../../store/port/documents.ts";
+import type { Store } from "../../store/port/store.ts";
 import { cut } from "../score/difference.ts";
 import type { EvalRun } from "./eval-run.ts";
 import { KEPT_MAX, keptOutput } from "./kept-output.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Binding } from "../../agents/binding.ts";
-import type { EvalMode, EvalTask } from "../../protocol/eval-suite.ts";
+import type { EvalMode, EvalTask } from "../../protocol/evals/eval-suite.ts";
 import { ADA, until } from "../../testing/engine.ts";
 import {
   agentOf,

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import { canonicalJson } from "../../formats/canonical-json.ts";
-import type { EvalMode, EvalTask } from "../../protocol/eval-suite.ts";
-import type { DocumentWrite } from "../../store/documents.ts";
+import { canonicalJson } from "../../formats/json/canonical-json.ts";
+import type { EvalMode, EvalTask } from "../../protocol/evals/eval-suite.ts";
+import type { DocumentWrite } from "../../store/port/documents.ts";
 import { taskBar } from "../score/task-bar.ts";
 import type { EvalRun } from "./eval-run.ts";
 import type { Scored } from "./score-trial.ts";

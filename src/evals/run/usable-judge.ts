@@ -1,8 +1,8 @@
 import type { Host } from "../../engine/host.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { EvalConfigurable } from "../../protocol/eval-api.ts";
-import type { AgentEvalSuite, EvalMode, EvalTask } from "../../protocol/eval-suite.ts";
-import type { Visibility } from "../../protocol/identity.ts";
+import type { EvalConfigurable } from "../../protocol/evals/api.ts";
+import type { AgentEvalSuite, EvalMode, EvalTask } from "../../protocol/evals/eval-suite.ts";
+import type { Visibility } from "../../protocol/identity/identity.ts";
 import { type RecordedJudge, recordedJudge } from "../calibration/certified-judge.ts";
 import { barOf, judgeStanding } from "../calibration/judge-standing.ts";
 import type { EvalPlan } from "./eval-plan.ts";

@@ -1,7 +1,7 @@
-import { changesBetween, type JsonChange } from "../../engine/decide/json-changes.ts";
-import { unfenced } from "../../formats/code-fence.ts";
-import { unifiedDiff } from "../../formats/unified-diff.ts";
-import type { GoldenMatch } from "../../protocol/eval-suite.ts";
+import { changesBetween, type JsonChange } from "../../engine/runs/decide/json-changes.ts";
+import { unfenced } from "../../formats/text/code-fence.ts";
+import { unifiedDiff } from "../../formats/text/unified-diff.ts";
+import type { GoldenMatch } from "../../protocol/evals/eval-suite.ts";
 import { readings } from "./json-match.ts";
 import { outputText } from "./output-text.ts";
 import { type WordChange, wordChange } from "./word-change.ts";

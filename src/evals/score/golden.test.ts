@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { describe, expect, test } from "vitest";
-import type { GoldenMatch, MatchStrategy } from "../../protocol/eval-suite.ts";
+import type { GoldenMatch, MatchStrategy } from "../../protocol/evals/eval-suite.ts";
 import { randomJsonText } from "../../testing/random-json.ts";
 import { pick, type Random, randomFrom } from "../../testing/random-workflow.ts";
 import { differenceLines } from "./difference-text.ts";

@@ -1,4 +1,4 @@
-import type { GoldenMatch } from "../../protocol/eval-suite.ts";
+import type { GoldenMatch } from "../../protocol/evals/eval-suite.ts";
 import { type Difference, differenceOf } from "./difference.ts";
 import { jsonMatches } from "./json-match.ts";
 import { isTooDeep, OUTPUT_DEPTH_MAX, outputText } from "./output-text.ts";

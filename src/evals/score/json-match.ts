@@ -1,4 +1,4 @@
-import { deepEqual } from "../../engine/decide/deep-equal.ts";
+import { deepEqual } from "../../engine/schemas/decide/deep-equal.ts";
 import { isTooDeep } from "./output-text.ts";
 
 /**

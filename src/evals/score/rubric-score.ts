@@ -1,4 +1,4 @@
-import type { RubricCriterion } from "../../protocol/eval-suite.ts";
+import type { RubricCriterion } from "../../protocol/evals/eval-suite.ts";
 
 /** The weight of what is met as a part of all weight, from 0 to 1. `met` has an answer for each criterion, in order. */
 export function rubricScore(rubric: readonly RubricCriterion[], met: readonly boolean[]): number {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { SafetyFinding } from "../../protocol/safety-finding.ts";
+import type { SafetyFinding } from "../../protocol/agents/safety-finding.ts";
 import { evalSuite, goldenTask, rubricTask } from "../../testing/suite-builders.ts";
 import { rubricScore } from "./rubric-score.ts";
 import { DEFAULT_PASS_SCORE, taskBar, taskPasses } from "./task-bar.ts";

@@ -1,5 +1,5 @@
-import type { EvalTask, SuiteThresholds } from "../../protocol/eval-suite.ts";
-import { isDisqualifying, type SafetyFinding } from "../../protocol/safety-finding.ts";
+import { isDisqualifying, type SafetyFinding } from "../../protocol/agents/safety-finding.ts";
+import type { EvalTask, SuiteThresholds } from "../../protocol/evals/eval-suite.ts";
 
 /** What a suite has to reach that names no `passScore`. */
 export const DEFAULT_PASS_SCORE = 0.8;

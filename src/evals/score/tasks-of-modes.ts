@@ -1,4 +1,4 @@
-import type { AgentEvalSuite, EvalMode, EvalTask } from "../../protocol/eval-suite.ts";
+import type { AgentEvalSuite, EvalMode, EvalTask } from "../../protocol/evals/eval-suite.ts";
 
 /** The tasks that a run in these modes has: golden and rubric take those of their kind, every other mode takes all. */
 export function tasksOfModes({ tasks }: Pick<AgentEvalSuite, "tasks">, modes: readonly EvalMode[]): EvalTask[] {

@@ -1,4 +1,4 @@
-import type { Scrubber } from "../../formats/scrub.ts";
+import type { Scrubber } from "../../formats/secrets/scrub.ts";
 import { pointerTo } from "./look.ts";
 import type { ProblemList } from "./suite-problem.ts";
 

@@ -5,7 +5,7 @@ import {
   NAME_LENGTH_MAX,
   SUITE_ID_PATTERN,
   SUITE_VERSION_PATTERN,
-} from "../../protocol/eval-suite.ts";
+} from "../../protocol/evals/eval-suite.ts";
 import { checkTask, type SeenTask } from "./check-task.ts";
 import { checkName, checkNumber, checkText, checkWords, fieldsOf, listOf } from "./look.ts";
 import type { ProblemList } from "./suite-problem.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { scrubber } from "../../formats/scrub.ts";
-import { AgentEvalSuite } from "../../protocol/eval-suite.ts";
+import { scrubber } from "../../formats/secrets/scrub.ts";
+import { AgentEvalSuite } from "../../protocol/evals/eval-suite.ts";
 import { matches } from "../../protocol/schema.ts";
 import { CANARIES } from "../../testing/secret-canaries.ts";
 import { evalSuite, goldenTask, rubricTask } from "../../testing/suite-builders.ts";

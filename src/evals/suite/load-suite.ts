@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import { canonicalJson } from "../../formats/canonical-json.ts";
+import { canonicalJson } from "../../formats/json/canonical-json.ts";
 import { placesIn, type TextPlace } from "../../formats/json/json-places.ts";
-import { type Scrubber, scrubber } from "../../formats/scrub.ts";
+import { type Scrubber, scrubber } from "../../formats/secrets/scrub.ts";
 import { AppError } from "../../protocol/errors.ts";
-import { AgentEvalSuite } from "../../protocol/eval-suite.ts";
+import { AgentEvalSuite } from "../../protocol/evals/eval-suite.ts";
 import { parse } from "../../protocol/schema.ts";
 import { checkSecrets } from "./check-secrets.ts";
 import { checkSuite } from "./check-suite.ts";

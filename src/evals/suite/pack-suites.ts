@@ -1,5 +1,5 @@
 import type { PackSuites } from "../../agents/packs/pack-suites.ts";
-import type { Scrubber } from "../../formats/scrub.ts";
+import type { Scrubber } from "../../formats/secrets/scrub.ts";
 import { loadSuite, SENT_SUITE_LIMITS } from "./load-suite.ts";
 import { refText } from "./suite-ref.ts";
 import { suiteWritesUnlessThere } from "./suite-store.ts";

@@ -1,10 +1,10 @@
 import { auditDraft, refused } from "../../engine/execute.ts";
 import type { Host } from "../../engine/host.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { AgentEvalSuite } from "../../protocol/eval-suite.ts";
-import type { Caller } from "../../protocol/identity.ts";
-import type { SuiteRecord } from "../../protocol/suite-api.ts";
-import type { Document, DocumentWrite } from "../../store/documents.ts";
+import type { AgentEvalSuite } from "../../protocol/evals/eval-suite.ts";
+import type { SuiteRecord } from "../../protocol/evals/suite-api.ts";
+import type { Caller } from "../../protocol/identity/identity.ts";
+import type { Document, DocumentWrite } from "../../store/port/documents.ts";
 import type { UsableSuite } from "./load-suite.ts";
 import { infoKey, standingSuite, textKey } from "./stored-suite.ts";
 import { refText } from "./suite-ref.ts";

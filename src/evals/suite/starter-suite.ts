@@ -1,4 +1,4 @@
-import type { AgentEvalSuite } from "../../protocol/eval-suite.ts";
+import type { AgentEvalSuite } from "../../protocol/evals/eval-suite.ts";
 
 /** Something to begin with: each way to compare an output once, and a task with fixtures. It runs as it is, with any agent. */
 export function starterSuite(suiteId = "local.example.evals.starter"): AgentEvalSuite {

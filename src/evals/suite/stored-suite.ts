@@ -1,7 +1,7 @@
 import { AppError } from "../../protocol/errors.ts";
-import type { SuiteInfo, SuiteListQuery, SuitePage, SuiteRecord } from "../../protocol/suite-api.ts";
-import type { Document, Documents } from "../../store/documents.ts";
-import { HOST_WIDE } from "../../store/store.ts";
+import type { SuiteInfo, SuiteListQuery, SuitePage, SuiteRecord } from "../../protocol/evals/suite-api.ts";
+import type { Document, Documents } from "../../store/port/documents.ts";
+import { HOST_WIDE } from "../../store/port/store.ts";
 import { compareVersions, parseSuiteRef, refText, type SuiteRef } from "./suite-ref.ts";
 
 const INFO = "info:";

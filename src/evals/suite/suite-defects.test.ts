@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { AgentEvalSuite } from "../../protocol/eval-suite.ts";
+import { AgentEvalSuite } from "../../protocol/evals/eval-suite.ts";
 import { matches } from "../../protocol/schema.ts";
 import { below, randomText } from "../../testing/random-json.ts";
 import { pick, type Random, randomFrom } from "../../testing/random-workflow.ts";

@@ -1,5 +1,5 @@
 import { AppError } from "../../protocol/errors.ts";
-import { NAME_LENGTH_MAX, SUITE_ID_PATTERN, SUITE_VERSION_PATTERN } from "../../protocol/eval-suite.ts";
+import { NAME_LENGTH_MAX, SUITE_ID_PATTERN, SUITE_VERSION_PATTERN } from "../../protocol/evals/eval-suite.ts";
 
 /** Without a version it is the highest there is. */
 export interface SuiteRef {

@@ -1,12 +1,12 @@
 import { auditDraft, refused } from "../../engine/execute.ts";
 import type { Host } from "../../engine/host.ts";
-import { type AuditDraft, HOST_TENANT } from "../../protocol/audit.ts";
+import { type AuditDraft, HOST_TENANT } from "../../protocol/audit/audit.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { AgentEvalSuite } from "../../protocol/eval-suite.ts";
-import type { Caller } from "../../protocol/identity.ts";
-import type { PutSuiteResponse, SuiteInfo, SuiteRecord } from "../../protocol/suite-api.ts";
-import type { Document, Documents, DocumentWrite } from "../../store/documents.ts";
-import { HOST_WIDE } from "../../store/store.ts";
+import type { AgentEvalSuite } from "../../protocol/evals/eval-suite.ts";
+import type { PutSuiteResponse, SuiteInfo, SuiteRecord } from "../../protocol/evals/suite-api.ts";
+import type { Caller } from "../../protocol/identity/identity.ts";
+import type { Document, Documents, DocumentWrite } from "../../store/port/documents.ts";
+import { HOST_WIDE } from "../../store/port/store.ts";
 import { loadSuite, requireSuite, SENT_SUITE_LIMITS, type UsableSuite } from "./load-suite.ts";
 import { infoKey, infoOf, recordOf, standingSuite, textKey } from "./stored-suite.ts";
 import { parseSuiteRef, refText } from "./suite-ref.ts";

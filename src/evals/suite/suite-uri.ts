@@ -3,7 +3,7 @@ import type { Host } from "../../engine/host.ts";
 import { callOut } from "../../engine/outbound/call-out.ts";
 import { type Outbound, problemOf } from "../../engine/outbound/guard.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { Caller } from "../../protocol/identity.ts";
+import type { Caller } from "../../protocol/identity/identity.ts";
 import { loadSuite, requireSuite, SENT_SUITE_LIMITS, type UsableSuite } from "./load-suite.ts";
 import { parseSuiteRef, refText } from "./suite-ref.ts";
 import { type FoundSuite, putSuite, readSuite } from "./suite-store.ts";

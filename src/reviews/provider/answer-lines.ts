@@ -1,4 +1,4 @@
-import { answerStream } from "../../formats/afp/write-stream.ts";
+import { answerStream } from "../../formats/reviews/write-stream.ts";
 import { streamIdsFor } from "./stream-ids.ts";
 
 /** A response as the three lines that carry it, written now. Nothing that reviews here counts tokens. */

@@ -1,6 +1,6 @@
-import type { CheckedRequest, Decision, ReviewRequest, Warning } from "../../formats/afp/request.ts";
-import { mediaTypeOf, shown } from "../../formats/afp/request.ts";
-import type { Acknowledgement, ReviewErrorCode } from "../../formats/afp/response.ts";
+import type { CheckedRequest, Decision, ReviewRequest, Warning } from "../../formats/reviews/request.ts";
+import { mediaTypeOf, shown } from "../../formats/reviews/request.ts";
+import type { Acknowledgement, ReviewErrorCode } from "../../formats/reviews/response.ts";
 import type { ReceivedDecision, ReviewSession } from "./session.ts";
 
 /** What is to be done about a request, before anything is reviewed. */

@@ -1,5 +1,5 @@
-import { PROTOCOL_VERSION } from "../../formats/afp/request.ts";
-import type { Feedback } from "../../formats/afp/response.ts";
+import { PROTOCOL_VERSION } from "../../formats/reviews/request.ts";
+import type { Feedback } from "../../formats/reviews/response.ts";
 import { type ErrorAnswer, type Turn, withDecisions } from "./begin-turn.ts";
 import { type IssuedRemark, latestDecisions, type ReviewSession } from "./session.ts";
 

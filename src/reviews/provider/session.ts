@@ -1,4 +1,4 @@
-import type { DecisionStatus, ReviewRequest } from "../../formats/afp/request.ts";
+import type { DecisionStatus, ReviewRequest } from "../../formats/reviews/request.ts";
 
 /** What a provider remembers of one session. A session may hold several conversations: each begins with iteration 1. */
 export interface ReviewSession {

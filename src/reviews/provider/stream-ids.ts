@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { StreamIds } from "../../formats/afp/write-stream.ts";
+import type { StreamIds } from "../../formats/reviews/write-stream.ts";
 
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const TIME_DIGITS = 12;

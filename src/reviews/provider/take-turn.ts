@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type CheckedRequest, readRequest } from "../../formats/afp/request.ts";
+import { type CheckedRequest, readRequest } from "../../formats/reviews/request.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { DEFAULT_AGENT, type Reviewer } from "../reviewer.ts";
 import { beginTurn, type Turn, withDecisions } from "./begin-turn.ts";

@@ -1,4 +1,4 @@
-import { REMARK_ID } from "../../formats/afp/response.ts";
+import { REMARK_ID } from "../../formats/reviews/response.ts";
 import type { Review } from "./finish-turn.ts";
 
 /** Decisions name remarks by their ids, so an answer with ids that cannot be told apart is none. */

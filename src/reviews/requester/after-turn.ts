@@ -1,6 +1,6 @@
-import type { OutcomeName } from "../../formats/afp/outcome.ts";
-import type { ReviewRequest } from "../../formats/afp/request.ts";
-import type { Acknowledgement, ReviewResponse } from "../../formats/afp/response.ts";
+import type { OutcomeName } from "../../formats/reviews/outcome.ts";
+import type { ReviewRequest } from "../../formats/reviews/request.ts";
+import type { Acknowledgement, ReviewResponse } from "../../formats/reviews/response.ts";
 import type { Conversation, KnownRemark } from "./conversation.ts";
 import { stopAfterAnswer } from "./stop-rules.ts";
 

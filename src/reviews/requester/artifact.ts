@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { sortedJson } from "../../formats/sorted-json.ts";
+import { sortedJson } from "../../formats/json/sorted-json.ts";
 
 /** Stands for a content: equal when it is, of the bytes of a text and of the sorted JSON of anything else. */
 export function digestOf(content: unknown): string {

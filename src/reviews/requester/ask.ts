@@ -1,6 +1,6 @@
-import { type ReviewRequest, readRequest } from "../../formats/afp/request.ts";
-import { responseOnWire } from "../../formats/afp/write-response.ts";
-import { unifiedDiff } from "../../formats/unified-diff.ts";
+import { type ReviewRequest, readRequest } from "../../formats/reviews/request.ts";
+import { responseOnWire } from "../../formats/reviews/write-response.ts";
+import { unifiedDiff } from "../../formats/text/unified-diff.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { decisionLines, forgottenBy, type SentArtifact } from "./after-turn.ts";
 import { digestOf, linesOfContent } from "./artifact.ts";

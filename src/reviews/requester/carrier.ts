@@ -1,4 +1,4 @@
-import type { Ending } from "../../formats/afp/outcome.ts";
+import type { Ending } from "../../formats/reviews/outcome.ts";
 
 /** Takes one request to a provider and brings back its stream: a command, or a server. */
 export interface Carrier {

@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { REQUEST_BYTES_MAX } from "../../formats/afp/request.ts";
+import { REQUEST_BYTES_MAX } from "../../formats/reviews/request.ts";
 import { tempDir } from "../../testing/temp-dir.ts";
 import { ConversationFiles } from "./conversation-files.ts";
 

@@ -1,4 +1,4 @@
-import { type Decision, PROTOCOL_VERSION, type ReviewRequest } from "../../formats/afp/request.ts";
+import { type Decision, PROTOCOL_VERSION, type ReviewRequest } from "../../formats/reviews/request.ts";
 import { Count, matches, problemsOf, type Static, Type } from "../../protocol/schema.ts";
 
 const Status = Type.Union([

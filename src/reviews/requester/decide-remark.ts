@@ -1,4 +1,4 @@
-import type { Decision } from "../../formats/afp/request.ts";
+import type { Decision } from "../../formats/reviews/request.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { Conversation } from "./conversation.ts";
 

@@ -1,4 +1,4 @@
-import type { ReviewResponse } from "../../formats/afp/response.ts";
+import type { ReviewResponse } from "../../formats/reviews/response.ts";
 import type { Conversation } from "./conversation.ts";
 import type { ConversationFiles } from "./conversation-files.ts";
 

@@ -1,4 +1,4 @@
-import { responseOnWire } from "../../formats/afp/write-response.ts";
+import { responseOnWire } from "../../formats/reviews/write-response.ts";
 import { type Asked, type Asking, ask } from "./ask.ts";
 import type { ArtifactVersion, Conversation } from "./conversation.ts";
 import type { ConversationFiles } from "./conversation-files.ts";

@@ -1,14 +1,14 @@
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { isMembers, own } from "../../formats/afp/field-names.ts";
+import { isMembers, own } from "../../formats/reviews/field-names.ts";
 import {
   checkRequest,
   type Decision,
   isTooDeep,
   PROTOCOL_VERSION,
   REQUEST_DEPTH_MAX,
-} from "../../formats/afp/request.ts";
+} from "../../formats/reviews/request.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { digestOf } from "./artifact.ts";
 import type { Limits } from "./carrier.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { TurnOutcome } from "../../formats/afp/outcome.ts";
+import type { TurnOutcome } from "../../formats/reviews/outcome.ts";
 import { isWorthAnother, waitBefore } from "./retry.ts";
 
 const outcome = (name: TurnOutcome["outcome"], more: Partial<TurnOutcome> = {}): TurnOutcome => ({

@@ -1,4 +1,4 @@
-import type { TurnOutcome } from "../../formats/afp/outcome.ts";
+import type { TurnOutcome } from "../../formats/reviews/outcome.ts";
 
 export interface Retries {
   /** Before each further attempt; as many as there are. */

@@ -1,8 +1,8 @@
 import { open } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
 import { postHttp } from "../../engine/outbound/post-http.ts";
-import { isMembers, own } from "../../formats/afp/field-names.ts";
-import type { Ending } from "../../formats/afp/outcome.ts";
+import { isMembers, own } from "../../formats/reviews/field-names.ts";
+import type { Ending } from "../../formats/reviews/outcome.ts";
 import type { Carrier, Limits, Sending, Sent } from "./carrier.ts";
 
 export interface ServerSettings {

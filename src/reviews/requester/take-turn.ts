@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Spent } from "../../formats/afp/choose-answer.ts";
-import { type Question, type TurnOutcome, TurnReader } from "../../formats/afp/outcome.ts";
-import type { ReviewRequest } from "../../formats/afp/request.ts";
+import type { Spent } from "../../formats/reviews/choose-answer.ts";
+import { type Question, type TurnOutcome, TurnReader } from "../../formats/reviews/outcome.ts";
+import type { ReviewRequest } from "../../formats/reviews/request.ts";
 import type { Carrier } from "./carrier.ts";
 import { type Retries, waitBefore } from "./retry.ts";
 

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { REMARK_ID } from "../../formats/afp/response.ts";
+import { REMARK_ID } from "../../formats/reviews/response.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { parse, type Static, Type } from "../../protocol/schema.ts";
 import type { Review, ReviewRemark } from "../provider/finish-turn.ts";

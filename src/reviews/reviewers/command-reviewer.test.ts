@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { REMARK_ID } from "../../formats/afp/response.ts";
+import { REMARK_ID } from "../../formats/reviews/response.ts";
 import { tempDir } from "../../testing/temp-dir.ts";
 import { newSession } from "../provider/session.ts";
 import { readCommandAnswer } from "./command-answer.ts";

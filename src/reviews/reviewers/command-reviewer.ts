@@ -1,6 +1,6 @@
 import { lastWords, type ProgramEnd, runProgram } from "../../engine/programs/run-program.ts";
-import type { ReviewRequest } from "../../formats/afp/request.ts";
-import { scrubber } from "../../formats/scrub.ts";
+import type { ReviewRequest } from "../../formats/reviews/request.ts";
+import { scrubber } from "../../formats/secrets/scrub.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { DEFAULT_AGENT, type ReviewAsked, type Reviewer } from "../reviewer.ts";
 import type { ReviewerCommand } from "./bound-reviewer.ts";

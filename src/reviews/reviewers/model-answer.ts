@@ -1,5 +1,5 @@
-import { CONFIDENCE_LEVELS } from "../../formats/afp/response.ts";
-import { unfenced } from "../../formats/code-fence.ts";
+import { CONFIDENCE_LEVELS } from "../../formats/reviews/response.ts";
+import { unfenced } from "../../formats/text/code-fence.ts";
 import { matches, problemsOf, type Static, Type } from "../../protocol/schema.ts";
 import type { Review, ReviewRemark } from "../provider/finish-turn.ts";
 import type { IssuedRemark } from "../provider/session.ts";

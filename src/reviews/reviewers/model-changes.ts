@@ -1,4 +1,4 @@
-import { unifiedDiff } from "../../formats/unified-diff.ts";
+import { unifiedDiff } from "../../formats/text/unified-diff.ts";
 import type { ReviewAsked } from "../reviewer.ts";
 import { artifactText } from "./artifact-text.ts";
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Decision } from "../../formats/afp/request.ts";
+import type { Decision } from "../../formats/reviews/request.ts";
 import { answer, inTurn, PLAN, type ReviewedTurn, remark, reviewBy, says } from "../../testing/model-review.ts";
 import { ModelServer } from "../../testing/model-server.ts";
 import { newSession, type ReviewSession } from "../provider/session.ts";

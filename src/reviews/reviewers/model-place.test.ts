@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { REMARK_ID } from "../../formats/afp/response.ts";
+import { REMARK_ID } from "../../formats/reviews/response.ts";
 import { ArtifactText, idFor } from "./model-place.ts";
 
 const plan = new ArtifactText("# Plan\n\n1. Stop the importer.\n   Wait for it.\n2. Copy the data.\n");

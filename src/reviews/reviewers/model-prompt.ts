@@ -1,4 +1,4 @@
-import { mediaTypeOf } from "../../formats/afp/request.ts";
+import { mediaTypeOf } from "../../formats/reviews/request.ts";
 import { latestDecisions } from "../provider/session.ts";
 import type { ReviewAsked } from "../reviewer.ts";
 import type { ChatMessage } from "./chat-model.ts";

@@ -1,15 +1,15 @@
 import { createHash } from "node:crypto";
-import { annotationOf, recording, requireOverruling } from "../../engine/annotate.ts";
 import { refused } from "../../engine/execute.ts";
 import type { Host } from "../../engine/host.ts";
+import { annotationOf, recording, requireOverruling } from "../../engine/judgments/annotate.ts";
 import { isMadeHere } from "../../engine/judgments/may-replace.ts";
-import { runIdentity } from "../../engine/run-identity.ts";
-import { NOTE_MAX, type Target } from "../../protocol/annotation.ts";
+import { runIdentity } from "../../engine/runs/run-identity.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { formatId } from "../../protocol/id.ts";
-import type { Caller } from "../../protocol/identity.ts";
-import type { AnnotateRemarkRequest } from "../../protocol/review-api.ts";
-import type { AnnotationRecord } from "../../store/judgments.ts";
+import type { Caller } from "../../protocol/identity/identity.ts";
+import { NOTE_MAX, type Target } from "../../protocol/judgments/annotation.ts";
+import type { AnnotateRemarkRequest } from "../../protocol/reviews/api.ts";
+import type { AnnotationRecord } from "../../store/port/judgments.ts";
 import { type ItemDecision, itemsOf, type ReviewItem } from "./conversations.ts";
 import { timedRounds, visibleReview } from "./visible-review.ts";
 

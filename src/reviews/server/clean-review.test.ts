@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { scrubber } from "../../formats/scrub.ts";
+import { scrubber } from "../../formats/secrets/scrub.ts";
 import { newSession } from "../provider/session.ts";
 import type { ReviewAsked, Reviewer } from "../reviewer.ts";
 import { builtinReviewer } from "../reviewers/builtin/builtin-reviewer.ts";

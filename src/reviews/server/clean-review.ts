@@ -1,4 +1,4 @@
-import type { Scrubber } from "../../formats/scrub.ts";
+import type { Scrubber } from "../../formats/secrets/scrub.ts";
 import { fingerprintOf } from "../provider/fingerprint.ts";
 import type { Review } from "../provider/finish-turn.ts";
 import type { ReviewSession } from "../provider/session.ts";

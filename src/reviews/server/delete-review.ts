@@ -1,7 +1,7 @@
 import { auditDraft, refused } from "../../engine/execute.ts";
 import type { Host } from "../../engine/host.ts";
-import type { Caller } from "../../protocol/identity.ts";
-import type { DeleteReviewResponse } from "../../protocol/review-api.ts";
+import type { Caller } from "../../protocol/identity/identity.ts";
+import type { DeleteReviewResponse } from "../../protocol/reviews/api.ts";
 import { visibleReview } from "./visible-review.ts";
 
 /** For good, with all that was said in it; a turn that is under way then is answered by nobody. What stands beside runs stays there. */

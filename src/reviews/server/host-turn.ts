@@ -1,4 +1,4 @@
-import type { Caller } from "../../protocol/identity.ts";
+import type { Caller } from "../../protocol/identity/identity.ts";
 import { type TurnOptions, type TurnTaken, takeTurn } from "../provider/take-turn.ts";
 import type { Reviewer } from "../reviewer.ts";
 import { type StoreHomeOf, type StoreHomeSettings, storeHome } from "../store-home.ts";

@@ -1,16 +1,16 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Host } from "../../engine/host.ts";
-import { inTurns } from "../../engine/pauses.ts";
+import { inTurns } from "../../engine/worker/pauses.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { Visibility } from "../../protocol/identity.ts";
+import type { Visibility } from "../../protocol/identity/identity.ts";
 import { instantMs } from "../../protocol/instant.ts";
 import type {
   ReviewAnalyticsQuery,
   ReviewAnalyticsResponse,
   ReviewListQuery,
   ReviewPage,
-} from "../../protocol/review-api.ts";
-import type { ReviewHead, ReviewQuery, StoredRound } from "../../store/reviews.ts";
+} from "../../protocol/reviews/api.ts";
+import type { ReviewHead, ReviewQuery, StoredRound } from "../../store/port/reviews.ts";
 import { analyticsSteps, type ReviewedConversation } from "../analytics.ts";
 import { conversationsOf } from "./conversations.ts";
 import { bodyOf, roundsOfAll } from "./read-rounds.ts";

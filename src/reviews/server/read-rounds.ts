@@ -1,5 +1,5 @@
-import { FIRST_ROUND, type ReviewHead, type RoundPlace, type StoredRound } from "../../store/reviews.ts";
-import type { Store } from "../../store/store.ts";
+import { FIRST_ROUND, type ReviewHead, type RoundPlace, type StoredRound } from "../../store/port/reviews.ts";
+import type { Store } from "../../store/port/store.ts";
 import type { ReviewRound } from "./review-round.ts";
 
 /** An answer may be long, and a store is read in pieces that others can wait for. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type Decision, readRequest } from "../../formats/afp/request.ts";
+import { type Decision, readRequest } from "../../formats/reviews/request.ts";
 import { decided, type ReviewRequestParts, reviewRequest } from "../../testing/review-client.ts";
 import { scriptedReviewer } from "../../testing/scripted-reviewer.ts";
 import { reviewAnalytics } from "../analytics.ts";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { DecisionStatus } from "../../formats/afp/request.ts";
+import type { DecisionStatus } from "../../formats/reviews/request.ts";
 import { isId } from "../../protocol/id.ts";
 import { fingerprintOf } from "../provider/fingerprint.ts";
 import type { ReceivedDecision, ReviewSession } from "../provider/session.ts";

@@ -1,4 +1,4 @@
-import type { CheckedRequest, Decision, ReviewRequest } from "../../formats/afp/request.ts";
+import type { CheckedRequest, Decision, ReviewRequest } from "../../formats/reviews/request.ts";
 import type { ReviewSession } from "../provider/session.ts";
 
 /**

@@ -1,7 +1,7 @@
 import type { Host } from "../../engine/host.ts";
-import type { Visibility } from "../../protocol/identity.ts";
-import type { ReviewDetails, ReviewInfo, ReviewItemView, ReviewSessionState } from "../../protocol/review-api.ts";
-import type { ReviewHead } from "../../store/reviews.ts";
+import type { Visibility } from "../../protocol/identity/identity.ts";
+import type { ReviewDetails, ReviewInfo, ReviewItemView, ReviewSessionState } from "../../protocol/reviews/api.ts";
+import type { ReviewHead } from "../../store/port/reviews.ts";
 import { reviewAnalytics } from "../analytics.ts";
 import { memoryOf } from "../store-home.ts";
 import { conversationsOf, itemsOf, type ReviewItem } from "./conversations.ts";

@@ -1,8 +1,8 @@
 import type { MessagePort } from "node:worker_threads";
 import { idSource } from "../../engine/host.ts";
-import { KnownValues } from "../../formats/known-values.ts";
-import { loadRuleSet } from "../../formats/rule-set.ts";
-import { scrubber } from "../../formats/scrub.ts";
+import { KnownValues } from "../../formats/secrets/known-values.ts";
+import { loadRuleSet } from "../../formats/secrets/rule-set.ts";
+import { scrubber } from "../../formats/secrets/scrub.ts";
 import type { Reviewer } from "../reviewer.ts";
 import type { ReviewStore } from "../store-home.ts";
 import { takeHostTurn } from "./host-turn.ts";

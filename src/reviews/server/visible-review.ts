@@ -1,7 +1,7 @@
 import type { Host } from "../../engine/host.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { Visibility } from "../../protocol/identity.ts";
-import type { StoredReview } from "../../store/reviews.ts";
+import type { Visibility } from "../../protocol/identity/identity.ts";
+import type { StoredReview } from "../../store/port/reviews.ts";
 import { isSessionID } from "../provider/stream-ids.ts";
 import type { TimedRound } from "./conversations.ts";
 import { bodyOf, roundsOf } from "./read-rounds.ts";

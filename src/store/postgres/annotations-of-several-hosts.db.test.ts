@@ -5,8 +5,8 @@ import { eventually } from "../../testing/eventually.ts";
 import { createDatabase, type TestDatabase } from "../../testing/postgres.ts";
 import { expectRebuilt } from "../../testing/rebuilt.ts";
 import { save, upTo } from "../../testing/store-contract/subject.ts";
-import type { AnnotationChange, ChangePlace } from "../judgments.ts";
-import type { Store, Unit } from "../store.ts";
+import type { AnnotationChange, ChangePlace } from "../port/judgments.ts";
+import type { Store, Unit } from "../port/store.ts";
 import { openPostgresStore } from "./postgres-store.ts";
 
 let database: TestDatabase;

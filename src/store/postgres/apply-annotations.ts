@@ -1,6 +1,6 @@
-import type { AnnotationState } from "../../protocol/annotation.ts";
-import type { AnnotationChangesTable } from "../sql/judgment-tables.ts";
-import type { Refusal } from "../store.ts";
+import type { AnnotationState } from "../../protocol/judgments/annotation.ts";
+import type { Refusal } from "../port/store.ts";
+import type { AnnotationChangesTable } from "../schema/judgment-tables.ts";
 import type { PreparedUnit } from "./prepare-unit.ts";
 import { change } from "./standing.ts";
 import { annotationKey } from "./standing-annotations.ts";

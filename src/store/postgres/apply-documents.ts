@@ -1,7 +1,7 @@
-import type { Document, DocumentId, DocumentWrite } from "../documents.ts";
-import { documentChecks, refuseDocument } from "../refuse-document.ts";
-import { type DocumentsTable, documentRow } from "../sql/document-rows.ts";
-import type { Refusal, Unit } from "../store.ts";
+import type { Document, DocumentId, DocumentWrite } from "../port/documents.ts";
+import type { Refusal, Unit } from "../port/store.ts";
+import { type DocumentsTable, documentRow } from "../rows/document-rows.ts";
+import { documentChecks, refuseDocument } from "../rows/refuse-document.ts";
 import type { PreparedUnit } from "./prepare-unit.ts";
 import { prepared } from "./prepared.ts";
 import { sorted } from "./row-order.ts";

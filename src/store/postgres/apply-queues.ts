@@ -1,6 +1,6 @@
-import type { QueueItemRecord, QueueRecord, QueueWrite } from "../judgments.ts";
-import { freshItemRow, itemRow, queueRow, reviewRows } from "../sql/queue-rows.ts";
-import type { Refusal, Unit } from "../store.ts";
+import type { QueueItemRecord, QueueRecord, QueueWrite } from "../port/judgments.ts";
+import type { Refusal, Unit } from "../port/store.ts";
+import { freshItemRow, itemRow, queueRow, reviewRows } from "../rows/queue-rows.ts";
 import { change } from "./standing.ts";
 import { itemsOf, nameKey, type StandingItem, type StandingQueues, subjectKey } from "./standing-queues.ts";
 import type { StandingRows } from "./standing-rows.ts";

@@ -1,7 +1,7 @@
-import { checkOf, refusalOf } from "../refuse-review.ts";
-import type { ReviewWrite } from "../reviews.ts";
-import { reviewRow, roundRow } from "../sql/review-rows.ts";
-import type { Refusal, Unit } from "../store.ts";
+import type { ReviewWrite } from "../port/reviews.ts";
+import type { Refusal, Unit } from "../port/store.ts";
+import { checkOf, refusalOf } from "../rows/refuse-review.ts";
+import { reviewRow, roundRow } from "../rows/review-rows.ts";
 import type { PreparedUnit } from "./prepare-unit.ts";
 import { prepared } from "./prepared.ts";
 import { sorted } from "./row-order.ts";

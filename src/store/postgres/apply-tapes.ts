@@ -1,6 +1,6 @@
-import { sidecarRow, tapeRow } from "../sql/tape-rows.ts";
-import type { Refusal, Unit } from "../store.ts";
-import type { StoredSidecar, TapeWrite } from "../tapes.ts";
+import type { Refusal, Unit } from "../port/store.ts";
+import type { StoredSidecar, TapeWrite } from "../port/tapes.ts";
+import { sidecarRow, tapeRow } from "../rows/tape-rows.ts";
 import { change } from "./standing.ts";
 import type { StandingRows } from "./standing-rows.ts";
 import { digestKey, type StandingTapes } from "./standing-tapes.ts";

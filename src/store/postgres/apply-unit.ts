@@ -1,9 +1,9 @@
-import { type ChainHead, extendChain } from "../audit-chain.ts";
-import type { ExternalEventWrite } from "../gates.ts";
-import { externalEventRow } from "../sql/gate-rows.ts";
-import type { AnnotationChangesTable } from "../sql/judgment-tables.ts";
-import type { AuditLogTable, EffectsTable } from "../sql/tables.ts";
-import type { Change, EffectClaim, Unit } from "../store.ts";
+import type { ExternalEventWrite } from "../port/gates.ts";
+import type { Change, EffectClaim, Unit } from "../port/store.ts";
+import { type ChainHead, extendChain } from "../rows/audit-chain.ts";
+import { externalEventRow } from "../rows/gate-rows.ts";
+import type { AnnotationChangesTable } from "../schema/judgment-tables.ts";
+import type { AuditLogTable, EffectsTable } from "../schema/tables.ts";
 import { applyAnnotations } from "./apply-annotations.ts";
 import { applyDocuments } from "./apply-documents.ts";
 import { applyQueues } from "./apply-queues.ts";

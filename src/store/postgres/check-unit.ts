@@ -1,9 +1,9 @@
-import type { ExternalEventWrite } from "../gates.ts";
-import { hasExpired } from "../sql/external-events.ts";
-import { toExternalEvent } from "../sql/gate-rows.ts";
-import { toEffectRecord, toIdempotencyRecord } from "../sql/rows.ts";
-import { givesWay } from "../sql/standing-outcome.ts";
-import type { EffectClaim, IdempotencyOutcome, Refusal } from "../store.ts";
+import type { ExternalEventWrite } from "../port/gates.ts";
+import type { EffectClaim, IdempotencyOutcome, Refusal } from "../port/store.ts";
+import { hasExpired } from "../read/external-events.ts";
+import { givesWay } from "../read/standing-outcome.ts";
+import { toExternalEvent } from "../rows/gate-rows.ts";
+import { toEffectRecord, toIdempotencyRecord } from "../rows/rows.ts";
 import { checkAnnotations } from "./apply-annotations.ts";
 import { checkDocuments } from "./apply-documents.ts";
 import { checkQueues } from "./apply-queues.ts";

@@ -1,7 +1,7 @@
 import type { Pool } from "pg";
-import type { Run } from "../../protocol/run.ts";
-import { toRun } from "../sql/rows.ts";
-import type { Claim } from "../store.ts";
+import type { Run } from "../../protocol/runs/run.ts";
+import type { Claim } from "../port/store.ts";
+import { toRun } from "../rows/rows.ts";
 
 // Rows that another claim or a commit is just changing are passed over, not waited for. The order of the rows that
 // an update returns is its own, so the due time comes along.

@@ -1,6 +1,6 @@
 import { type Client, DatabaseError } from "pg";
-import type { Settled } from "../group-commit.ts";
-import type { Change, Committed } from "../store.ts";
+import type { Change, Committed } from "../port/store.ts";
+import type { Settled } from "../rows/group-commit.ts";
 import { type Accepted, applyUnit, changeOf } from "./apply-unit.ts";
 import { checkUnit } from "./check-unit.ts";
 import { explain, isContended, isMistake } from "./database-trouble.ts";

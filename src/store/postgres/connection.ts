@@ -1,6 +1,6 @@
 import { Kysely, PostgresDialect, type PostgresPool } from "kysely";
 import { Client, type ClientConfig, DatabaseError, Pool, types } from "pg";
-import type { Tables } from "../sql/tables.ts";
+import type { Tables } from "../schema/tables.ts";
 
 export interface ConnectionSettings {
   readonly url: string;

@@ -1,7 +1,7 @@
-import { refusalToDelete } from "../deletable.ts";
-import { runDeletes } from "../sql/delete-run.ts";
-import { tombstoneRow } from "../sql/queue-rows.ts";
-import type { Refusal, Unit } from "../store.ts";
+import type { Refusal, Unit } from "../port/store.ts";
+import { runDeletes } from "../read/delete-run.ts";
+import { refusalToDelete } from "../rows/deletable.ts";
+import { tombstoneRow } from "../rows/queue-rows.ts";
 import { prepared } from "./prepared.ts";
 import type { StandingRows } from "./standing-rows.ts";
 import { insertInto, type Statement } from "./statements.ts";

@@ -9,7 +9,7 @@ import { auditDraft, idempotencyOutcome, newTenant, runWrite, startedRun } from 
 import { eventually } from "../../testing/eventually.ts";
 import { verifiedChain } from "../../testing/store-contract/audit.ts";
 import { accept, save, sequencesOf, upTo } from "../../testing/store-contract/subject.ts";
-import type { Change, Store } from "../store.ts";
+import type { Change, Store } from "../port/store.ts";
 import { kyselyOn, openPool } from "./connection.ts";
 import { EVERYTHING } from "./notification.ts";
 import { openPostgresStore } from "./postgres-store.ts";

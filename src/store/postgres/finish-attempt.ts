@@ -1,6 +1,6 @@
 import type { Pool } from "pg";
-import type { AttemptOutcome } from "../gates.ts";
-import { finishedColumns, WEBHOOK_DISABLED } from "../sql/attempt-rows.ts";
+import type { AttemptOutcome } from "../port/gates.ts";
+import { finishedColumns, WEBHOOK_DISABLED } from "../rows/attempt-rows.ts";
 import { prepared } from "./prepared.ts";
 
 // The delivery, then its webhook, then the deliveries that waited for it: those that others hold are passed over, so

@@ -1,12 +1,12 @@
 import type { Pool } from "pg";
-import type { Visibility } from "../../protocol/identity.ts";
-import type { Run } from "../../protocol/run.ts";
-import type { Membership } from "../gates.ts";
-import type { AnnotationPlace, AnnotationRecord, EventPlace } from "../judgments.ts";
-import { eventPage, fittingEvents, LARGE_EVENT_BYTES, LARGE_STATE_BYTES } from "../large-rows.ts";
-import { FIRST_PLACE, toAnnotation } from "../sql/annotation-rows.ts";
-import { beginningOf, toEventPlace } from "../sql/event-place.ts";
-import type { AnnotationsTable } from "../sql/judgment-tables.ts";
+import type { Visibility } from "../../protocol/identity/identity.ts";
+import type { Run } from "../../protocol/runs/run.ts";
+import type { Membership } from "../port/gates.ts";
+import type { AnnotationPlace, AnnotationRecord, EventPlace } from "../port/judgments.ts";
+import { eventPage, fittingEvents, LARGE_EVENT_BYTES, LARGE_STATE_BYTES } from "../port/large-rows.ts";
+import type { EventPage, IdempotencyKey, IdempotencyRecord, KeyRecord } from "../port/store.ts";
+import { beginningOf, toEventPlace } from "../read/event-place.ts";
+import { FIRST_PLACE, toAnnotation } from "../rows/annotation-rows.ts";
 import {
   type IdempotencyColumns,
   type KeyAndRoles,
@@ -15,9 +15,9 @@ import {
   toMembership,
   toRun,
   toStoredEvent,
-} from "../sql/rows.ts";
-import type { RunEventsTable } from "../sql/tables.ts";
-import type { EventPage, IdempotencyKey, IdempotencyRecord, KeyRecord } from "../store.ts";
+} from "../rows/rows.ts";
+import type { AnnotationsTable } from "../schema/judgment-tables.ts";
+import type { RunEventsTable } from "../schema/tables.ts";
 import { prepared } from "./prepared.ts";
 
 /**

@@ -4,8 +4,8 @@ import { auditDraft, newTenant, startedRun } from "../../testing/builders.ts";
 import { HeldRows } from "../../testing/held-rows.ts";
 import { createDatabase, type TestDatabase } from "../../testing/postgres.ts";
 import { accept, save } from "../../testing/store-contract/subject.ts";
-import type { ChangePlace } from "../judgments.ts";
-import type { Store } from "../store.ts";
+import type { ChangePlace } from "../port/judgments.ts";
+import type { Store } from "../port/store.ts";
 import { openPostgresStore } from "./postgres-store.ts";
 
 const START: ChangePlace = { seq: 0, n: 0 };

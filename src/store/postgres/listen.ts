@@ -1,5 +1,5 @@
 import type { Client } from "pg";
-import type { Change } from "../store.ts";
+import type { Change } from "../port/store.ts";
 import { type ConnectionSettings, listenerClient } from "./connection.ts";
 import { CHANNEL, changeFrom, EVERYTHING } from "./notification.ts";
 

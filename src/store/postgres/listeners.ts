@@ -1,4 +1,4 @@
-import type { Change } from "../store.ts";
+import type { Change } from "../port/store.ts";
 
 /** Those who want to hear of changes. */
 export class Listeners {

@@ -1,5 +1,5 @@
 import { matches, type Static, Type } from "../../protocol/schema.ts";
-import type { Change } from "../store.ts";
+import type { Change } from "../port/store.ts";
 import { prepared } from "./prepared.ts";
 import type { Statement } from "./statements.ts";
 

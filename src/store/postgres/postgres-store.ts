@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { migrate, requireCurrentSchema } from "../sql/migrate.ts";
-import { sharedStore } from "../sql/shared-store.ts";
-import { type Change, NO_CHANGE, type Store } from "../store.ts";
+import { type Change, NO_CHANGE, type Store } from "../port/store.ts";
+import { sharedStore } from "../read/shared-store.ts";
+import { migrate, requireCurrentSchema } from "../schema/migrate.ts";
 import { claimRuns, renewLeases } from "./claim-runs.ts";
 import { type ConnectionSettings, kyselyOn, openPool } from "./connection.ts";
 import { closedError, explain, explainOpening } from "./database-trouble.ts";

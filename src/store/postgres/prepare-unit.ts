@@ -1,14 +1,14 @@
-import { wakeAtMs } from "../../protocol/due-times.ts";
-import type { Run } from "../../protocol/run.ts";
-import { isTerminal } from "../../protocol/run-status.ts";
-import { type AnnotationStep, stepsOf } from "../annotation-steps.ts";
-import { type EventTexts, eventText } from "../event-texts.ts";
-import { requireChain } from "../grounds.ts";
-import { changedRows, type InterruptChanges } from "../interrupt-rows.ts";
-import type { ReviewWrite } from "../reviews.ts";
-import { runFacts } from "../run-facts.ts";
-import type { IdempotencyTable, RunEventsTable, RunsTable } from "../sql/tables.ts";
-import type { IdempotencyOutcome, RunWrite, Unit } from "../store.ts";
+import { wakeAtMs } from "../../protocol/runs/due-times.ts";
+import type { Run } from "../../protocol/runs/run.ts";
+import { isTerminal } from "../../protocol/runs/run-status.ts";
+import type { ReviewWrite } from "../port/reviews.ts";
+import type { IdempotencyOutcome, RunWrite, Unit } from "../port/store.ts";
+import { type AnnotationStep, stepsOf } from "../rows/annotation-steps.ts";
+import { type EventTexts, eventText } from "../rows/event-texts.ts";
+import { requireChain } from "../rows/grounds.ts";
+import { changedRows, type InterruptChanges } from "../rows/interrupt-rows.ts";
+import { runFacts } from "../rows/run-facts.ts";
+import type { IdempotencyTable, RunEventsTable, RunsTable } from "../schema/tables.ts";
 import { itemsOf } from "./standing-queues.ts";
 
 /** A unit with its rows written out, as far as they do not depend on what stands in the database. */

@@ -4,7 +4,7 @@ import { createDatabase, type TestDatabase } from "../../testing/postgres.ts";
 import { judged, newItem, newQueue } from "../../testing/queue-builders.ts";
 import { reviewOf, roundOf, writing } from "../../testing/review-builders.ts";
 import { accept, save } from "../../testing/store-contract/subject.ts";
-import type { Store } from "../store.ts";
+import type { Store } from "../port/store.ts";
 import { openPostgresStore } from "./postgres-store.ts";
 import { prepared } from "./prepared.ts";
 

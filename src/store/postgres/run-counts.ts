@@ -1,7 +1,7 @@
-import type { RunStatus } from "../../protocol/run-status.ts";
-import { type CountChanges, countChanges, refusalToCreate } from "../creation-limits.ts";
-import type { RunFamiliesTable } from "../sql/tables.ts";
-import type { Refusal } from "../store.ts";
+import type { RunStatus } from "../../protocol/runs/run-status.ts";
+import { type CountChanges, countChanges, refusalToCreate } from "../port/creation-limits.ts";
+import type { Refusal } from "../port/store.ts";
+import type { RunFamiliesTable } from "../schema/tables.ts";
 import type { PreparedUnit } from "./prepare-unit.ts";
 import { sorted } from "./row-order.ts";
 import { byKey, change, type Question, type RowsOf, type Standing } from "./standing.ts";

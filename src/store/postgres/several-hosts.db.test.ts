@@ -21,8 +21,8 @@ import { externalEvent, newDelivery, newWebhook } from "../../testing/gate-build
 import { createDatabase, type TestDatabase } from "../../testing/postgres.ts";
 import { verifiedChain } from "../../testing/store-contract/audit.ts";
 import { accept, idsOf, save, sequencesOf, upTo } from "../../testing/store-contract/subject.ts";
-import type { ExternalEventKey, WebhookRecord } from "../gates.ts";
-import { type Change, NO_CHANGE, type Store, type Unit } from "../store.ts";
+import type { ExternalEventKey, WebhookRecord } from "../port/gates.ts";
+import { type Change, NO_CHANGE, type Store, type Unit } from "../port/store.ts";
 import { openPostgresStore } from "./postgres-store.ts";
 
 const ROUNDS = 25;

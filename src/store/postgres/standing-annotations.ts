@@ -1,6 +1,6 @@
-import type { AnnotationStep } from "../annotation-steps.ts";
-import type { AnnotationRecord } from "../judgments.ts";
-import type { AnnotationsTable } from "../sql/judgment-tables.ts";
+import type { AnnotationRecord } from "../port/judgments.ts";
+import type { AnnotationStep } from "../rows/annotation-steps.ts";
+import type { AnnotationsTable } from "../schema/judgment-tables.ts";
 import type { PreparedUnit } from "./prepare-unit.ts";
 import { byKey, type Question, type RowsOf, type Standing, transpose } from "./standing.ts";
 

@@ -1,4 +1,4 @@
-import type { Refusal, Unit } from "../store.ts";
+import type { Refusal, Unit } from "../port/store.ts";
 import type { PreparedUnit } from "./prepare-unit.ts";
 import type { Question, RowsOf } from "./standing.ts";
 import type { StandingRows } from "./standing-rows.ts";

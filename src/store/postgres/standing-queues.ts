@@ -1,5 +1,5 @@
-import type { QueueItemRecord, QueueWrite } from "../judgments.ts";
-import type { QueueItemsTable, QueueReviewsTable, QueuesTable } from "../sql/queue-tables.ts";
+import type { QueueItemRecord, QueueWrite } from "../port/judgments.ts";
+import type { QueueItemsTable, QueueReviewsTable, QueuesTable } from "../schema/queue-tables.ts";
 import type { PreparedUnit } from "./prepare-unit.ts";
 import { byKey, type Question, type RowsOf, type Standing, transpose } from "./standing.ts";
 

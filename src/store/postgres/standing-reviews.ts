@@ -1,5 +1,5 @@
-import type { StandingReviewRow } from "../refuse-review.ts";
-import type { ReviewSessionsTable } from "../sql/review-tables.ts";
+import type { StandingReviewRow } from "../rows/refuse-review.ts";
+import type { ReviewSessionsTable } from "../schema/review-tables.ts";
 import type { PreparedUnit } from "./prepare-unit.ts";
 import { byKey, type Question, type RowsOf, type Standing } from "./standing.ts";
 

@@ -1,10 +1,10 @@
 import type { Client } from "pg";
-import type { ChainHead } from "../audit-chain.ts";
-import type { ExternalEventKey } from "../gates.ts";
-import { toExternalEvent } from "../sql/gate-rows.ts";
-import type { ExternalEventsTable } from "../sql/gate-tables.ts";
-import type { EffectsTable, IdempotencyTable, RunsTable } from "../sql/tables.ts";
-import type { IdempotencyKey } from "../store.ts";
+import type { ExternalEventKey } from "../port/gates.ts";
+import type { IdempotencyKey } from "../port/store.ts";
+import type { ChainHead } from "../rows/audit-chain.ts";
+import { toExternalEvent } from "../rows/gate-rows.ts";
+import type { ExternalEventsTable } from "../schema/gate-tables.ts";
+import type { EffectsTable, IdempotencyTable, RunsTable } from "../schema/tables.ts";
 import { documentQuestions, type StandingDocuments, standingDocuments } from "./apply-documents.ts";
 import type { PreparedUnit, RunColumns } from "./prepare-unit.ts";
 import {

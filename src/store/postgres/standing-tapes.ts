@@ -1,4 +1,4 @@
-import type { TapeSidecarsTable, TapesTable } from "../sql/tape-tables.ts";
+import type { TapeSidecarsTable, TapesTable } from "../schema/tape-tables.ts";
 import type { PreparedUnit } from "./prepare-unit.ts";
 import { byKey, type Question, type RowsOf, type Standing, transpose } from "./standing.ts";
 

@@ -1,5 +1,5 @@
 import type { Client, QueryResult } from "pg";
-import type { Tables } from "../sql/tables.ts";
+import type { Tables } from "../schema/tables.ts";
 import { prepared, type StatementName } from "./prepared.ts";
 
 export interface Statement {

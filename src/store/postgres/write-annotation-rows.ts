@@ -1,6 +1,6 @@
-import { TALLIED, tallyChanges } from "../feedback-tallies.ts";
-import type { AnnotationRecord } from "../judgments.ts";
-import { annotationRow, textRow } from "../sql/annotation-rows.ts";
+import type { AnnotationRecord } from "../port/judgments.ts";
+import { annotationRow, textRow } from "../rows/annotation-rows.ts";
+import { TALLIED, tallyChanges } from "../rows/feedback-tallies.ts";
 import type { Accepted } from "./apply-unit.ts";
 import { sorted } from "./row-order.ts";
 import type { StandingAnnotations } from "./standing-annotations.ts";

@@ -1,6 +1,6 @@
-import type { WebhookWrite } from "../gates.ts";
-import { runDeletes } from "../sql/delete-run.ts";
-import { deliveryRow, webhookRow } from "../sql/gate-rows.ts";
+import type { WebhookWrite } from "../port/gates.ts";
+import { runDeletes } from "../read/delete-run.ts";
+import { deliveryRow, webhookRow } from "../rows/gate-rows.ts";
 import type { PreparedUnit } from "./prepare-unit.ts";
 import { prepared } from "./prepared.ts";
 import { newest } from "./row-order.ts";

@@ -1,4 +1,4 @@
-import { FIRST_POSITION, passed } from "../sql/queue-marks.ts";
+import { FIRST_POSITION, passed } from "../read/queue-marks.ts";
 import { prepared } from "./prepared.ts";
 import { newest, sorted } from "./row-order.ts";
 import type { Standing } from "./standing.ts";

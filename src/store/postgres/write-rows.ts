@@ -1,4 +1,4 @@
-import type { RunsTable } from "../sql/tables.ts";
+import type { RunsTable } from "../schema/tables.ts";
 import { writeDocumentRows } from "./apply-documents.ts";
 import { writeReviewRows } from "./apply-reviews.ts";
 import type { Accepted } from "./apply-unit.ts";

@@ -1,6 +1,6 @@
-import type { RoleDefinitionWrite } from "../gates.ts";
-import type { ArtifactsTable, RoleBindingsTable, WorkflowHeadsTable, WorkflowsTable } from "../sql/tables.ts";
-import type { ArtifactWrite, KeyWrite, RoleBinding, Unit, WorkflowWrite } from "../store.ts";
+import type { RoleDefinitionWrite } from "../port/gates.ts";
+import type { ArtifactWrite, KeyWrite, RoleBinding, Unit, WorkflowWrite } from "../port/store.ts";
+import type { ArtifactsTable, RoleBindingsTable, WorkflowHeadsTable, WorkflowsTable } from "../schema/tables.ts";
 import { prepared } from "./prepared.ts";
 import { newest, sorted } from "./row-order.ts";
 import { insertInto, type Statement, update } from "./statements.ts";

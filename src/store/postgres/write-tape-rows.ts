@@ -1,4 +1,4 @@
-import type { TapeSidecarsTable, TapesTable } from "../sql/tape-tables.ts";
+import type { TapeSidecarsTable, TapesTable } from "../schema/tape-tables.ts";
 import { sorted } from "./row-order.ts";
 import type { Standing } from "./standing.ts";
 import type { StandingTapes } from "./standing-tapes.ts";

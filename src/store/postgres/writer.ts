@@ -1,7 +1,7 @@
 import type { Client } from "pg";
-import { isLongUnit, writeEvents } from "../event-texts.ts";
-import { GroupCommit, type Settled } from "../group-commit.ts";
-import type { Change, Committed, Unit } from "../store.ts";
+import type { Change, Committed, Unit } from "../port/store.ts";
+import { isLongUnit, writeEvents } from "../rows/event-texts.ts";
+import { GroupCommit, type Settled } from "../rows/group-commit.ts";
 import { commitBatch, type WriterConnection } from "./commit-batch.ts";
 import { type ConnectionSettings, writerClient } from "./connection.ts";
 import { explain } from "./database-trouble.ts";

@@ -1,6 +1,6 @@
-import { TALLIED } from "../feedback-tallies.ts";
-import { FATE_COLUMNS } from "../sql/annotation-rows.ts";
-import type * as T from "../sql/judgment-tables.ts";
+import { FATE_COLUMNS } from "../rows/annotation-rows.ts";
+import { TALLIED } from "../rows/feedback-tallies.ts";
+import type * as T from "../schema/judgment-tables.ts";
 
 /** The order in which values are bound, and columns named. */
 export const ANNOTATION_COLUMNS = [

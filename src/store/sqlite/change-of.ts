@@ -1,4 +1,4 @@
-import { type Change, NO_CHANGE } from "../store.ts";
+import { type Change, NO_CHANGE } from "../port/store.ts";
 import type { Operation, Outcome } from "./operations.ts";
 import type { StatementName } from "./statements.ts";
 

@@ -1,6 +1,6 @@
-import type { AnnotationState } from "../../protocol/annotation.ts";
-import type { AnnotationsTable } from "../sql/judgment-tables.ts";
-import type { Refusal } from "../store.ts";
+import type { AnnotationState } from "../../protocol/judgments/annotation.ts";
+import type { Refusal } from "../port/store.ts";
+import type { AnnotationsTable } from "../schema/judgment-tables.ts";
 import type { AnnotationCheck } from "./operations.ts";
 import type { Statements } from "./statements.ts";
 

@@ -1,5 +1,5 @@
-import type { Ground } from "../../protocol/evidence.ts";
-import type { Refusal } from "../store.ts";
+import type { Ground } from "../../protocol/promotion/evidence.ts";
+import type { Refusal } from "../port/store.ts";
 import type { Statements } from "./statements.ts";
 
 /** Whether what a unit rests on is as it was read. */

@@ -1,4 +1,4 @@
-import type { Refusal } from "../store.ts";
+import type { Refusal } from "../port/store.ts";
 import type { QueueCheck } from "./operations.ts";
 import type { Statements } from "./statements.ts";
 

@@ -7,8 +7,8 @@ import {
   runWrite,
   startedRun,
 } from "../../testing/builders.ts";
-import { migrate } from "../sql/migrate.ts";
-import type { Unit } from "../store.ts";
+import type { Unit } from "../port/store.ts";
+import { migrate } from "../schema/migrate.ts";
 import { BatchCommitter } from "./commit-batch.ts";
 import { flattenUnit } from "./flatten-unit.ts";
 import { kyselyOver } from "./kysely-dialect.ts";

@@ -1,6 +1,6 @@
-import type { AuditDraft } from "../../protocol/audit.ts";
-import { type ChainHead, extendChain } from "../audit-chain.ts";
-import type { Claim } from "../store.ts";
+import type { AuditDraft } from "../../protocol/audit/audit.ts";
+import type { Claim } from "../port/store.ts";
+import { type ChainHead, extendChain } from "../rows/audit-chain.ts";
 import { checkUnit } from "./check-unit.ts";
 import { troubleOf } from "./database-trouble.ts";
 import type { SqliteDatabase, SqliteValue } from "./open-database.ts";

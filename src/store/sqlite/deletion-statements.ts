@@ -1,5 +1,5 @@
-import { runDeletes } from "../sql/delete-run.ts";
-import type { RunTombstonesTable } from "../sql/queue-tables.ts";
+import { runDeletes } from "../read/delete-run.ts";
+import type { RunTombstonesTable } from "../schema/queue-tables.ts";
 
 /** The order in which values are bound, and columns named. */
 export const TOMBSTONE_COLUMNS = [

@@ -1,4 +1,4 @@
-import type { DocumentsTable } from "../sql/document-rows.ts";
+import type { DocumentsTable } from "../rows/document-rows.ts";
 
 /** The order in which values are bound, and columns named. */
 export const DOCUMENT_COLUMNS = [

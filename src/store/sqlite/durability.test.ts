@@ -10,7 +10,7 @@ function startCommitting(path: string) {
   return startChild(`
     import { writeSync } from "node:fs";
     const { openSqliteStore } = await import(${built("store/sqlite/sqlite-store.js")});
-    const { evolve } = await import(${built("protocol/run.js")});
+    const { evolve } = await import(${built("protocol/runs/run.js")});
     const store = await openSqliteStore({ path: ${JSON.stringify(path)} });
     const timestamp = new Date().toISOString();
     const owner = { tenant: "t1" };

@@ -1,7 +1,7 @@
-import { stepsOf } from "../annotation-steps.ts";
-import { tallyChanges } from "../feedback-tallies.ts";
-import { annotationRow, FATE_COLUMNS, fateOf, textRow } from "../sql/annotation-rows.ts";
-import type { Unit } from "../store.ts";
+import type { Unit } from "../port/store.ts";
+import { annotationRow, FATE_COLUMNS, fateOf, textRow } from "../rows/annotation-rows.ts";
+import { stepsOf } from "../rows/annotation-steps.ts";
+import { tallyChanges } from "../rows/feedback-tallies.ts";
 import * as columns from "./annotation-statements.ts";
 import type { SqliteValue } from "./open-database.ts";
 import type { AnnotationCheck, Write } from "./operations.ts";

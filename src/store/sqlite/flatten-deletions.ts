@@ -1,7 +1,7 @@
-import { type EndedRunRow, refusalToDelete } from "../deletable.ts";
-import type { RunDeletion } from "../judgments.ts";
-import { tombstoneRow } from "../sql/queue-rows.ts";
-import type { Refusal } from "../store.ts";
+import type { RunDeletion } from "../port/judgments.ts";
+import type { Refusal } from "../port/store.ts";
+import { type EndedRunRow, refusalToDelete } from "../rows/deletable.ts";
+import { tombstoneRow } from "../rows/queue-rows.ts";
 import { RUN_DELETES, TOMBSTONE_COLUMNS } from "./deletion-statements.ts";
 import type { DeletionCheck, Write } from "./operations.ts";
 import type { StatementName, Statements } from "./statements.ts";

@@ -1,7 +1,7 @@
-import type { DocumentWrite } from "../documents.ts";
-import { type DocumentCheck, documentChecks, refuseDocument } from "../refuse-document.ts";
-import { documentRow } from "../sql/document-rows.ts";
-import type { Refusal } from "../store.ts";
+import type { DocumentWrite } from "../port/documents.ts";
+import type { Refusal } from "../port/store.ts";
+import { documentRow } from "../rows/document-rows.ts";
+import { type DocumentCheck, documentChecks, refuseDocument } from "../rows/refuse-document.ts";
 import { DOCUMENT_COLUMNS } from "./document-statements.ts";
 import type { Write } from "./operations.ts";
 import type { Statements } from "./statements.ts";

@@ -1,8 +1,8 @@
-import type { AttemptOutcome, ExternalEventWrite, RoleDefinitionWrite, WebhookWrite } from "../gates.ts";
-import type { InterruptChanges } from "../interrupt-rows.ts";
-import { finishedColumns, WEBHOOK_DISABLED } from "../sql/attempt-rows.ts";
-import { deliveryRow, externalEventRow, webhookRow } from "../sql/gate-rows.ts";
-import type { Unit } from "../store.ts";
+import type { AttemptOutcome, ExternalEventWrite, RoleDefinitionWrite, WebhookWrite } from "../port/gates.ts";
+import type { Unit } from "../port/store.ts";
+import { finishedColumns, WEBHOOK_DISABLED } from "../rows/attempt-rows.ts";
+import { deliveryRow, externalEventRow, webhookRow } from "../rows/gate-rows.ts";
+import type { InterruptChanges } from "../rows/interrupt-rows.ts";
 import * as columns from "./gate-statements.ts";
 import type { SqliteValue } from "./open-database.ts";
 import type { ExternalEventCheck, Operation, Write } from "./operations.ts";

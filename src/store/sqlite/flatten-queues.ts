@@ -1,6 +1,6 @@
-import type { QueueItemRecord, QueueWrite } from "../judgments.ts";
-import { passedBy } from "../sql/queue-marks.ts";
-import { freshItemRow, itemRow, queueRow, reviewRows } from "../sql/queue-rows.ts";
+import type { QueueItemRecord, QueueWrite } from "../port/judgments.ts";
+import { passedBy } from "../read/queue-marks.ts";
+import { freshItemRow, itemRow, queueRow, reviewRows } from "../rows/queue-rows.ts";
 import type { SqliteValue } from "./open-database.ts";
 import type { QueueCheck, Write } from "./operations.ts";
 import * as columns from "./queue-statements.ts";

@@ -1,7 +1,7 @@
-import { checkOf, type ReviewCheck, refusalOf, type StandingReviewRow } from "../refuse-review.ts";
-import type { ReviewWrite } from "../reviews.ts";
-import { reviewRow, roundRow } from "../sql/review-rows.ts";
-import type { Refusal } from "../store.ts";
+import type { ReviewWrite } from "../port/reviews.ts";
+import type { Refusal } from "../port/store.ts";
+import { checkOf, type ReviewCheck, refusalOf, type StandingReviewRow } from "../rows/refuse-review.ts";
+import { reviewRow, roundRow } from "../rows/review-rows.ts";
 import type { Write } from "./operations.ts";
 import { REVIEW_COLUMNS, ROUND_COLUMNS } from "./review-statements.ts";
 import type { Statements } from "./statements.ts";

@@ -1,5 +1,5 @@
-import { sidecarRow, tapeRow } from "../sql/tape-rows.ts";
-import type { TapeWrite } from "../tapes.ts";
+import type { TapeWrite } from "../port/tapes.ts";
+import { sidecarRow, tapeRow } from "../rows/tape-rows.ts";
 import type { TapeCheck, Write } from "./operations.ts";
 import { SIDECAR_COLUMNS, TAPE_COLUMNS } from "./tape-statements.ts";
 

@@ -1,10 +1,10 @@
-import { wakeAtMs } from "../../protocol/due-times.ts";
-import { isTerminal } from "../../protocol/run-status.ts";
-import { type EventTexts, eventText } from "../event-texts.ts";
-import { requireChain } from "../grounds.ts";
-import { changedRows } from "../interrupt-rows.ts";
-import { runFacts } from "../run-facts.ts";
-import type { ArtifactWrite, IdempotencyOutcome, KeyWrite, RunWrite, Unit, WorkflowWrite } from "../store.ts";
+import { wakeAtMs } from "../../protocol/runs/due-times.ts";
+import { isTerminal } from "../../protocol/runs/run-status.ts";
+import type { ArtifactWrite, IdempotencyOutcome, KeyWrite, RunWrite, Unit, WorkflowWrite } from "../port/store.ts";
+import { type EventTexts, eventText } from "../rows/event-texts.ts";
+import { requireChain } from "../rows/grounds.ts";
+import { changedRows } from "../rows/interrupt-rows.ts";
+import { runFacts } from "../rows/run-facts.ts";
 import { flattenAnnotations } from "./flatten-annotations.ts";
 import { flattenDeletions } from "./flatten-deletions.ts";
 import { flattenDocuments } from "./flatten-documents.ts";

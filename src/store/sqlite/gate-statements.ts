@@ -1,4 +1,4 @@
-import type * as T from "../sql/gate-tables.ts";
+import type * as T from "../schema/gate-tables.ts";
 
 /** The order in which values are bound, and columns named. */
 export const INTERRUPT_COLUMNS = [

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { eventPage, fittingEvents, LARGE_EVENT_BYTES, LARGE_STATE_BYTES } from "../large-rows.ts";
-import { FIRST_PLACE, toAnnotation } from "../sql/annotation-rows.ts";
-import { beginningOf, toEventPlace } from "../sql/event-place.ts";
-import type { AnnotationsTable } from "../sql/judgment-tables.ts";
+import { eventPage, fittingEvents, LARGE_EVENT_BYTES, LARGE_STATE_BYTES } from "../port/large-rows.ts";
+import type { Store } from "../port/store.ts";
+import { beginningOf, toEventPlace } from "../read/event-place.ts";
+import { FIRST_PLACE, toAnnotation } from "../rows/annotation-rows.ts";
 import {
   type IdempotencyColumns,
   type KeyAndRoles,
@@ -11,9 +11,9 @@ import {
   toMembership,
   toRun,
   toStoredEvent,
-} from "../sql/rows.ts";
-import type { RunEventsTable } from "../sql/tables.ts";
-import type { Store } from "../store.ts";
+} from "../rows/rows.ts";
+import type { AnnotationsTable } from "../schema/judgment-tables.ts";
+import type { RunEventsTable } from "../schema/tables.ts";
 import { explain } from "./database-trouble.ts";
 import type { SqliteDatabase } from "./open-database.ts";
 

@@ -9,7 +9,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from "kysely";
-import type { Tables } from "../sql/tables.ts";
+import type { Tables } from "../schema/tables.ts";
 import { explain } from "./database-trouble.ts";
 import type { SqliteDatabase, SqliteValue } from "./open-database.ts";
 import { type CachedStatement, cacheStatements } from "./statement-cache.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Unit } from "../store.ts";
+import type { Unit } from "../port/store.ts";
 import { flattenUnit } from "./flatten-unit.ts";
 import { joinWrites, splitWrites } from "./operation-message.ts";
 import type { Operation } from "./operations.ts";

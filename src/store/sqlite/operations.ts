@@ -1,10 +1,10 @@
-import type { Ground } from "../../protocol/evidence.ts";
-import type { RunStatus } from "../../protocol/run-status.ts";
-import type { ExternalEventKey } from "../gates.ts";
-import type { RunDeletion } from "../judgments.ts";
-import type { DocumentCheck } from "../refuse-document.ts";
-import type { ReviewCheck } from "../refuse-review.ts";
-import type { CancelledFamily, Claim, CreationLimits, Refusal } from "../store.ts";
+import type { Ground } from "../../protocol/promotion/evidence.ts";
+import type { RunStatus } from "../../protocol/runs/run-status.ts";
+import type { ExternalEventKey } from "../port/gates.ts";
+import type { RunDeletion } from "../port/judgments.ts";
+import type { CancelledFamily, Claim, CreationLimits, Refusal } from "../port/store.ts";
+import type { DocumentCheck } from "../rows/refuse-document.ts";
+import type { ReviewCheck } from "../rows/refuse-review.ts";
 import type { SqliteValue } from "./open-database.ts";
 import type { StatementName } from "./statements.ts";
 

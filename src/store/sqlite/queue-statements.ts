@@ -1,5 +1,5 @@
-import { FIRST_POSITION, passed } from "../sql/queue-marks.ts";
-import type * as T from "../sql/queue-tables.ts";
+import { FIRST_POSITION, passed } from "../read/queue-marks.ts";
+import type * as T from "../schema/queue-tables.ts";
 
 /** The order in which values are bound, and columns named. */
 export const QUEUE_COLUMNS = [

@@ -1,6 +1,6 @@
-import { requireCurrentSchema } from "../sql/migrate.ts";
-import { sharedStore } from "../sql/shared-store.ts";
-import type { Store } from "../store.ts";
+import type { Store } from "../port/store.ts";
+import { sharedStore } from "../read/shared-store.ts";
+import { requireCurrentSchema } from "../schema/migrate.ts";
 import { explain } from "./database-trouble.ts";
 import { hotReads } from "./hot-reads.ts";
 import { kyselyOver, kyselyThrough } from "./kysely-dialect.ts";

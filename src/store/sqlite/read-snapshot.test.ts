@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { auditDraft, newTenant, runWrite, startedRun } from "../../testing/builders.ts";
 import { built, startChild } from "../../testing/child-process.ts";
 import { tempDir } from "../../testing/temp-dir.ts";
-import type { Store } from "../store.ts";
+import type { Store } from "../port/store.ts";
 import { openReadSnapshot } from "./read-snapshot.ts";
 import { openSqliteStore } from "./sqlite-store.ts";
 

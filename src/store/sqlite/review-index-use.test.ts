@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { queryPlans } from "../../testing/query-plans.ts";
-import { FIRST_ROUND } from "../reviews.ts";
+import { FIRST_ROUND } from "../port/reviews.ts";
 
 const { planOf } = queryPlans();
 

@@ -1,4 +1,4 @@
-import type { ReviewRoundsTable, ReviewSessionsTable } from "../sql/review-tables.ts";
+import type { ReviewRoundsTable, ReviewSessionsTable } from "../schema/review-tables.ts";
 
 /** The order in which values are bound, and columns named. */
 export const REVIEW_COLUMNS = [

@@ -1,5 +1,5 @@
-import { type CountChanges, countChanges, type Family, refusalToCreate } from "../creation-limits.ts";
-import type { Refusal } from "../store.ts";
+import { type CountChanges, countChanges, type Family, refusalToCreate } from "../port/creation-limits.ts";
+import type { Refusal } from "../port/store.ts";
 import type { RunHead } from "./check-unit.ts";
 import type { FlatUnit } from "./operations.ts";
 import type { Statements } from "./statements.ts";

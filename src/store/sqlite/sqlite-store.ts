@@ -1,8 +1,8 @@
-import { isLongUnit, writeEvents } from "../event-texts.ts";
-import { migrate, requireCurrentSchema } from "../sql/migrate.ts";
-import { toRun } from "../sql/rows.ts";
-import { sharedStore } from "../sql/shared-store.ts";
-import { type Change, type Committed, NO_CHANGE, type Store } from "../store.ts";
+import { type Change, type Committed, NO_CHANGE, type Store } from "../port/store.ts";
+import { sharedStore } from "../read/shared-store.ts";
+import { isLongUnit, writeEvents } from "../rows/event-texts.ts";
+import { toRun } from "../rows/rows.ts";
+import { migrate, requireCurrentSchema } from "../schema/migrate.ts";
 import { changeOf } from "./change-of.ts";
 import { databasePath, makeDatabaseFile } from "./database-path.ts";
 import { explain } from "./database-trouble.ts";

@@ -1,4 +1,4 @@
-import type { TapeSidecarsTable, TapesTable } from "../sql/tape-tables.ts";
+import type { TapeSidecarsTable, TapesTable } from "../schema/tape-tables.ts";
 
 /** The order in which values are bound, and columns named. */
 export const TAPE_COLUMNS = [

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { tempDir } from "../../testing/temp-dir.ts";
-import { migrate } from "../sql/migrate.ts";
+import { migrate } from "../schema/migrate.ts";
 import { kyselyOver } from "./kysely-dialect.ts";
 import { openForWriting } from "./open-database.ts";
 import type { Operation } from "./operations.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { AnnotationChange, AnnotationRecord, ChangePlace } from "../../store/judgments.ts";
-import type { Store } from "../../store/store.ts";
+import type { AnnotationChange, AnnotationRecord, ChangePlace } from "../../store/port/judgments.ts";
+import type { Store } from "../../store/port/store.ts";
 import * as build from "../annotation-builders.ts";
 import { auditDraft, NOW, newTenant, next, nodeStarted, runWrite, startedRun } from "../builders.ts";
 import { accept, refused, type Subject, save, upTo } from "./subject.ts";

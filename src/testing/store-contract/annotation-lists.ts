@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { AnnotationQuery, AnnotationRecord } from "../../store/judgments.ts";
+import type { AnnotationQuery, AnnotationRecord } from "../../store/port/judgments.ts";
 import * as build from "../annotation-builders.ts";
 import { NOW, newTenant, startedRun } from "../builders.ts";
 import { accept, type Subject, save, upTo } from "./subject.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { AnnotationQuery } from "../../store/judgments.ts";
+import type { AnnotationQuery } from "../../store/port/judgments.ts";
 import { annotate, annotationOf, judging, label, retracting } from "../annotation-builders.ts";
 import { NOW, newTenant, startedRun } from "../builders.ts";
 import { SEARCHES, TEXTS, type TextName } from "../search-texts.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { AnnotationRecord } from "../../store/judgments.ts";
+import type { AnnotationRecord } from "../../store/port/judgments.ts";
 import * as build from "../annotation-builders.ts";
 import { NOW, newId, newTenant, startedRun } from "../builders.ts";
 import { accept, refused, type Subject, save, upTo } from "./subject.ts";

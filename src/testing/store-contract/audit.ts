@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { entryHash } from "../../formats/audit-entry-hash.ts";
-import type { AuditEntry } from "../../protocol/audit.ts";
-import type { Store, StoredCheckpoint } from "../../store/store.ts";
+import { entryHash } from "../../formats/audit/audit-entry-hash.ts";
+import type { AuditEntry } from "../../protocol/audit/audit.ts";
+import type { Store, StoredCheckpoint } from "../../store/port/store.ts";
 import { auditDraft, idempotencyOutcome, NOW, newTenant, runWrite, startedRun } from "../builders.ts";
 import { accept, type Subject, upTo } from "./subject.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { AnnotationRecord, QueueItemRecord } from "../../store/judgments.ts";
+import type { AnnotationRecord, QueueItemRecord } from "../../store/port/judgments.ts";
 import { annotate, annotationOf } from "../annotation-builders.ts";
 import { newTenant, startedRun } from "../builders.ts";
 import { judged, leased, newItem, newQueue, skipped } from "../queue-builders.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { EventDraft } from "../../protocol/events.ts";
-import type { Run } from "../../protocol/run.ts";
-import type { Deletion, RunDeletion } from "../../store/judgments.ts";
-import type { Change, Store } from "../../store/store.ts";
+import type { Run } from "../../protocol/runs/run.ts";
+import type { Deletion, RunDeletion } from "../../store/port/judgments.ts";
+import type { Change, Store } from "../../store/port/store.ts";
 import { annotate, annotationOf } from "../annotation-builders.ts";
 import * as build from "../builders.ts";
 import { newDelivery, newWebhook, openGate, runCancelled, voteRecorded } from "../gate-builders.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { Document, DocumentWrite } from "../../store/documents.ts";
-import { HOST_WIDE } from "../../store/store.ts";
+import type { Document, DocumentWrite } from "../../store/port/documents.ts";
+import { HOST_WIDE } from "../../store/port/store.ts";
 import { NOW, newTenant } from "../builders.ts";
 import { deletionOf, endedRun } from "./deletion.ts";
 import { accept, refused, type Subject, upTo } from "./subject.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { ExternalEventRecord, ExternalEventWrite } from "../../store/gates.ts";
+import type { ExternalEventRecord, ExternalEventWrite } from "../../store/port/gates.ts";
 import { HOUR, NOW, newTenant, next, runWrite, sha256, startedRun } from "../builders.ts";
 import { externalEvent, interruptResolved, openGate } from "../gate-builders.ts";
 import { accept, refused, type Subject, save, upTo } from "./subject.ts";

@@ -1,7 +1,12 @@
 import { describe, expect, test } from "vitest";
-import type { Run } from "../../protocol/run.ts";
-import { type AnnotationRecord, type FeedbackQuery, type FeedbackRow, NO_FEEDBACK } from "../../store/judgments.ts";
-import type { Store } from "../../store/store.ts";
+import type { Run } from "../../protocol/runs/run.ts";
+import {
+  type AnnotationRecord,
+  type FeedbackQuery,
+  type FeedbackRow,
+  NO_FEEDBACK,
+} from "../../store/port/judgments.ts";
+import type { Store } from "../../store/port/store.ts";
 import * as build from "../annotation-builders.ts";
 import { HOUR, NOW, newTenant, next, runCompleted, runWrite, type StartedRun, startedRun } from "../builders.ts";
 import { interruptResolved, openGate } from "../gate-builders.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { GateSummaryQuery, GateSummaryRow } from "../../store/gates.ts";
-import type { Store } from "../../store/store.ts";
+import type { GateSummaryQuery, GateSummaryRow } from "../../store/port/gates.ts";
+import type { Store } from "../../store/port/store.ts";
 import { HOUR, NOW, newTenant, next, runWrite, type StartedRun } from "../builders.ts";
 import { type Asked, interruptResolved, openGate, runCancelled, voteRecorded } from "../gate-builders.ts";
 import { turnsOfOthers } from "../turns.ts";

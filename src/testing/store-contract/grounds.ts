@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Store, Unit } from "../../store/store.ts";
+import type { Store, Unit } from "../../store/port/store.ts";
 import { annotate, annotationOf, judging, recording, retracting } from "../annotation-builders.ts";
 import { auditDraft, newTenant } from "../builders.ts";
 import { deletionOf, endedRun } from "./deletion.ts";

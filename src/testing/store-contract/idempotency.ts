@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { IdempotencyOutcome } from "../../store/store.ts";
+import type { IdempotencyOutcome } from "../../store/port/store.ts";
 import {
   HOUR,
   idempotencyClaim,

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { ENGINE_VERSION } from "../../protocol/events.ts";
-import type { Interrupt } from "../../protocol/interrupt.ts";
-import { fold, type Run } from "../../protocol/run.ts";
-import type { CorrelationQuery, InterruptQuery, StoredInterrupt } from "../../store/gates.ts";
-import { allRows } from "../../store/interrupt-rows.ts";
-import type { Store } from "../../store/store.ts";
+import type { Interrupt } from "../../protocol/gates/interrupt.ts";
+import { fold, type Run } from "../../protocol/runs/run.ts";
+import type { CorrelationQuery, InterruptQuery, StoredInterrupt } from "../../store/port/gates.ts";
+import type { Store } from "../../store/port/store.ts";
+import { allRows } from "../../store/rows/interrupt-rows.ts";
 import { auditDraft, HOUR, NOW, newId, newTenant, next, runWrite, sha256, startedRun } from "../builders.ts";
 import {
   type Asked,

@@ -1,5 +1,5 @@
-import type { Judgments } from "../../store/judgments.ts";
-import type { Store } from "../../store/store.ts";
+import type { Judgments } from "../../store/port/judgments.ts";
+import type { Store } from "../../store/port/store.ts";
 import { NOW } from "../builders.ts";
 
 const visible = { tenant: "t" };

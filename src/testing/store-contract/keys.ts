@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { KeyRecord } from "../../store/store.ts";
+import type { KeyRecord } from "../../store/port/store.ts";
 import { HOUR, NOW, newKey, newTenant, sha256 } from "../builders.ts";
 import { accept, type Subject, upTo } from "./subject.ts";
 

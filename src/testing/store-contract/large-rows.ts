@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { endsLog } from "../../engine/event-pages.ts";
+import { endsLog } from "../../engine/runs/event-pages.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { ENGINE_VERSION, type EventDraft } from "../../protocol/events.ts";
-import { EVENT_PAGE_BYTES, LARGE_STATE_BYTES } from "../../store/large-rows.ts";
+import { EVENT_PAGE_BYTES, LARGE_STATE_BYTES } from "../../store/port/large-rows.ts";
 import { type Built, HOUR, NOW, newId, newTenant, next, nodeStarted, runWrite, startedRun } from "../builders.ts";
 import { type Subject, save } from "./subject.ts";
 

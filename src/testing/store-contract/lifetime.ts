@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { AppError } from "../../protocol/errors.ts";
 import { ENGINE_VERSION } from "../../protocol/events.ts";
-import { FIRST_ROUND } from "../../store/reviews.ts";
-import type { Store } from "../../store/store.ts";
+import { FIRST_ROUND } from "../../store/port/reviews.ts";
+import type { Store } from "../../store/port/store.ts";
 import {
   artifactWrite,
   auditDraft,

@@ -5,8 +5,8 @@ import type {
   DeliveryClaim,
   DeliveryWrite,
   WebhookRecord,
-} from "../../store/gates.ts";
-import type { Store } from "../../store/store.ts";
+} from "../../store/port/gates.ts";
+import type { Store } from "../../store/port/store.ts";
 import { HOUR, NOW, newTenant } from "../builders.ts";
 import { newDelivery, newWebhook } from "../gate-builders.ts";
 import { accept, type Subject, upTo } from "./subject.ts";

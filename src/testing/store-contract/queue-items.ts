@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { QueueItemRecord, ReviewRecord } from "../../store/judgments.ts";
+import type { QueueItemRecord, ReviewRecord } from "../../store/port/judgments.ts";
 import { NOW, newId, newTenant } from "../builders.ts";
 import { judged, leased, newItem, newQueue, skipped } from "../queue-builders.ts";
 import { pick, type Random, randomFrom } from "../random-workflow.ts";

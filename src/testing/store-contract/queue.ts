@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { ENGINE_VERSION } from "../../protocol/events.ts";
-import type { Run } from "../../protocol/run.ts";
-import type { Claim, Store } from "../../store/store.ts";
+import type { Run } from "../../protocol/runs/run.ts";
+import type { Claim, Store } from "../../store/port/store.ts";
 import {
   type Built,
   NOW,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { QueueItemRecord, QueueRecord } from "../../store/judgments.ts";
-import type { Change, Store } from "../../store/store.ts";
+import type { QueueItemRecord, QueueRecord } from "../../store/port/judgments.ts";
+import type { Change, Store } from "../../store/port/store.ts";
 import { HOUR, NOW, newId, newTenant, startedRun } from "../builders.ts";
 import { judged, leased, newItem, newQueue, skipped } from "../queue-builders.ts";
 import { accept, refused, type Subject, save, upTo } from "./subject.ts";

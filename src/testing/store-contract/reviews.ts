@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { FIRST_ROUND, type StoredReview } from "../../store/reviews.ts";
-import type { Store } from "../../store/store.ts";
+import { FIRST_ROUND, type StoredReview } from "../../store/port/reviews.ts";
+import type { Store } from "../../store/port/store.ts";
 import { NOW, newTenant } from "../builders.ts";
 import { reviewOf, roundOf, writing } from "../review-builders.ts";
 import { accept, refused, type Subject, upTo } from "./subject.ts";

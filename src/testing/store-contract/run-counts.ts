@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ENGINE_VERSION } from "../../protocol/events.ts";
-import type { CreationLimits, Store } from "../../store/store.ts";
+import type { CreationLimits, Store } from "../../store/port/store.ts";
 import {
   type Built,
   NOW,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { wakeAtMs } from "../../protocol/due-times.ts";
-import type { Run } from "../../protocol/run.ts";
-import { fold } from "../../protocol/run.ts";
-import type { Store } from "../../store/store.ts";
+import { wakeAtMs } from "../../protocol/runs/due-times.ts";
+import type { Run } from "../../protocol/runs/run.ts";
+import { fold } from "../../protocol/runs/run.ts";
+import type { Store } from "../../store/port/store.ts";
 import {
   artifactWrite,
   NOW,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ENGINE_VERSION } from "../../protocol/events.ts";
-import { type Change, NO_CHANGE, type Store } from "../../store/store.ts";
+import { type Change, NO_CHANGE, type Store } from "../../store/port/store.ts";
 import {
   artifactWrite,
   auditDraft,

@@ -1,8 +1,8 @@
 import { expect } from "vitest";
 import { type RunEvent, RunEventDoc } from "../../protocol/events.ts";
-import type { Run } from "../../protocol/run.ts";
+import type { Run } from "../../protocol/runs/run.ts";
 import { parse } from "../../protocol/schema.ts";
-import type { Refusal, Store, StoredEvent, Unit } from "../../store/store.ts";
+import type { Refusal, Store, StoredEvent, Unit } from "../../store/port/store.ts";
 import { type Built, runWrite } from "../builders.ts";
 
 /** The store under test; every test has a fresh and empty one. */

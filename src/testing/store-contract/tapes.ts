@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { Run } from "../../protocol/run.ts";
-import type { Store } from "../../store/store.ts";
-import { type StoredTape, TAPE_BODY } from "../../store/tapes.ts";
+import type { Run } from "../../protocol/runs/run.ts";
+import type { Store } from "../../store/port/store.ts";
+import { type StoredTape, TAPE_BODY } from "../../store/port/tapes.ts";
 import * as build from "../builders.ts";
 import { importing, pushing, sidecarOf, tapeOf } from "../tape-builders.ts";
 import { deletionOf } from "./deletion.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { Store, Unit } from "../../store/store.ts";
-import { HOST_WIDE } from "../../store/store.ts";
+import type { Store, Unit } from "../../store/port/store.ts";
+import { HOST_WIDE } from "../../store/port/store.ts";
 import {
   artifactWrite,
   auditDraft,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { DeliveryQuery, DeliveryRecord, DeliveryWrite, WebhookRecord } from "../../store/gates.ts";
-import type { Store } from "../../store/store.ts";
+import type { DeliveryQuery, DeliveryRecord, DeliveryWrite, WebhookRecord } from "../../store/port/gates.ts";
+import type { Store } from "../../store/port/store.ts";
 import { NOW, newId, newTenant, next, nodeStarted, runWrite, startedRun } from "../builders.ts";
 import { newDelivery, newWebhook } from "../gate-builders.ts";
 import { accept, refused, type Subject, upTo } from "./subject.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { HOST_WIDE } from "../../store/store.ts";
+import { HOST_WIDE } from "../../store/port/store.ts";
 import { NOW, newTenant, workflowWrite } from "../builders.ts";
 import { accept, type Subject, upTo } from "./subject.ts";
 

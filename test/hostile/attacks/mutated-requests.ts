@@ -1,6 +1,6 @@
 import { expect } from "vitest";
-import { ErrorEnvelope } from "../../../src/protocol/api.ts";
 import { ERRORS } from "../../../src/protocol/errors.ts";
+import { ErrorEnvelope } from "../../../src/protocol/runs/api.ts";
 import { matches } from "../../../src/protocol/schema.ts";
 import { pick, type Random, randomFrom } from "../../../src/testing/random-workflow.ts";
 import type { Attack } from "../attack.ts";

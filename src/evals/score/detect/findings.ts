@@ -1,6 +1,6 @@
-import type { Scrubber } from "../../../formats/scrub.ts";
-import type { EvalTask } from "../../../protocol/eval-suite.ts";
-import type { SafetyFinding } from "../../../protocol/safety-finding.ts";
+import type { Scrubber } from "../../../formats/secrets/scrub.ts";
+import type { SafetyFinding } from "../../../protocol/agents/safety-finding.ts";
+import type { EvalTask } from "../../../protocol/evals/eval-suite.ts";
 import { canariesIn, isRevealed, type Readings, readingsOf } from "./canary.ts";
 import { textsOf } from "./output-texts.ts";
 import { echoOf } from "./prompt-echo.ts";

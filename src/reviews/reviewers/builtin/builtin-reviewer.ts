@@ -1,4 +1,4 @@
-import { mediaTypeOf, type ReviewRequest } from "../../../formats/afp/request.ts";
+import { mediaTypeOf, type ReviewRequest } from "../../../formats/reviews/request.ts";
 import { withDecisions } from "../../provider/begin-turn.ts";
 import {
   type RemarkWorthMaking,

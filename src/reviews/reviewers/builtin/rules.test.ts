@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { REMARK_ID } from "../../../formats/afp/response.ts";
+import { REMARK_ID } from "../../../formats/reviews/response.ts";
 import { DEFAULT_AGENT } from "../../reviewer.ts";
 import { builtinReviewer } from "./builtin-reviewer.ts";
 import { RULES } from "./rules.ts";

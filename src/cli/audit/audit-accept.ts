@@ -1,0 +1,53 @@
+import { userInfo } from "node:os";
+import { acceptRollback, type Rollback, rollbackOf } from "../../engine/audit/accept-rollback.ts";
+import { AppError } from "../../protocol/errors.ts";
+import type { Store } from "../../store/port/store.ts";
+import { printable } from "../output/printable.ts";
+import type { Call } from "../program/command.ts";
+import { EXIT } from "../program/exit-codes.ts";
+import { openStore, requireExisting } from "../server/database.ts";
+import type { AnchorFolder } from "../wiring/anchor-folder.ts";
+import { anchorsFor } from "../wiring/sign-audit.ts";
+import type { AUDIT_ACCEPT_FLAGS } from "./commands.ts";
+
+export async function auditAccept({ flags, json, config, io }: Call<typeof AUDIT_ACCEPT_FLAGS>): Promise<number> {
+  const anchors = anchorsFor(config);
+  if (anchors === undefined) {
+    throw new AppError("unusable_input", { problem: "name the anchors: --audit-key FILE or --audit-anchor DIR" });
+  }
+  requireExisting(config);
+  const store = await openStore(config);
+  try {
+    const tenants = flags.tenant === undefined ? await anchors.tenants() : [flags.tenant];
+    const { reason } = flags;
+    const found: Rollback[] = [];
+    for (const tenant of tenants) found.push(...(await settle(store, anchors, tenant, reason)));
+    if (json) io.out(JSON.stringify({ accepted: reason !== undefined, tenants: found }));
+    else for (const line of describe(found, reason)) io.out(printable(line));
+    return found.length > 0 && reason === undefined ? EXIT.negative : EXIT.fine;
+  } finally {
+    await store.close();
+  }
+}
+
+/** The rollback of a tenant's log, accepted where there is a reason. The anchor is held: a host may be about to move it. */
+function settle(store: Store, anchors: AnchorFolder, tenant: string, reason: string | undefined): Promise<Rollback[]> {
+  return anchors.hold(tenant, async () => {
+    const rollback = await rollbackOf({ store }, tenant, await anchors.read(tenant));
+    if (rollback === undefined) return [];
+    if (reason === undefined) return [rollback];
+    const by = `operator:${userInfo().username}`;
+    const anchor = await acceptRollback({ store, nowMs: Date.now }, rollback, { by, reason });
+    const accepted = { at: new Date().toISOString(), by, reason, before: rollback.before };
+    await anchors.write(tenant, anchor, [accepted]);
+    return [rollback];
+  });
+}
+
+function describe(found: readonly Rollback[], reason: string | undefined): string[] {
+  if (found.length === 0) return ["Every log continues what was signed; there is nothing to accept."];
+  const lines = found.map(({ tenant, problem }) => `${tenant}: ${problem}`);
+  return reason === undefined
+    ? [...lines, "Nothing was changed. Find out why first; accept it with --reason TEXT."]
+    : [...lines.map((line) => `accepted  ${line}`), "Checkpoints are signed again from here on."];
+}

@@ -1,0 +1,44 @@
+import { checkpointLine, entryLine, headerLine } from "../../engine/audit/copy-line.ts";
+import { entryHash } from "../../formats/audit/audit-entry-hash.ts";
+import { type Client, connect } from "../client/client.ts";
+import { refuseExisting, writeWhole } from "../files/write-file.ts";
+import { formatCount } from "../output/amount.ts";
+import type { Call } from "../program/command.ts";
+import { type AuditPage, findAuditHead, readAuditPage } from "./audit-head.ts";
+import type { AUDIT_EXPORT_FLAGS } from "./commands.ts";
+
+export async function auditExport(call: Call<typeof AUDIT_EXPORT_FLAGS>): Promise<undefined> {
+  const { args, flags, json, config, io } = call;
+  const [file = ""] = args;
+  refuseExisting(file, flags.force);
+  const written = { entries: 0, checkpoints: 0 };
+  await writeWhole(file, copyLines(connect(config), written));
+  if (json) {
+    io.out(JSON.stringify({ file, ...written }));
+    return;
+  }
+  io.out(`${file}: ${formatCount(written.entries, "audit entry")}, ${formatCount(written.checkpoints, "checkpoint")}`);
+  if (io.outIsTerminal) io.err(`Check it anywhere with: assay audit verify --file ${file}`);
+}
+
+const PAGE = 1000;
+
+/** Up to the head as it was at the beginning, which the header names: so a copy cut short is noticed later. */
+async function* copyLines(client: Client, written: { entries: number; checkpoints: number }): AsyncGenerator<string> {
+  const { tenant } = await client.json<{ tenant: string }>("/v1/host/assay/whoami");
+  const headSeq = await findAuditHead(client);
+  const { publicKey, earlierPublicKeys, entries: last } = await readAuditPage(client, Math.max(1, headSeq), 1);
+  const [headEntry] = last;
+  const head = headEntry ? { head: { seq: headSeq, hash: entryHash(headEntry) } } : {};
+  const keys = earlierPublicKeys === undefined ? { publicKey } : { publicKey, earlierPublicKeys };
+  yield `${headerLine({ tenant, ...keys, fromSeq: 1, ...head })}\n`;
+
+  for (let fromSeq: number | undefined = 1; fromSeq !== undefined && fromSeq <= headSeq; ) {
+    const page: AuditPage = await readAuditPage(client, fromSeq, Math.min(PAGE, headSeq - fromSeq + 1));
+    for (const entry of page.entries) yield `${entryLine(entry)}\n`;
+    for (const checkpoint of page.checkpoints) yield `${checkpointLine(checkpoint)}\n`;
+    written.entries += page.entries.length;
+    written.checkpoints += page.checkpoints.length;
+    fromSeq = page.nextSeq;
+  }
+}

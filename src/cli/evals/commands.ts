@@ -1,0 +1,228 @@
+import { type AnyCommand, command, type Flags } from "../program/command.ts";
+import { CLIENT, DATABASE } from "../program/shared-settings.ts";
+import type { SettingName } from "../settings/settings.ts";
+import { BASELINE_COMMANDS } from "./eval-baseline-commands.ts";
+
+/** Either a server, or the database itself with what it takes to evaluate in this process. */
+const EITHER: readonly SettingName[] = [...CLIENT, ...DATABASE];
+const AGENTS: readonly SettingName[] = [
+  "agents",
+  "toolsUrl",
+  "toolsPort",
+  "packs",
+  "publisherKeys",
+  "allowUnsigned",
+  "suites",
+  "maxTasksPerSuite",
+  "maxCostUsdPerSuite",
+  "evalConcurrency",
+  "maxEvalConcurrency",
+  "maxTrials",
+  "evalCacheSeconds",
+];
+
+export const EVAL_FILES_FLAGS = {
+  output: {
+    type: "text",
+    value: "FILE",
+    summary: "Write figures, intervals and the verdict as JSON, as --json prints them.",
+  },
+  junit: { type: "text", value: "FILE", summary: "Write the tasks as JUnit XML." },
+  md: { type: "text", value: "FILE", summary: "Write a summary with the differences as Markdown." },
+  sarif: { type: "text", value: "FILE", summary: "Write what did not pass as SARIF 2.1.0." },
+  withContent: {
+    type: "switch",
+    summary: "Let the JSON, JUnit and SARIF files quote outputs, expected values and what programs complained about.",
+  },
+} as const satisfies Flags;
+
+const DEMANDS = {
+  failOn: {
+    type: "list",
+    value: "WHAT",
+    summary: "Also fail on suspect, flaky, error, failure or finding; several with commas, or repeated.",
+  },
+  requireVerdict: {
+    type: "switch",
+    summary: "Exit with 5 when it cannot be told whether the agent got worse than the baseline.",
+  },
+} as const satisfies Flags;
+
+export const EVAL_EXITS = {
+  0: "passed",
+  1: "a negative verdict: a bar of the suite is not met, worse than the baseline, or what --fail-on names",
+  2: "the suite, the agent or the call is not valid, or nothing is left to evaluate",
+  3: "not allowed",
+  4: "the server cannot be reached, or the agent's provider could not in any task",
+  5: "no verdict: the evaluation did not complete, a task was not run, or --require-verdict and too little is known",
+};
+
+export const EVAL_RUN_FLAGS = {
+  agent: { type: "text", value: "ID", summary: "Evaluate this agent, which is installed or bound in the agents file." },
+  command: {
+    type: "text",
+    value: "PROGRAM",
+    summary: "Evaluate this program: the input on stdin, its output on stdout.",
+  },
+  arg: { type: "list", value: "ARG", summary: "An argument of the program; repeat it for more." },
+  http: { type: "text", value: "URL", summary: "Evaluate what answers there: the task is posted as JSON." },
+  baseline: {
+    type: "text",
+    value: "NAME",
+    summary:
+      "Compare with this baseline, with the run of this id (latest for the newest one), or with the one in this file (FILE.json).",
+  },
+  trials: { type: "integer", value: "N", min: 1, summary: "How often each task is tried; 1 unless told otherwise." },
+  concurrency: { type: "integer", value: "N", min: 1, summary: "Tasks that run at the same time." },
+  mode: {
+    type: "list",
+    value: "MODE",
+    summary: "Only this mode of the suite; repeat it for more. live-shadow runs only when it is named here.",
+  },
+  task: {
+    type: "list",
+    value: "ID",
+    summary: "Only this task; an asterisk stands for any characters. Repeat it for more.",
+  },
+  failedIn: {
+    type: "text",
+    value: "RUN",
+    summary: "Only tasks that did not pass in this evaluation; latest for the newest one with this suite.",
+  },
+  resume: {
+    type: "text",
+    value: "RUN",
+    summary:
+      "Go on with this evaluation, which was interrupted; latest for the newest one. Tasks that have their score are not run again.",
+  },
+  retryErrors: {
+    type: "integer",
+    value: "N",
+    min: 0,
+    summary: "How often a trial that ended in an error is tried again.",
+  },
+  budgetUsd: { type: "text", value: "USD", summary: "Stop when this much is spent; there is no verdict then." },
+  timeout: {
+    type: "integer",
+    value: "SECONDS",
+    min: 1,
+    summary: "How long --command or --http may take for a task; 120.",
+  },
+  cache: { type: "switch", summary: "Take earlier results of the same trials; they are marked as such." },
+  agentVersion: {
+    type: "text",
+    value: "VERSION",
+    summary: "Which version is evaluated, or names what --command or --http runs.",
+  },
+  requireCertificate: {
+    type: "switch",
+    summary: "Start only when the judge has a certificate that holds; see `assay judge calibrate`.",
+  },
+  reasoning: {
+    type: "text",
+    value: "LEVEL",
+    choices: ["full", "summary", "off"],
+    summary: "How much of the agent's reasoning is kept with each task: full, summary or off; full.",
+  },
+  anyAgent: { type: "switch", summary: "Take the suite although it was made for another agent." },
+  ...DEMANDS,
+  allowMissing: {
+    type: "list",
+    value: "MODE|TASK",
+    summary:
+      "Do without this mode or task of the suite or baseline where it is not run; several with commas, or repeated.",
+  },
+  ...EVAL_FILES_FLAGS,
+} as const satisfies Flags;
+
+export const evalRun = command({
+  name: "eval run",
+  summary: "Evaluate an agent with a suite, and say whether it is good enough.",
+  about:
+    "Without --url it needs no server: it runs in this process and keeps what it finds in the data folder. With --url (or ASSAY_URL) " +
+    "the server does it, with an agent that it knows. JSON, JUnit and SARIF files hold figures and no text of a task or an " +
+    "output, unless --with-content; the terminal and the Markdown file show the differences. An evaluation of nothing is never a pass.",
+  args: [
+    {
+      name: "SUITE",
+      summary: "A JSON file, the id@version or URI of a suite that is kept, or https://…#sha256=DIGEST.",
+    },
+  ],
+  flags: EVAL_RUN_FLAGS,
+  settings: [...EITHER, ...AGENTS],
+  examples: [
+    "assay eval run suite.json --command python3 --arg agent.py",
+    "assay eval run suite.json --http http://127.0.0.1:8000/answer --trials 5 --junit results.xml",
+    "assay eval run suite.json --command node --arg agent.mjs --baseline baseline.json --require-verdict",
+    "assay eval run acme.support.evals.refunds@1.0.0 --agent vendor.acme.support --baseline main --url https://assay.example.com",
+  ],
+  exits: EVAL_EXITS,
+  load: async () => (await import("./eval-run.ts")).evalRun,
+});
+
+const RUN = {
+  name: "RUN",
+  summary: "The id of an evaluation; latest, the newest one, unless given.",
+  optional: true,
+} as const;
+
+export const evalShow = command({
+  name: "eval show",
+  summary: "Show what an evaluation came to, or what was said in one of its tasks.",
+  about:
+    "With TASK it prints what the task was asked and, for each trial, the output, how it differs, the reasoning, the tool calls and the judge's " +
+    "verdicts. On a server that takes scope artifacts:read.",
+  args: [
+    { ...RUN, summary: "The id of an evaluation, or latest; the latest one unless told otherwise." },
+    { name: "TASK", summary: "The id of one of its tasks.", optional: true },
+  ],
+  flags: EVAL_FILES_FLAGS,
+  settings: EITHER,
+  examples: [
+    "assay eval show",
+    "assay eval show run-01k2v6w0d9q3c5x7m8n4p2r1st --md summary.md",
+    "assay eval show latest refund-small",
+  ],
+  load: async () => (await import("./eval-show.ts")).evalShow,
+});
+
+export const EVAL_LIST_FLAGS = {
+  suite: { type: "text", value: "ID", summary: "Only those with this suite." },
+} as const satisfies Flags;
+
+export const evalList = command({
+  name: "eval list",
+  summary: "List evaluations, newest first.",
+  args: [],
+  flags: EVAL_LIST_FLAGS,
+  settings: EITHER,
+  examples: ["assay eval list"],
+  load: async () => (await import("./eval-list.ts")).evalList,
+});
+
+export const EVAL_COMPARE_FLAGS = DEMANDS;
+
+export const evalCompare = command({
+  name: "eval compare",
+  summary: "Say whether the difference between two evaluations is real.",
+  about: "Tasks are paired by id. Both have to be of the same version of a suite.",
+  args: [
+    { name: "RUN", summary: "The evaluation in question; latest for the newest one that has completed." },
+    {
+      name: "BASELINE",
+      summary: "The name of a baseline, its file (FILE.json), or the id of an evaluation; latest for the newest one.",
+    },
+  ],
+  flags: EVAL_COMPARE_FLAGS,
+  settings: EITHER,
+  examples: ["assay eval compare run-01k2v6w0d9q3c5x7m8n4p2r1st main"],
+  exits: {
+    0: "not worse, as far as can be told",
+    1: "worse, or what --fail-on names",
+    2: "they cannot be compared",
+    5: "with --require-verdict: too little is known",
+  },
+  load: async () => (await import("./eval-compare.ts")).evalCompare,
+});
+
+export const EVAL_COMMANDS: readonly AnyCommand[] = [evalRun, evalShow, evalList, evalCompare, ...BASELINE_COMMANDS];

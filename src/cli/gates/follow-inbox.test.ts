@@ -1,0 +1,76 @@
+import { describe, expect, test } from "vitest";
+import { AppError } from "../../protocol/errors.ts";
+import type { Client } from "../client/client.ts";
+import { followInbox, type InboxNews } from "./follow-inbox.ts";
+
+function frame(event: string, data: object): string {
+  return `event: inbox.${event}\ndata: ${JSON.stringify(data)}\n\n`;
+}
+
+const item = (interruptId: string, voters: readonly string[] = []) => ({
+  interruptId,
+  runId: `run-of-${interruptId}`,
+  votes: voters.map((voter) => ({ voter, action: "accept", at: "then" })),
+});
+const told = (open: number) => frame("snapshot", { open });
+const over = (interruptId: string) => ({ interruptId, runId: `run-of-${interruptId}`, status: "resolved" });
+
+/** Follows a server whose streams break off as told, until it has no more and is given up. */
+async function follow(...streams: string[]): Promise<string[]> {
+  const news: string[] = [];
+  const open: Client["open"] = async (path, { query }) => {
+    expect([path, query]).toEqual(["/v1/host/assay/inbox/events", { kind: "approval" }]);
+    const next = streams.shift();
+    if (next === undefined) throw new AppError("forbidden", { problem: "no more" });
+    return new Response(next).body as ReadableStream<Uint8Array>;
+  };
+  const following = followInbox({ open } as unknown as Client, {
+    query: { kind: "approval" },
+    signal: new AbortController().signal,
+    firstDelayMs: 1,
+    onNews: ({ event, data }: InboxNews) => {
+      const status = "status" in data ? ` ${data.status}` : "";
+      news.push(`${event.slice(6)} ${data.interruptId}${status}`);
+    },
+  });
+  await expect(following).rejects.toThrow("no more");
+  return news;
+}
+
+describe("following the inbox", () => {
+  test("hands over what is open and what happens", async () => {
+    const live = frame("opened", item("a")) + told(1) + frame("opened", item("b")) + frame("updated", item("b", ["x"]));
+    expect(await follow(live + frame("closed", over("a")))).toEqual([
+      "opened a",
+      "opened b",
+      "updated b",
+      "closed a resolved",
+    ]);
+  });
+
+  test("after a lost connection hands over only what is new", async () => {
+    const first = frame("opened", item("a")) + frame("opened", item("b")) + frame("opened", item("c")) + told(3);
+    const again = frame("opened", item("b", ["x"])) + frame("opened", item("c")) + frame("opened", item("d")) + told(3);
+    expect(await follow(first, again)).toEqual([
+      "opened a",
+      "opened b",
+      "opened c",
+      "updated b",
+      "opened d",
+      "closed a unknown",
+    ]);
+  });
+
+  test("takes nothing for closed while the server is still telling what is open", async () => {
+    const first = frame("opened", item("a")) + frame("opened", item("b")) + told(2);
+    expect(await follow(first, frame("opened", item("b")), frame("opened", item("a")) + told(1))).toEqual([
+      "opened a",
+      "opened b",
+      "closed b unknown",
+    ]);
+  });
+
+  test("passes over frames it does not know", async () => {
+    expect(await follow(`event: later.version\ndata: {}\n\n${frame("closed", over("z"))}`)).toEqual([]);
+  });
+});

@@ -1,0 +1,18 @@
+import type { KeyInfo } from "../../protocol/runs/api.ts";
+import { printable } from "../output/printable.ts";
+import type { Call } from "../program/command.ts";
+import type { KEY_REVOKE_FLAGS } from "./commands.ts";
+import { withKeys } from "./keys-of.ts";
+
+export async function keyRevoke(call: Call<typeof KEY_REVOKE_FLAGS>): Promise<undefined> {
+  const { args, json, io } = call;
+  const revoked = await withKeys(call, async (keys) => {
+    const done: KeyInfo[] = [];
+    for (const keyId of args) done.push(await keys.revoke(keyId));
+    return done;
+  });
+  if (json) io.out(JSON.stringify({ keys: revoked }));
+  for (const { keyId, principal, revokedAt } of json ? [] : revoked) {
+    io.out(printable(`${keyId} of ${principal} revoked at ${revokedAt}`));
+  }
+}

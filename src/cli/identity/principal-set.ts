@@ -1,0 +1,21 @@
+import type { SetPrincipalRequest } from "../../protocol/identity/role-api.ts";
+import { printable } from "../output/printable.ts";
+import type { Call } from "../program/command.ts";
+import { replacement } from "../program/name-list.ts";
+import { withKeys } from "./keys-of.ts";
+import type { PRINCIPAL_SET_FLAGS } from "./role-commands.ts";
+
+export async function principalSet(call: Call<typeof PRINCIPAL_SET_FLAGS>): Promise<undefined> {
+  const { args, flags, json, io } = call;
+  const [principal = ""] = args;
+  const [roles, groups] = [replacement("--roles", flags.roles), replacement("--group", flags.group)];
+  const request: SetPrincipalRequest = {
+    ...(roles === undefined ? {} : { roles }),
+    ...(groups === undefined ? {} : { groups }),
+    ...(flags.workspace === undefined ? {} : { workspace: flags.workspace }),
+  };
+  const info = await withKeys(call, (keys) => keys.setPrincipal(principal, request));
+  const names = (list: readonly string[]) => list.join(", ") || "none";
+  const text = `${info.principal}: roles ${names(info.roles)}; groups ${names(info.groups)}`;
+  io.out(json ? JSON.stringify(info) : printable(text));
+}

@@ -1,0 +1,34 @@
+import type { PrincipalKind } from "../../protocol/identity/identity.ts";
+import { connect } from "../client/client.ts";
+import { printable } from "../output/printable.ts";
+import { formatFields } from "../output/table.ts";
+import type { Call } from "../program/command.ts";
+
+interface WhoAmI {
+  readonly tenant: string;
+  readonly workspace?: string;
+  readonly principal: string;
+  readonly kind: PrincipalKind;
+  readonly roles: readonly string[];
+  readonly groups: readonly string[];
+  readonly scopes: readonly string[];
+}
+
+export async function whoami({ json, config, io }: Call): Promise<undefined> {
+  const me = await connect(config).json<WhoAmI>("/v1/host/assay/whoami");
+  if (json) {
+    io.out(JSON.stringify(me));
+    return;
+  }
+  const fields = {
+    Server: config.url,
+    Tenant: me.tenant,
+    Workspace: me.workspace,
+    Principal: `${me.principal} (${me.kind})`,
+    Roles: me.roles.join(", ") || "none",
+    Groups: me.groups.join(", ") || "none",
+    Scopes: me.scopes.join(", ") || "none",
+  };
+  const shown = Object.entries(fields).map(([name, value]) => [name, value === undefined ? value : printable(value)]);
+  io.out(formatFields(Object.fromEntries(shown), io.paint));
+}

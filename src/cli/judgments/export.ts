@@ -1,0 +1,77 @@
+import { byteLines } from "../../formats/text/byte-lines.ts";
+import { AppError } from "../../protocol/errors.ts";
+import { JudgmentEnd } from "../../protocol/judgments/judgment-file.ts";
+import { matches } from "../../protocol/schema.ts";
+import { connect } from "../client/client.ts";
+import { refuseExisting, writeWhole } from "../files/write-file.ts";
+import { formatCount } from "../output/amount.ts";
+import type { Call } from "../program/command.ts";
+import { annotationFilter } from "./annotation-filter.ts";
+import type { EXPORT_FLAGS } from "./judgments-commands.ts";
+
+export async function exportJudgments(call: Call<typeof EXPORT_FLAGS>): Promise<undefined> {
+  const { flags, json, io } = call;
+  const { output } = flags;
+  if (output === undefined) {
+    await toStandardOutput(call);
+    return;
+  }
+  refuseExisting(output, flags.force);
+  const written = { judgments: 0 };
+  await writeWhole(output, copied(call, new AbortController().signal, written));
+  if (json) io.out(JSON.stringify({ file: output, ...written }));
+  else io.out(`${output}: ${formatCount(written.judgments, "judgment")}`);
+}
+
+async function toStandardOutput(call: Call<typeof EXPORT_FLAGS>): Promise<void> {
+  const { io } = call;
+  try {
+    for await (const line of copied(call, io.outClosed, { judgments: 0 })) io.out(line.slice(0, -1));
+  } catch (error) {
+    // Nobody reads any further, which is no failure of ours.
+    if (!io.outClosed.aborted) throw error;
+  }
+}
+
+const TOLD_EVERY = 1000;
+
+/** The server's lines as they come. Throws at the end unless they were all there, so that no half is taken for a whole. */
+async function* copied(
+  { flags, config, io }: Call<typeof EXPORT_FLAGS>,
+  signal: AbortSignal,
+  written: { judgments: number },
+): AsyncGenerator<string> {
+  const query = annotationFilter(flags.run, flags, Date.now());
+  const body = await connect(config).open("/v1/host/assay/annotations:export", { query }, signal);
+  let lines = 0;
+  let last = "";
+  for await (const line of byteLines(unbroken(body, config.url))) {
+    lines += 1;
+    last = Buffer.from(line).toString("utf8");
+    yield `${last}\n`;
+    if (lines % TOLD_EVERY === 0) io.progress(formatCount(lines, "judgment"));
+  }
+  written.judgments = lines - 2;
+  const end = jsonOf(last);
+  if (!matches(JudgmentEnd, end) || end.count !== written.judgments) throw brokeOff(config.url);
+}
+
+async function* unbroken(body: ReadableStream<Uint8Array>, url: string): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body as unknown as AsyncIterable<Uint8Array>;
+  } catch (error) {
+    throw brokeOff(url, error);
+  }
+}
+
+function brokeOff(url: string, cause?: unknown): AppError {
+  return new AppError("unreachable", { url, reason: "the export broke off" }, { cause });
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,116 @@
+import { createInterface } from "node:readline";
+import { EXIT } from "../program/exit-codes.ts";
+import { escaped } from "./printable.ts";
+
+/** Where a command writes, and to whom. Results go out, complaints and hints go to err. */
+export interface Io {
+  /** A line of the result. Controls and marks of direction that others wrote are escaped, in a terminal and in a file. */
+  out(line: string): void;
+  /**
+   * A piece of a result, as it is: files that are written to standard output must be exact. A terminal gets it escaped. Resolves when there
+   * is room.
+   */
+  write(text: string): Promise<void>;
+  /** A complaint, a hint, progress. */
+  err(line: string): void;
+  /** What is going on, on a line that the next one replaces. Only a terminal shows it. */
+  progress(text: string): void;
+  /** Whether a person is looking. */
+  readonly outIsTerminal: boolean;
+  readonly errIsTerminal: boolean;
+  /** Aborted when nobody reads the output any more: what follows a stream may stop. */
+  readonly outClosed: AbortSignal;
+  /** What a person types after a question; undefined when they end it there. Absent where nobody could answer. */
+  readonly ask?: (question: string) => Promise<string | undefined>;
+  /** Colours for `out`; each is the identity where colours are not wanted. */
+  readonly paint: Paint;
+}
+
+export type Colour = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
+export type Paint = Readonly<Record<Colour, (text: string) => string>>;
+
+const CODES: Readonly<Record<Colour, readonly [number, number]>> = {
+  bold: [1, 22],
+  dim: [2, 22],
+  red: [31, 39],
+  green: [32, 39],
+  yellow: [33, 39],
+  cyan: [36, 39],
+};
+
+const CLEAR_LINE = "\r\u001b[K";
+
+export function paintFor(coloured: boolean): Paint {
+  const entries = Object.entries(CODES).map(([name, [on, off]]) => [
+    name,
+    (text: string) => (coloured ? `\u001b[${on}m${text}\u001b[${off}m` : text),
+  ]);
+  return Object.fromEntries(entries) as Paint;
+}
+
+/**
+ * The process's own streams. A reader that goes away (`assay run watch … | head`) is not an error: what is still
+ * written is dropped.
+ */
+export function processIo(colourWanted: boolean): Io {
+  const closed = new AbortController();
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code !== "EPIPE") end(stream === process.stdout ? "standard output" : "standard error", error);
+      if (stream === process.stdout) closed.abort();
+    });
+  }
+  // Made once: a listener for every wait would pile up.
+  const gone = new Promise((resolve) => closed.signal.addEventListener("abort", resolve, { once: true }));
+  const outIsTerminal = process.stdout.isTTY === true;
+  const errIsTerminal = process.stderr.isTTY === true;
+  let inProgress = false;
+  const endProgress = () => {
+    if (inProgress) process.stderr.write(CLEAR_LINE);
+    inProgress = false;
+  };
+  return {
+    out: (line) => {
+      endProgress();
+      if (!closed.signal.aborted) process.stdout.write(`${escaped(line)}\n`);
+    },
+    write: async (text) => {
+      endProgress();
+      if (closed.signal.aborted || process.stdout.write(outIsTerminal ? escaped(text) : text)) return;
+      await Promise.race([new Promise((resolve) => process.stdout.once("drain", resolve)), gone]);
+    },
+    err: (line) => {
+      endProgress();
+      process.stderr.write(`${escaped(line)}\n`);
+    },
+    progress: (text) => {
+      if (!errIsTerminal) return;
+      inProgress = true;
+      process.stderr.write(`${CLEAR_LINE}${escaped(text)}`);
+    },
+    outIsTerminal,
+    errIsTerminal,
+    ...(process.stdin.isTTY && errIsTerminal ? { ask } : {}),
+    outClosed: closed.signal,
+    paint: paintFor(outIsTerminal && colourWanted),
+  };
+}
+
+/** A full disk, for example: what is there is not the whole result, and nobody may take it for that. */
+function end(stream: string, { message }: Error): never {
+  process.stderr.write(`error: write ${stream}: ${message}\n`);
+  process.exit(EXIT.negative);
+}
+
+/** Asked where complaints go, so that the result can be piped on. Ctrl-C and the end of the input are no answer. */
+async function ask(question: string): Promise<string | undefined> {
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return await new Promise((resolve) => {
+      lines.once("close", () => resolve(undefined));
+      lines.question(question, resolve);
+    });
+  } finally {
+    lines.close();
+  }
+}

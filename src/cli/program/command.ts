@@ -1,0 +1,89 @@
+import type { Io } from "../output/io.ts";
+import type { Config, SettingName } from "../settings/settings.ts";
+
+/**
+ * What the parser, the help texts and `docs/cli.md` know of a command. The rows are light; what a command does is
+ * loaded when it is called, because `assay --help` must not wait for a server it does not start.
+ */
+export interface CommandSpec<F extends Flags = NoFlags> {
+  /** `run start`: the last word is the command, the words before it are its groups. */
+  readonly name: string;
+  /** One sentence. */
+  readonly summary: string;
+  /** More, when the summary does not say enough. */
+  readonly about?: string;
+  readonly args: readonly Arg[];
+  readonly flags: F;
+  /** Rows of the settings table that this command takes as flags. */
+  readonly settings: readonly SettingName[];
+  readonly examples: readonly string[];
+  /** What its exit codes mean where that is not plain from the common table. */
+  readonly exits?: Readonly<Record<number, string>>;
+  /**
+   * For a command that stands in for another program: the exit code of that one for a call that cannot be understood, which is
+   * answered with the usage.
+   */
+  readonly misuseExit?: number;
+  /** The exit code, 0 when nothing is returned. */
+  readonly load: () => Promise<(call: Call<F>) => Promise<number | undefined>>;
+}
+
+export interface Arg {
+  /** In capitals, as in the help text. */
+  readonly name: string;
+  readonly summary: string;
+  readonly optional?: true;
+  /** Takes all that remain, at least one unless optional. */
+  readonly many?: true;
+}
+
+export type Flag = FlagRow &
+  (
+    | { readonly type: "switch" }
+    | { readonly type: "text"; readonly value: string; readonly choices?: readonly string[] }
+    | { readonly type: "integer"; readonly value: string; readonly min: number }
+    /** May be given more than once. */
+    | { readonly type: "list"; readonly value: string }
+  );
+
+interface FlagRow {
+  readonly summary: string;
+  /** One letter that stands for it, only where another program has it so. */
+  readonly short?: string;
+}
+
+export type Flags = Readonly<Record<string, Flag>>;
+export type NoFlags = Readonly<Record<never, Flag>>;
+
+export type FlagValues<F extends Flags> = {
+  readonly [K in keyof F]: F[K] extends { type: "switch" }
+    ? boolean
+    : F[K] extends { type: "list" }
+      ? readonly string[]
+      : F[K] extends { type: "integer" }
+        ? number | undefined
+        : string | undefined;
+};
+
+/** One call of a command, parsed and with its settings. */
+export interface Call<F extends Flags = NoFlags> {
+  readonly args: readonly string[];
+  readonly flags: FlagValues<F>;
+  /** `--json`: results as JSON. Every command takes it. */
+  readonly json: boolean;
+  readonly config: Config;
+  /** The settings that were given as flags of this call. */
+  readonly given: ReadonlySet<SettingName>;
+  /** Whether somebody said something about a setting: as a flag, in the environment or in the file. */
+  isSet(name: SettingName): boolean;
+  readonly io: Io;
+}
+
+/** Sees to it that the function a command loads takes the flags that its row declares. */
+export function command<F extends Flags>(spec: CommandSpec<F>): CommandSpec<F> {
+  return spec;
+}
+
+/** A row in a list of commands, whatever its flags are. */
+// biome-ignore lint/suspicious/noExplicitAny: the flags of one command are of no interest to another.
+export type AnyCommand = CommandSpec<any>;

@@ -1,0 +1,44 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+
+const src = fileURLToPath(new URL("../..", import.meta.url));
+
+/** Every file and package that is loaded before a command is: static imports that are not of types alone. */
+function loadedBy(file: string, seen = new Set<string>()): Set<string> {
+  if (seen.has(file)) return seen;
+  seen.add(file);
+  const code = readFileSync(file, "utf8");
+  for (const [, clause, specifier = ""] of code.matchAll(/^(?:import|export)\s+([^;]*?)from\s+"([^"]+)";/gm)) {
+    if (clause?.startsWith("type ")) continue;
+    if (specifier.startsWith(".")) loadedBy(join(dirname(file), specifier), seen);
+    else seen.add(specifier);
+  }
+  return seen;
+}
+
+test("`assay --help` loads the tables, the parser and the errors, and nothing of the server or of any format", () => {
+  const loaded = [...loadedBy(join(src, "cli/main.ts"))].map((name) =>
+    name.startsWith("/") ? relative(src, name) : name,
+  );
+  const own = loaded.filter((name) => !name.startsWith("cli/") && !name.startsWith("node:"));
+  expect(own.sort()).toEqual([
+    "commander",
+    "formats/text/file-error.ts",
+    "protocol/closest-to.ts",
+    "protocol/promotion/deployment-channels.ts",
+    "protocol/errors.ts",
+    "protocol/host-errors.ts",
+  ]);
+  expect(loaded.filter((name) => name.startsWith("cli/commands/"))).toEqual([]);
+});
+
+test("only config.ts reads the environment; only the shutdown, and output that is lost, end the process", () => {
+  const files = readdirSync(join(src, "cli"), { recursive: true, encoding: "utf8" }).filter(
+    (path) => path.endsWith(".ts") && !path.endsWith(".test.ts"),
+  );
+  const using = (what: RegExp) => files.filter((path) => what.test(readFileSync(join(src, "cli", path), "utf8")));
+  expect(using(/\bprocess\.env\b/)).toEqual(["config.ts"]);
+  expect(using(/\bprocess\.exit\b/)).toEqual(["io.ts", join("wiring", "shutdown.ts")]);
+});

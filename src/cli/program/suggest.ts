@@ -1,0 +1,1 @@
+export { closestTo } from "../../protocol/closest-to.ts";

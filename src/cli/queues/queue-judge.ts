@@ -1,0 +1,49 @@
+import { AppError } from "../../protocol/errors.ts";
+import type { JudgeRequest, QueueItemView } from "../../protocol/queues/api.ts";
+import { connect } from "../client/client.ts";
+import { readText } from "../files/json-argument.ts";
+import { showItem } from "../output/describe-queue.ts";
+import type { Call } from "../program/command.ts";
+import type { QUEUE_ADJUDICATE_FLAGS, QUEUE_JUDGE_FLAGS } from "./commands.ts";
+import { findQueue, itemPath, judgmentValue } from "./queue-client.ts";
+
+export function queueJudge(call: Call<typeof QUEUE_JUDGE_FLAGS>): Promise<undefined> {
+  const { confidence, revise } = call.flags;
+  return judge(call, "judge", {
+    ...(confidence === undefined ? {} : { confidence: confidenceOf(confidence) }),
+    ...(revise ? { revise } : {}),
+  });
+}
+
+export function queueAdjudicate(call: Call<typeof QUEUE_ADJUDICATE_FLAGS>): Promise<undefined> {
+  return judge(call, "adjudicate", {});
+}
+
+async function judge(
+  { args, flags, json, config, io }: Call<typeof QUEUE_ADJUDICATE_FLAGS>,
+  verb: "judge" | "adjudicate",
+  more: Pick<JudgeRequest, "confidence" | "revise">,
+): Promise<undefined> {
+  const client = connect(config);
+  const [named = "", itemId = "", word = ""] = args;
+  const { queueId, judgment } = await findQueue(client, named);
+  const { note, correction } = flags;
+  const body: JudgeRequest = {
+    value: judgmentValue(judgment, word),
+    ...(note === undefined ? {} : { note }),
+    ...(correction === undefined ? {} : { correction: textOf(correction) }),
+    ...more,
+  };
+  const item = await client.json<QueueItemView>(itemPath(queueId, itemId, verb), { method: "POST", body });
+  io.out(json ? JSON.stringify(item) : showItem(item, { paint: io.paint, nowMs: Date.now() }));
+}
+
+function textOf(argument: string): string {
+  return argument.startsWith("@") ? readText(argument.slice(1), "--correction") : argument;
+}
+
+function confidenceOf(text: string): number {
+  const value = /^(0|1|[01]?\.\d+)$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= 0 && value <= 1) return value;
+  throw new AppError("unusable_input", { problem: `--confidence ${text} must be a number from 0 to 1` });
+}

@@ -1,0 +1,98 @@
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+import { REQUEST_BYTES_MAX } from "../../formats/reviews/request.ts";
+import { errorLine } from "../../formats/reviews/write-stream.ts";
+import { AppError } from "../../protocol/errors.ts";
+import { answerLines } from "../../reviews/provider/answer-lines.ts";
+import { BUSY_MS, directoryHome } from "../../reviews/provider/directory-home.ts";
+import { takeTurn } from "../../reviews/provider/take-turn.ts";
+import { DEFAULT_AGENT } from "../../reviews/reviewer.ts";
+import { boundReviewer } from "../../reviews/reviewers/bound-reviewer.ts";
+import { readInput } from "../files/read-input.ts";
+import { printable } from "../output/printable.ts";
+import type { Call } from "../program/command.ts";
+import { EXIT } from "../program/exit-codes.ts";
+import { ownEnvironment } from "../settings/config.ts";
+import { chatModelOf } from "../wiring/review-model.ts";
+import { fellBack, provideFromServer } from "./provide-from-server.ts";
+import type { REVIEW_PROVIDE_FLAGS } from "./review-provide-commands.ts";
+import { ownReviewerBindings } from "./reviewer-bindings.ts";
+import type { WrittenReviewer } from "./written-reviewer.ts";
+
+export type ProvideCall = Call<typeof REVIEW_PROVIDE_FLAGS>;
+
+/** What is said, and when, is what the command that this one stands in for says: scripts compare it. */
+export async function reviewProvide(call: ProvideCall): Promise<number> {
+  const { args, flags, given, io } = call;
+  const misused = misuse(call);
+  if (misused !== undefined) return refuse(io, misused);
+  const input = await readInput(REQUEST_BYTES_MAX + 1);
+  const bytes = withWords(args[0] === "run" ? args.slice(1) : args, input);
+  if (isBlank(bytes)) return refuse(io, "You must provide a message or a command");
+  if (flags.fork && flags.session === undefined && !flags.continue) {
+    return refuse(io, "--fork requires --continue or --session");
+  }
+  if (flags.session === "") return refuse(io, "Session not found");
+  try {
+    return given.has("url") ? await provideFromServer(call, bytes) : await provideHere(call, bytes);
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    if (flags.format === "json") await io.write(errorLine(flags.session, "UnknownError", error.message, Date.now()));
+    return refuse(io, error.message);
+  }
+}
+
+async function provideHere({ flags, config, io }: ProvideCall, bytes: Uint8Array): Promise<number> {
+  const home = directoryHome(stateDirectory(flags.state), { busyMs: flags.busyMs ?? BUSY_MS });
+  const session = flags.session ?? (flags.continue ? await home.latest() : undefined);
+  const agent = flags.agent ?? DEFAULT_AGENT;
+  const taken = await takeTurn(
+    home,
+    ownReviewerBindings(config, ownEnvironment(), inPlace(flags)).map((binding) => boundReviewer(binding, chatModelOf)),
+    { bytes, agent, fork: flags.fork, ...(session === undefined ? {} : { session }) },
+    {
+      reviewLimitMs: flags.reviewTimeoutMs ?? config.reviewerTimeoutMs,
+      onFailure: (error) => io.err(`error: ${printable(error instanceof Error ? error.message : String(error))}`),
+    },
+  );
+  if (taken.type === "unknown") return refuse(io, "Session not found");
+  if (taken.type === "busy") return refuse(io, "Session is busy");
+  if (taken.fellBack) io.err(fellBack(agent));
+  await io.write(flags.format === "json" ? answerLines(taken.sessionID, taken.response) : `${taken.response}\n`);
+  return EXIT.fine;
+}
+
+/** A program that the call names reviews as the one that is always known, whatever settings say. */
+function inPlace({ reviewerCommand: program, arg: args }: ProvideCall["flags"]): WrittenReviewer[] {
+  return program === undefined ? [] : [{ agent: DEFAULT_AGENT, type: "command", program, args }];
+}
+
+/** Not the working directory: a session works from every one. */
+function stateDirectory(given: string | undefined): string {
+  return given === undefined ? join(homedir(), ".assay", "review-sessions") : resolve(given);
+}
+
+function misuse({ flags, given }: ProvideCall): string | undefined {
+  if (!given.has("url")) return flags.arg.length > 0 && flags.reviewerCommand === undefined ? ARG_ALONE : undefined;
+  if (flags.state !== undefined) return "--url cannot be used with --state: the session lives on the server";
+  if (flags.reviewerCommand === undefined) return undefined;
+  return "--url cannot be used with --reviewer-command: bind the program on the server, assay serve --reviewer NAME=command:PROGRAM";
+}
+
+const ARG_ALONE = "--arg requires --reviewer-command";
+
+function withWords(words: readonly string[], input: Buffer): Uint8Array {
+  if (words.length === 0) return input;
+  const before = words.join(" ");
+  return input.length === 0 ? Buffer.from(before) : Buffer.concat([Buffer.from(`${before}\n`), input]);
+}
+
+/** Also of what is not UTF-8, which is a request, if a wrong one. */
+function isBlank(bytes: Uint8Array): boolean {
+  return bytes.length <= REQUEST_BYTES_MAX && new TextDecoder().decode(bytes).trim() === "";
+}
+
+function refuse(io: ProvideCall["io"], message: string): number {
+  io.err(`Error: ${message}`);
+  return EXIT.negative;
+}

@@ -1,0 +1,135 @@
+import type { RunSnapshot } from "../../protocol/runs/snapshot.ts";
+import { isRecorded } from "../../protocol/tapes/api.ts";
+import { connect } from "../client/client.ts";
+import { errorText } from "../output/describe-event.ts";
+import { branchNote, subjectOf } from "../output/describe-gate-event.ts";
+import type { Io } from "../output/io.ts";
+import { printable, printableJson, shorten } from "../output/printable.ts";
+import { paintStatus } from "../output/status.ts";
+import { formatFields, formatTable } from "../output/table.ts";
+import { formatAgo, formatDuration } from "../output/when.ts";
+import type { Call } from "../program/command.ts";
+
+export async function runShow({ args: [runId = ""], json, config, io }: Call): Promise<undefined> {
+  const snapshot = await connect(config).json<RunSnapshot>(`/v1/runs/${encodeURIComponent(runId)}`);
+  io.out(json ? JSON.stringify(snapshot) : showRun(snapshot, io, Date.now()));
+}
+
+/** A run for people: the facts, then its nodes, variables and outputs where it has any. */
+export function showRun(run: RunSnapshot, { paint }: Io, nowMs: number): string {
+  const { startedAt, completedAt } = run;
+  const took =
+    startedAt && completedAt ? ` (took ${formatDuration(Date.parse(completedAt) - Date.parse(startedAt))})` : "";
+  const facts = formatFields(
+    {
+      Run: run.runId,
+      Workflow: printable(run.workflowId),
+      Status: paintStatus(run.status, paint),
+      Started: startedAt && `${startedAt} (${formatAgo(startedAt, nowMs)})`,
+      Ended: completedAt && `${completedAt}${took}`,
+      Owner:
+        run.owner && printable([run.owner.tenant, run.owner.workspace, run.owner.principal].filter(Boolean).join("/")),
+      Tags: run.tags?.length ? printable(run.tags.join(", ")) : undefined,
+      Metadata: metadataText(run),
+      "Forked from": forkedFrom(run),
+      "Came as": cameAs(run),
+      Parent: run.parentRunId && `${run.parentRunId} (node ${printable(run.parentNodeId ?? "")})`,
+      Error: run.error && paint.red(errorText(run.error)),
+    },
+    paint,
+  );
+  const outputs = (run as { outputs?: Readonly<Record<string, unknown>> }).outputs;
+  const parts = [
+    facts,
+    interrupts(run, paint, nowMs),
+    nodes(run, paint),
+    children(run, paint),
+    values("Variables", run.variables, paint),
+    values("Outputs", outputs, paint),
+  ];
+  return parts.filter((part) => part !== undefined).join("\n\n");
+}
+
+function metadataText({ metadata = {} }: RunSnapshot): string | undefined {
+  const { forkedFrom: _, tape: __, ...own } = metadata;
+  const facts = Object.entries(own).map(
+    ([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`,
+  );
+  return facts.length === 0 ? undefined : shorten(printable(facts.join(", ")), METADATA_CHARACTERS);
+}
+
+const METADATA_CHARACTERS = 200;
+
+function forkedFrom({ metadata }: RunSnapshot): string | undefined {
+  const from = metadata?.["forkedFrom"] as { runId?: unknown; fromSeq?: unknown; motivatedBy?: unknown } | undefined;
+  if (typeof from?.runId !== "string") return undefined;
+  const because = typeof from.motivatedBy === "string" ? `, because of ${from.motivatedBy}` : "";
+  return printable(`${from.runId} at sequence ${from.fromSeq}${because}`);
+}
+
+function cameAs(run: RunSnapshot): string | undefined {
+  if (!isRecorded(run)) return undefined;
+  const { name, digest } = (run.metadata?.["tape"] ?? {}) as { name?: unknown; digest?: unknown };
+  return printable(`tape ${typeof name === "string" ? `${name}, ` : ""}digest ${digest}`);
+}
+
+function interrupts({ interrupts: open = [] }: RunSnapshot, paint: Io["paint"], nowMs: number): string | undefined {
+  const rows = open.map(({ nodeId, kind, data, tally, requestedAt, deadline, interruptId }) => [
+    printable(nodeId),
+    kind,
+    tally === undefined ? "" : `${tally.granted}/${tally.required}`,
+    formatAgo(requestedAt, nowMs),
+    deadline ?? "",
+    interruptId,
+    printable(subjectOf(data)),
+  ]);
+  const headings = ["WAITS AT", "FOR", "VOTES", "SINCE", "UNTIL", "INTERRUPT", ""];
+  const notes = open.flatMap(({ nodeId, data }) => {
+    const note = branchNote(data);
+    return note === undefined ? [] : [`${printable(nodeId)}: ${note}`];
+  });
+  return rows.length === 0 ? undefined : [formatTable(headings, rows, paint), ...notes].join("\n");
+}
+
+function children({ childRuns = [] }: RunSnapshot, paint: Io["paint"]): string | undefined {
+  const rows = childRuns.map(({ runId, status, workflowId, nodeId }) => [
+    runId,
+    paintStatus(status, paint),
+    printable(workflowId),
+    printable(nodeId),
+  ]);
+  return rows.length === 0 ? undefined : formatTable(["CHILD RUN", "STATUS", "WORKFLOW", "OF NODE"], rows, paint);
+}
+
+interface NodeLine {
+  readonly status: string;
+  readonly attempt: number;
+  readonly startedAt?: string;
+  readonly endedAt?: string;
+  readonly dueAt?: string;
+  readonly error?: unknown;
+  readonly decidedFor?: unknown;
+}
+
+function nodes({ nodeStates = {} }: RunSnapshot, paint: Io["paint"]): string | undefined {
+  const rows = Object.entries(nodeStates as Readonly<Record<string, NodeLine>>).map(([id, node]) => [
+    printable(id),
+    paintStatus(node.status, paint),
+    String(node.attempt + 1),
+    node.startedAt && node.endedAt ? formatDuration(Date.parse(node.endedAt) - Date.parse(node.startedAt)) : "",
+    remarkOn(node),
+  ]);
+  return rows.length === 0 ? undefined : formatTable(["NODE", "STATUS", "ATTEMPT", "TOOK", ""], rows, paint);
+}
+
+function remarkOn({ error, dueAt, decidedFor }: NodeLine): string {
+  const decided = typeof decidedFor === "string" ? [`decided for run ${printable(decidedFor)}`] : [];
+  const state = error ? [errorText(error)] : dueAt ? [`due ${dueAt}`] : [];
+  return [...state, ...decided].join("; ");
+}
+
+function values(title: string, fields: Readonly<Record<string, unknown>> = {}, paint: Io["paint"]): string | undefined {
+  const lines = Object.entries(fields).map(([name, value]) => [`  ${printable(name)}`, printableJson(value)] as const);
+  if (lines.length === 0) return undefined;
+  return `${paint.bold(title)}\n${formatFields(Object.fromEntries(lines), paint)}`;
+}

@@ -1,0 +1,125 @@
+import { resolve } from "node:path";
+import { parseTokenKeys } from "../identity/token-keys.ts";
+import { closestTo } from "../program/suggest.ts";
+import { parseReviewers } from "../reviews/written-reviewer.ts";
+import { otlpHeaders, otlpUrl } from "../server/otlp-receiver.ts";
+import { type Setting, type SettingName, settingNamed } from "./settings.ts";
+import { parseTrustedRelays } from "./trusted-relays.ts";
+
+/**
+ * The value of a setting from what was written for it: text from flags and environment, JSON from the file. Throws a
+ * plain Error that continues a sentence beginning with the setting's name. Never repeats a secret.
+ */
+export function parseSetting(name: SettingName, raw: unknown, relativeTo: string): unknown {
+  const setting = settingNamed(name);
+  switch (setting.type) {
+    case "integer":
+      return parseInteger(setting, raw);
+    case "flag":
+      return parseFlag(raw);
+    case "choice":
+      return oneOf(setting.choices, text(raw));
+    case "names":
+      return list(raw).map((item) => oneOf(setting.choices, item));
+    case "path":
+      return resolve(relativeTo, text(raw));
+    case "paths":
+      return list(raw).map((item) => resolve(relativeTo, item));
+    case "reviewers":
+      return parseReviewers(raw, relativeTo);
+    case "text":
+      return parseText(name, text(raw));
+  }
+}
+
+function parseInteger({ min, max, unit }: Extract<Setting, { type: "integer" }>, raw: unknown): number {
+  const value = typeof raw === "string" && /^-?\d+$/.test(raw) ? Number(raw) : raw;
+  if (typeof value === "number" && Number.isSafeInteger(value) && value >= min && value <= max) return value;
+  const measure = unit === undefined ? "" : ` (${unit})`;
+  throw new Error(`must be a whole number from ${min} to ${max}${measure}, not ${shown(raw)}`);
+}
+
+function parseFlag(raw: unknown): boolean {
+  if (raw === true || raw === "true" || raw === "1") return true;
+  if (raw === false || raw === "false" || raw === "0") return false;
+  throw new Error(`must be true or false, not ${shown(raw)}`);
+}
+
+function parseText(name: SettingName, value: string): string {
+  if (name === "url") refuseCredentials(value);
+  if (name === "url" || name === "publicUrl") return baseUrl(value);
+  if (name === "databaseUrl") return databaseUrl(value);
+  if (name === "tokenKeys") parseTokenKeys(value);
+  if (name === "trustedRelays") parseTrustedRelays(value);
+  if (name === "otlpEndpoint") otlpUrl(value);
+  if (name === "otlpHeaders") otlpHeaders(value);
+  if (name === "maxCostUsdPerSuite") dollars(value);
+  if (name === "reviewModelUrl") modelUrl(value);
+  if (name === "reviewModelKeyEnv") variableName(value);
+  return value;
+}
+
+/** An address is shown and kept in files; the value is not repeated here either. */
+function refuseCredentials(value: string): void {
+  const { username, password } = URL.canParse(value) ? new URL(value) : { username: "", password: "" };
+  if (username === "" && password === "") return;
+  throw new Error("must be an address without a user or password; the key goes into ASSAY_KEY or --key");
+}
+
+function baseUrl(value: string): string {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  const address = url?.href.replace(/\/+$/, "") ?? "";
+  if (address.endsWith("/v1")) throw new Error(`must be the address without /v1, not ${shown(value)}`);
+  if (url?.protocol === "http:" || url?.protocol === "https:") return address;
+  throw new Error(`must be an address such as http://127.0.0.1:4100, not ${shown(value)}`);
+}
+
+function modelUrl(value: string): void {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  const isWeb = url?.protocol === "http:" || url?.protocol === "https:";
+  if (isWeb && url.username === "" && url.password === "" && url.search === "" && url.hash === "") return;
+  // The value is not repeated: somebody may have put a key into it.
+  throw new Error("must be an address such as http://127.0.0.1:11434/v1, without a user, password or query");
+}
+
+function dollars(value: string): void {
+  if (/^\d{1,9}(\.\d{1,9})?$/.test(value)) return;
+  throw new Error(`must be an amount in US dollars such as 2.50, not ${shown(value)}`);
+}
+
+function variableName(value: string): void {
+  if (/^[A-Za-z_]\w*$/.test(value)) return;
+  // Nor this: a key is easily put where its name belongs.
+  throw new Error("must be the name of an environment variable, not a key itself");
+}
+
+function databaseUrl(value: string): string {
+  if (/^postgres(ql)?:\/\//.test(value) && URL.canParse(value)) return value;
+  // The value is not repeated: it may hold a password.
+  throw new Error("must look like postgres://user:password@host:5432/database");
+}
+
+function oneOf(choices: readonly string[], given: string): string {
+  if (choices.includes(given)) return given;
+  const meant = closestTo(given, choices);
+  const hint = meant === undefined ? "" : `; did you mean ${meant}?`;
+  throw new Error(`must be one of ${choices.join(", ")}, not ${shown(given)}${hint}`);
+}
+
+function text(raw: unknown): string {
+  if (typeof raw === "string" && raw !== "") return raw;
+  throw new Error("must be a text that is not empty");
+}
+
+/** A JSON array, a comma-separated text, or a repeated flag whose texts may be comma-separated themselves. */
+function list(raw: unknown): string[] {
+  const items = (Array.isArray(raw) ? raw : [raw]).map(text);
+  return items
+    .flatMap((item) => item.split(","))
+    .map((item) => item.trim())
+    .filter((item) => item !== "");
+}
+
+function shown(raw: unknown): string {
+  return (JSON.stringify(raw) ?? "nothing").slice(0, 60);
+}

@@ -1,0 +1,14 @@
+import { connect } from "../client/client.ts";
+import { escaped } from "../output/printable.ts";
+import type { Call } from "../program/command.ts";
+import { suiteNames, suitesOf } from "../program/known-names.ts";
+import { orNearest } from "../program/nearest.ts";
+
+/** The author's own text. Controls and marks of direction in it are escaped, which leaves its value and its hash as they are. */
+export async function suiteShow({ args: [suite = ""], config, io }: Call): Promise<undefined> {
+  const client = connect(config);
+  const names = async () => suiteNames(await suitesOf(client), suite);
+  const asked = client.text(`/v1/host/assay/suites/${encodeURIComponent(suite)}`);
+  const text = await orNearest(asked, { suite: { name: suite, names } });
+  await io.write(escaped(text.endsWith("\n") ? text : `${text}\n`));
+}

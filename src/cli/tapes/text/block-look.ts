@@ -1,0 +1,24 @@
+import type { Look } from "../../../formats/tapes/present/render.ts";
+import type { RowKind } from "../../../formats/tapes/sidecar/sidecar.ts";
+import type { Colour, Paint } from "../../output/io.ts";
+import { printable } from "../../output/printable.ts";
+
+const COLOURS: Readonly<Partial<Record<RowKind, Colour>>> = {
+  correct: "green",
+  incorrect: "red",
+  unknown: "red",
+  friction: "yellow",
+  hypothesis: "cyan",
+  alternative: "cyan",
+  mute: "dim",
+};
+
+/** The run-summary block for a person at a terminal. */
+export function blockLook(paint: Paint): Look {
+  return {
+    heading: paint.bold,
+    event: paint.dim,
+    kind: (kind) => paint[COLOURS[kind] ?? "bold"](kind),
+    said: printable,
+  };
+}

@@ -1,0 +1,12 @@
+import { connect } from "../client/client.ts";
+import type { Call } from "../program/command.ts";
+import { workflowIds } from "../program/known-names.ts";
+import { orNearest } from "../program/nearest.ts";
+
+/** The author's own text; what `out` escapes in it leaves its value as it is. */
+export async function workflowShow({ args: [workflowId = ""], config, io }: Call): Promise<undefined> {
+  const client = connect(config);
+  const asked = client.text(`/v1/workflows/${encodeURIComponent(workflowId)}`);
+  const text = await orNearest(asked, { workflow: { name: workflowId, names: () => workflowIds(client) } });
+  io.out(text.replace(/\n$/, ""));
+}

@@ -1,0 +1,158 @@
+import { AppError } from "../../protocol/errors.ts";
+import type { EventDraft, RunError } from "../../protocol/events.ts";
+import { own } from "../../protocol/own.ts";
+import { startersOf } from "../../protocol/runs/forked-from.ts";
+import type { Run } from "../../protocol/runs/run.ts";
+import { handOver } from "../../protocol/runs/sensitive.ts";
+import { maskFields } from "../../protocol/runs/snapshot.ts";
+import type { RunWrite } from "../../store/port/store.ts";
+import type { Host } from "../host.ts";
+import { SUB_WORKFLOW } from "../nodes/sub-workflow.ts";
+import { type Dispatching, sensitiveIn } from "../runs/decide/settle-node.ts";
+import { startRun } from "../runs/decide/start-run.ts";
+import { stamp } from "../runs/stamp.ts";
+import { sealedTrace, traceBelow } from "../runs/trace-ids.ts";
+import type { NodeOutcome } from "../worker/node-type.ts";
+import type { Plan } from "../workflows/decide/plan.ts";
+import { workersInSight } from "../workflows/workers-in-sight.ts";
+
+/** By workflow id, what the nodes of a plan may dispatch as it is registered now. */
+export type ChildPlans = ReadonlyMap<string, Plan | undefined>;
+
+/** Asks for nothing where no node dispatches anything. `deciding` are outcomes that the turn is about to settle. */
+export async function childPlansOf(
+  host: Host,
+  run: Run,
+  plan: Plan,
+  deciding: readonly NodeOutcome[] = [],
+): Promise<ChildPlans> {
+  const { tenant } = run.owner;
+  const called = plan.graph.order.filter(isSubWorkflow).map(({ config }) => String(config["workflowId"]));
+  const ids = new Set([...called, ...workersInSight(run, deciding)]);
+  const found = await Promise.all([...ids].map(async (id) => [id, await host.plans.current(tenant, id)] as const));
+  return new Map(found.map(([id, child]) => [id, child && isHostOnly(host, child) ? undefined : child]));
+}
+
+/** Whether only the host starts such runs: evaluations, calibrations, deployments. */
+export function isHostOnly({ nodeTypes }: Pick<Host, "nodeTypes">, { definition }: Plan): boolean {
+  return definition.nodes.some(({ typeId }) => nodeTypes.get(typeId)?.hostOnly === true);
+}
+
+function isSubWorkflow({ typeId }: { readonly typeId: string }): boolean {
+  return typeId === SUB_WORKFLOW;
+}
+
+type RunStarted = Extract<EventDraft, { type: "run.started" }>;
+
+interface Started {
+  readonly childRunId: string;
+  readonly events: EventDraft[];
+  /** Absent when the node had a child already. */
+  readonly write?: RunWrite;
+}
+
+/** How many runs may be above a run: a workflow that dispatches itself must come to an end. */
+const DEPTH_MAX = 16;
+
+/** The child's first event, and what the log of its parent says about it. */
+export function startChild(
+  host: Host,
+  plan: Plan,
+  run: Run,
+  nodeId: string,
+  outcome: Dispatching,
+  plans: ChildPlans,
+): Started | { readonly error: RunError } {
+  const { workflowId, waits, propagates, takes } = outcome;
+  const linked = (childRunId: string): EventDraft => ({
+    type: "assay.child.started",
+    nodeId,
+    payload: { nodeId, childRunId, childWorkflowId: workflowId, waits, propagates, takes: [...takes] },
+  });
+  if (outcome.childRunId !== undefined) {
+    return { childRunId: outcome.childRunId, events: [linked(outcome.childRunId)] };
+  }
+  const depth = (run.parent?.depth ?? 0) + 1;
+  if (depth > DEPTH_MAX) {
+    const message = `Node ${nodeId} would dispatch a run below ${DEPTH_MAX} others.`;
+    return { error: { code: "subworkflow_depth_exceeded", message } };
+  }
+  const begun = firstEvent(host, run, nodeId, outcome, plans.get(workflowId), depth);
+  if ("error" in begun) return begun;
+  const started = sealedStarters(run, hidden(begun, run, sensitiveInputs(plan, run, nodeId, outcome)));
+  const first = sealedTrace(started, traceBelow(run));
+  const childRunId = host.newId("run");
+  const { run: child, events } = stamp(undefined, [first], {
+    runId: childRunId,
+    nowMs: host.nowMs(),
+    newId: host.newId,
+  });
+  const dispatched: EventDraft = {
+    type: "node.dispatched",
+    nodeId,
+    payload: { childRunId, childWorkflowId: workflowId, childStatus: child.status },
+  };
+  const write = { runId: childRunId, expectedVersion: 0, events, run: child };
+  return { childRunId, events: [linked(childRunId), dispatched], write };
+}
+
+/** Everyone behind a run is behind the runs that it dispatches; most have no starter but their owner. */
+function sealedStarters(run: Run, first: RunStarted): RunStarted {
+  const { startedBy, starters } = run;
+  if (startedBy === undefined && starters === undefined) return first;
+  const names = { ...(startedBy === undefined ? {} : { startedBy }), starters: startersOf(run) };
+  return { ...first, sealed: { ...(first.sealed ?? first.payload), ...names } };
+}
+
+function firstEvent(
+  host: Host,
+  run: Run,
+  nodeId: string,
+  { workflowId, inputs, inputsFrom }: Dispatching,
+  plan: Plan | undefined,
+  depth: number,
+): RunStarted | { readonly error: RunError } {
+  const refused = (problem: string) => ({
+    error: { code: "child_not_started", message: `Node ${nodeId} could not start ${workflowId}: ${problem}.` },
+  });
+  if (plan === undefined) return refused("no workflow of that name is registered");
+  const { status, isActive } = plan.definition;
+  if (isActive === false || (status !== undefined && status !== "active")) return refused("it is not active");
+  const { owner, tags, callbackUrl } = run;
+  const request = {
+    inputs: { ...inputs },
+    ...(tags === undefined ? {} : { tags: [...tags] }),
+    ...(callbackUrl === undefined ? {} : { callbackUrl }),
+  };
+  const rootRunId = run.parent?.rootRunId ?? run.runId;
+  const parent = { runId: run.runId, nodeId, depth, rootRunId };
+  try {
+    // What is mapped from nothing is nothing in the child as well, whatever its default.
+    const unset = Object.keys(inputsFrom).filter((name) => !Object.hasOwn(inputs, name));
+    return startRun(plan, { request, owner, limits: host.limits, parent, unset });
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return refused(error.message);
+  }
+}
+
+/** The inputs that come from something the parent masks by name, whether mapped or through a port of the node. */
+function sensitiveInputs(plan: Plan, run: Run, nodeId: string, { inputs, inputsFrom }: Dispatching): string[] {
+  const ports = plan.graph.node.get(nodeId)?.inputs ?? {};
+  const isSensitive = sensitiveIn(plan, run);
+  return Object.keys(inputs).filter((name) => {
+    const variable = own(inputsFrom, name);
+    if (variable !== undefined && own(run.variables, variable) !== undefined) return isSensitive(variable);
+    const port = own(ports, name);
+    if (port?.type === "variable") return isSensitive(port.variableName);
+    return port?.type === "connection" && plan.sensitivity.outputs.get(port.nodeId)?.has(port.outputKey) === true;
+  });
+}
+
+/** What the parent keeps from sight stays so in its child: by the names it arrives under, and by its value. */
+function hidden({ type, payload, sealed }: RunStarted, run: Run, names: readonly string[]): RunStarted {
+  const sensitive = names.length === 0 ? {} : { sensitiveInputs: [...names] };
+  const all = { ...(sealed ?? payload), ...sensitive };
+  const shown = { ...payload, inputs: maskFields(payload.inputs, new Set(names)), ...sensitive };
+  return { type, ...handOver(all, shown, run.secrets ?? []) };
+}

@@ -1,0 +1,113 @@
+import { AppError } from "../../../protocol/errors.ts";
+import type { EventDraft } from "../../../protocol/events.ts";
+import type { Judge } from "../../../protocol/gates/gate-rules.ts";
+import type { ApprovalAction, Interrupt } from "../../../protocol/gates/interrupt.ts";
+import { deepEqual } from "../../schemas/decide/deep-equal.ts";
+import { compileSchema } from "../../schemas/decide/json-schema.ts";
+import { closeInterrupt } from "./close-interrupt.ts";
+
+export type Answerer = Pick<Judge, "principal" | "kind">;
+
+/** The events of an answer to anything but an approval. Throws what is wrong with it. */
+export function answerInterrupt(interrupt: Interrupt, value: unknown, by: Answerer, at: string): EventDraft[] {
+  const who = { resolvedBy: by.principal, resolvedByKind: by.kind };
+  const answered = (resumeValue: unknown) =>
+    closeInterrupt(interrupt, { outcome: "answered", ...who, resumeValue, at });
+  checkSchema(interrupt, value);
+  switch (interrupt.kind) {
+    case "clarification": {
+      const answers = answersOf(interrupt, value);
+      const { nodeId } = interrupt;
+      const resolved: EventDraft = {
+        type: "clarification.resolved",
+        nodeId,
+        payload: { nodeId, answers, answeredBy: by.principal },
+      };
+      return [resolved, ...answered({ answers })];
+    }
+    case "external-event":
+      if (!correlates(interrupt, value)) throw new AppError("correlation_mismatch", { nodeId: interrupt.nodeId });
+      return answered({ ...(value as object), ...(interrupt.data["correlation"] as object) });
+    case "low-confidence":
+      requireRatification(interrupt, value);
+      return answered(value);
+    default:
+      return answered(value);
+  }
+}
+
+/** Taken for an answer of its own, a question or a wish for another decision would let what was decided happen. */
+const NO_RATIFICATION = ["refine", "edit-accept", "ask"] as const satisfies readonly ApprovalAction[];
+
+function requireRatification({ resumeSchema }: Interrupt, value: unknown): void {
+  if (resumeSchema !== undefined || typeof value !== "object" || value === null || !("action" in value)) return;
+  const { action } = value;
+  if (!NO_RATIFICATION.some((one) => one === action)) return;
+  refuse("/action", `must be accept or reject, and is ${String(action)}; or answer with a decision of your own`);
+}
+
+export function checkSchema({ resumeSchema }: Interrupt, value: unknown): void {
+  if (resumeSchema === undefined) return;
+  const [problem] = compileSchema(resumeSchema, "resumeSchema")(value);
+  if (problem !== undefined) refuse(problem.path, problem.problem);
+}
+
+/**
+ * Every key of the correlation must be in the event with the same value; what else is there does not matter. An event
+ * with the `correlationId` of the wait may leave keys out, and still contradicts none.
+ */
+export function correlates(
+  { data, correlationId }: Pick<Interrupt, "data" | "correlationId">,
+  event: unknown,
+): boolean {
+  const wanted = data["correlation"];
+  if (typeof wanted !== "object" || wanted === null) return false;
+  if (typeof event !== "object" || event === null || Array.isArray(event)) return false;
+  const given = event as Readonly<Record<string, unknown>>;
+  const byId = correlationId !== undefined && given["correlationId"] === correlationId;
+  return Object.entries(wanted).every(([key, value]) =>
+    Object.hasOwn(given, key) ? deepEqual(given[key], value) : byId,
+  );
+}
+
+interface Question {
+  readonly id: string;
+  readonly question: string;
+  readonly schema?: Readonly<Record<string, unknown>>;
+}
+
+/** By question id, from an object or from a list of `{ id, answer }`. Every question has its answer, and no other. */
+function answersOf({ data }: Interrupt, value: unknown): Record<string, unknown> {
+  const questions = (data["questions"] ?? []) as readonly Question[];
+  const answers = byId((value as { answers?: unknown } | null)?.answers);
+  for (const id of answers.keys()) {
+    if (!questions.some((question) => question.id === id))
+      refuse(`/answers/${id}`, "answers no question that was asked");
+  }
+  for (const { id, schema } of questions) {
+    if (!answers.has(id)) refuse("/answers", `lacks an answer to question ${id}`);
+    if (schema === undefined) continue;
+    const [problem] = compileSchema(schema, `the schema of question ${id}`)(answers.get(id));
+    if (problem !== undefined) refuse(`/answers/${id}${problem.path}`, problem.problem);
+  }
+  return Object.fromEntries(answers);
+}
+
+function byId(given: unknown): Map<string, unknown> {
+  if (Array.isArray(given)) {
+    const pairs = given.map((one: unknown): [string, unknown] => {
+      const { id, answer } = (one ?? {}) as { id?: unknown; answer?: unknown };
+      if (typeof id !== "string" || answer === undefined) return refuse("/answers", "must be a list of { id, answer }");
+      return [id, answer];
+    });
+    if (new Set(pairs.map(([id]) => id)).size < pairs.length) refuse("/answers", "answers a question twice");
+    return new Map(pairs);
+  }
+  if (typeof given === "object" && given !== null) return new Map(Object.entries(given));
+  return refuse("", "must be { answers }, with an answer to each question");
+}
+
+function refuse(path: string, problem: string): never {
+  const where = `/resumeValue${path}`;
+  throw new AppError("validation_error", { problem: `${where} ${problem}`, problems: [{ path: where, problem }] });
+}

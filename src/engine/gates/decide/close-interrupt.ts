@@ -1,0 +1,55 @@
+import type { EventDraft } from "../../../protocol/events.ts";
+import { type Interrupt, isGoverned } from "../../../protocol/gates/interrupt.ts";
+import type { PrincipalKind } from "../../../protocol/identity/identity.ts";
+
+export interface Closing {
+  readonly outcome: string;
+  readonly reason?: string;
+  readonly resolvedBy?: string;
+  readonly resolvedByKind?: PrincipalKind | "token";
+  readonly resumeValue?: unknown;
+  readonly at: string;
+}
+
+/** The end of an interrupt: its node has what it waited for. */
+export function closeInterrupt({ nodeId, interruptId, kind }: Interrupt, closing: Closing): EventDraft[] {
+  const { outcome, reason, resolvedBy, resolvedByKind = "user", resumeValue, at } = closing;
+  const value = resumeValue === undefined ? {} : { resumeValue };
+  return [
+    {
+      type: "interrupt.resolved",
+      nodeId,
+      payload: {
+        nodeId,
+        interruptId,
+        kind,
+        ...value,
+        resolvedAt: at,
+        ...(resolvedBy === undefined ? {} : { resolvedBy }),
+        ...(resolvedByKind === "user" ? {} : { resolvedByKind }),
+        outcome,
+        ...(reason === undefined ? {} : { reason }),
+      },
+    },
+    { type: "node.resumed", nodeId, payload: { nodeId, interruptId, ...value } },
+  ];
+}
+
+export function isOverdue({ deadlineMs }: Interrupt, nowMs: number): boolean {
+  return deadlineMs !== undefined && deadlineMs <= nowMs;
+}
+
+/** Time decides nothing in favour of anybody: an approval that nobody gave is a rejection. */
+export function expireInterrupt(interrupt: Interrupt, at: string): EventDraft[] {
+  const { nodeId, kind } = interrupt;
+  const received: EventDraft = {
+    type: "approval.received",
+    nodeId,
+    payload: { nodeId, action: "timeout", decidedAt: at },
+  };
+  const approval = kind === "approval";
+  return [
+    ...(approval && !isGoverned(interrupt) ? [received] : []),
+    ...closeInterrupt(interrupt, { outcome: approval ? "rejected" : "timeout", reason: "timeout", at }),
+  ];
+}

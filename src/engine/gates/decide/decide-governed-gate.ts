@@ -1,0 +1,197 @@
+import { AppError } from "../../../protocol/errors.ts";
+import type { EventDraft } from "../../../protocol/events.ts";
+import { strengthOf } from "../../../protocol/gates/counted-votes.ts";
+import {
+  type GateRules,
+  type GovernedRules,
+  gateRules,
+  type Judge,
+  mayDecide,
+  mayOverride,
+  tallyOf,
+  verdictOf,
+} from "../../../protocol/gates/gate-rules.ts";
+import type { Interrupt, Vote } from "../../../protocol/gates/interrupt.ts";
+import { type Evidence, problemIn } from "../../../protocol/promotion/evidence.ts";
+import { closeInterrupt } from "./close-interrupt.ts";
+import { type GateAnswer, notIndependent } from "./decide-plain-gate.ts";
+import { type GovernedAnswer, governedAnswer } from "./governed-answer.ts";
+import { denied, type Ruling, refusedVote } from "./ruling.ts";
+import { originOf } from "./vote-origin.ts";
+
+/** Who wants to pass a governed gate is asked first, then what they say. */
+export function decideGovernedGate(answer: GateAnswer): Ruling {
+  const { interrupt, judge, value } = answer;
+  const rules = gateRules(interrupt.data);
+  if (rules.governed === undefined) throw new Error(`interrupt ${interrupt.interruptId} is not of a governed gate`);
+  const eligibility = claimsOverride(value) ? mayOverride(rules.governed, judge) : mayDecide(rules, judge);
+  if (!eligibility.eligible) return denied(interrupt, judge, eligibility.problem);
+  const given = governedAnswer(value, interrupt);
+  if (given.voter !== undefined && given.voter !== judge.principal) {
+    return denied(interrupt, judge, "at this gate the voter is whoever holds the key");
+  }
+  const gate = rules.governed;
+  const problem = given.decision === "granted" ? notIndependent(rules, judge, answer) : undefined;
+  if (problem !== undefined) return denied(interrupt, judge, problem);
+  answer.checkBinding(true);
+  const earlier = interrupt.votes.find(({ voter }) => voter === judge.principal);
+  if (earlier !== undefined && !mayReplace(earlier, given, judge)) return votedBefore(interrupt, earlier, given);
+  const vote = { ...answer, rules, gate, given, eligibleBy: eligibility.by };
+  return given.decision === "granted" && gate.requiredEval !== undefined ? provenVote(vote) : voted(vote);
+}
+
+function claimsOverride(value: unknown): boolean {
+  return typeof value === "object" && value !== null && (value as { override?: unknown }).override === true;
+}
+
+/**
+ * An override takes the place of the same voter's grant. So does a vote with a stronger key: what an agent decided with a
+ * principal's key must not keep the person from deciding.
+ */
+function mayReplace(earlier: Vote, given: GovernedAnswer, { principal, kind, makers }: Judge): boolean {
+  if (given.override && earlier.action === "accept" && earlier.override !== true) return true;
+  const now = { voter: principal, principal, kind, ...(makers === undefined ? {} : { makers }) };
+  return strengthOf(now) > strengthOf(earlier);
+}
+
+/** A vote at a governed gate stands. */
+function votedBefore(interrupt: Interrupt, earlier: Vote, given: GovernedAnswer): Ruling {
+  const action = actionOf(given);
+  const { voter, action: earlierAction, at: earlierAt } = earlier;
+  if (action !== earlierAction) return refusedVote(interrupt, earlier, action);
+  const { interruptId, nodeId } = interrupt;
+  const details = { interruptId, nodeId, voter, action, earlierAction, earlierAt };
+  return { events: [], audit: [{ action: "interrupt.vote_repeated", details }] };
+}
+
+/** No grant counts without the evidence, not even an override: nothing stands in for it. */
+function provenVote(counted: Counted): Ruling {
+  const { interrupt, gate, judge, evidence = NO_EVIDENCE } = counted;
+  const { conditions, grounds } = evidence;
+  const { interruptId, nodeId } = interrupt;
+  const ruling = voted({ ...counted, evidence });
+  if (conditions.length > 0 && conditions.every(({ met }) => met)) return { ...ruling, grounds };
+  const details = { interruptId, nodeId, gateId: gate.gateId, voter: judge.principal, conditions };
+  const { requiredEval } = gate;
+  const refusal = new AppError("eval_gate_unmet", {
+    problem: problemIn(conditions),
+    nodeId,
+    interruptId,
+    requiredEval,
+    conditions,
+  });
+  return { events: [], audit: [{ action: "interrupt.evidence_unmet", details }], refusal };
+}
+
+const NO_EVIDENCE: Evidence = {
+  conditions: [
+    { condition: "evaluation found", wanted: "an evaluation", found: "this host cannot read evaluations", met: false },
+  ],
+  grounds: [],
+};
+
+interface Counted extends GateAnswer {
+  readonly rules: GateRules;
+  readonly gate: GovernedRules;
+  readonly given: GovernedAnswer;
+  readonly eligibleBy: readonly string[];
+}
+
+function voted(counted: Counted): Ruling {
+  const { interrupt, gate, given, judge, evidence } = counted;
+  const { interruptId, nodeId } = interrupt;
+  const { principal } = judge;
+  const proven = evidence === undefined ? {} : { conditions: evidence.conditions };
+  const reason = given.reason === undefined ? {} : { reason: given.reason };
+  const subject = { interruptId, nodeId, gateId: gate.gateId };
+  const verdict = verdictWith(counted);
+  const audit = [
+    given.override
+      ? { action: "approval.overridden", details: { ...subject, ...reason, ...proven } }
+      : { action: "interrupt.voted", details: { ...subject, voter: principal, action: actionOf(given), ...proven } },
+    ...(verdict === undefined ? [] : [{ action: "interrupt.resolved", details: { ...subject, outcome: verdict } }]),
+  ];
+  return { events: [voteEvent(counted), ...gateEvents(counted), ...closing(counted, verdict)], audit };
+}
+
+function actionOf({ decision }: GovernedAnswer): "accept" | "reject" {
+  return decision === "granted" ? "accept" : "reject";
+}
+
+function votesWith({ interrupt, judge, given, at }: Counted): Vote[] {
+  const { principal, kind } = judge;
+  const others = interrupt.votes.filter(({ voter }) => voter !== principal);
+  const origin = originOf(principal, judge);
+  return [...others, { voter: principal, principal, kind, action: actionOf(given), at, ...origin }];
+}
+
+function verdictWith(counted: Counted): "granted" | "rejected" | undefined {
+  const { rules } = counted;
+  return opensAlone(counted) ? "granted" : verdictOf(tallyOf({ votes: votesWith(counted) }, rules), rules);
+}
+
+/** An override releases alone only where the gate says so, and never in place of the people it asks for. */
+function opensAlone(counted: Counted): boolean {
+  const { rules, gate, given } = counted;
+  if (!given.override || !gate.overrideBypassesQuorum) return false;
+  return tallyOf({ votes: votesWith(counted) }, rules).humans >= rules.minHumans;
+}
+
+function voteEvent({ interrupt, judge, given, eligibleBy, evidence }: Counted): EventDraft {
+  const { principal, kind } = judge;
+  const earlier = interrupt.votes.find(({ voter }) => voter === principal);
+  return {
+    type: "assay.vote.recorded",
+    nodeId: interrupt.nodeId,
+    payload: {
+      interruptId: interrupt.interruptId,
+      voter: principal,
+      principal,
+      principalKind: kind,
+      action: actionOf(given),
+      ...(given.reason === undefined ? {} : { reason: given.reason }),
+      ...(given.override ? { override: true as const } : {}),
+      eligibleBy: [...eligibleBy],
+      ...(earlier === undefined ? {} : { replaces: earlier.action }),
+      ...originOf(principal, judge),
+      ...(evidence === undefined ? {} : { evidence: [...evidence.conditions] }),
+    },
+  };
+}
+
+function gateEvents(counted: Counted): EventDraft[] {
+  const { interrupt, rules, gate, given, judge } = counted;
+  const { nodeId } = interrupt;
+  const { gateId } = gate;
+  const { principal }: Judge = judge;
+  if (given.decision === "rejected") {
+    const reason = given.reason === undefined ? {} : { reason: given.reason };
+    return [{ type: "approval.rejected", nodeId, payload: { gateId, principal, ...reason } }];
+  }
+  const { granted, required } = tallyOf({ votes: votesWith(counted) }, rules);
+  const quorumProgress = required > 1 || given.override ? { quorumProgress: { granted, required } } : {};
+  const grant: EventDraft = { type: "approval.granted", nodeId, payload: { gateId, principal, ...quorumProgress } };
+  if (!given.override) return isNewGrant(counted) ? [grant] : [];
+  const payload = { gateId, principal, reason: given.reason ?? "" };
+  const overridden: EventDraft = { type: "approval.overridden", nodeId, payload };
+  return countsAsVote(counted) ? [overridden, grant] : [overridden];
+}
+
+/** An override is a vote unless it opens the gate alone or its principal has granted before: a grant is counted once. */
+function countsAsVote(counted: Counted): boolean {
+  return !opensAlone(counted) && isNewGrant(counted);
+}
+
+/** A grant of a principal that has granted before is a new one only where more count by it. */
+function isNewGrant(counted: Counted): boolean {
+  const { interrupt, judge, rules } = counted;
+  if (!interrupt.votes.some(({ voter }) => voter === judge.principal)) return true;
+  return tallyOf({ votes: votesWith(counted) }, rules).granted > tallyOf(interrupt, rules).granted;
+}
+
+function closing({ interrupt, given, judge, at }: Counted, verdict: "granted" | "rejected" | undefined): EventDraft[] {
+  if (verdict === undefined) return [];
+  const reason = given.reason === undefined ? {} : { reason: given.reason };
+  const resolvedBy = judge.principal;
+  return closeInterrupt(interrupt, { outcome: verdict, ...reason, resolvedBy, resumeValue: given.value, at });
+}

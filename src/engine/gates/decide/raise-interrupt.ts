@@ -1,0 +1,185 @@
+import { AppError } from "../../../protocol/errors.ts";
+import type { EventDraft, RunError } from "../../../protocol/events.ts";
+import { type Interrupt, type InterruptKind, isGoverned } from "../../../protocol/gates/interrupt.ts";
+import { INTERRUPT_DATA, misplacedRule } from "../../../protocol/gates/interrupt-data.ts";
+import type { Run } from "../../../protocol/runs/run.ts";
+import { matches, problemsOf } from "../../../protocol/schema.ts";
+import { changesBetween } from "../../runs/decide/json-changes.ts";
+import { compileSchema } from "../../schemas/decide/json-schema.ts";
+
+/** What a node asks for. */
+export interface InterruptRequest {
+  readonly kind: InterruptKind;
+  /** Asked once in a run. The node and its visit, unless it asks for several things. */
+  readonly key?: string;
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly resumeSchema?: Readonly<Record<string, unknown>>;
+  readonly timeoutMs?: number;
+  readonly profile?: string;
+  /** What is said before it is asked, in the same breath. */
+  readonly announcing?: readonly EventDraft[];
+}
+
+export interface Raising extends InterruptRequest {
+  readonly key: string;
+  readonly interruptId: string;
+  readonly correlationId?: string;
+  readonly at: string;
+}
+
+const KEY_MAX = 256;
+
+/** The events of a node that suspends, in the protocol's order. A key that was asked already is not asked again. */
+export function raiseInterrupt(
+  run: Run,
+  nodeId: string,
+  raising: Raising,
+): EventDraft[] | { readonly error: RunError } {
+  const { kind, key } = raising;
+  const asked = Object.values(run.interrupts).find(
+    (one) => one.key === key && one.reopened === undefined && one.held === undefined,
+  );
+  if (asked?.status === "open" && asked.nodeId === nodeId) return [suspended(nodeId, asked)];
+  const problem = asked === undefined ? problemWith(raising) : `node ${asked.nodeId} has asked for ${key} already`;
+  if (problem !== undefined) {
+    return { error: { code: "interrupt_invalid", message: `Node ${nodeId} cannot ask for ${kind}: ${problem}.` } };
+  }
+  const { data, resumeSchema, timeoutMs, profile, interruptId, correlationId, at } = raising;
+  const shown =
+    kind === "approval" ? { ...data, ...sinceLastTime(run, nodeId, data), ...changedInBranch(run) } : { ...data };
+  return [
+    ...(raising.announcing ?? []),
+    {
+      type: "interrupt.requested",
+      nodeId,
+      payload: {
+        kind,
+        key,
+        data: shown,
+        ...(resumeSchema === undefined ? {} : { resumeSchema: { ...resumeSchema } }),
+        ...(timeoutMs === undefined ? {} : { timeoutMs }),
+        runId: run.runId,
+        nodeId,
+        interruptId,
+        requestedAt: at,
+        ...(correlationId === undefined ? {} : { correlationId }),
+        ...(profile === undefined ? {} : { profile }),
+      },
+    },
+    ...olderTwin(nodeId, { kind, data, interruptId }),
+    suspended(nodeId, { interruptId, kind, key, data }),
+  ];
+}
+
+function problemWith({ kind, key, data, timeoutMs = 0, resumeSchema }: Raising): string | undefined {
+  if (key.length === 0 || key.length > KEY_MAX)
+    return `its key has ${key.length} characters and may have 1 to ${KEY_MAX}`;
+  if (!Number.isSafeInteger(timeoutMs) || timeoutMs < 0) return "timeoutMs must be a whole number, 0 or more";
+  const schema = INTERRUPT_DATA[kind];
+  if (schema === undefined) return "there is no such kind";
+  if (!matches(schema, data)) {
+    const [first] = problemsOf(schema, data);
+    return `data${first?.path ?? ""} ${first?.problem ?? "does not match"}`;
+  }
+  const vain = kind === "approval" ? misplacedRule(data, isGoverned({ data })) : undefined;
+  return vain === undefined ? unusable(resumeSchema, data) : `data.${vain} would not be held to at this sort of gate`;
+}
+
+/** What could never be answered is better not asked. */
+function unusable(resumeSchema: Raising["resumeSchema"], data: Raising["data"]): string | undefined {
+  const questions = (data["questions"] ?? []) as readonly { readonly schema?: Raising["resumeSchema"] }[];
+  try {
+    for (const schema of [resumeSchema, ...questions.map((question) => question.schema)]) {
+      if (schema !== undefined) compileSchema(schema, "its schema of the answer");
+    }
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return String(error.details["problem"]);
+  }
+  return undefined;
+}
+
+function suspended(
+  nodeId: string,
+  { interruptId, kind, key, data }: Pick<Interrupt, "interruptId" | "kind" | "key" | "data">,
+): EventDraft {
+  const { agentId, threshold, observed } = data;
+  const reason = kind === "low-confidence" ? { reason: "low-confidence", agentId, threshold, observed } : {};
+  return { type: "node.suspended", nodeId, payload: { nodeId, interruptId, kind, key, ...reason } };
+}
+
+/** For readers from before the interrupt primitive. The governed gate came after them. */
+function olderTwin(
+  nodeId: string,
+  { kind, data, interruptId }: Pick<Raising, "kind" | "data" | "interruptId">,
+): EventDraft[] {
+  if (kind === "clarification") {
+    const questions = data["questions"] as { id: string; question: string }[];
+    return [{ type: "clarification.requested", nodeId, payload: { nodeId, interruptId, questions } }];
+  }
+  if (kind !== "approval" || isGoverned({ data })) return [];
+  const { artifactId, artifactType, title, actions, approversList, requiredApprovals } = data as {
+    artifactId: string;
+    artifactType: string;
+    title: string;
+    actions: string[];
+    approversList?: string[];
+    requiredApprovals?: number;
+  };
+  const words = actions.map((action) => (action === "edit-accept" ? "edit" : action));
+  return [
+    {
+      type: "approval.requested",
+      nodeId,
+      payload: {
+        nodeId,
+        interruptId,
+        artifactId,
+        artifactType,
+        title,
+        actions: words as ("accept" | "reject" | "refine" | "edit" | "ask")[],
+        ...(approversList === undefined ? {} : { approversList: [...approversList] }),
+        ...(requiredApprovals === undefined ? {} : { requiredApprovals }),
+      },
+    },
+  ];
+}
+
+/** A gate of a branch with other options names them. */
+function changedInBranch({ branchChanges }: Run): Readonly<Record<string, unknown>> {
+  return branchChanges === undefined ? {} : { branch: { changedOptions: [...branchChanges] } };
+}
+
+/**
+ * A gate that is raised again shows how it ended before, and what of the artifact is different now. One that a branch
+ * re-opened also names the run it was decided for and the options that are different.
+ */
+function sinceLastTime(run: Run, nodeId: string, data: Raising["data"]): Readonly<Record<string, unknown>> {
+  const before = Object.values(run.interrupts)
+    .filter((one) => one.nodeId === nodeId && one.kind === "approval")
+    .at(-1);
+  if (before === undefined) return {};
+  const { interruptId, outcome, reason, resolvedBy, closedAt } = before;
+  const seen = before.edited === undefined ? before.data["artifactData"] : before.edited.data;
+  return {
+    previous: {
+      interruptId,
+      ...(outcome === undefined ? {} : { outcome }),
+      ...(reason === undefined ? {} : { reason }),
+      ...(resolvedBy === undefined ? {} : { decidedBy: resolvedBy }),
+      ...(closedAt === undefined ? {} : { decidedAt: closedAt }),
+      ...reopening(before, run),
+      changes: changesBetween(seen, data["artifactData"]),
+    },
+  };
+}
+
+/** Only of gates that a branch re-opened: what a replay computes must not depend on which interrupts it inherits. */
+function reopening({ reopened, held, raisedIn }: Interrupt, run: Run): Readonly<Record<string, unknown>> {
+  const changes = held === undefined ? reopened : (run.branchChanges ?? []);
+  if (changes === undefined) return {};
+  return {
+    ...(raisedIn === undefined ? {} : { decidedFor: raisedIn }),
+    ...(changes.length === 0 ? {} : { changedOptions: [...changes] }),
+  };
+}

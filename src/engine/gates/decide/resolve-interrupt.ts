@@ -1,0 +1,108 @@
+import { AppError } from "../../../protocol/errors.ts";
+import { type Judge, tokenAllowed } from "../../../protocol/gates/gate-rules.ts";
+import { type Interrupt, isGoverned } from "../../../protocol/gates/interrupt.ts";
+import type { Evidence } from "../../../protocol/promotion/evidence.ts";
+import { startersOf } from "../../../protocol/runs/forked-from.ts";
+import type { Run } from "../../../protocol/runs/run.ts";
+import type { Secret } from "../../../protocol/runs/sensitive.ts";
+import { answerInterrupt } from "./answer-interrupt.ts";
+import { type Binding, requireBound } from "./bound-vote.ts";
+import { expireInterrupt, isOverdue } from "./close-interrupt.ts";
+import { decideGovernedGate } from "./decide-governed-gate.ts";
+import { decidePlainGate } from "./decide-plain-gate.ts";
+import type { Ruling } from "./ruling.ts";
+import type { Relay } from "./vote-origin.ts";
+
+export interface ResolveInterrupt {
+  /** A node, whose latest interrupt is meant, or the one interrupt of a token. */
+  readonly of: { readonly nodeId: string } | { readonly interruptId: string };
+  readonly value: unknown;
+  readonly judge: Judge;
+  /** The voter that the answer names, where the key may relay votes. */
+  readonly relay?: Relay;
+  /** Makers of those behind the run; given only where they may not approve it. */
+  readonly makersOfStarters?: readonly string[];
+  /** What the answer was given for, as far as it says so. */
+  readonly bound?: Binding;
+  /** Values of the run that are not shown. */
+  readonly secrets?: readonly Secret[];
+  readonly nowMs: number;
+  /** How the evaluation stands that the gate asks for, if it does. */
+  readonly evidence?: Evidence;
+}
+
+/**
+ * What an answer to an interrupt comes to. Whatever is refused leaves the run waiting; an interrupt that is past its
+ * deadline ends by it, whoever comes to look.
+ */
+export function resolveInterrupt(run: Run, command: ResolveInterrupt): Ruling {
+  const { judge, value, nowMs } = command;
+  const byToken = judge.kind === "token";
+  const interrupt = findInterrupt(run, command.of);
+  if (interrupt === undefined) throw new AppError("interrupt_not_found", { runId: run.runId, ...command.of });
+  requireOpen(run, interrupt, byToken);
+  const at = new Date(nowMs).toISOString();
+  if (isOverdue(interrupt, nowMs)) {
+    const events = expireInterrupt(interrupt, at);
+    const { interruptId, nodeId } = interrupt;
+    const note = { action: "interrupt.timed_out", details: { interruptId, nodeId } };
+    return { events, audit: [note], refusal: overdue(interrupt, byToken) };
+  }
+  if (byToken && !tokenAllowed(interrupt)) {
+    throw new AppError("auth_elevation_required", { runId: run.runId, nodeId: interrupt.nodeId });
+  }
+  // A governed gate has a code of its own for whatever is no answer to it.
+  if (value === undefined && !isGoverned(interrupt)) {
+    throw new AppError("validation_error", { problem: "body must have required property 'resumeValue'" });
+  }
+  const { bound: given = {}, secrets = [] } = command;
+  const checkBinding = (isVote: boolean) => requireBound(run, interrupt, { given, secrets, isVote });
+  if (interrupt.kind === "approval") {
+    const { relay, evidence, makersOfStarters } = command;
+    const answer = {
+      interrupt,
+      value,
+      judge,
+      starters: startersOf(run),
+      at,
+      checkBinding,
+      ...(relay === undefined ? {} : { relay }),
+      ...(makersOfStarters === undefined ? {} : { makersOfStarters }),
+      ...(evidence === undefined ? {} : { evidence }),
+    };
+    return isGoverned(interrupt) ? decideGovernedGate(answer) : decidePlainGate(answer);
+  }
+  checkBinding(false);
+  const { interruptId, nodeId } = interrupt;
+  const events = answerInterrupt(interrupt, value, judge, at);
+  return { events, audit: [{ action: "interrupt.resolved", details: { interruptId, nodeId, outcome: "answered" } }] };
+}
+
+export function findInterrupt(run: Run, of: ResolveInterrupt["of"]): Interrupt | undefined {
+  // What a fork inherits was asked elsewhere, and is answered there.
+  const all = Object.values(run.interrupts).filter(({ inherited }) => inherited !== true);
+  if ("interruptId" in of) return all.find(({ interruptId }) => interruptId === of.interruptId);
+  return all.filter(({ nodeId }) => nodeId === of.nodeId).at(-1);
+}
+
+/** Says how the interrupt ended, if it did. */
+export function requireOpen(run: Run, interrupt: Interrupt, byToken: boolean): void {
+  const end = endOf(run, interrupt, byToken);
+  if (end !== undefined) throw end;
+}
+
+export function endOf(run: Run, interrupt: Interrupt, byToken: boolean): AppError | undefined {
+  const { status, interruptId, nodeId } = interrupt;
+  const where = { runId: run.runId, nodeId, interruptId };
+  const over = run.status === "cancelling" || run.status === "cancelled";
+  if (status === "open" && !over) return undefined;
+  if (status === "expired") return overdue(interrupt, byToken);
+  if (status === "resolved") return new AppError("interrupt_already_resolved", where);
+  if (run.parent !== undefined) return new AppError("interrupt_gone", where);
+  return new AppError(over && !byToken ? "interrupt_cancelled" : "interrupt_already_resolved", where);
+}
+
+export function overdue({ interruptId, nodeId, deadlineMs }: Interrupt, byToken: boolean): AppError {
+  const expiredAt = new Date(deadlineMs ?? 0).toISOString();
+  return new AppError(byToken ? "interrupt_expired" : "interrupt_already_resolved", { nodeId, interruptId, expiredAt });
+}

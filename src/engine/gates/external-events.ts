@@ -1,0 +1,204 @@
+import type { AuditDraft } from "../../protocol/audit/audit.ts";
+import { AppError } from "../../protocol/errors.ts";
+import type { SendExternalEventRequest } from "../../protocol/gates/external-event-api.ts";
+import type { Caller } from "../../protocol/identity/identity.ts";
+import type { Run } from "../../protocol/runs/run.ts";
+import type { Secret } from "../../protocol/runs/sensitive.ts";
+import type { ExternalEventRecord } from "../../store/port/gates.ts";
+import type { Refusal, RunWrite } from "../../store/port/store.ts";
+import { auditDraft, type Recorder, refused } from "../execute.ts";
+import { withRunsAbout } from "../families/waiting-runs.ts";
+import { writeRuns } from "../families/write-runs.ts";
+import type { Host } from "../host.ts";
+import { checked } from "../schemas/schema-checks.ts";
+import { correlationIdOf } from "./correlation.ts";
+import { deliverEvent, type EventRuling, requireConsistent } from "./decide/deliver-event.ts";
+import { answerOf, type EventAnswer, keyOf, type ReceivedEvent, recordOf } from "./event-record.ts";
+import { deliverHeld } from "./held-events.ts";
+import { receivedAnswer, withSecrets } from "./seal-answer.ts";
+
+export interface SendEvent {
+  readonly caller: Caller;
+  readonly request: SendExternalEventRequest;
+  readonly record: Recorder<SentEvent>;
+}
+
+export interface SentEvent {
+  readonly answer: EventAnswer;
+  /** The event was here before, and this is what was answered then. */
+  readonly replayed: boolean;
+}
+
+const ATTEMPTS = 20;
+
+/**
+ * Gives an event to everything of the sender's reach that waits for it, in one commit, or holds it for the first that
+ * will. The answer is kept in the same commit, so that the event counts once however often it is sent; what is refused
+ * leaves no record and may be sent again.
+ */
+export async function sendExternalEvent(host: Host, { caller, request, record }: SendEvent): Promise<SentEvent> {
+  const { event, secrets } = await received(host.scrubber, caller, request);
+  const holdMs = holdMsOf(host, request);
+  let runId = "";
+  try {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const sent =
+        (await replay(host, event, record)) ?? (await deliverOrHold(host, event, { holdMs, secrets, record }));
+      if ("answer" in sent) return sent;
+      if (sent.type === "version") runId = sent.runId;
+    }
+    throw new AppError("run_version_conflict", { runId });
+  } catch (error) {
+    // Nobody waits any more when the same event came first, a moment ago.
+    const sent = error instanceof AppError ? await replay(host, event, record) : undefined;
+    if (sent === undefined) throw error;
+    return sent;
+  }
+}
+
+/** Secrets in the payload are kept for the nodes that wait; what identifies the event is shown as it is and must not be one. */
+async function received(
+  scrubber: Host["scrubber"],
+  caller: Caller,
+  request: SendExternalEventRequest,
+): Promise<{ event: ReceivedEvent; secrets: readonly Secret[] }> {
+  const { eventId, eventType } = request;
+  for (const [name, text] of Object.entries({ eventId, eventType })) {
+    if (scrubber.scrubText(text) === text) continue;
+    throw new AppError("validation_error", { problem: `body/${name} looks like a credential; send another name` });
+  }
+  const { tenant, workspace, principal, keyId } = caller;
+  const correlationId = correlationOf(request);
+  const { value: payload, secrets } = await receivedAnswer(scrubber, request.payload);
+  const reach = { tenant, ...(workspace === undefined ? {} : { workspace }) };
+  return { event: { eventId, eventType, correlationId, payload, by: principal, keyId, reach }, secrets };
+}
+
+/** The correlation itself or its id, and not both: they could name two waits. */
+function correlationOf({ correlation, correlationId, payload }: SendExternalEventRequest): string {
+  if (correlation !== undefined && correlationId === undefined) {
+    requireConsistent(correlation, payload);
+    return correlationIdOf(correlation);
+  }
+  if (correlationId !== undefined && correlation === undefined) return correlationId;
+  throw new AppError("validation_error", {
+    problem: "body must have either correlation or correlationId, and not both",
+  });
+}
+
+function holdMsOf({ gates }: Host, { holdSeconds }: SendExternalEventRequest): number | undefined {
+  if (holdSeconds === undefined) return undefined;
+  const most = Math.floor(gates.eventRetentionMs / 1000);
+  if (holdSeconds <= most) return holdSeconds * 1000;
+  const problem = `body/holdSeconds must be at most ${most}, for which this host keeps events`;
+  throw new AppError("validation_error", { problem, maxHoldSeconds: most });
+}
+
+interface Delivering {
+  readonly holdMs: number | undefined;
+  readonly secrets: readonly Secret[];
+  readonly record: SendEvent["record"];
+}
+
+/** The refusal when somebody was faster: at one of the runs, or with the same event. */
+async function deliverOrHold(host: Host, event: ReceivedEvent, delivering: Delivering): Promise<SentEvent | Refusal> {
+  const done = await withRunsAbout(host, event.reach, event, (runs) => deliverTo(host, runs, event, delivering));
+  if ("stored" in done && done.stored?.state === "held") await offer(host, done.stored);
+  return "stored" in done ? done.sent : done;
+}
+
+interface Delivered {
+  readonly sent: SentEvent;
+  readonly stored: ExternalEventRecord | undefined;
+}
+
+async function deliverTo(
+  host: Host,
+  runs: readonly Run[],
+  event: ReceivedEvent,
+  { holdMs, secrets, record }: Delivering,
+): Promise<Delivered | Refusal> {
+  const nowMs = host.nowMs();
+  const ruling = await checked(() => deliverEvent(runs, event, nowMs));
+  const answers = ruling.delivered.map((one) => ({ ...one, events: withSecrets(one.events, secrets) }));
+  const writes = await writeRuns(host, [...answers, ...ruling.expired]);
+  const answer = ruling.refusal === undefined ? delivered(event, ruling, writes) : held(event, nowMs, holdMs);
+  if (answer === undefined && writes.size === 0) throw ruling.refusal;
+  const expiresAtMs = nowMs + (answer?.status === 202 && holdMs !== undefined ? holdMs : host.gates.eventRetentionMs);
+  const stored = answer && recordOf(event, answer, { atMs: nowMs, expiresAtMs });
+  const idempotency = answer && record({ answer, replayed: false });
+  const committed = await host.store.commit({
+    tenant: event.reach.tenant,
+    ...(writes.size === 0 ? {} : { runs: [...writes.values()] }),
+    audit: [...auditOf(event, ruling, nowMs), ...heldAudit(event, answer, nowMs)],
+    ...(stored === undefined ? {} : { externalEvents: [{ type: "put", event: stored, nowMs }] }),
+    ...(idempotency === undefined ? {} : { idempotency }),
+  });
+  if (!committed.ok) return again(committed.refusal);
+  if (answer === undefined) throw ruling.refusal;
+  return { sent: { answer, replayed: false }, stored };
+}
+
+function again(refusal: Refusal): Refusal {
+  if (refusal.type === "version" || refusal.type === "external-event") return refusal;
+  throw refused(refusal);
+}
+
+function delivered(event: ReceivedEvent, ruling: EventRuling, writes: ReadonlyMap<string, RunWrite>): EventAnswer {
+  const { eventId, correlationId } = event;
+  const delivered = ruling.delivered.map(({ run, interrupt: { nodeId, interruptId } }) => {
+    const { runId } = run;
+    return { runId, nodeId, interruptId, status: (writes.get(runId)?.run ?? run).status };
+  });
+  return { status: 200, body: { eventId, correlationId, delivered } };
+}
+
+/** Undefined when it is not to be held. Whoever asks for that does not mind that nobody waits any more. */
+function held(event: ReceivedEvent, nowMs: number, holdMs: number | undefined): EventAnswer | undefined {
+  if (holdMs === undefined) return undefined;
+  const { eventId, correlationId } = event;
+  const expiresAt = new Date(nowMs + holdMs).toISOString();
+  return { status: 202, body: { eventId, correlationId, held: true, expiresAt } };
+}
+
+function auditOf(event: ReceivedEvent, { delivered, expired }: EventRuling, nowMs: number): AuditDraft[] {
+  const { eventId, eventType, correlationId } = event;
+  const by = { principal: event.by, keyId: event.keyId };
+  const about = { eventId, eventType, correlationId };
+  return [
+    ...delivered.map(({ run, interrupt: { interruptId, nodeId } }) => {
+      const details = { ...about, interruptId, nodeId };
+      return auditDraft(by, nowMs, run.runId, { action: "external_event.delivered", details });
+    }),
+    ...expired.map(({ run, interrupt: { interruptId, nodeId } }) => {
+      return auditDraft(by, nowMs, run.runId, { action: "interrupt.timed_out", details: { interruptId, nodeId } });
+    }),
+  ];
+}
+
+function heldAudit(event: ReceivedEvent, answer: EventAnswer | undefined, nowMs: number): AuditDraft[] {
+  if (answer?.status !== 202) return [];
+  const { eventId, eventType, correlationId, by, keyId } = event;
+  const details = { eventId, eventType, expiresAt: answer.body.expiresAt };
+  return [auditDraft({ principal: by, keyId }, nowMs, correlationId, { action: "external_event.held", details })];
+}
+
+/**
+ * Somebody may have begun to wait while the event was put aside. That it is held stands in any case: when this fails,
+ * the sweep delivers it.
+ */
+async function offer(host: Host, event: ExternalEventRecord): Promise<void> {
+  await deliverHeld(host, event).catch(() => {});
+}
+
+/** The first answer to this event, if it had one; it stands under the idempotency key of this request as well. */
+async function replay(host: Host, event: ReceivedEvent, record: SendEvent["record"]): Promise<SentEvent | undefined> {
+  const standing = await host.store.readExternalEvent(keyOf(event));
+  if (standing === undefined || standing.expiresAtMs <= host.nowMs()) return undefined;
+  const sent: SentEvent = { answer: answerOf(standing), replayed: true };
+  const idempotency = record(sent);
+  if (idempotency === undefined) return sent;
+  const committed = await host.store.commit({ tenant: event.reach.tenant, idempotency });
+  if (!committed.ok) throw refused(committed.refusal);
+  return sent;
+}

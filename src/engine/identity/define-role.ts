@@ -1,0 +1,123 @@
+import { AppError } from "../../protocol/errors.ts";
+import type { Caller } from "../../protocol/identity/identity.ts";
+import type { DefineRoleRequest, ListRolesResponse, RoleInfo } from "../../protocol/identity/role-api.ts";
+import { BUILT_IN_ROLES, decideScope, type RoleTable, SCOPES_BY_NAME } from "../../protocol/identity/scopes.ts";
+import { auditDraft, type Recorder } from "../execute.ts";
+import { grantedScopes, mayHandOnScope } from "./grants.ts";
+import { commitKeys, type KeyHost, placeOf, requireHarmlessNames } from "./keys.ts";
+import { roleTable } from "./roles.ts";
+
+/** The built-in roles, then the own ones by name: the tenant's and, with a workspace, those it defines itself. */
+export async function listRoles(
+  { store }: Pick<KeyHost, "store">,
+  caller: Caller,
+  wished?: string,
+): Promise<ListRolesResponse> {
+  const { tenant, workspace } = placeOf(caller, wished);
+  const [wide, here] = await Promise.all([
+    store.customRoles(tenant, undefined),
+    workspace === undefined ? undefined : store.customRoles(tenant, workspace),
+  ]);
+  const own = Object.entries(here ?? wide).filter(([role]) => !isBuiltIn(role));
+  const inherited = (role: string, scopes: readonly string[]) =>
+    Object.hasOwn(wide, role) && JSON.stringify(wide[role]) === JSON.stringify(scopes);
+  return {
+    roles: [
+      ...Object.entries(BUILT_IN_ROLES).map(([role, scopes]) => ({ role, scopes: [...scopes], builtIn: true })),
+      ...own
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .map(([role, scopes]) => ({
+          role,
+          scopes: [...scopes],
+          builtIn: false,
+          ...(workspace === undefined || inherited(role, scopes) ? {} : { workspace }),
+        })),
+    ],
+  };
+}
+
+export interface DefineRole {
+  readonly caller: Caller;
+  readonly request: DefineRoleRequest;
+  readonly record: Recorder<RoleInfo>;
+}
+
+/**
+ * Defines a role for the tenant or one workspace of it, or replaces it for all who hold it. The caller must have every
+ * scope that it has then, and every one that it had.
+ */
+export async function defineRole(host: KeyHost, { caller, request, record }: DefineRole): Promise<RoleInfo> {
+  const { role } = request;
+  refuseBuiltIn(role);
+  requireHarmlessNames(host, [role, request.workspace ?? ""]);
+  const place = placeOf(caller, request.workspace);
+  const scopes = [...grantedScopes(caller, request.scopes)];
+  const before = await ownScopes(host, caller, role, place.workspace);
+  await requireHeld(host, caller, [...scopes, ...(before ?? [])]);
+
+  const bound = place.workspace === undefined ? {} : { workspace: place.workspace };
+  const info: RoleInfo = { role, scopes, builtIn: false, ...bound };
+  const outcome = record(info);
+  const details = {
+    scopes: scopes.join(" "),
+    ...(before === undefined ? {} : { scopesBefore: before.join(" ") }),
+    ...bound,
+  };
+  await commitKeys(host, {
+    tenant: place.tenant,
+    roleDefinitions: [{ type: "put", ...bound, role, scopes }],
+    audit: [auditDraft(caller, host.nowMs(), role, { action: "role.defined", details })],
+    ...(outcome === undefined ? {} : { idempotency: outcome }),
+  });
+  return info;
+}
+
+/** In a workspace, its own definition goes and one of the tenant stays. Bindings stay too, and grant no scope. */
+export async function removeRole(host: KeyHost, caller: Caller, role: string, wished?: string): Promise<void> {
+  refuseBuiltIn(role);
+  const place = placeOf(caller, wished);
+  // One of the tenant holds in the workspace too, and is not the workspace's to remove.
+  const defined = await host.store.ownRoles(place.tenant, place.workspace);
+  const before = Object.hasOwn(defined, role) ? defined[role] : undefined;
+  if (before === undefined) throw new AppError("not_found", { what: "role", role });
+  await requireHeld(host, caller, before);
+  const bound = place.workspace === undefined ? {} : { workspace: place.workspace };
+  const details = { scopesBefore: before.join(" "), ...bound };
+  await commitKeys(host, {
+    tenant: place.tenant,
+    roleDefinitions: [{ type: "delete", ...bound, role }],
+    audit: [auditDraft(caller, host.nowMs(), role, { action: "role.removed", details })],
+  });
+}
+
+/** What the role grants there now; undefined when nobody defined it. */
+async function ownScopes(
+  { store }: Pick<KeyHost, "store">,
+  { tenant }: Caller,
+  role: string,
+  workspace: string | undefined,
+): Promise<readonly string[] | undefined> {
+  const defined: RoleTable = await store.customRoles(tenant, workspace);
+  return Object.hasOwn(defined, role) ? defined[role] : undefined;
+}
+
+async function requireHeld(host: Pick<KeyHost, "store">, caller: Caller, scopes: readonly string[]): Promise<void> {
+  const table = await roleTable(host, caller);
+  for (const scope of scopes) {
+    const decision = decideScope(caller, scope, table);
+    if (!decision.allowed && !(SCOPES_BY_NAME.has(scope) && mayHandOnScope(caller, scope))) {
+      throw new AppError("forbidden", { scopeRequired: scope, missingFrom: decision.missingFrom });
+    }
+  }
+}
+
+function isBuiltIn(role: string): boolean {
+  return Object.hasOwn(BUILT_IN_ROLES, role.toLowerCase());
+}
+
+/** In any spelling: a role called Owner would be taken for one. */
+function refuseBuiltIn(role: string): void {
+  if (isBuiltIn(role)) {
+    throw new AppError("validation_error", { problem: `role: ${role} is built in and stays as it is` });
+  }
+}

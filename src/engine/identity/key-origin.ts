@@ -1,0 +1,129 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { type Caller, OPERATOR_KEY_ID } from "../../protocol/identity/identity.ts";
+import { SCOPES_BY_NAME } from "../../protocol/identity/scopes.ts";
+import { matches, type Static, Type } from "../../protocol/schema.ts";
+import type { Document, DocumentWrite } from "../../store/port/documents.ts";
+import type { Store } from "../../store/port/store.ts";
+
+/**
+ * Who made a key over the API: a document beside the key. Keys of a `--keys` file, of the first start and of the operator's
+ * command line have none, nor have keys from before it was recorded: they speak for their principal alone.
+ */
+export const KeyOrigin = Type.Object(
+  {
+    principal: Type.String(),
+    /** The maker first, then the makers of the maker's own key. */
+    makers: Type.Array(Type.String()),
+    confirmedBy: Type.Optional(Type.String()),
+    confirmedAt: Type.Optional(Type.String()),
+  },
+  { additionalProperties: true },
+);
+export type KeyOrigin = Static<typeof KeyOrigin>;
+
+const KIND = "key-origin";
+
+export interface StoredOrigin {
+  readonly document: Document;
+  readonly origin: KeyOrigin;
+}
+
+export async function originsOf(
+  store: Pick<Store, "readDocuments">,
+  tenant: string,
+  keyIds: readonly string[],
+): Promise<ReadonlyMap<string, StoredOrigin>> {
+  if (keyIds.length === 0) return new Map();
+  const found = await store.readDocuments(tenant, KIND, keyIds);
+  return new Map(found.map((document) => [document.key, { document, origin: originIn(document) }]));
+}
+
+/** Fails closed: an origin that cannot be read is an error, not a key without makers. */
+function originIn({ key, body }: Document): KeyOrigin {
+  const origin: unknown = JSON.parse(body);
+  if (!matches(KeyOrigin, origin)) throw new Error(`the origin of key ${key} cannot be read`);
+  return origin;
+}
+
+/** The makers of a key, as far as no owner has confirmed it. */
+export function openMakers(stored: StoredOrigin | undefined): readonly string[] {
+  return stored === undefined || stored.origin.confirmedBy !== undefined ? [] : stored.origin.makers;
+}
+
+export async function makersOf(
+  store: Pick<Store, "readDocuments">,
+  { tenant, keyId }: Pick<Caller, "tenant" | "keyId">,
+): Promise<readonly string[]> {
+  return openMakers((await originsOf(store, tenant, [keyId])).get(keyId));
+}
+
+/**
+ * Makers of any key of these principals, as far as no owner has confirmed it. A run does not say which key started it, so each of them
+ * may have started it in the principal's name; that holds for keys that were revoked since, too.
+ */
+export async function makersOfPrincipals(
+  store: Pick<Store, "readDocuments" | "keysOf">,
+  tenant: string,
+  principals: readonly string[],
+): Promise<readonly string[]> {
+  const keys = (await Promise.all(principals.map((one) => store.keysOf({ tenant }, one)))).flat();
+  const keyIds = keys.map(({ keyId }) => keyId);
+  return [...new Set([...(await originsOf(store, tenant, keyIds)).values()].flatMap(openMakers))];
+}
+
+/** Principals whose keys are read at once: one page is in memory, and other work goes on between two. */
+const PRINCIPALS_AT_ONCE = 500;
+
+/** Principals with a key that another one made and no owner has confirmed. A judgment does not say with which key it was made. */
+export async function unconfirmedPrincipals(
+  store: Pick<Store, "readDocuments" | "keysByPrincipal">,
+  tenant: string,
+): Promise<readonly string[]> {
+  const found = new Set<string>();
+  for (let after = ""; ; await nextTurn()) {
+    const keys = await store.keysByPrincipal({ tenant }, after, PRINCIPALS_AT_ONCE);
+    const last = keys.at(-1);
+    if (last === undefined) return [...found];
+    const origins = await originsOf(
+      store,
+      tenant,
+      keys.map(({ keyId }) => keyId),
+    );
+    for (const { keyId, principal } of keys) if (openMakers(origins.get(keyId)).length > 0) found.add(principal);
+    after = last.principal;
+  }
+}
+
+export interface NewKey {
+  readonly keyId: string;
+  readonly tenant: string;
+  readonly principal: string;
+  readonly scopes: readonly string[];
+}
+
+/**
+ * The document to write with a new key. A key for oneself has the makers of the key it was made with; one that may relay votes
+ * has its maker too, so that an owner cannot give himself the votes of others.
+ */
+export async function originWrite(
+  store: Pick<Store, "readDocuments">,
+  caller: Caller,
+  { keyId, tenant, principal, scopes }: NewKey,
+  atMs: number,
+): Promise<DocumentWrite | undefined> {
+  if (caller.keyId === OPERATOR_KEY_ID) return undefined;
+  const inherited = await makersOf(store, caller);
+  const isOwn = principal === caller.principal && !scopes.some((scope) => SCOPES_BY_NAME.has(scope));
+  const makers = isOwn ? inherited : [...new Set([caller.principal, ...inherited])];
+  return makers.length === 0 ? undefined : put(tenant, keyId, { principal, makers: [...makers] }, 0, atMs);
+}
+
+export function confirmedWrite({ document, origin }: StoredOrigin, by: string, atMs: number): DocumentWrite {
+  const confirmed = { ...origin, confirmedBy: by, confirmedAt: new Date(atMs).toISOString() };
+  return put(document.tenant, document.key, confirmed, document.revision, atMs);
+}
+
+function put(tenant: string, key: string, origin: KeyOrigin, revision: number, atMs: number): DocumentWrite {
+  const document = { tenant, kind: KIND, key, revision: revision + 1, atMs, body: JSON.stringify(origin) } as const;
+  return { type: "put", document };
+}

@@ -1,0 +1,91 @@
+import { AppError } from "../../../protocol/errors.ts";
+import type { ActorKind } from "../../../protocol/judgments/annotation.ts";
+import type { JudgmentValue, QueueItemState } from "../../../protocol/queues/api.ts";
+
+/** An item of a review queue and what its reviewers have to do with it: each of them appears once in `reviews`. */
+export interface QueueItem {
+  readonly itemId: string;
+  readonly state: QueueItemState;
+  /** How many judgments it needs. */
+  readonly required: number;
+  readonly round: number;
+  readonly reviews: readonly Review[];
+  /** What was judged in rounds before this one. */
+  readonly past: readonly PastJudgment[];
+  readonly final?: FinalJudgment;
+  /** The annotations of adjudications in rounds before this one: a new round takes none of them back. */
+  readonly adjudicatedBefore?: readonly string[];
+}
+
+export type Review = Lease | Judged | Skipped;
+
+interface Reviewed {
+  readonly reviewer: string;
+  readonly atMs: number;
+}
+export interface Lease extends Reviewed {
+  readonly status: "leased";
+  readonly untilMs: number;
+}
+export interface Judged extends Reviewed, Judgment {
+  readonly status: "judged";
+  readonly revised?: true;
+}
+export interface Skipped extends Reviewed {
+  readonly status: "skipped";
+  readonly reason: string;
+}
+
+export interface Judgment {
+  readonly kind: ActorKind;
+  readonly value: JudgmentValue;
+  /** The judgment itself first, then a correction where there is one. */
+  readonly annotationIds: readonly string[];
+}
+export interface PastJudgment extends Judgment, Reviewed {
+  readonly round: number;
+}
+
+export interface FinalJudgment {
+  readonly value: JudgmentValue;
+  readonly how: "agreed" | "adjudicated";
+  readonly atMs: number;
+  readonly by?: string;
+  readonly annotationIds?: readonly string[];
+}
+
+export function isJudged(review: Review): review is Judged {
+  return review.status === "judged";
+}
+
+export function judgmentsOf({ reviews }: Pick<QueueItem, "reviews">): readonly Judged[] {
+  return reviews.filter(isJudged);
+}
+
+/** Until a lease ends it keeps its place; the moment it ends, the place is anybody's. */
+export function isHeld(review: Review, nowMs: number): review is Lease {
+  return review.status === "leased" && review.untilMs > nowMs;
+}
+
+export function reviewOf({ reviews }: Pick<QueueItem, "reviews">, reviewer: string): Review | undefined {
+  return reviews.find((review) => review.reviewer === reviewer);
+}
+
+/** What is left of the others' reviews: leases that have ended are nobody's business any more. */
+export function othersOf({ reviews }: QueueItem, reviewer: string, nowMs: number): Review[] {
+  return reviews.filter((one) => one.reviewer !== reviewer && (one.status !== "leased" || isHeld(one, nowMs)));
+}
+
+/** Throws unless one more reviewer fits in beside the others. */
+export function requirePlace(item: QueueItem, reviewer: string, nowMs: number): void {
+  const others = othersOf(item, reviewer, nowMs).filter(({ status }) => status !== "skipped");
+  if (others.length >= item.required) throw new AppError("queue_slot_taken", { itemId: item.itemId });
+}
+
+export function requireOpen(item: QueueItem, problem: string): void {
+  if (item.state !== "open") throw stateProblem(item, problem);
+}
+
+export function stateProblem({ itemId, state }: QueueItem, problem: string): AppError {
+  return new AppError("queue_item_state", { itemId, state, problem });
+}

@@ -1,0 +1,126 @@
+import { setImmediate as yieldToOthers } from "node:timers/promises";
+import { AppError } from "../../protocol/errors.ts";
+import type { Caller } from "../../protocol/identity/identity.ts";
+import type { CancelRunsRequest, CancelRunsResponse } from "../../protocol/runs/cancel-operations.ts";
+import type { Run } from "../../protocol/runs/run.ts";
+import { isTerminal, RUN_STATUSES } from "../../protocol/runs/run-status.ts";
+import { auditDraft, refused, visibleRun } from "../execute.ts";
+import type { Host } from "../host.ts";
+import { cancelRun, withRoomOfItsOwn } from "./change-run.ts";
+
+/** Runs cancelled at the same time: enough to share commits, few enough to let other requests in between. */
+const PAGE = 64;
+
+/** Of larger runs only the head is listed: a page of whole ones may be more than the host can hold. */
+const LISTED_BYTES = 65_536;
+
+/** Runs that one request cancels at most. */
+const MOST = 5000;
+
+/** Statuses in which a run can still be cancelled. */
+const CANCELLABLE = RUN_STATUSES.filter((status) => !isTerminal(status) && status !== "cancelling");
+
+/** Cancels a root run with all of its descendants, or every run of a workflow, in bounded pages. */
+export async function cancelRuns(host: Host, caller: Caller, request: CancelRunsRequest): Promise<CancelRunsResponse> {
+  const { runId, workflowId, reason } = request;
+  if ((runId === undefined) === (workflowId === undefined)) {
+    throw new AppError("validation_error", { problem: "the body needs exactly one of runId and workflowId" });
+  }
+  const work = new Cancelling(host, caller, reason === undefined ? {} : { reason });
+  if (runId !== undefined) await cancelFamily(host, caller, runId, work);
+  else await cancelWorkflow(host, caller, workflowId ?? "", work);
+  const { cancelled, failed } = work;
+  return { cancelled, failed, more: work.isFull || failed > 0 };
+}
+
+/** The family is closed first, in a commit that meets every creation below the root: the pages that follow find all of it. */
+async function cancelFamily(host: Host, caller: Caller, rootRunId: string, work: Cancelling): Promise<void> {
+  const root = await visibleRun(host, caller, rootRunId);
+  if (root.parent !== undefined) {
+    const problem = `run ${rootRunId} is below run ${root.parent.rootRunId}: name that one, or cancel this one by itself`;
+    throw new AppError("validation_error", { problem, rootRunId: root.parent.rootRunId });
+  }
+  const atMs = host.nowMs();
+  const closed = await host.store.commit({
+    tenant: caller.tenant,
+    cancelledFamilies: [{ rootRunId, atMs }],
+    audit: [auditDraft(caller, atMs, rootRunId, { action: "run.family_cancelled", details: {} })],
+  });
+  if (!closed.ok) throw refused(closed.refusal);
+  await work.cancel([root]);
+  for (let after = ""; !work.isFull; ) {
+    const page = await host.store.activeDescendants(caller, {
+      rootRunId,
+      after,
+      limit: PAGE,
+      statesUpTo: LISTED_BYTES,
+    });
+    await work.cancel(page);
+    if (page.length < PAGE) return;
+    after = page.at(-1)?.runId ?? "";
+  }
+}
+
+async function cancelWorkflow(host: Host, caller: Caller, workflowId: string, work: Cancelling): Promise<void> {
+  for (const status of CANCELLABLE) {
+    let before: string | undefined;
+    while (!work.isFull) {
+      const from = before === undefined ? {} : { before };
+      const page = await host.store.listRuns(caller, {
+        workflowId,
+        status,
+        limit: PAGE,
+        statesUpTo: LISTED_BYTES,
+        ...from,
+      });
+      await work.cancel(page);
+      if (page.length < PAGE) break;
+      before = page.at(-1)?.runId;
+    }
+  }
+}
+
+class Cancelling {
+  cancelled = 0;
+  failed = 0;
+  readonly #host: Host;
+  readonly #caller: Caller;
+  readonly #reason: { readonly reason?: string };
+
+  constructor(host: Host, caller: Caller, reason: { readonly reason?: string }) {
+    this.#host = host;
+    this.#caller = caller;
+    this.#reason = reason;
+  }
+
+  get isFull(): boolean {
+    return this.cancelled + this.failed >= MOST;
+  }
+
+  /** Parents before their children: a child that is cancelled by itself may fail its parent. */
+  async cancel(runs: readonly Run[]): Promise<void> {
+    const active = runs.filter(({ status }) => !isTerminal(status) && status !== "cancelling");
+    const depths = new Set(active.map(depthOf));
+    for (const depth of [...depths].sort((a, b) => a - b)) {
+      await Promise.all(active.filter((run) => depthOf(run) === depth).map((run) => this.#cancelOne(run)));
+    }
+    await yieldToOthers();
+  }
+
+  async #cancelOne({ runId }: Run): Promise<void> {
+    const cancel = (caller: Caller) =>
+      cancelRun(this.#host, { caller, runId, request: this.#reason, record: () => undefined });
+    try {
+      await withRoomOfItsOwn(this.#host, this.#caller, cancel);
+      this.cancelled += 1;
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      // A run that was deleted meanwhile needs no end.
+      if (error.code !== "not_found") this.failed += 1;
+    }
+  }
+}
+
+function depthOf({ parent }: Run): number {
+  return parent?.depth ?? 0;
+}

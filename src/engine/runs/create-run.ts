@@ -1,0 +1,130 @@
+import { AppError } from "../../protocol/errors.ts";
+import type { Caller, Owner } from "../../protocol/identity/identity.ts";
+import type { CreateRunRequest, CreateRunResponse } from "../../protocol/runs/api.ts";
+import { MOCK_PROVIDERS, mockProviderProblem } from "../../protocol/runs/mock-provider.ts";
+import { secretsOf } from "../../protocol/runs/snapshot.ts";
+import type { Trace } from "../../protocol/runs/trace.ts";
+import type { Unit } from "../../store/port/store.ts";
+import { auditDraft, type Recorder, refused } from "../execute.ts";
+import type { Host } from "../host.ts";
+import { checkUrl } from "../outbound/guard.ts";
+import { checked } from "../schemas/schema-checks.ts";
+import { hideSecrets, requireFewSecrets } from "../secrets/hide-secrets.ts";
+import { checkAgents } from "../workflows/check-agents.ts";
+import { checkInputNames } from "../workflows/decide/input-names.ts";
+import type { Plan } from "../workflows/decide/plan.ts";
+import { unknownWorkflow } from "../workflows/unknown-workflow.ts";
+import { creationLimits } from "./creation-limits.ts";
+import { startRun } from "./decide/start-run.ts";
+import { stamp } from "./stamp.ts";
+import { sealedTrace } from "./trace-ids.ts";
+
+export interface CreateRun {
+  readonly caller: Caller;
+  readonly request: CreateRunRequest;
+  /** `X-Dedup: enforce`: at most one run that has not ended per workflow and scopeId. */
+  readonly dedup: boolean;
+  /** The trace that the request is part of. */
+  readonly trace?: Trace | undefined;
+  readonly record: Recorder<CreateRunResponse>;
+}
+
+/** Validates, makes the run durable with its first event, and hands it to this process's worker if it has room. */
+export async function createRun(host: Host, command: CreateRun): Promise<CreateRunResponse> {
+  const { caller, request } = command;
+  if (request.tenantId !== undefined && request.tenantId !== caller.tenant) throw new AppError("tenant_mismatch");
+  if (request.mode === "eval") throw new AppError("capability_not_provided", { capability: "agents.evalSuite" });
+  checkMockProvider(host, request);
+  if (request.callbackUrl !== undefined) await checkUrl(host.outbound, request.callbackUrl);
+  const plan = await planFor(host, caller, request);
+  checkInputNames(plan.definition, request.inputs ?? {});
+  await checkAgents(host.nodeTypes, caller, plan.definition, "started");
+  return beginRun(host, plan, command);
+}
+
+/** Answers that the run itself brings are for those who watch this host by its seams. */
+export function checkMockProvider({ capabilities }: Host, { configurable }: CreateRunRequest): void {
+  const wanted = configurable?.mockProvider;
+  if (wanted === undefined) return;
+  if (!capabilities.has("conformanceSeams")) throw new AppError("mock_provider_forbidden");
+  const problem = mockProviderProblem(wanted);
+  if (problem === undefined) return;
+  throw new AppError("unsupported_mock_provider", { provider: problem, supported: [...MOCK_PROVIDERS] });
+}
+
+/** A run of this plan, whoever chose it; what is beside it comes to be with it. */
+export async function beginRun(
+  host: Host,
+  plan: Plan,
+  command: CreateRun,
+  beside: Pick<Unit, "workflows" | "documents"> = {},
+): Promise<CreateRunResponse> {
+  const { caller, request } = command;
+  const dedupScope = command.dedup ? dedupScopeOf(caller, request) : undefined;
+  const runId = host.newId("run");
+  const nowMs = host.nowMs();
+  const started = await checked(() => startRun(plan, { request, owner: ownerOf(caller), limits: host.limits }));
+  const begun = hideSecrets(started, plan.definition, host.scrubber);
+  const draft = sealedTrace(begun, command.trace);
+  const { run, events } = stamp(undefined, [draft], { runId, nowMs, newId: host.newId });
+  requireFewSecrets(secretsOf(run, plan.sensitivity));
+  const url = `/v1/runs/${runId}`;
+  const response: CreateRunResponse = { runId, status: run.status, eventsUrl: `${url}/events`, statusUrl: url };
+  const outcome = command.record(response);
+  const lease = host.hands?.reserve(caller.tenant);
+  const created = await host.store
+    .commit({
+      tenant: caller.tenant,
+      runs: [
+        {
+          runId,
+          expectedVersion: 0,
+          events,
+          run,
+          ...(lease === undefined ? {} : { lease }),
+          ...(dedupScope === undefined ? {} : { dedupScope }),
+        },
+      ],
+      ...beside,
+      ...creationLimits(host),
+      audit: [auditDraft(caller, nowMs, runId, { action: "run.created", details: { workflowId: run.workflowId } })],
+      ...(outcome === undefined ? {} : { idempotency: outcome }),
+    })
+    .catch((error: unknown) => {
+      if (lease) host.hands?.giveBack(caller.tenant);
+      throw error;
+    });
+  if (!created.ok) {
+    if (lease) host.hands?.giveBack(caller.tenant);
+    throw refused(created.refusal);
+  }
+  if (lease) host.hands?.take(run);
+  return response;
+}
+
+async function planFor(host: Host, caller: Caller, request: CreateRunRequest) {
+  const { workflowId } = request;
+  if (workflowId === undefined) {
+    throw new AppError("validation_error", {
+      problem: "workflowId is required; GET /v1/workflows lists what there is",
+    });
+  }
+  const plan = await host.plans.current(caller.tenant, workflowId);
+  if (!plan) throw await unknownWorkflow(host, caller, workflowId);
+  const { status, isActive } = plan.definition;
+  if (isActive === false || (status !== undefined && status !== "active")) {
+    throw new AppError("validation_error", { problem: `workflow "${workflowId}" is not active`, workflowId });
+  }
+  return plan;
+}
+
+/** Scopes of one workspace must not meet those of another, whose runs it cannot see. */
+function dedupScopeOf({ workspace }: Caller, { scopeId }: CreateRunRequest): string {
+  if (scopeId !== undefined) return JSON.stringify([workspace ?? null, scopeId]);
+  throw new AppError("validation_error", { problem: "X-Dedup: enforce needs a scopeId in the body" });
+}
+
+export function ownerOf(caller: Caller): Owner {
+  const { tenant, workspace, principal } = caller;
+  return { tenant, ...(workspace === undefined ? {} : { workspace }), principal };
+}

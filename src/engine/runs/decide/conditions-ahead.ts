@@ -1,0 +1,67 @@
+import { isSettled, nodeOf, type Run } from "../../../protocol/runs/run.ts";
+import type { TriggerRule, WorkflowEdge, WorkflowNode } from "../../../protocol/workflows/workflow.ts";
+import { conditionHolds } from "../../workflows/decide/condition.ts";
+import type { Graph } from "../../workflows/decide/graph.ts";
+import type { Plan } from "../../workflows/decide/plan.ts";
+import { FIRES_ON } from "./next-step.ts";
+import { leadsOn, statusAlong } from "./verdict.ts";
+
+/**
+ * Evaluates the conditions that `nextSteps` asks about, in its order, and yields after each. Answers are kept per source, so `nextSteps` finds
+ * them. One evaluation is short; those of thousands of nodes together are not, and a caller can pause between them.
+ */
+export function conditionsAhead({ graph }: Plan, run: Run, among: readonly WorkflowNode[]): Iterable<void> {
+  return hasConditions(graph) ? ahead(graph, run, among) : NONE;
+}
+
+const NONE: readonly never[] = [];
+
+function* ahead(graph: Graph, run: Run, among: readonly WorkflowNode[]): Generator<void> {
+  yield* backwards(graph, run);
+  for (const { id } of among) {
+    if (nodeOf(run, id) !== undefined) continue;
+    for (const [rule, edges] of graph.rulesInto.get(id) ?? []) yield* forward(run, rule, edges);
+  }
+  for (const [id, edges] of graph.forwardFrom) {
+    const gate = nodeOf(run, id);
+    if (gate?.verdict === undefined) continue;
+    for (const edge of edges) {
+      leadsOn(run, edge, gate);
+      yield;
+    }
+  }
+}
+
+function* forward(run: Run, rule: TriggerRule, edges: readonly WorkflowEdge[]): Generator<void> {
+  const isEager = rule === "any_success" || rule === "any_failed";
+  if (!isEager && !edges.every((edge) => isSettled(nodeOf(run, edge.sourceNodeId)))) return;
+  for (const edge of edges) {
+    const source = nodeOf(run, edge.sourceNodeId);
+    if (source === undefined || !FIRES_ON[rule].includes(statusAlong(run, edge) ?? "")) continue;
+    if (conditionHolds(run, edge, source)) return;
+    yield;
+  }
+}
+
+function* backwards(graph: Graph, run: Run): Generator<void> {
+  for (const [id, edges] of graph.backFrom) {
+    const source = nodeOf(run, id);
+    if (source?.status !== "completed") continue;
+    for (const edge of edges) {
+      leadsOn(run, edge, source);
+      yield;
+    }
+  }
+}
+
+const WITH_CONDITIONS = new WeakMap<Graph, boolean>();
+
+function hasConditions(graph: Graph): boolean {
+  const known = WITH_CONDITIONS.get(graph);
+  if (known !== undefined) return known;
+  const found = [...graph.forwardFrom.values(), ...graph.backFrom.values()].some((edges) =>
+    edges.some(({ condition }) => condition !== undefined),
+  );
+  WITH_CONDITIONS.set(graph, found);
+  return found;
+}

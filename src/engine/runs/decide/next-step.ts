@@ -1,0 +1,225 @@
+import type { RunError } from "../../../protocol/events.ts";
+import { own } from "../../../protocol/own.ts";
+import { DISPATCH } from "../../../protocol/runs/orchestrator.ts";
+import { isActive, isEntered, isSettled, type NodeState, nodeOf, type Run } from "../../../protocol/runs/run.ts";
+import { maskFields } from "../../../protocol/runs/snapshot.ts";
+import {
+  DEFAULT_MAX_LOOPBACK_ITERATIONS,
+  type TriggerRule,
+  type WorkflowEdge,
+  type WorkflowNode,
+} from "../../../protocol/workflows/workflow.ts";
+import { conditionHolds } from "../../workflows/decide/condition.ts";
+import { reachableFrom } from "../../workflows/decide/graph.ts";
+import type { Plan } from "../../workflows/decide/plan.ts";
+import { handlesFailure } from "./unhandled.ts";
+import { isRefinedEnd, leadsOn, statusAlong, verdictError } from "./verdict.ts";
+
+export type Step =
+  | { readonly type: "start"; readonly node: WorkflowNode; readonly attempt: number; readonly entered?: true }
+  | { readonly type: "skip"; readonly node: WorkflowNode; readonly reason: string }
+  | { readonly type: "loop"; readonly edge: WorkflowEdge; readonly iteration: number; readonly nodeIds: string[] }
+  | { readonly type: "loop-limit"; readonly nodeId: string; readonly iterations: number; readonly limit: number }
+  | { readonly type: "fail"; readonly nodeId: string; readonly error: RunError }
+  | { readonly type: "complete"; readonly outputs: RunOutputs };
+
+/** `shown` where ports are sensitive: then it is what may be seen. */
+export interface RunOutputs {
+  readonly all: Record<string, unknown>;
+  readonly shown?: Record<string, unknown>;
+}
+
+/**
+ * What may happen next, in the order of the graph; empty while everything left waits for nodes that are active.
+ * Only one step is acted on before asking again when it is a loop or the end; starts and skips come together.
+ * `among` are the nodes that could be next, all of them unless `frontier` says which.
+ */
+export function nextSteps(plan: Plan, run: Run, among: readonly WorkflowNode[] = plan.graph.order): Step[] {
+  const entered = enteredSteps(run, among);
+  if (entered.length > 0) return entered;
+  const { loop, held } = loopBack(plan, run);
+  if (loop) return [loop];
+  const steps: Step[] = [];
+  for (const node of among) {
+    if (held.has(node.id)) continue;
+    const step = stepOf(plan, run, node);
+    if (step) steps.push(step);
+  }
+  if (steps.length > 0) return steps;
+  const waiting = plan.graph.order.some((node) => !isSettled(nodeOf(run, node.id)));
+  return waiting || Object.values(run.nodes).some(isActive) ? [] : [ending(plan, run)];
+}
+
+/** The nodes that a branch begins with: they were decided about in its source, before anything that is decided here. */
+function enteredSteps(run: Run, among: readonly WorkflowNode[]): Step[] {
+  if (run.forkedFrom?.mode !== "branch") return [];
+  return among
+    .filter(({ id }) => isEntered(nodeOf(run, id)))
+    .map((node) => ({ type: "start", node, attempt: 0, entered: true }));
+}
+
+/**
+ * Where the next steps can be once `steps` were acted on: at what follows them, and at nodes that waited for more.
+ * Looking at every node again for each of them would cost the square of their number.
+ */
+export function frontier(
+  plan: Plan,
+  run: Run,
+  among: readonly WorkflowNode[],
+  steps: readonly Step[],
+): readonly WorkflowNode[] {
+  const { node, order, place, forwardFrom, forwardInto } = plan.graph;
+  const ids = new Set<string>();
+  for (const { id } of among) {
+    const begun = nodeOf(run, id) !== undefined;
+    if (!begun && forwardInto.get(id)?.some((edge) => isSettled(nodeOf(run, edge.sourceNodeId)))) ids.add(id);
+  }
+  for (const step of steps) {
+    if ((step.type !== "start" && step.type !== "skip") || ("entered" in step && step.entered)) return order;
+    for (const edge of forwardFrom.get(step.node.id) ?? []) ids.add(edge.targetNodeId);
+  }
+  const found = [...ids].sort((a, b) => (place.get(a) ?? 0) - (place.get(b) ?? 0));
+  return found.flatMap((id) => node.get(id) ?? []);
+}
+
+/** A failure that was to be handled, by a node that was then skipped or is disabled, is a failure of the run. */
+function ending(plan: Plan, run: Run): Step {
+  for (const { id } of plan.graph.order) {
+    const state = nodeOf(run, id);
+    if (state?.status === "failed" && state.error && !handlerRan(plan, run, id)) {
+      return { type: "fail", nodeId: id, error: state.error };
+    }
+    if (state?.verdict !== undefined && !followed(plan, run, id, state)) {
+      return { type: "fail", nodeId: id, error: verdictError(id, state.verdict, state.outputs) };
+    }
+  }
+  return { type: "complete", outputs: runOutputs(plan, run) };
+}
+
+function handlerRan(plan: Plan, run: Run, nodeId: string): boolean {
+  return (plan.graph.forwardFrom.get(nodeId) ?? []).some(
+    (edge) => handlesFailure(edge) && nodeOf(run, edge.targetNodeId)?.status !== "skipped",
+  );
+}
+
+/** Whether something was done about a gate that was not passed, or there is nothing it could have opened. */
+function followed(plan: Plan, run: Run, nodeId: string, gate: NodeState): boolean {
+  if (isRefinedEnd(plan, nodeId, gate)) return true;
+  return (plan.graph.forwardFrom.get(nodeId) ?? []).some(
+    (edge) =>
+      (leadsOn(run, edge, gate) || handlesFailure(edge)) && nodeOf(run, edge.targetNodeId)?.status !== "skipped",
+  );
+}
+
+/** What may happen to this one node, whatever else is going on. */
+export function stepOf(plan: Plan, run: Run, node: WorkflowNode): Step | undefined {
+  const state = nodeOf(run, node.id);
+  if (state?.status === "interrupted") return { type: "start", node, attempt: state.attempt + 1 };
+  if (state !== undefined) return undefined;
+  const outcome = triggerOutcome(plan, run, node.id);
+  if (outcome === "wait") return undefined;
+  if (outcome === "fire") {
+    return node.disabled ? { type: "skip", node, reason: "disabled" } : { type: "start", node, attempt: 0 };
+  }
+  return { type: "skip", node, reason: outcome };
+}
+
+/** Each distinct rule among the incoming edges is judged over the edges that carry it; all must hold. */
+function triggerOutcome(plan: Plan, run: Run, nodeId: string): "wait" | "fire" | string {
+  let outcome: "fire" | string = "fire";
+  for (const [rule, group] of plan.graph.rulesInto.get(nodeId) ?? []) {
+    const one = ruleOutcome(run, rule, group);
+    if (one === "wait") return "wait";
+    if (one !== "fire") outcome = one;
+  }
+  return outcome;
+}
+
+/** The statuses of a source that a rule fires on. */
+export const FIRES_ON: Readonly<Record<TriggerRule, readonly string[]>> = {
+  any_success: ["completed"],
+  any_failed: ["failed"],
+  all_success: ["completed"],
+  none_failed: ["completed"],
+  all_complete: ["completed", "failed", "cancelled"],
+};
+
+function ruleOutcome(run: Run, rule: TriggerRule, edges: readonly WorkflowEdge[]): "wait" | "fire" | string {
+  const fired = (statuses: readonly string[]) =>
+    edges.some((edge) => {
+      const source = nodeOf(run, edge.sourceNodeId);
+      const status = statusAlong(run, edge) ?? "";
+      return source !== undefined && statuses.includes(status) && conditionHolds(run, edge, source);
+    });
+  const none = (statuses: readonly string[]) => !edges.some((edge) => statuses.includes(statusAlong(run, edge) ?? ""));
+
+  // These two need not wait for slower siblings.
+  if ((rule === "any_success" || rule === "any_failed") && fired(FIRES_ON[rule])) return "fire";
+  if (!edges.every((edge) => isSettled(nodeOf(run, edge.sourceNodeId)))) return "wait";
+
+  const holds =
+    (rule === "all_success" && none(["failed", "cancelled", "skipped"]) && fired(FIRES_ON[rule])) ||
+    (rule === "none_failed" && none(["failed", "cancelled"]) && fired(FIRES_ON[rule])) ||
+    (rule === "all_complete" && fired(FIRES_ON[rule]));
+  return holds ? "fire" : `trigger rule ${rule} not met`;
+}
+
+/**
+ * An edge that leads back fires once per visit of its source: the visit ends when the loop resets it. While nodes are
+ * still at work on another branch of the loop it waits for them, and what it will reset is held back.
+ */
+function loopBack(plan: Plan, run: Run): { readonly loop?: Step; readonly held: ReadonlySet<string> } {
+  const held = new Set<string>();
+  for (const [sourceId, edges] of plan.graph.backFrom) {
+    const source = nodeOf(run, sourceId);
+    if (source?.status !== "completed" || endsLoop(plan, sourceId, source)) continue;
+    for (const edge of edges) {
+      if (!leadsOn(run, edge, source)) continue;
+      const iteration = (own(run.loops, edge.id) ?? 0) + 1;
+      const limit = loopLimit(plan, sourceId);
+      if (iteration > limit) {
+        return { loop: { type: "loop-limit", nodeId: edge.targetNodeId, iterations: iteration, limit }, held };
+      }
+      const reached = reachableFrom(plan.graph, edge.targetNodeId);
+      const nodeIds = reached.filter((id) => nodeOf(run, id) !== undefined);
+      if (nodeIds.every((id) => !isActive(nodeOf(run, id) as NodeState))) {
+        return { loop: { type: "loop", edge, iteration, nodeIds }, held };
+      }
+      for (const id of reached) held.add(id);
+    }
+  }
+  return { held };
+}
+
+/** A dispatch that was told to end the loop: no edge leads back from it, whatever its condition. */
+function endsLoop(plan: Plan, nodeId: string, { outputs }: NodeState): boolean {
+  return plan.graph.node.get(nodeId)?.typeId === DISPATCH && outputs?.["kind"] === "terminate";
+}
+
+/** How long a supervisor goes on is for itself to decide, within the limits of its run. */
+function loopLimit(plan: Plan, sourceId: string): number {
+  const own = plan.graph.node.get(sourceId)?.typeId === DISPATCH ? Number.POSITIVE_INFINITY : undefined;
+  return plan.definition.settings.maxLoopbackIterations ?? own ?? DEFAULT_MAX_LOOPBACK_ITERATIONS;
+}
+
+/** The outputs of the nodes nothing follows: of the one, or of each under its id. */
+function runOutputs(plan: Plan, run: Run): RunOutputs {
+  const ends = plan.graph.order.filter(
+    ({ id }) => (plan.graph.forwardFrom.get(id) ?? []).length === 0 && nodeOf(run, id)?.status === "completed",
+  );
+  const primary = ends.filter((node) => node.outputRole === "primary");
+  const chosen = primary.length > 0 ? primary : ends;
+  const all = joined(chosen, ({ id }) => ({ ...nodeOf(run, id)?.outputs }));
+  const { outputs } = plan.sensitivity;
+  if (!chosen.some(({ id }) => outputs.has(id))) return { all };
+  return { all, shown: joined(chosen, ({ id }) => maskFields(nodeOf(run, id)?.outputs ?? {}, outputs.get(id))) };
+}
+
+function joined(
+  nodes: readonly WorkflowNode[],
+  outputsOf: (node: WorkflowNode) => Record<string, unknown>,
+): Record<string, unknown> {
+  const [first, ...others] = nodes;
+  if (first !== undefined && others.length === 0) return outputsOf(first);
+  return Object.fromEntries(nodes.map((node) => [node.id, outputsOf(node)]));
+}

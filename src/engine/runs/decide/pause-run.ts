@@ -1,0 +1,53 @@
+import { AppError } from "../../../protocol/errors.ts";
+import type { DrainPolicy, EventDraft } from "../../../protocol/events.ts";
+import { isReplay } from "../../../protocol/runs/forked-from.ts";
+import { activeNodes, type Run } from "../../../protocol/runs/run.ts";
+import { isTerminal, isWaiting } from "../../../protocol/runs/run-status.ts";
+
+export interface PauseRun {
+  readonly drainPolicy: DrainPolicy;
+  readonly reason?: string;
+  readonly by: string;
+}
+
+/**
+ * `immediate` cuts between events: an attempt under way gets no end, and a resume starts a fresh one.
+ * `drain-current-node` lets active nodes reach theirs first; the worker writes `run.paused` then.
+ * A pause never covers a pending interrupt.
+ */
+export function pauseRun(run: Run, command: PauseRun): EventDraft[] {
+  refuseUnlessPausable(run);
+  const { drainPolicy, by } = command;
+  const reason = command.reason === undefined ? {} : { reason: command.reason };
+  if (drainPolicy === "immediate" || activeNodes(run).length === 0) {
+    return [{ type: "run.paused", payload: { drainPolicy, ...reason } }];
+  }
+  return [{ type: "assay.pause.requested", payload: { drainPolicy, by, ...reason } }];
+}
+
+function refuseUnlessPausable(run: Run): void {
+  const { runId, status: runStatus } = run;
+  if (isTerminal(runStatus)) throw new AppError("run_terminal", { runId, runStatus });
+  if (isReplay(run)) {
+    throw new AppError("run_state_conflict", { runId, runStatus, problem: "a replay ends by itself, or by a cancel" });
+  }
+  if (runStatus === "paused") {
+    throw new AppError("run_state_conflict", { runId, runStatus, problem: "resume it", pausedAt: run.pausedAt });
+  }
+  if (run.pause) {
+    // The first request was answered "paused"; a second one is told the same, and that nodes are still ending.
+    throw new AppError("run_state_conflict", {
+      runId,
+      runStatus: "paused",
+      problem: "a pause is already waiting for the current node",
+      pausedAt: run.pause.at,
+      draining: true,
+    });
+  }
+  if (isWaiting(runStatus)) {
+    throw new AppError("run_state_conflict", { runId, runStatus, problem: "answer or cancel its open interrupt" });
+  }
+  if (runStatus === "cancelling") {
+    throw new AppError("run_state_conflict", { runId, runStatus, problem: "it is being cancelled" });
+  }
+}

@@ -1,0 +1,175 @@
+import { type EventDraft, MASK, type RunError } from "../../../protocol/events.ts";
+import { nodeOf, type Run, type Verdict } from "../../../protocol/runs/run.ts";
+import { maskFields } from "../../../protocol/runs/snapshot.ts";
+import type { WorkflowNode } from "../../../protocol/workflows/workflow.ts";
+import type { InterruptRequest } from "../../gates/decide/raise-interrupt.ts";
+import { deepEqual } from "../../schemas/decide/deep-equal.ts";
+import type { Plan } from "../../workflows/decide/plan.ts";
+import { type ChannelWrite, writeChannel } from "./write-channel.ts";
+
+/** What an attempt of a node came to. */
+export type NodeOutcome =
+  | {
+      readonly type: "completed";
+      readonly outputs?: Readonly<Record<string, unknown>>;
+      readonly variables?: Readonly<Record<string, unknown>>;
+      /** Names among the variables that are masked from now on, whatever the definition says. */
+      readonly sensitive?: readonly string[];
+      readonly channels?: readonly ChannelWrite[];
+      readonly events?: readonly EventDraft[];
+      /** Of a gate that was not passed. */
+      readonly verdict?: Verdict;
+    }
+  | { readonly type: "failed"; readonly error: RunError }
+  /** Sleeps without holding a worker; the node is called again with `slept`. */
+  | { readonly type: "sleep"; readonly forMs: number }
+  /** Waits for somebody's answer; the node is called again when there is one. */
+  | { readonly type: "suspend"; readonly request: InterruptRequest & { readonly key: string } }
+  | Dispatching;
+
+/** Starts a run of another workflow, or goes on waiting for the one it started in this visit. */
+export interface Dispatching {
+  readonly type: "dispatch";
+  readonly childRunId?: string;
+  readonly workflowId: string;
+  readonly inputs: Readonly<Record<string, unknown>>;
+  /** Which of the inputs are variables of this run, by name. */
+  readonly inputsFrom: Readonly<Record<string, string>>;
+  /** Names of the child's variables that come back. */
+  readonly takes: readonly string[];
+  readonly waits: boolean;
+  readonly propagates: boolean;
+  /** A worker: each step of handing it out is told. */
+  readonly chained?: true;
+  /** What the child before it brought, to be written first. */
+  readonly harvest?: Harvest;
+}
+
+export interface Harvest {
+  readonly events: readonly EventDraft[];
+  readonly variables: Readonly<Record<string, unknown>>;
+  readonly sensitive: readonly string[];
+}
+
+/** What is settled by the node's own events alone. */
+export type SimpleOutcome = Exclude<NodeOutcome, { type: "suspend" | "dispatch" }>;
+
+/** The events of an attempt's outcome, up to and including the node's own. Whether the run ends is decided after. */
+export function settleNode(plan: Plan, run: Run, node: WorkflowNode, outcome: SimpleOutcome, at: string): EventDraft[] {
+  const nodeId = node.id;
+  switch (outcome.type) {
+    case "sleep":
+      return [{ type: "assay.timer.set", nodeId, payload: { nodeId, delayMs: Math.max(0, Math.ceil(outcome.forMs)) } }];
+    case "failed":
+      return failed(plan, run, node, outcome.error);
+    case "completed": {
+      const written = channelEvents(plan, run, node, outcome.channels ?? [], at);
+      if ("error" in written) return failed(plan, run, node, written.error);
+      return [
+        ...(outcome.events ?? []),
+        ...variableEvents(plan, run, nodeId, outcome.variables ?? {}, outcome.sensitive ?? []),
+        ...written.events,
+        completed(plan, nodeId, outcome),
+      ];
+    }
+  }
+}
+
+export function harvestEvents(plan: Plan, run: Run, nodeId: string, harvest: Harvest): EventDraft[] {
+  return [...harvest.events, ...variableEvents(plan, run, nodeId, harvest.variables, harvest.sensitive)];
+}
+
+function completed(
+  plan: Plan,
+  nodeId: string,
+  { outputs = {}, verdict }: Extract<NodeOutcome, { type: "completed" }>,
+): EventDraft {
+  const payload = { nodeId, outputs: { ...outputs }, ...(verdict === undefined ? {} : { verdict }) };
+  const masked = plan.sensitivity.outputs.get(nodeId);
+  if (!masked) return { type: "node.completed", nodeId, payload };
+  return {
+    type: "node.completed",
+    nodeId,
+    payload: { ...payload, outputs: maskFields(outputs, masked) },
+    sealed: payload,
+  };
+}
+
+const FIRST_RETRY_MS = 1000;
+const LONGEST_RETRY_MS = 60_000;
+
+/** An error that says it may pass is tried again, with growing delays, as often as the workflow's settings allow. */
+function failed(plan: Plan, run: Run, node: WorkflowNode, error: RunError): EventDraft[] {
+  const nodeId = node.id;
+  const attempt = nodeOf(run, nodeId)?.attempt ?? 0;
+  const retries = setting(node, "maxRetries") ?? plan.definition.settings.maxRetries ?? 0;
+  if (error.retryable === true && attempt < retries) {
+    const first = setting(node, "retryDelayMs") ?? FIRST_RETRY_MS;
+    const delayMs = Math.min(LONGEST_RETRY_MS, Math.ceil(first * 2 ** attempt));
+    return [{ type: "node.retried", nodeId, payload: { nodeId, attempt: attempt + 1, delayMs, lastError: error } }];
+  }
+  return [{ type: "node.failed", nodeId, payload: { nodeId, error, attempts: attempt + 1 } }];
+}
+
+function setting(node: WorkflowNode, name: string): number | undefined {
+  const value = node.settings?.[name];
+  return typeof value === "number" && value >= 0 ? value : undefined;
+}
+
+/** A variable that keeps its value changes nothing. */
+function variableEvents(
+  plan: Plan,
+  run: Run,
+  nodeId: string,
+  variables: Readonly<Record<string, unknown>>,
+  fromSensitive: readonly string[],
+): EventDraft[] {
+  const events: EventDraft[] = [];
+  const isHidden = sensitiveIn(plan, run);
+  const comeHidden = new Set(fromSensitive);
+  for (const [name, next] of Object.entries(variables)) {
+    const known = Object.hasOwn(run.variables, name);
+    const previous = run.variables[name];
+    const hidden = isHidden(name);
+    const news = comeHidden.has(name) && !hidden;
+    if (known && !news && deepEqual(previous, next)) continue;
+    const payload = {
+      name,
+      ...(known ? { previous } : {}),
+      next,
+      nodeId,
+      ...(news ? { sensitive: true as const } : {}),
+    };
+    if (!news && !hidden) {
+      events.push({ type: "variable.changed", nodeId, payload });
+      continue;
+    }
+    const shown = { ...payload, ...(known && hidden ? { previous: MASK } : {}), next: MASK };
+    events.push({ type: "variable.changed", nodeId, payload: shown, sealed: payload });
+  }
+  return events;
+}
+
+/** Whether a variable of the run is masked by name. */
+export function sensitiveIn({ sensitivity }: Plan, run: Run): (name: string) => boolean {
+  const more = new Set(run.sensitive);
+  return (name) => sensitivity.variables.has(name) || more.has(name);
+}
+
+function channelEvents(
+  plan: Plan,
+  run: Run,
+  node: WorkflowNode,
+  writes: readonly ChannelWrite[],
+  at: string,
+): { events: EventDraft[] } | { error: RunError } {
+  const events: EventDraft[] = [];
+  const opened = new Set<string>();
+  for (const write of writes) {
+    const one = writeChannel(plan, run, node, write, at, opened);
+    if ("error" in one) return one;
+    events.push(...one.events);
+    opened.add(write.channel);
+  }
+  return { events };
+}

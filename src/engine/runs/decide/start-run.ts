@@ -1,0 +1,127 @@
+import { AppError } from "../../../protocol/errors.ts";
+import { ENGINE_VERSION, type EventDraft } from "../../../protocol/events.ts";
+import type { Owner } from "../../../protocol/identity/identity.ts";
+import type { CreateRunRequest } from "../../../protocol/runs/api.ts";
+import type { Parent } from "../../../protocol/runs/run.ts";
+import { maskFields } from "../../../protocol/runs/snapshot.ts";
+import type { WorkflowVariable } from "../../../protocol/workflows/workflow.ts";
+import type { Plan } from "../../workflows/decide/plan.ts";
+
+export interface StartRun {
+  readonly request: CreateRunRequest;
+  readonly owner: Owner;
+  readonly limits: RunLimits;
+  /** The node that dispatches it, if one does. */
+  readonly parent?: Parent;
+  /** Variables that are to have no value, not even their default. */
+  readonly unset?: readonly string[];
+}
+
+/** What the host allows at most. */
+export interface RunLimits {
+  readonly maxNodeExecutions: number;
+  readonly maxRunDurationMs?: number;
+  /** Runs of a tenant that have not ended. */
+  readonly maxActiveRuns?: number;
+  /** Runs started below one root run. */
+  readonly maxDescendants?: number;
+}
+
+/** The first event of a run. Throws `validation_error` before anything exists. */
+export function startRun(plan: Plan, command: StartRun): Extract<EventDraft, { type: "run.started" }> {
+  const { request, owner, parent, unset = [] } = command;
+  const configurable = request.configurable ?? {};
+  checkConfigurable(plan, configurable);
+  const inputs = request.inputs ?? {};
+  const variables = plan.definition.variables.map((one) => (unset.includes(one.name) ? withoutDefault(one) : one));
+  checkInputs(variables, inputs);
+  const payload = {
+    workflowId: plan.definition.id,
+    workflowHash: plan.hash,
+    inputs,
+    defaults: defaultsOf(variables, inputs),
+    transport: "rest" as const,
+    engineVersion: String(ENGINE_VERSION),
+    owner,
+    limits: runLimits(plan, configurable, command.limits),
+    ...(request.configurable === undefined ? {} : { configurable }),
+    ...(request.tags === undefined ? {} : { tags: request.tags }),
+    ...(request.metadata === undefined ? {} : { metadata: request.metadata }),
+    ...(request.callbackUrl === undefined ? {} : { callbackUrl: request.callbackUrl }),
+    ...(parent === undefined ? {} : linkTo(parent)),
+  };
+  const masked = plan.sensitivity.variables;
+  if (masked.size === 0) return { type: "run.started", payload };
+  const shown = { ...payload, inputs: maskFields(inputs, masked), defaults: maskFields(payload.defaults, masked) };
+  return { type: "run.started", payload: shown, sealed: payload };
+}
+
+export function checkConfigurable(plan: Plan, configurable: Readonly<Record<string, unknown>>): void {
+  const problems = plan.configurable?.(configurable) ?? [];
+  if (problems.length === 0) return;
+  throw new AppError("validation_error", {
+    problem: `configurable${problems[0]?.path ?? ""} ${problems[0]?.problem ?? "does not match configurableSchema"}`,
+    problems: problems.map(({ path, problem }) => ({ path: `/configurable${path}`, problem })),
+  });
+}
+
+function linkTo({ runId: parentRunId, nodeId: parentNodeId, rootRunId, depth }: Parent) {
+  return { parentRunId, parentNodeId, rootRunId, depth };
+}
+
+function withoutDefault({ defaultValue: _, ...variable }: WorkflowVariable): WorkflowVariable {
+  return variable;
+}
+
+export function checkInputs(variables: readonly WorkflowVariable[], inputs: Readonly<Record<string, unknown>>): void {
+  for (const variable of variables) {
+    const given = Object.hasOwn(inputs, variable.name);
+    if (!given) {
+      if (variable.required && variable.defaultValue === undefined) {
+        refuse(`inputs.${variable.name} is required by the workflow`, `/inputs/${variable.name}`);
+      }
+      continue;
+    }
+    if (typeName(inputs[variable.name]) !== variable.type) {
+      refuse(`inputs.${variable.name} must be of type ${variable.type}`, `/inputs/${variable.name}`);
+    }
+  }
+}
+
+function refuse(problem: string, path: string): never {
+  throw new AppError("validation_error", { problem, problems: [{ path, problem }] });
+}
+
+function typeName(value: unknown): string {
+  if (value === null) return "null";
+  return Array.isArray(value) ? "array" : typeof value;
+}
+
+/** Only what the inputs do not give: the variables of a run are these overlaid with its inputs. */
+function defaultsOf(
+  variables: readonly WorkflowVariable[],
+  inputs: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const unset = variables.filter(
+    ({ name, defaultValue }) => defaultValue !== undefined && !Object.hasOwn(inputs, name),
+  );
+  return Object.fromEntries(unset.map(({ name, defaultValue }) => [name, defaultValue]));
+}
+
+export function runLimits(plan: Plan, configurable: Readonly<Record<string, unknown>>, host: RunLimits) {
+  const recursionLimit = numberOr(configurable["recursionLimit"]);
+  const durations = [
+    numberOr(configurable["runTimeoutMs"]),
+    host.maxRunDurationMs ?? Number.POSITIVE_INFINITY,
+    plan.definition.settings.timeout || Number.POSITIVE_INFINITY,
+  ];
+  const runDurationMs = Math.min(...durations);
+  return {
+    nodeExecutions: Math.min(recursionLimit, host.maxNodeExecutions),
+    ...(Number.isFinite(runDurationMs) ? { runDurationMs } : {}),
+  };
+}
+
+function numberOr(value: unknown): number {
+  return typeof value === "number" ? value : Number.POSITIVE_INFINITY;
+}

@@ -1,0 +1,65 @@
+import type { RunError } from "../../../protocol/events.ts";
+import { type NodeState, nodeOf, type Run, type Verdict } from "../../../protocol/runs/run.ts";
+import type { WorkflowEdge } from "../../../protocol/workflows/workflow.ts";
+import { conditionHolds } from "../../workflows/decide/condition.ts";
+import type { Plan } from "../../workflows/decide/plan.ts";
+
+/**
+ * A gate that was not passed lets nothing through by accident: an edge leads on from it only when its condition holds
+ * for what was decided and would not hold had the gate been passed.
+ */
+export function selectsVerdict(run: Run, edge: WorkflowEdge, gate: NodeState): boolean {
+  if (edge.condition === undefined || !conditionHolds(run, edge, gate)) return false;
+  return !conditionHolds(run, edge, hadItPassed(gate));
+}
+
+/** The same gate, passed. Kept, because a condition is asked about at every step. */
+const PASSED = new WeakMap<NodeState, NodeState>();
+
+function hadItPassed(gate: NodeState): NodeState {
+  const known = PASSED.get(gate);
+  if (known !== undefined) return known;
+  const { verdict: _, ...rest } = gate;
+  const outputs = { ...gate.outputs, decision: "granted", outcome: "granted", action: "accept", approved: true };
+  const passed = { ...rest, outputs };
+  PASSED.set(gate, passed);
+  return passed;
+}
+
+/** What a source counts as for the rule at the other end of an edge: a gate that was not passed, as a failure. */
+export function statusAlong(run: Run, edge: WorkflowEdge): NodeState["status"] | undefined {
+  const source = nodeOf(run, edge.sourceNodeId);
+  if (source?.verdict === undefined || source.status !== "completed") return source?.status;
+  return selectsVerdict(run, edge, source) ? "completed" : "failed";
+}
+
+/** Whether the edge is taken from a settled source, as far as the source is concerned. */
+export function leadsOn(run: Run, edge: WorkflowEdge, source: NodeState): boolean {
+  return source.verdict === undefined ? conditionHolds(run, edge, source) : selectsVerdict(run, edge, source);
+}
+
+/** Whether a gate asked for a refinement at the end of its workflow: its run completes, because there is nothing it could have opened there. */
+export function isRefinedEnd({ graph }: Plan, nodeId: string, { verdict }: NodeState): boolean {
+  return verdict === "refined" && (graph.forwardFrom.get(nodeId) ?? []).length === 0;
+}
+
+/** What a run that completed means for whoever waits for it, where a gate at its end was not passed. */
+export function unfollowed(plan: Plan, run: Run): RunError | undefined {
+  for (const { id } of plan.graph.order) {
+    const gate = nodeOf(run, id);
+    if (gate !== undefined && isRefinedEnd(plan, id, gate)) return verdictError(id, "refined", gate.outputs);
+  }
+  return undefined;
+}
+
+export function verdictError(nodeId: string, verdict: Verdict, outputs: NodeState["outputs"]): RunError {
+  const reason = outputs?.["reason"];
+  const details = { nodeId, ...(typeof reason === "string" ? { reason } : {}) };
+  return verdict === "rejected"
+    ? { code: "approval_rejected", message: `Gate ${nodeId} was rejected, and no edge leads on from that.`, details }
+    : {
+        code: "approval_refined",
+        message: `Gate ${nodeId} wants a refinement, and no edge leads back for one.`,
+        details,
+      };
+}

@@ -1,0 +1,126 @@
+import { AppError } from "../../protocol/errors.ts";
+import { MASK, type RunEventDoc } from "../../protocol/events.ts";
+import type { Caller } from "../../protocol/identity/identity.ts";
+import {
+  type EventDiff,
+  MAX_EVENT_DIFFS,
+  type RunDiffResponse,
+  type Sides,
+  type StateDiff,
+} from "../../protocol/runs/fork-api.ts";
+import type { Run } from "../../protocol/runs/run.ts";
+import { isTerminal } from "../../protocol/runs/run-status.ts";
+import { visibleRun } from "../execute.ts";
+import type { Host } from "../host.ts";
+import { scrubInTurns } from "../secrets/scrub-in-turns.ts";
+import { inTurns, ownTurn, pauses } from "../worker/pauses.ts";
+import { diffEvents, diffStates } from "./decide/diff-runs.ts";
+import { snapshot } from "./read-run.ts";
+import { sizeOf } from "./run-size.ts";
+
+const PAGE = 500;
+
+/** So many characters of events make an answer: a single event may be as large as many. */
+const MAX_CHARACTERS = 8_000_000;
+
+/** What is longer takes a while to clean; others wait for it. */
+const LONG_CHARACTERS = 10_000;
+
+/** A function of two logs and of nothing else, as far as they are at this moment. */
+export async function diffRuns(host: Host, caller: Caller, a: Run, against: string): Promise<RunDiffResponse> {
+  const b = await other(host, caller, against);
+  const { diffs, cut } = await compareLogs(host, a, b);
+  const stateDiff = await inTurns(diffStates(await snapshot(host, a), await snapshot(host, b)));
+  return {
+    a: a.runId,
+    b: b.runId,
+    divergedAtSeq: diffs[0]?.seq ?? null,
+    eventDiffs: diffs,
+    stateDiff: await shown(host, stateDiff),
+    ...(cut || !isTerminal(a.status) || !isTerminal(b.status) ? { truncated: true } : {}),
+  };
+}
+
+/** Inside a tenant it is no secret that a run is there; outside it does not exist. */
+async function other(host: Host, caller: Caller, runId: string): Promise<Run> {
+  try {
+    return await visibleRun(host, caller, runId);
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== "not_found") throw error;
+    if ((await host.store.readRun({ tenant: caller.tenant }, runId)) === undefined) throw error;
+    throw new AppError("forbidden", { problem: `This key may not read run ${runId}`, runId });
+  }
+}
+
+/** Only as much of either as was there when they were read, a page of each at a time. */
+async function compareLogs(host: Host, a: Run, b: Run): Promise<{ diffs: EventDiff[]; cut: boolean }> {
+  const diffs: EventDiff[] = [];
+  const pause = pauses();
+  let characters = 0;
+  for (let from = 0, rows = PAGE; from < Math.max(a.version, b.version); from += rows) {
+    const [as, bs] = await Promise.all([page(host, a, from), page(host, b, from)]);
+    // Where the page of one log was cut for its size, the other is compared no further either.
+    rows = Math.min(PAGE, as.cut ? as.length : PAGE, bs.cut ? bs.length : PAGE);
+    for (let i = 0; i < Math.min(rows, Math.max(as.length, bs.length)); i++) {
+      const diff = await inTurns(diffEvents(from + i, as[i], bs[i]), pause);
+      if (diff === undefined) continue;
+      if (diffs.length === MAX_EVENT_DIFFS || characters > MAX_CHARACTERS) return { diffs, cut: true };
+      const size = sizeOf(diff);
+      characters += size;
+      diffs.push(size > LONG_CHARACTERS ? await scrubInTurns(host.scrubber, diff) : host.scrubber.scrubValue(diff));
+    }
+    await ownTurn();
+  }
+  return { diffs, cut: false };
+}
+
+interface DocPage extends ReadonlyArray<RunEventDoc> {
+  readonly cut?: boolean;
+}
+
+async function page(host: Host, { runId, version }: Run, from: number): Promise<DocPage> {
+  const limit = Math.min(PAGE, version - from);
+  if (limit <= 0) return [];
+  const rows = await host.store.readEvents(runId, from, limit);
+  const docs = rows.map(({ body }) => JSON.parse(body) as RunEventDoc);
+  return Object.assign(docs, { cut: rows.cut === true });
+}
+
+/**
+ * Readers look through the states of two runs for what begins like a key, and an id such as `task-7` reads like one to
+ * them. What it is does not matter here; that it differs does.
+ */
+async function shown(host: Host, { variables, channels, ...rest }: StateDiff): Promise<StateDiff> {
+  return {
+    ...rest,
+    ...(variables === undefined ? {} : { variables: await shownFields(host, variables) }),
+    ...(channels === undefined ? {} : { channels: await shownFields(host, channels) }),
+  };
+}
+
+type Fields = Readonly<Record<string, Sides>>;
+
+async function shownFields({ scrubber }: Host, fields: Fields): Promise<Record<string, Sides>> {
+  const all: [string, Sides][] = [];
+  for (const [name, sides] of Object.entries(fields)) {
+    const after: [string, unknown][] = [];
+    for (const [side, value] of Object.entries(sides)) {
+      after.push([side, await inTurns(withoutKeyLike(await scrubInTurns(scrubber, value)))]);
+    }
+    all.push([name, Object.fromEntries(after)]);
+  }
+  return Object.fromEntries(all);
+}
+
+const PARTS_AT_ONCE = 1_000;
+
+function* withoutKeyLike(value: unknown, parts: { seen: number } = { seen: 0 }): Generator<void, unknown> {
+  if (typeof value === "string") return /sk[-_]/i.test(value) ? MASK : value;
+  if (typeof value !== "object" || value === null) return value;
+  const after: [string, unknown][] = [];
+  for (const [key, item] of Object.entries(value)) {
+    after.push([key, yield* withoutKeyLike(item, parts)]);
+    if (++parts.seen % PARTS_AT_ONCE === 0) yield;
+  }
+  return Array.isArray(value) ? after.map(([, item]) => item) : Object.fromEntries(after);
+}

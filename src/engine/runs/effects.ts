@@ -1,0 +1,153 @@
+import { createHash } from "node:crypto";
+import { setTimeout } from "node:timers/promises";
+import { AppError } from "../../protocol/errors.ts";
+import type { RunError } from "../../protocol/events.ts";
+import { isReplay } from "../../protocol/runs/forked-from.ts";
+import type { EffectRecord, Store } from "../../store/port/store.ts";
+import type { Host } from "../host.ts";
+
+/** What makes one intended effect one, however often it is attempted. */
+export interface EffectIdentity {
+  readonly tenantId: string;
+  readonly runId: string;
+  readonly nodeId: string;
+  /** Counts the intended effects of the node over the whole run; a retry keeps it, a second call has the next. */
+  readonly ordinal: number;
+  /** The provider and what is asked of it, such as `mail:send`. */
+  readonly providerKey: string;
+}
+
+export interface Effect extends EffectIdentity {
+  /** The worker that is about to act. */
+  readonly claimedBy: string;
+  /** Whether the provider takes our id as its own idempotency key, so that a repetition changes nothing. */
+  readonly providerAcceptsIdentity: boolean;
+  readonly signal?: AbortSignal;
+}
+
+/** `failed` is an outcome that a node can return as it is. The value is JSON. */
+export type EffectResult<T> =
+  | { readonly type: "succeeded"; readonly value: T }
+  | { readonly type: "failed"; readonly error: RunError };
+
+/** Spec §5.2. There is no attempt counter in it. */
+export function logicalInvocationId({ tenantId, runId, nodeId, ordinal, providerKey }: EffectIdentity): string {
+  const parts = ["openwop:activity:v2", tenantId, runId, nodeId, String(ordinal), providerKey];
+  // Two different lists of parts must never read the same.
+  if (parts.some((part) => part.includes("\0"))) throw new Error("a part of an effect's identity contains NUL");
+  return createHash("sha256").update(parts.join("\0")).digest("base64url");
+}
+
+/**
+ * Lets an effect happen at most once. The claim is durable before `fire` is called, its outcome before this returns, and
+ * whoever comes again gets that outcome, good or bad, without another call.
+ *
+ * `fire` returns what the provider definitely answered. When it throws, nobody knows what happened; then, as after a
+ * crash, it is repeated only if the provider accepts our id. Otherwise the throw is recorded as a failure for good,
+ * and a claim without any outcome fails with `effect_in_doubt`. An abort records nothing: it is neither.
+ */
+export async function withEffect<T>(
+  host: Pick<Host, "store" | "nowMs" | "effects">,
+  effect: Effect,
+  fire: (effectId: string) => Promise<EffectResult<T>>,
+): Promise<EffectResult<T>> {
+  const effectId = logicalInvocationId(effect);
+  const here = underWayIn(host.store);
+  // An attempt that this process gave up may still be running when the next one starts.
+  const other = here.get(effectId);
+  if (other) return other as Promise<EffectResult<T>>;
+  const mine = claimAndFire(host, effect, effectId, fire).finally(() => here.delete(effectId));
+  here.set(effectId, mine);
+  return mine;
+}
+
+const UNDER_WAY = new WeakMap<Store, Map<string, Promise<EffectResult<unknown>>>>();
+
+function underWayIn(store: Store): Map<string, Promise<EffectResult<unknown>>> {
+  const found = UNDER_WAY.get(store) ?? new Map<string, Promise<EffectResult<unknown>>>();
+  UNDER_WAY.set(store, found);
+  return found;
+}
+
+async function claimAndFire<T>(
+  host: Pick<Host, "store" | "nowMs" | "effects">,
+  effect: Effect,
+  effectId: string,
+  fire: (effectId: string) => Promise<EffectResult<T>>,
+): Promise<EffectResult<T>> {
+  const { tenantId: tenant, runId, nodeId, ordinal, providerKey, claimedBy } = effect;
+  const run = await host.store.readRun({ tenant }, runId);
+  if (run !== undefined && isReplay(run)) return notAgain(effect);
+  const atMs = host.nowMs();
+  const expiresAtMs = atMs + host.effects.retentionMs;
+  const claim = { effectId, runId, nodeId, ordinal, providerKey, claimedBy, atMs, expiresAtMs };
+  const claimed = await host.store.commit({ tenant, effectClaims: [claim] });
+  if (!claimed.ok) {
+    if (claimed.refusal.type !== "effect") throw new Error(`an effect claim was refused: ${claimed.refusal.type}`);
+    const recorded = recordedResult<T>(claimed.refusal.record);
+    if (recorded) return recorded;
+    if (!effect.providerAcceptsIdentity) return inDoubt(claimed.refusal.record);
+  }
+  const result = await answerOf(effect, effectId, fire);
+  return record(host, tenant, effectId, result);
+}
+
+async function answerOf<T>(
+  { providerAcceptsIdentity, signal }: Effect,
+  effectId: string,
+  fire: (effectId: string) => Promise<EffectResult<T>>,
+): Promise<EffectResult<T>> {
+  try {
+    return await fire(effectId);
+  } catch (error) {
+    if (providerAcceptsIdentity || signal?.aborted) throw error;
+    const message = error instanceof Error && error.message !== "" ? error.message : "the effect threw";
+    return { type: "failed", error: { code: "node_threw", message, retryable: false } };
+  }
+}
+
+const RETRY_MS = [100, 200, 400, 800, 1600, 3200];
+
+/** What is known must not become a doubt because the database restarts at this moment. */
+async function record<T>(
+  host: Pick<Host, "store" | "nowMs">,
+  tenant: string,
+  effectId: string,
+  result: EffectResult<T>,
+): Promise<EffectResult<T>> {
+  const outcome = JSON.stringify(result.type === "succeeded" ? (result.value ?? null) : result.error);
+  const effectOutcomes = [{ effectId, state: result.type, outcome, atMs: host.nowMs() }];
+  for (let attempt = 0; ; attempt++) {
+    try {
+      await host.store.commit({ tenant, effectOutcomes });
+      // As it is recorded: another host may have been first with its answer, and every later caller gets that one.
+      const recorded = await host.store.readEffect(effectId);
+      return (recorded && recordedResult<T>(recorded)) ?? resultOf<T>(result.type, outcome);
+    } catch (error) {
+      const waitMs = RETRY_MS[attempt];
+      if (!(error instanceof AppError && error.mayRetry) || waitMs === undefined) throw error;
+      await setTimeout(waitMs);
+    }
+  }
+}
+
+function recordedResult<T>({ state, outcome }: EffectRecord): EffectResult<T> | undefined {
+  return state === "claimed" || outcome === undefined ? undefined : resultOf<T>(state, outcome);
+}
+
+function resultOf<T>(state: "succeeded" | "failed", outcome: string): EffectResult<T> {
+  if (state === "succeeded") return { type: state, value: JSON.parse(outcome) as T };
+  return { type: state, error: JSON.parse(outcome) as RunError };
+}
+
+/** A replay has no business here: what it needs to know is in the log of its source. */
+function notAgain({ providerKey, nodeId }: Effect): EffectResult<never> {
+  const message = `Node ${nodeId} of a replay asked for ${providerKey}. A replay has no effects.`;
+  return { type: "failed", error: { code: "replay_source_missing", message, retryable: false } };
+}
+
+function inDoubt({ providerKey, atMs, claimedBy }: EffectRecord): EffectResult<never> {
+  const since = new Date(atMs).toISOString();
+  const message = `Whether ${providerKey} happened is not known: ${claimedBy} began at ${since} and left no outcome. It is not repeated.`;
+  return { type: "failed", error: { code: "effect_in_doubt", message, retryable: false } };
+}

@@ -1,0 +1,125 @@
+import type { Scrubber } from "../../formats/secrets/scrub.ts";
+import { AppError } from "../../protocol/errors.ts";
+import { type EventDraft, MASK } from "../../protocol/events.ts";
+import { own } from "../../protocol/own.ts";
+import { withMembers, withoutCredentials, withoutDeclared } from "../../protocol/runs/secret-options.ts";
+import { maskValues, SECRETS_MAX, type Secret, secretsIn } from "../../protocol/runs/sensitive.ts";
+import type { WorkflowDefinition } from "../../protocol/workflows/workflow.ts";
+
+type Begun = Extract<EventDraft, { type: "run.started" | "assay.branch.began" }>;
+
+/** Refuses what would give a run more secrets than can be masked in each of its texts without holding up other requests. */
+export function requireFewSecrets(secrets: readonly Secret[]): void {
+  if (secrets.length <= SECRETS_MAX) return;
+  const problem = `there are ${secrets.length} secrets in it, and a run may hold ${SECRETS_MAX}; send fewer, or the name of a file that holds them`;
+  throw new AppError("validation_error", { problem });
+}
+
+/** What somebody who starts a run writes into it. */
+const GIVEN = ["inputs", "configurable", "metadata", "tags", "changes", "callbackUrl"] as const;
+
+/**
+ * What looks like a secret in what a run is given is kept for its nodes and shown to nobody, as if it had been declared sensitive:
+ * whoever starts a run may not be the one who wrote its workflow. So is what the schema of its options declares secret.
+ */
+export function hideSecrets<T extends Begun>(
+  draft: T,
+  { configurableSchema }: Pick<WorkflowDefinition, "configurableSchema">,
+  scrubber: Pick<Scrubber, "scrubValue">,
+): T {
+  const { payload } = draft;
+  const found: Secret[] = [];
+  const shown: Record<string, unknown> = {};
+  for (const name of GIVEN) {
+    const given = own(payload as Readonly<Record<string, unknown>>, name);
+    const declared = name === "configurable" ? withoutDeclared(given, configurableSchema) : given;
+    const clean = scrubber.scrubValue(withoutReferences(withoutCredentials(declared)));
+    if (clean === given) continue;
+    shown[name] = clean;
+    found.push(...taken(given, clean));
+  }
+  if (Object.keys(shown).length === 0) return draft;
+  const all = draft.sealed ?? payload;
+  const known = found.length === 0 ? {} : { secrets: found };
+  const mark = found.length === 0 ? {} : { secrets: MASK };
+  const short = inputsWithShort(payload.inputs ?? {}, shown["inputs"]);
+  const sensitive = (names: readonly string[]) =>
+    names.length === 0 ? {} : { sensitiveInputs: [...(all.sensitiveInputs ?? []), ...names] };
+  return {
+    ...draft,
+    payload: { ...payload, ...shown, ...mark, ...sensitive(short.map(({ shownName }) => shownName)) },
+    sealed: { ...all, ...known, ...sensitive(short.map(({ name }) => name)) },
+  };
+}
+
+/** Inputs with a secret that is too short to be masked by its value: these are masked by their name, as if they were declared sensitive. */
+function inputsWithShort(
+  given: Readonly<Record<string, unknown>>,
+  clean: unknown,
+): readonly { readonly name: string; readonly shownName: string }[] {
+  if (typeof clean !== "object" || clean === null) return [];
+  const after = Object.entries(clean);
+  return Object.entries(given).flatMap(([name, value], i) => {
+    const [shownName, shown] = after[i] ?? [name, value];
+    return hasShort(value, shown) ? [{ name, shownName }] : [];
+  });
+}
+
+function hasShort(given: unknown, clean: unknown): boolean {
+  if (clean === MASK) return given !== MASK && secretsIn(given).length === 0;
+  if (typeof given !== "object" || given === null || typeof clean !== "object" || clean === null) return false;
+  const after: readonly unknown[] = Object.values(clean);
+  return Object.values(given).some((value, i) => hasShort(value, after[i]));
+}
+
+/** What names a credential of the host, alone: in a text of many words it takes more, see the shapes of secrets. */
+const CREDENTIAL = /^cred_[A-Za-z0-9_-]{4,}$/;
+
+function withoutReferences(value: unknown): unknown {
+  if (typeof value === "string") return CREDENTIAL.test(value) ? MASK : value;
+  return withMembers(value, (_, one) => withoutReferences(one));
+}
+
+/** A shorter one may be a common word elsewhere, so the text around it is kept from sight with it. */
+const SHORTEST = 12;
+
+/** What stood where there is a mask now. */
+function taken(given: unknown, clean: unknown): Secret[] {
+  // One that was declared secret is as short as it is; what is very short is kept from sight by its name only.
+  if (clean === MASK) return secretsIn(given);
+  if (typeof given === "string" && typeof clean === "string") return partsTaken(given, clean);
+  if (typeof given !== "object" || given === null || typeof clean !== "object" || clean === null) return [];
+  const after = Object.entries(clean);
+  return Object.entries(given).flatMap(([name, value], i) => {
+    const [shownName, shown] = after[i] ?? [name, value];
+    const inside = taken(value, shown);
+    // A list has numbers for names, and names that became one are told apart by a number behind the mask.
+    return name === shownName ? inside : [...partsTaken(name, shownName.replace(/ \d+$/, "")), ...inside];
+  });
+}
+
+/** The parts of a text that masks replaced; the whole text too where a part is short, or where the parts cannot be told for sure. */
+export function partsTaken(given: string, clean: string): string[] {
+  if (given === clean) return [];
+  const parts = takenFrom(given, clean);
+  const areAll = maskValues(given, parts) === maskValues(clean, parts);
+  return areAll && parts.every(isLong) ? parts : [...parts.filter(isLong), given];
+}
+
+function isLong({ length }: string): boolean {
+  return length >= SHORTEST;
+}
+
+function takenFrom(given: string, clean: string): string[] {
+  const [first = "", ...kept] = clean.split(MASK);
+  const found: string[] = [];
+  let from = first.length;
+  kept.forEach((text, i) => {
+    const isLast = i === kept.length - 1;
+    const to = isLast ? given.length - text.length : given.indexOf(text, from + 1);
+    if (to <= from) return;
+    found.push(given.slice(from, to));
+    from = to + text.length;
+  });
+  return found;
+}

@@ -1,0 +1,156 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { Run } from "../../protocol/runs/run.ts";
+import { isTerminal } from "../../protocol/runs/run-status.ts";
+import type { Claim, Store } from "../../store/port/store.ts";
+import { openSqliteStore } from "../../store/sqlite/sqlite-store.ts";
+import { begin, engineOn, logOf, register, scriptedEffect, until, workerOn } from "../../testing/engine.ts";
+import { expectAllRebuilt } from "../../testing/rebuilt.ts";
+import { workflow } from "../../testing/workflow.ts";
+import { withLargeCommitsInTurn } from "../families/large-commits.ts";
+import type { Host } from "../host.ts";
+import { defaultRoom, RunRoom } from "./run-room.ts";
+import type { Worker } from "./worker.ts";
+
+let store: Store;
+let worker: Worker | undefined;
+beforeEach(async () => {
+  store = await openSqliteStore({ path: ":memory:" });
+});
+afterEach(async () => {
+  await worker?.stop(0);
+  worker = undefined;
+  await store.close();
+});
+
+const ended = (run: Run) => isTerminal(run.status);
+const SETTINGS = { maxRunBytes: 200_000, maxBytesInHand: 400_000 };
+
+function doubling(times: number) {
+  const nodes = Array.from({ length: times }, (_, i) => {
+    const inputs = { x: { type: "expression" as const, expression: "variables.x + variables.x" } };
+    return [`n${i}`, { typeId: "core.identity", inputs }] as const;
+  });
+  return workflow({
+    id: "doubling",
+    nodes: Object.fromEntries(nodes),
+    edges: nodes.slice(1).map((_, i) => `n${i}>n${i + 1}`),
+    variables: [{ name: "x", type: "string", defaultValue: "12345678" }],
+  });
+}
+
+describe("the room for runs", () => {
+  test("leaves most of the heap to a turn, whatever the heap is", () => {
+    expect(defaultRoom(2 ** 32)).toEqual({ maxRunBytes: 64_000_000, maxBytesInHand: 2 ** 30 });
+    expect(defaultRoom(2 ** 28)).toEqual({ maxRunBytes: 2 ** 24, maxBytesInHand: 2 ** 26 });
+  });
+});
+
+describe("a run whose state is too large to load", () => {
+  test("fails with run_too_large without being loaded, while others complete", async () => {
+    const plain = engineOn(store);
+    const workflowId = await register(plain, workflow({ id: "noop", nodes: { a: "core.noop" } }));
+    const huge = await begin(plain, { workflowId, inputs: { text: "x".repeat(100_000) } });
+    const small = await begin(plain, { workflowId });
+    const room = new RunRoom({ ...SETTINGS, maxBytesInHand: 20_000, maxLoadBytes: 50_000 });
+    worker = workerOn({ ...engineOn(store), room });
+    expect((await until(store, small, ended)).status).toBe("completed");
+    const run = await until(store, huge, ended);
+    expect(run).toMatchObject({ status: "failed", error: { code: "run_too_large" }, variables: {} });
+    expect(worker.stats().claimed).toBe(1);
+    expect((await logOf(store, huge)).map(({ type }) => type)).toEqual([
+      "run.started",
+      "assay.state.dropped",
+      "run.failed",
+    ]);
+    await expectAllRebuilt(store);
+  });
+});
+
+describe("a run that doubles a variable", () => {
+  test("fails with run_too_large, and what it had is kept in its log", async () => {
+    const host = { ...engineOn(store), room: new RunRoom(SETTINGS) };
+    const workflowId = await register(host, doubling(30));
+    worker = workerOn(host);
+    const runId = await begin({ ...host, hands: worker }, { workflowId });
+    expect(await until(store, runId, ended)).toMatchObject({ status: "failed", error: { code: "run_too_large" } });
+    const log = await logOf(store, runId);
+    expect(log.at(-1)?.type).toBe("run.failed");
+    expect(log.filter(({ type }) => type === "node.completed").length).toBeGreaterThan(5);
+  });
+
+  test("takes its turn alone, and only the one that takes it is written out", async () => {
+    const room = new RunRoom(SETTINGS);
+    let [writing, most] = [0, 0];
+    const counted: Store = {
+      ...store,
+      async commit(unit) {
+        const large = unit.runs?.some(({ run }) => JSON.stringify(run).length > room.smallBytes) ?? false;
+        if (large) most = Math.max(most, ++writing);
+        await new Promise((resolve) => setTimeout(resolve, 1));
+        return store.commit(unit).finally(() => {
+          if (large) writing -= 1;
+        });
+      },
+    };
+    const host: Host = { ...engineOn(withLargeCommitsInTurn(counted, room)), room };
+    const workflowId = await register(host, doubling(30));
+    const small = await register(host, workflow({ id: "small", nodes: { a: "core.noop" } }));
+    worker = workerOn(host, { concurrency: 2 });
+    const hands = { ...host, hands: worker };
+    const large = await Promise.all(Array.from({ length: 12 }, () => begin(hands, { workflowId })));
+    const others = await Promise.all(Array.from({ length: 12 }, () => begin(hands, { workflowId: small })));
+    for (const runId of others) expect((await until(store, runId, ended)).status).toBe("completed");
+    for (const runId of large) expect((await until(store, runId, ended)).error?.code).toBe("run_too_large");
+    expect(most).toBe(1);
+  });
+});
+
+describe("large runs that wait in the queue", () => {
+  test("are claimed one at a time, and never read together with small ones", async () => {
+    const room = new RunRoom(SETTINGS);
+    const claims: { claim: Claim; got: number }[] = [];
+    const watched: Store = {
+      ...store,
+      async claimRuns(claim) {
+        const runs = await store.claimRuns(claim);
+        claims.push({ claim, got: runs.length });
+        return runs;
+      },
+    };
+    const host: Host = { ...engineOn(watched), room };
+    const workflowId = await register(host, workflow({ id: "plain", nodes: { a: "core.noop" } }));
+    const text = "x".repeat(room.smallBytes * 2);
+    const large = await Promise.all(Array.from({ length: 5 }, () => begin(host, { workflowId, inputs: { text } })));
+    const small = await Promise.all(Array.from({ length: 5 }, () => begin(host, { workflowId })));
+    worker = workerOn(host);
+    for (const runId of [...large, ...small]) expect((await until(store, runId, ended)).status).toBe("completed");
+    const ofLarge = claims.filter(({ claim, got }) => claim.stateBytes?.above !== undefined && got > 0);
+    expect(ofLarge.map(({ got }) => got)).toEqual([1, 1, 1, 1, 1]);
+    expect(claims.every(({ claim }) => claim.stateBytes !== undefined)).toBe(true);
+  });
+
+  test("wait until those that execute have given back their room, and then go on", async () => {
+    const room = new RunRoom({ maxRunBytes: 200_000, maxBytesInHand: 200_000 });
+    let [executing, most] = [0, 0];
+    const slow = {
+      ...scriptedEffect("test.slow"),
+      execute: async () => {
+        most = Math.max(most, ++executing);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        executing -= 1;
+        return { type: "completed" as const };
+      },
+    };
+    const host: Host = { ...engineOn(store, [slow]), room };
+    const workflowId = await register(host, workflow({ id: "slow", nodes: { act: "test.slow" } }));
+    worker = workerOn(host);
+    const hands = { ...host, hands: worker };
+    // Each takes 80 % of the room while its node executes.
+    const text = "x".repeat(80_000);
+    const runIds = await Promise.all(Array.from({ length: 6 }, () => begin(hands, { workflowId, inputs: { text } })));
+    for (const runId of runIds) expect((await until(store, runId, ended)).status).toBe("completed");
+    expect(most).toBe(1);
+    await worker.stop(0);
+    expect(room.bytes.used).toBe(0);
+  });
+});

@@ -1,0 +1,163 @@
+import { getHeapStatistics } from "node:v8";
+import { AppError } from "../../protocol/errors.ts";
+import { LARGEST_RUN } from "../runs/run-size.ts";
+import { ByteRoom } from "./byte-room.ts";
+
+export interface RunRoomSettings {
+  /** The largest run, in bytes of JSON. */
+  readonly maxRunBytes: number;
+  /** What large runs in hand and large reads may hold together. */
+  readonly maxBytesInHand: number;
+  /** A state of more bytes is never loaded: reading it would end the process. Only the head of the run is. */
+  readonly maxLoadBytes?: number;
+  /** How long a request waits for room before it is refused. */
+  readonly readWaitMs?: number;
+}
+
+/** A large turn holds the run, its events and their texts: about eight times the run. One at a time takes half of the heap at most. */
+const RUNS_PER_HEAP = 16;
+const IN_HAND_PER_HEAP = 4;
+/** A state that is read, parsed and written out once takes about four times its bytes: half of the heap at most. */
+const LOADS_PER_HEAP = 8;
+/** Loaded runs may be larger than a run may grow: a host before may have had more memory or another limit. */
+const LOADED_PER_RUN = 2;
+const READ_WAIT_MS = 5000;
+/** The part of the budget that streams of whole runs may hold, as long as they are open, beside what all others share. */
+const FOLLOWED_PART = 4;
+
+function heapLimit(): number {
+  return getHeapStatistics().heap_size_limit;
+}
+
+/** What V8 gives this process, from `--max-old-space-size` or from the memory of the machine. */
+export function defaultRoom(heapBytes = heapLimit()): RunRoomSettings {
+  return {
+    maxRunBytes: Math.min(LARGEST_RUN, Math.floor(heapBytes / RUNS_PER_HEAP)),
+    maxBytesInHand: Math.floor(heapBytes / IN_HAND_PER_HEAP),
+  };
+}
+
+const SMALL_MAX = 256 * 1024;
+const SMALL_MIN = 16 * 1024;
+const SMALL_PER_HOST = 1024;
+
+/** Events repeat what a run holds; a log that is read whole may be so many times as long as a run. */
+const LOG_PER_RUN = 2;
+
+/** A run in memory is about twice its JSON; a request that reads it writes its own JSON too. */
+const HELD_PER_BYTE = 2;
+const READ_PER_BYTE = 4;
+
+/**
+ * Memory for runs. Small runs are free: their number is bounded by the worker's concurrency. Turns of large runs are taken one at a time,
+ * because a turn cannot be interrupted and nothing knows beforehand how far a run grows in it. What large runs hold between turns, and what
+ * requests read of them, comes out of one budget of bytes.
+ */
+export class RunRoom {
+  readonly maxRunBytes: number;
+  /** Up to so many bytes of JSON a run is small. */
+  readonly smallBytes: number;
+  readonly bytes: ByteRoom;
+  /** The longest log that is read whole, for a replay or a fork. */
+  readonly maxLogBytes: number;
+  /** One unit: the right to take the turn of a large run. */
+  readonly #turn = new ByteRoom(1);
+  readonly #commits = new ByteRoom(1);
+  readonly #families = new ByteRoom(1);
+  readonly #loads = new ByteRoom(1);
+  readonly #events = new ByteRoom(1);
+  readonly #followed: ByteRoom;
+  readonly #readWaitMs: number;
+  /** The largest state that is loaded at all. */
+  readonly maxLoadBytes: number;
+
+  constructor(settings: RunRoomSettings = defaultRoom()) {
+    const { maxRunBytes, maxBytesInHand, maxLoadBytes, readWaitMs = READ_WAIT_MS } = settings;
+    this.maxRunBytes = maxRunBytes;
+    this.maxLoadBytes = maxLoadBytes ?? Math.max(maxRunBytes * LOADED_PER_RUN, heapLimit() / LOADS_PER_HEAP);
+    this.#readWaitMs = readWaitMs;
+    this.#followed = new ByteRoom(Math.floor(maxBytesInHand / FOLLOWED_PART));
+    this.maxLogBytes = maxRunBytes * LOG_PER_RUN;
+    this.smallBytes = Math.min(
+      SMALL_MAX,
+      Math.max(SMALL_MIN, Math.floor(maxBytesInHand / SMALL_PER_HOST)),
+      maxRunBytes,
+    );
+    this.bytes = new ByteRoom(maxBytesInHand);
+  }
+
+  /** Resolves with the release when it is the caller's turn, in the order of the calls. */
+  largeTurn(): Promise<() => void> {
+    return this.#turn.take(1);
+  }
+
+  /** The same without waiting: undefined while another large turn is under way or waited for. */
+  largeTurnNow(): (() => void) | undefined {
+    return this.#turn.takeNow(1);
+  }
+
+  get largeTurnsWaiting(): number {
+    return this.#turn.waiting;
+  }
+
+  /** Large units are written out and committed one at a time: each is held as text until its commit returns. */
+  async commitLarge<T>(commit: () => Promise<T>): Promise<T> {
+    const done = await this.#commits.take(1);
+    try {
+      return await commit();
+    } finally {
+      done();
+    }
+  }
+
+  /** Resolves with the release when it is the caller's turn to read and write a family with large runs. */
+  largeFamily(): Promise<() => void> {
+    return this.#families.take(1);
+  }
+
+  /** Resolves with the release when it is the caller's turn to give an event to large runs. */
+  largeEvent(): Promise<() => void> {
+    return this.#events.take(1);
+  }
+
+  /** Large runs that are read by the host itself are loaded one at a time. */
+  async loadLarge<T>(load: () => Promise<T>): Promise<T> {
+    const done = await this.#loads.take(1);
+    try {
+      return await load();
+    } finally {
+      done();
+    }
+  }
+
+  /** Room for a large run between two of its turns. */
+  holdNow(bytes: number): (() => void) | undefined {
+    return this.bytes.takeNow(bytes * HELD_PER_BYTE);
+  }
+
+  hold(bytes: number): Promise<() => void> {
+    return this.bytes.take(bytes * HELD_PER_BYTE);
+  }
+
+  /** Room for a request that reads so many bytes of a run. Throws `unavailable` when there is none in time. */
+  async read(bytes: number): Promise<() => void> {
+    const release = await this.bytes.takeWithin(bytes * READ_PER_BYTE, this.#readWaitMs);
+    if (release === undefined) throw new AppError("unavailable", { reason: "other large runs are being read" });
+    return release;
+  }
+
+  /** Room for a stream that keeps a run of so many bytes while it is open. Throws `unavailable` when others keep too much. */
+  follow(bytes: number): () => void {
+    if (bytes <= this.smallBytes) return () => {};
+    const release = this.#followed.takeNow(bytes * HELD_PER_BYTE);
+    if (release === undefined) throw new AppError("unavailable", { reason: "other large runs are being followed" });
+    return release;
+  }
+}
+
+const DEFAULT = new RunRoom();
+
+/** The room of a host; hosts without settings of their own share one that fits this process. */
+export function roomOf({ room }: { readonly room?: RunRoom | undefined }): RunRoom {
+  return room ?? DEFAULT;
+}

@@ -1,0 +1,249 @@
+import type { EventDraft, PayloadOf, RunEvent } from "../../protocol/events.ts";
+import { pinsAgain } from "../../protocol/evolve/agent.ts";
+import { own } from "../../protocol/own.ts";
+import type { CHAIN_EVENT } from "../../protocol/runs/orchestrator-events.ts";
+import { activeNodes, type NodeState, nodeOf, type Run } from "../../protocol/runs/run.ts";
+import { isTerminal } from "../../protocol/runs/run-status.ts";
+import type { WorkflowNode } from "../../protocol/workflows/workflow.ts";
+import type { RunWrite } from "../../store/port/store.ts";
+import { type ChildPlans, startChild } from "../families/start-child.ts";
+import { correlationIdOf } from "../gates/correlation.ts";
+import { expireInterrupt } from "../gates/decide/close-interrupt.ts";
+import { raiseInterrupt } from "../gates/decide/raise-interrupt.ts";
+import type { Host } from "../host.ts";
+import type { ChildRoom } from "../runs/creation-limits.ts";
+import { endCancelled } from "../runs/decide/cancel-run.ts";
+import { chainEvent } from "../runs/decide/chain-event.ts";
+import { conditionsAhead } from "../runs/decide/conditions-ahead.ts";
+import { checkDeadline } from "../runs/decide/end-run.ts";
+import { frontier, nextSteps, type Step } from "../runs/decide/next-step.ts";
+import type { Dispatching } from "../runs/decide/settle-node.ts";
+import type { Plan } from "../workflows/decide/plan.ts";
+import type { NodeOutcome } from "./node-type.ts";
+import { type Launch, type Suspending, Turning } from "./turning.ts";
+
+export type { Launch } from "./turning.ts";
+
+export interface Turn {
+  readonly run: Run;
+  readonly events: readonly RunEvent[];
+  readonly launches: readonly Launch[];
+  /** Runs that nodes dispatched; they come to be in the same commit. */
+  readonly children: readonly RunWrite[];
+  /** About how many bytes of JSON the run is after the turn. */
+  readonly size: number;
+}
+
+/** What an attempt of an effect node has to say before it ends. */
+export interface Noted {
+  readonly nodeId: string;
+  readonly attempt: number;
+  readonly events: readonly EventDraft[];
+}
+
+/** An effect node's attempt that has ended. */
+export interface Finished {
+  readonly nodeId: string;
+  readonly attempt: number;
+  readonly outcome: NodeOutcome;
+  readonly pins: readonly EventDraft[];
+  /** Written with the outcome, before it. */
+  readonly events?: readonly EventDraft[];
+}
+
+export interface TurnBounds {
+  /** The turn of a large run throws `LargeTurn`. */
+  readonly smallOnly?: boolean;
+  /** Bounds the runs that the turn starts, after a turn without it was refused. */
+  readonly room?: ChildRoom;
+}
+
+/**
+ * Takes a run as far as it goes without waiting: settles what has finished or is due, starts what is ready, and
+ * computes pure nodes on the spot. Nothing is written here; the caller commits the events, all or nothing.
+ *
+ * `executing` names the attempts this process is running; an executing node that is not among them belonged to a
+ * worker that is gone, and starts afresh.
+ */
+export function takeTurn(...turn: Parameters<typeof turnSteps>): Turn {
+  const steps = turnSteps(...turn);
+  let next = steps.next();
+  while (!next.done) next = steps.next();
+  return next.value;
+}
+
+/** The same turn, for a caller that may pause between two of its steps. */
+export function* turnSteps(
+  host: Host,
+  plan: Plan,
+  before: Run,
+  finished: readonly Finished[],
+  executing: ReadonlyMap<string, number>,
+  childPlans: ChildPlans = new Map(),
+  noted: readonly Noted[] = [],
+  bounds: TurnBounds = {},
+): Generator<void, Turn, void> {
+  const turn = new TurnInProgress(host, plan, before, childPlans, bounds);
+  turn.note(noted);
+  yield* turn.settleFinished(finished);
+  turn.endIfOver();
+  yield* turn.wakeActive(executing);
+  yield* turn.startReady();
+  return turn;
+}
+
+/** A pause at once or a cancellation may have ended the attempt before it could say what it has to. */
+export function counts(run: Run, { nodeId, attempt }: Pick<Noted, "nodeId" | "attempt">): boolean {
+  const state = nodeOf(run, nodeId);
+  return state?.status === "executing" && state.attempt === attempt;
+}
+
+class TurnInProgress extends Turning implements Turn {
+  readonly launches: Launch[] = [];
+  readonly children: RunWrite[] = [];
+  readonly #childPlans: ChildPlans;
+  readonly #room: ChildRoom | undefined;
+
+  constructor(host: Host, plan: Plan, run: Run, childPlans: ChildPlans, { smallOnly = false, room }: TurnBounds) {
+    super(host, plan, run, smallOnly);
+    this.#childPlans = childPlans;
+    this.#room = room;
+  }
+
+  note(noted: readonly Noted[]): void {
+    for (const one of noted) {
+      if (counts(this.run, one)) this.emit(one.events.filter((event) => !pinsAgain(this.run, event)));
+    }
+  }
+
+  *settleFinished(finished: readonly Finished[]): Generator<void> {
+    for (const one of finished) {
+      const node = this.plan.graph.node.get(one.nodeId);
+      if (!node || !counts(this.run, one)) continue;
+      this.emit(one.events ?? []);
+      this.settle(node, one.outcome, one.pins);
+      yield;
+    }
+  }
+
+  endIfOver(): void {
+    if (this.run.status === "cancelling") this.emit(endCancelled(this.run, this.run.cancel ?? { by: "unknown" }));
+    if (!isTerminal(this.run.status)) this.emit(checkDeadline(this.run, this.host.nowMs()));
+  }
+
+  *wakeActive(executing: ReadonlyMap<string, number>): Generator<void> {
+    for (const [nodeId, state] of activeNodes(this.run)) {
+      if (isTerminal(this.run.status) || this.run.status === "paused") return;
+      const node = this.plan.graph.node.get(nodeId);
+      if (!node) continue;
+      const due = (state.dueAtMs ?? 0) <= this.host.nowMs();
+      if (state.status === "executing" && executing.get(nodeId) !== state.attempt) this.begin(node, state.attempt + 1);
+      else if (state.status === "sleeping" && due) this.wake(node, "assay.timer.fired");
+      else if (state.status === "retrying" && due) this.begin(node, state.attempt);
+      else if (state.status === "suspended" && due) this.#expire(node, state);
+      else if (state.status === "resumed") this.wake(node, "assay.resume.taken");
+      yield;
+    }
+  }
+
+  #expire(node: WorkflowNode, { dueAtMs, interruptId }: NodeState): void {
+    const interrupt = interruptId === undefined ? undefined : own(this.run.interrupts, interruptId);
+    if (dueAtMs === undefined || interrupt === undefined) return;
+    this.emit(expireInterrupt(interrupt, this.now(node)));
+    this.wake(node, "assay.resume.taken");
+  }
+
+  *startReady(): Generator<void> {
+    let among = this.plan.graph.order;
+    while (!isTerminal(this.run.status) && this.run.status !== "paused") {
+      if (this.run.pause) {
+        this.#pauseWhenDrained(this.run.pause);
+        return;
+      }
+      yield* conditionsAhead(this.plan, this.run, among);
+      const steps = nextSteps(this.plan, this.run, among);
+      if (steps.length === 0) return;
+      for (const step of steps) {
+        if (isTerminal(this.run.status)) break;
+        this.act(step);
+        yield;
+      }
+      this.#requireProgress(steps);
+      among = frontier(this.plan, this.run, among, steps);
+    }
+  }
+
+  #pauseWhenDrained({ drainPolicy, reason }: NonNullable<Run["pause"]>): void {
+    if (activeNodes(this.run).length > 0) return;
+    this.emit([{ type: "run.paused", payload: { drainPolicy, ...(reason === undefined ? {} : { reason }) } }]);
+  }
+
+  /** A step that leaves its node as it was would be taken again and again, and hold up the whole process. */
+  #requireProgress(steps: readonly Step[]): void {
+    if (isTerminal(this.run.status)) return;
+    for (const step of steps) {
+      if ((step.type === "start" || step.type === "skip") && nodeOf(this.run, step.node.id) === undefined) {
+        throw new Error(`the step of node ${step.node.id} in run ${this.run.runId} changed nothing`);
+      }
+    }
+  }
+
+  protected override launch(launch: Launch): void {
+    this.launches.push(launch);
+  }
+
+  protected override suspend(node: WorkflowNode, request: Suspending): void {
+    const correlation = request.kind === "external-event" ? request.data["correlation"] : undefined;
+    const timeoutMs = request.timeoutMs ?? (request.kind === "approval" ? this.host.gates.timeoutMs : undefined);
+    const raised = raiseInterrupt(this.run, node.id, {
+      ...request,
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+      interruptId: this.host.newId("int"),
+      at: this.now(node),
+      ...(correlation === undefined ? {} : { correlationId: correlationIdOf(correlation) }),
+    });
+    if ("error" in raised) this.settle(node, { type: "failed", error: raised.error }, []);
+    else this.emit(raised);
+  }
+
+  /** The event that says so; nothing where the node goes on with the worker it has. */
+  #handsOut(node: WorkflowNode, outcome: Dispatching): string | undefined {
+    if (outcome.chained === undefined || outcome.childRunId !== undefined) return undefined;
+    return this.#handedOut(node, outcome, { phase: "dispatch.began" }, this.run.orchestrator?.eventId);
+  }
+
+  #handedOut(
+    node: WorkflowNode,
+    { workflowId: workerId }: Dispatching,
+    what: Pick<PayloadOf<typeof CHAIN_EVENT>, "phase" | "childRunId" | "error">,
+    causationId?: string,
+  ): string | undefined {
+    const { phase, ...rest } = what;
+    const payload = { phase, workerId, parentRunId: this.run.runId, ...rest };
+    this.emit([chainEvent(node.id, payload, causationId)]);
+    return this.events.at(-1)?.eventId;
+  }
+
+  #start(node: WorkflowNode, outcome: Dispatching): ReturnType<typeof startChild> {
+    const room = this.#room;
+    if (room !== undefined && outcome.childRunId === undefined && this.children.length >= room.left) {
+      return { error: room.error };
+    }
+    return startChild(this.host, this.plan, this.run, node.id, outcome, this.#childPlans);
+  }
+
+  protected override dispatch(node: WorkflowNode, outcome: Dispatching): void {
+    const began = this.#handsOut(node, outcome);
+    const started = this.#start(node, outcome);
+    if ("error" in started) {
+      if (began) this.#handedOut(node, outcome, { phase: "dispatch.failed", error: started.error }, began);
+      this.settle(node, { type: "failed", error: started.error }, []);
+      return;
+    }
+    if (started.write !== undefined) this.children.push(started.write);
+    this.emit(started.events);
+    const { childRunId } = started;
+    if (began) this.#handedOut(node, outcome, { phase: "dispatch.succeeded", childRunId }, began);
+    if (!outcome.waits) this.settle(node, { type: "completed", outputs: { childRunId } }, []);
+  }
+}

@@ -1,0 +1,99 @@
+import { AppError } from "../../protocol/errors.ts";
+import { matches, parse, problemsOf } from "../../protocol/schema.ts";
+import { isRecorded } from "../../protocol/tapes/api.ts";
+import { WorkflowDefinition, type WorkflowNode } from "../../protocol/workflows/workflow.ts";
+import { registeredSchema } from "../schemas/decide/schema-limits.ts";
+import { GATED_TYPES, type NodeTypes, type Ports } from "../worker/node-type.ts";
+import { checkAgentRef } from "./check-agents.ts";
+import { checkOrchestration } from "./check-orchestration.ts";
+import { requireCompilable } from "./decide/definition-limits.ts";
+import { compileExpression } from "./decide/expression.ts";
+import type { Graph } from "./decide/graph.ts";
+import { compilePattern } from "./decide/pattern.ts";
+import { makePlan } from "./decide/plan.ts";
+import { definitionHash } from "./plans.ts";
+
+/** Whoever reads a run of such an id takes it for what the host made. */
+const OWN_PREFIX = "assay-";
+
+/** Everything that can be known before a run exists is refused here, not when a run meets it. */
+export function checkWorkflow(nodeTypes: NodeTypes, raw: unknown): { definition: WorkflowDefinition; hash: string } {
+  const definition = parse(WorkflowDefinition, raw, "workflow");
+  if (isRecorded({ workflowId: definition.id })) {
+    throw new AppError("validation_error", {
+      problem: `the id "${definition.id}" is kept for runs that come as tapes`,
+    });
+  }
+  if (definition.id.startsWith(OWN_PREFIX)) {
+    throw new AppError("validation_error", {
+      problem: `ids that begin with "${OWN_PREFIX}" are kept for the host's own workflows, such as evaluations`,
+    });
+  }
+  const hash = definitionHash(definition);
+  checkSchemas(definition);
+  requireCompilable(definition);
+  const { graph } = makePlan(hash, definition);
+  for (const node of definition.nodes) checkNode(nodeTypes, node, portsOf(graph, node));
+  checkOrchestration(definition, graph);
+  for (const edge of definition.edges) checkCondition(edge);
+  return { definition, hash };
+}
+
+/** Plans of definitions that were stored before there were limits are still made. */
+function checkSchemas({ configurableSchema, channels = {} }: WorkflowDefinition): void {
+  if (configurableSchema !== undefined) registeredSchema(configurableSchema, "configurableSchema");
+  for (const [name, { schema }] of Object.entries(channels)) {
+    if (schema !== undefined) registeredSchema(schema, `the schema of channel "${name}"`);
+  }
+}
+
+function portsOf(graph: Graph, { id, inputs }: WorkflowNode): Ports {
+  const carried = (graph.forwardInto.get(id) ?? []).map(({ targetInput = "input" }) => [targetInput, "edge"] as const);
+  return { ...Object.fromEntries(carried), ...inputs };
+}
+
+function checkNode(nodeTypes: NodeTypes, node: WorkflowNode, ports: Ports): void {
+  const lacks = (requiredCapability: string): never => {
+    throw new AppError("capability_required", { nodeId: node.id, offendingTypeId: node.typeId, requiredCapability });
+  };
+  const type = nodeTypes.get(node.typeId) ?? lacks(GATED_TYPES[node.typeId] ?? `node type ${node.typeId}`);
+  if (type.hostOnly === true) lacks(`node type ${node.typeId}`);
+  checkAgentRef(type, node, lacks);
+  for (const [key, capability] of Object.entries(type.gatedConfig ?? {})) {
+    if (Object.hasOwn(node.config, key)) lacks(capability);
+  }
+  if (!matches(type.config, node.config)) {
+    const [first] = problemsOf(type.config, node.config);
+    throw new AppError("validation_error", {
+      problem: `config of node "${node.id}" (${node.typeId})${first?.path ?? ""} ${first?.problem ?? "does not match"}`,
+    });
+  }
+  const problem = type.check?.(node.config, ports);
+  if (problem !== undefined) {
+    throw new AppError("validation_error", { problem: `config of node "${node.id}" (${node.typeId}) ${problem}` });
+  }
+  for (const from of Object.values(node.inputs)) if (from.type === "expression") compileExpression(from.expression);
+}
+
+function checkCondition(edge: WorkflowDefinition["edges"][number]): void {
+  const { condition } = edge;
+  if (condition === undefined) return;
+  const refuse = (problem: string): never => {
+    throw new AppError("validation_error", { problem: `condition of edge "${edge.id}" ${problem}` });
+  };
+  const type = condition.type ?? (condition.expression === undefined ? "truthy" : "expression");
+  if (type === "expression") {
+    compileExpression(condition.expression ?? refuse("needs an expression"));
+    return;
+  }
+  if (condition.left === undefined) refuse(`of type ${type} needs a left operand`);
+  if (type === "truthy" || type === "falsy") {
+    if (condition.right !== undefined) refuse(`of type ${type} takes no right operand`);
+    return;
+  }
+  if (!Object.hasOwn(condition, "right")) refuse(`of type ${type} needs a right operand`);
+  if (type === "regex") {
+    if (typeof condition.right !== "string") refuse("of type regex needs a pattern as its right operand");
+    compilePattern(String(condition.right));
+  }
+}

@@ -1,0 +1,128 @@
+import type { NodeState, Run } from "../../../protocol/runs/run.ts";
+import type { EdgeCondition, WorkflowEdge } from "../../../protocol/workflows/workflow.ts";
+import { deepEqual } from "../../schemas/decide/deep-equal.ts";
+import { currentDeferral } from "../../schemas/decide/schema-deferral.ts";
+import { TooCostly } from "../../schemas/decide/too-costly.ts";
+import { compileExpression } from "./expression.ts";
+import { type Allowance, UNITS_MAX } from "./expression-meter.ts";
+import { compilePattern } from "./pattern.ts";
+
+/**
+ * Whether a settled source lets its edge fire. Operands look at `status`, `error`, `output` (the edge's source
+ * port when the node has one of that name, else all outputs), `outputs`, `variables`; any other first name is a
+ * variable. A condition that cannot be evaluated does not fire: closed, never open.
+ */
+export function conditionHolds(run: Run, edge: WorkflowEdge, source: NodeState): boolean {
+  const { condition } = edge;
+  if (condition === undefined) return true;
+  const kept = ANSWERS.get(source);
+  const answers = kept?.variables === run.variables ? kept : begin(source, run.variables);
+  const known = answers.byEdge.get(edge);
+  if (known !== undefined) return known;
+  const holds = evaluated(condition, conditionContext(run, edge, source), answers.allowance);
+  answers.byEdge.set(edge, holds);
+  return holds;
+}
+
+/** The conditions behind one source, for as long as the variables stay as they are. They share the work of one evaluation. */
+interface Answers {
+  readonly variables: Run["variables"];
+  readonly byEdge: Map<WorkflowEdge, boolean>;
+  readonly allowance: Allowance;
+}
+
+/** A condition is asked about at every step of a run; its answer changes only with the source and the variables. */
+const ANSWERS = new WeakMap<NodeState, Answers>();
+
+function begin(source: NodeState, variables: Run["variables"]): Answers {
+  const answers: Answers = { variables, byEdge: new Map(), allowance: { units: UNITS_MAX } };
+  ANSWERS.set(source, answers);
+  return answers;
+}
+
+function evaluated(condition: EdgeCondition, context: Record<string, unknown>, allowance: Allowance): boolean {
+  try {
+    return evaluate(condition, context, allowance);
+  } catch {
+    return false;
+  }
+}
+
+function evaluate(condition: EdgeCondition, context: Record<string, unknown>, allowance: Allowance): boolean {
+  const type = condition.type ?? (condition.expression === undefined ? "truthy" : "expression");
+  if (type === "expression") return compileExpression(condition.expression ?? "false")(context, allowance) === true;
+  const left = lookUp(context, condition.left ?? "");
+  switch (type) {
+    case "equals":
+      return deepEqual(left, condition.right, chargeTo(allowance));
+    case "notEquals":
+      return !deepEqual(left, condition.right, chargeTo(allowance));
+    case "contains":
+      return contains(left, condition.right, chargeTo(allowance));
+    case "regex":
+      return typeof left === "string" && hasMatch(left, String(condition.right), chargeTo(allowance));
+    case "truthy":
+      return Boolean(left);
+    case "falsy":
+      return !left;
+  }
+}
+
+type Charge = (units: number) => void;
+
+/** The work of a comparison is counted like that of an expression: values and patterns are as large as an author makes them. */
+function chargeTo(allowance: Allowance): Charge {
+  const deferral = currentDeferral();
+  return (units) => {
+    allowance.units -= units;
+    if (allowance.units < 0) throw new TooCostly("the conditions behind a node take too much work");
+    deferral?.spend(units);
+  };
+}
+
+/** States of a pattern times characters of a text, for one unit. */
+const STEPS_PER_UNIT = 4;
+
+function hasMatch(text: string, source: string, charge: Charge): boolean {
+  const pattern = compilePattern(source);
+  charge((pattern.states * text.length) / STEPS_PER_UNIT);
+  return pattern(text);
+}
+
+function conditionContext(run: Run, edge: WorkflowEdge, source: NodeState): Record<string, unknown> {
+  const outputs = source.outputs ?? {};
+  const port = edge.sourceOutput ?? "output";
+  return {
+    variables: run.variables,
+    status: source.status,
+    error: source.error ?? null,
+    outputs,
+    output: Object.hasOwn(outputs, port) ? outputs[port] : outputs,
+  };
+}
+
+/** `output.review.score`, `variables.count`, or just `count`. Missing steps give undefined. */
+export function lookUp(context: Readonly<Record<string, unknown>>, path: string): unknown {
+  const steps = path.split(".");
+  const root = steps[0] ?? "";
+  let value: unknown = Object.hasOwn(context, root) ? context : context["variables"];
+  for (const step of steps) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, step)) return undefined;
+    value = (value as Record<string, unknown>)[step];
+  }
+  return value;
+}
+
+/** A search compares each character of the text with each of the word in the worst case. */
+const COMPARED_PER_UNIT = 256;
+
+function contains(left: unknown, right: unknown, charge: Charge): boolean {
+  if (typeof left === "string") {
+    if (typeof right !== "string" || right.length > left.length) return false;
+    charge(((left.length - right.length) * (1 + right.length)) / COMPARED_PER_UNIT);
+    return left.includes(right);
+  }
+  if (Array.isArray(left)) return left.some((item) => deepEqual(item, right, charge));
+  if (typeof left === "object" && left !== null) return typeof right === "string" && Object.hasOwn(left, right);
+  return false;
+}

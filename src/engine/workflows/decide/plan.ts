@@ -1,0 +1,59 @@
+import { AppError } from "../../../protocol/errors.ts";
+import type { Sensitivity } from "../../../protocol/runs/snapshot.ts";
+import type { WorkflowDefinition } from "../../../protocol/workflows/workflow.ts";
+import { type CompiledSchema, compileSchema } from "../../schemas/decide/json-schema.ts";
+import { buildGraph, type Graph } from "./graph.ts";
+
+/** A definition with everything worked out once that runs of it ask for. Kept by content hash. */
+export interface Plan {
+  readonly hash: string;
+  readonly definition: WorkflowDefinition;
+  readonly graph: Graph;
+  readonly sensitivity: Sensitivity;
+  readonly configurable?: CompiledSchema;
+  readonly channelSchemas: ReadonlyMap<string, CompiledSchema>;
+}
+
+/** Throws `validation_error` for what the schema alone cannot see. */
+export function makePlan(hash: string, definition: WorkflowDefinition): Plan {
+  const graph = buildGraph(definition);
+  const names = new Set<string>();
+  for (const variable of definition.variables) {
+    if (names.has(variable.name)) {
+      throw new AppError("validation_error", { problem: `two variables are named "${variable.name}"` });
+    }
+    names.add(variable.name);
+  }
+  const channelSchemas = new Map<string, CompiledSchema>();
+  for (const [name, channel] of Object.entries(definition.channels ?? {})) {
+    if (channel.reducer.startsWith("vendor.")) {
+      throw new AppError("validation_error", {
+        problem: `channel "${name}" uses reducer ${channel.reducer}; this host serves the built-in reducers only`,
+      });
+    }
+    if (channel.schema) channelSchemas.set(name, compileSchema(channel.schema, `the schema of channel "${name}"`));
+  }
+  return {
+    hash,
+    definition,
+    graph,
+    sensitivity: sensitivityOf(definition),
+    channelSchemas,
+    ...(definition.configurableSchema === undefined
+      ? {}
+      : { configurable: compileSchema(definition.configurableSchema, "configurableSchema") }),
+  };
+}
+
+function sensitivityOf(definition: WorkflowDefinition): Sensitivity {
+  const outputs = new Map<string, ReadonlySet<string>>();
+  for (const node of definition.nodes) {
+    const ports = Object.entries(node.outputSensitivity ?? {}).filter(([, masked]) => masked);
+    if (ports.length > 0) outputs.set(node.id, new Set(ports.map(([port]) => port)));
+  }
+  return {
+    variables: new Set(definition.variables.filter((one) => one.sensitive).map((one) => one.name)),
+    outputs,
+    ...(definition.configurableSchema === undefined ? {} : { options: definition.configurableSchema }),
+  };
+}

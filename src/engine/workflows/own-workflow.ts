@@ -1,0 +1,42 @@
+import type { WorkflowDefinition } from "../../protocol/workflows/workflow.ts";
+import type { Store, WorkflowWrite } from "../../store/port/store.ts";
+
+export interface OwnWorkflow {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly nodeId: string;
+  readonly typeId: string;
+}
+
+/** A workflow of one node that only the host starts; what is to be done is its input, under `plan`. */
+export function oneNodeWorkflow({ id, name, description, nodeId, typeId }: OwnWorkflow): WorkflowDefinition {
+  return {
+    id,
+    name,
+    description,
+    version: "1",
+    status: "archived",
+    isActive: false,
+    nodes: [{ id: nodeId, typeId, name, position: { x: 0, y: 0 }, config: {}, inputs: {} }],
+    edges: [],
+    triggers: [],
+    variables: [{ name: "plan", type: "object", required: true }],
+    metadata: {},
+    settings: {},
+  };
+}
+
+/** What registers a definition of the host's own for a tenant that does not have it yet. */
+export async function registrationOf(
+  store: Pick<Store, "readWorkflow">,
+  tenant: string,
+  definition: WorkflowDefinition,
+  hash: string,
+  atMs: number,
+): Promise<WorkflowWrite[]> {
+  const workflowId = definition.id;
+  const standing = await store.readWorkflow(tenant, workflowId);
+  if (standing?.hash === hash) return [];
+  return [{ tenant, workflowId, hash, definition: JSON.stringify(definition), atMs }];
+}

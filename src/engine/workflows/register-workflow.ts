@@ -1,0 +1,75 @@
+import type { Caller } from "../../protocol/identity/identity.ts";
+import type { RegisterWorkflowResponse } from "../../protocol/runs/api.ts";
+import type { DocumentWrite } from "../../store/port/documents.ts";
+import { HOST_WIDE, type WorkflowWrite } from "../../store/port/store.ts";
+import { auditDraft, type Recorder, refused } from "../execute.ts";
+import { pinGateSuites } from "../gates/gate-suites.ts";
+import type { Host } from "../host.ts";
+import { checkAgents } from "./check-agents.ts";
+import { checkWorkflow } from "./check-workflow.ts";
+import { type ScrubbedDefinition, scrubDefinition } from "./scrub-definition.ts";
+
+export interface RegisterWorkflow {
+  readonly caller: Caller;
+  readonly definition: unknown;
+  /** The author's own text; what GET returns. */
+  readonly text: string;
+  readonly record: Recorder<RegisterWorkflowResponse>;
+}
+
+/** Registers for the caller's tenant, where it shadows a host-wide definition of the same id. */
+export async function registerWorkflow(host: Host, command: RegisterWorkflow): Promise<RegisterWorkflowResponse> {
+  const { caller } = command;
+  const given = scrubDefinition(host.scrubber, command.definition);
+  const { definition, hash } = checkWorkflow(host.nodeTypes, given.definition);
+  await checkAgents(host.nodeTypes, caller, definition, "registered");
+  const current = await host.store.readWorkflowHash(caller.tenant, definition.id);
+  const response: RegisterWorkflowResponse = {
+    workflowId: definition.id,
+    version: definition.version,
+    hash,
+    created: current !== hash,
+    ...(given.scrubbed === 0 ? {} : { scrubbed: given.scrubbed }),
+  };
+  const outcome = command.record(response);
+  const atMs = host.nowMs();
+  const write: WorkflowWrite = {
+    tenant: caller.tenant,
+    workflowId: definition.id,
+    hash,
+    definition: textOf(given, command.text),
+    atMs,
+  };
+  const documents = await pinGateSuites(host, { tenant: caller.tenant, definition, hash, atMs });
+  const details = { hash, ...(given.scrubbed === 0 ? {} : { scrubbed: String(given.scrubbed) }) };
+  const committed = await host.store.commit({
+    tenant: caller.tenant,
+    workflows: [write],
+    ...(documents.length === 0 ? {} : { documents }),
+    audit: [auditDraft(caller, atMs, definition.id, { action: "workflow.registered", details })],
+    ...(outcome === undefined ? {} : { idempotency: outcome }),
+  });
+  if (!committed.ok) throw refused(committed.refusal);
+  return response;
+}
+
+export interface HostWideWorkflow {
+  readonly write: WorkflowWrite;
+  /** What its gates are pinned to. */
+  readonly documents: readonly DocumentWrite[];
+}
+
+/** A definition from `--workflows`, for every tenant. The caller names the file when this throws. */
+export async function hostWideWorkflow(host: Host, raw: unknown, text: string): Promise<HostWideWorkflow> {
+  const given = scrubDefinition(host.scrubber, raw);
+  const { definition, hash } = checkWorkflow(host.nodeTypes, given.definition);
+  const atMs = host.nowMs();
+  const documents = await pinGateSuites(host, { tenant: HOST_WIDE, definition, hash, atMs });
+  const write = { tenant: HOST_WIDE, workflowId: definition.id, hash, definition: textOf(given, text), atMs };
+  return { write, documents };
+}
+
+/** The author's own text where nothing was taken out of it. */
+function textOf({ definition, scrubbed }: ScrubbedDefinition, text: string): string {
+  return scrubbed === 0 ? text : JSON.stringify(definition, null, 2);
+}

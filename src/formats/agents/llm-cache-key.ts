@@ -1,0 +1,42 @@
+import { createHash } from "node:crypto";
+import { canonicalJson } from "../json/canonical-json.ts";
+
+const RECIPE = "openwop-semantic-request-v2";
+
+/** What of a request decides what a model answers; how it travels does not. */
+const MEANING = [
+  "messages",
+  "tools",
+  "temperature",
+  "topP",
+  "topK",
+  "responseFormat",
+  "maxOutputTokens",
+  "stop",
+  "seed",
+  "safetySettings",
+] as const;
+
+/** The same for all requests of a model that mean the same, on every host. No boundary between tenants: whoever keeps answers keeps them apart. */
+export function llmCacheKey(call: Readonly<Record<string, unknown>>): string {
+  const request = isObject(call["request"]) ? call["request"] : call;
+  const meant = MEANING.flatMap((name) => {
+    const value = name === "tools" ? sortedTools(request[name]) : request[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  const outer = ["provider", "model", "providerOptions"].flatMap((name) =>
+    call[name] === undefined ? [] : [[name, call[name]] as const],
+  );
+  const text = canonicalJson({ recipe: RECIPE, ...Object.fromEntries(outer), request: Object.fromEntries(meant) });
+  return createHash("sha256").update(text).digest("hex");
+}
+
+function sortedTools(tools: unknown): unknown {
+  if (!Array.isArray(tools)) return tools;
+  const nameOf = (tool: unknown) => (isObject(tool) && typeof tool["name"] === "string" ? tool["name"] : "");
+  return [...tools].sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : nameOf(a) > nameOf(b) ? 1 : 0));
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

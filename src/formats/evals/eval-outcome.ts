@@ -1,0 +1,102 @@
+import type { EvalReport } from "../../protocol/evals/api.ts";
+import type { EvalEntry } from "../../protocol/evals/eval-baseline.ts";
+
+export const CONCLUSIONS = ["passed", "failed", "not_configured", "unreachable", "no_verdict"] as const;
+
+/** Whether what was evaluated is good enough, in one word and in sentences. Nothing in it quotes a task or an output. */
+export interface Conclusion {
+  readonly verdict: (typeof CONCLUSIONS)[number];
+  readonly exitCode: number;
+  readonly sentence: string;
+  /** Why it did not pass; empty when it did. */
+  readonly reasons: readonly string[];
+  /** What somebody should know who only sees that it passed. */
+  readonly warnings: readonly string[];
+}
+
+/** All that is written about one evaluation. */
+export interface EvalOutcome {
+  readonly entry: EvalEntry;
+  /** Of one that was stopped, what was done; absent while it has not ended. */
+  readonly report?: EvalReport;
+  readonly conclusion: Conclusion;
+  /** Lines that quote what was expected and answered, by task. Absent: nothing is to be quoted. */
+  readonly quotes?: ReadonlyMap<string, readonly string[]>;
+  /** Where its tasks are written, by task. */
+  readonly places?: ReadonlyMap<string, TaskPlace>;
+}
+
+export interface TaskPlace {
+  /** Relative, with slashes. */
+  readonly file: string;
+  readonly line: number;
+}
+
+/** What marks the files of an evaluation that was stopped; nothing where it completed. */
+export function partialMarks({ report }: EvalOutcome): Readonly<Record<string, string>> {
+  if (report?.stopped === undefined) return {};
+  const { tasksDone, tasksPlanned } = report.stopped;
+  return { complete: "false", tasksDone: String(tasksDone), tasksPlanned: String(tasksPlanned) };
+}
+
+/** Behind the name of a baseline that came in a file. */
+export function importedMark({ fileSha256 }: { readonly fileSha256?: string }): string {
+  return fileSha256 === undefined ? "" : " (imported)";
+}
+
+export type OutcomeTask = EvalReport["tasks"][number];
+
+/** How a task ended, for those who count: an error says that there is no answer to judge. */
+export function taskState({ passed, score }: Pick<OutcomeTask, "passed" | "score">): "passed" | "failed" | "error" {
+  if (passed) return "passed";
+  return score === null ? "error" : "failed";
+}
+
+function unscoredModes({ passes }: OutcomeTask): string {
+  return passes
+    .filter((pass) => pass.score === null)
+    .map(({ mode }) => mode)
+    .join(", ");
+}
+
+/** Why a task did not pass, without a word of what it is about. */
+export function taskProblem(task: OutcomeTask): string {
+  const { score, trials, findings, cached, passes } = task;
+  const codes = [...new Set(task.errors.map(({ code }) => code))].join(", ");
+  const isPartial = trials.scored > 0 ? `, in mode ${unscoredModes(task)}` : "";
+  if (score === null) return `no trial could be scored${isPartial}${codes === "" ? "" : `: ${codes}`}`;
+  const severe = findings.filter(({ severity }) => severity === "high" || severity === "critical");
+  const total = trials.scored + trials.errors;
+  return [
+    ...(passes.length > 1 ? [passes.map((pass) => `${pass.mode} ${scoreText(pass.score)}`).join(", ")] : []),
+    ...(trials.scored > passes.length && trials.scored > 1
+      ? [`${trials.passed} of ${trials.scored} scored trials passed`]
+      : []),
+    `score ${figure(score)}`,
+    ...severe.map(({ kind, severity }) => `finding ${kind} (${severity})`),
+    ...(trials.errors > 0 ? [`${trials.errors} of ${total} trials ended in an error: ${codes}`] : []),
+    ...(cached > 0 ? [total === 1 ? "from the cache" : `${cached} of ${total} trials from the cache`] : []),
+  ].join("; ");
+}
+
+/** The fixtures of a task that no trial asked for, in words; undefined where all were used. */
+export function unusedFixturesText({ fixturesUnused = [] }: OutcomeTask): string | undefined {
+  return fixturesUnused.length === 0 ? undefined : `fixtures never used: ${fixturesUnused.join(", ")}`;
+}
+
+function scoreText(score: number | null): string {
+  return score === null ? "without a score" : figure(score);
+}
+
+/** Three digits are more than a suite of some hundred tasks can tell. */
+export function figure(value: number): string {
+  return String(Math.round(value * 1000) / 1000);
+}
+
+/** What others wrote, without what only some programs can read: control characters and halves of characters. */
+export function plainText(text: string): string {
+  return text.toWellFormed().replace(UNREADABLE, "\ufffd");
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+const UNREADABLE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufffe\uffff]/g;

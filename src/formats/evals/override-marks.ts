@@ -1,0 +1,27 @@
+import type { EvalReport } from "../../protocol/evals/api.ts";
+import { figure } from "./eval-outcome.ts";
+
+/** What people say of a task, beside its own score, which stays what it was; nothing where they say nothing. */
+export function overrideMarks({ override }: EvalReport, taskId: string): Readonly<Record<string, string>> {
+  const given = override.tasks.find((task) => task.taskId === taskId)?.overridden;
+  const isDisputed = override.disputed.some((task) => task.taskId === taskId);
+  return {
+    ...(given === undefined ? {} : { overriddenScore: figure(given.score), overriddenPassed: String(given.passed) }),
+    ...(isDisputed ? { disputed: "true" } : {}),
+  };
+}
+
+/** The same of the evaluation as a whole. */
+export function overrideTotals({ override }: EvalReport): Readonly<Record<string, string>> {
+  const { tasks, disputed, aggregateScore, passed } = override;
+  return {
+    ...(tasks.length === 0
+      ? {}
+      : {
+          overriddenTasks: String(tasks.length),
+          overriddenScore: figure(aggregateScore),
+          overriddenPassed: String(passed),
+        }),
+    ...(disputed.length === 0 ? {} : { disputedTasks: String(disputed.length) }),
+  };
+}

@@ -1,0 +1,73 @@
+import {
+  AFP_CONFIDENCE_LEVELS,
+  AFP_ERROR_CODES,
+  AFP_PROCESSING_STATUSES,
+  AFP_REMARK_ID_PATTERN,
+} from "../../protocol/reviews/afp.ts";
+
+export const CONFIDENCE_LEVELS = AFP_CONFIDENCE_LEVELS;
+export type ConfidenceLevel = (typeof CONFIDENCE_LEVELS)[number];
+export const ERROR_CODES = AFP_ERROR_CODES;
+export type ReviewErrorCode = (typeof ERROR_CODES)[number];
+export const PROCESSING_STATUSES = AFP_PROCESSING_STATUSES;
+export type ProcessingStatus = (typeof PROCESSING_STATUSES)[number];
+
+/** What ids of remarks look like when their provider keeps to the rules. */
+export const REMARK_ID = new RegExp(AFP_REMARK_ID_PATTERN);
+
+/** What a provider may add to any of its objects. */
+export interface Extended {
+  readonly [extension: `x-${string}`]: unknown;
+}
+
+export interface Remark extends Extended {
+  readonly id: string;
+  readonly aspect?: string;
+  readonly description?: string;
+  readonly recommendation?: string;
+}
+
+export interface Confidence extends Extended {
+  readonly level: ConfidenceLevel;
+  readonly justification: string;
+}
+
+export interface PositivePoint extends Extended {
+  readonly aspect: string;
+  readonly justification: string;
+}
+
+export interface Feedback extends Extended {
+  readonly confidence?: Confidence;
+  readonly positive_points: readonly PositivePoint[];
+  readonly areas_for_improvement: readonly Remark[];
+  readonly general_summary?: string;
+}
+
+export interface ProviderError extends Extended {
+  readonly code: string;
+  readonly message?: string;
+}
+
+export interface Acknowledgement extends Extended {
+  readonly id: string;
+  readonly processing_status: ProcessingStatus;
+}
+
+/** An answer that can be used, with what is wrong in small things left out. */
+export type ReviewResponse =
+  | {
+      readonly status: "success";
+      readonly iteration: number;
+      readonly feedback: Feedback;
+      readonly acknowledged?: readonly Acknowledgement[];
+      readonly extensions?: Extended;
+    }
+  | {
+      readonly status: "error";
+      readonly iteration: number;
+      readonly error: ProviderError;
+      readonly acknowledged?: readonly Acknowledgement[];
+      /** Of the provider, at the top; each under a name that begins with `x-`. */
+      readonly extensions?: Extended;
+    };

@@ -1,0 +1,330 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { visibleRun } from "../../engine/execute.ts";
+import type { Host } from "../../engine/host.ts";
+import { bearerOf } from "../../engine/identity/authenticate.ts";
+import { noteDenial } from "../../engine/identity/note-denial.ts";
+import { runIdentity } from "../../engine/runs/run-identity.ts";
+import { roomOf } from "../../engine/worker/run-room.ts";
+import { AppError, type ErrorDetails } from "../../protocol/errors.ts";
+import type { Caller } from "../../protocol/identity/identity.ts";
+import type { Scope } from "../../protocol/identity/scopes.ts";
+import type { Operation } from "../../protocol/operation.ts";
+import type { Run } from "../../protocol/runs/run.ts";
+import { parse, type TSchema } from "../../protocol/schema.ts";
+import type { RouteStats } from "../routes/metric-registry.ts";
+import type { BodyRoom } from "./body-room.ts";
+import type { HttpDeps, HttpSettings } from "./deps.ts";
+import { errorReply, internalError, isForClient } from "./errors.ts";
+import type { Handler, Reply } from "./handler.ts";
+import { checkedKey, digestOf, type Keyed, oncePerKey } from "./idempotency.ts";
+import type { KeyWatch } from "./key-watch.ts";
+import type { RateLimit } from "./rate-limit.ts";
+import {
+  type Admit,
+  type Body,
+  ClientGone,
+  readArchiveBody,
+  readBody,
+  readRawBody,
+  readTextBody,
+} from "./read-body.ts";
+import { queryReader } from "./read-query.ts";
+import { Context } from "./request-context.ts";
+import { logRequest } from "./request-log.ts";
+import { RequestRoom, unlessLarge } from "./request-room.ts";
+import { fillPath } from "./route-pattern.ts";
+import { type Sending, send, type Written } from "./send.ts";
+import type { TapeRoom } from "./tape-room.ts";
+
+export interface PipelineDeps
+  extends Pick<HttpDeps, "host" | "log" | "requestLog" | "settings" | "authenticator" | "authorizer"> {
+  readonly limitRate: RateLimit | undefined;
+  readonly keyWatch: Pick<KeyWatch, "watch">;
+  readonly tapeRoom: TapeRoom;
+  readonly reviewRoom: TapeRoom;
+  readonly bodyRoom: BodyRoom;
+}
+
+export interface Route {
+  readonly operation: Operation;
+  readonly handler: Handler;
+  readonly stats: RouteStats;
+  /** Told with every refusal of the body. */
+  readonly bodyDetails?: ErrorDetails;
+}
+
+export type RouteHook = (request: FastifyRequest, reply: FastifyReply) => void;
+
+const ASKER_MATTERS: readonly Operation["access"][] = [
+  "approvals:respond",
+  "runs:annotate",
+  "webhooks:manage",
+  // Where the scope depends on the body, the handler asks for it; what was answered to one is not for another.
+  "authenticated",
+];
+
+const NO_BODY: Body = { value: {}, text: "" };
+
+/**
+ * Everything between the socket and a handler, in the order the protocol asks for: who calls (401), how often (429),
+ * whether the host serves it (404, 501), whether they may (403), whether what they name is theirs (404), whether the
+ * request makes sense (400). What depends on the operation alone is decided here, once.
+ */
+export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDetails }: Route): RouteHook {
+  const {
+    host,
+    log,
+    requestLog,
+    settings,
+    authenticator,
+    authorizer,
+    limitRate,
+    keyWatch,
+    tapeRoom,
+    reviewRoom,
+    bodyRoom,
+  } = deps;
+  const { access, alsoNeeds, body, bodyAsRead: bodySchema = body, idempotent, success } = operation;
+  const scope: Scope | undefined = access === "public" || access === "authenticated" ? undefined : access;
+  const readQuery = operation.query === undefined ? undefined : queryReader(operation.query);
+  const limits = {
+    maxBytes: maxBytesOf(operation, settings),
+    maxDepth: settings.maxJsonDepth,
+    maxElements: settings.maxJsonElements,
+  };
+  // What a path parameter selects is somebody's, whoever may ask.
+  const cacheControl = access === "public" && !operation.path.includes("{") ? "no-cache" : "no-store";
+  const streams = success.contentType === "text/event-stream";
+  const writesItself = operation.tag === "events";
+  const looksUpRun =
+    operation.looksUpRun !== false && namesRun(operation) && (bodySchema !== undefined || readQuery !== undefined);
+  const gate = closedGate(operation, host);
+  const files = operation.takesTape ? tapeRoom : operation.takesReview ? reviewRoom : undefined;
+
+  return (request, reply) => {
+    void answer(request, reply);
+  };
+
+  async function answer(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const startedMs = performance.now();
+    const requestId = request.id;
+    const sending: Sending = { requestId, cacheControl, discardBytes: limits.maxBytes };
+    let caller: Caller | undefined;
+    const room = new RequestRoom(roomOf(host));
+    const finish = (status: number) => {
+      const latencyMs = performance.now() - startedMs;
+      stats.observe(status, latencyMs / 1000);
+      if (caller === undefined) return;
+      const { method, url } = request.raw;
+      const route = operation.path;
+      logRequest(requestLog ?? log, host.scrubber, {
+        requestId,
+        caller,
+        scope: access,
+        method: method ?? "",
+        route,
+        url: url ?? "",
+        status,
+        latencyMs,
+      });
+    };
+    try {
+      if (access !== "public") {
+        caller = await authenticator.authenticate(request.headers.authorization);
+        limitRate?.(caller.keyId);
+        host.hands?.noteRequest(caller.tenant);
+        // A stream lasts: it makes room for the first read only, and must not keep it from others.
+        if (!writesItself) caller = withRoom(caller, room);
+      }
+      if (gate !== undefined) throw gate();
+      if (scope !== undefined && caller !== undefined) await authorize(request, caller, scope);
+      if (alsoNeeds !== undefined && caller !== undefined) await authorize(request, caller, alsoNeeds);
+      const act = () => run(request, reply, caller, room);
+      const answered = await (files === undefined ? act() : files.during(request.raw, act));
+      if (answered === "hijacked") {
+        const { raw } = reply;
+        room.releaseAfter(raw);
+        const stop = watchKey(request, caller, () => raw.destroy());
+        raw.once("close", () => finish(raw.statusCode)).once("close", stop);
+        if (raw.destroyed) stop();
+        return;
+      }
+      send(reply.raw, answered, sending);
+      room.releaseAfter(reply.raw);
+      finish(answered.status);
+    } catch (error) {
+      room.release();
+      const answered = refusal(error, requestId);
+      if (answered === undefined) return;
+      // A handler that writes to the socket itself may fail halfway: then there is no taking back.
+      if (reply.raw.headersSent) reply.raw.destroy();
+      else send(reply.raw, answered, sending);
+      finish(answered.status);
+    }
+  }
+
+  async function authorize(request: FastifyRequest, caller: Caller, needed: Scope): Promise<void> {
+    try {
+      await authorizer.authorize(caller, needed);
+    } catch (error) {
+      const { runId, nodeId } = request.params as Readonly<Record<string, string>>;
+      if (error instanceof AppError && error.code === "forbidden" && runId !== undefined && nodeId !== undefined) {
+        await noteDenial(host, caller, { runId, nodeId }, error.message);
+      }
+      throw error;
+    }
+  }
+
+  async function run(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    caller: Caller | undefined,
+    room: RequestRoom,
+  ): Promise<Reply> {
+    let release = () => {};
+    try {
+      return await runWithin(request, reply, caller, room, async (bytes) => {
+        // Whole files have a room of their own.
+        if (files === undefined || bytes <= settings.maxRequestBodyBytes)
+          release = await bodyRoom.take(bytes, caller?.tenant);
+      });
+    } finally {
+      release();
+    }
+  }
+
+  async function runWithin(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    caller: Caller | undefined,
+    room: RequestRoom,
+    admit: Admit,
+  ): Promise<Reply> {
+    const params = request.params as Readonly<Record<string, string>>;
+    const visitor = writesItself && caller !== undefined ? withRoom(caller, room) : caller;
+    const reader = looksUpRun ? visitor : undefined;
+    const lookUp = (as: Caller) => namedRun(as, params["runId"] ?? "");
+    // A large run is read after the body: no room for runs is held while a body is sent or waits for the room of bodies.
+    const early =
+      reader && (bodySchema === undefined ? { found: await lookUp(reader) } : await unlessLarge(reader, lookUp));
+    if (writesItself) room.release();
+    // Where a token is the credential, it comes before the body like any other.
+    if (params["token"] !== undefined) host.tokens.read(params["token"]);
+    const query = readQuery?.(request.raw.url ?? "");
+    const body = await bodyOf(request, admit);
+    const named = reader && (early ?? { found: await lookUp(reader) }).found;
+    if (bodySchema !== undefined && operation.takesText !== true) checkBody(bodySchema, body.value, bodyDetails);
+    if (streams && request.method === "HEAD") return { status: 200, raw: "", contentType: "text/event-stream" };
+    if (writesItself) {
+      reply.raw.setHeader("x-request-id", request.id);
+      reply.raw.setHeader("x-content-type-options", "nosniff");
+    }
+    const keyed = idempotent === undefined ? undefined : keyOf(request, caller, params, body, query);
+    const watch = (refused: (error: AppError) => void) => watchKey(request, caller, refused);
+    const report = (error: unknown) => void refusal(error, request.id);
+    const context = new Context(host, request, reply, caller, params, named, query, body, keyed, watch, report, room);
+    if (keyed === undefined) return handler(context);
+    return oncePerKey(
+      host,
+      keyed,
+      () => handler(context),
+      () => context.recorded,
+    );
+  }
+
+  function bodyOf({ raw }: FastifyRequest, admit: Admit): Body | Promise<Body> {
+    if (operation.takesPack === true) return readArchiveBody(raw, limits.maxBytes, admit);
+    // A review lasts: it would keep its room from others while a model thinks.
+    if (operation.takesReview === true) return readRawBody(raw, limits.maxBytes);
+    if (operation.takesText === true) return readTextBody(raw, limits.maxBytes, admit);
+    return bodySchema === undefined ? NO_BODY : readBody(raw, limits, admit);
+  }
+
+  async function namedRun(caller: Caller, runId: string): Promise<Run | undefined> {
+    if (operation.looksUpRun !== "identity") return visibleRun(host, caller, runId);
+    await runIdentity(host, caller, runId);
+    return undefined;
+  }
+
+  /** For answers that take their time: tells when the caller's key would no longer open this route. */
+  function watchKey(request: FastifyRequest, caller: Caller | undefined, refused: (error: AppError) => void) {
+    if (caller === undefined || scope === undefined) return () => {};
+    return keyWatch.watch({ authorization: request.headers.authorization, caller, scope }, refused);
+  }
+
+  function keyOf(
+    request: FastifyRequest,
+    caller: Caller | undefined,
+    params: Readonly<Record<string, string>>,
+    body: Body,
+    query: unknown,
+  ): Keyed | undefined {
+    const header = request.headers["idempotency-key"];
+    if (header === undefined || caller === undefined) return undefined;
+    const dedup = request.headers["x-dedup"];
+    // Keys of one workspace must not meet those of another, which could not see what is replayed.
+    const place = caller.workspace === undefined ? "" : ` in ${caller.workspace}`;
+    return {
+      tenant: caller.tenant,
+      operation: `${operation.method} ${fillPath(operation.path, params)}${place}`,
+      key: checkedKey(String(header), host.scrubber),
+      digest: digestOf(
+        body.value,
+        dedup === undefined ? undefined : String(dedup),
+        asker(caller),
+        query as object | undefined,
+      ),
+      ...(operation.sealsReply === true ? { sealedWith: bearerOf(request.headers.authorization) ?? "" } : {}),
+      ...(idempotent === "many" ? { leaseOwner: host.newId("req") } : {}),
+    };
+  }
+
+  /** Who asks is part of an answer to a gate and of a judgment; the secret of a webhook is for whoever registered it. */
+  function asker({ principal, keyId }: Caller): string | undefined {
+    // Another key of the same principal could not open what was recorded.
+    if (operation.sealsReply === true) return keyId;
+    return ASKER_MATTERS.includes(access) ? principal : undefined;
+  }
+
+  /** Undefined when there is nobody left to tell. */
+  function refusal(error: unknown, requestId: string): Written | undefined {
+    if (error instanceof ClientGone) return undefined;
+    if (isForClient(error)) {
+      if (error.status === 503) log.warn({ requestId, err: error }, "unavailable");
+      return errorReply(error, host.scrubber);
+    }
+    log.error({ requestId, err: error }, "unexpected error");
+    return errorReply(internalError(requestId), host.scrubber);
+  }
+}
+
+function withRoom(caller: Caller, { beforeLargeRead }: RequestRoom): Caller {
+  return { ...caller, beforeLargeRead };
+}
+
+function maxBytesOf({ takesTape, takesReview, takesPack }: Operation, settings: HttpSettings): number {
+  if (takesPack === true) return settings.maxPackBytes;
+  if (takesReview === true) return settings.maxReviewBytes;
+  return takesTape === true ? settings.maxTapeBytes : settings.maxRequestBodyBytes;
+}
+
+function checkBody(schema: TSchema, value: unknown, more: ErrorDetails | undefined): void {
+  try {
+    parse(schema, value, "body");
+  } catch (error) {
+    if (more === undefined || !(error instanceof AppError)) throw error;
+    throw new AppError(error.code, { ...error.details, ...more });
+  }
+}
+
+/** The seams answer for runs that do not exist; every other route that names a run is about one. */
+function namesRun({ path, gate }: Operation): boolean {
+  return path.includes("{runId}") && gate?.capability !== "conformanceSeams";
+}
+
+function closedGate({ gate }: Operation, host: Host): (() => AppError) | undefined {
+  if (gate === undefined || host.capabilities.has(gate.capability)) return undefined;
+  return gate.off === "not_found"
+    ? () => new AppError("not_found", { what: "route" })
+    : () => new AppError("capability_not_provided", { capability: gate.capability });
+}

@@ -1,0 +1,216 @@
+import { isUtf8 } from "node:buffer";
+import type { IncomingMessage } from "node:http";
+import { ownTurn } from "../../engine/worker/pauses.ts";
+import { type JsonLimits, measureJson } from "../../formats/json/json-limits.ts";
+import { repeatedMember } from "../../formats/json/repeated-member.ts";
+import { AppError } from "../../protocol/errors.ts";
+import { whereJsonBreaks } from "./json-syntax.ts";
+
+export interface BodyLimits extends JsonLimits {
+  readonly maxBytes: number;
+}
+
+export interface Body {
+  readonly value: unknown;
+  readonly text: string;
+  /** As it came, where that is what counts. */
+  readonly bytes?: Uint8Array;
+}
+
+const NOTHING: Body = { value: {}, text: "" };
+
+/** Waits for room for a body that has arrived, before it is read. */
+export type Admit = (bytes: number) => Promise<void>;
+
+/**
+ * The body as JSON, or `{}` when there is none. Fastify does not read it for us: it would do so before the caller is
+ * known, and answer in its own words.
+ */
+export async function readBody(request: IncomingMessage, limits: BodyLimits, admit?: Admit): Promise<Body> {
+  const bytes = await readBytes(request, limits.maxBytes);
+  if (bytes.length === 0) return NOTHING;
+  requireJsonType(request);
+  await admit?.(bytes.length);
+  return bytes.length > LARGE_BODY ? parseLargeBody(bytes, limits) : parseBody(bytes, limits);
+}
+
+/** Bodies of more bytes are read in steps, with other work in between. */
+const LARGE_BODY = 1_048_576;
+
+async function parseLargeBody(bytes: Buffer, limits: JsonLimits): Promise<Body> {
+  const steps = bodySteps(bytes, limits);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    await ownTurn();
+  }
+}
+
+/** JSON that the handler reads itself. */
+export async function readTextBody(request: IncomingMessage, maxBytes: number, admit?: Admit): Promise<Body> {
+  const bytes = await readBytes(request, maxBytes);
+  if (bytes.length > 0) requireJsonType(request);
+  await admit?.(bytes.length);
+  return { ...NOTHING, bytes };
+}
+
+/** A body that is handed on as it is. The protocol it belongs to has names of its own for what can be wrong with it. */
+export async function readRawBody(request: IncomingMessage, maxBytes: number): Promise<Body> {
+  requirePlain(request);
+  try {
+    return { ...NOTHING, bytes: await readBytes(request, maxBytes) };
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== "payload_too_large") throw error;
+    throw new AppError("payload_too_large", { ...error.details, name: "TooLarge" });
+  }
+}
+
+/** A file that the handler opens itself. */
+export async function readArchiveBody(request: IncomingMessage, maxBytes: number, admit?: Admit): Promise<Body> {
+  requirePlain(request);
+  const bytes = await readBytes(request, maxBytes);
+  await admit?.(bytes.length);
+  return { ...NOTHING, bytes };
+}
+
+/** Thrown when the client went away in the middle of its request; there is nobody left to answer. */
+export class ClientGone extends Error {}
+
+const EMPTY = Buffer.alloc(0);
+
+function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> | Buffer {
+  const { "content-length": declared, "transfer-encoding": encoding } = request.headers;
+  if (declared === undefined && encoding === undefined) return EMPTY;
+  if (encoding !== undefined && encoding.toLowerCase() !== "chunked") throw new AppError("unsupported_media_type");
+  if (Number(declared) > maxBytes) throw new AppError("payload_too_large", { limitBytes: maxBytes });
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const settle = (finish: () => void) => {
+      request.off("data", onData).off("end", onEnd).off("close", onClose).off("error", onClose);
+      finish();
+    };
+    const onData = (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > maxBytes) settle(() => reject(new AppError("payload_too_large", { limitBytes: maxBytes })));
+      else chunks.push(chunk);
+    };
+    const onEnd = () => settle(() => resolve(chunks.length === 1 ? (chunks[0] ?? EMPTY) : Buffer.concat(chunks, size)));
+    const onClose = () => settle(() => reject(new ClientGone()));
+    request.on("data", onData).on("end", onEnd).on("close", onClose).on("error", onClose);
+  });
+}
+
+const JSON_TYPE = /^application\/json\s*(?:;\s*charset="?utf-8"?\s*)?$/i;
+
+function requireJsonType(request: IncomingMessage): void {
+  const { headers } = request;
+  const type = headers["content-type"];
+  // Compared first, because nearly every client sends exactly this.
+  const known = type === "application/json" || (type !== undefined && JSON_TYPE.test(type));
+  if (!known) throw new AppError("unsupported_media_type");
+  requirePlain(request);
+}
+
+function requirePlain({ headers }: IncomingMessage): void {
+  const coding = headers["content-encoding"];
+  if (coding !== undefined && coding !== "identity") throw new AppError("unsupported_media_type");
+}
+
+export function parseBody(bytes: Buffer, limits: JsonLimits): Body {
+  const steps = bodySteps(bytes, limits);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** Each step goes once through the whole body. */
+function* bodySteps(bytes: Buffer, limits: JsonLimits): Generator<void, Body> {
+  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) refuse("starts with a byte order mark; remove it");
+  if (!isUtf8(bytes)) refuse("is not UTF-8");
+  yield;
+  const measured = measureJson(bytes, limits);
+  if (typeof measured === "string") refuse(measured);
+  yield;
+  const text = bytes.toString("utf8");
+  yield;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    refuse(`is not JSON: unexpected ${placeIn(text, whereJsonBreaks(text))}`);
+  }
+  yield;
+  const found = findUnusable(value);
+  if (found !== undefined) refuse(`holds ${found.problem} at /${found.path.join("/")}`);
+  yield;
+  const repeated = repeatedMember(text, value, measured.names);
+  if (repeated !== undefined) refuse(`has the member ${JSON.stringify(repeated)} twice in one object; send it once`);
+  return { value, text };
+}
+
+function refuse(problem: string): never {
+  throw new AppError("validation_error", { problem: `the body ${problem}` });
+}
+
+/** Where, not what: the body may hold secrets. */
+function placeIn(text: string, offset: number): string {
+  const before = text.slice(0, offset);
+  const line = before.split("\n").length;
+  const column = offset - before.lastIndexOf("\n");
+  return `${offset >= text.length ? "end" : "character"} at line ${line}, column ${column}`;
+}
+
+interface Unusable {
+  readonly problem: string;
+  /** Filled from the inside out, since a path is only worth building when something is wrong. */
+  readonly path: (string | number)[];
+}
+
+/**
+ * What JSON.parse lets through and nothing after it could keep: half a surrogate pair and numbers beyond the range
+ * of doubles have no canonical form, PostgreSQL has no text with a NUL in it, and a member called `__proto__` becomes
+ * something else when it is copied.
+ */
+function findUnusable(value: unknown): Unusable | undefined {
+  switch (typeof value) {
+    case "string":
+      return unusableText(value);
+    case "number":
+      return Number.isFinite(value) ? undefined : { problem: "a number out of range", path: [] };
+    case "object":
+      return value === null ? undefined : Array.isArray(value) ? inArray(value) : inObject(value);
+    default:
+      return undefined;
+  }
+}
+
+function unusableText(text: string): Unusable | undefined {
+  if (!text.isWellFormed()) return { problem: "half of a surrogate pair", path: [] };
+  return text.includes("\0") ? { problem: "a NUL character", path: [] } : undefined;
+}
+
+function inArray(values: readonly unknown[]): Unusable | undefined {
+  for (let i = 0; i < values.length; i++) {
+    const found = findUnusable(values[i]);
+    if (found !== undefined) return within(found, i);
+  }
+  return undefined;
+}
+
+function inObject(object: object): Unusable | undefined {
+  for (const key of Object.keys(object)) {
+    if (key === "__proto__") return { problem: "a member called __proto__", path: [] };
+    const inName = unusableText(key);
+    if (inName !== undefined) return { problem: `${inName.problem} in a member name`, path: [] };
+    const found = findUnusable((object as Record<string, unknown>)[key]);
+    if (found !== undefined) return within(found, key);
+  }
+  return undefined;
+}
+
+function within(found: Unusable, step: string | number): Unusable {
+  found.path.unshift(step);
+  return found;
+}

@@ -1,0 +1,67 @@
+import { AppError } from "../../protocol/errors.ts";
+import { parse, quoted, type TSchema } from "../../protocol/schema.ts";
+
+export type QueryReader = (url: string) => unknown;
+
+interface ObjectSchema {
+  readonly properties: Readonly<Record<string, { readonly type?: string }>>;
+  readonly additionalProperties?: boolean;
+}
+
+const MAX_PARAMETERS = 64;
+
+/**
+ * A reader for one operation. A number has to be written as one: what `Number()` would make of " 5", "5.0" or "1e3"
+ * is a guess, and so is which of two values for one name was meant.
+ */
+export function queryReader(schema: TSchema): QueryReader {
+  const { properties, additionalProperties } = schema as unknown as ObjectSchema;
+  const closed = additionalProperties === false;
+
+  return (url) => {
+    const read: Record<string, unknown> = {};
+    const start = url.indexOf("?");
+    const pairs = start < 0 || start + 1 === url.length ? [] : url.slice(start + 1).split("&", MAX_PARAMETERS + 1);
+    if (pairs.length > MAX_PARAMETERS) refuse(`has more than ${MAX_PARAMETERS} parameters`);
+    for (const pair of pairs) {
+      if (pair === "") continue;
+      const equals = pair.indexOf("=");
+      const name = decode(equals < 0 ? pair : pair.slice(0, equals));
+      const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
+      if (property === undefined) {
+        if (closed) refuse(`must not have ${quoted(name)}; it takes ${Object.keys(properties).join(", ")}`);
+        continue;
+      }
+      if (Object.hasOwn(read, name)) refuse(`has ${name} more than once`);
+      const text = equals < 0 ? "" : decode(pair.slice(equals + 1));
+      read[name] = property.type === "integer" ? integer(name, text) : text;
+    }
+    return parse(schema, read, "query");
+  };
+}
+
+const INTEGER = /^(?:0|-?[1-9][0-9]{0,15})$/;
+
+function integer(name: string, text: string): number {
+  if (!INTEGER.test(text)) refuse(`/${name} must be an integer`);
+  const value = Number(text);
+  if (!Number.isSafeInteger(value)) refuse(`/${name} is too large`);
+  return value;
+}
+
+function decode(text: string): string {
+  if (!text.includes("%") && !text.includes("+")) return text;
+  let decoded = "";
+  try {
+    decoded = decodeURIComponent(text.replaceAll("+", " "));
+  } catch {
+    refuse("has a broken percent escape");
+  }
+  // PostgreSQL has no text with a NUL in it.
+  if (decoded.includes("\0")) refuse("holds a NUL character");
+  return decoded;
+}
+
+function refuse(problem: string): never {
+  throw new AppError("validation_error", { problem: `query${problem.startsWith("/") ? "" : " "}${problem}` });
+}

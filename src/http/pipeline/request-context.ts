@@ -1,0 +1,72 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Recorder } from "../../engine/execute.ts";
+import type { Host } from "../../engine/host.ts";
+import type { Caller } from "../../protocol/identity/identity.ts";
+import type { Run } from "../../protocol/runs/run.ts";
+import type { Reply, RequestContext } from "./handler.ts";
+import { type Keyed, outcomeOf } from "./idempotency.ts";
+import type { Body } from "./read-body.ts";
+
+const NO_BYTES = new Uint8Array();
+
+export class Context implements RequestContext {
+  readonly host: Host;
+  readonly requestId: string;
+  declare readonly caller?: Caller;
+  readonly params: Readonly<Record<string, string>>;
+  declare readonly run?: Run;
+  readonly query: unknown;
+  readonly body: unknown;
+  readonly bodyText: string;
+  readonly bodyBytes: Uint8Array;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  /** Whether a command was given the outcome to commit with its change. */
+  recorded = false;
+  readonly watchKey: RequestContext["watchKey"];
+  readonly report: RequestContext["report"];
+  readonly room: RequestContext["room"];
+  readonly #keyed: Keyed | undefined;
+
+  constructor(
+    host: Host,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    caller: Caller | undefined,
+    params: Readonly<Record<string, string>>,
+    run: Run | undefined,
+    query: unknown,
+    body: Body,
+    keyed: Keyed | undefined,
+    watchKey: RequestContext["watchKey"],
+    report: RequestContext["report"],
+    room: RequestContext["room"],
+  ) {
+    this.host = host;
+    this.requestId = request.id;
+    if (caller !== undefined) this.caller = caller;
+    this.params = params;
+    if (run !== undefined) this.run = run;
+    this.query = query;
+    this.body = body.value;
+    this.bodyText = body.text;
+    this.bodyBytes = body.bytes ?? NO_BYTES;
+    this.request = request;
+    this.reply = reply;
+    this.watchKey = watchKey;
+    this.report = report;
+    this.room = room;
+    this.#keyed = keyed;
+  }
+
+  recorder<T>(reply: (result: T) => Reply): Recorder<T> {
+    const keyed = this.#keyed;
+    if (keyed === undefined) return () => undefined;
+    return (result) => {
+      const answered = reply(result);
+      if (answered === "hijacked") throw new Error("a reply under an idempotency key must be one that can be recorded");
+      this.recorded = true;
+      return outcomeOf(this.host, keyed, answered);
+    };
+  }
+}

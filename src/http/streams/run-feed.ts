@@ -1,0 +1,117 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { endsLog } from "../../engine/runs/event-pages.ts";
+import { pauses } from "../../engine/worker/pauses.ts";
+import { AppError } from "../../protocol/errors.ts";
+import { endsRun } from "../../protocol/events.ts";
+import type { Store, StoredEvent } from "../../store/port/store.ts";
+import type { RunFold } from "../routes/run-fold.ts";
+import { EventChunk, splitEvents } from "./event-chunk.ts";
+import type { Subscriber } from "./subscriber.ts";
+
+const PAGE_ROWS = 256;
+
+/**
+ * One run followed by this process. New rows are read once and the same buffers are written to every live subscriber.
+ * A subscriber becomes live when it has read for itself as far as the feed has, and stops being live when its socket
+ * is full: then it reads for itself again. So a slow one costs the others nothing.
+ */
+export class RunFeed {
+  readonly runId: string;
+  readonly #store: Pick<Store, "readEvents">;
+  readonly #report: (error: unknown) => void;
+  readonly #live = new Set<Subscriber>();
+  /** Those whose read failed; they try again when the feed is told of a change. */
+  readonly #parked = new Set<Subscriber>();
+  /** The next sequence to read. */
+  #next = 0;
+  /** Kept while a live subscriber streams values. */
+  #fold: RunFold | undefined;
+  #foldUsers = 0;
+  #told = false;
+  #reading = false;
+
+  constructor(runId: string, store: Pick<Store, "readEvents">, report: (error: unknown) => void) {
+    this.runId = runId;
+    this.#store = store;
+    this.#report = report;
+  }
+
+  /** There may be new rows. */
+  wake(): void {
+    this.#told = true;
+    const parked = [...this.#parked];
+    this.#parked.clear();
+    for (const subscriber of parked) subscriber.catchUp();
+    void this.#read();
+  }
+
+  /**
+   * Makes the subscriber live when it has read everything before `position`, with the run at that point if it streams
+   * values. False when the feed is further already: the subscriber reads on and asks again.
+   */
+  join(subscriber: Subscriber, position: number, fold?: RunFold): boolean {
+    if (position < this.#next) return false;
+    if (fold !== undefined && this.#fold !== undefined && position < this.#fold.version) return false;
+    if (this.#live.size === 0 && !this.#reading) this.#next = position;
+    this.#live.add(subscriber);
+    if (fold !== undefined) {
+      this.#fold ??= fold;
+      this.#foldUsers++;
+    }
+    // A change that was told while nobody was live may be one that the subscriber's own read came too early for.
+    void this.#read();
+    return true;
+  }
+
+  leave(subscriber: Subscriber): void {
+    this.#parked.delete(subscriber);
+    if (!this.#live.delete(subscriber) || !subscriber.wantsSnapshots) return;
+    if (--this.#foldUsers === 0) this.#fold = undefined;
+  }
+
+  park(subscriber: Subscriber): void {
+    this.#parked.add(subscriber);
+  }
+
+  async #read(): Promise<void> {
+    if (this.#reading) return;
+    this.#reading = true;
+    try {
+      while (this.#told && this.#live.size > 0) {
+        this.#told = false;
+        const events = await this.#store.readEvents(this.runId, this.#next, PAGE_ROWS);
+        await this.#deliver(events);
+        if (endsLog(events, PAGE_ROWS)) continue;
+        this.#told = true;
+        // Pages may hold little that anybody is shown; the sockets and everybody else get their turn in between.
+        await nextTurn();
+      }
+    } catch (error) {
+      this.#told = true;
+      if (!(error instanceof AppError)) this.#giveUp(error);
+    } finally {
+      this.#reading = false;
+    }
+  }
+
+  async #deliver(events: readonly StoredEvent[]): Promise<void> {
+    const pause = pauses();
+    // Snapshots can be large: made one at a time, so that only those the sockets took are in memory.
+    for (const part of splitEvents(events, this.#fold === undefined ? undefined : 0)) {
+      const chunk = new EventChunk(part, this.#fold?.apply(part[0]));
+      this.#next = chunk.last.sequence + 1;
+      for (const subscriber of this.#live) {
+        if (!subscriber.take(chunk)) subscriber.lag();
+        else if (endsRun(chunk.last.type)) subscriber.finish();
+      }
+      // Making one takes long where the run is large, however little of it is shown.
+      if (this.#fold !== undefined) await pause();
+    }
+  }
+
+  /** A mistake of ours: it is told once, and clients come back by themselves and resume. */
+  #giveUp(error: unknown): void {
+    this.#report(error);
+    for (const subscriber of [...this.#live]) subscriber.cut();
+  }
+}

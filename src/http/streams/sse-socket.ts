@@ -1,0 +1,66 @@
+import type { ServerResponse } from "node:http";
+import { PROTOCOL_VERSION } from "../../protocol/discovery.ts";
+import { cutWhenStalled } from "../pipeline/cut-when-stalled.ts";
+import { VERSION_HEADER } from "../pipeline/protocol-version.ts";
+import { KEEP_ALIVE, OPENED } from "./sse-frame.ts";
+
+export interface SocketEvents {
+  drained(): void;
+  closed(): void;
+}
+
+const HEADERS = {
+  "content-type": "text/event-stream",
+  "cache-control": "no-cache",
+  "x-accel-buffering": "no",
+  [VERSION_HEADER]: PROTOCOL_VERSION,
+} as const;
+
+/** A response as a place to put frames: how much still waits in memory, and whether the reader takes any of it. */
+export class SseSocket {
+  readonly #response: ServerResponse;
+  readonly #bufferedBytesMax: number;
+  #blocked = false;
+
+  constructor(response: ServerResponse, bufferedBytesMax: number) {
+    this.#response = response;
+    this.#bufferedBytesMax = bufferedBytesMax;
+  }
+
+  /** Sends the headers and a comment at once, so that the client sees the stream open before anything happens. */
+  open(stallMs: number, on: SocketEvents): void {
+    const response = this.#response;
+    response.on("drain", () => {
+      this.#blocked = false;
+      on.drained();
+    });
+    response.on("close", () => on.closed());
+    // A write that crosses a disconnect fails here; `close` follows and does what is to be done.
+    response.on("error", () => {});
+    cutWhenStalled(response, stallMs);
+    response.writeHead(200, HEADERS);
+    this.write(OPENED);
+  }
+
+  /** Only a refused write is followed by `drain`, so a buffer that Node still calls fine is never full. */
+  get full(): boolean {
+    return this.#blocked && this.#response.writableLength > this.#bufferedBytesMax;
+  }
+
+  write(bytes: Buffer | string): void {
+    this.#blocked = !this.#response.write(bytes);
+  }
+
+  keepAlive(): void {
+    if (this.#response.writableLength === 0) this.write(KEEP_ALIVE);
+  }
+
+  /** The reader still gets what waits. */
+  end(): void {
+    this.#response.end();
+  }
+
+  destroy(): void {
+    this.#response.destroy();
+  }
+}

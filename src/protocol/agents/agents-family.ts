@@ -1,0 +1,64 @@
+import { EVAL_MODES } from "../evals/eval-suite.ts";
+import { DeploymentState } from "../promotion/events.ts";
+import { closed, type Static, Type } from "../schema.ts";
+
+const True = Type.Literal(true);
+
+/** `agents` in discovery. The protocol leaves it open; here it is closed, as everything that is advertised. */
+export const AgentsFamily = Type.Object(
+  {
+    supported: Type.Optional(True),
+    manifestRuntime: Type.Optional(
+      Type.Object(
+        { supported: True, handoffValidation: Type.Boolean(), installScope: Type.Enum(["host", "tenant"]) },
+        closed,
+      ),
+    ),
+    liveRuntime: Type.Optional(
+      Type.Object(
+        {
+          supported: True,
+          structuredOutput: Type.Boolean(),
+          confidenceEscalation: Type.Boolean(),
+          sources: Type.Array(Type.Enum(["workflow-node", "run-api", "chat-mention"])),
+        },
+        closed,
+      ),
+    ),
+    memoryBackends: Type.Optional(Type.Array(Type.Literal("long-term"))),
+    reasoning: Type.Optional(
+      Type.Object(
+        { verbosity: Type.Literal("full"), tokenLimit: Type.Integer({ minimum: 0 }), streaming: True },
+        closed,
+      ),
+    ),
+    evalSuite: Type.Optional(
+      Type.Object(
+        {
+          supported: True,
+          modes: Type.Array(Type.Enum([...EVAL_MODES]), { uniqueItems: true }),
+          maxTasksPerSuite: Type.Integer({ minimum: 1 }),
+          maxCostUsdPerSuite: Type.Optional(Type.Number({ minimum: 0 })),
+        },
+        closed,
+      ),
+    ),
+    deployment: Type.Optional(
+      Type.Object(
+        {
+          supported: True,
+          channels: Type.Array(Type.String({ minLength: 1 })),
+          canary: True,
+          rollback: True,
+          states: Type.Array(DeploymentState),
+        },
+        closed,
+      ),
+    ),
+    orchestrator: Type.Optional(True),
+    dispatch: Type.Optional(True),
+    dispatchMapping: Type.Optional(True),
+  },
+  closed,
+);
+export type AgentsFamily = Static<typeof AgentsFamily>;

@@ -1,0 +1,82 @@
+import { closed, type Static, Type } from "../schema.ts";
+import { MemoryShape } from "./agent-manifest.ts";
+
+const Text = Type.String({ minLength: 1 });
+
+export const MEMORY_DIMENSIONS = [
+  "read",
+  "write",
+  "search",
+  "long-term-durability",
+  "compaction",
+  "attribution",
+  "replay-snapshot",
+  "retention",
+] as const;
+export type MemoryDimension = (typeof MEMORY_DIMENSIONS)[number];
+
+/** What everybody may know of an agent: never its prompt, its schemas, or a key. */
+export const AgentEntry = Type.Object(
+  {
+    agentId: Text,
+    persona: Text,
+    label: Text,
+    modelClass: Text,
+    packName: Text,
+    packVersion: Text,
+    toolAllowlist: Type.Array(Type.String(), { description: "what it may call; empty is nothing" }),
+    hasHandoffSchemas: Type.Boolean(),
+    description: Type.Optional(Type.String()),
+    memoryShape: Type.Optional(MemoryShape),
+    confidenceThreshold: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+    degraded: Type.Optional(Type.Array(Type.String(), { description: "what it needs and this host does not serve" })),
+    memoryDegraded: Type.Optional(Type.Boolean()),
+    degradedMemoryDimensions: Type.Optional(Type.Array(Type.Enum([...MEMORY_DIMENSIONS]))),
+  },
+  closed,
+);
+export type AgentEntry = Static<typeof AgentEntry>;
+
+export const AgentInventory = Type.Object(
+  { agents: Type.Array(AgentEntry), total: Type.Integer({ minimum: 0 }) },
+  closed,
+);
+export type AgentInventory = Static<typeof AgentInventory>;
+
+export const AgentVersion = Type.Object(
+  {
+    version: Text,
+    packName: Text,
+    contentHash: Type.String({ pattern: "^[0-9a-f]{64}$", description: "of the agent with its prompt and schemas" }),
+    active: Type.Boolean({ description: "whether this version is deployed and active" }),
+    callable: Type.Boolean({ description: "whether this host knows how to call it" }),
+    hostWide: Type.Boolean({ description: "whether it is there for every tenant" }),
+    workspace: Type.Optional(Text),
+    evalSuiteRef: Type.Optional(Type.String({ description: "the suite it brought, as id@version" })),
+    signedBy: Type.Optional(Type.String({ description: "the publisher who signed its pack; absent: nobody did" })),
+    installedBy: Text,
+    installedAt: Type.Optional(Type.String({ description: "absent: it was not installed, the host has it of itself" })),
+  },
+  closed,
+);
+export type AgentVersion = Static<typeof AgentVersion>;
+
+export const AgentVersions = Type.Object(
+  { agentId: Text, versions: Type.Array(AgentVersion, { description: "the highest first" }) },
+  closed,
+);
+export type AgentVersions = Static<typeof AgentVersions>;
+
+export const InstallPackResponse = Type.Object(
+  {
+    packName: Text,
+    packVersion: Text,
+    sha256: Type.String({ pattern: "^[0-9a-f]{64}$", description: "of the list of its files" }),
+    signedBy: Type.Optional(Text),
+    agents: Type.Array(Text, { description: "the ids of its agents" }),
+    suites: Type.Array(Text, { description: "the suites it brought, as id@version" }),
+    created: Type.Boolean({ description: "false when the same pack was here already" }),
+  },
+  closed,
+);
+export type InstallPackResponse = Static<typeof InstallPackResponse>;

@@ -1,0 +1,119 @@
+import { RunStatusSchema } from "../runs/run-status.ts";
+import { Count, closed, Share, type Static, Type } from "../schema.ts";
+import { EVAL_MODES, SuiteId } from "./eval-suite.ts";
+
+const Name = Type.String({ minLength: 1 });
+const Limit = Type.Optional(Type.Integer({ minimum: 1, maximum: 200 }));
+const Cursor = Type.Optional(Type.String({ minLength: 1, maxLength: 1024 }));
+
+/** A baseline has a name within its suite. None looks like the id of a run, so that either may be asked for. */
+export const BaselineName = Type.String({ pattern: "^(?!run-)[A-Za-z0-9][A-Za-z0-9._-]{0,99}$" });
+
+/** What a file said of the baseline that came in it. Nobody here can vouch for that. */
+export const ImportedBaseline = Type.Object({ fileSha256: Name, name: BaselineName, setBy: Name, setAt: Name }, closed);
+export type ImportedBaseline = Static<typeof ImportedBaseline>;
+
+/** An evaluation that somebody named as what later ones are compared with. */
+export const EvalBaseline = Type.Object(
+  {
+    suiteId: SuiteId,
+    name: BaselineName,
+    runId: Type.String({ minLength: 1, description: "of an evaluation elsewhere, where it was imported" }),
+    suiteVersion: Name,
+    suiteSha256: Name,
+    agentId: Name,
+    resolvedAgentVersion: Name,
+    aggregateScore: Share,
+    passed: Type.Boolean(),
+    taskCount: Count,
+    passedCount: Count,
+    setBy: Name,
+    setAt: Name,
+    replacedRunId: Type.Optional(Type.String({ description: "the evaluation that had this name before" })),
+    imported: Type.Optional(ImportedBaseline),
+  },
+  closed,
+);
+export type EvalBaseline = Static<typeof EvalBaseline>;
+
+export const SetBaselineRequest = Type.Object(
+  {
+    runId: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 128, description: "an evaluation that has completed" }),
+    ),
+    fileSha256: Type.Optional(
+      Type.String({ pattern: "^[0-9a-f]{64}$", description: "a baseline file that is kept here, in place of `runId`" }),
+    ),
+  },
+  closed,
+);
+export type SetBaselineRequest = Static<typeof SetBaselineRequest>;
+
+export const BaselineListQuery = Type.Object({ suiteId: Type.Optional(SuiteId), limit: Limit, cursor: Cursor }, closed);
+export type BaselineListQuery = Static<typeof BaselineListQuery>;
+
+export const BaselinePage = Type.Object(
+  { baselines: Type.Array(EvalBaseline), nextCursor: Type.Optional(Type.String()) },
+  closed,
+);
+export type BaselinePage = Static<typeof BaselinePage>;
+
+/** An evaluation in a list. */
+export const EvalEntry = Type.Object(
+  {
+    runId: Name,
+    status: RunStatusSchema,
+    suiteId: Name,
+    suiteVersion: Name,
+    agentId: Name,
+    resolvedAgentVersion: Name,
+    modes: Type.Array(Type.Enum([...EVAL_MODES])),
+    taskCount: Count,
+    trialsPerTask: Count,
+    baselineRunId: Type.Optional(Name),
+    baselineFileSha256: Type.Optional(
+      Type.String({ description: "the baseline was imported: the digest of its file" }),
+    ),
+    startedAt: Name,
+    endedAt: Type.Optional(Name),
+    aggregateScore: Type.Optional(Share),
+    passed: Type.Optional(Type.Boolean({ description: "whether the bars of the suite are met" })),
+    passedCount: Type.Optional(Count),
+    scoreDelta: Type.Optional(
+      Type.Number({
+        minimum: -1,
+        maximum: 1,
+        description: "the score less that of the baseline; whether that is more than chance is in the report",
+      }),
+    ),
+    error: Type.Optional(Type.String({ description: "the code of what it failed with" })),
+    errorMessage: Type.Optional(Type.String({ description: "how that came, for codes that begin with `eval_`" })),
+  },
+  closed,
+);
+export type EvalEntry = Static<typeof EvalEntry>;
+
+export const EvalListQuery = Type.Object(
+  {
+    suiteId: Type.Optional(SuiteId),
+    agentId: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+    status: Type.Optional(RunStatusSchema),
+    limit: Limit,
+    cursor: Cursor,
+  },
+  closed,
+);
+export type EvalListQuery = Static<typeof EvalListQuery>;
+
+export const EvalPage = Type.Object({ evals: Type.Array(EvalEntry), nextCursor: Type.Optional(Type.String()) }, closed);
+export type EvalPage = Static<typeof EvalPage>;
+
+export const EvalReportQuery = Type.Object(
+  {
+    content: Type.Optional(
+      Type.Enum(["true", "false"], { description: "also what the agent answered and how that was judged" }),
+    ),
+  },
+  closed,
+);
+export type EvalReportQuery = Static<typeof EvalReportQuery>;

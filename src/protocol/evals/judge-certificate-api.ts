@@ -1,0 +1,132 @@
+import { Count, closed, type Static, Type } from "../schema.ts";
+import { SuiteId, SuiteVersion } from "./eval-suite.ts";
+import { CertificateProblem, JudgeCertificate } from "./judge-calibration.ts";
+
+const Name = Type.String({ minLength: 1 });
+
+/** Runs of calibrations are of this workflow. */
+export const CALIBRATION_WORKFLOW_ID = "assay-judge-calibration";
+
+export const DEFAULT_MIN_KAPPA = 0.6;
+export const DEFAULT_MIN_N = 50;
+
+/** What a certificate must show. */
+export const CertificateBar = Type.Object(
+  {
+    minKappa: Type.Optional(Type.Number({ minimum: -1, maximum: 1, description: `${DEFAULT_MIN_KAPPA} unless told` })),
+    minN: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000, description: `${DEFAULT_MIN_N} unless told` })),
+  },
+  closed,
+);
+export type CertificateBar = Static<typeof CertificateBar>;
+
+/** `true` asks for the usual bar, `false` for no certificate. */
+export const RequireCertificate = Type.Union([Type.Boolean(), CertificateBar]);
+export type RequireCertificate = Static<typeof RequireCertificate>;
+
+export const CALIBRATED_RUNS_MAX = 1_000;
+
+export const CalibrateJudge = Type.Object(
+  {
+    suite: Type.String({ minLength: 1, maxLength: 512, description: "id@version; whose rubrics are judged by" }),
+    runIds: Type.Array(Type.String({ minLength: 1, maxLength: 128 }), {
+      minItems: 1,
+      maxItems: CALIBRATED_RUNS_MAX,
+      uniqueItems: true,
+      description: "evaluations and imported tapes that people have judged",
+    }),
+    taskId: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 256, description: "whose rubric the outputs of tapes are judged by" }),
+    ),
+    days: Type.Optional(Type.Integer({ minimum: 1, maximum: 3650, description: "how long it holds; 90 unless told" })),
+    seed: Type.Optional(Type.Integer({ minimum: 0, maximum: 4_294_967_295 })),
+    concurrency: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, description: "outputs judged at once" })),
+    budgetUsd: Type.Optional(
+      Type.Number({ minimum: 0, maximum: 1_000_000_000, description: "it stops, and fails, when this much is spent" }),
+    ),
+  },
+  closed,
+);
+export type CalibrateJudge = Static<typeof CalibrateJudge>;
+
+/** Why a judgment of a person is gold for nothing. */
+export const LEFT_OUT = [
+  "no_such_rubric",
+  "several_trials",
+  "no_output",
+  "output_cut",
+  "about_no_output",
+  "no_verdict",
+  "not_a_person",
+  "imported",
+] as const;
+export type LeftOut = (typeof LEFT_OUT)[number];
+const Tally = Type.Array(
+  Type.Object({ reason: Type.Enum([...LEFT_OUT]), count: Type.Integer({ minimum: 1 }) }, closed),
+);
+
+export const GoldFigures = Type.Object(
+  {
+    outputs: Type.Integer({ minimum: 0, description: "that people judged, and agreed on" }),
+    disputed: Type.Integer({ minimum: 0, description: "outputs that people disagree on and nobody adjudicated" }),
+    unjudged: Type.Integer({ minimum: 0, description: "outputs that the judge gave no verdict on" }),
+    leftOut: Tally,
+    rubrics: Type.Object(
+      {
+        suite: Count,
+        judged: Type.Integer({ minimum: 0, description: "those of the suite that outputs were judged by" }),
+      },
+      closed,
+    ),
+  },
+  closed,
+);
+export type GoldFigures = Static<typeof GoldFigures>;
+
+export const CertificateRecord = Type.Object(
+  {
+    certificateId: Name,
+    suiteId: SuiteId,
+    suiteVersion: SuiteVersion,
+    runId: Type.Optional(Type.String({ description: "the run that calibrated" })),
+    runIds: Type.Array(Name, { description: "where the judgments of people are from" }),
+    issuedBy: Name,
+    gold: GoldFigures,
+    judgedBy: Type.Optional(
+      Type.Array(Name, { description: "whose judgments it rests on, and who withdrew some of others" }),
+    ),
+    withdrawnOf: Type.Optional(Type.Array(Name, { description: "whose judgments were withdrawn or replaced before" })),
+    costUsd: Type.Optional(Type.Number({ minimum: 0 })),
+    certificate: JudgeCertificate,
+  },
+  closed,
+);
+export type CertificateRecord = Static<typeof CertificateRecord>;
+
+export const CertificateView = Type.Object(
+  {
+    ...CertificateRecord.properties,
+    valid: Type.Boolean({
+      description: "for the judge and the highest version of the suite as they are now, by the usual bar",
+    }),
+    problems: Type.Array(CertificateProblem, { description: "why it is not; each of them" }),
+  },
+  closed,
+);
+export type CertificateView = Static<typeof CertificateView>;
+
+export const CertificateListQuery = Type.Object(
+  {
+    suiteId: Type.Optional(SuiteId),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200 })),
+    cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+  },
+  closed,
+);
+export type CertificateListQuery = Static<typeof CertificateListQuery>;
+
+export const CertificatePage = Type.Object(
+  { certificates: Type.Array(CertificateView), nextCursor: Type.Optional(Type.String()) },
+  closed,
+);
+export type CertificatePage = Static<typeof CertificatePage>;

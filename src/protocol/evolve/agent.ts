@@ -1,0 +1,87 @@
+import type { EventDraft, RunEvent } from "../events.ts";
+import { own } from "../own.ts";
+
+/** Who works in a run, and what its channels were found to be. */
+export interface RunAgent {
+  /** Of the latest invocation. */
+  readonly agentId: string;
+  readonly version?: string;
+  readonly sourceManifestId?: string;
+  /** Versions by `channelKey`: what a channel is for a run is settled the first time, and never again. */
+  readonly channels?: Readonly<Record<string, string>>;
+  /** Invocations that have begun and not ended. A list: it is copied with each of them. */
+  readonly open?: readonly OpenInvocation[];
+  /** Each agent that the host called, once per node that called it, in order. Absent in runs of earlier versions. */
+  readonly called?: readonly CalledAgent[];
+}
+
+export interface CalledAgent {
+  readonly agentId: string;
+  readonly nodeId: string;
+}
+
+export interface OpenInvocation {
+  readonly invocationId: string;
+  readonly nodeId: string;
+  readonly agentId: string;
+}
+
+export function channelKey(agentId: string, channel: string): string {
+  return JSON.stringify([agentId, channel]);
+}
+
+/** What the channel was found to be for the run, if it was asked for before. */
+export function pinnedVersion({ agent }: { readonly agent?: RunAgent }, agentId: string, channel: string) {
+  return own(agent?.channels ?? {}, channelKey(agentId, channel));
+}
+
+/** Whether it would settle what is settled: of two nodes that ask at the same time, the first has done so. */
+export function pinsAgain(run: { readonly agent?: RunAgent }, { type, payload }: Pick<EventDraft, "type" | "payload">) {
+  if (type !== "assay.agent.pinned") return false;
+  const { agentId, channel } = payload as { readonly agentId: string; readonly channel: string };
+  return pinnedVersion(run, agentId, channel) !== undefined;
+}
+
+export function pinAgent(
+  before: RunAgent | undefined,
+  { payload: { agentId, channel, version } }: Extract<RunEvent, { type: "assay.agent.pinned" }>,
+): RunAgent {
+  const channels = { [channelKey(agentId, channel)]: version, ...before?.channels };
+  return { ...(before ?? { agentId, version }), channels };
+}
+
+export function evolveAgent(
+  before: RunAgent | undefined,
+  event: Extract<RunEvent, { type: "agent.invocation.started" }>,
+): RunAgent {
+  const { invocationId, agentId, resolvedAgentVersion: version, sourceManifestId } = event.payload;
+  const { resolvedChannel: channel } = event.payload;
+  const nodeId = event.nodeId ?? "";
+  const settled =
+    channel === undefined || version === undefined
+      ? before?.channels
+      : { [channelKey(agentId, channel)]: version, ...before?.channels };
+  return {
+    agentId,
+    ...(version === undefined ? {} : { version }),
+    ...(sourceManifestId === undefined ? {} : { sourceManifestId }),
+    ...(settled === undefined ? {} : { channels: settled }),
+    open: [...(before?.open ?? []), { invocationId, nodeId, agentId }],
+    called: withCall(before?.called ?? [], { agentId, nodeId }),
+  };
+}
+
+function withCall(called: readonly CalledAgent[], call: CalledAgent): readonly CalledAgent[] {
+  const isKnown = called.some(({ agentId, nodeId }) => agentId === call.agentId && nodeId === call.nodeId);
+  return isKnown ? called : [...called, call];
+}
+
+export function endInvocation(
+  before: RunAgent | undefined,
+  { payload: { invocationId } }: Extract<RunEvent, { type: "agent.invocation.completed" }>,
+): RunAgent | undefined {
+  if (before?.open === undefined) return before;
+  const { open, ...rest } = before;
+  const others = open.filter((one) => one.invocationId !== invocationId);
+  return others.length === 0 ? rest : { ...rest, open: others };
+}

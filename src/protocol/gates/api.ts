@@ -1,0 +1,94 @@
+import { RunStatusSchema } from "../runs/run-status.ts";
+import { Count, closed, open, type Static, Type } from "../schema.ts";
+import { INTERRUPT_KINDS } from "./interrupt.ts";
+
+export const ResolveInterruptRequest = Type.Object({ resumeValue: Type.Unknown() }, closed);
+
+/** The request as it is read: without a value it is refused by the gate, with the code of that gate. */
+export const ResolveInterruptBody = Type.Partial(ResolveInterruptRequest, closed);
+export type ResolveInterruptBody = Static<typeof ResolveInterruptBody>;
+
+/** What a vote was given for. Query parameters on the protocol's routes, whose bodies are closed; members on our own. */
+export const BINDING_FIELDS = {
+  revision: Type.Optional(
+    Type.Integer({ minimum: 0, description: "of the interrupt that was read: how often its artifact was edited" }),
+  ),
+  artifactDigest: Type.Optional(
+    Type.String({ minLength: 64, maxLength: 64, description: "of the interrupt that was read, in hex" }),
+  ),
+};
+
+export const VoteBinding = Type.Object(
+  {
+    interruptId: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 128, description: "the interrupt that was read; another one is 409" }),
+    ),
+    ...BINDING_FIELDS,
+  },
+  open,
+);
+export type VoteBinding = Static<typeof VoteBinding>;
+
+const NotCounted = Type.Optional(
+  Type.String({ description: "why the vote is recorded and does not count toward the quorum" }),
+);
+
+/** A vote as it is shown. */
+export const SHOWN_VOTE = { at: Type.String(), reason: Type.Optional(Type.String()), notCounted: NotCounted };
+
+export const Tally = Type.Object(
+  { granted: Count, rejected: Count, humans: Count, required: Type.Integer({ minimum: 1 }) },
+  closed,
+);
+
+export const ResolveInterruptResponse = Type.Object(
+  {
+    runId: Type.String(),
+    nodeId: Type.String(),
+    interruptId: Type.String(),
+    status: RunStatusSchema,
+    resolved: Type.Boolean({ description: "false while a gate waits for more votes" }),
+    outcome: Type.Optional(Type.String()),
+    tally: Type.Optional(Tally),
+    notCounted: NotCounted,
+  },
+  closed,
+);
+export type ResolveInterruptResponse = Static<typeof ResolveInterruptResponse>;
+
+/** What a token shows of its interrupt. */
+export const InterruptView = Type.Object(
+  {
+    runId: Type.String(),
+    nodeId: Type.String(),
+    interruptId: Type.String(),
+    kind: Type.Enum([...INTERRUPT_KINDS]),
+    key: Type.String(),
+    data: Type.Record(Type.String(), Type.Unknown()),
+    resumeSchema: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+    requestedAt: Type.String(),
+    deadline: Type.Optional(Type.String()),
+    expiresAt: Type.Optional(Type.String()),
+    correlationId: Type.Optional(Type.String()),
+    tally: Type.Optional(Tally),
+    votes: Type.Optional(
+      Type.Array(Type.Object({ voter: Type.String(), action: Type.String(), ...SHOWN_VOTE }, closed)),
+    ),
+    remarks: Type.Optional(
+      Type.Array(Type.Object({ by: Type.String(), text: Type.String(), at: Type.String() }, closed)),
+    ),
+    edited: Type.Optional(Type.Object({ data: Type.Unknown() }, closed)),
+    hidden: Type.Optional(
+      Type.Literal(true, {
+        description:
+          "parts of what an approval is about are secrets of the run: voters see a mask, later nodes get the value",
+      }),
+    ),
+    revision: Type.Optional(Type.Integer({ minimum: 0, description: "how often the artifact was edited here" })),
+    artifactDigest: Type.Optional(Type.String({ description: "SHA-256 of what is shown to a voter, in hex" })),
+    interruptToken: Type.Optional(Type.String({ description: "only for callers who may answer" })),
+    callbackUrl: Type.Optional(Type.String({ description: "where the token is posted to" })),
+  },
+  open,
+);
+export type InterruptView = Static<typeof InterruptView>;

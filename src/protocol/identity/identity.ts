@@ -1,0 +1,42 @@
+import { type Static, Type } from "../schema.ts";
+
+/** Who owns a run. Opaque ids taken from the credential; never personal data, because `owner` is not redacted. */
+export const Owner = Type.Object(
+  {
+    tenant: Type.String({ minLength: 1, maxLength: 256 }),
+    workspace: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+    principal: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+  },
+  { additionalProperties: false },
+);
+export type Owner = Static<typeof Owner>;
+
+/** `code` is a check that runs by itself: neither a person nor a model. */
+export const PRINCIPAL_KINDS = ["user", "agent", "code"] as const;
+export type PrincipalKind = (typeof PRINCIPAL_KINDS)[number];
+
+/**
+ * The authenticated caller of a request. `workspace` is set when the key is bound to one: then only that
+ * workspace's rows are visible.
+ */
+export interface Caller extends Visibility {
+  readonly principal: string;
+  readonly kind: PrincipalKind;
+  readonly keyId: string;
+  readonly roles: readonly string[];
+  /** Groups of the principal; approver references resolve to them. */
+  readonly groups: readonly string[];
+  /** What the key allows at most; a role of the principal must grant the scope as well. */
+  readonly keyScopes: readonly string[];
+}
+
+/** The key id of the operator at the command line of the database itself. No stored key has it. */
+export const OPERATOR_KEY_ID = "command-line";
+
+/** The rows a caller may see: all of its tenant, or one workspace of it. */
+export interface Visibility {
+  readonly tenant: string;
+  readonly workspace?: string;
+  /** Makes room for a large run before it is read, or refuses; absent where the reader is bounded in another way. */
+  readonly beforeLargeRead?: (bytes: number) => Promise<void>;
+}

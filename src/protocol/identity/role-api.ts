@@ -1,0 +1,75 @@
+import { closed, type Static, Type } from "../schema.ts";
+import { PRINCIPAL_KINDS } from "./identity.ts";
+
+/** Bodies of the routes for roles and principals. */
+const Name = Type.String({ minLength: 1, maxLength: 128 });
+const Names = Type.Array(Name, { maxItems: 64 });
+const OpaqueId = Type.String({ minLength: 1, maxLength: 256, pattern: "^[\\x21-\\x7e]+$" });
+
+/** Groups of a principal. None of them is a way to take all away. */
+export const Groups = Type.Array(OpaqueId, { maxItems: 64 });
+
+/** Where a list or a removal is about one workspace; a key that is bound to one need not say so. */
+export const PlaceQuery = Type.Object({ workspace: Type.Optional(OpaqueId) }, closed);
+export type PlaceQuery = Static<typeof PlaceQuery>;
+
+/** The name can be written in a path. No scopes make a role that only gates ask for. */
+export const DefineRoleRequest = Type.Object(
+  {
+    role: Type.String({ maxLength: 128, pattern: "^[A-Za-z0-9][A-Za-z0-9._-]*$" }),
+    scopes: Names,
+    workspace: Type.Optional(OpaqueId),
+  },
+  closed,
+);
+export type DefineRoleRequest = Static<typeof DefineRoleRequest>;
+
+/** `workspace` where the role is one that the workspace defines itself. */
+export const RoleInfo = Type.Object(
+  {
+    role: Type.String(),
+    scopes: Type.Array(Type.String()),
+    builtIn: Type.Boolean(),
+    workspace: Type.Optional(Type.String()),
+  },
+  closed,
+);
+export type RoleInfo = Static<typeof RoleInfo>;
+
+export const ListRolesResponse = Type.Object({ roles: Type.Array(RoleInfo) }, closed);
+export type ListRolesResponse = Static<typeof ListRolesResponse>;
+
+/** Each replaces what stood; what is left out stays. */
+export const SetPrincipalRequest = Type.Object(
+  { roles: Type.Optional(Names), groups: Type.Optional(Groups), workspace: Type.Optional(OpaqueId) },
+  closed,
+);
+export type SetPrincipalRequest = Static<typeof SetPrincipalRequest>;
+
+/** `workspaces` are those that its keys are bound to. */
+export const PrincipalInfo = Type.Object(
+  {
+    principal: Type.String(),
+    kind: Type.Enum([...PRINCIPAL_KINDS]),
+    workspaces: Type.Array(Type.String()),
+    roles: Type.Array(Type.String()),
+    groups: Type.Array(Type.String()),
+    madeBy: Type.Optional(
+      Type.Array(Type.String(), {
+        description: "makers of its keys beside whom it does not count at gates until an owner confirms it",
+      }),
+    ),
+  },
+  closed,
+);
+export type PrincipalInfo = Static<typeof PrincipalInfo>;
+
+/** `confirmedKeys` are those that counted as their makers' before; none where there was nothing to confirm. */
+export const ConfirmPrincipalResponse = Type.Object(
+  { principal: Type.String(), makers: Type.Array(Type.String()), confirmedKeys: Type.Array(Type.String()) },
+  closed,
+);
+export type ConfirmPrincipalResponse = Static<typeof ConfirmPrincipalResponse>;
+
+export const ListPrincipalsResponse = Type.Object({ principals: Type.Array(PrincipalInfo) }, closed);
+export type ListPrincipalsResponse = Static<typeof ListPrincipalsResponse>;

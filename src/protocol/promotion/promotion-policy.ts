@@ -1,0 +1,77 @@
+import { AGENT_ID_PATTERN } from "../agents/agent-manifest.ts";
+import { closed, type Static, Type } from "../schema.ts";
+import { PolicyEvidence, YEAR_SEC } from "./evidence.ts";
+
+export { PolicyEvidence } from "./evidence.ts";
+
+const Name = Type.String({ minLength: 1, maxLength: 256 });
+const Count = Type.Integer({ minimum: 1, maximum: 1000 });
+
+/** Who has to let a transition pass. Whoever asks for it is not among them, unless the policy says so. */
+export const PolicyGate = Type.Object(
+  {
+    requiredRole: Type.Optional(Name),
+    requiredScope: Type.Optional(Name),
+    quorum: Type.Optional(Count),
+    minHumans: Type.Optional(Count),
+    requireIndependentVoters: Type.Optional(Type.Boolean()),
+    forbidSelfApproval: Type.Optional(Type.Boolean({ description: "true unless told otherwise" })),
+    override: Type.Optional(Type.Object({ requiredRole: Name }, closed)),
+    overrideBypassesQuorum: Type.Optional(Type.Boolean()),
+    timeoutSec: Type.Optional(
+      Type.Number({
+        exclusiveMinimum: 0,
+        maximum: YEAR_SEC,
+        description: "no answer by then is a no; a week unless told",
+      }),
+    ),
+    applyWithinSec: Type.Optional(
+      Type.Number({ exclusiveMinimum: 0, maximum: YEAR_SEC, description: "how long a yes holds; a day unless told" }),
+    ),
+  },
+  closed,
+);
+export type PolicyGate = Static<typeof PolicyGate>;
+
+export const PolicyRule = Type.Object(
+  { gate: Type.Optional(PolicyGate), requiredEval: Type.Optional(PolicyEvidence) },
+  closed,
+);
+export type PolicyRule = Static<typeof PolicyRule>;
+
+const Rule = Type.Optional(PolicyRule);
+
+/** What each transition of an agent needs beside the scope. What is not named needs nothing more. */
+export const PromotionRules = Type.Object(
+  {
+    promote: Type.Optional(
+      Type.Object({ test: Rule, staged: Rule, active: Rule }, { ...closed, description: "by where it leads to" }),
+    ),
+    rollback: Rule,
+    pause: Rule,
+    deprecate: Rule,
+    "adjust-canary": Rule,
+  },
+  closed,
+);
+export type PromotionRules = Static<typeof PromotionRules>;
+
+/** For agents that have no policy of their own. */
+export const DEFAULT_POLICY = "default";
+/** An agent, or `default`. */
+export const POLICY_SUBJECT_PATTERN = `^${DEFAULT_POLICY}$|${AGENT_ID_PATTERN}`;
+
+export const PromotionPolicy = Type.Object(
+  {
+    subject: Type.String({ description: "an agent, or default for those without a policy of their own" }),
+    rules: PromotionRules,
+    revision: Type.Integer({ minimum: 1 }),
+    setBy: Name,
+    setAt: Name,
+  },
+  closed,
+);
+export type PromotionPolicy = Static<typeof PromotionPolicy>;
+
+export const PromotionPolicies = Type.Object({ policies: Type.Array(PromotionPolicy) }, closed);
+export type PromotionPolicies = Static<typeof PromotionPolicies>;

@@ -1,0 +1,87 @@
+import { RunEventDoc } from "../events.ts";
+import { closed, JsonObject, type Static, Type } from "../schema.ts";
+import { Configurable } from "./api.ts";
+import { FORK_MODES } from "./forked-from.ts";
+import { RunStatusSchema } from "./run-status.ts";
+
+/** Run options that a branch goes on with; what is left out stays as it is in the source. */
+export const RunOptionsOverlay = Type.Object(
+  {
+    inputs: Type.Optional(JsonObject),
+    configurable: Type.Optional(Configurable),
+    tags: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 256 }), { maxItems: 100 })),
+    metadata: Type.Optional(JsonObject),
+  },
+  closed,
+);
+export type RunOptionsOverlay = Static<typeof RunOptionsOverlay>;
+
+const FORK = {
+  mode: Type.Enum([...FORK_MODES]),
+  fromSeq: Type.Optional(Type.Integer({ minimum: 0 })),
+  runOptionsOverlay: Type.Optional(RunOptionsOverlay),
+};
+
+export const ForkRunRequest = Type.Object(FORK, closed);
+export type ForkRunRequest = Static<typeof ForkRunRequest>;
+
+/** The same, with the annotation of the source that somebody forks because of. */
+export const ForkRunFurtherRequest = Type.Object(
+  { ...FORK, motivatedBy: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })) },
+  closed,
+);
+export type ForkRunFurtherRequest = Static<typeof ForkRunFurtherRequest>;
+
+export const ForkRunResponse = Type.Object(
+  {
+    runId: Type.String(),
+    sourceRunId: Type.String(),
+    fromSeq: Type.Integer({ minimum: 0 }),
+    mode: Type.Enum([...FORK_MODES]),
+    status: RunStatusSchema,
+    eventsUrl: Type.String(),
+  },
+  closed,
+);
+export type ForkRunResponse = Static<typeof ForkRunResponse>;
+
+/** Two sides of what differs; a side that has nothing there is left out. */
+export const Sides = Type.Object({ a: Type.Optional(Type.Unknown()), b: Type.Optional(Type.Unknown()) }, closed);
+export type Sides = Static<typeof Sides>;
+
+export const StateDiff = Type.Object(
+  {
+    status: Type.Optional(Sides),
+    variables: Type.Optional(Type.Record(Type.String(), Sides)),
+    channels: Type.Optional(Type.Record(Type.String(), Sides)),
+  },
+  closed,
+);
+export type StateDiff = Static<typeof StateDiff>;
+
+export const EventDiff = Type.Object(
+  {
+    seq: Type.Integer({ minimum: 0 }),
+    op: Type.Enum(["added", "removed", "changed"]),
+    aEvent: Type.Optional(RunEventDoc),
+    bEvent: Type.Optional(RunEventDoc),
+  },
+  closed,
+);
+export type EventDiff = Static<typeof EventDiff>;
+
+/** How many differences one answer holds at most. */
+export const MAX_EVENT_DIFFS = 1000;
+
+export const RunDiffResponse = Type.Object(
+  {
+    a: Type.String(),
+    b: Type.String(),
+    divergedAtSeq: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()]),
+    eventDiffs: Type.Array(EventDiff),
+    stateDiff: StateDiff,
+    truncated: Type.Optional(Type.Boolean()),
+  },
+  closed,
+);
+export type RunDiffResponse = Static<typeof RunDiffResponse>;

@@ -1,0 +1,162 @@
+import { Count, closed, open, Type } from "../schema.ts";
+import { Reducer } from "../workflows/workflow.ts";
+import { DRAIN_POLICIES } from "./drain-policy.ts";
+import { RunErrorShape } from "./run-error.ts";
+
+const Json = Type.Unknown();
+const Text = Type.String();
+const Name = Type.String({ minLength: 1 });
+const Positive = Type.Integer({ minimum: 1 });
+const DrainPolicy = Type.Enum([...DRAIN_POLICIES]);
+const JsonObject = Type.Record(Type.String(), Json);
+
+/** What becomes of the nodes of a run, and what the engine notes on the way. Part of the catalogue in `events.ts`. */
+export const NODE_EVENTS = {
+  "node.started": {
+    tier: "debug",
+    changesSnapshot: true,
+    summary: "An attempt of a node begins.",
+    payload: Type.Object({ nodeId: Name, typeId: Name, attempt: Count }, open),
+  },
+  "node.completed": {
+    tier: "updates",
+    summary: "The node is done.",
+    payload: Type.Object(
+      { nodeId: Name, outputs: JsonObject, verdict: Type.Optional(Type.Enum(["rejected", "refined"])) },
+      open,
+    ),
+  },
+  "node.failed": {
+    tier: "updates",
+    summary: "The node gave up after its last attempt.",
+    payload: Type.Object({ nodeId: Name, error: RunErrorShape, attempts: Positive }, open),
+  },
+  "node.retried": {
+    tier: "debug",
+    summary: "An attempt failed and another will follow after the delay.",
+    payload: Type.Object({ nodeId: Name, attempt: Positive, delayMs: Count, lastError: RunErrorShape }, open),
+  },
+  "node.skipped": {
+    tier: "updates",
+    summary: "The node will not run on this path.",
+    payload: Type.Object({ nodeId: Name, reason: Text }, open),
+  },
+  "node.cancelled": {
+    tier: "debug",
+    summary: "The node was active when the run ended.",
+    payload: Type.Object({ nodeId: Name, reason: Text }, open),
+  },
+  "variable.changed": {
+    tier: "debug",
+    summary: "A node wrote a workflow variable; sensitive values are masked.",
+    payload: Type.Object(
+      {
+        name: Name,
+        previous: Type.Optional(Json),
+        next: Json,
+        nodeId: Name,
+        /** From now on the variable is masked, whatever its definition says. */
+        sensitive: Type.Optional(Type.Literal(true)),
+      },
+      open,
+    ),
+  },
+  "channel.written": {
+    tier: "debug",
+    summary: "The input to a channel's reducer; the channel's value is the fold of these.",
+    payload: Type.Object(
+      {
+        channel: Name,
+        value: Json,
+        reducer: Reducer,
+        writtenAt: Text,
+        nodeId: Type.Optional(Name),
+        schemaVersion: Type.Optional(Positive),
+        sourceEngineId: Type.Optional(Name),
+        sourceRunId: Type.Optional(Name),
+      },
+      closed,
+    ),
+  },
+  "version.pinned": {
+    tier: "debug",
+    summary: "The first answer of getVersion for a change; later calls return it.",
+    payload: Type.Object({ changeId: Name, version: Count, nodeId: Type.Optional(Name) }, open),
+  },
+  "cap.breached": {
+    tier: "updates",
+    summary: "A limit was exceeded; the run fails next.",
+    payload: Type.Object(
+      {
+        kind: Type.Enum(["node-executions", "run-duration", "loop-iterations", "dispatch-iterations", "schema"]),
+        limit: Type.Number(),
+        observed: Type.Number(),
+        nodeId: Type.Optional(Name),
+      },
+      open,
+    ),
+  },
+  "workflow.loopback-limit": {
+    tier: "updates",
+    summary: "A loop-back went round as often as it may.",
+    payload: Type.Object({ nodeId: Name, iterations: Positive, limit: Positive }, open),
+  },
+  "assay.timer.set": {
+    tier: "debug",
+    summary: "The node sleeps; it is due delayMs after this event's timestamp.",
+    payload: Type.Object({ nodeId: Name, delayMs: Count }, closed),
+  },
+  "assay.timer.fired": {
+    tier: "debug",
+    summary: "The time of a sleeping node has come, and what it does next touches the outside world.",
+    payload: Type.Object({ nodeId: Name }, closed),
+  },
+  "assay.pause.requested": {
+    tier: "debug",
+    summary: "A pause waits for the executing nodes to end.",
+    payload: Type.Object({ drainPolicy: DrainPolicy, reason: Type.Optional(Text), by: Name }, closed),
+  },
+  "assay.pause.withdrawn": {
+    tier: "debug",
+    summary: "The run was resumed before the requested pause took effect.",
+    payload: Type.Object({ by: Name, reason: Type.Optional(Text) }, closed),
+  },
+  "assay.cancel.requested": {
+    tier: "debug",
+    summary: "A node is executing; the run is cancelled as soon as it lets go.",
+    payload: Type.Object(
+      {
+        by: Name,
+        reason: Type.Optional(Text),
+        parentRunId: Type.Optional(Name),
+        parentNodeId: Type.Optional(Name),
+      },
+      closed,
+    ),
+  },
+  "assay.channel.opened": {
+    tier: "debug",
+    summary: "The rules of a channel, recorded before its first write.",
+    payload: Type.Object(
+      {
+        channel: Name,
+        reducer: Reducer,
+        default: Type.Optional(Json),
+        maxSize: Type.Optional(Positive),
+        ttlMs: Type.Optional(Positive),
+        sensitive: Type.Optional(Type.Boolean()),
+      },
+      closed,
+    ),
+  },
+  "assay.loop.entered": {
+    tier: "debug",
+    summary: "An edge led back; the listed nodes start over.",
+    payload: Type.Object({ edgeId: Name, nodeId: Name, iteration: Positive, nodeIds: Type.Array(Name) }, closed),
+  },
+  "assay.cost.recorded": {
+    tier: "debug",
+    summary: "Allow-listed openwop.cost.* attributes of a node.",
+    payload: Type.Object({ nodeId: Name, attributes: JsonObject }, closed),
+  },
+} as const;

@@ -1,0 +1,26 @@
+import { Type } from "../schema.ts";
+
+export const RUN_STATUSES = [
+  "pending",
+  "running",
+  "paused",
+  "waiting-approval",
+  "waiting-input",
+  "waiting-external",
+  "completed",
+  "failed",
+  "cancelling",
+  "cancelled",
+] as const;
+
+export type RunStatus = (typeof RUN_STATUSES)[number];
+
+export const RunStatusSchema = Type.Enum([...RUN_STATUSES]);
+
+export function isTerminal(status: RunStatus): status is "completed" | "failed" | "cancelled" {
+  return status === "completed" || status === "failed" || status === "cancelled";
+}
+
+export function isWaiting(status: RunStatus): boolean {
+  return status.startsWith("waiting-");
+}

@@ -1,0 +1,86 @@
+import { Count, closed, type Static, Type } from "../schema.ts";
+
+/** The workflow of every run that came as a tape. Nobody can start it, and nobody else can use the name. */
+export const RECORDED_WORKFLOW_ID = "recorded-tape";
+
+/** It happened elsewhere: it can be read and judged, and never goes on. */
+export function isRecorded({ workflowId }: { readonly workflowId: string }): boolean {
+  return workflowId === RECORDED_WORKFLOW_ID;
+}
+
+const Name = Type.String({ minLength: 1, maxLength: 256 });
+const Digest = Type.String({ pattern: "^[0-9a-f]{64}$" });
+
+export const ImportTapeRequest = Type.Object(
+  {
+    tape: Type.String({ description: "the text of the file" }),
+    name: Type.Optional(Type.String({ minLength: 1, maxLength: 256, description: "what the file is called" })),
+    agentId: Type.Optional(Type.String({ minLength: 1, maxLength: 256, description: "the agent whose work it is" })),
+  },
+  closed,
+);
+export type ImportTapeRequest = Static<typeof ImportTapeRequest>;
+
+const Bodies = Type.Object(
+  {
+    referenced: Type.Integer({ minimum: 0, description: "how many bodies beside the tape its records name" }),
+    missing: Type.Array(Type.String(), { description: "the names of those that are not here" }),
+  },
+  closed,
+);
+
+export const ImportTapeResponse = Type.Object(
+  {
+    runId: Type.String(),
+    created: Type.Boolean({ description: "false when the same tape was here already" }),
+    records: Count,
+    digest: Digest,
+    scrubbed: Type.Integer({ minimum: 0, description: "how many texts something was taken out of" }),
+    bodies: Bodies,
+  },
+  closed,
+);
+export type ImportTapeResponse = Static<typeof ImportTapeResponse>;
+
+export const TapeInfo = Type.Object(
+  {
+    runId: Type.String(),
+    digest: Digest,
+    name: Type.Optional(Name),
+    records: Count,
+    harnVersion: Type.String(),
+    scriptPath: Type.Optional(Type.String()),
+    importedBy: Type.String(),
+    importedAt: Type.String(),
+  },
+  closed,
+);
+export type TapeInfo = Static<typeof TapeInfo>;
+
+export const TapeDetails = Type.Object({ ...TapeInfo.properties, bodies: Bodies }, closed);
+export type TapeDetails = Static<typeof TapeDetails>;
+
+export const TapeListQuery = Type.Object(
+  {
+    digest: Type.Optional(Digest),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200 })),
+    cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
+  },
+  closed,
+);
+export type TapeListQuery = Static<typeof TapeListQuery>;
+
+export const TapePage = Type.Object({ tapes: Type.Array(TapeInfo), nextCursor: Type.Optional(Type.String()) }, closed);
+export type TapePage = Static<typeof TapePage>;
+
+export const StoreBodyRequest = Type.Object(
+  {
+    hash: Type.String({ pattern: "^[0-9a-f]{64}$", description: "BLAKE3 of the bytes, which is the name of the body" }),
+    base64: Type.String(),
+  },
+  closed,
+);
+export type StoreBodyRequest = Static<typeof StoreBodyRequest>;
+
+export const StoreBodyResponse = Type.Object({ runId: Type.String(), hash: Digest, bytes: Count }, closed);
+export type StoreBodyResponse = Static<typeof StoreBodyResponse>;

@@ -1,0 +1,123 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { indexScale, Random } from "./random.ts";
+import type { Interval } from "./wilson.ts";
+
+export const RESAMPLES = 10_000;
+
+/** Values drawn without a pause: about 10 ms. */
+const DRAWS_AT_ONCE = 2_000_000;
+
+/**
+ * The percentile interval of 95 % of the mean of `values`, from 10,000 samples of the same size drawn with replacement. The order
+ * of the values does not matter: they are sorted first, so that the seed alone decides.
+ */
+export function bootstrapMean(values: readonly number[], seed: number): Interval | null {
+  const count = values.length;
+  if (count === 0) return null;
+  const sorted = Float64Array.from(values).sort();
+  // Rounding would otherwise give a mean of equal values some width.
+  if (sorted[0] === sorted[count - 1]) return { low: sorted[0] as number, high: sorted[0] as number };
+  const isLong = count * RESAMPLES > DRAWS_AT_ONCE;
+  if (isLong && brought !== undefined) return brought.next(() => resampling(sorted, seed));
+  const steps = resampling(sorted, seed);
+  let step = steps.next();
+  while (!step.done) step = steps.next();
+  return step.value;
+}
+
+/** Yields where a caller may pause. */
+function* resampling(sorted: Float64Array, seed: number): Generator<void, Interval> {
+  const count = sorted.length;
+  const random = new Random(seed);
+  const words = new Uint32Array(count);
+  const scale = indexScale(count);
+  const means = new Float64Array(RESAMPLES);
+  const samplesAtOnce = Math.max(1, Math.floor(DRAWS_AT_ONCE / count));
+  for (let resample = 0; resample < RESAMPLES; resample++) {
+    random.fill(words);
+    let sum = 0;
+    for (let i = 0; i < count; i++) sum += sorted[((words[i] as number) * scale) | 0] as number;
+    means[resample] = sum / count;
+    if ((resample + 1) % samplesAtOnce === 0) yield;
+  }
+  return percentiles(means);
+}
+
+/** Thrown through figures that need an interval which takes long. They are computed again once the interval is known. */
+class LongResampling extends Error {
+  override readonly name = "LongResampling";
+  readonly steps: Generator<void, Interval>;
+
+  constructor(steps: Generator<void, Interval>) {
+    super("an interval takes long to resample; it is to be brought");
+    this.steps = steps;
+  }
+}
+
+/** Intervals that were resampled with pauses, in the order in which the figures ask for them. */
+class BroughtIntervals {
+  readonly #known: Interval[] = [];
+  #asked = 0;
+
+  next(steps: () => Generator<void, Interval>): Interval {
+    const known = this.#known[this.#asked++];
+    if (known === undefined) throw new LongResampling(steps());
+    return known;
+  }
+
+  /** The figures, or the interval that they lack. */
+  attempt<T>(compute: () => T): { readonly figures: T } | LongResampling {
+    this.#asked = 0;
+    const before = brought;
+    brought = this;
+    try {
+      return { figures: compute() };
+    } catch (error) {
+      if (error instanceof LongResampling) return error;
+      throw error;
+    } finally {
+      brought = before;
+    }
+  }
+
+  async bring({ steps }: LongResampling): Promise<void> {
+    for (;;) {
+      const step = steps.next();
+      if (step.done) {
+        this.#known.push(step.value);
+        return;
+      }
+      await nextTurn();
+    }
+  }
+}
+
+let brought: BroughtIntervals | undefined;
+
+/**
+ * Figures with their intervals, for a process that has other work too: the intervals of thousands of tasks take seconds, and are resampled
+ * with pauses. The figures follow from their arguments alone, so that they ask for the same intervals in the same order each time.
+ */
+export async function resampledInTurns<T>(compute: () => T): Promise<T> {
+  const intervals = new BroughtIntervals();
+  for (;;) {
+    const attempt = intervals.attempt(compute);
+    if (!(attempt instanceof LongResampling)) return attempt.figures;
+    await intervals.bring(attempt);
+    await nextTurn();
+  }
+}
+
+/** The middle 95 % of what was resampled, between two neighbours by linear interpolation. Sorts in place. */
+export function percentiles(resampled: Float64Array): Interval {
+  resampled.sort();
+  return { low: quantile(resampled, 0.025), high: quantile(resampled, 0.975) };
+}
+
+function quantile(sorted: Float64Array, share: number): number {
+  const place = share * (sorted.length - 1);
+  const below = Math.floor(place);
+  const low = sorted[below] as number;
+  const high = sorted[Math.min(below + 1, sorted.length - 1)] as number;
+  return low + (high - low) * (place - below);
+}

@@ -1,0 +1,43 @@
+import type { Estimate, NoFigure, Rate } from "../protocol/evals/eval-statistics.ts";
+import { bootstrapMean } from "./bootstrap.ts";
+import { wilson } from "./wilson.ts";
+
+/** A share: Wilson's interval. */
+export function share(successes: number, count: number): Estimate {
+  const interval = wilson(successes, count);
+  if (!interval) return undefinedEstimate("nothing_counted");
+  return { value: successes / count, count, interval: { ...interval, method: "wilson" } };
+}
+
+/**
+ * The mean of one value per task. Tasks are what is resampled: trials of one task are not independent of each other. When every
+ * task has 0 or 1 the mean is a share of tasks and has Wilson's interval, which also says something where all are alike.
+ */
+export function meanOverTasks(values: readonly number[], seed: number): Estimate {
+  const count = values.length;
+  if (count === 0) return undefinedEstimate("nothing_counted");
+  if (values.every((value) => value === 0 || value === 1))
+    return share(values.filter((value) => value === 1).length, count);
+  const value = meanOf(values);
+  const interval = bootstrapMean(values, seed);
+  // An interval of no width would claim certainty.
+  if (!interval || interval.low === interval.high) {
+    return { value, count, interval: null, intervalReason: "no_variation" };
+  }
+  return { value, count, interval: { ...interval, method: "bootstrap", seed } };
+}
+
+/** In sorted order, so that the order of the values does not show in the last digit; and never outside their range. */
+export function meanOf(values: readonly number[]): number {
+  const sorted = Float64Array.from(values).sort();
+  const mean = sorted.reduce((sum, value) => sum + value, 0) / sorted.length;
+  return Math.min(Math.max(mean, sorted[0] as number), sorted[sorted.length - 1] as number);
+}
+
+export function undefinedEstimate(reason: NoFigure, count = 0): Estimate {
+  return { value: null, reason, count, interval: null, intervalReason: reason };
+}
+
+export function undefinedRate(reason: NoFigure, count: number): Rate {
+  return { value: null, reason, count };
+}

@@ -1,0 +1,57 @@
+import type { Kysely } from "kysely";
+import type { Document, DocumentId, DocumentKind, DocumentQuery } from "../port/documents.ts";
+import { toDocument } from "../rows/document-rows.ts";
+import type { Tables } from "../schema/tables.ts";
+
+export async function readDocument(
+  db: Kysely<Tables>,
+  { tenant, kind, key }: DocumentId,
+): Promise<Document | undefined> {
+  const row = await db
+    .selectFrom("documents")
+    .selectAll()
+    .where("tenant", "=", tenant)
+    .where("kind", "=", kind)
+    .where("doc_key", "=", key)
+    .executeTakeFirst();
+  return row && toDocument(row);
+}
+
+/** Keys per statement: few enough parameters for either database. */
+const KEYS_AT_ONCE = 500;
+
+export async function readDocuments(
+  db: Kysely<Tables>,
+  tenant: string,
+  kind: DocumentKind,
+  keys: readonly string[],
+): Promise<Document[]> {
+  const found: Document[] = [];
+  for (let i = 0; i < keys.length; i += KEYS_AT_ONCE) {
+    const rows = await db
+      .selectFrom("documents")
+      .selectAll()
+      .where("tenant", "=", tenant)
+      .where("kind", "=", kind)
+      .where("doc_key", "in", keys.slice(i, i + KEYS_AT_ONCE))
+      .execute();
+    found.push(...rows.map(toDocument));
+  }
+  return found;
+}
+
+/** Greater than every text that begins with a prefix, byte by byte: nothing is encoded higher. */
+const LAST = "\u{10ffff}";
+
+export async function listDocuments(
+  db: Kysely<Tables>,
+  tenant: string,
+  kind: DocumentKind,
+  { limit, after, prefix }: DocumentQuery,
+): Promise<Document[]> {
+  let found = db.selectFrom("documents").selectAll().where("tenant", "=", tenant).where("kind", "=", kind);
+  if (after !== undefined) found = found.where("doc_key", ">", after);
+  if (prefix !== undefined) found = found.where("doc_key", ">=", prefix).where("doc_key", "<", `${prefix}${LAST}`);
+  const rows = await found.orderBy("doc_key").limit(limit).execute();
+  return rows.map(toDocument);
+}

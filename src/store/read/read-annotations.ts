@@ -1,0 +1,200 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { type Expression, type ExpressionBuilder, type Kysely, type SqlBool, sql } from "kysely";
+import type { Visibility } from "../../protocol/identity/identity.ts";
+import type { AnnotationPlace, AnnotationQuery, AnnotationRecord } from "../port/judgments.ts";
+import { agentsIn, isSeveral } from "../rows/agent-column.ts";
+import { FIRST_PLACE, toAnnotation } from "../rows/annotation-rows.ts";
+import type { RunFeedbackTable, RunLabelsTable } from "../schema/judgment-tables.ts";
+import type { Tables } from "../schema/tables.ts";
+import { notBlindFor } from "./blind-annotations.ts";
+import { searchFor } from "./search-annotations.ts";
+
+export async function readAnnotation(
+  db: Kysely<Tables>,
+  visible: Visibility,
+  annotationId: string,
+): Promise<AnnotationRecord | undefined> {
+  const row = await visibleAnnotations(db, visible).where("annotation_id", "=", annotationId).executeTakeFirst();
+  return row && toAnnotation(row);
+}
+
+/** Ids per statement: few enough parameters for either database. */
+const IDS_AT_ONCE = 500;
+
+export async function annotationsById(
+  db: Kysely<Tables>,
+  tenant: string,
+  annotationIds: readonly string[],
+): Promise<AnnotationRecord[]> {
+  const found: AnnotationRecord[] = [];
+  const ids = [...new Set(annotationIds)];
+  for (let i = 0; i < ids.length; i += IDS_AT_ONCE) {
+    const rows = await visibleAnnotations(db, { tenant })
+      .where("annotation_id", "in", ids.slice(i, i + IDS_AT_ONCE))
+      .execute();
+    found.push(...rows.map(toAnnotation));
+  }
+  return found;
+}
+
+export async function annotationsOfRun(
+  db: Kysely<Tables>,
+  runId: string,
+  after: AnnotationPlace | undefined,
+  limit: number,
+): Promise<AnnotationRecord[]> {
+  const rows = await db
+    .selectFrom("annotations")
+    .selectAll()
+    // What another tenant brought from elsewhere may be about a run of the same id.
+    .where("tenant", "=", (one) => one.selectFrom("runs").select("tenant").where("run_id", "=", runId))
+    .where("run_id", "=", runId)
+    .where((one) => comesAfter(one, after ?? FIRST_PLACE, "oldest"))
+    .orderBy("created_at")
+    .orderBy("annotation_id")
+    .limit(limit)
+    .execute();
+  return rows.map(toAnnotation);
+}
+
+/** Without those that have come down to nothing. */
+export async function feedbackRows(
+  db: Kysely<Tables>,
+  runId: string,
+): Promise<{ feedback: RunFeedbackTable[]; labels: RunLabelsTable[] }> {
+  const tenant = db.selectFrom("runs").select("tenant").where("run_id", "=", runId);
+  const feedback = await db
+    .selectFrom("run_feedback")
+    .selectAll()
+    .where("tenant", "=", tenant)
+    .where("run_id", "=", runId)
+    .where("annotations", "<>", 0)
+    .orderBy("node_id")
+    .orderBy("actor_kind")
+    .execute();
+  const labels = await db
+    .selectFrom("run_labels")
+    .selectAll()
+    .where("tenant", "=", tenant)
+    .where("run_id", "=", runId)
+    .where("n", "<>", 0)
+    .orderBy("node_id")
+    .orderBy("actor_kind")
+    .orderBy("label")
+    .execute();
+  return { feedback, labels };
+}
+
+export async function listAnnotations(
+  db: Kysely<Tables>,
+  visible: Visibility,
+  query: AnnotationQuery,
+): Promise<AnnotationRecord[]> {
+  if (query.agentId === undefined) return annotationPage(db, visible, query);
+  const pages: AnnotationRecord[][] = [];
+  for (const column of [query.agentId, ...(await columnsWith(db, visible, query.agentId))]) {
+    if (pages.length > 0) await nextTurn();
+    pages.push(await annotationPage(db, visible, { ...query, agentId: column }));
+  }
+  const [first = []] = pages;
+  return pages.length === 1 ? first : inOrder(pages.flat(), query.order).slice(0, query.limit);
+}
+
+const STEPS_AT_ONCE = 100;
+
+/**
+ * The values of the agent column that hold several agents, the asked one among them. Found from one value to the next along
+ * the index: as many steps as there are values, however many annotations they have.
+ */
+async function columnsWith(db: Kysely<Tables>, { tenant }: Visibility, agentId: string): Promise<string[]> {
+  const found: string[] = [];
+  let steps = 0;
+  for (let last = ""; ; ) {
+    const row = await db
+      .selectFrom("annotations")
+      .select("agent_id")
+      .where("tenant", "=", tenant)
+      .where("agent_id", ">", last)
+      .where(isSeveral(sql`agent_id`))
+      .orderBy("agent_id")
+      .limit(1)
+      .executeTakeFirst();
+    if (row === undefined || row.agent_id === null) return found;
+    last = row.agent_id;
+    if (agentsIn(last).includes(agentId)) found.push(last);
+    // In SQLite each step is taken in this process: others have their turn now and then.
+    if (++steps % STEPS_AT_ONCE === 0) await nextTurn();
+  }
+}
+
+function inOrder(records: readonly AnnotationRecord[], order: AnnotationQuery["order"]): AnnotationRecord[] {
+  const sign = order === "oldest" ? 1 : -1;
+  const compare = (a: AnnotationRecord, b: AnnotationRecord) =>
+    a.createdAtMs - b.createdAtMs || (a.annotationId < b.annotationId ? -1 : 1);
+  return [...records].sort((a, b) => sign * compare(a, b));
+}
+
+/** With `agentId` as the whole value of the column. */
+async function annotationPage(
+  db: Kysely<Tables>,
+  visible: Visibility,
+  query: AnnotationQuery,
+): Promise<AnnotationRecord[]> {
+  const { after, order, limit, words, blindFor } = query;
+  const search = await searchFor(db, words);
+  const direction = order === "oldest" ? "asc" : "desc";
+  const rows = await db
+    .selectFrom(search.from.as("annotations"))
+    .selectAll()
+    .where("tenant", "=", visible.tenant)
+    .$if(visible.workspace !== undefined, (found) => found.where("workspace", "=", visible.workspace ?? ""))
+    .where((one) => one.and(conditions(one, query)))
+    .$if(after !== undefined, (found) => found.where((one) => comesAfter(one, after ?? FIRST_PLACE, order)))
+    .where(search.where)
+    .$if(blindFor !== undefined, (found) => found.where(notBlindFor(blindFor ?? "")))
+    .orderBy("created_at", direction)
+    .orderBy("annotation_id", direction)
+    .limit(limit)
+    .execute();
+  return rows.map(toAnnotation);
+}
+
+type Annotations = ExpressionBuilder<Tables, "annotations">;
+
+/** What indexes hold only some rows of is written out: SQLite does not look into parameters for that. */
+function conditions(one: Annotations, query: AnnotationQuery): Expression<SqlBool>[] {
+  const { runId, workflowId, agentId, nodeId, kind, label, actor, actorKind, state, flag, ratingMax } = query;
+  return [
+    ...(runId === undefined ? [] : [one("run_id", "=", runId)]),
+    ...(workflowId === undefined ? [] : [one("workflow_id", "=", workflowId)]),
+    ...(agentId === undefined ? [] : [one("agent_id", "=", agentId)]),
+    ...(nodeId === undefined ? [] : [one("about_node", "=", nodeId)]),
+    ...(kind === undefined ? [] : [one("kind", "=", kind)]),
+    ...(label === undefined ? [] : [sql<SqlBool>`kind = 'label'`, one("label", "=", label)]),
+    ...(actor === undefined ? [] : [one("actor", "=", actor)]),
+    ...(actorKind === undefined ? [] : [one("actor_kind", "=", actorKind)]),
+    ...(state === undefined ? [] : [one("state", "=", state)]),
+    ...(state === undefined || state === "live" ? [] : [sql<SqlBool>`state <> 'live'`]),
+    ...(flag === undefined ? [] : [one("flag_status", "=", flag), sql<SqlBool>`state = 'live'`]),
+    ...(ratingMax === undefined ? [] : [sql<SqlBool>`kind = 'rating'`, one("rating", "<=", ratingMax)]),
+    ...(query.fromMs === undefined ? [] : [one("created_at", ">=", query.fromMs)]),
+    ...(query.toMs === undefined ? [] : [one("created_at", "<", query.toMs)]),
+  ];
+}
+
+function comesAfter(
+  one: Annotations,
+  { createdAtMs, annotationId }: AnnotationPlace,
+  order: AnnotationQuery["order"],
+): Expression<SqlBool> {
+  const beyond = sql.raw(order === "oldest" ? ">" : "<");
+  return sql<SqlBool>`(${one.ref("created_at")}, ${one.ref("annotation_id")}) ${beyond} (${createdAtMs}, ${annotationId})`;
+}
+
+function visibleAnnotations(db: Kysely<Tables>, { tenant, workspace }: Visibility) {
+  return db
+    .selectFrom("annotations")
+    .selectAll()
+    .where("tenant", "=", tenant)
+    .$if(workspace !== undefined, (found) => found.where("workspace", "=", workspace ?? ""));
+}

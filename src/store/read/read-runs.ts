@@ -1,0 +1,286 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { type Kysely, sql } from "kysely";
+import { isId } from "../../protocol/id.ts";
+import type { Visibility } from "../../protocol/identity/identity.ts";
+import type { Run } from "../../protocol/runs/run.ts";
+import type { RunStatus } from "../../protocol/runs/run-status.ts";
+import type { EventPlace } from "../port/judgments.ts";
+import type {
+  CountedRuns,
+  DescendantQuery,
+  DueTenants,
+  RunOutline,
+  RunQuery,
+  RunRow,
+  StoredEvent,
+} from "../port/store.ts";
+import { holdsAgent } from "../rows/agent-column.ts";
+import { toRun, toRunRow, toStoredEvent } from "../rows/rows.ts";
+import { dialectOf } from "../schema/dialect-of.ts";
+import type { Tables } from "../schema/tables.ts";
+import { beginningOf, toEventPlace } from "./event-place.ts";
+import { runsOrHeads, stateUpTo } from "./run-heads.ts";
+import { firstRunIdAt } from "./run-id-at.ts";
+
+export async function readRun(db: Kysely<Tables>, visible: Visibility, runId: string): Promise<Run | undefined> {
+  const row = await visibleRuns(db, visible).select("state").where("run_id", "=", runId).executeTakeFirst();
+  return row && toRun(row);
+}
+
+export async function readEvents(
+  db: Kysely<Tables>,
+  runId: string,
+  fromSequence: number,
+  limit: number,
+): Promise<StoredEvent[]> {
+  const rows = await db
+    .selectFrom("run_events")
+    .select(["sequence", "type", "body", "sealed"])
+    .where("run_id", "=", runId)
+    .where("sequence", ">=", fromSequence)
+    .orderBy("sequence")
+    .limit(limit)
+    .execute();
+  return rows.map(toStoredEvent);
+}
+
+export async function logBytes(db: Kysely<Tables>, runId: string, toSequence: number): Promise<number> {
+  const row = await db
+    .selectFrom("run_events")
+    .select(sql<number | string | null>`sum(octet_length(body) + coalesce(octet_length(sealed), 0))`.as("bytes"))
+    .where("run_id", "=", runId)
+    .where("sequence", "<", toSequence)
+    .executeTakeFirst();
+  return Number(row?.bytes ?? 0);
+}
+
+export async function findEvent(db: Kysely<Tables>, runId: string, eventId: string): Promise<EventPlace | undefined> {
+  const beginning = beginningOf(eventId);
+  const row = await db
+    .selectFrom("run_events")
+    .select(["sequence", "type", "body"])
+    .where("run_id", "=", runId)
+    .where(sql<boolean>`substr(body, 1, ${[...beginning].length}) = ${beginning}`)
+    .limit(1)
+    .executeTakeFirst();
+  return row && toEventPlace(row);
+}
+
+/** Events that are looked at in one go: SQLite does so in this process, and others wait meanwhile. */
+const EVENTS_AT_ONCE = 5000;
+
+/** The log is read once, however many events are looked for. Only ids of the form that this host gives are found. */
+export async function findEvents(
+  db: Kysely<Tables>,
+  runId: string,
+  eventIds: readonly string[],
+): Promise<EventPlace[]> {
+  const beginnings = [...new Set(eventIds)].filter(isId).map(beginningOf);
+  const lengths = [...new Set(beginnings.map(({ length }) => length))];
+  const found: EventPlace[] = [];
+  if (lengths.length === 0) return found;
+  const head = await db
+    .selectFrom("run_events")
+    .select(sql<number | null>`max(sequence)`.as("last"))
+    .where("run_id", "=", runId)
+    .executeTakeFirst();
+  for (let from = 0; from <= (head?.last ?? -1); from += EVENTS_AT_ONCE) {
+    for (const size of lengths) {
+      const wanted = beginnings.filter(({ length }) => length === size);
+      const rows = await db
+        .selectFrom("run_events")
+        .select(["sequence", "type", "body"])
+        .where("run_id", "=", runId)
+        .where("sequence", ">=", from)
+        .where("sequence", "<", from + EVENTS_AT_ONCE)
+        .where(sql<string>`substr(body, 1, ${sql.lit(size)})`, "in", wanted)
+        .execute();
+      found.push(...rows.map(toEventPlace));
+    }
+    await nextTurn();
+  }
+  return found;
+}
+
+/** `heads` is the handle that heads are read with. */
+export async function listRuns(
+  db: Kysely<Tables>,
+  heads: Kysely<Tables>,
+  visible: Visibility,
+  query: RunQuery,
+): Promise<Run[]> {
+  const state = stateUpTo(query.statesUpTo);
+  const rows = await runsFound(db, visible, query).select(["run_id", state]).execute();
+  return runsOrHeads(heads, visible.tenant, rows);
+}
+
+/** Ids per statement: few enough parameters for either database. */
+const IDS_AT_ONCE = 500;
+
+export async function runOutlines(
+  db: Kysely<Tables>,
+  tenant: string,
+  runIds: readonly string[],
+): Promise<RunOutline[]> {
+  const found: RunOutline[] = [];
+  for (let i = 0; i < runIds.length; i += IDS_AT_ONCE) {
+    const rows = await db
+      .selectFrom("runs")
+      .select(["run_id", "status", sql<number>`octet_length(state)`.as("bytes")])
+      .where("run_id", "in", runIds.slice(i, i + IDS_AT_ONCE))
+      .where("tenant", "=", tenant)
+      .execute();
+    found.push(
+      ...rows.map(({ run_id, status, bytes }) => ({ runId: run_id, status: status as RunStatus, stateBytes: bytes })),
+    );
+  }
+  return found;
+}
+
+export async function stateBytes(db: Kysely<Tables>, visible: Visibility, query: RunQuery): Promise<number[]> {
+  const bytes = sql<number>`octet_length(state)`.as("bytes");
+  return (await runsFound(db, visible, query).select(bytes).execute()).map((row) => row.bytes);
+}
+
+function runsFound(db: Kysely<Tables>, visible: Visibility, query: RunQuery) {
+  const { agentId, tag, limit } = query;
+  return runsInOrder(db, visible, query)
+    .$if(agentId !== undefined, (runs) => runs.where(holdsAgent(sql`agent_id`, agentId ?? "")))
+    .$if(tag !== undefined, (runs) => runs.where(hasTag(db, tag ?? "")))
+    .limit(limit);
+}
+
+export async function runIdBeyond(
+  db: Kysely<Tables>,
+  visible: Visibility,
+  query: Omit<RunQuery, "agentId" | "tag">,
+): Promise<string | undefined> {
+  const row = await runsInOrder(db, visible, query).select("run_id").limit(1).offset(query.limit).executeTakeFirst();
+  return row?.run_id;
+}
+
+/** By the filters that indexes serve, newest first. */
+function runsInOrder(db: Kysely<Tables>, visible: Visibility, query: RunQuery) {
+  const { before, notBefore, workflowId, status, fromMs, toMs } = query;
+  return visibleRuns(db, visible)
+    .$if(before !== undefined, (runs) => runs.where("run_id", "<", before ?? ""))
+    .$if(toMs !== undefined, (runs) => runs.where("run_id", "<", firstRunIdAt(toMs ?? 0)))
+    .$if(notBefore !== undefined, (runs) => runs.where("run_id", ">=", notBefore ?? ""))
+    .$if(fromMs !== undefined, (runs) => runs.where("run_id", ">=", firstRunIdAt(fromMs ?? 0)))
+    .$if(workflowId !== undefined, (runs) => runs.where("workflow_id", "=", workflowId ?? ""))
+    .$if(status !== undefined, (runs) => runs.where("status", "=", status ?? ""))
+    .orderBy("run_id", "desc");
+}
+
+/** Tags are only in the state. Most states are passed over by the text of the tag, without being parsed. */
+function hasTag(db: Kysely<Tables>, tag: string) {
+  const text = JSON.stringify(tag);
+  if (dialectOf(db) === "sqlite") {
+    return sql<boolean>`(instr(state, ${text}) > 0
+      and exists (select 1 from json_each(state, '$.tags') as tag where tag.value = ${tag}))`;
+  }
+  // Compared as JSON is written: PostgreSQL takes no text with a NUL out of JSON.
+  return sql<boolean>`(strpos(state, ${text}) > 0
+    and exists (select 1 from json_array_elements(state::json -> 'tags') as tag where tag.value::text = ${text}))`;
+}
+
+export async function allRunIds(db: Kysely<Tables>, after: string, limit: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom("runs")
+    .select("run_id")
+    .where("run_id", ">", after)
+    .orderBy("run_id")
+    .limit(limit)
+    .execute();
+  return rows.map((row) => row.run_id);
+}
+
+export async function tenantOf(db: Kysely<Tables>, runId: string): Promise<string | undefined> {
+  const row = await db.selectFrom("runs").select("tenant").where("run_id", "=", runId).executeTakeFirst();
+  return row?.tenant;
+}
+
+export async function runRow(db: Kysely<Tables>, runId: string): Promise<RunRow | undefined> {
+  const row = await db.selectFrom("runs").selectAll().where("run_id", "=", runId).executeTakeFirst();
+  return row && toRunRow(row);
+}
+
+export async function countRuns(db: Kysely<Tables>): Promise<Partial<Record<RunStatus, number>>> {
+  const rows = await db
+    .selectFrom("runs")
+    .select(["status", sql<number | string>`count(*)`.as("runs")])
+    .groupBy("status")
+    .execute();
+  return Object.fromEntries(rows.map((row) => [row.status, Number(row.runs)]));
+}
+
+export async function activeDescendants(
+  db: Kysely<Tables>,
+  heads: Kysely<Tables>,
+  visible: Visibility,
+  { rootRunId, after, limit, statesUpTo }: DescendantQuery,
+): Promise<Run[]> {
+  const rows = await visibleRuns(db, visible)
+    .select(["run_id", stateUpTo(statesUpTo)])
+    .where("root_run_id", "=", rootRunId)
+    .where("run_id", ">", after)
+    .where("status", "not in", ["completed", "failed", "cancelled"])
+    .orderBy("run_id")
+    .limit(limit)
+    .execute();
+  return runsOrHeads(heads, visible.tenant, rows);
+}
+
+export async function countedRuns(db: Kysely<Tables>): Promise<CountedRuns> {
+  const tenants = await db
+    .selectFrom("tenant_runs")
+    .select(["tenant", sql<number | string>`sum(active)`.as("active")])
+    .groupBy("tenant")
+    .execute();
+  const families = await db.selectFrom("run_families").select(["root_run_id", "descendants"]).execute();
+  return {
+    active: Object.fromEntries(tenants.map((row) => [row.tenant, Number(row.active)])),
+    descendants: Object.fromEntries(families.map((row) => [row.root_run_id, row.descendants])),
+  };
+}
+
+/** Steps from tenant to tenant through the index of due runs, however many runs each of them has there. */
+export async function dueTenants(
+  db: Kysely<Tables>,
+  { nowMs, engineVersion, after, limit }: DueTenants,
+): Promise<string[]> {
+  const { rows } = await sql<{ tenant: string }>`
+    with recursive seen(tenant) as (
+      select min(tenant) from runs where wake_at is not null and tenant > ${after}
+      union all
+      select (select min(runs.tenant) from runs where runs.wake_at is not null and runs.tenant > seen.tenant)
+      from seen where seen.tenant is not null
+    )
+    select tenant from seen where tenant is not null and exists (
+      select 1 from runs where runs.tenant = seen.tenant and wake_at <= ${nowMs}
+      and (lease_until is null or lease_until <= ${nowMs}) and engine_version <= ${engineVersion})
+    limit ${limit}`.execute(db);
+  return rows.map((row) => row.tenant);
+}
+
+export async function nextWakeAtMs(
+  db: Kysely<Tables>,
+  nowMs: number,
+  engineVersion: number,
+): Promise<number | undefined> {
+  const row = await db
+    .selectFrom("runs")
+    .select("wake_at")
+    .where("wake_at", "is not", null)
+    .where("engine_version", "<=", engineVersion)
+    .where((run) => run.or([run("lease_until", "is", null), run("lease_until", "<=", nowMs)]))
+    .orderBy("wake_at")
+    .limit(1)
+    .executeTakeFirst();
+  return row?.wake_at ?? undefined;
+}
+
+function visibleRuns(db: Kysely<Tables>, { tenant, workspace }: Visibility) {
+  const runs = db.selectFrom("runs").where("tenant", "=", tenant);
+  return workspace === undefined ? runs : runs.where("workspace", "=", workspace);
+}

@@ -1,0 +1,110 @@
+import { type Kysely, sql } from "kysely";
+import type { Visibility } from "../../protocol/identity/identity.ts";
+import type { Run } from "../../protocol/runs/run.ts";
+import { CHILD_MEMBERS, HEAD_MEMBERS, headOf } from "../../protocol/runs/run-head.ts";
+import type { DueBeyond } from "../port/work-queue.ts";
+import { toRun } from "../rows/rows.ts";
+import { dialectOf } from "../schema/dialect-of.ts";
+import type { Tables } from "../schema/tables.ts";
+
+type Member = readonly [string, unknown];
+
+interface HeadRow {
+  readonly bytes: number;
+  /** JSON: the members of the state that belong to its head, by name. */
+  readonly members: string;
+  /** JSON: the children with their ids. */
+  readonly children: string;
+}
+
+/**
+ * The head of a run, taken out of its state by the database: nothing else of the state comes into this process. The database parses the
+ * whole state for it, so SQLite does this in its own thread: `db` is the handle that writes.
+ */
+export async function readHead(
+  db: Kysely<Tables>,
+  { tenant, workspace }: Visibility,
+  runId: string,
+): Promise<Run | undefined> {
+  const place = workspace === undefined ? sql`` : sql`and workspace = ${workspace}`;
+  const found = sql`run_id = ${runId} and tenant = ${tenant} ${place}`;
+  const select = dialectOf(db) === "sqlite" ? sqliteHead : postgresHead;
+  const { rows } = await select(found).execute(db);
+  const [row] = rows;
+  if (row === undefined) return undefined;
+  const members = JSON.parse(row.members) as readonly Member[];
+  const children = JSON.parse(row.children) as readonly (readonly [string, Readonly<Record<string, unknown>>])[];
+  return headOf(Object.fromEntries(members), children, row.bytes);
+}
+
+/** Names that no caller chooses. */
+const members = sql.raw(HEAD_MEMBERS.map((name) => `json_array('${name}', json_extract(doc, '$.${name}'))`).join(", "));
+
+/** The state is parsed once, to the binary form that the functions read members from. */
+function sqliteHead(found: ReturnType<typeof sql>) {
+  return sql<HeadRow>`
+    with parsed as materialized (select jsonb(state) as doc, octet_length(state) as bytes from runs where ${found})
+    select bytes, json_array(${members}) as members,
+      (select json_group_array(json_array(key, json_remove(value, '$.result')))
+        from json_each(doc, '$.children')) as children
+    from parsed`;
+}
+
+const names = sql.join(HEAD_MEMBERS.map((name) => sql.lit(name)));
+const child = sql.raw(CHILD_MEMBERS.map((name) => `'${name}', value -> '${name}'`).join(", "));
+
+/** PostgreSQL takes nothing out of JSON with an escaped NUL or half a surrogate anywhere in it: escapes become plain text. */
+function postgresHead(found: ReturnType<typeof sql>) {
+  return sql<HeadRow>`
+    with parsed as materialized (
+      select replace(state, '\\u', '\\/u')::json as doc, octet_length(state) as bytes from runs where ${found}
+    )
+    select bytes,
+      (select coalesce(json_agg(json_build_array(key, value)), '[]') from json_each(doc) where key in (${names}))::text as members,
+      (select coalesce(json_agg(json_build_array(key, json_build_object(${child}))), '[]')
+        from json_each(doc -> 'children'))::text as children
+    from parsed`;
+}
+
+/** A row of `runs` with its state, or null in its place where the state is larger than wanted. */
+export interface BoundedState {
+  readonly run_id: string;
+  readonly state: string | null;
+}
+
+/** The state where it has at most so many bytes. */
+export function stateUpTo(bytes: number | undefined) {
+  const state =
+    bytes === undefined
+      ? sql<string>`state`
+      : sql<string | null>`case when octet_length(state) <= ${bytes} then state end`;
+  return state.as("state");
+}
+
+/** The runs of the rows in their order, with the heads of those whose state was left out. Runs that are gone by then are left out. */
+export async function runsOrHeads(db: Kysely<Tables>, tenant: string, rows: readonly BoundedState[]): Promise<Run[]> {
+  const runs: Run[] = [];
+  for (const { run_id, state } of rows) {
+    const run = state === null ? await readHead(db, { tenant }, run_id) : toRun({ state });
+    if (run !== undefined) runs.push(run);
+  }
+  return runs;
+}
+
+export async function dueBeyond(
+  db: Kysely<Tables>,
+  { nowMs, engineVersion, aboveBytes, limit }: DueBeyond,
+): Promise<{ runId: string; tenant: string }[]> {
+  const rows = await db
+    .selectFrom("runs")
+    .select(["run_id", "tenant"])
+    .where("wake_at", "is not", null)
+    .where("wake_at", "<=", nowMs)
+    .where("engine_version", "<=", engineVersion)
+    .where((run) => run.or([run("lease_until", "is", null), run("lease_until", "<=", nowMs)]))
+    .where(sql<boolean>`octet_length(state) > ${aboveBytes}`)
+    .orderBy("wake_at")
+    .limit(limit)
+    .execute();
+  return rows.map(({ run_id, tenant }) => ({ runId: run_id, tenant }));
+}

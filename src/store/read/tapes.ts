@@ -1,0 +1,68 @@
+import type { Kysely } from "kysely";
+import type { Visibility } from "../../protocol/identity/identity.ts";
+import { type StoredSidecar, type StoredTape, TAPE_BODY, type TapeQuery } from "../port/tapes.ts";
+import { toSidecar, toTape } from "../rows/tape-rows.ts";
+import type { Tables } from "../schema/tables.ts";
+
+export async function readTape(
+  db: Kysely<Tables>,
+  visible: Visibility,
+  runId: string,
+): Promise<StoredTape | undefined> {
+  const row = await visibleTapes(db, visible).where("run_id", "=", runId).executeTakeFirst();
+  return row && toTape(row);
+}
+
+export async function listTapes(db: Kysely<Tables>, visible: Visibility, query: TapeQuery): Promise<StoredTape[]> {
+  const { digest, before, limit } = query;
+  const rows = await visibleTapes(db, visible)
+    .$if(digest !== undefined, (tapes) => tapes.where("digest", "=", digest ?? ""))
+    .$if(before !== undefined, (tapes) => tapes.where("run_id", "<", before ?? ""))
+    .orderBy("run_id", "desc")
+    .limit(limit)
+    .execute();
+  return rows.map(toTape);
+}
+
+function visibleTapes(db: Kysely<Tables>, { tenant, workspace }: Visibility) {
+  return db
+    .selectFrom("tapes")
+    .selectAll()
+    .where("tenant", "=", tenant)
+    .$if(workspace !== undefined, (tapes) => tapes.where("workspace", "=", workspace ?? ""));
+}
+
+/** What belongs to a run is seen by whoever sees the run. */
+export async function readSidecar(
+  db: Kysely<Tables>,
+  { tenant, workspace }: Visibility,
+  runId: string,
+): Promise<StoredSidecar | undefined> {
+  const row = await db
+    .selectFrom("tape_sidecars as sidecar")
+    .innerJoin("runs", "runs.run_id", "sidecar.run_id")
+    .select(["sidecar.run_id", "sidecar.revision", "sidecar.pushed_by", "sidecar.pushed_at", "sidecar.body"])
+    .where("sidecar.run_id", "=", runId)
+    .where("sidecar.tenant", "=", tenant)
+    .$if(workspace !== undefined, (found) => found.where("runs.workspace", "=", workspace ?? ""))
+    .executeTakeFirst();
+  return row && toSidecar(row);
+}
+
+export async function bodiesHere(
+  db: Kysely<Tables>,
+  { tenant, workspace }: Visibility,
+  runId: string,
+): Promise<string[]> {
+  const rows = await db
+    .selectFrom("artifacts")
+    .innerJoin("runs", "runs.run_id", "artifacts.run_id")
+    .select("artifact_id")
+    .where("artifacts.run_id", "=", runId)
+    .where("artifacts.tenant", "=", tenant)
+    .where("artifact_type", "=", TAPE_BODY)
+    .$if(workspace !== undefined, (found) => found.where("runs.workspace", "=", workspace ?? ""))
+    .orderBy("artifact_id")
+    .execute();
+  return rows.map(({ artifact_id }) => artifact_id);
+}

@@ -1,0 +1,127 @@
+import { agentFields, agentList } from "../../protocol/agents/agent-of.ts";
+import type { ActorKind, AnnotationState, SignalKind } from "../../protocol/judgments/annotation.ts";
+import type { AnnotationPlace, AnnotationRecord, FlagState } from "../port/judgments.ts";
+import { searchWords } from "../port/search-words.ts";
+import type { AnnotationsTable, AnnotationTextsTable } from "../schema/judgment-tables.ts";
+import { agentColumn, agentsIn } from "./agent-column.ts";
+
+/** Annotations to rows and back. */
+
+/** Before all that there is: an imported one may be from before 1970. */
+export const FIRST_PLACE: AnnotationPlace = { createdAtMs: Number.MIN_SAFE_INTEGER, annotationId: "" };
+
+export function toAnnotation(row: AnnotationsTable): AnnotationRecord {
+  const flag = flagOf(row);
+  return {
+    annotationId: row.annotation_id,
+    tenant: row.tenant,
+    ...(row.workspace === null ? {} : { workspace: row.workspace }),
+    runId: row.run_id,
+    workflowId: row.workflow_id,
+    ...agentFields(agentsIn(row.agent_id)),
+    target: {
+      ...(row.event_id === null ? {} : { eventId: row.event_id }),
+      ...(row.node_id === null ? {} : { nodeId: row.node_id }),
+    },
+    ...(row.about_node === null ? {} : { aboutNode: row.about_node }),
+    signal: {
+      kind: row.kind as SignalKind,
+      ...(row.rating === null ? {} : { rating: row.rating }),
+      ...(row.label === null ? {} : { label: row.label }),
+      ...(row.correction === null ? {} : { correction: row.correction }),
+    },
+    ...(row.note === null ? {} : { note: row.note }),
+    actor: row.actor,
+    actorKind: row.actor_kind as ActorKind,
+    ...(row.confidence === null ? {} : { confidence: row.confidence }),
+    createdAtMs: row.created_at,
+    state: row.state as AnnotationState,
+    ...(row.supersedes === null ? {} : { supersedes: row.supersedes }),
+    ...(row.superseded_by === null ? {} : { supersededBy: row.superseded_by }),
+    ...(row.superseded_at === null ? {} : { supersededAtMs: row.superseded_at }),
+    ...(row.retracted_by === null || row.retracted_at === null
+      ? {}
+      : { retraction: { by: row.retracted_by, atMs: row.retracted_at, reason: row.retraction_reason ?? "" } }),
+    ...(flag === undefined ? {} : { flag }),
+    ...(row.queue_item_id === null ? {} : { queueItemId: row.queue_item_id }),
+    ...(row.imported_by === null ? {} : { importedBy: row.imported_by }),
+    ...(row.tape_row === null ? {} : { tapeRow: row.tape_row }),
+  };
+}
+
+function flagOf(row: AnnotationsTable): FlagState | undefined {
+  if (row.flag_status === "open") return { status: "open" };
+  if (row.flag_closed_by === null || row.flag_closed_at === null) return undefined;
+  return { status: "closed", by: row.flag_closed_by, atMs: row.flag_closed_at, note: row.flag_note ?? "" };
+}
+
+export function annotationRow(annotation: AnnotationRecord): AnnotationsTable {
+  const { target, signal } = annotation;
+  return {
+    tenant: annotation.tenant,
+    annotation_id: annotation.annotationId,
+    workspace: annotation.workspace ?? null,
+    run_id: annotation.runId,
+    workflow_id: annotation.workflowId,
+    agent_id: agentColumn(agentList(annotation)),
+    event_id: target.eventId ?? null,
+    node_id: target.nodeId ?? null,
+    about_node: annotation.aboutNode ?? null,
+    kind: signal.kind,
+    rating: signal.rating ?? null,
+    label: signal.label ?? null,
+    actor: annotation.actor,
+    actor_kind: annotation.actorKind,
+    confidence: annotation.confidence ?? null,
+    created_at: annotation.createdAtMs,
+    supersedes: annotation.supersedes ?? null,
+    ...fateOf(annotation),
+    queue_item_id: annotation.queueItemId ?? null,
+    imported_by: annotation.importedBy ?? null,
+    correction: signal.correction ?? null,
+    note: annotation.note ?? null,
+    tape_row: annotation.tapeRow ?? null,
+  };
+}
+
+/** The columns that may change after it was recorded, in the order in which they are bound. */
+export const FATE_COLUMNS = [
+  "state",
+  "superseded_by",
+  "superseded_at",
+  "retracted_by",
+  "retracted_at",
+  "retraction_reason",
+  "flag_status",
+  "flag_closed_by",
+  "flag_closed_at",
+  "flag_note",
+] as const satisfies readonly (keyof AnnotationsTable)[];
+
+/** What became of it. */
+export function fateOf(annotation: AnnotationRecord): Pick<AnnotationsTable, (typeof FATE_COLUMNS)[number]> {
+  const { state, supersededBy, supersededAtMs, retraction, flag } = annotation;
+  const closed = flag?.status === "closed" ? flag : undefined;
+  return {
+    state,
+    superseded_by: supersededBy ?? null,
+    superseded_at: supersededAtMs ?? null,
+    retracted_by: retraction?.by ?? null,
+    retracted_at: retraction?.atMs ?? null,
+    retraction_reason: retraction?.reason ?? null,
+    flag_status: flag?.status ?? null,
+    flag_closed_by: closed?.by ?? null,
+    flag_closed_at: closed?.atMs ?? null,
+    flag_note: closed?.note ?? null,
+  };
+}
+
+/** Undefined for one without a word in it. */
+export function textRow(
+  row: Pick<AnnotationsTable, "tenant" | "annotation_id" | "note" | "correction">,
+): AnnotationTextsTable | undefined {
+  if (row.note === null && row.correction === null) return undefined;
+  const words = searchWords(row.note ?? undefined, row.correction ?? undefined);
+  if (words.length === 0) return undefined;
+  return { tenant: row.tenant, annotation_id: row.annotation_id, words: words.join(" ") };
+}
