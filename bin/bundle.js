@@ -21,10 +21,10 @@ const bundle = await rolldown({
     main: join(out, "cli", "main.js"),
     // Started by its file name, see store/sqlite/write-connection.ts.
     "writer-thread": join(out, "store", "sqlite", "writer-thread.js"),
-    // Likewise, see engine/schema-checks.ts.
-    "schema-thread": join(out, "engine", "schema-thread.js"),
-    // Likewise, see engine/long-scrubs.ts.
-    "scrub-thread": join(out, "engine", "scrub-thread.js"),
+    // Likewise, see engine/schemas/schema-checks.ts.
+    "schema-thread": join(out, "engine", "schemas", "schema-thread.js"),
+    // Likewise, see engine/secrets/long-scrubs.ts.
+    "scrub-thread": join(out, "engine", "secrets", "scrub-thread.js"),
     // Likewise, see cli/wiring/review-on.ts.
     "turn-thread": join(out, "cli", "wiring", "turn-thread.js"),
   },

@@ -24,30 +24,22 @@ const exit: Ban = { name: "process.exit", in: /\bprocess\.exit\b/ };
 const nodeGlobals: Ban = { name: "a global of Node", in: /\b(?:Buffer|process)\.\w|\bBuffer\(|\bsetImmediate\(/ };
 const processModule: Ban = { name: "node:process", in: /^node:process$/, imported: true };
 
-const core = ["protocol", "formats"];
-const shell = [
-  ...core,
-  "engine/decide",
-  "store/store.ts",
-  "store/gates.ts",
-  "store/judgments.ts",
-  "store/tapes.ts",
-  "store/reviews.ts",
-  "store/documents.ts",
-  "store/search-words.ts",
-];
+const core = ["protocol", "statistics", "formats"];
+const shell = [...core, "engine/decide", "store/port"];
 
-/** Who may import whom (docs: ARCHITECTURE.md). A folder that is not here fails the test. */
-const rules: Readonly<Record<string, Rule>> = {
+/** Which floor may import which (docs: ARCHITECTURE.md). A floor that is not here fails the test. */
+const floors: Readonly<Record<string, Rule>> = {
   protocol: { imports: [], never: [node, clock, chance] },
-  formats: { imports: ["protocol"], never: [files] },
+  statistics: { imports: ["protocol"], never: [files, clock, chance] },
+  formats: { imports: ["protocol", "statistics"], never: [files] },
   "engine/decide": { imports: core, never: [node, clock, chance] },
   engine: { imports: shell },
   agents: { imports: [...shell, "engine"] },
   evals: { imports: [...shell, "engine", "agents"] },
   reviews: { imports: [...shell, "engine"] },
-  store: { imports: core },
-  "store/<adapter>": { imports: [...core, "store"] },
+  "store/port": { imports: core },
+  store: { imports: [...core, "store/port"] },
+  "store/<adapter>": { imports: [...core, "store/port", "store"] },
   http: { imports: [...shell, "engine", "agents", "evals", "reviews"] },
   sdk: { imports: core, never: [node] },
   cli: { imports: "anything" },
@@ -59,29 +51,26 @@ const onlyInCli = [environment, exit, processModule];
 
 /** Files and folders that also run in a page, where there is no Node: tapes and their sidecars, from bytes to text. */
 const inPages = [
-  "formats/tapes.ts",
   "formats/json/",
-  "formats/tape/",
-  "formats/sidecar/",
-  "formats/file-error.ts",
-  "formats/line-window.ts",
-  "formats/load-lines.ts",
-  "formats/text-lines.ts",
-  "formats/trim.ts",
+  "formats/tapes/",
+  "formats/text/file-error.ts",
+  "formats/text/line-window.ts",
+  "formats/text/load-lines.ts",
+  "formats/text/text-lines.ts",
+  "formats/text/trim.ts",
 ];
 const neverInPages = [node, nodeGlobals, clock, chance];
 
-/** Folders in `store` that all adapters share; any other folder there is an adapter. */
-const sharedByAdapters = ["sql", "migrations"];
+const adapters = ["sqlite", "postgres"];
 
-/** The place in the table that a file belongs to. Two adapters are one row but two places. */
+/** The floor that a file belongs to. Two adapters have one rule but are two places. */
 function placeOf(path: string): { row: string; place: string } {
-  const [folder = "", sub = ""] = path.split("/").slice(0, -1);
-  if (folder === "engine" && sub === "decide") return { row: "engine/decide", place: "engine/decide" };
-  if (folder === "store" && sub && !sharedByAdapters.includes(sub)) {
-    return { row: "store/<adapter>", place: `store/${sub}` };
-  }
-  return { row: folder, place: folder };
+  const folders = path.split("/").slice(0, -1);
+  const [floor = "", room = ""] = folders;
+  if (floor === "engine" && folders.includes("decide")) return { row: "engine/decide", place: "engine/decide" };
+  if (floor === "store" && room === "port") return { row: "store/port", place: "store/port" };
+  if (floor === "store" && adapters.includes(room)) return { row: "store/<adapter>", place: `store/${room}` };
+  return { row: floor, place: floor };
 }
 
 function isTest(path: string): boolean {
@@ -92,7 +81,7 @@ function isTest(path: string): boolean {
 function violations(path: string, source: string): string[] {
   if (isTest(path)) return [];
   const { row, place } = placeOf(path);
-  const rule = rules[row];
+  const rule = floors[row];
   if (!rule) return [`${path} -> no rule for this folder`];
 
   const code = withoutComments(source);
@@ -139,6 +128,153 @@ describe("the source tree", () => {
   });
 });
 
+/** The nouns of the product: a rule about one is in the room of that name, on each floor that has it. */
+const NOUNS =
+  "workflows runs gates judgments queues tapes reviews agents evals promotion webhooks identity audit".split(" ");
+
+/** The other rooms of the floors that are laid out by noun. */
+const WORKSHOPS: Readonly<Record<string, string>> = {
+  protocol: "evolve conformance",
+  formats: "json text secrets archives otlp",
+  engine: "families nodes otlp outbound programs replay schemas secrets shared worker",
+  cli: "client files judges output program server settings suites wiring",
+};
+
+/** Which room uses which other rooms of its floor; `.` is the floor itself. A use that is not here fails the test, and so does one that is here and is gone. */
+const rooms: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  protocol: {
+    ".": "agents audit conformance evals gates identity judgments promotion queues reviews runs tapes webhooks workflows",
+    agents: ". evals evolve promotion runs",
+    audit: ".",
+    conformance: ". evals runs",
+    evals: ". agents judgments runs",
+    evolve: ". gates runs",
+    gates: ". identity judgments promotion runs",
+    identity: ". runs",
+    judgments: ". workflows",
+    promotion: ". agents evals",
+    queues: ". judgments runs",
+    reviews: ". judgments",
+    runs: ". evolve gates identity judgments workflows",
+    tapes: ".",
+    webhooks: ".",
+    workflows: ".",
+  },
+  statistics: {
+    ".": "agreement",
+    agreement: ".",
+  },
+  formats: {
+    agents: "json",
+    archives: "text",
+    audit: "json",
+    evals: "json",
+    gates: "json",
+    judgments: "json",
+    secrets: "text",
+    tapes: "archives json secrets text",
+  },
+  engine: {
+    ".": "audit families gates identity outbound runs schemas shared worker workflows",
+    audit: ". outbound webhooks",
+    families: ". gates nodes runs worker workflows",
+    gates: ". families identity nodes runs schemas secrets worker",
+    identity: ". families gates runs shared",
+    judgments: ". families identity runs tapes worker",
+    nodes: ". runs schemas worker workflows",
+    otlp: ". outbound runs",
+    queues: ". families gates judgments runs workflows",
+    replay: ". runs schemas worker workflows",
+    runs: ". families gates identity judgments nodes outbound schemas secrets tapes worker workflows",
+    schemas: "workflows",
+    secrets: "worker",
+    tapes: ". families judgments runs secrets worker workflows",
+    webhooks: ". families gates outbound shared",
+    worker: ". families gates replay runs schemas workflows",
+    workflows: ". gates nodes schemas shared worker",
+  },
+  agents: {
+    ".": "bindings deployments gateway memory models tools",
+    bindings: ". gateway models",
+    deployments: ".",
+    gateway: ". bindings",
+    memory: ".",
+    models: ".",
+    nodes: ". bindings memory models tools",
+    packs: ".",
+    registry: ". packs",
+    tools: ". models",
+  },
+  evals: {
+    "add-from": "calibration override run score suite",
+    calibration: "judge override run score suite",
+    evidence: "calibration override run score suite",
+    judge: "score",
+    override: "run score suite",
+    report: "run score",
+    run: "calibration evidence judge override report score suite",
+  },
+  reviews: {
+    ".": "provider server",
+    provider: ".",
+    requester: ". provider",
+    reviewers: ". provider",
+    server: ". provider reviewers",
+  },
+  store: {
+    backup: "rows schema",
+    postgres: "port read rows schema",
+    read: "port rows schema",
+    rows: "port schema",
+    schema: "rows",
+    sqlite: "port read rows schema",
+  },
+  http: {
+    ".": "pipeline routes",
+    conformance: "pipeline",
+    documents: "pipeline routes",
+    pipeline: "routes streams",
+    routes: "conformance documents pipeline streams",
+    streams: "pipeline routes",
+  },
+};
+
+const source = fileURLToPath(new URL(".", import.meta.url));
+const paths = readdirSync(source, { recursive: true, encoding: "utf8" }).filter(
+  (path) => path.endsWith(".ts") && !isTest(path),
+);
+
+function roomOf(path: string): { readonly floor: string; readonly room: string } {
+  const [floor = "", room = "", ...rest] = path.split("/");
+  return { floor, room: rest.length === 0 ? "." : room };
+}
+
+describe("a floor", () => {
+  test.each(Object.entries(WORKSHOPS))("has rooms named after nouns: %s", (floor, workshops) => {
+    const named = new Set([".", ...NOUNS, ...workshops.split(" ")]);
+    const here = paths.map(roomOf).filter((place) => place.floor === floor);
+    expect([...new Set(here.map(({ room }) => room))].filter((room) => !named.has(room))).toEqual([]);
+  });
+
+  test.each(Object.keys(rooms))("has rooms that use each other as the table says: %s", (floor) => {
+    const uses: Record<string, Set<string>> = {};
+    for (const path of paths) {
+      const { room } = roomOf(path);
+      if (!path.startsWith(`${floor}/`)) continue;
+      for (const name of importsOf(withoutComments(readFileSync(`${source}${path}`, "utf8")))) {
+        const other = name.startsWith(".") ? roomOf(posix.join(posix.dirname(path), name)) : undefined;
+        if (other?.floor !== floor || other.room === room) continue;
+        uses[room] ??= new Set();
+        uses[room].add(other.room);
+      }
+    }
+    const found = Object.fromEntries(
+      Object.entries(uses).map(([room, others]) => [room, [...others].sort().join(" ")]),
+    );
+    expect(found).toEqual(rooms[floor]);
+  });
+});
+
 describe("a source file", () => {
   test("has at most 350 lines", () => {
     const src = fileURLToPath(new URL(".", import.meta.url));
@@ -156,16 +292,20 @@ describe("the table of imports", () => {
     ["protocol/run.ts", "const at = Date.now();", "the clock"],
     ["protocol/run.ts", "const at = new Date().toISOString();", "the clock"],
     ["protocol/id.ts", "const id = Math.random();", "randomness"],
-    ["formats/tape.ts", `import { readFile } from "node:fs/promises";`, "node:fs"],
-    ["formats/tape.ts", `import type { Store } from "../store/store.ts";`, "store/store.ts"],
-    ["formats/tape/digest.ts", `import { createHash } from "node:crypto";`, "node:*"],
-    ["formats/sidecar/x.ts", `const bytes = Buffer.from(text);`, "a global of Node"],
+    ["formats/secrets/scrub.ts", `import { readFile } from "node:fs/promises";`, "node:fs"],
+    ["formats/tapes/tape.ts", `import type { Store } from "../../store/port/store.ts";`, "store/port/store.ts"],
+    ["formats/tapes/digest.ts", `import { createHash } from "node:crypto";`, "node:*"],
+    ["formats/tapes/sidecar/x.ts", `const bytes = Buffer.from(text);`, "a global of Node"],
     ["formats/json/x.ts", `process.emitWarning("x");`, "a global of Node"],
-    ["formats/sidecar/x.ts", "const at = Date.now();", "the clock"],
-    ["formats/trim.ts", `import { inspect } from "node:util";`, "node:*"],
-    ["engine/decide/start.ts", `import { run } from "../execute.ts";`, "engine/execute.ts"],
-    ["engine/decide/start.ts", `import type { Store } from "../../store/store.ts";`, "store/store.ts"],
-    ["engine/decide/start.ts", "const at = performance.now();", "the clock"],
+    ["formats/tapes/sidecar/x.ts", "const at = Date.now();", "the clock"],
+    ["formats/text/trim.ts", `import { inspect } from "node:util";`, "node:*"],
+    ["engine/runs/decide/start.ts", `import { run } from "../../execute.ts";`, "engine/execute.ts"],
+    [
+      "engine/gates/decide/start.ts",
+      `import type { Store } from "../../../store/port/store.ts";`,
+      "store/port/store.ts",
+    ],
+    ["engine/runs/decide/start.ts", "const at = performance.now();", "the clock"],
     ["engine/x.ts", `import { serve } from "../http/server.ts";`, "http/server.ts"],
     ["engine/x.ts", `import {\n  open,\n} from "../store/sqlite/open.ts";`, "store/sqlite/open.ts"],
     ["engine/x.ts", `const m = await import("../store/units.ts");`, "store/units.ts"],
@@ -177,8 +317,8 @@ describe("the table of imports", () => {
       `import { completer } from "../../agents/models/complete.ts";`,
       "agents/models/complete.ts",
     ],
-    ["store/store.ts", `import { open } from "./sqlite/open.ts";`, "store/sqlite/open.ts"],
-    ["store/sql/read.ts", `import { open } from "../postgres/open.ts";`, "store/postgres/open.ts"],
+    ["store/port/store.ts", `import { rows } from "../rows/rows.ts";`, "store/rows/rows.ts"],
+    ["store/read/runs.ts", `import { open } from "../postgres/open.ts";`, "store/postgres/open.ts"],
     ["store/sqlite/open.ts", `import "../postgres/append.ts";`, "store/postgres/append.ts"],
     ["store/sqlite/open.ts", `import { fold } from "../../engine/fold.ts";`, "engine/fold.ts"],
     ["http/runs.ts", `import { open } from "../store/sqlite/open.ts";`, "store/sqlite/open.ts"],
@@ -197,24 +337,24 @@ describe("the table of imports", () => {
   test.each([
     ["protocol/run.ts", `// Date.now() is never called here.\nexport const day = new Date(0);`],
     ["protocol/run.ts", `import { Type } from "typebox";\nimport type { Id } from "./id.ts";`],
-    ["formats/tape/x.ts", `const kind = "process_spawn"; const bytes = new ArrayBuffer(8);`],
-    ["formats/scrub.ts", `import { createHash } from "node:crypto";\nconst bytes = Buffer.from("");`],
-    ["engine/decide/start.ts", `import { x } from "./move.ts";\nimport { y } from "../../formats/tape.ts";`],
+    ["formats/tapes/x.ts", `const kind = "process_spawn"; const bytes = new ArrayBuffer(8);`],
+    ["formats/secrets/scrub.ts", `import { createHash } from "node:crypto";\nconst bytes = Buffer.from("");`],
+    [
+      "engine/runs/decide/start.ts",
+      `import { x } from "../../gates/decide/vote.ts";\nimport { y } from "../../../formats/tape.ts";`,
+    ],
     [
       "engine/nodes/delay.ts",
-      `import { x } from "../decide/start.ts";\nimport type { S } from "../../store/store.ts";`,
+      `import { x } from "../runs/decide/start.ts";\nimport type { S } from "../../store/port/store.ts";`,
     ],
     ["engine/worker.ts", `import { hostname } from "node:os";\nconst at = Date.now();`],
     ["reviews/provide.ts", `import { execute } from "../engine/execute.ts";`],
-    ["store/sqlite/migrations/one.ts", `import { x } from "../open.ts";\nimport { y } from "../../sql/read.ts";`],
+    ["store/sqlite/migrations/one.ts", `import { x } from "../open.ts";\nimport { y } from "../../read/runs.ts";`],
     ["store/postgres/append.ts", `import type { Unit } from "../units.ts";`],
     ["store/contract.ts", `import { tempDir } from "../testing/temp-dir.ts";`],
     ["store/sqlite/append.test.ts", `import { tempDir } from "../../testing/temp-dir.ts";`],
     ["http/evals.ts", `import { run } from "../evals/run.ts";`],
-    [
-      "cli/commands/serve.ts",
-      `import { open } from "../../store/sqlite/open.ts";\nprocess.exit(process.env.X ? 1 : 0);`,
-    ],
+    ["cli/server/serve.ts", `import { open } from "../../store/sqlite/open.ts";\nprocess.exit(process.env.X ? 1 : 0);`],
   ])("allows in %s: %s", (path, source) => {
     expect(violations(path, source)).toEqual([]);
   });

@@ -27,11 +27,11 @@ test("`assay --help` loads the tables, the parser and the errors, and nothing of
     "commander",
     "formats/text/file-error.ts",
     "protocol/closest-to.ts",
-    "protocol/promotion/deployment-channels.ts",
     "protocol/errors.ts",
     "protocol/host-errors.ts",
+    "protocol/promotion/deployment-channels.ts",
   ]);
-  expect(loaded.filter((name) => name.startsWith("cli/commands/"))).toEqual([]);
+  expect(loaded.filter((name) => name.startsWith("cli/wiring/"))).toEqual([]);
 });
 
 test("only config.ts reads the environment; only the shutdown, and output that is lost, end the process", () => {
@@ -39,6 +39,6 @@ test("only config.ts reads the environment; only the shutdown, and output that i
     (path) => path.endsWith(".ts") && !path.endsWith(".test.ts"),
   );
   const using = (what: RegExp) => files.filter((path) => what.test(readFileSync(join(src, "cli", path), "utf8")));
-  expect(using(/\bprocess\.env\b/)).toEqual(["config.ts"]);
-  expect(using(/\bprocess\.exit\b/)).toEqual(["io.ts", join("wiring", "shutdown.ts")]);
+  expect(using(/\bprocess\.env\b/)).toEqual([join("settings", "config.ts")]);
+  expect(using(/\bprocess\.exit\b/)).toEqual([join("output", "io.ts"), join("wiring", "shutdown.ts")]);
 });
