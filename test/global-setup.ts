@@ -1,5 +1,7 @@
 import type { TestProject } from "vitest/node";
 import { ensureBuilt } from "../bin/build.js";
+import { openPostgresStore } from "../src/store/postgres/postgres-store.ts";
+import { administer, MIGRATED } from "../src/testing/administer.ts";
 import { startPostgres } from "./start-postgres.js";
 
 /**
@@ -8,7 +10,17 @@ import { startPostgres } from "./start-postgres.js";
  */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   if (!ensureBuilt()) process.exitCode = 1;
-  const postgres = await startPostgres();
+  const postgres = await startPostgres({ sync: false });
+  await makeTemplate(postgres.url);
   project.provide("postgresUrl", postgres.url);
   return postgres.stop;
+}
+
+/** Migrates one database, which those of the tests are copies of: a copy takes a fifth of the time. */
+async function makeTemplate(server: string): Promise<void> {
+  await administer(server, `create database ${MIGRATED} template template0`);
+  const url = new URL(server);
+  url.pathname = `/${MIGRATED}`;
+  const store = await openPostgresStore({ url: url.href });
+  await store.close();
 }

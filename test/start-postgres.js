@@ -9,12 +9,16 @@ import { fileURLToPath } from "node:url";
  * in whatever way. For tests, benchmarks and trials. `url` is the superuser's; `kill` crashes the server and `restart`
  * brings it back with the same data at the same address.
  * @typedef {{ url: string, stop(): Promise<void>, kill(): Promise<void>, restart(): Promise<void> }} TestPostgres
+ * @param {{ sync?: boolean }} [options] `sync: false` for tests: faster, and no test ends the machine
  * @returns {Promise<TestPostgres>}
  */
-export async function startPostgres() {
+export async function startPostgres({ sync = true } = {}) {
   const script = fileURLToPath(new URL("./postgres-server.js", import.meta.url));
   // Detached: ctrl-c goes to every process of a terminal's group, and this one has to outlive us by a moment.
-  const child = spawn(process.execPath, [script], { detached: true, stdio: ["pipe", "pipe", "pipe"] });
+  const child = spawn(process.execPath, sync ? [script] : [script, "--no-sync"], {
+    detached: true,
+    stdio: ["pipe", "pipe", "pipe"],
+  });
   const closed = once(child, "close");
   let complaint = "";
   child.stderr.setEncoding("utf8").on("data", (text) => {

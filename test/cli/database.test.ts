@@ -2,14 +2,14 @@ import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createDatabase, type TestDatabase } from "../../src/testing/postgres.ts";
+import { createEmptyDatabase, type TestDatabase } from "../../src/testing/postgres.ts";
 import { tempDir } from "../../src/testing/temp-dir.ts";
 import { assay, type Server, serve, start, workflowFolder } from "./assay.ts";
 
 let database: TestDatabase;
 const workflows = workflowFolder();
 beforeAll(async () => {
-  database = await createDatabase();
+  database = await createEmptyDatabase();
 });
 afterAll(() => database.drop());
 
@@ -47,7 +47,7 @@ describe("a backup of a busy host", () => {
     ["SQLite", "PostgreSQL"],
     ["PostgreSQL", "SQLite"],
   ])("goes from %s to %s with everything that was acknowledged before, and its audit chain holds", async (from) => {
-    const own = await createDatabase();
+    const own = await createEmptyDatabase();
     const data = tempDir();
     const inFile = ["--data", join(data, "db")];
     const inPostgres = ["--database-url", own.url];
@@ -106,7 +106,7 @@ describe("a backup of a busy host", () => {
 
 describe("migrations", () => {
   test("run apart from the start, and can be asked about", async () => {
-    const fresh = await createDatabase();
+    const fresh = await createEmptyDatabase();
     const flags = ["--database-url", fresh.url];
     expect(await assay(["migrate", "--check", ...flags])).toMatchObject({
       code: 1,

@@ -6,7 +6,7 @@ import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { FeedbackFigures, FeedbackSummary } from "../../src/protocol/judgments/feedback-api.ts";
 import { eventually } from "../../src/testing/eventually.ts";
-import { createDatabase, type TestDatabase } from "../../src/testing/postgres.ts";
+import { createEmptyDatabase, type TestDatabase } from "../../src/testing/postgres.ts";
 import { type AssayProcess, startAssay } from "../assay-process.js";
 import { answers } from "./answers.js";
 import { get, KEYS, SERVE } from "./fill.js";
@@ -59,7 +59,7 @@ describe.each(["sqlite", "postgres"] as const)("a database of version 0.1.0 on %
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "assay-old-data-"));
-    database = kind === "postgres" ? await createDatabase() : undefined;
+    database = kind === "postgres" ? await createEmptyDatabase() : undefined;
     const storage = database === undefined ? await openSqlite(folder) : await openPostgres(database);
     server = await startAssay({
       args: [...SERVE, ...storage],

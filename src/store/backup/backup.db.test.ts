@@ -21,7 +21,7 @@ import {
 } from "../../testing/builders.ts";
 import { fillJudgments } from "../../testing/filled-judgments.ts";
 import { externalEvent, newDelivery, newWebhook, openGate, voteRecorded } from "../../testing/gate-builders.ts";
-import { createDatabase, type TestDatabase } from "../../testing/postgres.ts";
+import { createEmptyDatabase, type TestDatabase } from "../../testing/postgres.ts";
 import { tempDir } from "../../testing/temp-dir.ts";
 import type { Store } from "../port/store.ts";
 import { kyselyOn, openPool } from "../postgres/connection.ts";
@@ -51,7 +51,7 @@ let postgres: Place;
 let sqlite: Place;
 
 beforeEach(async () => {
-  database = await createDatabase();
+  database = await createEmptyDatabase();
   postgres = inPostgres(database.url);
   sqlite = inFile();
 });

@@ -6,7 +6,7 @@ import type { Run } from "../../protocol/runs/run.ts";
 import { annotationOf } from "../../testing/annotation-builders.ts";
 import { NOW, next, startedRun } from "../../testing/builders.ts";
 import { interruptResolved, openGate } from "../../testing/gate-builders.ts";
-import { createDatabase } from "../../testing/postgres.ts";
+import { createEmptyDatabase } from "../../testing/postgres.ts";
 import { COLUMNS } from "../../testing/schema-columns.ts";
 import type { AnnotationRecord } from "../port/judgments.ts";
 import { feedbackRows } from "../read/read-annotations.ts";
@@ -30,7 +30,7 @@ async function openSqlite(): Promise<Opened> {
 }
 
 async function openPostgres(): Promise<Opened> {
-  const database = await createDatabase();
+  const database = await createEmptyDatabase();
   const pool = new Pool({ connectionString: database.url });
   // The last connection may still be saying goodbye when its database is dropped.
   pool.on("error", () => {});
