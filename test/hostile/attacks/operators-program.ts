@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
 import { packArchive } from "../../../src/agents/packs/write-archive.ts";
@@ -65,6 +65,8 @@ export const attacks: readonly Attack[] = [
     title: "a pack of another tenant under the name of a bound agent does not start the operator's program",
     flags,
     async attempt(target) {
+      // The folder is that of both databases: the attack on one of them may have come before.
+      rmSync(started, { force: true });
       const foreign = await runOf(target, "mallory", "theirs");
       expect([foreign.status, foreign.error?.code]).toEqual(["failed", "agent_not_configured"]);
       expect(existsSync(started)).toBe(false);
