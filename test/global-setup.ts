@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { ensureBuilt } from "../bin/build.js";
 import { openPostgresStore } from "../src/store/postgres/postgres-store.ts";
@@ -13,7 +16,12 @@ export default async function setUp(project: TestProject): Promise<() => Promise
   const postgres = await startPostgres({ sync: false });
   await makeTemplate(postgres.url);
   project.provide("postgresUrl", postgres.url);
-  return postgres.stop;
+  const folder = mkdtempSync(join(tmpdir(), "assay-test-"));
+  project.provide("testFolder", folder);
+  return async () => {
+    await postgres.stop();
+    rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+  };
 }
 
 /** Migrates one database, which those of the tests are copies of: a copy takes a fifth of the time. */

@@ -1,15 +1,14 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { afterEach } from "vitest";
 
 const children = new Set<ChildProcess>();
 
-// Registered on import, so that no child outlives the test that started it.
-afterEach(() => {
+/** Ends every child that was started; `test/each-file.ts` calls it after each test. */
+export function killChildren(): void {
   for (const child of children) child.kill("SIGKILL");
   children.clear();
-});
+}
 
 export interface Child {
   /** The next line on its stdout, or undefined when it has ended. */

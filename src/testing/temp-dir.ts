@@ -1,18 +1,15 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll } from "vitest";
+import { inject } from "vitest";
 
-const created: string[] = [];
+declare module "vitest" {
+  interface ProvidedContext {
+    /** The folder of all temporary files, which `test/global-setup.ts` makes and removes. */
+    testFolder: string;
+  }
+}
 
-// Registered on import, so that it belongs to the test file and `tempDir` can be called anywhere in it.
-afterAll(() => {
-  for (const path of created) rmSync(path, { recursive: true, force: true, maxRetries: 3 });
-});
-
-/** Makes an empty directory that is removed when the test file has ended. */
+/** Makes an empty directory that is removed when the test run has ended. */
 export function tempDir(): string {
-  const path = mkdtempSync(join(tmpdir(), "assay-test-"));
-  created.push(path);
-  return path;
+  return mkdtempSync(join(inject("testFolder"), "t-"));
 }

@@ -3,19 +3,16 @@ import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, vi } from "vitest";
 import { tempDir } from "../../src/testing/temp-dir.ts";
 
 const ownBin = fileURLToPath(new URL("../../bin/assay.js", import.meta.url));
 const children = new Set<ChildProcess>();
 
-// Many processes one after the other, each with a start of its own, on machines that may be busy.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
-
-// Registered on import, so that no process outlives the file that started it.
-afterAll(() => {
+/** Ends every process that was started; `test/each-file.ts` calls it at the end of each file. */
+export function killProcesses(): void {
   for (const child of children) child.kill("SIGKILL");
-});
+  children.clear();
+}
 
 export interface Ended {
   readonly code: number | null;
