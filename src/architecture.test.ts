@@ -180,7 +180,7 @@ const rooms: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     families: ". gates nodes runs worker workflows",
     gates: ". families identity nodes runs schemas secrets worker",
     identity: ". families gates runs shared",
-    judgments: ". families identity runs tapes worker",
+    judgments: ". families identity runs secrets tapes worker",
     nodes: ". runs schemas worker workflows",
     otlp: ". outbound runs",
     queues: ". families gates judgments runs workflows",
@@ -191,7 +191,7 @@ const rooms: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     tapes: ". families judgments runs secrets worker workflows",
     webhooks: ". families gates outbound shared",
     worker: ". families gates replay runs schemas workflows",
-    workflows: ". gates nodes schemas shared worker",
+    workflows: ". gates nodes schemas secrets shared worker",
   },
   agents: {
     ".": "bindings deployments gateway memory models tools",

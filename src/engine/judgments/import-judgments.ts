@@ -4,7 +4,9 @@ import type { Caller } from "../../protocol/identity/identity.ts";
 import type { ImportRequest, ImportResponse } from "../../protocol/judgments/judgment-file.ts";
 import { auditDraft, type Recorder, refused } from "../execute.ts";
 import type { Host } from "../host.ts";
+import { cleanInTurns } from "../secrets/scrub-in-turns.ts";
 import { type Arrivals, type Arriving, arrivalsOf } from "./arrivals.ts";
+import { cleanRecord } from "./merge-judgment.ts";
 import { receiver } from "./receive-judgment.ts";
 
 export interface ImportJudgments {
@@ -56,11 +58,27 @@ async function arriving(host: Host, caller: Caller, entries: readonly JudgmentEn
   const receive = receiver(host, caller);
   const received: Arriving[] = [];
   for (let i = 0; i < entries.length; i += AT_ONCE) {
-    received.push(...(await Promise.all(entries.slice(i, i + AT_ONCE).map(receive))));
+    const some = await Promise.all(entries.slice(i, i + AT_ONCE).map(receive));
+    received.push(...(await cleanInTurns(host.scrubber, (scrubText) => cleanRecords(some, scrubText))));
     await nextTurn();
   }
   const ids = received.flatMap((one) => ("problem" in one ? [] : [one.record.annotationId, one.record.supersedes]));
   const known = [...new Set(ids)].filter((id) => id !== undefined);
   const stored = known.length === 0 ? [] : await host.store.annotationsById(caller.tenant, known);
-  return arrivalsOf(received, stored, host.scrubber.scrubText);
+  // biome-ignore lint/correctness/useYield: merging takes no long but for the texts
+  return cleanInTurns(host.scrubber, function* (scrubText) {
+    return arrivalsOf(received, stored, scrubText);
+  });
+}
+
+function* cleanRecords(
+  received: readonly Arriving[],
+  scrubText: (text: string) => string,
+): Generator<void, Arriving[]> {
+  const clean: Arriving[] = [];
+  for (const one of received) {
+    clean.push("problem" in one ? one : { ...one, record: cleanRecord(one.record, scrubText) });
+    yield;
+  }
+  return clean;
 }

@@ -11,12 +11,11 @@ import { identityOf, type RunIdentity } from "../runs/run-identity.ts";
 import type { Arriving } from "./arrivals.ts";
 import { checkAnnotation, type TargetEvent } from "./decide/annotate.ts";
 import { recordOf } from "./judgment-record.ts";
-import { cleanRecord } from "./merge-judgment.ts";
 
 /** The place of a judgment: on a run that the caller can see, or apart from all runs. */
 type Place = { readonly run: RunIdentity } | "elsewhere" | { readonly problem: string };
 
-/** Turns lines into judgments of the caller's tenant. Looks each run up once, however many lines speak of it. */
+/** Turns lines into judgments of the caller's tenant, with their texts as they came. Looks each run up once, however many lines speak of it. */
 export function receiver(host: Host, caller: Caller): (entry: JudgmentEntry) => Promise<Arriving> {
   const places = new Map<string, Promise<Place>>();
   const findEvent = eventsTogether(host.store);
@@ -38,15 +37,15 @@ export function receiver(host: Host, caller: Caller): (entry: JudgmentEntry) => 
       return { line, problem: "a name or an id in it looks like a secret; those are shown and kept, so remove it" };
     }
     const place = await placeOf(judgment.target.runId);
-    if (place === "elsewhere") return { line, record: clean(judgment, judgment.workspace, judgment.aboutNode) };
+    if (place === "elsewhere") return { line, record: here(judgment, judgment.workspace, judgment.aboutNode) };
     if ("problem" in place) return { line, ...place };
     const { owner } = place.run;
     const about = await aboutRun(host, findEvent, place.run, judgment);
     if ("problem" in about) return { line, ...about };
-    return { line, record: clean(judgment, owner.workspace, about.nodeId), onRun: true };
+    return { line, record: here(judgment, owner.workspace, about.nodeId), onRun: true };
   };
 
-  function clean(judgment: Judgment, workspace: string | undefined, node: string | undefined) {
+  function here(judgment: Judgment, workspace: string | undefined, node: string | undefined) {
     const aboutNode = judgment.target.nodeId ?? node;
     const arrival = {
       tenant: caller.tenant,
@@ -54,7 +53,7 @@ export function receiver(host: Host, caller: Caller): (entry: JudgmentEntry) => 
       ...(aboutNode === undefined ? {} : { aboutNode }),
       importedBy: caller.principal,
     };
-    return cleanRecord(recordOf(judgment, arrival), host.scrubber.scrubText);
+    return recordOf(judgment, arrival);
   }
 }
 

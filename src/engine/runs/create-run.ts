@@ -64,7 +64,7 @@ export async function beginRun(
   const runId = host.newId("run");
   const nowMs = host.nowMs();
   const started = await checked(() => startRun(plan, { request, owner: ownerOf(caller), limits: host.limits }));
-  const begun = hideSecrets(started, plan.definition, host.scrubber);
+  const begun = await hideSecrets(started, plan.definition, host.scrubber);
   const draft = sealedTrace(begun, command.trace);
   const { run, events } = stamp(undefined, [draft], { runId, nowMs, newId: host.newId });
   requireFewSecrets(secretsOf(run, plan.sensitivity));

@@ -165,7 +165,7 @@ async function begun(
   const log = { history: copied.events, sourceMode: source.forkedFrom?.mode, readOn };
   const point = isOver ? undefined : await branchPoint(host, plan, copied.run, overlay, log);
   const begins = await checked(() => beginBranch(plan, copied.run, overlay, host.limits, point));
-  const drafts = begins.map((draft) => hideSecrets(draft, plan.definition, host.scrubber));
+  const drafts = await Promise.all(begins.map((draft) => hideSecrets(draft, plan.definition, host.scrubber)));
   if (drafts.length === 0) return copied;
   const stamping = { runId, nowMs: Date.parse(from.at), newId: host.newId };
   const branch = stamp(copied.run, drafts, stamping);

@@ -1,10 +1,10 @@
-import type { Scrubber } from "../../formats/secrets/scrub.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { type EventDraft, MASK } from "../../protocol/events.ts";
 import { own } from "../../protocol/own.ts";
 import { withMembers, withoutCredentials, withoutDeclared } from "../../protocol/runs/secret-options.ts";
 import { maskValues, SECRETS_MAX, type Secret, secretsIn } from "../../protocol/runs/sensitive.ts";
 import type { WorkflowDefinition } from "../../protocol/workflows/workflow.ts";
+import { type Cleaner, scrubInTurns } from "./scrub-in-turns.ts";
 
 type Begun = Extract<EventDraft, { type: "run.started" | "assay.branch.began" }>;
 
@@ -22,18 +22,18 @@ const GIVEN = ["inputs", "configurable", "metadata", "tags", "changes", "callbac
  * What looks like a secret in what a run is given is kept for its nodes and shown to nobody, as if it had been declared sensitive:
  * whoever starts a run may not be the one who wrote its workflow. So is what the schema of its options declares secret.
  */
-export function hideSecrets<T extends Begun>(
+export async function hideSecrets<T extends Begun>(
   draft: T,
   { configurableSchema }: Pick<WorkflowDefinition, "configurableSchema">,
-  scrubber: Pick<Scrubber, "scrubValue">,
-): T {
+  scrubber: Cleaner,
+): Promise<T> {
   const { payload } = draft;
   const found: Secret[] = [];
   const shown: Record<string, unknown> = {};
   for (const name of GIVEN) {
     const given = own(payload as Readonly<Record<string, unknown>>, name);
     const declared = name === "configurable" ? withoutDeclared(given, configurableSchema) : given;
-    const clean = scrubber.scrubValue(withoutReferences(withoutCredentials(declared)));
+    const clean = await scrubInTurns(scrubber, withoutReferences(withoutCredentials(declared)));
     if (clean === given) continue;
     shown[name] = clean;
     found.push(...taken(given, clean));

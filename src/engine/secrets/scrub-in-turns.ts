@@ -1,34 +1,43 @@
-import { cleanedInSteps, type Scrubber } from "../../formats/secrets/scrub.ts";
+import { type CleanText, cleanedInSteps, type Scrubber } from "../../formats/secrets/scrub.ts";
 import { inTurns, ownTurn, pauses } from "../worker/pauses.ts";
 
-/** Texts of so many characters take some milliseconds to scrub. Values with fewer in all are scrubbed at once. */
-export const LONG_TEXT = 64 * 1024;
+/** Texts of so many characters take tens of milliseconds to scrub where each pass uncovers another secret. */
+export const LONG_TEXT = 16 * 1024;
 /** How long texts are scrubbed before other work has its turn. */
 const AT_ONCE_MS = 5;
 
-type Cleaner = Pick<Scrubber, "scrubText" | "scrubLong">;
+export type Cleaner = Pick<Scrubber, "scrubText" | "scrubLong">;
 
 /** `scrubValue` that does not hold up other requests: long texts are scrubbed in a thread, many short ones and many parts with pauses. */
 export async function scrubInTurns<T>(scrubber: Cleaner, value: T): Promise<T> {
+  return (await cleanInTurns(scrubber, (text) => cleanedInSteps(value, text))) as T;
+}
+
+/**
+ * The result of `clean`, which is given a scrubber of texts, without holding up other requests: it is called until each text that it
+ * asks for was scrubbed in between. Until then a text is given back as it is.
+ */
+export async function cleanInTurns<T>(
+  scrubber: Cleaner,
+  clean: (scrubText: CleanText) => Generator<void, T>,
+): Promise<T> {
   const pause = pauses();
-  const texts = new Set<string>();
-  const collect = (text: string) => {
-    texts.add(text);
-    return text;
-  };
-  await inTurns(cleanedInSteps(value, collect), pause);
-  let characters = 0;
-  for (const text of texts) characters += text.length;
-  const clean = characters < LONG_TEXT ? undefined : await scrubbedTexts(scrubber, texts);
-  const cleanText = (text: string) => clean?.get(text) ?? scrubber.scrubText(text);
-  return (await inTurns(cleanedInSteps(value, cleanText), pause)) as T;
+  const known = new Map<string, string>();
+  for (;;) {
+    const missing = new Set<string>();
+    const lookUp = (text: string) => {
+      const found = known.get(text);
+      if (found === undefined) missing.add(text);
+      return found ?? text;
+    };
+    const result = await inTurns(clean(lookUp), pause);
+    if (missing.size === 0) return result;
+    for (const [text, scrubbed] of await scrubbedTexts(scrubber, missing)) known.set(text, scrubbed);
+  }
 }
 
 /** Each text with what it is without secrets. */
-export async function scrubbedTexts(
-  scrubber: Pick<Scrubber, "scrubText" | "scrubLong">,
-  texts: Iterable<string>,
-): Promise<ReadonlyMap<string, string>> {
+export async function scrubbedTexts(scrubber: Cleaner, texts: Iterable<string>): Promise<ReadonlyMap<string, string>> {
   const clean = new Map<string, string>();
   let untilMs = performance.now() + AT_ONCE_MS;
   for (const text of texts) {
@@ -45,7 +54,7 @@ export function isLong(text: string): boolean {
   return text.length >= LONG_TEXT;
 }
 
-async function scrubLong({ scrubText, scrubLong }: Pick<Scrubber, "scrubText" | "scrubLong">, text: string) {
+async function scrubLong({ scrubText, scrubLong }: Cleaner, text: string) {
   if (scrubLong === undefined) return scrubText(text);
   // A text is never kept as it came because a thread died.
   return scrubLong(text).catch(() => scrubText(text));

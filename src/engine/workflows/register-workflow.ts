@@ -20,7 +20,7 @@ export interface RegisterWorkflow {
 /** Registers for the caller's tenant, where it shadows a host-wide definition of the same id. */
 export async function registerWorkflow(host: Host, command: RegisterWorkflow): Promise<RegisterWorkflowResponse> {
   const { caller } = command;
-  const given = scrubDefinition(host.scrubber, command.definition);
+  const given = await scrubDefinition(host.scrubber, command.definition);
   const { definition, hash } = checkWorkflow(host.nodeTypes, given.definition);
   await checkAgents(host.nodeTypes, caller, definition, "registered");
   const current = await host.store.readWorkflowHash(caller.tenant, definition.id);
@@ -61,7 +61,7 @@ export interface HostWideWorkflow {
 
 /** A definition from `--workflows`, for every tenant. The caller names the file when this throws. */
 export async function hostWideWorkflow(host: Host, raw: unknown, text: string): Promise<HostWideWorkflow> {
-  const given = scrubDefinition(host.scrubber, raw);
+  const given = await scrubDefinition(host.scrubber, raw);
   const { definition, hash } = checkWorkflow(host.nodeTypes, given.definition);
   const atMs = host.nowMs();
   const documents = await pinGateSuites(host, { tenant: HOST_WIDE, definition, hash, atMs });

@@ -1,17 +1,16 @@
-import { hiddenArgument, hiddenByName } from "../../formats/secrets/hidden-value.ts";
-import type { Scrubber } from "../../formats/secrets/scrub.ts";
-import { isHeaderName, isSecretName } from "../../formats/secrets/secret-names.ts";
+import { changedTexts } from "../../formats/secrets/changed-texts.ts";
+import { type Cleaning, cleaned, type Scrubber } from "../../formats/secrets/scrub.ts";
+import { isHeaderName } from "../../formats/secrets/secret-names.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { withMembers } from "../../protocol/runs/secret-options.ts";
+import { type Cleaner, cleanInTurns } from "../secrets/scrub-in-turns.ts";
 
 /** Members that name a credential of the host; nodes need them as they are. */
 const REFERENCES: ReadonlySet<string> = new Set(["credentialsRef", "credentialRef"]);
 /** Members with values of their author's choice, which are hidden by any secret name that they have, and not only by that of a header. */
-const SETTINGS: ReadonlySet<string> = new Set(["config", "settings", "metadata", "triggers"]);
-/** What a mapping has under a name is the name of a variable or port. */
-const MAPPING = /mapping$/i;
-type Names = (name: string) => boolean;
-const HEADERS: Names = isHeaderName;
+const SETTINGS: ReadonlySet<string> = new Set(["config", "settings", "metadata", "triggers", "configurableSchema"]);
+/** What a mapping has under a name is the name of a variable or port; a schema has names of members under some of its own. */
+const MAPPING = /mapping$|^dependentRequired$|^dependencies$/i;
 type Fields = Readonly<Record<string, unknown>>;
 
 export interface ScrubbedDefinition {
@@ -24,73 +23,80 @@ export interface ScrubbedDefinition {
  * A workflow definition without the secrets that its author wrote into it: definitions are shown to everyone who may read workflows, and their
  * texts are copied into events and interrupts. Runs get the same text, so that nothing that a run shows can differ from its definition.
  *
- * By name only values are hidden: static inputs, defaults, members of `config`, `settings`, `metadata` and `triggers`, headers and arguments of programs. Elsewhere, and in
- * mappings, a text under a name like `token` is the name of a variable.
+ * By name only values are hidden: static inputs, defaults, members of `SETTINGS`, headers and arguments of programs, alone and in lists. Elsewhere, and in mappings,
+ * a text under a name like `token` is the name of a variable.
  */
-export function scrubDefinition(scrubber: Scrubber, raw: unknown): ScrubbedDefinition {
-  let scrubbed = 0;
+export async function scrubDefinition(
+  scrubber: Cleaner & Pick<Scrubber, "holdsKey">,
+  raw: unknown,
+): Promise<ScrubbedDefinition> {
+  const { holdsKey } = scrubber;
+  // biome-ignore lint/correctness/useYield: a definition is small enough for one step
+  const definition = await cleanInTurns(scrubber, function* (scrubText) {
+    return cleanDefinition({ scrubText, holdsKey }, raw);
+  });
+  return { definition, scrubbed: changedTexts(raw, definition) };
+}
 
-  const counted = (before: unknown, after: unknown): unknown => {
-    if (!Object.is(before, after)) scrubbed++;
-    return after;
-  };
-
-  const texts = (value: unknown, names: Names = HEADERS): unknown => {
-    if (typeof value === "string") return counted(value, scrubber.scrubText(value));
-    return withMembers(value, (name, member) => {
-      requireHarmless(scrubber, name);
-      if (typeof member !== "string") return texts(member, MAPPING.test(name) ? HEADERS : names);
-      if (REFERENCES.has(name)) return reference(member);
-      const argument = Array.isArray(value) ? hiddenArgument(value, Number(name)) : undefined;
-      if (argument !== undefined) return counted(member, scrubber.scrubText(argument));
-      const hidden = names(name) ? hiddenByName(name, member) : undefined;
-      return hidden === undefined ? texts(member) : counted(member, hidden);
-    });
-  };
-
-  const reference = (value: unknown): unknown => {
-    if (typeof value !== "string") return texts(value);
-    const isAssigned = value.includes("=") && scrubber.scrubText(value) !== value;
-    if (!isAssigned && (value.startsWith("cred_") || !scrubber.holdsKey(value))) return value;
-    const problem = "a credential reference of the workflow looks like a credential; give the name of one";
+function cleanDefinition({ scrubText, holdsKey }: Pick<Scrubber, "scrubText" | "holdsKey">, raw: unknown): unknown {
+  const harmless = (name: string): string => {
+    if (name.length < SHORTEST || scrubText(name) === name) return name;
+    const problem = "a member of the workflow has a name that looks like a secret; rename it";
     throw new AppError("validation_error", { problem });
   };
 
-  const namedValue = (name: string, value: unknown): unknown =>
-    counted(value, scrubber.scrubValue<Fields>({ [name]: value })[name]);
+  const reference = (value: string): string => {
+    if (value.length > REFERENCE_MAX) throw refusedReference();
+    const isAssigned = value.includes("=") && scrubText(value) !== value;
+    if (!isAssigned && (value.startsWith("cred_") || !holdsKey(value))) return value;
+    throw refusedReference();
+  };
+
+  const references: Cleaning = { text: reference };
+  const under =
+    (here: () => Cleaning) =>
+    (name: string, value: unknown): Cleaning => {
+      if (REFERENCES.has(name) && typeof value === "string") return references;
+      return MAPPING.test(name) ? elsewhere : here();
+    };
+  const elsewhere: Cleaning = { text: scrubText, name: harmless, hides: isHeaderName, under: under(() => elsewhere) };
+  const settings: Cleaning = { text: scrubText, name: harmless, under: under(() => settings) };
+  const values: Cleaning = { text: scrubText };
+
+  const nested = (name: string, value: unknown): unknown =>
+    cleaned(value, SETTINGS.has(harmless(name)) ? settings : elsewhere);
 
   /** `{ [holder]: value }` where the value belongs to `name`. */
   const held = (name: string, item: unknown, holder: string): unknown =>
     withMembers(item, (member, value) => {
-      if (member !== holder) return texts(value);
+      if (member !== holder) return cleaned(value, elsewhere);
       // A default that is declared sensitive is masked in its runs, by its value, and nodes need it.
-      return isSensitive(item) ? value : namedValue(name, value);
+      return isSensitive(item) ? value : (cleaned({ [harmless(name)]: value }, values) as Fields)[name];
     });
 
   const node = (item: unknown): unknown =>
     withMembers(item, (member, value) => {
-      if (member !== "inputs") return member === "credentialsRef" ? reference(value) : nested(member, value);
-      return withMembers(value, (name, port) => (isStatic(port) ? held(name, port, "value") : texts(port)));
+      if (member === "credentialsRef" && typeof value === "string") return reference(value);
+      if (member !== "inputs") return nested(member, value);
+      return withMembers(value, (name, port) =>
+        isStatic(port) ? held(name, port, "value") : cleaned(port, elsewhere),
+      );
     });
 
-  const nested = (name: string, value: unknown): unknown => {
-    requireHarmless(scrubber, name);
-    return texts(value, SETTINGS.has(name) ? isSecretName : HEADERS);
-  };
-
-  const definition = withMembers(raw, (member, value) => {
+  return withMembers(raw, (member, value) => {
     if (member === "nodes") return withMembers(value, (_, item) => node(item));
     if (member === "variables") return withMembers(value, (_, item) => held(nameOf(item), item, "defaultValue"));
     if (member === "channels") return withMembers(value, (name, item) => held(name, item, "default"));
     return nested(member, value);
   });
-  return { definition, scrubbed };
 }
 
-function requireHarmless(scrubber: Scrubber, name: string): void {
-  if (name.length < SHORTEST || scrubber.scrubText(name) === name) return;
-  const problem = "a member of the workflow has a name that looks like a secret; rename it";
-  throw new AppError("validation_error", { problem });
+/** References are names of credentials: longer texts are none. */
+const REFERENCE_MAX = 1_024;
+
+function refusedReference(): AppError {
+  const problem = "a credential reference of the workflow looks like a credential; give the name of one";
+  return new AppError("validation_error", { problem });
 }
 
 /** A shorter name is no secret. */

@@ -168,12 +168,41 @@ describe("a JSON value", () => {
     const value = { [CANARY]: 1, [`${CANARY}x`]: { [JWT]: 2, ok: 3 }, "[REDACTED] 2": 4, ok: 5 };
     expect(scrubValue(value)).toEqual({
       "[REDACTED]": 1,
-      "[REDACTED] 2": { "[REDACTED]": 2, ok: 3 },
-      "[REDACTED] 2 2": 4,
+      "[REDACTED] 3": { "[REDACTED]": 2, ok: 3 },
+      "[REDACTED] 2": 4,
       ok: 5,
     });
     const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`${CANARY}${i}`, i]));
     expect(Object.values(scrubValue(many))).toEqual(Object.values(many));
+  });
+
+  test("is cleaned under a secret name of the values that a schema gives, and its declaration stays", () => {
+    const of = (value: string) => ({
+      properties: {
+        apiKey: { type: "string", const: value, enum: [value], examples: [value], default: value },
+        token: { type: "string", enum: ["ETH-main", "BTC-main"] },
+      },
+      required: ["apiKey", "token"],
+    });
+    expect(scrubValue(of("tuesday-morning"))).toEqual(of("[REDACTED]"));
+  });
+
+  test("that is a map is cleaned like an object, and stays a map", () => {
+    const of = (value: string) =>
+      new Map([
+        [
+          "env",
+          [
+            new Map([
+              ["name", "DB_PASSWORD"],
+              ["value", value],
+            ]),
+          ],
+        ],
+      ]);
+    expect(scrubValue(of("tuesday-morning"))).toEqual(of("[REDACTED]"));
+    const clean = new Map([["env", ["x"]]]);
+    expect(scrubValue(clean)).toBe(clean);
   });
 
   test("without a secret is returned as it is, also the part of one that has none", () => {

@@ -142,14 +142,29 @@ function shapesIn(text: string): TextRange[] {
   );
 }
 
-type CleanText = (text: string) => string;
+export type CleanText = (text: string) => string;
+
+/** How a value is cleaned. */
+export interface Cleaning {
+  readonly text: CleanText;
+  /** Names of members; absent: as other texts. */
+  readonly name?: CleanText;
+  /** Which of the secret names hide their values; absent: all of them. */
+  readonly hides?: (name: string) => boolean;
+  /** How the value of a member is cleaned; absent: as the value around it. */
+  readonly under?: (name: string, value: unknown) => Cleaning;
+}
 
 /** So many parts of a value are gone through before others may have their turn. */
 const PARTS_AT_ONCE = 1_000;
 
-/** A value with each of its texts, names of members too, replaced by `text`, and the values of secret names hidden. */
-export function cleaned(value: unknown, text: CleanText): unknown {
-  const steps = cleanedInSteps(value, text);
+interface Parts {
+  seen: number;
+}
+
+/** A value with each of its texts, names of members too, replaced, and the values of secret names hidden. Maps are read like objects. */
+export function cleaned(value: unknown, how: CleanText | Cleaning): unknown {
+  const steps = cleanedInSteps(value, how);
   for (;;) {
     const step = steps.next();
     if (step.done === true) return step.value;
@@ -157,76 +172,124 @@ export function cleaned(value: unknown, text: CleanText): unknown {
 }
 
 /** The same in steps: a value may have more parts than others can wait for. */
-export function* cleanedInSteps(
-  value: unknown,
-  text: CleanText,
-  parts: { seen: number } = { seen: 0 },
+export function cleanedInSteps(value: unknown, how: CleanText | Cleaning): Generator<void, unknown> {
+  return cleanedPart(value, typeof how === "function" ? { text: how } : how, { seen: 0 });
+}
+
+function* cleanedPart(value: unknown, how: Cleaning, parts: Parts): Generator<void, unknown> {
+  if (isLeaf(value)) return cleanLeaf(value, how);
+  return Array.isArray(value)
+    ? yield* cleanedList(value, how, parts)
+    : yield* cleanedMembers(value as object, how, parts);
+}
+
+/** Items of a list; arguments are read with their program before them, which decides what a short option is. */
+function* cleanedList(
+  items: readonly unknown[],
+  how: Cleaning,
+  parts: Parts,
+  program: readonly string[] = [],
 ): Generator<void, unknown> {
-  if (typeof value === "string") return text(value);
-  if (typeof value !== "object" || value === null) return value;
-  const isList = Array.isArray(value);
-  const before: readonly unknown[] = isList ? value : Object.values(value);
-  // Only members have names: the places of a list would be as many texts as it has items.
-  const names = isList ? [] : Object.keys(value);
+  const all = program.length === 0 ? items : [...program, ...items];
   const after: unknown[] = [];
-  let same = true;
-  for (const [i, item] of before.entries()) {
-    const name = isList ? optionBefore(before, i) : secretNameOf(names, before, i);
-    const given = (isList ? hiddenArgument(before, i) : undefined) ?? item;
-    if (name !== undefined) after.push(yield* hidden(name, item, text, parts));
-    else after.push(isLeaf(given) ? cleanLeaf(given, text) : yield* cleanedInSteps(given, text, parts));
-    same &&= Object.is(after[i], item);
+  for (let i = program.length; i < all.length; i++) {
+    const option = optionBefore(all, i);
+    const item = hiddenArgument(all, i) ?? all[i];
+    if (option !== undefined) after.push(yield* hidden(option, all[i], how, parts));
+    else after.push(isLeaf(item) ? cleanLeaf(item, how) : yield* cleanedPart(item, how, parts));
     if (++parts.seen % PARTS_AT_ONCE === 0) yield;
   }
-  if (isList) return same ? value : after;
-  const clean = apart(names, names.map(text));
-  if (same && clean === names) return value;
-  return Object.fromEntries(clean.map((name, i) => [name, after[i]]));
+  return isSame(after, items) ? items : after;
+}
+
+function* cleanedMembers(value: object, how: Cleaning, parts: Parts): Generator<void, unknown> {
+  const [names, before] = membersOf(value);
+  const after: unknown[] = [];
+  for (const [i, item] of before.entries()) {
+    const name = names[i] ?? "";
+    const within = how.under?.(name, item) ?? how;
+    const secret = secretNameOf(names, before, i);
+    if (secret !== undefined && how.hides?.(secret) !== false) after.push(yield* hidden(secret, item, within, parts));
+    else if (isLeaf(item)) after.push(cleanLeaf(item, within));
+    else if (name === "args" && Array.isArray(item)) {
+      after.push(yield* cleanedList(item, within, parts, programAmong(names, before)));
+    } else after.push(yield* cleanedPart(item, within, parts));
+    if (++parts.seen % PARTS_AT_ONCE === 0) yield;
+  }
+  const clean = apart(names, names.map(how.name ?? how.text));
+  return clean === names && isSame(after, before) ? value : rebuilt(value, clean, after);
+}
+
+function programAmong(names: readonly string[], values: readonly unknown[]): string[] {
+  const program = values[names.indexOf("program")];
+  return typeof program === "string" ? [program] : [];
 }
 
 function isLeaf(value: unknown): boolean {
   return typeof value !== "object" || value === null;
 }
 
-function cleanLeaf(value: unknown, text: CleanText): unknown {
+function cleanLeaf(value: unknown, { text }: Cleaning): unknown {
   return typeof value === "string" ? text(value) : value;
 }
 
+function isSame(after: readonly unknown[], before: readonly unknown[]): boolean {
+  return after.every((item, i) => Object.is(item, before[i]));
+}
+
+function membersOf(value: object): [names: string[], values: readonly unknown[]] {
+  if (value instanceof Map) return [[...(value as Map<string, unknown>).keys()], [...value.values()]];
+  return [Object.keys(value), Object.values(value)];
+}
+
+function rebuilt(like: object, names: readonly string[], values: readonly unknown[]): object {
+  const members = names.map((name, i): [string, unknown] => [name, values[i]]);
+  return like instanceof Map ? new Map(members) : Object.fromEntries(members);
+}
+
 /** Values of a secret name: texts, alone and in a list. Numbers, flags and objects are no secrets by name. */
-function* hidden(name: string, value: unknown, text: CleanText, parts: { seen: number }): Generator<void, unknown> {
-  if (typeof value === "string") return hiddenByName(name, value) ?? text(value);
-  if (!Array.isArray(value)) return yield* hiddenWithin(name, value, text, parts);
+function* hidden(name: string, value: unknown, how: Cleaning, parts: Parts): Generator<void, unknown> {
+  if (typeof value === "string") return hiddenByName(name, value) ?? how.text(value);
+  if (!Array.isArray(value)) return yield* hiddenWithin(name, value, how, parts);
   const after: unknown[] = [];
   for (const item of value as readonly unknown[]) {
-    if (typeof item === "string") after.push(hiddenByName(name, item) ?? text(item));
-    else after.push(yield* cleanedInSteps(item, text, parts));
+    if (typeof item === "string") after.push(hiddenByName(name, item) ?? how.text(item));
+    else after.push(yield* cleanedPart(item, how, parts));
     if (++parts.seen % PARTS_AT_ONCE === 0) yield;
   }
-  return after.every((item, i) => Object.is(item, value[i])) ? value : after;
+  return isSame(after, value) ? value : after;
 }
+
+/** Members of a description that hold values of what it describes. */
+const VALUES: ReadonlySet<string> = new Set([...NAMED, "const", "example", "examples"]);
 
 /** An object that describes the value of a secret name: `"password": { "type": "string", "default": "…" }`. */
-function* hiddenWithin(
-  name: string,
-  value: unknown,
-  text: CleanText,
-  parts: { seen: number },
-): Generator<void, unknown> {
-  const after = yield* cleanedInSteps(value, text, parts);
+function* hiddenWithin(name: string, value: unknown, how: Cleaning, parts: Parts): Generator<void, unknown> {
+  const after = yield* cleanedPart(value, how, parts);
   if (typeof after !== "object" || after === null) return after;
-  const entries = Object.entries(after);
-  const hidden = entries.map(([member, item]): [string, unknown] => [
-    member,
-    NAMED.has(member) && typeof item === "string" ? (hiddenByName(name, item) ?? item) : item,
-  ]);
-  return hidden.every(([, item], i) => Object.is(item, entries[i]?.[1])) ? after : Object.fromEntries(hidden);
+  const [names, before] = membersOf(after);
+  const values = before.map((item, i) => (isValueMember(names[i] ?? "", item) ? hiddenTexts(name, item) : item));
+  return isSame(values, before) ? after : rebuilt(after, names, values);
 }
 
-/** Names that became one are told apart by a number: no member is lost. */
+/** A choice of several is what callers have to know; a choice of one is a value. */
+function isValueMember(member: string, item: unknown): boolean {
+  return VALUES.has(member) || (member === "enum" && Array.isArray(item) && item.length === 1);
+}
+
+function hiddenTexts(name: string, value: unknown): unknown {
+  if (typeof value === "string") return hiddenByName(name, value) ?? value;
+  if (!Array.isArray(value)) return value;
+  const after = value.map((item: unknown) => (typeof item === "string" ? (hiddenByName(name, item) ?? item) : item));
+  return isSame(after, value) ? value : after;
+}
+
+/** Names that became one are told apart by a number: no member is lost. Names with nothing taken out stay as they are. */
 function apart(names: string[], clean: readonly string[]): string[] {
   if (clean.every((name, i) => name === names[i])) return names;
-  const uses = new Map<string, number>();
-  return clean.map((name) => {
+  const uses = new Map(names.filter((name, i) => name === clean[i]).map((name) => [name, 1]));
+  return clean.map((name, i) => {
+    if (name === names[i]) return name;
     let free = name;
     while (uses.has(free)) {
       const use = (uses.get(name) ?? 1) + 1;

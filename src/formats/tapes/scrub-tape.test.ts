@@ -108,3 +108,13 @@ test("addresses, paths and numbers after an option that may take a login stay", 
   const plain = { ...spawned, kind: { ...spawned.kind, args } as TapeRecord["kind"] };
   expect(cleaning.record(plain)).toBe(plain);
 });
+
+test("a list under a secret name and a value beside its name go from a recorded event", () => {
+  const cleaning = new TapeScrubber((text) => text);
+  const of = (value: string) => {
+    const event = { passwords: [value], env: [{ name: "DB_PASSWORD", value }] };
+    return { ...record("tool", ""), kind: { kind: "model_job", event } } as unknown as TapeRecord;
+  };
+  expect(cleaning.record(of("tulipfield7"))).toEqual(of("[REDACTED]"));
+  expect(cleaning.scrubbed).toBe(2);
+});

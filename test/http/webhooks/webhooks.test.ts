@@ -53,6 +53,15 @@ describe("registering a webhook", () => {
     });
   });
 
+  test("refuses a tag that looks like a secret, and stores nothing", async () => {
+    const tag = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
+    const json = { url: receiver.url("/tagged"), events: ["run.started"], tags: ["eu", tag] };
+    const response = await host.ask("POST", "/v1/webhooks", { json });
+    expectError(response, "validation_error");
+    expect(response.payload).not.toContain(tag);
+    expect((await host.ask("GET", OWN)).payload).not.toContain("/tagged");
+  });
+
   test("takes the caller's tenant and secret in the body, and signs with that secret", async () => {
     const secret = "a-secret-of-the-receivers-own";
     expect((await registered({ tenantId: "t1", secret })).secret).toBe(secret);

@@ -35,6 +35,33 @@ describe("a row that is redacted", () => {
     expect(printed.split(MASK)).toHaveLength(printRow(told).split(SECRET).length);
   });
 
+  test.each([
+    ["a list under a secret name", (value: string) => new Map([["passwords", [value]]])],
+    [
+      "a value beside its name",
+      (value: string) => [
+        new Map([
+          ["name", "DB_PASSWORD"],
+          ["value", value],
+        ]),
+      ],
+    ],
+    ["the argument of an option", (value: string) => ["psql", "--password", value]],
+    [
+      "a value within the description of a name",
+      (value: string) => new Map([["apiKey", new Map([["default", value]])]]),
+    ],
+  ])("loses %s in what its author wrote freely", (_, written) => {
+    const row = (value: string) =>
+      aRow({ suggested_fix: written(value), metadata: new Map([["deep", written(value)]]) });
+    expect(printRow(redactRow(row("tuesday-morning"), scrub))).toBe(printRow(row(MASK)));
+  });
+
+  test("loses the login of a command in what its author wrote freely", () => {
+    const row = (login: string) => aRow({ suggested_fix: ["curl", "-u", login] });
+    expect(printRow(redactRow(row("ann:tuesday-morning"), scrub))).toBe(printRow(row(`ann:${MASK}`)));
+  });
+
   test("loses no member when two names become one", () => {
     const metadata = new Map([
       [SECRET, 1n],
