@@ -66,6 +66,11 @@ describe("a secret", () => {
     ["a key of a project", "OPENAI=sk-proj-abcdefghij_klmnop-1234", "OPENAI=[REDACTED]"],
     ["an example key from a manual", "id AKIAIOSFODNN7EXAMPLE", "id [REDACTED]"],
     ["a temporary AWS key", "ASIAY34FZKBOKMUTVV7A", "[REDACTED]"],
+    [
+      "of a user with an @",
+      "smtp://ann@example.org:h2@mail.example.org",
+      "smtp://ann@example.org:[REDACTED]@mail.example.org",
+    ],
     ["every kind of GitHub token", "gho_0123456789abcdef ghs_0123456789abcdef", "[REDACTED] [REDACTED]"],
     ["a token with five parts", `${JWT}.YQ.Yg end`, "[REDACTED] end"],
     ["a token at the end of a sentence", `It was ${JWT}.`, "It was [REDACTED]."],
