@@ -177,6 +177,30 @@ describe("a value is hidden by the name before it", () => {
     ["behind a tag of YAML", "password: !!str h2\n", "password: !!str [REDACTED]\n"],
     ["behind an anchor of YAML", "password: &pw 'h2'\n", "password: &pw '[REDACTED]'\n"],
     ["before an end tag with a blank", "<password>h2</password >", "<password>[REDACTED]</password >"],
+    ...[
+      ["has an underscore", '"created_at":"2026"'],
+      ["is a list", '"tags":["a",{"b":[]}]'],
+      ["is an object", '"labels":{"a":1,"b":{}}'],
+      ["is one of many", Array.from({ length: 12 }, (_, i) => `"a${i}":${i}`).join()],
+      ["is long", `"about":"${"a b ".repeat(700)}"`],
+    ].map(
+      ([how, member]) =>
+        [
+          `named by another member where one between ${how}`,
+          `{"name":"DB_PASSWORD",${member},"value":"h2"}`,
+          `{"name":"DB_PASSWORD",${member},"value":"[REDACTED]"}`,
+        ] as const,
+    ),
+    [
+      "in a list, named by another member",
+      '{"name":"X-Api-Key","value":["h2"]}',
+      '{"name":"X-Api-Key","value":["[REDACTED]"]}',
+    ],
+    [
+      "named by a line with a comment",
+      "- name: DB_PASSWORD # new\n\n  value: h2",
+      "- name: DB_PASSWORD # new\n\n  value: [REDACTED]",
+    ],
     ["over lines", 'secret = """one\ntwo"""\nend', 'secret = """[REDACTED]"""\nend'],
   ])("%s", (_, text, clean) => {
     expect(scrubText(text)).toBe(clean);

@@ -241,3 +241,17 @@ test("others have their turn while a value of many parts is scrubbed", () => {
   }));
   expect(turnsOf(cleanedInSteps(rows, (text) => text))).toBeGreaterThan(9);
 });
+
+test.each(["pass\\word-0123456789", "p\u00e4ssw\u00f6rd-0123456789"])(
+  "a known value is found in JSON, base64 and hexadecimal digits: %s",
+  (value) => {
+    const { scrubText } = scrubber({ known: [value] });
+    const texts = [
+      JSON.stringify(value),
+      JSON.stringify(JSON.stringify({ value })),
+      Buffer.from(value).toString("hex"),
+    ];
+    const wrapped = ["", "x", "xy"].map((before) => Buffer.from(`${before}${value} y`).toString("base64"));
+    for (const text of [...texts, ...wrapped]) expect(scrubText(text)).toContain("[REDACTED]");
+  },
+);
