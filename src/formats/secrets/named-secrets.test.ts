@@ -183,14 +183,11 @@ describe("a value is hidden by the name before it", () => {
       ["is an object", '"labels":{"a":1,"b":{}}'],
       ["is one of many", Array.from({ length: 12 }, (_, i) => `"a${i}":${i}`).join()],
       ["is long", `"about":"${"a b ".repeat(700)}"`],
-    ].map(
-      ([how, member]) =>
-        [
-          `named by another member where one between ${how}`,
-          `{"name":"DB_PASSWORD",${member},"value":"h2"}`,
-          `{"name":"DB_PASSWORD",${member},"value":"[REDACTED]"}`,
-        ] as const,
-    ),
+    ].map(([how, member]): [string, string, string] => [
+      `named by another member where one between ${how}`,
+      `{"name":"DB_PASSWORD",${member},"value":"h2"}`,
+      `{"name":"DB_PASSWORD",${member},"value":"[REDACTED]"}`,
+    ]),
     [
       "in a list, named by another member",
       '{"name":"X-Api-Key","value":["h2"]}',
