@@ -3,6 +3,9 @@ export function isOption(argument: string): boolean {
   return /^(?:--|-[A-Za-z]$)/.test(argument);
 }
 
+/** What is right at `-p` and makes another option of it: `-path`, `-port=22`. */
+export const WORD_ATTACHED = /[a-z]{1,40}(?:=|[\s"']|$)/;
+
 /** The beginning of a command line, or of a list of its arguments. */
 const CONTAINER =
   /\b(?:docker|podman|nerdctl)(?:["',\s]+compose)?["',\s]+(?:run|exec|create)(?:["',\s]+-[^\s"',]+)*["',\s]*$/;

@@ -1,14 +1,15 @@
 import { MASK } from "../../protocol/events.ts";
-import { isOption, isUserAndGroup } from "./command-lines.ts";
+import { checked } from "./checked-value.ts";
+import { isOption, isUserAndGroup, WORD_ATTACHED } from "./command-lines.ts";
 import { NAMED, NAMING } from "./paired-secrets.ts";
-import { isSecretName, isValue, schemeLength } from "./secret-names.ts";
+import { isSecretName, isValue } from "./secret-names.ts";
+import { masked } from "./text-range.ts";
 
 /** The value of a member, hidden where the name says that it is secret; undefined where it does not. */
 export function hiddenByName(name: string, value: string): string | undefined {
   if (!isSecretName(name) || value === "") return undefined;
-  const scheme = schemeLength(value);
-  const isSecret = isValue(value, name) && isValue(value.slice(scheme), name);
-  return isSecret ? `${value.slice(0, scheme)}${MASK}` : undefined;
+  const range = checked(value, [0, value.length], name);
+  return range === undefined ? undefined : masked(value, [range], MASK);
 }
 
 /** The name that makes the value of a member secret: its own, or the one that another member gives it. */
@@ -54,9 +55,11 @@ function hiddenPassword(items: readonly unknown[], i: number, item: string): str
   if (!isAttached && items[i - 1] !== "-p") return undefined;
   const before = argumentsBefore(items, isAttached ? i : i - 1);
   const isCommand = (pattern: RegExp) => before.some((argument) => pattern.test(argument));
-  const isPassword =
-    /(?:^|\/)sshpass$/.test(before.at(-1) ?? "") || isCommand(isAttached ? /(?:^|\/)mysql\w{0,10}$/ : /^login$/);
   const value = isAttached ? item.slice(2) : item;
+  const isPassword =
+    /(?:^|\/)sshpass$/.test(before.at(-1) ?? "") ||
+    (isAttached && isCommand(/(?:^|\/)mysql\w{0,10}$/)) ||
+    (isCommand(/^login$/) && !(isAttached && value.search(WORD_ATTACHED) === 0));
   return isPassword && isValue(value, "password") ? `${item.slice(0, item.length - value.length)}${MASK}` : undefined;
 }
 

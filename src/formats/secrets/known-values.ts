@@ -23,7 +23,7 @@ export class KnownValues {
   set(values: Iterable<string>): void {
     const byHead = new Map<string, string[]>();
     const mayBegin = new Uint8Array(BEGINNINGS);
-    for (const value of new Set([...values].flatMap((value) => [value, inBytes(value)]))) {
+    for (const value of new Set([...values].flatMap(writings))) {
       if (value.length < SHORTEST) continue;
       const head = value.slice(0, SHORTEST);
       byHead.set(
@@ -58,6 +58,29 @@ export class KnownValues {
 /** Of the last four characters, in sixteen bits: what came before them has been pushed out. */
 function withNext(beginning: number, code: number): number {
   return ((beginning << 4) ^ code) & (BEGINNINGS - 1);
+}
+
+/** How a value is written: as it is, in JSON, in JSON in JSON, as the bytes of a URL, in base64 from each place where it can begin, in hexadecimal digits. */
+function writings(value: string): readonly string[] {
+  const bytes = Buffer.from(value, "utf8");
+  const digits = bytes.toString("hex");
+  const inJson = JSON.stringify(value).slice(1, -1);
+  const plain = [value, inJson, JSON.stringify(inJson).slice(1, -1), inBytes(value)];
+  // Shorter values are not known, also where their digits are many.
+  return value.length < SHORTEST ? plain : [...plain, ...inBase64(bytes), digits, digits.toUpperCase()];
+}
+
+/** Without the characters at both ends that also hold bits of what stands next to the value. */
+function inBase64(bytes: Buffer): readonly string[] {
+  return [0, 1, 2].flatMap((offset) => {
+    const first = Math.ceil((offset * 8) / 6);
+    const last = Math.floor(((offset + bytes.length) * 8) / 6);
+    return (["base64", "base64url"] as const).map((encoding) =>
+      Buffer.concat([Buffer.alloc(offset), bytes])
+        .toString(encoding)
+        .slice(first, last),
+    );
+  });
 }
 
 /** As it looks in a URL: one character for each of its bytes. */

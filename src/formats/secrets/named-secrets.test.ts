@@ -6,6 +6,10 @@ import { isSecretName } from "./secret-names.ts";
 
 const { scrubText, scrubValue, holdsKey } = scrubber({ more: await loadRuleSet() });
 
+const BLANKS = " ".repeat(20);
+/** More options than fit into eighty characters. */
+const FAR = `--host=${"a".repeat(80)}.example --port=3306 -u root`;
+
 describe("a value is hidden by the name before it", () => {
   test.each([
     ["in a member of JSON", '{"password":"hunter2","n":1}', '{"password":"[REDACTED]","n":1}'],
@@ -116,6 +120,84 @@ describe("a value is hidden by the name before it", () => {
       "env:\n- name: DB_PASSWORD\n  value: h2\n- name: N\n  value: 1",
       "env:\n- name: DB_PASSWORD\n  value: [REDACTED]\n- name: N\n  value: 1",
     ],
+    [
+      "behind many blanks",
+      `db_user${BLANKS}= "ann"\ndb_password${BLANKS}= "h2"`,
+      `db_user${BLANKS}= "ann"\ndb_password${BLANKS}= "[REDACTED]"`,
+    ],
+    ["behind many blanks and a colon", `password${BLANKS}:${BLANKS}h2`, `password${BLANKS}:${BLANKS}[REDACTED]`],
+    ["behind many tabs", `DB_PASSWORD${"\t".repeat(9)}= h2`, `DB_PASSWORD${"\t".repeat(9)}= [REDACTED]`],
+    ["in a member of JSON in columns", `{"password"${BLANKS}: "h2"}`, `{"password"${BLANKS}: "[REDACTED]"}`],
+    ["after an option and many blanks", `psql --password${BLANKS}h2x`, `psql --password${BLANKS}[REDACTED]`],
+    [
+      "behind its scheme and many blanks",
+      `Authorization:${BLANKS}Digest${BLANKS}h2`,
+      `Authorization:${BLANKS}Digest${BLANKS}[REDACTED]`,
+    ],
+    ["of mysql far behind it", `mysql ${FAR} -ph2 shop`, `mysql ${FAR} -p[REDACTED] shop`],
+    ["of mysql on a continued line", "mysql \\\n  -h db \\\n  -ph2 shop", "mysql \\\n  -h db \\\n  -p[REDACTED] shop"],
+    ["of a login far behind it", `login ${FAR} -p h2 host`, `login ${FAR} -p [REDACTED] host`],
+    [
+      "of a login on a continued line",
+      "docker login \\\n -u a \\\n -p h2",
+      "docker login \\\n -u a \\\n -p [REDACTED]",
+    ],
+    ["of a login, attached", "docker login -u ann -phunter2 host", "docker login -u ann -p[REDACTED] host"],
+    [
+      "of two logins",
+      "login -u a -p h2 x && login -u b -p h3 y",
+      "login -u a -p [REDACTED] x && login -u b -p [REDACTED] y",
+    ],
+    [
+      "that a reference of Spring falls back to",
+      `password: \${DB_PASSWORD:h2}`,
+      `password: \${DB_PASSWORD:[REDACTED]}`,
+    ],
+    [
+      "that a reference of a shell falls back to",
+      `PASSWORD=\${PASSWORD:-h2} N=1`,
+      `PASSWORD=\${PASSWORD:-[REDACTED]} N=1`,
+    ],
+    ["that a reference sets", `PASSWORD="\${PASSWORD:=two words}"`, `PASSWORD="\${PASSWORD:=[REDACTED]}"`],
+    ["that a reference in a reference falls back to", `TOKEN=\${A:-\${B-h2}}`, `TOKEN=\${A:-\${B-[REDACTED]}}`],
+    ["with a quote in it, as in SQL and YAML", "password='it''s h2' n='1'", "password='[REDACTED]' n='1'"],
+    ["with a quote in it, as in shells", "PASSWORD='a'\\''h2' N='1'", "PASSWORD='[REDACTED]' N='1'"],
+    ["with a quote in it in quotes", `PASSWORD='a'"'"'h2' N='1'`, "PASSWORD='[REDACTED]' N='1'"],
+    ["in a block of YAML", "a:\n  password: |\n    h1\n\n    h2\n  n: 1", "a:\n  password: |\n    [REDACTED]\n  n: 1"],
+    [
+      "in a folded block of YAML",
+      "- token: >-  # new\r\n    h1\r\n- n: 1",
+      "- token: >-  # new\r\n    [REDACTED]\r\n- n: 1",
+    ],
+    [
+      "in a list of YAML",
+      "passwords:\n  - hunter2\n  - 'two words' # x\n- n",
+      "passwords:\n  - [REDACTED]\n  - '[REDACTED]' # x\n- n",
+    ],
+    ["behind a tag of YAML", "password: !!str h2\n", "password: !!str [REDACTED]\n"],
+    ["behind an anchor of YAML", "password: &pw 'h2'\n", "password: &pw '[REDACTED]'\n"],
+    ["before an end tag with a blank", "<password>h2</password >", "<password>[REDACTED]</password >"],
+    ...[
+      ["has an underscore", '"created_at":"2026"'],
+      ["is a list", '"tags":["a",{"b":[]}]'],
+      ["is an object", '"labels":{"a":1,"b":{}}'],
+      ["is one of many", Array.from({ length: 12 }, (_, i) => `"a${i}":${i}`).join()],
+      ["is long", `"about":"${"a b ".repeat(700)}"`],
+    ].map(([how, member]): [string, string, string] => [
+      `named by another member where one between ${how}`,
+      `{"name":"DB_PASSWORD",${member},"value":"h2"}`,
+      `{"name":"DB_PASSWORD",${member},"value":"[REDACTED]"}`,
+    ]),
+    [
+      "in a list, named by another member",
+      '{"name":"X-Api-Key","value":["h2"]}',
+      '{"name":"X-Api-Key","value":["[REDACTED]"]}',
+    ],
+    [
+      "named by a line with a comment",
+      "- name: DB_PASSWORD # new\n\n  value: h2",
+      "- name: DB_PASSWORD # new\n\n  value: [REDACTED]",
+    ],
     ["over lines", 'secret = """one\ntwo"""\nend', 'secret = """[REDACTED]"""\nend'],
   ])("%s", (_, text, clean) => {
     expect(scrubText(text)).toBe(clean);
@@ -146,6 +228,13 @@ describe("a value is hidden by the name before it", () => {
     ["words about a value", "token=none password=token-less, secret=[REDACTED], client_secret=client_secret"],
     ["a reference", "token=$TOKEN password=%PASS% secret={{ vault.x }} token=*** token=xxxxxxxxxxxxxxxxxxxx"],
     ["a mark or two", "token=!! password=-"],
+    ["an option in a column", `--token${BLANKS}Token of the host\n--password${BLANKS}8 or more characters`],
+    ["an option of another command", `docker login --username ann host ${FAR} && mkdir -p build2`],
+    ["another option of a login", "tsh login -path -port=22 `login -p` and more"],
+    ["words about a login", `After the login you see it, ${"and ".repeat(30)} then mkdir -p build2`],
+    ["references to references", `password: \${A:} token: \${A:-$B}\nTOKEN=\${A:?missing} SECRET=\${A:+set}`],
+    ["a list of sentences", "Passwords:\n- letters\n- have digits\n- name: x2\n"],
+    ["a block of something else", "about: |\n  the password\npassword: |\nn: 1"],
   ])("and not where there is none: %s", (_, text) => {
     expect(scrubText(text)).toBe(text.replace("password=token-less", "password=[REDACTED]"));
   });
@@ -159,6 +248,7 @@ describe("a value is hidden by the name before it", () => {
     "passwords passwort passcode jwt apikeys authtoken credential cookie auth_token secretkey privatekey accesskey",
     "clientsecret appsecret sharedsecret webhooksecret accesstoken apitoken refreshtoken bearertoken sessiontoken",
     "idtoken bottoken X-Goog-Signature X-Goog-Credential X-Amz-Credential MY_PASS dbPass user_pass loginPass _auth APIToken DBPassword CSRFToken HTTPCookie",
+    "passPhrase PASS_PHRASE passWord PassWord pass_word passCode api_keys apiKeys API_KEYS auth_token",
     "encryption-key hmac_key masterKey ssh_key deployKey storage-account-key accountKey webhook_key",
     "token_v2 passwordNew secret.value tokenHex TOKEN_PROD password_old api_key_backup",
     "password passwd secret token api_key apikey client_secret authorization x-api-key DB_PASSWORD CI_TOKEN",

@@ -1,9 +1,10 @@
 import { checked } from "./checked-value.ts";
 import { optionSecretsIn } from "./option-secrets.ts";
 import { pairedSecretsIn } from "./paired-secrets.ts";
-import { isQuote, lineEnd, quotePrefix, readQuoted, readWord } from "./read-value.ts";
+import { BLANKS_MAX, isQuote, lineEnd, quotePrefix, readQuoted, readWord, SLASHES_MAX } from "./read-value.ts";
 import { isHeaderName, isSecretName, NAME_MAX, schemeLength } from "./secret-names.ts";
 import { requireFew, type TextRange } from "./text-range.ts";
+import { blockBehind, isOwnLine, itemsBehind, pastTags } from "./yaml-values.ts";
 
 /**
  * Values that are secret by the name in front of them: after `=`, in quotes, in a line of a header, in a member of JSON, in an element of
@@ -130,16 +131,34 @@ function valuesOfMember(text: string, at: number): readonly TextRange[] {
   const found = nameBefore(text, at);
   if (found === undefined) return NOTHING;
   const { name } = found;
-  const from = skipBlanks(text, at + 1, found.isQuoted);
+  const several = valuesOfYaml(text, at + 1, found);
+  if (several !== undefined) return allChecked(text, several, name);
+  const from = pastTags(text, skipBlanks(text, at + 1, found.isQuoted));
   if (closesLabel(text, found, from)) return NOTHING;
-  if (text.charAt(from) === "[")
-    return listed(text, from + 1).flatMap((range): TextRange[] => {
-      const value = checked(text, range, name);
-      return value === undefined ? [] : [value];
-    });
+  if (text.charAt(from) === "[") return allChecked(text, listed(text, from + 1), name);
   const quoted = readQuoted(text, from) ?? declared(text, from);
   const value = quoted === undefined ? inLine(text, from, found) : checked(text, quoted, name);
   return value === undefined ? [] : [value];
+}
+
+function allChecked(text: string, ranges: readonly TextRange[], name: string): readonly TextRange[] {
+  return ranges.flatMap((range): TextRange[] => {
+    const value = checked(text, range, name);
+    return value === undefined ? [] : [value];
+  });
+}
+
+/** The lines below a name that has nothing but the mark of a block behind it, or nothing; undefined where the value is behind the name. */
+function valuesOfYaml(
+  text: string,
+  from: number,
+  { from: nameFrom, isQuoted }: Name,
+): readonly TextRange[] | undefined {
+  const mark = pastTags(text, skipBlanks(text, from));
+  if (!isOwnLine(text, mark) || !beginsLine(text, nameFrom)) return undefined;
+  const block = blockBehind(text, mark, isQuoted ? nameFrom - 1 : nameFrom);
+  const values = block === undefined ? itemsBehind(text, mark) : [block];
+  return values.length === 0 ? undefined : values;
 }
 
 /** The texts of a list. */
@@ -155,7 +174,7 @@ function listed(text: string, from: number): TextRange[] {
   return found;
 }
 
-const DECLARED = /[A-Za-z_][\w.<>[\]| ]{0,64}=\s{0,8}(?=["'`\\]|[brfu]["'])/y;
+const DECLARED = /[A-Za-z_][\w.<>[\]| ]{0,64}=\s{0,64}(?=["'`\\]|[brfu]["'])/y;
 
 /** `name: Type = "value"`, as some languages declare variables. */
 function declared(text: string, from: number): TextRange | undefined {
@@ -220,7 +239,7 @@ function beginsLine(text: string, from: number): boolean {
   return from <= 64;
 }
 
-const END_TAG = /<\/([A-Za-z][\w:.-]{1,79})>/y;
+const END_TAG = /<\/([A-Za-z][\w:.-]{1,79})\s{0,64}>/y;
 
 /** <password>value</password> */
 function elements(text: string): TextRange[] {
@@ -257,15 +276,15 @@ for (const character of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012
 
 /** The secret name that ends before a separator: alone, in quotes, or as an index. */
 function nameBefore(text: string, separator: number): Name | undefined {
-  let to = separator;
-  while (to > separator - 8 && (text.charAt(to - 1) === " " || text.charAt(to - 1) === "\t")) to--;
-  if (text.charAt(to - 1) === "?" || (text.charAt(separator) === "=" && text.charAt(to - 1) === ":")) to--;
-  while (to > separator - 12 && text.charAt(to - 1) === " ") to--;
+  let to = endBefore(text, separator);
+  if (text.charAt(to - 1) === "?" || (text.charAt(separator) === "=" && text.charAt(to - 1) === ":")) {
+    to = endBefore(text, to - 1);
+  }
   if (text.charAt(to - 1) === "]") to--;
   const isQuoted = isQuote(text.charAt(to - 1));
   if (isQuoted) {
-    to--;
-    while (to > separator - 40 && text.charAt(to - 1) === "\\") to--;
+    const quote = --to;
+    while (to > quote - SLASHES_MAX && text.charAt(to - 1) === "\\") to--;
   }
   let from = to;
   while (from > 0 && to - from <= NAME_MAX && IN_NAME[text.charCodeAt(from - 1)] === 1) from--;
@@ -277,9 +296,16 @@ function nameBefore(text: string, separator: number): Name | undefined {
   return isSecretName(both) ? { name: both, from: from - 1 - whole.length, isQuoted } : undefined;
 }
 
+/** Where the text before blanks ends. */
+function endBefore(text: string, blanksTo: number): number {
+  let to = blanksTo;
+  while (to > blanksTo - BLANKS_MAX && (text.charAt(to - 1) === " " || text.charAt(to - 1) === "\t")) to--;
+  return to;
+}
+
 function skipBlanks(text: string, from: number, overLines = false): number {
   let at = from;
-  const last = from + 64;
+  const last = from + BLANKS_MAX;
   while (at < last) {
     const character = text.charAt(at);
     if (character !== " " && character !== "\t" && !(overLines && (character === "\n" || character === "\r"))) break;

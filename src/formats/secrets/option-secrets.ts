@@ -1,6 +1,6 @@
 import { checked } from "./checked-value.ts";
-import { isOption, isUserAndGroup } from "./command-lines.ts";
-import { isQuote, readQuoted, readWord } from "./read-value.ts";
+import { isOption, isUserAndGroup, WORD_ATTACHED } from "./command-lines.ts";
+import { isGenerated, isQuote, lineEnd, readQuoted, readWord } from "./read-value.ts";
 import { isSecretName } from "./secret-names.ts";
 import { requireFew, type TextRange } from "./text-range.ts";
 
@@ -27,13 +27,15 @@ function longOptions(text: string): TextRange[] {
 }
 
 /** A backslash at the end of a line, as shells have it; in JSON both are escaped. */
-const CONTINUED = String.raw`[ \t]{0,8}(?:\\\r?\n|\\{3,15}n)[ \t]{0,64}(?=[^\s-])`;
+const CONTINUED = String.raw`[ \t]{0,64}(?:\\\r?\n|\\{3,15}n)[ \t]{0,64}(?=[^\s-])`;
 /** Between two items of a list. Backticks are none: sentences in Markdown list options in them. */
 const NEXT_ITEM = String.raw`\\{0,15}["'][\s,]{1,64}(?=\\{0,15}["'])`;
 const OPTION = new RegExp(
-  String.raw`([A-Za-z][A-Za-z0-9_.-]{1,60})(?:${CONTINUED}|[ \t]{1,8}(?=[^\s-])|(?<item>${NEXT_ITEM}))`,
+  String.raw`([A-Za-z][A-Za-z0-9_.-]{1,60})(?:${CONTINUED}|(?<blanks>[ \t]{1,64})(?=[^\s-])|(?<item>${NEXT_ITEM}))`,
   "y",
 );
+/** More blanks than these divide columns. */
+const COLUMN = 8;
 const IN_WORD = /[\w.$-]/;
 
 function valueOfOption(text: string, at: number, nameFrom: number): TextRange | undefined {
@@ -49,16 +51,19 @@ function valueOfOption(text: string, at: number, nameFrom: number): TextRange | 
   const range = quoted ?? readWord(text, from);
   const value = text.slice(range[0], range[1]);
   if (quoted === undefined || match?.groups?.["item"] !== undefined) {
+    // In columns what follows an option describes it.
+    if ((match?.groups?.["blanks"]?.length ?? 0) > COLUMN && !/\d.*[a-z]|[a-z].*\d|.{16}/i.test(value))
+      return undefined;
     if (isOption(value) || IN_SENTENCES.test(value.replace(/[.,;:!?)]+$/, ""))) return undefined;
   }
   // A call that declares an option describes it: `option("--token", "print the token")`.
   if (text.charAt(at - 2) === "(" && isQuote(before) && value.includes(" ")) return undefined;
   // One dash is also the mark of a removed line and of an aside in a sentence.
-  if (isShort && quoted === undefined && !/\d|.{16}/.test(value)) return undefined;
+  if (isShort && quoted === undefined && !isGenerated(value)) return undefined;
   return checked(text, range, name);
 }
 
-const GAP = String.raw`(?:(?:\s|\\\r?\n){1,8}|["']\s{0,64},\s{0,64}(?=["']))`;
+const GAP = String.raw`(?:(?:\s|\\\r?\n){1,64}|["']\s{0,64},\s{0,64}(?=["']))`;
 
 /** A flag with its value behind it or right at it. A quote after a flag that is in quotes closes, and opens no value. */
 function flag(name: string): string {
@@ -66,11 +71,54 @@ function flag(name: string): string {
 }
 
 /** The few short options that are safe to tell, by their command; each pattern ends where the value begins. */
-const PASSWORDS = [
-  { word: "sshpass", pattern: new RegExp(String.raw`\bsshpass${GAP}["']?${flag("-p")}`, "g") },
-  { word: "mysql", pattern: /\bmysql\w{0,10}[\s"'](?:[^\n]{0,80}?[\s"'])?-p(?=[^\s"'-]|(?<=\s-p)["'])/g },
-  { word: "login", pattern: new RegExp(String.raw`\blogin[\s"'](?:[^\n]{0,80}?[\s"'])?-p${GAP}`, "g") },
-] as const;
+const SSHPASS = { word: "sshpass", pattern: new RegExp(String.raw`\bsshpass${GAP}["']?${flag("-p")}`, "g") };
+const MYSQL = {
+  command: /\bmysql\w{0,10}(?=[\s"'])/g,
+  option: /(?<=[\s"'])-p(?=[^\s"'-]|(?<=\s-p)["'])/g,
+};
+const LOGIN = {
+  command: /\blogin(?=[\s"'])/g,
+  option: new RegExp(String.raw`(?<=[\s"'])-p(?:${GAP}|(?=[^\s"'\x60=-])(?!${WORD_ATTACHED.source}))`, "g"),
+};
+
+/** A sentence may go on with an option of something else; only so much behind the name of a command is of that command. */
+const NEAR = 80;
+/** What stands behind the name of a command and in no sentence: an option, or the end of a line that goes on. */
+const OPTIONS_FOLLOW = /[\s"',]{1,64}-|[ \t]{0,64}\\/y;
+/** Where a command ends: its line, unless that goes on in the next one, or what joins two of them. */
+const COMMAND_END = /(?<!\\)\r?\n|(?<!\\)\\n|[ \t](?:&&|\|\|?)[ \t]|;[ \t]/g;
+
+/** Passwords of `-p`, which other programs have too, behind the name of a command; no part of a text is searched twice. */
+function passwordsOf(text: string, { command, option }: typeof MYSQL): TextRange[] {
+  const found: TextRange[] = [];
+  command.lastIndex = 0;
+  option.lastIndex = 0;
+  let next = option.exec(text);
+  for (let match = command.exec(text); match !== null && next !== null; match = command.exec(text)) {
+    const from = command.lastIndex;
+    const end = endOfCommand(text, from);
+    if (next.index < from) next = nextFrom(option, text, from);
+    while (next !== null && next.index <= end) {
+      const value = checked(text, argumentAfter(text, next.index, next.index + next[0].length), "password");
+      if (value !== undefined) found.push(value);
+      requireFew(found.length);
+      next = nextFrom(option, text, Math.max(next.index + next[0].length, value?.[1] ?? 0));
+    }
+    if (end > from + NEAR) command.lastIndex = end;
+  }
+  return found;
+}
+
+function nextFrom(pattern: RegExp, text: string, from: number): RegExpExecArray | null {
+  pattern.lastIndex = from;
+  return pattern.exec(text);
+}
+
+function endOfCommand(text: string, from: number): number {
+  OPTIONS_FOLLOW.lastIndex = from;
+  if (!OPTIONS_FOLLOW.test(text)) return Math.min(lineEnd(text.slice(from, from + NEAR), 0) + from, from + NEAR);
+  return nextFrom(COMMAND_END, text, from)?.index ?? text.length;
+}
 
 const LOGINS = [
   { word: "-u", pattern: new RegExp(flag("-u"), "g") },
@@ -78,8 +126,11 @@ const LOGINS = [
 ] as const;
 
 function commandOptions(text: string): TextRange[] {
-  const passwords = PASSWORDS.flatMap(({ word, pattern }) => valuesAfter(text, word, pattern, argumentAfter));
-  return [...passwords, ...LOGINS.flatMap(({ word, pattern }) => valuesAfter(text, word, pattern, passwordOfLogin))];
+  return [
+    ...valuesAfter(text, SSHPASS.word, SSHPASS.pattern, argumentAfter),
+    ...(text.includes("-p") ? [...passwordsOf(text, MYSQL), ...passwordsOf(text, LOGIN)] : []),
+    ...LOGINS.flatMap(({ word, pattern }) => valuesAfter(text, word, pattern, passwordOfLogin)),
+  ];
 }
 
 type Read = (text: string, optionFrom: number, from: number) => TextRange | undefined;

@@ -1,5 +1,5 @@
 import { checked } from "./checked-value.ts";
-import { lineEnd, readQuoted } from "./read-value.ts";
+import { isQuote, readQuoted } from "./read-value.ts";
 import { isSecretName } from "./secret-names.ts";
 import { requireFew, type TextRange } from "./text-range.ts";
 
@@ -8,81 +8,146 @@ export const NAMING: ReadonlySet<string> = new Set(["name", "key", "header", "va
 /** Members that hold the value of what another one names. */
 export const NAMED: ReadonlySet<string> = new Set(["value", "defaultValue", "default"]);
 
-/** The members of one object are searched so far. */
-const OBJECT_MAX = 2_048;
-const MEMBERS_MAX = 8;
+/** Objects in objects are followed so deep. */
+const DEPTH_MAX = 64;
+/** Texts in texts are searched so deep. */
+const QUOTED_DEPTH_MAX = 3;
 
-const FIRST = /(?<![\w.$-])(?:name|key|header|variable|variableName|value|defaultValue|default)["']?[ \t]{0,8}:/g;
-const MEMBER = /["']?([A-Za-z]{1,20})["']?[ \t]{0,8}:[ \t]{0,8}/y;
-const SEPARATOR = /[ \t]{0,8}(?:,\s{0,64}|\r?\n[ \t]{0,64})(?=["'A-Za-z])/y;
-const PLAIN = /[^\s"'`,{}[\]][^\n,{}[\]]*/y;
+const FIRST = /(?<![\w.$-])(?:name|key|header|variable|variableName|value|defaultValue|default)["']?[ \t]{0,64}:/g;
+const MEMBER = /["']?([A-Za-z_$][\w.$-]{0,79})["']?[ \t]{0,64}:[ \t]{0,64}/y;
+/** A comma, or the end of a line; blank lines and comments may follow. */
+const SEPARATOR =
+  /[ \t]{0,64}(?:,|(?:#[^\n]{0,200})?\r?\n)(?:\s{0,64}(?:#|\/\/)[^\n]{0,200}\n){0,8}\s{0,64}(?=["'A-Za-z_$])/y;
+/** Up to a comment; and up to the name of another member, so that a long line is not read again for each of them. */
+const PLAIN = /[^\s"'`,{}[\]](?:(?!:[ \t]|[ \t]#)[^\n,{}[\]])*/y;
+const WHOLE_PLAIN = /[^\n,{}[\]]*/y;
+const BLANKS = /\s{0,64}/y;
 
 /** Values whose name is the value of the member beside them, in JSON and in settings of one member a line. */
-export function pairedSecretsIn(text: string): TextRange[] {
+export function pairedSecretsIn(text: string, depth = 0): TextRange[] {
   const found: TextRange[] = [];
   if (!/value|default/i.test(text)) return found;
-  FIRST.lastIndex = 0;
-  for (let match = FIRST.exec(text); match !== null; match = FIRST.exec(text)) {
-    const { index } = match;
-    const object = text.slice(index, index + OBJECT_MAX);
-    const { members, isCode } = membersOf(object);
-    for (const [from, to] of secretsAmong(members, object, isCode)) {
-      // A value that is cut off by the limit goes on in the text.
-      found.push([index + from, to < OBJECT_MAX ? index + to : lineEnd(text, index + to)]);
-    }
+  let at = 0;
+  for (let match = firstFrom(text, 0); match !== null; match = firstFrom(text, at)) {
+    at = Math.max(match.index + 1, readMembers(text, match.index, found, depth));
     requireFew(found.length);
-    // A value without quotes goes up to the end of its line: read again from each name in it, a long line would be read many times.
-    const first = members[0];
-    if (first?.isQuoted === false) FIRST.lastIndex = index + first.value[1];
   }
   return found;
 }
 
-interface Member {
-  readonly name: string;
-  readonly value: TextRange;
+function firstFrom(text: string, from: number): RegExpExecArray | null {
+  FIRST.lastIndex = from;
+  return FIRST.exec(text);
+}
+
+interface Value {
+  readonly range: TextRange;
   readonly isQuoted: boolean;
 }
 
-/** The values that are secret by the name that another member gives them. */
-function secretsAmong(members: readonly Member[], object: string, isCode: boolean): TextRange[] {
-  const secretName = members
-    .filter(({ name }) => NAMING.has(name))
-    .map(({ value }) => object.slice(value[0], value[1]))
-    .find((name) => !name.includes(" ") && isSecretName(name));
-  if (secretName === undefined) return [];
-  return members.flatMap(({ name, value, isQuoted }): TextRange[] => {
-    if (!NAMED.has(name) || (isCode && !isQuoted)) return [];
-    const range = checked(object, value, secretName);
-    return range === undefined ? [] : [range];
-  });
+/** What the members of one object say about each other. */
+interface Pairs {
+  secretName: string | undefined;
+  readonly values: Value[];
+  isCode: boolean;
 }
 
-/** Members with a text, a number or a word, up to one that holds something else. After a comma a word is a variable: only code has it. */
-function membersOf(object: string): { readonly members: readonly Member[]; readonly isCode: boolean } {
-  const members: Member[] = [];
-  let isCode = false;
-  for (let at = 0; members.length < MEMBERS_MAX; ) {
-    const member = memberAt(object, at);
-    if (member === undefined) break;
-    members.push(member);
-    SEPARATOR.lastIndex = member.value[1] + (member.isQuoted ? 1 : 0);
-    const separator = SEPARATOR.exec(object)?.[0];
-    if (separator === undefined) break;
-    isCode ||= separator.includes(",");
-    at = SEPARATOR.lastIndex;
+/** An object, or a list whose items are values of the member that it belongs to. */
+interface Level {
+  readonly pairs: Pairs;
+  readonly listOf: string | undefined;
+}
+
+/**
+ * Reads members and the objects and lists among their values, up to something that is neither; returns where it stopped. What was read is
+ * not read again, so the time is in proportion to the text. After a comma a word is a variable: only code has it.
+ */
+function readMembers(text: string, start: number, found: TextRange[], depth: number): number {
+  const levels: Level[] = [{ pairs: { secretName: undefined, values: [], isCode: false }, listOf: undefined }];
+  let at = start;
+  for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
+    const { pairs, listOf } = level;
+    MEMBER.lastIndex = at;
+    const name = listOf ?? MEMBER.exec(text)?.[1];
+    if (name === undefined && !isEnd(text, at)) break;
+    let from = listOf === undefined && name !== undefined ? MEMBER.lastIndex : at;
+    const opening = text.charAt(from);
+    if (name !== undefined && (opening === "{" || opening === "[") && levels.length < DEPTH_MAX) {
+      const own = opening === "{" ? { secretName: undefined, values: [], isCode: false } : pairs;
+      levels.push({ pairs: own, listOf: opening === "[" ? name : undefined });
+      at = endOfBlanks(text, from + 1);
+      continue;
+    }
+    if (name !== undefined && !isEnd(text, from)) {
+      const value = valueAt(text, from);
+      if (value === undefined) break;
+      record(text, level, name, value);
+      const [valueFrom, valueTo] = value.range;
+      at = value.isQuoted ? valueFrom : valueTo;
+      if (value.isQuoted && !isQuote(text.charAt(valueTo))) break;
+      if (value.isQuoted && depth < QUOTED_DEPTH_MAX) {
+        const inner = pairedSecretsIn(text.slice(valueFrom, valueTo), depth + 1);
+        for (const [one, other] of inner) found.push([valueFrom + one, valueFrom + other]);
+      }
+      from = at = value.isQuoted ? valueTo + 1 : valueTo;
+    }
+    while (levels.length > 1 && isEnd(text, endOfBlanks(text, from))) {
+      from = at = endOfBlanks(text, from) + 1;
+      const closed = levels.pop();
+      if (closed?.listOf === undefined) settle(text, closed?.pairs, found);
+    }
+    const current = levels.at(-1);
+    const separator = current?.listOf === undefined ? SEPARATOR : ITEM_SEPARATOR;
+    separator.lastIndex = from;
+    const parted = separator.exec(text)?.[0];
+    if (parted === undefined || current === undefined) break;
+    if (parted.includes(",") && current.listOf === undefined) current.pairs.isCode = true;
+    at = separator.lastIndex;
   }
-  return { members, isCode };
+  for (const { pairs } of levels) settle(text, pairs, found);
+  return at;
 }
 
-function memberAt(object: string, at: number): Member | undefined {
-  MEMBER.lastIndex = at;
-  const name = MEMBER.exec(object)?.[1];
-  if (name === undefined) return undefined;
-  const from = MEMBER.lastIndex;
-  const quoted = readQuoted(object, from);
-  if (quoted !== undefined) return { name, value: quoted, isQuoted: true };
+const ITEM_SEPARATOR = /\s{0,64},\s{0,64}/y;
+
+function isEnd(text: string, at: number): boolean {
+  return text.charAt(at) === "}" || text.charAt(at) === "]";
+}
+
+function endOfBlanks(text: string, from: number): number {
+  BLANKS.lastIndex = from;
+  BLANKS.test(text);
+  return BLANKS.lastIndex;
+}
+
+function record(text: string, { pairs, listOf }: Level, name: string, value: Value): void {
+  if (NAMED.has(name)) pairs.values.push(value);
+  if (listOf !== undefined || !NAMING.has(name)) return;
+  const called = text.slice(...value.range);
+  if (!called.includes(" ") && isSecretName(called)) pairs.secretName ??= called;
+}
+
+/** The values that are secret by the name that another member gives them. */
+function settle(text: string, pairs: Pairs | undefined, found: TextRange[]): void {
+  const name = pairs?.secretName;
+  if (pairs === undefined || name === undefined) return;
+  for (const { range, isQuoted } of pairs.values.splice(0)) {
+    if (pairs.isCode && !isQuoted) continue;
+    const value = checked(text, isQuoted ? range : wholePlain(text, range), name);
+    if (value !== undefined) found.push(value);
+  }
+}
+
+function wholePlain(text: string, [from, to]: TextRange): TextRange {
+  WHOLE_PLAIN.lastIndex = to;
+  const rest = text.charAt(to) === ":" ? (WHOLE_PLAIN.exec(text)?.[0].trimEnd() ?? "") : "";
+  return [from, to + rest.length];
+}
+
+function valueAt(text: string, from: number): Value | undefined {
+  const quoted = readQuoted(text, from);
+  if (quoted !== undefined) return { range: quoted, isQuoted: true };
   PLAIN.lastIndex = from;
-  const plain = PLAIN.exec(object)?.[0].trimEnd();
-  return plain === undefined ? undefined : { name, value: [from, from + plain.length], isQuoted: false };
+  const plain = PLAIN.exec(text)?.[0].trimEnd();
+  return plain === undefined ? undefined : { range: [from, from + plain.length], isQuoted: false };
 }

@@ -3,7 +3,9 @@ import type { TextRange } from "./text-range.ts";
 /** A quoted value that is longer is read up to the end of its line only. */
 const QUOTED_MAX = 8_192;
 /** JSON in JSON in JSON in JSON; deeper ones are read as words. */
-const SLASHES_MAX = 15;
+export const SLASHES_MAX = 15;
+/** So many blanks may stand on each side of what separates a name from its value. */
+export const BLANKS_MAX = 64;
 
 /** The value between quotes that begins here; undefined where there is no quote. Quotes may be escaped, as JSON in JSON has them. */
 export function readQuoted(text: string, from: number): TextRange | undefined {
@@ -29,6 +31,9 @@ export function isQuote(character: string): boolean {
   return character === '"' || character === "'" || character === "`";
 }
 
+/** A quote within a text in single quotes: doubled, as SQL and YAML have it, or with an escaped one between two texts, as shells do. */
+const REOPENED = /'(?:\\{0,15}'|"'"|)'(?=[^\s,;)\]}+.'"])/y;
+
 /**
  * Where the quote is that closes: one with as many backslashes as the opening one has. More of them belong to a quote inside the value, or to
  * backslashes at its end, which come in pairs of the same depth.
@@ -38,9 +43,17 @@ function closing(text: string, from: number, quote: string, slashes: number): nu
   for (let at = text.indexOf(quote, from); at !== -1 && at < last; at = text.indexOf(quote, at + 1)) {
     let count = 0;
     while (at - count > from && text.charAt(at - count - 1) === "\\") count++;
-    if (count % (2 * (slashes + 1)) === slashes) return at - slashes;
+    if (count % (2 * (slashes + 1)) !== slashes) continue;
+    REOPENED.lastIndex = at;
+    if (quote !== "'" || slashes > 0 || !REOPENED.test(text)) return at - slashes;
+    at = REOPENED.lastIndex - 1;
   }
   return lineEnd(text, from);
+}
+
+/** Whether this is a word that nobody says: long, or with a digit in it. */
+export function isGenerated(word: string): boolean {
+  return /\d|.{16}/.test(word);
 }
 
 function upTo(text: string, from: number, end: string): TextRange {

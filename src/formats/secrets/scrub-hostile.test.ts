@@ -21,6 +21,7 @@ const more = [
   ...["eyJ", "-eyJ", "eyJaaaaaa.", "eyJaaaaaa..", "a", "a.", "ab", "://", "://a", "://a:", "@", "-", "_", " ", "1"],
   ...["-----BEGIN ", "-----BEGIN PRIVATE KEY-----", "-----END ", "bearer ", "bearer\t\t", "authorization: "],
   ...["\\", "\\\\n", "\\n", "\\u0041", "%", "%20", "%25", "%2525", "%2", "\\u00"],
+  ...["\u001b[", "\u001b[3", "\u001b]a", "\\u001b]8;;", "\\e[", "\u009b1", "\\x1b"],
   // Beginnings that the rules of the set read on from: names without values, long middles.
   ...["ghs_1_", "SG.a.", `SG.a.${"w".repeat(260)} `, "secret_access_key ", "https://a", `xoxb-${"a".repeat(41)}-`],
   // Names of members, options and lines that are read on from each of their places.

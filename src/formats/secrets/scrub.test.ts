@@ -66,6 +66,11 @@ describe("a secret", () => {
     ["a key of a project", "OPENAI=sk-proj-abcdefghij_klmnop-1234", "OPENAI=[REDACTED]"],
     ["an example key from a manual", "id AKIAIOSFODNN7EXAMPLE", "id [REDACTED]"],
     ["a temporary AWS key", "ASIAY34FZKBOKMUTVV7A", "[REDACTED]"],
+    [
+      "of a user with an @",
+      "smtp://ann@example.org:h2@mail.example.org",
+      "smtp://ann@example.org:[REDACTED]@mail.example.org",
+    ],
     ["every kind of GitHub token", "gho_0123456789abcdef ghs_0123456789abcdef", "[REDACTED] [REDACTED]"],
     ["a token with five parts", `${JWT}.YQ.Yg end`, "[REDACTED] end"],
     ["a token at the end of a sentence", `It was ${JWT}.`, "It was [REDACTED]."],
@@ -265,3 +270,17 @@ test("others have their turn while a value of many parts is scrubbed", () => {
   }));
   expect(turnsOf(cleanedInSteps(rows, (text) => text))).toBeGreaterThan(9);
 });
+
+test.each(["pass\\word-0123456789", "p\u00e4ssw\u00f6rd-0123456789"])(
+  "a known value is found in JSON, base64 and hexadecimal digits: %s",
+  (value) => {
+    const { scrubText } = scrubber({ known: [value] });
+    const texts = [
+      JSON.stringify(value),
+      JSON.stringify(JSON.stringify({ value })),
+      Buffer.from(value).toString("hex"),
+    ];
+    const wrapped = ["", "x", "xy"].map((before) => Buffer.from(`${before}${value} y`).toString("base64"));
+    for (const text of [...texts, ...wrapped]) expect(scrubText(text)).toContain("[REDACTED]");
+  },
+);

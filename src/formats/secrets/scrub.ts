@@ -94,7 +94,7 @@ export function scrubber({ known = [], more = () => [] }: ScrubberSettings = {})
 
   function once(text: string, names: boolean): string {
     const clean = asWritten(text, names);
-    return asRead(clean, names) ?? clean;
+    return asRead(clean, names);
   }
 
   function asWritten(given: string, names: boolean): string {
@@ -110,10 +110,9 @@ export function scrubber({ known = [], more = () => [] }: ScrubberSettings = {})
   }
 
   /** A secret may be written so that it is one only for those who read what the text says. */
-  function asRead(clean: string, names: boolean): string | undefined {
-    const view = unescaped(clean);
-    if (view === undefined) return undefined;
-    return masked(clean, rangesIn(view.text, names).map(view.written), MASK);
+  function asRead(clean: string, names: boolean): string {
+    const ranges = unescaped(clean).flatMap(({ text, written }) => rangesIn(text, names).map(written));
+    return masked(clean, ranges, MASK);
   }
 
   /** What needs no shape. */

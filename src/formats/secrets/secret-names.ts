@@ -66,7 +66,8 @@ function decide(name: string): boolean {
   if (last === "token") return !HARMLESS_TOKENS.has(owner);
   if (last === "key") return KEYS.has(owner);
   if (last === "pass") return PASSES.has(owner) || (owner !== "" && name === name.toUpperCase());
-  return LAST_WORDS.has(last) || ENDINGS.test(last) || name === "_auth";
+  // A word in two parts: `passPhrase`, `api_keys`.
+  return LAST_WORDS.has(last) || LAST_WORDS.has(`${owner}${last}`) || ENDINGS.test(last) || name === "_auth";
 }
 
 function isQualifier(word: string | undefined): boolean {
@@ -131,9 +132,9 @@ export function isValue(value: string, name: string): boolean {
 }
 
 const SCHEME =
-  /^\s{0,8}(?:bearer|basic|token|digest|negotiate|ntlm|apikey|api-key|hawk|aws4-hmac-sha256|sso-key|splunk|key)\s{1,8}(?=\S)/i;
+  /^\s{0,8}(?:bearer|basic|token|digest|negotiate|ntlm|apikey|api-key|hawk|aws4-hmac-sha256|sso-key|splunk|key)\s{1,64}(?=\S)/i;
 
 /** How many characters at the beginning of a value say how it is used, and are not part of the secret. */
 export function schemeLength(value: string): number {
-  return SCHEME.exec(value.slice(0, 40))?.[0].length ?? 0;
+  return SCHEME.exec(value.slice(0, 100))?.[0].length ?? 0;
 }

@@ -40,8 +40,8 @@ export const SECRET_SHAPES: readonly SecretShape[] = [
   {
     id: "url-password",
     trigger: /:\/\//,
-    // Up to the last @ of the authority, as browsers read it.
-    pattern: /(?<kept>:\/\/[^\s/?#:@"'<>\\]*:)[^\s/?#"'<>\\]+(?=@)/g,
+    // Up to the last @ of the authority, as browsers read it. Names of users have an @ too where they are mail addresses.
+    pattern: /(?<kept>:\/\/[^\s/?#:"'<>\\]*:)[^\s/?#"'<>\\]+(?=@)/g,
     example: "postgres://assay:hunter2@db.internal/assay",
   },
   {
@@ -73,14 +73,14 @@ export const SECRET_SHAPES: readonly SecretShape[] = [
     id: "authorization-header",
     trigger: /authorization/i,
     pattern:
-      /(?<kept>authorization(?:\\?["'])?\s{0,8}[:=]\s{0,8}(?:\\?["'])?(?:bearer|basic|token)\s{1,8})[^\s"',;\\()[\]{}<>]+/gi,
+      /(?<kept>authorization(?:\\?["'])?\s{0,64}[:=]\s{0,64}(?:\\?["'])?(?:bearer|basic|token)\s{1,64})[^\s"',;\\()[\]{}<>]+/gi,
     example: "Authorization: Basic dXNlcjpwYXNz",
   },
   {
     id: "bearer",
     trigger: /bearer/i,
     // Words follow this one in sentences too; those are short, or have no digit.
-    pattern: /(?<kept>\bbearer[\s:=]{1,8})(?:[\w.~+/=-]{20,}|(?=[A-Za-z_.~+/=-]{0,19}\d)[\w.~+/=-]{8,19})/gi,
+    pattern: /(?<kept>\bbearer[\s:=]{1,64})(?:[\w.~+/=-]{20,}|(?=[A-Za-z_.~+/=-]{0,19}\d)[\w.~+/=-]{8,19})/gi,
     example: "Bearer 9f8e7d6c5b4a",
   },
   {

@@ -8,24 +8,46 @@ export interface Unescaped {
   written(range: TextRange): TextRange;
 }
 
-/** What nobody sees: copied along from pages and chats, it stands in the middle of words. */
-const UNSEEN = /[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]/;
+/** Invisible characters: copied along from pages and chats, they stand in the middle of words. Those of direction and variants of signs are among them. */
+const UNSEEN = /[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]|[\ufe00-\ufe0f]/;
 const LETTERS: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", b: "\b", f: "\f" };
 const ITSELF = `"'/`;
 
 const BACKSLASH = 92;
 const PERCENT = 37;
+/** The characters that begin a sequence for a terminal, in seven and in eight bits. */
+const ESCAPE = 27;
+const EIGHT_BIT_CSI = 0x9b;
+const INTRODUCERS = [ESCAPE, EIGHT_BIT_CSI].map((code) => String.fromCharCode(code));
 
-/** Undefined when nothing in it is written in another way. */
-export function unescaped(text: string): Unescaped | undefined {
-  if (!text.includes("\\") && !text.includes("%") && !UNSEEN.test(text)) return undefined;
+/**
+ * The text with its escapes read and without invisible characters; none when nothing in it is written in another way. A text with sequences for
+ * a terminal is read twice: without them, since they stand inside names, and with a character between words in place of each, since a secret
+ * begins behind them.
+ */
+export function unescaped(text: string): readonly Unescaped[] {
+  const isEscaped = text.includes("\\") || text.includes("%") || UNSEEN.test(text);
+  const plain = isEscaped ? rewritten(text, escapeAt) : undefined;
+  // Behind the escapes, since the character that begins a sequence may be written as one.
+  const given = plain?.text ?? text;
+  const read = plain === undefined ? [] : [plain];
+  if (!INTRODUCERS.some((introducer) => given.includes(introducer))) return read;
+  return [unseenSequence, partingSequence].flatMap((sequence): readonly Unescaped[] => {
+    const seen = rewritten(given, sequence);
+    if (seen === undefined || plain === undefined) return seen === undefined ? read : [seen];
+    return [{ text: seen.text, written: (range) => plain.written(seen.written(range)) }];
+  });
+}
+
+/** A text with each escape replaced by the character that it stands for. */
+function rewritten(text: string, read: typeof escapeAt): Unescaped | undefined {
   const places: number[] = [];
   const surplus = [0];
   let plain = "";
   let done = 0;
   for (let at = 0; at < text.length; ) {
     const code = text.charCodeAt(at);
-    const found = mayEscape(code) ? escapeAt(text, at, code) : undefined;
+    const found = mayEscape(code) ? read(text, at, code) : undefined;
     if (found === undefined) {
       // A row of backslashes counts from its beginning only, or a long one would be read again from each of its places.
       at = code === BACKSLASH ? endOfRow(text, at) : at + 1;
@@ -51,10 +73,42 @@ interface Escape {
 }
 
 function mayEscape(code: number): boolean {
-  return code === BACKSLASH || code === PERCENT || code >= 0xad;
+  return code === BACKSLASH || code === PERCENT || code === ESCAPE || code >= EIGHT_BIT_CSI;
 }
 
-/** What JSON and URLs write in place of a character, also when that was done several times over. */
+const CSI = "[0-?]{0,64}[ -/]{0,8}[@-~]";
+/** Colours and movements, and choices of a character set. */
+const COLOUR = new RegExp(String.raw`\[${CSI}|[()*+][0-9A-Za-z]`, "y");
+const EIGHT_BIT_COLOUR = new RegExp(CSI, "y");
+/** Titles and links; of one that is longer, and of one without an end, all is seen. */
+const TITLE = new RegExp(
+  String.raw`\][ -~]{0,2048}(?:${String.fromCharCode(7)}|${String.fromCharCode(ESCAPE)}\\)`,
+  "y",
+);
+
+function unseenSequence(text: string, at: number, code: number): Escape | undefined {
+  const end = endOfColour(text, at, code) ?? (code === ESCAPE ? endOf(TITLE, text, at + 1) : undefined);
+  return end === undefined ? undefined : { code: undefined, end };
+}
+
+/** Titles and links stay, so that what is in them is read too. */
+function partingSequence(text: string, at: number, code: number): Escape | undefined {
+  const end = endOfColour(text, at, code);
+  return end === undefined ? undefined : { code: ESCAPE, end };
+}
+
+function endOfColour(text: string, at: number, code: number): number | undefined {
+  if (code === ESCAPE) return endOf(COLOUR, text, at + 1);
+  return code === EIGHT_BIT_CSI ? endOf(EIGHT_BIT_COLOUR, text, at + 1) : undefined;
+}
+
+/** Where the match ends that begins here. */
+function endOf(pattern: RegExp, text: string, at: number): number | undefined {
+  pattern.lastIndex = at;
+  return pattern.test(text) ? pattern.lastIndex : undefined;
+}
+
+/** What JSON, URLs and string literals write in place of a character, also when that was done several times over. */
 function escapeAt(text: string, at: number, code: number): Escape | undefined {
   if (code === BACKSLASH) return backslashed(text, endOfRow(text, at));
   if (code === PERCENT) return percentEncoded(text, at);
@@ -69,14 +123,20 @@ function endOfRow(text: string, from: number): number {
 
 function backslashed(text: string, at: number): Escape | undefined {
   const letter = text.charAt(at);
-  if (letter === "u") {
-    const code = hexadecimal(text, at + 1, 4);
-    return code === undefined ? undefined : { code: isUnseen(code) ? undefined : code, end: at + 5 };
+  if (letter === "u" || letter === "x") {
+    const digits = letter === "u" ? 4 : 2;
+    const code = hexadecimal(text, at + 1, digits);
+    return code === undefined ? undefined : { code: isUnseen(code) ? undefined : code, end: at + 1 + digits };
   }
   if (letter === "") return undefined;
+  const end = endOf(ESCAPE_IN_LITERAL, text, at);
+  if (end !== undefined) return { code: ESCAPE, end };
   const meant = LETTERS[letter] ?? (ITSELF.includes(letter) ? letter : undefined);
   return meant === undefined ? undefined : { code: meant.charCodeAt(0), end: at + 1 };
 }
+
+/** The character that begins a sequence, as shells and languages write it; anywhere else these are parts of paths and patterns. */
+const ESCAPE_IN_LITERAL = /(?:033|e|E)(?=[[\]()])/y;
 
 function percentEncoded(text: string, from: number): Escape | undefined {
   let at = from + 1;
@@ -99,5 +159,7 @@ function hexadecimal(text: string, from: number, digits: number): number | undef
 }
 
 function isUnseen(code: number): boolean {
-  return code === 0xad || (code >= 0x200b && code <= 0x200f) || (code >= 0x2060 && code <= 0x2064) || code === 0xfeff;
+  if (code < 0x200b) return code === 0xad || code === 0x61c || code === 0x180e;
+  if (code < 0x2070) return code <= 0x200f || (code >= 0x202a && code <= 0x202e) || code >= 0x2060;
+  return (code >= 0xfe00 && code <= 0xfe0f) || code === 0xfeff;
 }

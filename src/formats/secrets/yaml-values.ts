@@ -1,0 +1,64 @@
+import { isGenerated, lineEnd, readQuoted } from "./read-value.ts";
+import type { TextRange } from "./text-range.ts";
+
+const TAGS = /(?:(?:!!\w{1,20}|&[\w-]{1,40})[ \t]{1,64}){1,2}/y;
+
+/** Behind the type and the anchor that YAML may have before a value: `!!str x`, `&name x`. */
+export function pastTags(text: string, from: number): number {
+  TAGS.lastIndex = from;
+  return TAGS.test(text) ? TAGS.lastIndex : from;
+}
+
+const MARK = /(?:[|>][-+0-9]{0,2})?[ \t]{0,64}(?:#[^\n]{0,200})?\r?\n/y;
+
+/** Whether the rest of the line is the mark of a block of lines, or empty. */
+export function isOwnLine(text: string, from: number): boolean {
+  MARK.lastIndex = from;
+  return MARK.test(text);
+}
+
+/** The lines below the mark of a block that are indented more than its name is; undefined where there is no mark. */
+export function blockBehind(text: string, mark: number, nameFrom: number): TextRange | undefined {
+  if (!"|>".includes(text.charAt(mark))) return undefined;
+  const column = nameFrom - (text.lastIndexOf("\n", nameFrom - 1) + 1);
+  let from = -1;
+  let to = -1;
+  for (let line = lineEnd(text, mark) + 1; line < text.length; line = lineEnd(text, line) + 1) {
+    const first = indented(text, line);
+    const end = lineEnd(text, line);
+    if (text.slice(first, end).trim() === "") continue;
+    if (first - line <= column) break;
+    if (from === -1) from = first;
+    to = end;
+  }
+  return from === -1 ? undefined : [from, text.charAt(to - 1) === "\r" ? to - 1 : to];
+}
+
+const ITEM = /[ \t]{0,64}-[ \t]{1,64}/y;
+const WORD = /[^\s"'`#:{}[\],&*!|>]\S*(?=[ \t]{0,64}(?:#[^\n]{0,200})?(?:\r?\n|$))/y;
+
+/** The items of a list that stand below a name, a line each: texts in quotes, and words that are no words of a sentence. */
+export function itemsBehind(text: string, from: number): TextRange[] {
+  const found: TextRange[] = [];
+  for (let line = lineEnd(text, from) + 1; line < text.length; line = lineEnd(text, line) + 1) {
+    ITEM.lastIndex = line;
+    if (!ITEM.test(text)) break;
+    const start = pastTags(text, ITEM.lastIndex);
+    const item = readQuoted(text, start) ?? wordOfLine(text, start);
+    if (item !== undefined) found.push(item);
+    if (item !== undefined && item[1] > line) line = item[1];
+  }
+  return found;
+}
+
+function wordOfLine(text: string, from: number): TextRange | undefined {
+  WORD.lastIndex = from;
+  const word = WORD.exec(text)?.[0];
+  return word !== undefined && !word.endsWith(":") && isGenerated(word) ? [from, from + word.length] : undefined;
+}
+
+function indented(text: string, line: number): number {
+  let at = line;
+  while (text.charAt(at) === " " || text.charAt(at) === "\t") at++;
+  return at;
+}
