@@ -21,7 +21,12 @@ async function begin(target: Target, key: string, path: string, body: object) {
   const [head, rest] = [text.slice(0, 5), text.slice(5)];
   let finish = () => {};
   const answer = rawHttp(target.url, (socket) => {
-    const lines = [`POST ${path} HTTP/1.1`, "Host: h", `Authorization: Bearer ${key}`, "Content-Type: application/json"];
+    const lines = [
+      `POST ${path} HTTP/1.1`,
+      "Host: h",
+      `Authorization: Bearer ${key}`,
+      "Content-Type: application/json",
+    ];
     socket.write([...lines, `Content-Length: ${text.length}`, "Connection: close", "", head].join("\r\n"));
     finish = () => void socket.write(rest);
   });
