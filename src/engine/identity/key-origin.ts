@@ -74,16 +74,21 @@ export async function makersOfPrincipals(
 /** Principals whose keys are read at once: one page is in memory, and other work goes on between two. */
 const PRINCIPALS_AT_ONCE = 500;
 
-/** Principals with a key that another one made and no owner has confirmed. A judgment does not say with which key it was made. */
+/**
+ * Principals with a key that another one made and no owner has confirmed. A judgment does not say with which key it was made.
+ * @param worksThere whether a key of this workspace, or of the tenant, could have made what is asked about
+ */
 export async function unconfirmedPrincipals(
   store: Pick<Store, "readDocuments" | "keysByPrincipal">,
   tenant: string,
+  worksThere: (workspace: string | undefined) => boolean,
 ): Promise<readonly string[]> {
   const found = new Set<string>();
   for (let after = ""; ; await nextTurn()) {
-    const keys = await store.keysByPrincipal({ tenant }, after, PRINCIPALS_AT_ONCE);
-    const last = keys.at(-1);
+    const page = await store.keysByPrincipal({ tenant }, after, PRINCIPALS_AT_ONCE);
+    const last = page.at(-1);
     if (last === undefined) return [...found];
+    const keys = page.filter(({ workspace }) => worksThere(workspace));
     const origins = await originsOf(
       store,
       tenant,

@@ -25,11 +25,10 @@ export async function shownAnnotation(host: Host, caller: Caller, annotationId: 
 export async function isListedFor(
   store: Pick<Store, "listAnnotations">,
   caller: Caller,
-  { annotationId, runId, createdAtMs, queueItemId }: AnnotationRecord,
+  { annotationId, queueItemId }: AnnotationRecord,
 ): Promise<boolean> {
   const blind = blindness(caller);
   if (queueItemId === undefined || blind.blindFor === undefined) return true;
-  const then = { runId, fromMs: createdAtMs, toMs: createdAtMs + 1, order: "oldest", limit: 1000 } as const;
-  const listed = await store.listAnnotations(caller, { ...then, ...blind });
-  return listed.some((one) => one.annotationId === annotationId);
+  const listed = await store.listAnnotations(caller, { annotationId, order: "oldest", limit: 1, ...blind });
+  return listed.length > 0;
 }

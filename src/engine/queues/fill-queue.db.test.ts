@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { CreateQueueRequest } from "../../protocol/queues/api.ts";
+import type { ForkedFrom } from "../../protocol/runs/forked-from.ts";
 import type { Store } from "../../store/port/store.ts";
 import { annotate, annotationOf, FLAG } from "../../testing/annotation-builders.ts";
 import { BOTH_STORES } from "../../testing/both-stores.ts";
@@ -35,10 +36,15 @@ describe.each(BOTH_STORES)("a queue that fills itself on %s", (_name, open) => {
   });
 
   /** A run that ended at a time, written now. */
-  async function ended(atMs: number): Promise<string> {
+  async function ended(atMs: number, forkedAtMs?: number): Promise<string> {
     const started = startedRun({ tenant: "t1", atMs });
     const { events, run } = next(started, atMs, nodeStarted(), nodeCompleted(), runCompleted());
-    const write = runWrite({ events: [...started.events, ...events], run });
+    const at = forkedAtMs === undefined ? undefined : new Date(forkedAtMs).toISOString();
+    const forkedFrom = { runId: "run-source", fromSeq: 4, mode: "branch", by: "ada", at } as unknown as ForkedFrom;
+    const write = runWrite({
+      events: [...started.events, ...events],
+      run: at === undefined ? run : { ...run, forkedFrom },
+    });
     expect(await store.commit({ tenant: "t1", runs: [write] })).toMatchObject({ ok: true });
     return run.runId;
   }
@@ -152,6 +158,15 @@ describe.each(BOTH_STORES)("a queue that fills itself on %s", (_name, open) => {
     await sweep.stop();
     expect(await itemsOf(queue)).toEqual([runId]);
     expect(errors).toEqual([]);
+  });
+
+  test("finds a fork that has ended when it is made, with the times of its source", async () => {
+    const last = await ended(NOW);
+    const queue = await newQueue({});
+    await fill(queue);
+    const fork = await ended(NOW - HOUR, NOW + 1);
+    await fill(queue);
+    expect((await itemsOf(queue)).sort()).toEqual([last, fork].sort());
   });
 
   test("takes nothing in while it is closed", async () => {

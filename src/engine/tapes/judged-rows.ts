@@ -1,8 +1,9 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { readJson, Unreadable } from "../../formats/json/exact-json.ts";
 import type { StandingRow } from "../../formats/tapes/sidecar/merge-sidecar.ts";
+import { authorNameOf, nameAuthor } from "../../formats/tapes/sidecar/name-author.ts";
 import { rowKey } from "../../formats/tapes/sidecar/row-key.ts";
-import { type RowPlace, rowOfAnnotation } from "../../formats/tapes/sidecar/row-of-annotation.ts";
+import { AUTHORS, type RowPlace, rowOfAnnotation } from "../../formats/tapes/sidecar/row-of-annotation.ts";
 import { scrubLine } from "../../formats/tapes/sidecar/scrub-line.ts";
 import { printRow, type Row, readSidecarLine } from "../../formats/tapes/sidecar/sidecar.ts";
 import { trimSpace } from "../../formats/text/trim.ts";
@@ -14,8 +15,13 @@ import type { RunIdentity } from "../runs/run-identity.ts";
 import { RowEvents } from "./row-events.ts";
 import { Turns } from "./turns.ts";
 
-/** A judgment of a run as a row of its sidecar: the line that it came with, or the one that is made of it. */
+/**
+ * A judgment of a run as a row of its sidecar: the line that it came with, or the one that is made of it. A line that names no author is
+ * of its pusher, so others are shown it with the author named: pushed by them it stays what it is.
+ */
 export interface JudgedRow extends StandingRow {
+  /** With the author named in any case. */
+  readonly named: string;
   readonly record: AnnotationRecord;
   readonly id: string;
   readonly eventId: bigint;
@@ -39,17 +45,23 @@ export async function judgedRows(host: Host, caller: Caller, run: JudgedRun): Pr
   const turns = new Turns();
   for (const record of records) {
     const { row, line } = placed(record);
-    const text = line ?? scrubLine(printRow(row), host.scrubber.scrubText);
+    const came = line ?? scrubLine(printRow(row), host.scrubber.scrubText);
+    const author = { id: record.actor, kind: AUTHORS[record.actorKind] };
+    const isNamed = row.author?.id === record.actor;
+    const named = isNamed ? came : scrubLine(nameAuthor(came, row, author), host.scrubber.scrubText);
+    const text = authorNameOf(row, caller.principal) === record.actor ? came : named;
     all.push({
       key: rowKey(row.id, text),
       text,
+      came,
+      named,
       state: record.state,
       ...(hidden.has(record.annotationId) ? { hidden: true } : {}),
       record,
       id: row.id,
       eventId: row.event_id,
     });
-    if (line === undefined) await turns.after(text.length);
+    if (line === undefined || !isNamed) await turns.after(text.length);
   }
   all.sort((a, b) => a.record.createdAtMs - b.record.createdAtMs || Number(a.eventId - b.eventId));
   const keyOf = new Map(all.map(({ record, key }) => [record.annotationId, key]));

@@ -6,6 +6,7 @@ import type { PastRows } from "../../protocol/tapes/sidecar-api.ts";
 import type { Host } from "../host.ts";
 import type { RunIdentity } from "../runs/run-identity.ts";
 import { judgedRows } from "./judged-rows.ts";
+import { pairByAuthor, pairLeftOver } from "./pair-by-author.ts";
 import { rowLinesInTurns } from "./turns.ts";
 
 /** The sidecar of a run as the caller may see it. */
@@ -15,7 +16,8 @@ export async function pullSidecar(host: Host, caller: Caller, run: RunIdentity):
   const { standing } = await judgedRows(host, caller, run);
   const lines = fileLines(text);
   const { rows } = await rowLinesInTurns(lines);
-  return currentSidecar(lines, rows, standing);
+  const pairs = pairLeftOver(rows, standing, pairByAuthor(rows, standing, stored?.pushedBy ?? caller.principal));
+  return currentSidecar(lines, rows, standing, pairs);
 }
 
 async function newHeader({ store }: Host, caller: Caller, runId: string): Promise<string> {

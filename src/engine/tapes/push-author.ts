@@ -1,3 +1,4 @@
+import { authorNameOf } from "../../formats/tapes/sidecar/name-author.ts";
 import type { Row } from "../../formats/tapes/sidecar/sidecar.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
 import type { ActorKind } from "../../protocol/judgments/annotation.ts";
@@ -16,8 +17,8 @@ const ACTOR_MAX = 256;
 
 /** Whose judgment a row is: the caller's own unless it names somebody else. Or why it cannot be taken. */
 export function authorOf({ author }: Pick<Row, "author">, caller: Caller): RowAuthor | { readonly problem: string } {
-  const id = author?.id ?? "";
-  if (author === null || id === "" || id === caller.principal) {
+  const id = authorNameOf({ author }, caller.principal);
+  if (author === null || id === caller.principal) {
     return { actor: caller.principal, actorKind: actorKindOf(caller.kind) };
   }
   if (id.length > ACTOR_MAX || id.includes("\0"))

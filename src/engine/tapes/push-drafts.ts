@@ -1,5 +1,5 @@
 import { Chains } from "../../formats/tapes/sidecar/chains.ts";
-import type { RowLine } from "../../formats/tapes/sidecar/row-key.ts";
+import { type RowLine, rowKey } from "../../formats/tapes/sidecar/row-key.ts";
 import { judgmentOfRow, type Said } from "../../formats/tapes/sidecar/row-of-annotation.ts";
 import { SUPERSEDES } from "../../formats/tapes/sidecar/status-change.ts";
 import { agentFields, agentsOfNode } from "../../protocol/agents/agent-of.ts";
@@ -9,7 +9,7 @@ import type { Target } from "../../protocol/judgments/annotation.ts";
 import { MAX_ROW_CHARACTERS } from "../../protocol/tapes/sidecar-api.ts";
 import type { AnnotationRecord } from "../../store/port/judgments.ts";
 import type { TargetEvent } from "../judgments/decide/annotate.ts";
-import { mayReplace } from "../judgments/may-replace.ts";
+import { isMadeHere, mayReplace } from "../judgments/may-replace.ts";
 import type { RunIdentity } from "../runs/run-identity.ts";
 import type { JudgedRow, JudgedRows } from "./judged-rows.ts";
 import { authorOf, type RowAuthor } from "./push-author.ts";
@@ -55,8 +55,10 @@ export interface DraftSetting {
 export function draftsOf(fates: readonly Fate[], { all, standing }: JudgedRows, setting: DraftSetting): Drafts {
   const chains = new Chains();
   const uses = usesOf(all);
-  const missing = new Map(standing.map((known) => [nameOf(known.id, known.eventId), known]));
-  for (const fate of fates) if (fate.what !== "new") missing.delete(nameOf(fate.known.id, fate.known.eventId));
+  const missing = new Map(standing.map((known) => [nameOf(known.record.actor, known.id, known.eventId), known]));
+  for (const fate of fates) {
+    if ("known" in fate) missing.delete(nameOf(fate.known.record.actor, fate.known.id, fate.known.eventId));
+  }
   const drafts = new Map<number, Draft>();
   const problems: RowProblem[] = [];
   const replaced = new Set<JudgedRow>();
@@ -64,11 +66,11 @@ export function draftsOf(fates: readonly Fate[], { all, standing }: JudgedRows, 
   fates.forEach((fate, i) => {
     const { row } = fate;
     chains.add(row.row);
-    if (fate.what !== "new" && fate.what !== "changed") return;
+    if (fate.what === "unchanged" || fate.what === "withdrawn") return;
     const draft = draftOf(fate, i);
     if (typeof draft === "string") problems.push({ line: row.line, id: row.row.id, problem: draft });
     else {
-      if (fate.what === "new") link(draft, i);
+      if (fate.what === "new" || takesOver(draft)) link(draft, i);
       drafts.set(i, draft);
     }
   });
@@ -77,6 +79,9 @@ export function draftsOf(fates: readonly Fate[], { all, standing }: JudgedRows, 
   function draftOf(fate: Exclude<Fate, { what: "unchanged" | "withdrawn" }>, place: number): Draft | string {
     const { row } = fate;
     if (row.text.length > MAX_ROW_CHARACTERS) return `it is longer than ${MAX_ROW_CHARACTERS} characters`;
+    if (fate.what === "ambiguous") {
+      return `it names no author, and a row of ${fate.author} is called the same; name the author in \`author.id\`, as pull does`;
+    }
     const author = authorOf(row.row, setting.caller);
     if ("problem" in author) return author.problem;
     const event = setting.events.get(row.row.event_id);
@@ -85,8 +90,9 @@ export function draftsOf(fates: readonly Fate[], { all, standing }: JudgedRows, 
     if (earlier !== undefined && !mayReplace(author, earlier)) {
       return `it was changed, and only ${earlier.actor}, who wrote it, can do that`;
     }
-    const use = earlier === undefined ? nextUse(row.key) : 0;
-    const annotationId = setting.idOf(place, row.key, use, earlier?.annotationId ?? "");
+    const key = keyOf(author.actor, row.key);
+    const use = earlier === undefined ? nextUse(key) : 0;
+    const annotationId = setting.idOf(place, key, use, earlier?.annotationId ?? "");
     const annotation = annotationOf(row, author, event, { annotationId, ...(earlier && { supersedes: earlier }) });
     return { row, annotation, ...(earlier === undefined ? {} : { earlier }) };
   }
@@ -111,7 +117,9 @@ export function draftsOf(fates: readonly Fate[], { all, standing }: JudgedRows, 
       draft.annotation = { ...annotation, supersedes: earlier.annotation.annotationId };
       return;
     }
-    const known = above === undefined ? missing.get(nameOf(named, row.event_id)) : knownOf(fates[above]);
+    if (draft.earlier !== undefined) return;
+    const known =
+      above === undefined ? missing.get(nameOf(annotation.actor, named, row.event_id)) : knownOf(fates[above]);
     if (known === undefined || !mayReplace(annotation, known.record) || replaced.has(known)) return;
     const { record } = known;
     // What broke off in the middle: the other half is here already.
@@ -168,7 +176,12 @@ export function draftsOf(fates: readonly Fate[], { all, standing }: JudgedRows, 
 }
 
 function knownOf(fate: Fate | undefined): JudgedRow | undefined {
-  return fate !== undefined && fate.what !== "new" ? fate.known : undefined;
+  return fate !== undefined && "known" in fate ? fate.known : undefined;
+}
+
+/** Whether it is the author's own in the place of what was imported in the author's name. */
+function takesOver({ annotation, earlier }: Draft): boolean {
+  return earlier !== undefined && isMadeHere(annotation) && !isMadeHere(earlier);
 }
 
 function supersededBy(annotation: AnnotationRecord, by: AnnotationRecord): AnnotationRecord {
@@ -178,16 +191,22 @@ function supersededBy(annotation: AnnotationRecord, by: AnnotationRecord): Annot
 
 /** How often each key has begun anew. */
 function usesOf(all: readonly JudgedRow[]): Map<string, number> {
-  const keyOf = new Map(all.map(({ record, key }) => [record.annotationId, key]));
+  const keys = new Map(all.map(({ record, id, came }) => [record, keyOf(record.actor, rowKey(id, came))]));
+  const keyOfId = new Map([...keys].map(([{ annotationId }, key]) => [annotationId, key]));
   const uses = new Map<string, number>();
-  for (const { record, key } of all) {
-    if (keyOf.get(record.supersedes ?? "") !== key) uses.set(key, (uses.get(key) ?? 0) + 1);
+  for (const [{ supersedes }, key] of keys) {
+    if (keyOfId.get(supersedes ?? "") !== key) uses.set(key, (uses.get(key) ?? 0) + 1);
   }
   return uses;
 }
 
-function nameOf(id: string, eventId: bigint): string {
-  return `${eventId} ${id}`;
+/** Rows of several authors may have the same key. */
+function keyOf(actor: string, key: string): string {
+  return JSON.stringify([actor, key]);
+}
+
+function nameOf(actor: string, id: string, eventId: bigint): string {
+  return JSON.stringify([actor, String(eventId), id]);
 }
 
 /** What is to come, what nobody can read, and what a row said before it was changed, is not when it was written. */

@@ -32,12 +32,12 @@ export async function planPush(host: Host, push: PushSidecar, clean: CleanSideca
   const stored = await store.readSidecar(caller, run.runId);
   await requireTape(host, push, clean);
   const judged = await judgedRows(host, caller, run);
-  const fates = fatesOf(clean.rows, judged.standing);
+  const fates = fatesOf(clean.rows, judged.standing, caller);
   const setting = await settingOf(host, push, fates);
   const { drafts, problems, replaced } = draftsOf(fates, judged, setting);
   if (problems.length > 0) throw refusalOf(problems);
   if (drafts.some(({ annotation }) => annotation.importedBy !== undefined)) await mayImport();
-  const inFile = new Set(fates.flatMap((fate) => (fate.what === "new" ? [] : [fate.known])));
+  const inFile = new Set(fates.flatMap((fate) => ("known" in fate ? [fate.known] : [])));
   const missing = judged.standing.filter((row) => row.state === "live" && !inFile.has(row) && !replaced.has(row));
   const wasThere = request.prune ? await keysOf(stored) : new Set<string>();
   const actorKind = actorKindOf(caller.kind);

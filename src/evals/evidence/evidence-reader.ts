@@ -179,11 +179,15 @@ async function spokenFor(name: string, read: () => Promise<Condition[]>): Promis
 }
 
 /** Who asks and, where voters have to be independent, who made a principal that asks: as at the gate both are as one. */
-async function doubtedFor(store: Host["store"], found: Found): Promise<Doubted> {
-  const { visible, askedBy = [], independentPeople = false } = found;
+async function doubtedFor(store: Host["store"], found: Found, places: "of the run" | "visible"): Promise<Doubted> {
+  const { visible, run, askedBy = [], independentPeople = false } = found;
   if (!independentPeople) return { interested: askedBy, unconfirmed: [] };
   const makers = await makersOfPrincipals(store, visible.tenant, askedBy);
-  const unconfirmed = await unconfirmedPrincipals(store, visible.tenant);
+  const unconfirmed = await unconfirmedPrincipals(store, visible.tenant, (workspace) => {
+    // A certificate speaks of other runs, which may be in any place that is visible.
+    const place = places === "visible" ? visible.workspace : run.owner.workspace;
+    return workspace === undefined || workspace === place || (places === "visible" && place === undefined);
+  });
   return { interested: [...new Set([...askedBy, ...makers])], unconfirmed };
 }
 
@@ -199,7 +203,7 @@ async function aboutScore(
   if (sources.overriddenSummary === undefined) {
     return [condition("score", "with human overrides", "this host cannot read overrides", false)];
   }
-  const { interested, unconfirmed } = await doubtedFor(store, found);
+  const { interested, unconfirmed } = await doubtedFor(store, found, "of the run");
   const summary = await sources.overriddenSummary(visible, runId, { interested, unconfirmed });
   const others = unconfirmed.length === 0 ? "" : ", and of principals that no other owner has confirmed";
   const leftOut = `, without those of ${interested.join(", ")}, who asks for this${others}`;
@@ -225,7 +229,7 @@ async function aboutJudge(
   const { required, visible, runId } = found;
   const bar = barOf(required?.requireCertificate);
   if (bar === undefined) return [];
-  const doubted = await doubtedFor(store, found);
+  const doubted = await doubtedFor(store, found, "visible");
   const read = await sources.certificateProblems?.(visible, runId, bar, doubted);
   const problems = read ?? ["this host cannot read certificates"];
   const text = problems.length === 0 ? "valid" : problems.join(" ");

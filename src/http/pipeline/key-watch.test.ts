@@ -125,7 +125,7 @@ describe("with many keys that hold answers open", () => {
     });
     for (let n = 0; n < KEYS; n += 1) {
       const caller = callerOf(`key-${n}`);
-      watch.watch({ authorization: caller.keyId, caller, scope: "runs:read" }, () => ended.push(caller.keyId));
+      watch.watch({ authorization: caller.keyId, caller, scopes: ["runs:read"] }, () => ended.push(caller.keyId));
     }
   });
   afterEach(() => {

@@ -1,22 +1,12 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Authenticator } from "../../engine/identity/authenticate.ts";
-import type { Authorizer } from "../../engine/identity/roles.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { Caller } from "../../protocol/identity/identity.ts";
-import type { Scope } from "../../protocol/identity/scopes.ts";
 import type { Store } from "../../store/port/store.ts";
+import { type Admission, type AdmissionDeps, admitAgain } from "./admission.ts";
 
-/** What an answer that stays open was let in with. */
-export interface Admission {
-  readonly authorization: string | undefined;
-  readonly caller: Caller;
-  readonly scope: Scope;
-}
-
-export interface KeyWatchDeps {
+export interface KeyWatchDeps extends AdmissionDeps {
   readonly store: Pick<Store, "onChange">;
   readonly authenticator: Pick<Authenticator, "authenticate" | "cacheMs">;
-  readonly authorizer: Pick<Authorizer, "authorize">;
 }
 
 interface Watched {
@@ -61,8 +51,8 @@ export class KeyWatch {
 
   /** `refused` is told when the caller would no longer be let in. Returns what ends the watching. */
   watch(admission: Admission, refused: (error: AppError) => void): () => void {
-    const { caller, scope } = admission;
-    const name = JSON.stringify([caller.keyId, caller.tenant, caller.workspace, scope]);
+    const { caller, scopes } = admission;
+    const name = JSON.stringify([caller.keyId, caller.tenant, caller.workspace, ...scopes]);
     const watched = this.#watched.get(name) ?? { admission, refused: new Set() };
     this.#watched.set(name, watched);
     watched.refused.add(refused);
@@ -117,19 +107,11 @@ export class KeyWatch {
 
   async #check({ admission, refused }: Watched): Promise<void> {
     try {
-      await this.#admit(admission);
+      await admitAgain(this.#deps, admission);
     } catch (error) {
       // A database that is away says nothing about the key.
       if (!(error instanceof AppError) || (error.status !== 401 && error.status !== 403)) return;
       for (const tell of [...refused]) tell(error);
     }
-  }
-
-  async #admit({ authorization, caller, scope }: Admission): Promise<void> {
-    const { authenticator, authorizer } = this.#deps;
-    const now = await authenticator.authenticate(authorization);
-    // A key that was moved is another key to whoever it was let in as.
-    if (now.tenant !== caller.tenant || now.workspace !== caller.workspace) throw new AppError("unauthenticated");
-    await authorizer.authorize(now, scope);
   }
 }

@@ -12,6 +12,7 @@ import type { Operation } from "../../protocol/operation.ts";
 import type { Run } from "../../protocol/runs/run.ts";
 import { parse, type TSchema } from "../../protocol/schema.ts";
 import type { RouteStats } from "../routes/metric-registry.ts";
+import { admitAgain } from "./admission.ts";
 import type { BodyRoom } from "./body-room.ts";
 import type { HttpDeps, HttpSettings } from "./deps.ts";
 import { errorReply, internalError, isForClient } from "./errors.ts";
@@ -63,12 +64,14 @@ const ASKER_MATTERS: readonly Operation["access"][] = [
   "authenticated",
 ];
 
+const NO_SCOPE: readonly Operation["access"][] = ["public", "authenticated"];
+
 const NO_BODY: Body = { value: {}, text: "" };
 
 /**
  * Everything between the socket and a handler, in the order the protocol asks for: who calls (401), how often (429),
  * whether the host serves it (404, 501), whether they may (403), whether what they name is theirs (404), whether the
- * request makes sense (400). What depends on the operation alone is decided here, once.
+ * request makes sense (400). Key and scopes are checked once more when the body is there. What depends on the operation alone is decided here, once.
  */
 export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDetails }: Route): RouteHook {
   const {
@@ -85,7 +88,7 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
     bodyRoom,
   } = deps;
   const { access, alsoNeeds, body, bodyAsRead: bodySchema = body, idempotent, success } = operation;
-  const scope: Scope | undefined = access === "public" || access === "authenticated" ? undefined : access;
+  const scopes = [access, alsoNeeds].filter((one): one is Scope => one !== undefined && !NO_SCOPE.includes(one));
   const readQuery = operation.query === undefined ? undefined : queryReader(operation.query);
   const limits = {
     maxBytes: maxBytesOf(operation, settings),
@@ -133,12 +136,9 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
         caller = await authenticator.authenticate(request.headers.authorization);
         limitRate?.(caller.keyId);
         host.hands?.noteRequest(caller.tenant);
-        // A stream lasts: it makes room for the first read only, and must not keep it from others.
-        if (!writesItself) caller = withRoom(caller, room);
       }
       if (gate !== undefined) throw gate();
-      if (scope !== undefined && caller !== undefined) await authorize(request, caller, scope);
-      if (alsoNeeds !== undefined && caller !== undefined) await authorize(request, caller, alsoNeeds);
+      if (caller !== undefined) for (const scope of scopes) await authorize(request, caller, scope);
       const act = () => run(request, reply, caller, room);
       const answered = await (files === undefined ? act() : files.during(request.raw, act));
       if (answered === "hijacked") {
@@ -175,6 +175,15 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
     }
   }
 
+  /** The caller to act for. The body, and room for it, may have taken minutes: its key may be revoked by now, its roles others. */
+  async function admitAfterBody(request: FastifyRequest, caller: Caller, room: RequestRoom): Promise<Caller> {
+    const { authorization } = request.headers;
+    const noted = { authorize: (now: Caller, scope: Scope) => authorize(request, now, scope) };
+    const now = await admitAgain({ authenticator, authorizer: noted }, { authorization, caller, scopes });
+    // A stream lasts: it makes room for the first read only, and must not keep it from others.
+    return writesItself ? now : withRoom(now, room);
+  }
+
   async function run(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -196,13 +205,12 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
   async function runWithin(
     request: FastifyRequest,
     reply: FastifyReply,
-    caller: Caller | undefined,
+    admitted: Caller | undefined,
     room: RequestRoom,
     admit: Admit,
   ): Promise<Reply> {
     const params = request.params as Readonly<Record<string, string>>;
-    const visitor = writesItself && caller !== undefined ? withRoom(caller, room) : caller;
-    const reader = looksUpRun ? visitor : undefined;
+    const reader = looksUpRun ? admitted && withRoom(admitted, room) : undefined;
     const lookUp = (as: Caller) => namedRun(as, params["runId"] ?? "");
     // A large run is read after the body: no room for runs is held while a body is sent or waits for the room of bodies.
     const early =
@@ -213,6 +221,7 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
     const query = readQuery?.(request.raw.url ?? "");
     const body = await bodyOf(request, admit);
     const named = reader && (early ?? { found: await lookUp(reader) }).found;
+    const caller = admitted && (await admitAfterBody(request, admitted, room));
     if (bodySchema !== undefined && operation.takesText !== true) checkBody(bodySchema, body.value, bodyDetails);
     if (streams && request.method === "HEAD") return { status: 200, raw: "", contentType: "text/event-stream" };
     if (writesItself) {
@@ -248,8 +257,8 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
 
   /** For answers that take their time: tells when the caller's key would no longer open this route. */
   function watchKey(request: FastifyRequest, caller: Caller | undefined, refused: (error: AppError) => void) {
-    if (caller === undefined || scope === undefined) return () => {};
-    return keyWatch.watch({ authorization: request.headers.authorization, caller, scope }, refused);
+    if (caller === undefined || scopes.length === 0) return () => {};
+    return keyWatch.watch({ authorization: request.headers.authorization, caller, scopes }, refused);
   }
 
   function keyOf(

@@ -185,6 +185,7 @@ export interface AnnotationQuery {
   readonly order: "oldest" | "newest";
   /** The last one of the page before. */
   readonly after?: AnnotationPlace;
+  readonly annotationId?: string;
   readonly runId?: string;
   readonly workflowId?: string;
   readonly agentId?: string;

@@ -7,6 +7,7 @@ import { type AnnotationStep, stepsOf } from "../rows/annotation-steps.ts";
 import { type EventTexts, eventText } from "../rows/event-texts.ts";
 import { requireChain } from "../rows/grounds.ts";
 import { changedRows, type InterruptChanges } from "../rows/interrupt-rows.ts";
+import { lastChangeMs } from "../rows/last-change.ts";
 import { runFacts } from "../rows/run-facts.ts";
 import type { IdempotencyTable, RunEventsTable, RunsTable } from "../schema/tables.ts";
 import { itemsOf } from "./standing-queues.ts";
@@ -114,7 +115,7 @@ function columnsOf(tenant: string, run: Run): RunColumns {
     engine_version: run.engineVersion,
     state: JSON.stringify(run),
     created_at: Date.parse(run.startedAt),
-    updated_at: Date.parse(run.updatedAt),
+    updated_at: lastChangeMs(run),
     wake_at: wakeAtMs(run) ?? null,
     ...runFacts(run),
     root_run_id: run.parent?.rootRunId ?? null,

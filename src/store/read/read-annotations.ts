@@ -165,6 +165,7 @@ type Annotations = ExpressionBuilder<Tables, "annotations">;
 function conditions(one: Annotations, query: AnnotationQuery): Expression<SqlBool>[] {
   const { runId, workflowId, agentId, nodeId, kind, label, actor, actorKind, state, flag, ratingMax } = query;
   return [
+    ...(query.annotationId === undefined ? [] : [one("annotation_id", "=", query.annotationId)]),
     ...(runId === undefined ? [] : [one("run_id", "=", runId)]),
     ...(workflowId === undefined ? [] : [one("workflow_id", "=", workflowId)]),
     ...(agentId === undefined ? [] : [one("agent_id", "=", agentId)]),

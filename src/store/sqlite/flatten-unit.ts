@@ -4,6 +4,7 @@ import type { ArtifactWrite, IdempotencyOutcome, KeyWrite, RunWrite, Unit, Workf
 import { type EventTexts, eventText } from "../rows/event-texts.ts";
 import { requireChain } from "../rows/grounds.ts";
 import { changedRows } from "../rows/interrupt-rows.ts";
+import { lastChangeMs } from "../rows/last-change.ts";
 import { runFacts } from "../rows/run-facts.ts";
 import { flattenAnnotations } from "./flatten-annotations.ts";
 import { flattenDeletions } from "./flatten-deletions.ts";
@@ -74,7 +75,7 @@ function flattenRun(write: RunWrite, writes: Write[], texts: EventTexts | undefi
   checkSequences(write);
   const wakeAt = wakeAtMs(run) ?? null;
   const state = JSON.stringify(run);
-  const updatedAt = Date.parse(run.updatedAt);
+  const updatedAt = lastChangeMs(run);
   const { agent_id, intervened } = runFacts(run);
   const rootRunId = run.parent?.rootRunId ?? null;
   const holder = lease === undefined || lease === "release" ? [null, null] : [lease.owner, lease.untilMs];

@@ -21,8 +21,14 @@ export function blindAnnotations(subject: Subject): void {
     await accept(store, { tenant, queues });
     const queueItemId = item.itemId;
     const said = (actor: string, about: Partial<AnnotationRecord> = {}) => annotationOf(begun.run, { actor, ...about });
-    await annotate(store, said("pat", { queueItemId }), said("kim", { queueItemId }), said("free"));
-    const found = await store.listAnnotations({ tenant }, { limit: 9, order: "oldest", blindFor: "kim" });
+    const all = [said("pat", { queueItemId }), said("kim", { queueItemId }), said("free")];
+    await annotate(store, ...all);
+    const query = { limit: 9, order: "oldest", blindFor: "kim" } as const;
+    const found = await store.listAnnotations({ tenant }, query);
+    for (const { annotationId } of all) {
+      const one = await store.listAnnotations({ tenant }, { ...query, annotationId });
+      expect(one).toEqual(found.filter((shown) => shown.annotationId === annotationId));
+    }
     return found.map(({ actor }) => actor).sort();
   }
 

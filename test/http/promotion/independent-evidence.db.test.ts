@@ -100,4 +100,19 @@ describe.each(BOTH_STORES)("the evidence for a promotion whose voters have to be
     const answer = await asAsker(path, { version: "1.0.0", transition: "promote", toState: "test", evalRunId });
     expect(conditionsIn(expectError(answer, "run_state_conflict"))["score"]).toMatchObject({ met: false });
   });
+
+  test("counts a tenant's reviewer in whose name a workspace's owner makes a key there", async () => {
+    const { evalRunId, score } = await begun("doubted-elsewhere");
+    await judgedBy("sue", evalRunId, "fail");
+    await judgedBy("rita-5", evalRunId, "pass");
+    const before = await score();
+    const owner = { principal: "wes", roles: ["owner"], workspace: "east" };
+    const made = await bench.host.ask("POST", "/v1/host/assay/keys", { json: owner });
+    const headers = { authorization: `Bearer ${made.json().key}` };
+    const json = { principal: "rita-5", roles: ["viewer"] };
+    const inEast = await bench.host.ask("POST", "/v1/host/assay/keys", { json, headers });
+    expect(inEast.statusCode, inEast.payload).toBe(201);
+    expect(before).toMatchObject({ met: true });
+    expect(await score()).toEqual(before);
+  });
 });

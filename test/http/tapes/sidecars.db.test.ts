@@ -320,6 +320,7 @@ describe.each(BOTH_STORES)("a sidecar on %s", (_, open) => {
     }
     const viewer = { authorization: "Bearer key-of-a-viewer-in-t1" };
     expectError(await files.try(runId, sidecar({ id: "a" }), {}, viewer), "forbidden");
-    expect(await files.pull(runId, viewer)).toBe(sidecar({ id: "a" }));
+    const named = sidecar({ id: "a", author: { id: "ada", kind: "human" } });
+    expect(await files.pull(runId, viewer)).toBe(named);
   });
 });

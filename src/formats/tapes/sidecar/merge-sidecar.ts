@@ -1,11 +1,13 @@
 import { type FileLine, fileText, usualEnd } from "./file-lines.ts";
 import type { RowLine } from "./row-key.ts";
-import { type KnownRow, pairRows } from "./row-key-pairs.ts";
+import type { KnownRow } from "./row-key-pairs.ts";
 
 /** A row as it stands beside a run now. */
 export interface StandingRow extends KnownRow {
   /** Kept from whoever asks. */
   readonly hidden?: true;
+  /** As it was pushed; `text` names its author, where that is another than the reader. */
+  readonly came: string;
 }
 
 /**
@@ -16,8 +18,8 @@ export function currentSidecar(
   lines: readonly FileLine[],
   rows: readonly RowLine[],
   standing: readonly StandingRow[],
+  pairs: ReadonlyMap<RowLine, StandingRow>,
 ): string {
-  const pairs = pairRows(rows, standing);
   const rowAt = new Map(rows.map((row) => [row.line, row]));
   const kept = lines.flatMap((line, i) => lineNow(line, pairs.get(rowAt.get(i + 1) as RowLine)));
   const paired = new Set(pairs.values());
@@ -30,5 +32,5 @@ function lineNow(line: FileLine, now: StandingRow | undefined): readonly FileLin
   if (now === undefined) return [line];
   if (now.hidden || now.state === "retracted") return [];
   // A push that broke off has written rows that its file says, and not the file.
-  return [now.state === "live" ? { ...line, text: now.text } : line];
+  return [now.state === "live" || line.text === now.came ? { ...line, text: now.text } : line];
 }

@@ -27,7 +27,7 @@ export interface RowPlace {
   readonly supersedes?: { readonly id: string; readonly annotationId: string };
 }
 
-const AUTHORS = { person: "human", agent: "agent", code: "system" } as const satisfies Record<ActorKind, string>;
+export const AUTHORS = { person: "human", agent: "agent", code: "system" } as const satisfies Record<ActorKind, string>;
 
 /** The member of `metadata` that holds what a row has no place for. */
 const ASSAY = "assay";
