@@ -1,3 +1,4 @@
+import type { RequestListener, Server } from "node:http";
 import type { Socket } from "node:net";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { MAX_TOKEN_LENGTH } from "../engine/gates/interrupt-token.ts";
@@ -17,6 +18,7 @@ import { VERSION_HEADER, versionRefusal } from "./pipeline/protocol-version.ts";
 import { rateLimit } from "./pipeline/rate-limit.ts";
 import { requestIdOf } from "./pipeline/request-id.ts";
 import { pathOf } from "./pipeline/request-log.ts";
+import { boundedServer } from "./pipeline/request-queue.ts";
 import { fastifyPattern } from "./pipeline/route-pattern.ts";
 import { type Sending, send, type Written } from "./pipeline/send.ts";
 import { reviewRoom, TapeRoom, tapeBytesFor } from "./pipeline/tape-room.ts";
@@ -44,15 +46,7 @@ export function buildServer(deps: HttpDeps): FastifyInstance {
     return503OnClosing: false,
     exposeHeadRoutes: false,
     genReqId: (request) => requestIdOf(request, newRequestId, host.scrubber),
-    requestTimeout: settings.requestTimeoutMs,
-    keepAliveTimeout: settings.idleConnectionMs,
-    http: {
-      maxHeaderSize: settings.maxHeaderBytes,
-      // Node would answer without the envelope; see `ambiguityOf`.
-      requireHostHeader: false,
-      headersTimeout: Math.min(settings.headersTimeoutMs, settings.requestTimeoutMs),
-      connectionsCheckingInterval: Math.max(100, Math.min(5000, settings.headersTimeoutMs / 2)),
-    },
+    serverFactory: newServer,
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH, querystringParser: () => NO_QUERY },
     frameworkErrors: (error, request, reply) => {
       const tooLong = error.code === "FST_ERR_MAX_PARAM_LENGTH";
@@ -64,15 +58,6 @@ export function buildServer(deps: HttpDeps): FastifyInstance {
       if (error.code === "ECONNRESET") socket.destroy();
       else refuseSocket(socket, clientError(error.code, settings.maxHeaderBytes), newRequestId());
     },
-  });
-  app.server.maxConnections = settings.maxConnections;
-  // Node would leave out the lines beyond a number of them, also a second Authorization; `ambiguityOf` refuses such a request.
-  app.server.maxHeadersCount = 0;
-  // Node's own answers to these two have no envelope. An expectation nobody knows may be ignored (RFC 9110, 10.1.1).
-  app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
-  app.server.on("connect", (_request, socket) => {
-    const error = new AppError("validation_error", { problem: "CONNECT asks for a proxy, and this is none" });
-    refuseSocket(socket as Socket, error, newRequestId());
   });
 
   const stats: RouteStats[] = [];
@@ -88,6 +73,30 @@ export function buildServer(deps: HttpDeps): FastifyInstance {
   mountRest();
   closeGracefully();
   return app;
+
+  /** Called once per address, where the name to listen on has several. */
+  function newServer(begin: RequestListener): Server {
+    const options = {
+      maxHeaderSize: settings.maxHeaderBytes,
+      // Node would answer without the envelope; see `ambiguityOf`.
+      requireHostHeader: false,
+      requestTimeout: settings.requestTimeoutMs,
+      keepAliveTimeout: settings.idleConnectionMs,
+      headersTimeout: Math.min(settings.headersTimeoutMs, settings.requestTimeoutMs),
+      connectionsCheckingInterval: Math.max(100, Math.min(5000, settings.headersTimeoutMs / 2)),
+    };
+    const server = boundedServer(options, begin);
+    server.maxConnections = settings.maxConnections;
+    // Node would leave out the lines beyond a number of them, also a second Authorization; `ambiguityOf` refuses such a request.
+    server.maxHeadersCount = 0;
+    // Node's own answers to these two have no envelope. An expectation nobody knows may be ignored (RFC 9110, 10.1.1).
+    server.on("checkExpectation", (request, response) => server.emit("request", request, response));
+    server.on("connect", (_request, socket) => {
+      const error = new AppError("validation_error", { problem: "CONNECT asks for a proxy, and this is none" });
+      refuseSocket(socket as Socket, error, newRequestId());
+    });
+    return server;
+  }
 
   function mountOperations(): void {
     const own = processSamples();
