@@ -6,10 +6,11 @@ import { AppError } from "../protocol/errors.ts";
 import type { Operation } from "../protocol/operation.ts";
 import { OPERATIONS, type OperationId } from "../protocol/operations.ts";
 import { ambiguityOf } from "./pipeline/ambiguous-request.ts";
+import { ArrivalRoom } from "./pipeline/arrival-room.ts";
 import { BodyRoom } from "./pipeline/body-room.ts";
 import { clientError, refuseSocket } from "./pipeline/client-error.ts";
 import { endConnections } from "./pipeline/connections.ts";
-import type { HttpDeps } from "./pipeline/deps.ts";
+import type { HttpDeps, HttpSettings } from "./pipeline/deps.ts";
 import { errorReply, internalError, isForClient } from "./pipeline/errors.ts";
 import { KeyWatch } from "./pipeline/key-watch.ts";
 import { unknownToken, unrouted } from "./pipeline/not-found.ts";
@@ -21,7 +22,7 @@ import { pathOf } from "./pipeline/request-log.ts";
 import { boundedServer } from "./pipeline/request-queue.ts";
 import { fastifyPattern } from "./pipeline/route-pattern.ts";
 import { type Sending, send, type Written } from "./pipeline/send.ts";
-import { reviewRoom, TapeRoom, tapeBytesFor } from "./pipeline/tape-room.ts";
+import { packRoom, reviewRoom, TapeRoom, tapeBytesFor } from "./pipeline/tape-room.ts";
 import { RouteStats } from "./routes/metric-registry.ts";
 import { metricsRoute } from "./routes/metrics.ts";
 import { processSamples } from "./routes/process-samples.ts";
@@ -117,7 +118,9 @@ export function buildServer(deps: HttpDeps): FastifyInstance {
       keyWatch,
       tapeRoom: new TapeRoom(settings),
       reviewRoom: reviewRoom(settings),
+      packRoom: packRoom(settings),
       bodyRoom: new BodyRoom(),
+      arrivalRoom: new ArrivalRoom({ largestBytes: largestBody(settings) }),
     };
     for (const [id, operation] of Object.entries(OPERATIONS) as [OperationId, Operation][]) {
       const { method, path } = operation;
@@ -205,6 +208,10 @@ export function buildServer(deps: HttpDeps): FastifyInstance {
     log.error({ requestId, err: error }, "unexpected error");
     return errorReply(internalError(requestId), host.scrubber);
   }
+}
+
+function largestBody({ maxRequestBodyBytes, maxTapeBytes, maxReviewBytes, maxPackBytes }: HttpSettings): number {
+  return Math.max(maxRequestBodyBytes, maxTapeBytes, maxReviewBytes, maxPackBytes);
 }
 
 const NO_QUERY: Record<string, never> = {};

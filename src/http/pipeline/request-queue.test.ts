@@ -56,7 +56,8 @@ describe("requests that are pipelined on a connection", () => {
         response.end(`(${url})`);
       }, 2);
     });
-    const post = (n: number) => `POST /${n} HTTP/1.1\r\nHost: x\r\nContent-Length: 200000\r\n\r\n${"a".repeat(200_000)}`;
+    const post = (n: number) =>
+      `POST /${n} HTTP/1.1\r\nHost: x\r\nContent-Length: 200000\r\n\r\n${"a".repeat(200_000)}`;
     const got = await send([0, 1, 2, 3].map(post).join("") + GET);
     await until(() => got.text.endsWith("(/)\r\n0\r\n\r\n") || got.text.endsWith("(/)"));
     expect(order).toEqual(["/0", "/1", "/2", "/3", "/"]);
