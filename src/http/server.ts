@@ -1,3 +1,4 @@
+import type { RequestListener, Server } from "node:http";
 import type { Socket } from "node:net";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { MAX_TOKEN_LENGTH } from "../engine/gates/interrupt-token.ts";
@@ -5,10 +6,11 @@ import { AppError } from "../protocol/errors.ts";
 import type { Operation } from "../protocol/operation.ts";
 import { OPERATIONS, type OperationId } from "../protocol/operations.ts";
 import { ambiguityOf } from "./pipeline/ambiguous-request.ts";
+import { ArrivalRoom } from "./pipeline/arrival-room.ts";
 import { BodyRoom } from "./pipeline/body-room.ts";
 import { clientError, refuseSocket } from "./pipeline/client-error.ts";
 import { endConnections } from "./pipeline/connections.ts";
-import type { HttpDeps } from "./pipeline/deps.ts";
+import type { HttpDeps, HttpSettings } from "./pipeline/deps.ts";
 import { errorReply, internalError, isForClient } from "./pipeline/errors.ts";
 import { KeyWatch } from "./pipeline/key-watch.ts";
 import { unknownToken, unrouted } from "./pipeline/not-found.ts";
@@ -17,9 +19,10 @@ import { VERSION_HEADER, versionRefusal } from "./pipeline/protocol-version.ts";
 import { rateLimit } from "./pipeline/rate-limit.ts";
 import { requestIdOf } from "./pipeline/request-id.ts";
 import { pathOf } from "./pipeline/request-log.ts";
+import { boundedServer } from "./pipeline/request-queue.ts";
 import { fastifyPattern } from "./pipeline/route-pattern.ts";
 import { type Sending, send, type Written } from "./pipeline/send.ts";
-import { reviewRoom, TapeRoom, tapeBytesFor } from "./pipeline/tape-room.ts";
+import { packRoom, reviewRoom, TapeRoom, tapeBytesFor } from "./pipeline/tape-room.ts";
 import { RouteStats } from "./routes/metric-registry.ts";
 import { metricsRoute } from "./routes/metrics.ts";
 import { processSamples } from "./routes/process-samples.ts";
@@ -44,15 +47,7 @@ export function buildServer(deps: HttpDeps): FastifyInstance {
     return503OnClosing: false,
     exposeHeadRoutes: false,
     genReqId: (request) => requestIdOf(request, newRequestId, host.scrubber),
-    requestTimeout: settings.requestTimeoutMs,
-    keepAliveTimeout: settings.idleConnectionMs,
-    http: {
-      maxHeaderSize: settings.maxHeaderBytes,
-      // Node would answer without the envelope; see `ambiguityOf`.
-      requireHostHeader: false,
-      headersTimeout: Math.min(settings.headersTimeoutMs, settings.requestTimeoutMs),
-      connectionsCheckingInterval: Math.max(100, Math.min(5000, settings.headersTimeoutMs / 2)),
-    },
+    serverFactory: newServer,
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH, querystringParser: () => NO_QUERY },
     frameworkErrors: (error, request, reply) => {
       const tooLong = error.code === "FST_ERR_MAX_PARAM_LENGTH";
@@ -64,15 +59,6 @@ export function buildServer(deps: HttpDeps): FastifyInstance {
       if (error.code === "ECONNRESET") socket.destroy();
       else refuseSocket(socket, clientError(error.code, settings.maxHeaderBytes), newRequestId());
     },
-  });
-  app.server.maxConnections = settings.maxConnections;
-  // Node would leave out the lines beyond a number of them, also a second Authorization; `ambiguityOf` refuses such a request.
-  app.server.maxHeadersCount = 0;
-  // Node's own answers to these two have no envelope. An expectation nobody knows may be ignored (RFC 9110, 10.1.1).
-  app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
-  app.server.on("connect", (_request, socket) => {
-    const error = new AppError("validation_error", { problem: "CONNECT asks for a proxy, and this is none" });
-    refuseSocket(socket as Socket, error, newRequestId());
   });
 
   const stats: RouteStats[] = [];
@@ -88,6 +74,30 @@ export function buildServer(deps: HttpDeps): FastifyInstance {
   mountRest();
   closeGracefully();
   return app;
+
+  /** Called once per address, where the name to listen on has several. */
+  function newServer(begin: RequestListener): Server {
+    const options = {
+      maxHeaderSize: settings.maxHeaderBytes,
+      // Node would answer without the envelope; see `ambiguityOf`.
+      requireHostHeader: false,
+      requestTimeout: settings.requestTimeoutMs,
+      keepAliveTimeout: settings.idleConnectionMs,
+      headersTimeout: Math.min(settings.headersTimeoutMs, settings.requestTimeoutMs),
+      connectionsCheckingInterval: Math.max(100, Math.min(5000, settings.headersTimeoutMs / 2)),
+    };
+    const server = boundedServer(options, begin);
+    server.maxConnections = settings.maxConnections;
+    // Node would leave out the lines beyond a number of them, also a second Authorization; `ambiguityOf` refuses such a request.
+    server.maxHeadersCount = 0;
+    // Node's own answers to these two have no envelope. An expectation nobody knows may be ignored (RFC 9110, 10.1.1).
+    server.on("checkExpectation", (request, response) => server.emit("request", request, response));
+    server.on("connect", (_request, socket) => {
+      const error = new AppError("validation_error", { problem: "CONNECT asks for a proxy, and this is none" });
+      refuseSocket(socket as Socket, error, newRequestId());
+    });
+    return server;
+  }
 
   function mountOperations(): void {
     const own = processSamples();
@@ -108,7 +118,9 @@ export function buildServer(deps: HttpDeps): FastifyInstance {
       keyWatch,
       tapeRoom: new TapeRoom(settings),
       reviewRoom: reviewRoom(settings),
+      packRoom: packRoom(settings),
       bodyRoom: new BodyRoom(),
+      arrivalRoom: new ArrivalRoom({ largestBytes: largestBody(settings) }),
     };
     for (const [id, operation] of Object.entries(OPERATIONS) as [OperationId, Operation][]) {
       const { method, path } = operation;
@@ -196,6 +208,10 @@ export function buildServer(deps: HttpDeps): FastifyInstance {
     log.error({ requestId, err: error }, "unexpected error");
     return errorReply(internalError(requestId), host.scrubber);
   }
+}
+
+function largestBody({ maxRequestBodyBytes, maxTapeBytes, maxReviewBytes, maxPackBytes }: HttpSettings): number {
+  return Math.max(maxRequestBodyBytes, maxTapeBytes, maxReviewBytes, maxPackBytes);
 }
 
 const NO_QUERY: Record<string, never> = {};

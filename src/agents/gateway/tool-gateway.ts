@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { GrowingBytes } from "../../formats/text/growing-bytes.ts";
 import type { ToolSurface } from "../tool-surface.ts";
 import { answerRequest, type GatewayAnswer, type GatewayRequest, refusal } from "./gateway-answer.ts";
 import { isLoopback } from "./loopback.ts";
@@ -149,13 +150,13 @@ function requestOf(request: IncomingMessage, settings: GatewaySettings, signal: 
 
 /** A body that is too large is read to its end and dropped: a caller that is still sending would not see the answer. */
 async function readBody(request: IncomingMessage, maxBytes: number): Promise<string | undefined> {
-  const pieces: Buffer[] = [];
-  let bytes = 0;
+  const body = new GrowingBytes(maxBytes);
+  let isTooLarge = false;
   for await (const piece of request as AsyncIterable<Buffer>) {
-    bytes += piece.length;
-    if (bytes <= maxBytes) pieces.push(piece);
+    isTooLarge ||= body.size + piece.length > maxBytes;
+    if (!isTooLarge) body.add(piece);
   }
-  return bytes > maxBytes ? undefined : Buffer.concat(pieces).toString("utf8");
+  return isTooLarge ? undefined : body.bytes.toString("utf8");
 }
 
 function write(response: ServerResponse, { status, body, headers }: GatewayAnswer): void {

@@ -13,6 +13,7 @@ import type { Run } from "../../protocol/runs/run.ts";
 import { parse, type TSchema } from "../../protocol/schema.ts";
 import type { RouteStats } from "../routes/metric-registry.ts";
 import { admitAgain } from "./admission.ts";
+import type { ArrivalRoom } from "./arrival-room.ts";
 import type { BodyRoom } from "./body-room.ts";
 import type { HttpDeps, HttpSettings } from "./deps.ts";
 import { errorReply, internalError, isForClient } from "./errors.ts";
@@ -43,7 +44,9 @@ export interface PipelineDeps
   readonly keyWatch: Pick<KeyWatch, "watch">;
   readonly tapeRoom: TapeRoom;
   readonly reviewRoom: TapeRoom;
+  readonly packRoom: TapeRoom;
   readonly bodyRoom: BodyRoom;
+  readonly arrivalRoom: ArrivalRoom;
 }
 
 export interface Route {
@@ -85,7 +88,9 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
     keyWatch,
     tapeRoom,
     reviewRoom,
+    packRoom,
     bodyRoom,
+    arrivalRoom,
   } = deps;
   const { access, alsoNeeds, body, bodyAsRead: bodySchema = body, idempotent, success } = operation;
   const scopes = [access, alsoNeeds].filter((one): one is Scope => one !== undefined && !NO_SCOPE.includes(one));
@@ -102,7 +107,8 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
   const looksUpRun =
     operation.looksUpRun !== false && namesRun(operation) && (bodySchema !== undefined || readQuery !== undefined);
   const gate = closedGate(operation, host);
-  const files = operation.takesTape ? tapeRoom : operation.takesReview ? reviewRoom : undefined;
+  const files = filesRoom();
+  const takesBody = bodySchema !== undefined || files !== undefined || operation.takesText === true;
 
   return (request, reply) => {
     void answer(request, reply);
@@ -219,7 +225,7 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
     // Where a token is the credential, it comes before the body like any other.
     if (params["token"] !== undefined) host.tokens.read(params["token"]);
     const query = readQuery?.(request.raw.url ?? "");
-    const body = await bodyOf(request, admit);
+    const body = takesBody ? await bodyOf(request, admit, admitted) : NO_BODY;
     const named = reader && (early ?? { found: await lookUp(reader) }).found;
     const caller = admitted && (await admitAfterBody(request, admitted, room));
     if (bodySchema !== undefined && operation.takesText !== true) checkBody(bodySchema, body.value, bodyDetails);
@@ -241,12 +247,24 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
     );
   }
 
-  function bodyOf({ raw }: FastifyRequest, admit: Admit): Body | Promise<Body> {
-    if (operation.takesPack === true) return readArchiveBody(raw, limits.maxBytes, admit);
-    // A review lasts: it would keep its room from others while a model thinks.
-    if (operation.takesReview === true) return readRawBody(raw, limits.maxBytes);
-    if (operation.takesText === true) return readTextBody(raw, limits.maxBytes, admit);
-    return bodySchema === undefined ? NO_BODY : readBody(raw, limits, admit);
+  function filesRoom(): TapeRoom | undefined {
+    if (operation.takesTape === true) return tapeRoom;
+    if (operation.takesPack === true) return packRoom;
+    return operation.takesReview === true ? reviewRoom : undefined;
+  }
+
+  async function bodyOf({ raw }: FastifyRequest, admit: Admit, caller: Caller | undefined): Promise<Body> {
+    const arrival = arrivalRoom.arrival(caller?.tenant);
+    const within = { ...limits, hold: arrival.hold };
+    try {
+      if (operation.takesPack === true) return await readArchiveBody(raw, within, admit);
+      // A review lasts: it would keep its room from others while a model thinks.
+      if (operation.takesReview === true) return await readRawBody(raw, within);
+      if (operation.takesText === true) return await readTextBody(raw, within, admit);
+      return await readBody(raw, within, admit);
+    } finally {
+      arrival.release();
+    }
   }
 
   async function namedRun(caller: Caller, runId: string): Promise<Run | undefined> {

@@ -3,12 +3,17 @@ import type { IncomingMessage } from "node:http";
 import { ownTurn } from "../../engine/worker/pauses.ts";
 import { type JsonLimits, measureJson } from "../../formats/json/json-limits.ts";
 import { repeatedMember } from "../../formats/json/repeated-member.ts";
+import { GrowingBytes } from "../../formats/text/growing-bytes.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { whereJsonBreaks } from "./json-syntax.ts";
 
-export interface BodyLimits extends JsonLimits {
+export interface ByteLimits {
   readonly maxBytes: number;
+  /** Told how many bytes are held of a body on its way. Throws when there is no room for them. */
+  hold?(bytes: number): void;
 }
+
+export interface BodyLimits extends JsonLimits, ByteLimits {}
 
 export interface Body {
   readonly value: unknown;
@@ -27,7 +32,7 @@ export type Admit = (bytes: number) => Promise<void>;
  * known, and answer in its own words.
  */
 export async function readBody(request: IncomingMessage, limits: BodyLimits, admit?: Admit): Promise<Body> {
-  const bytes = await readBytes(request, limits.maxBytes);
+  const bytes = await readBytes(request, limits);
   if (bytes.length === 0) return NOTHING;
   requireJsonType(request);
   await admit?.(bytes.length);
@@ -47,18 +52,18 @@ async function parseLargeBody(bytes: Buffer, limits: JsonLimits): Promise<Body> 
 }
 
 /** JSON that the handler reads itself. */
-export async function readTextBody(request: IncomingMessage, maxBytes: number, admit?: Admit): Promise<Body> {
-  const bytes = await readBytes(request, maxBytes);
+export async function readTextBody(request: IncomingMessage, limits: ByteLimits, admit?: Admit): Promise<Body> {
+  const bytes = await readBytes(request, limits);
   if (bytes.length > 0) requireJsonType(request);
   await admit?.(bytes.length);
   return { ...NOTHING, bytes };
 }
 
 /** A body that is handed on as it is. The protocol it belongs to has names of its own for what can be wrong with it. */
-export async function readRawBody(request: IncomingMessage, maxBytes: number): Promise<Body> {
+export async function readRawBody(request: IncomingMessage, limits: ByteLimits): Promise<Body> {
   requirePlain(request);
   try {
-    return { ...NOTHING, bytes: await readBytes(request, maxBytes) };
+    return { ...NOTHING, bytes: await readBytes(request, limits) };
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== "payload_too_large") throw error;
     throw new AppError("payload_too_large", { ...error.details, name: "TooLarge" });
@@ -66,9 +71,9 @@ export async function readRawBody(request: IncomingMessage, maxBytes: number): P
 }
 
 /** A file that the handler opens itself. */
-export async function readArchiveBody(request: IncomingMessage, maxBytes: number, admit?: Admit): Promise<Body> {
+export async function readArchiveBody(request: IncomingMessage, limits: ByteLimits, admit?: Admit): Promise<Body> {
   requirePlain(request);
-  const bytes = await readBytes(request, maxBytes);
+  const bytes = await readBytes(request, limits);
   await admit?.(bytes.length);
   return { ...NOTHING, bytes };
 }
@@ -78,24 +83,27 @@ export class ClientGone extends Error {}
 
 const EMPTY = Buffer.alloc(0);
 
-function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> | Buffer {
+function readBytes(request: IncomingMessage, { maxBytes, hold }: ByteLimits): Promise<Buffer> | Buffer {
   const { "content-length": declared, "transfer-encoding": encoding } = request.headers;
   if (declared === undefined && encoding === undefined) return EMPTY;
   if (encoding !== undefined && encoding.toLowerCase() !== "chunked") throw new AppError("unsupported_media_type");
   if (Number(declared) > maxBytes) throw new AppError("payload_too_large", { limitBytes: maxBytes });
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
+    const body = new GrowingBytes(declared === undefined ? maxBytes : Number(declared));
     const settle = (finish: () => void) => {
       request.off("data", onData).off("end", onEnd).off("close", onClose).off("error", onClose);
       finish();
     };
     const onData = (chunk: Buffer) => {
-      size += chunk.length;
-      if (size > maxBytes) settle(() => reject(new AppError("payload_too_large", { limitBytes: maxBytes })));
-      else chunks.push(chunk);
+      try {
+        if (body.size + chunk.length > maxBytes) throw new AppError("payload_too_large", { limitBytes: maxBytes });
+        body.add(chunk);
+        hold?.(body.capacity);
+      } catch (error) {
+        settle(() => reject(error));
+      }
     };
-    const onEnd = () => settle(() => resolve(chunks.length === 1 ? (chunks[0] ?? EMPTY) : Buffer.concat(chunks, size)));
+    const onEnd = () => settle(() => resolve(body.bytes));
     const onClose = () => settle(() => reject(new ClientGone()));
     request.on("data", onData).on("end", onEnd).on("close", onClose).on("error", onClose);
   });

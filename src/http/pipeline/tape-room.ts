@@ -64,3 +64,12 @@ export function reviewRoom(
   const totalBytes = Math.min(maxTapeBytes * LARGEST_AT_ONCE, Math.floor(heapBytes / REVIEWS_PER_HEAP));
   return new TapeRoom({ maxTapeBytes: maxReviewBytes, maxRequestBodyBytes, totalBytes, what: "reviews" });
 }
+
+/** A pack takes little more than its size, for a moment; all together a sixteenth of the heap at most, and at least two of the largest. */
+export function packRoom(
+  { maxPackBytes, maxRequestBodyBytes }: Omit<TapeRoomSettings, "maxTapeBytes"> & { readonly maxPackBytes: number },
+  heapBytes = getHeapStatistics().heap_size_limit,
+): TapeRoom {
+  const totalBytes = Math.max(maxPackBytes * LARGEST_AT_ONCE, Math.floor(heapBytes / TAPES_PER_HEAP));
+  return new TapeRoom({ maxTapeBytes: maxPackBytes, maxRequestBodyBytes, totalBytes, what: "packs" });
+}

@@ -8,7 +8,7 @@ export interface Frames {
 }
 
 /** Large enough that a backlog takes few writes, small enough that a full socket is noticed in time. */
-const CHUNK_BYTES = 64 * 1024;
+export const CHUNK_BYTES = 64 * 1024;
 
 /**
  * Consecutive events that are written in one go. The bytes are made once per combination of modes, by the first
@@ -51,22 +51,21 @@ export class EventChunk {
   }
 }
 
-/** Splits what was read so that no chunk is much larger than `bytesMax`; with 0, every event is a chunk of its own. */
-export function splitEvents(
+/** Splits what was read, part by part, so that none is much larger than `bytesMax` says by then; with 0, every event is a part of its own. */
+export function* splitEvents(
   events: readonly StoredEvent[],
-  bytesMax = CHUNK_BYTES,
-): (readonly [StoredEvent, ...StoredEvent[]])[] {
-  const parts: [StoredEvent, ...StoredEvent[]][] = [];
+  bytesMax: () => number,
+): Generator<readonly [StoredEvent, ...StoredEvent[]], void> {
   let part: [StoredEvent, ...StoredEvent[]] | undefined;
   let bytes = 0;
   for (const event of events) {
     bytes += event.body.length;
-    if (part !== undefined && bytes <= bytesMax) part.push(event);
+    if (part !== undefined && bytes <= bytesMax()) part.push(event);
     else {
+      if (part !== undefined) yield part;
       part = [event];
       bytes = event.body.length;
-      parts.push(part);
     }
   }
-  return parts;
+  if (part !== undefined) yield part;
 }

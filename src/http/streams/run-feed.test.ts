@@ -7,6 +7,8 @@ import { openSqliteStore } from "../../store/sqlite/sqlite-store.ts";
 import { nodeCompleted, nodeStarted, runCompleted } from "../../testing/builders.ts";
 import { SseClient } from "../../testing/sse-client.ts";
 import { randomOf, type StreamHost, streamHost, WrittenRun } from "../../testing/stream-host.ts";
+import { RunFeed } from "./run-feed.ts";
+import type { Subscriber } from "./subscriber.ts";
 
 let store: Store;
 let host: StreamHost;
@@ -207,6 +209,25 @@ describe("a feed", () => {
     for (const client of clients) expect(await client.closed).toBe("end");
     for (const client of clients) expect(client.ids).toEqual(run.sequences());
     expect(liveReads).toBeLessThanOrEqual(22);
+  });
+
+  test("lets others have their turn between subscribers, where writing to all of them takes long", async () => {
+    host = await streamHost(store);
+    const run = await WrittenRun.start(store);
+    const feed = new RunFeed(run.runId, store, (error) => host.reported.push(error));
+    let [taken, turn] = [0, 0];
+    const turns = new Set<number>();
+    const take = () => {
+      const begunMs = performance.now();
+      while (performance.now() - begunMs < 2);
+      turns.add(turn);
+      taken += 1;
+      return true;
+    };
+    for (let i = 0; i < 100; i++) feed.join({ take, finish() {} } as unknown as Subscriber, 0);
+    feed.wake();
+    for (; taken < 100; turn++) await nextTurn();
+    expect(turns.size).toBeGreaterThan(5);
   });
 
   test("of values lets others have their turn between snapshots of a large run, also where little of it is shown", async () => {

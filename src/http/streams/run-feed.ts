@@ -5,7 +5,7 @@ import { AppError } from "../../protocol/errors.ts";
 import { endsRun } from "../../protocol/events.ts";
 import type { Store, StoredEvent } from "../../store/port/store.ts";
 import type { RunFold } from "../routes/run-fold.ts";
-import { EventChunk, splitEvents } from "./event-chunk.ts";
+import { CHUNK_BYTES, EventChunk, splitEvents } from "./event-chunk.ts";
 import type { Subscriber } from "./subscriber.ts";
 
 const PAGE_ROWS = 256;
@@ -97,15 +97,17 @@ export class RunFeed {
   async #deliver(events: readonly StoredEvent[]): Promise<void> {
     const pause = pauses();
     // Snapshots can be large: made one at a time, so that only those the sockets took are in memory.
-    for (const part of splitEvents(events, this.#fold === undefined ? undefined : 0)) {
+    for (const part of splitEvents(events, () => (this.#fold === undefined ? CHUNK_BYTES : 0))) {
       const chunk = new EventChunk(part, this.#fold?.apply(part[0]));
       this.#next = chunk.last.sequence + 1;
       for (const subscriber of this.#live) {
         if (!subscriber.take(chunk)) subscriber.lag();
         else if (endsRun(chunk.last.type)) subscriber.finish();
+        // Writing to a thousand sockets takes long. Subscribers that join meanwhile have read the chunk themselves.
+        await pause();
       }
       // Making one takes long where the run is large, however little of it is shown.
-      if (this.#fold !== undefined) await pause();
+      await pause();
     }
   }
 

@@ -9,8 +9,8 @@ import type { Visibility } from "../../protocol/identity/identity.ts";
 import { isTerminal } from "../../protocol/runs/run-status.ts";
 import type { StreamTally } from "../pipeline/stream-room.ts";
 import { RunFold } from "../routes/run-fold.ts";
-import { EventBatch } from "./event-batch.ts";
-import { EventChunk, splitEvents } from "./event-chunk.ts";
+import { type BatchOutput, EventBatch } from "./event-batch.ts";
+import { CHUNK_BYTES, EventChunk, splitEvents } from "./event-chunk.ts";
 import type { RunFeed } from "./run-feed.ts";
 import { snapshotFrame } from "./sse-frame.ts";
 import type { SseSocket } from "./sse-socket.ts";
@@ -70,7 +70,7 @@ export class Subscriber {
     this.#position = this.wantsSnapshots ? 0 : Math.min(after + 1, version - 1);
     // A snapshot is no RunEventDoc and cannot be in a batch: `bufferMs` changes nothing for values.
     const batches = bufferMs > 0 && !this.wantsSnapshots;
-    this.#batch = batches ? new EventBatch(modes, bufferMs, (frame) => this.#write(frame, 1)) : undefined;
+    this.#batch = batches ? new EventBatch(modes, bufferMs, this.#batchOutput()) : undefined;
   }
 
   get wantsSnapshots(): boolean {
@@ -84,14 +84,14 @@ export class Subscriber {
     void this.#readOn();
   }
 
-  /** Sends what it has not sent yet. False, with nothing sent, when the socket is full. */
+  /** Sends what it has not sent yet. False when the socket is full: then it is to lag, and reads what was not sent again. */
   take(chunk: EventChunk): boolean {
     if (this.#socket.full) return false;
     const fresh = chunk.from(Math.max(this.#position, this.#subscription.after + 1));
     this.#position = Math.max(this.#position, chunk.last.sequence + 1);
     if (fresh === undefined) return true;
     if (this.#batch !== undefined) {
-      for (const event of fresh.events) this.#batch.add(event);
+      for (const event of fresh.events) if (!this.#batch.add(event)) return false;
     } else {
       const { bytes, count } = fresh.frames(this.#subscription.modes);
       if (count > 0) this.#write(bytes, count);
@@ -114,6 +114,7 @@ export class Subscriber {
   }
 
   lag(): void {
+    this.#position = this.#batch?.drop() ?? this.#position;
     this.#feed.leave(this);
     this.#enter("lagging");
   }
@@ -170,7 +171,7 @@ export class Subscriber {
     const events = await this.#host.store.readEvents(this.#feed.runId, this.#position, asked);
     const pause = pauses();
     let taken = 0;
-    for (const part of splitEvents(events, fold === undefined ? undefined : 0)) {
+    for (const part of splitEvents(events, () => (fold === undefined ? CHUNK_BYTES : 0))) {
       if (this.#state !== "reading") return false;
       if (!this.take(new EventChunk(part, fold?.apply(part[0])))) {
         // The rest is forgotten and read again later: what waits in memory is what the socket holds, no more.
@@ -211,6 +212,20 @@ export class Subscriber {
     this.#position = run.version;
     if (over) this.finish();
     return fold;
+  }
+
+  #batchOutput(): BatchOutput {
+    return {
+      send: (frame) => {
+        if (this.#socket.full) return false;
+        this.#write(frame(), 1);
+        return true;
+      },
+      // While it reads, the read itself finds the socket full.
+      refused: () => {
+        if (this.#state === "live") this.lag();
+      },
+    };
   }
 
   #write(bytes: Buffer | string, frames: number): void {
