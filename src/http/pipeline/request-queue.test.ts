@@ -25,9 +25,15 @@ async function serve(begin: (response: ServerResponse, url: string) => void = ()
   return seen;
 }
 
-async function send(text: string): Promise<{ text: string; closed: boolean }> {
+async function connected(): Promise<Socket> {
   const socket = connect((server.address() as AddressInfo).port, "127.0.0.1");
   sockets.push(socket);
+  await new Promise<void>((resolve) => socket.once("connect", () => resolve()));
+  return socket;
+}
+
+async function send(text: string): Promise<{ text: string; closed: boolean }> {
+  const socket = await connected();
   const got = { text: "", closed: false };
   socket.on("error", () => {});
   socket.on("close", () => {
@@ -105,7 +111,13 @@ test("requests of many connections are begun a few in each turn of the event loo
   void (async () => {
     for (; counting; turn++) await nextTurn();
   })();
-  for (let i = 0; i < 200; i++) void send(GET.repeat(10));
+  let accepted = 0;
+  server.on("connection", () => {
+    accepted += 1;
+  });
+  const clients = await Promise.all(Array.from({ length: 200 }, connected));
+  await until(() => accepted === 200);
+  for (const client of clients) client.resume().write(GET.repeat(10));
   await until(() => seen.begun === 2000);
   counting = false;
   const perTurn = new Map<number, number>();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { reviewRoom, TapeRoom, tapeBytesFor } from "./tape-room.ts";
+import { packRoom, reviewRoom, TapeRoom, tapeBytesFor } from "./tape-room.ts";
 
 const MAX = 1000;
 const ORDINARY = 10;
@@ -78,5 +78,16 @@ describe("room for reviews", () => {
     expect(await admitted(1_000_000)).toBe(8);
     expect(await admitted(32 * 48)).toBe(3);
     expect(await admitted(32)).toBe(1);
+  });
+});
+
+describe("room for packs", () => {
+  test("counts a pack on its way by its declared length, before anything of it is read", async () => {
+    const room = packRoom({ maxPackBytes: 16, maxRequestBodyBytes: 1 }, 0);
+    const visitors = [visitor(room, 16), visitor(room, undefined)];
+    await expect(room.during(request(16), async () => "in")).rejects.toMatchObject({ code: "unavailable" });
+    for (const { leave } of visitors) leave();
+    await Promise.all(visitors.map(({ left }) => left));
+    await expect(room.during(request(16), async () => "in")).resolves.toBe("in");
   });
 });

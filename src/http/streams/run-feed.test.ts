@@ -217,11 +217,15 @@ describe("a feed", () => {
     const feed = new RunFeed(run.runId, store, (error) => host.reported.push(error));
     let [taken, turn] = [0, 0];
     const turns = new Set<number>();
-    const take = () => {
+    // Node writes in the next tick.
+    const write = () => {
       const begunMs = performance.now();
       while (performance.now() - begunMs < 2);
       turns.add(turn);
       taken += 1;
+    };
+    const take = () => {
+      process.nextTick(write);
       return true;
     };
     for (let i = 0; i < 100; i++) feed.join({ take, finish() {} } as unknown as Subscriber, 0);

@@ -10,6 +10,11 @@ import type { Subscriber } from "./subscriber.ts";
 
 const PAGE_ROWS = 256;
 
+/** Node puts off what is written to a response until the next tick: before that, no time has passed that a pause could go by. */
+function written(): Promise<void> {
+  return new Promise((resolve) => process.nextTick(resolve));
+}
+
 /**
  * One run followed by this process. New rows are read once and the same buffers are written to every live subscriber.
  * A subscriber becomes live when it has read for itself as far as the feed has, and stops being live when its socket
@@ -104,6 +109,7 @@ export class RunFeed {
         if (!subscriber.take(chunk)) subscriber.lag();
         else if (endsRun(chunk.last.type)) subscriber.finish();
         // Writing to a thousand sockets takes long. Subscribers that join meanwhile have read the chunk themselves.
+        await written();
         await pause();
       }
       // Making one takes long where the run is large, however little of it is shown.
