@@ -167,7 +167,10 @@ export const attacks: readonly Attack[] = [
       await target.ends(runId);
       const branch = await target.ask("POST", `/v1/runs/${runId}:fork`, { body: { mode: "replay" } });
       await target.ends(branch.json.runId);
-      const body = { url: url(WORDS[1]), events: ["run.completed"], tags: [KEY] };
+      const body = { url: url(WORDS[1]), events: ["run.completed"] };
+      const tagged = await target.ask("POST", "/v1/webhooks", { body: { ...body, tags: [KEY] } });
+      expect([tagged.status, tagged.json.error]).toEqual([400, "validation_error"]);
+      expectHidden(tagged.text);
       expect((await target.ask("POST", "/v1/webhooks", { body })).status).toBe(201);
       const webhooks = await target.ask("GET", "/v1/host/assay/webhooks");
       expect(webhooks.text).toContain("https://hooks.example.com/assay?token=[REDACTED]");
