@@ -186,7 +186,7 @@ const rooms: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     queues: ". families gates judgments runs workflows",
     replay: ". runs schemas worker workflows",
     runs: ". families gates identity judgments nodes outbound schemas secrets tapes worker workflows",
-    schemas: "workflows",
+    schemas: "worker workflows",
     secrets: "worker",
     tapes: ". families judgments runs secrets worker workflows",
     webhooks: ". families gates outbound shared",

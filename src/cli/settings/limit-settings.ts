@@ -71,7 +71,7 @@ export const LIMIT_SETTINGS = {
     default: 0,
     min: 0,
     summary:
-      "The largest run, as JSON; a run that grows larger fails with run_too_large. 0: 64 MB, or a sixteenth of the heap if that is less.",
+      "The largest run: its JSON, 64 bytes more for each member name, and 24 for each object, list and text; a run that grows larger fails with run_too_large. 0: 16 MB, or a sixteenth of the heap if that is less.",
   },
   maxBytesInHand: {
     ...bytes,

@@ -104,10 +104,10 @@ function nodeTypesOf(
 }
 
 function roomFor({ maxRunBytes, maxBytesInHand }: Config): RunRoom {
-  const fits = defaultRoom();
+  const { maxBytesInHand: fits, ...runs } = defaultRoom();
   return new RunRoom({
-    maxRunBytes: maxRunBytes === 0 ? fits.maxRunBytes : maxRunBytes,
-    maxBytesInHand: maxBytesInHand === 0 ? fits.maxBytesInHand : maxBytesInHand,
+    ...(maxRunBytes === 0 ? runs : { maxRunBytes }),
+    maxBytesInHand: maxBytesInHand === 0 ? fits : maxBytesInHand,
   });
 }
 

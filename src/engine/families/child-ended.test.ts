@@ -32,8 +32,8 @@ const parentHolding = (size: number): Run => ({
 });
 
 /** What the node makes of it. */
-async function outcome(parent: Run, config: object = {}) {
-  const draft = await childEnded(host, parent, link, child);
+async function outcome(parent: Run, ended = child, config: object = {}) {
+  const draft = await childEnded(host, parent, link, ended);
   const event = { ...draft, eventId: "evt-1", runId: parent.runId, sequence: 1, timestamp: "" };
   const children = evolveChildren(parent.children, event as never, 0);
   const context = { node: { id: "call" }, config, inputs: {}, run: { ...parent, children } };
@@ -54,7 +54,10 @@ describe("the end of a child", () => {
 
   test("fails its node where the parent has no room for what it brings", async () => {
     expect(await outcome(parentHolding(1))).toMatchObject({ type: "completed" });
-    expect(await outcome(parentHolding(LARGEST_RUN))).toMatchObject({
+    // A parent that an earlier version let grow larger still takes what is small.
+    expect(await outcome(parentHolding(LARGEST_RUN))).toMatchObject({ type: "completed" });
+    const bringsMuch = { ...child, variables: { answer: "x".repeat(50_000) } };
+    expect(await outcome(parentHolding(LARGEST_RUN), bringsMuch)).toMatchObject({
       type: "failed",
       error: { code: "run_too_large", details: { childRunId: child.runId } },
     });

@@ -6,7 +6,7 @@ import { maskFields, publicOutputs } from "../../protocol/runs/snapshot.ts";
 import type { Host } from "../host.ts";
 import { sensitiveIn } from "../runs/decide/settle-node.ts";
 import { unfollowed } from "../runs/decide/verdict.ts";
-import { sizeOf } from "../runs/run-size.ts";
+import { mayTake, sizeOf } from "../runs/run-size.ts";
 import { roomOf } from "../worker/run-room.ts";
 
 type Ended = PayloadOf<"assay.child.ended">;
@@ -45,5 +45,5 @@ export async function childEnded(host: Host, parent: Run, { nodeId, takes }: Chi
 
 /** Children that end one after the other must not fill their parent until nobody can read it any more. */
 function fits({ nodes, variables, channels, children }: Run, payload: Ended, bytesMax: number): boolean {
-  return sizeOf([nodes, variables, channels, children], bytesMax) + sizeOf(payload, bytesMax) <= bytesMax;
+  return mayTake(sizeOf([nodes, variables, channels, children], bytesMax), sizeOf(payload, bytesMax), bytesMax);
 }

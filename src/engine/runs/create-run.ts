@@ -10,6 +10,7 @@ import type { Host } from "../host.ts";
 import { checkUrl } from "../outbound/guard.ts";
 import { checked } from "../schemas/schema-checks.ts";
 import { hideSecrets, requireFewSecrets } from "../secrets/hide-secrets.ts";
+import { isTurnSpent, ownTurn } from "../worker/pauses.ts";
 import { checkAgents } from "../workflows/check-agents.ts";
 import { checkInputNames } from "../workflows/decide/input-names.ts";
 import type { Plan } from "../workflows/decide/plan.ts";
@@ -60,10 +61,13 @@ export async function beginRun(
   beside: Pick<Unit, "workflows" | "documents"> = {},
 ): Promise<CreateRunResponse> {
   const { caller, request } = command;
+  // What a start costs is in the definition: many small requests together take a turn of the event loop each.
+  if (isTurnSpent()) await ownTurn();
   const dedupScope = command.dedup ? dedupScopeOf(caller, request) : undefined;
   const runId = host.newId("run");
   const nowMs = host.nowMs();
   const started = await checked(() => startRun(plan, { request, owner: ownerOf(caller), limits: host.limits }));
+  if (isTurnSpent()) await ownTurn();
   const begun = await hideSecrets(started, plan.definition, host.scrubber);
   const draft = sealedTrace(begun, command.trace);
   const { run, events } = stamp(undefined, [draft], { runId, nowMs, newId: host.newId });

@@ -11,9 +11,11 @@ import {
 import type { Run } from "../../protocol/runs/run.ts";
 import { isTerminal } from "../../protocol/runs/run-status.ts";
 import { visibleRun } from "../execute.ts";
+import { inLineFor } from "../families/in-line.ts";
 import type { Host } from "../host.ts";
 import { scrubInTurns } from "../secrets/scrub-in-turns.ts";
 import { inTurns, ownTurn, pauses } from "../worker/pauses.ts";
+import { roomOf } from "../worker/run-room.ts";
 import { diffEvents, diffStates } from "./decide/diff-runs.ts";
 import { snapshot } from "./read-run.ts";
 import { sizeOf } from "./run-size.ts";
@@ -27,10 +29,21 @@ const MAX_CHARACTERS = 8_000_000;
 const LONG_CHARACTERS = 10_000;
 
 /** A function of two logs and of nothing else, as far as they are at this moment. */
-export async function diffRuns(host: Host, caller: Caller, a: Run, against: string): Promise<RunDiffResponse> {
-  const b = await other(host, caller, against);
+export function diffRuns(host: Host, caller: Caller, runId: string, against: string): Promise<RunDiffResponse> {
+  // One at a time for each tenant: it holds states, snapshots and events of both runs, and requests that wait hold none.
+  return inLineFor(host.store, `diffs of ${caller.tenant}`, () => differences(host, caller, runId, against));
+}
+
+async function differences(host: Host, caller: Caller, runId: string, against: string): Promise<RunDiffResponse> {
+  const reader = await withRoomFor(host, caller, [runId, against]);
+  const a = await visibleRun(host, reader, runId);
+  await ownTurn();
+  const b = await other(host, reader, against);
+  await ownTurn();
   const { diffs, cut } = await compareLogs(host, a, b);
-  const stateDiff = await inTurns(diffStates(await snapshot(host, a), await snapshot(host, b)));
+  const shownA = await snapshot(host, a);
+  await ownTurn();
+  const stateDiff = await inTurns(diffStates(shownA, await snapshot(host, b)));
   return {
     a: a.runId,
     b: b.runId,
@@ -39,6 +52,17 @@ export async function diffRuns(host: Host, caller: Caller, a: Run, against: stri
     stateDiff: await shown(host, stateDiff),
     ...(cut || !isTerminal(a.status) || !isTerminal(b.status) ? { truncated: true } : {}),
   };
+}
+
+/** The caller with room for both runs, taken at once: two diffs that had room for one side each would wait for each other. */
+async function withRoomFor(host: Host, caller: Caller, runIds: readonly string[]): Promise<Caller> {
+  const room = roomOf(host);
+  const sides = await host.store.runOutlines(caller.tenant, [...new Set(runIds)]);
+  const bytes = new Map(sides.map(({ runId, stateBytes }) => [runId, stateBytes]));
+  const sizes = runIds.map((runId) => room.sizeMost(bytes.get(runId) ?? 0));
+  const size = sizes.reduce((sum, one) => sum + one, 0);
+  if (size > room.smallBytes * runIds.length) await caller.beforeLargeRead?.(size);
+  return { ...caller, beforeLargeRead: async () => {} };
 }
 
 /** Inside a tenant it is no secret that a run is there; outside it does not exist. */
@@ -58,7 +82,8 @@ async function compareLogs(host: Host, a: Run, b: Run): Promise<{ diffs: EventDi
   const pause = pauses();
   let characters = 0;
   for (let from = 0, rows = PAGE; from < Math.max(a.version, b.version); from += rows) {
-    const [as, bs] = await Promise.all([page(host, a, from), page(host, b, from)]);
+    const as = await page(host, a, from, pause);
+    const bs = await page(host, b, from, pause);
     // Where the page of one log was cut for its size, the other is compared no further either.
     rows = Math.min(PAGE, as.cut ? as.length : PAGE, bs.cut ? bs.length : PAGE);
     for (let i = 0; i < Math.min(rows, Math.max(as.length, bs.length)); i++) {
@@ -78,11 +103,15 @@ interface DocPage extends ReadonlyArray<RunEventDoc> {
   readonly cut?: boolean;
 }
 
-async function page(host: Host, { runId, version }: Run, from: number): Promise<DocPage> {
+async function page(host: Host, { runId, version }: Run, from: number, pause: () => Promise<void>): Promise<DocPage> {
   const limit = Math.min(PAGE, version - from);
   if (limit <= 0) return [];
   const rows = await host.store.readEvents(runId, from, limit);
-  const docs = rows.map(({ body }) => JSON.parse(body) as RunEventDoc);
+  const docs: RunEventDoc[] = [];
+  for (const { body } of rows) {
+    await pause();
+    docs.push(JSON.parse(body) as RunEventDoc);
+  }
   return Object.assign(docs, { cut: rows.cut === true });
 }
 

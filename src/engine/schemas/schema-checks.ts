@@ -1,7 +1,7 @@
-import { setImmediate as breathe } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { AppError } from "../../protocol/errors.ts";
 import type { Problem } from "../../protocol/schema.ts";
+import { isTurnSpent, ownTurn } from "../worker/pauses.ts";
 import { CheckElsewhere, Deferral, deferring, REQUEST_LIMITS, TURN_LIMITS } from "./decide/schema-deferral.ts";
 import type { SchemaObject } from "./decide/schema-document.ts";
 
@@ -46,8 +46,9 @@ export interface Pieces {
 }
 
 /** The same for a decision that pauses between its pieces. It starts anew with each verdict that is brought. */
-export function checkedInPieces<T>(decide: (pieces: Pieces) => Promise<T>): Promise<T> {
+export async function checkedInPieces<T>(decide: (pieces: Pieces) => Promise<T>): Promise<T> {
   const deferral = new Deferral(TURN_LIMITS);
+  if (isTurnSpent()) await ownTurn();
   let pausedAtMs = performance.now();
   const pieces: Pieces = {
     take: (piece) => deferring(deferral, piece),
@@ -55,7 +56,7 @@ export function checkedInPieces<T>(decide: (pieces: Pieces) => Promise<T>): Prom
       return deferral.needsPause || performance.now() - pausedAtMs >= MS_BETWEEN_PAUSES;
     },
     pause: async () => {
-      await breathe();
+      await ownTurn();
       deferral.paused();
       pausedAtMs = performance.now();
     },

@@ -8,7 +8,7 @@ import { TapeScrubber } from "../../formats/tapes/scrub-tape.ts";
 import { printTapeHeader } from "../../formats/tapes/tape.ts";
 import { FileError } from "../../formats/text/file-error.ts";
 import { AppError } from "../../protocol/errors.ts";
-import { LARGEST_RUN, sizeOf } from "../runs/run-size.ts";
+import { jsonBytes } from "../runs/run-size.ts";
 import { isLong, LONG_TEXT, scrubbedTexts } from "../secrets/scrub-in-turns.ts";
 import { lineExcess } from "./line-limits.ts";
 import { Turns } from "./turns.ts";
@@ -28,6 +28,9 @@ export interface IncomingTape {
   readonly scrubbed: number;
 }
 
+/** The longest tape, in characters of the events that are made of it. They are read and sent by the page, and the run itself stays small. */
+const LONGEST_TAPE = 64_000_000;
+
 /** What an event adds to its payload; generously. */
 const ENVELOPE_CHARACTERS = 256;
 
@@ -36,7 +39,7 @@ export async function incomingTape(
   scrubber: Pick<Scrubber, "scrubText" | "scrubLong">,
   text: string,
   givenName: string | undefined,
-  charactersMax = LARGEST_RUN,
+  charactersMax = LONGEST_TAPE,
 ): Promise<IncomingTape> {
   const long = await longTexts(scrubber, text);
   const cleaning = new TapeScrubber((one) => long.get(one) ?? scrubber.scrubText(one));
@@ -50,7 +53,7 @@ export async function incomingTape(
     const clean = cleaning.record(record);
     for (const hash of referencedBodies(clean)) bodies.add(hash);
     const payload = recordToPayload(clean);
-    size += sizeOf(payload) + ENVELOPE_CHARACTERS;
+    size += jsonBytes(payload) + ENVELOPE_CHARACTERS;
     if (size > charactersMax) throw tooLong(payloads.length, charactersMax);
     payloads.push(payload);
   }).catch(unreadable);

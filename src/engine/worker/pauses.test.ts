@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { inTurns, ownTurn } from "./pauses.ts";
+import { turnsOfOthers } from "../../testing/turns.ts";
+import { inTurns, isTurnSpent, ownTurn } from "./pauses.ts";
 
 describe("work that pauses", () => {
   test("goes on in a turn of its own, however many pause at once, in the order in which they asked", async () => {
@@ -33,5 +34,18 @@ describe("work that pauses", () => {
     }
     await Promise.all([inTurns(steps("a"), ownTurn), inTurns(steps("b"), ownTurn)]);
     expect(order.join("")).toBe("ababab");
+  });
+
+  test("which asks right before it begins shares a turn while that is short, and has a turn of its own afterwards", async () => {
+    const turns = turnsOfOthers();
+    const work = async () => {
+      if (isTurnSpent()) await ownTurn();
+      const untilMs = performance.now() + 21;
+      while (performance.now() < untilMs);
+    };
+    await Promise.all(Array.from({ length: 10 }, work));
+    expect(turns()).toBeGreaterThanOrEqual(9);
+    await new Promise(setImmediate);
+    expect([isTurnSpent(), isTurnSpent()]).toEqual([false, false]);
   });
 });

@@ -18,6 +18,21 @@ function serve(): void {
   if (line.length > 0) setImmediate(serve);
 }
 
+let turnBeganMs: number | undefined;
+
+/**
+ * Whether this turn of the event loop has lasted some time since this was first asked in it; then `await ownTurn()`. To be asked right before work
+ * whose cost is not known: where others have their answer before the work of the first is done, all of it is in one turn.
+ */
+export function isTurnSpent(): boolean {
+  if (turnBeganMs !== undefined) return performance.now() - turnBeganMs >= MS_BETWEEN_PAUSES;
+  turnBeganMs = performance.now();
+  setImmediate(() => {
+    turnBeganMs = undefined;
+  });
+  return false;
+}
+
 /** A pause for work in steps, to be awaited between them: it lets other work in once the steps have taken some time. */
 export function pauses(): () => Promise<void> {
   let pausedAtMs = performance.now();

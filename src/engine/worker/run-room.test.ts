@@ -40,8 +40,13 @@ function doubling(times: number) {
 
 describe("the room for runs", () => {
   test("leaves most of the heap to a turn, whatever the heap is", () => {
-    expect(defaultRoom(2 ** 32)).toEqual({ maxRunBytes: 64_000_000, maxBytesInHand: 2 ** 30 });
-    expect(defaultRoom(2 ** 28)).toEqual({ maxRunBytes: 2 ** 24, maxBytesInHand: 2 ** 26 });
+    expect(defaultRoom(2 ** 32)).toMatchObject({ maxRunBytes: 16_000_000, maxBytesInHand: 2 ** 30 });
+    expect(defaultRoom(2 ** 27)).toMatchObject({ maxRunBytes: 2 ** 23, maxBytesInHand: 2 ** 25 });
+  });
+
+  test("reads logs of runs that an earlier version let grow to 64 MB", () => {
+    expect(new RunRoom(defaultRoom(2 ** 30)).maxLogBytes).toBe(128_000_000);
+    expect(new RunRoom({ maxRunBytes: 200_000, maxBytesInHand: 400_000 }).maxLogBytes).toBe(400_000);
   });
 });
 
@@ -63,6 +68,41 @@ describe("a run whose state is too large to load", () => {
       "run.failed",
     ]);
     await expectAllRebuilt(store);
+  });
+});
+
+describe("a run that is larger than a run may be, as an earlier version left it", () => {
+  test("ends with what its nodes decide, and fails where one adds a large value", async () => {
+    const host = { ...engineOn(store), room: new RunRoom(SETTINGS) };
+    const copies = { typeId: "core.identity", inputs: { y: { type: "variable" as const, variableName: "x" } } };
+    const x = { name: "x", type: "string" as const };
+    const plain = await register(host, workflow({ id: "plain", nodes: { a: "core.noop" }, variables: [x] }));
+    const copy = await register(host, workflow({ id: "copy", nodes: { a: copies }, variables: [x] }));
+    worker = workerOn(host);
+    const inputs = { x: "x".repeat(250_000) };
+    const [ends, fails] = [
+      await begin(host, { workflowId: plain, inputs }),
+      await begin(host, { workflowId: copy, inputs }),
+    ];
+    expect((await until(store, ends, ended)).status).toBe("completed");
+    expect((await until(store, fails, ended)).error?.code).toBe("run_too_large");
+  });
+});
+
+describe("a run of many small values", () => {
+  test("fails with run_too_large by what they take to read, and so does one whose outputs do not fit", async () => {
+    const host = { ...engineOn(store), room: new RunRoom(SETTINGS) };
+    const copies = { typeId: "core.identity", inputs: { y: { type: "variable" as const, variableName: "x" } } };
+    const x = { name: "x", type: "array" as const };
+    const workflowId = await register(host, workflow({ id: "copy", nodes: { a: copies }, variables: [x] }));
+    worker = workerOn(host);
+    const outcome = async (value: unknown[]) => {
+      const run = await until(store, await begin(host, { workflowId, inputs: { x: value } }), ended);
+      return run.error?.message ?? run.status;
+    };
+    expect(await outcome(Array.from({ length: 400 }, (_, i) => ({ [`k${i}`]: 0 })))).toBe("completed");
+    expect(await outcome(Array.from({ length: 900 }, (_, i) => ({ [`k${i}`]: 0 })))).toMatch(/^With what node a adds/);
+    expect(await outcome(["x".repeat(60_000)])).toMatch(/^With its outputs/);
   });
 });
 

@@ -4,12 +4,14 @@ import { LARGEST_RUN } from "../runs/run-size.ts";
 import { ByteRoom } from "./byte-room.ts";
 
 export interface RunRoomSettings {
-  /** The largest run, in bytes of JSON. */
+  /** The largest run, as `sizeOf` measures it. */
   readonly maxRunBytes: number;
   /** What large runs in hand and large reads may hold together. */
   readonly maxBytesInHand: number;
   /** A state of more bytes is never loaded: reading it would end the process. Only the head of the run is. */
   readonly maxLoadBytes?: number;
+  /** The longest log that is read whole, for a replay or a fork: twice the largest run if not given. */
+  readonly maxLogBytes?: number;
   /** How long a request waits for room before it is refused. */
   readonly readWaitMs?: number;
 }
@@ -30,19 +32,24 @@ function heapLimit(): number {
 }
 
 /** What V8 gives this process, from `--max-old-space-size` or from the memory of the machine. */
-export function defaultRoom(heapBytes = heapLimit()): RunRoomSettings {
+export function defaultRoom(heapBytes = heapLimit()) {
   return {
     maxRunBytes: Math.min(LARGEST_RUN, Math.floor(heapBytes / RUNS_PER_HEAP)),
     maxBytesInHand: Math.floor(heapBytes / IN_HAND_PER_HEAP),
+    maxLogBytes: Math.min(LONGEST_LOG, Math.floor(heapBytes / LOADS_PER_HEAP)),
   };
 }
 
 const SMALL_MAX = 256 * 1024;
 const SMALL_MIN = 16 * 1024;
 const SMALL_PER_HOST = 1024;
+/** The size of a run is about so many times its bytes at most: a small run, of which only the bytes are counted, is never too large. */
+const SIZE_PER_BYTE = 8;
 
 /** Events repeat what a run holds; a log that is read whole may be so many times as long as a run. */
 const LOG_PER_RUN = 2;
+/** The same without a limit for runs of the host's own choice. It holds logs of runs that an earlier version let grow larger. */
+const LONGEST_LOG = 128_000_000;
 
 /** A run in memory is about twice its JSON; a request that reads it writes its own JSON too. */
 const HELD_PER_BYTE = 2;
@@ -58,7 +65,6 @@ export class RunRoom {
   /** Up to so many bytes of JSON a run is small. */
   readonly smallBytes: number;
   readonly bytes: ByteRoom;
-  /** The longest log that is read whole, for a replay or a fork. */
   readonly maxLogBytes: number;
   /** One unit: the right to take the turn of a large run. */
   readonly #turn = new ByteRoom(1);
@@ -72,16 +78,16 @@ export class RunRoom {
   readonly maxLoadBytes: number;
 
   constructor(settings: RunRoomSettings = defaultRoom()) {
-    const { maxRunBytes, maxBytesInHand, maxLoadBytes, readWaitMs = READ_WAIT_MS } = settings;
+    const { maxRunBytes, maxBytesInHand, maxLoadBytes, maxLogBytes, readWaitMs = READ_WAIT_MS } = settings;
     this.maxRunBytes = maxRunBytes;
     this.maxLoadBytes = maxLoadBytes ?? Math.max(maxRunBytes * LOADED_PER_RUN, heapLimit() / LOADS_PER_HEAP);
     this.#readWaitMs = readWaitMs;
     this.#followed = new ByteRoom(Math.floor(maxBytesInHand / FOLLOWED_PART));
-    this.maxLogBytes = maxRunBytes * LOG_PER_RUN;
+    this.maxLogBytes = maxLogBytes ?? maxRunBytes * LOG_PER_RUN;
     this.smallBytes = Math.min(
       SMALL_MAX,
       Math.max(SMALL_MIN, Math.floor(maxBytesInHand / SMALL_PER_HOST)),
-      maxRunBytes,
+      Math.floor(maxRunBytes / SIZE_PER_BYTE),
     );
     this.bytes = new ByteRoom(maxBytesInHand);
   }
@@ -144,6 +150,12 @@ export class RunRoom {
     const release = await this.bytes.takeWithin(bytes * READ_PER_BYTE, this.#readWaitMs);
     if (release === undefined) throw new AppError("unavailable", { reason: "other large runs are being read" });
     return release;
+  }
+
+  /** The size of a stored run of so many bytes at most: only runs of an earlier version, or of a host with another limit, are larger than a run may be. */
+  sizeMost(bytes: number): number {
+    const size = bytes * SIZE_PER_BYTE;
+    return bytes > this.maxRunBytes ? size : Math.min(size, this.maxRunBytes);
   }
 
   /** Room for a stream that keeps a run of so many bytes while it is open. Throws `unavailable` when others keep too much. */

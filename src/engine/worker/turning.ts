@@ -10,7 +10,7 @@ import { loopBreach } from "../runs/decide/loop-breach.ts";
 import type { RunOutputs, Step } from "../runs/decide/next-step.ts";
 import { type Dispatching, harvestEvents, settleNode } from "../runs/decide/settle-node.ts";
 import { unhandled } from "../runs/decide/unhandled.ts";
-import { sizeOf } from "../runs/run-size.ts";
+import { jsonBytes, mayTake, SMALL_ADDITION, sizeOf } from "../runs/run-size.ts";
 import { sealDrafts } from "../runs/stamp.ts";
 import { inLoops } from "../workflows/decide/graph.ts";
 import type { Plan } from "../workflows/decide/plan.ts";
@@ -46,7 +46,8 @@ export abstract class Turning {
   protected readonly plan: Plan;
   #scratch: Scratch = {};
   readonly #sizeMax: number;
-  /** About how many bytes of JSON the run holds and this turn has added; counted when a node first adds something. */
+  readonly #smallOnly: boolean;
+  /** What the run holds and this turn has added: its size, or only its bytes where it is to stay small. Counted when a node first adds something. */
   #size: number | undefined;
 
   /** `smallOnly`: a turn that makes a run larger than small throws `LargeTurn` in place of going on. */
@@ -55,6 +56,7 @@ export abstract class Turning {
     this.plan = plan;
     this.run = run;
     const room = roomOf(host);
+    this.#smallOnly = smallOnly;
     this.#sizeMax = smallOnly ? room.smallBytes : room.maxRunBytes;
   }
 
@@ -104,7 +106,8 @@ export abstract class Turning {
         this.emit(failRun(this.run, step.error, step.nodeId));
         break;
       case "complete":
-        this.emit([completed(step.outputs)]);
+        if (!this.#takes(step.outputs.all)) this.#failAsTooLarge("With its outputs");
+        else this.emit([completed(step.outputs)]);
         break;
     }
   }
@@ -169,11 +172,8 @@ export abstract class Turning {
   protected settle(node: WorkflowNode, outcome: NodeOutcome, pins: readonly EventDraft[]): void {
     const kept = outcome.type === "dispatch" ? outcome.harvest : outcome;
     if (kept !== undefined && outcome.type !== "failed" && outcome.type !== "sleep") {
-      this.#size = this.size + sizeOf(kept, this.#sizeMax - this.size);
-      if (this.#size > this.#sizeMax) {
-        if (this.#sizeMax < roomOf(this.host).maxRunBytes) throw new LargeTurn();
-        const message = `With what node ${node.id} adds the run would hold more than this host can keep.`;
-        this.emit(failRun(this.run, { code: "run_too_large", message }, node.id));
+      if (!this.#takes(kept)) {
+        this.#failAsTooLarge(`With what node ${node.id} adds`, node.id);
         return;
       }
     }
@@ -195,7 +195,25 @@ export abstract class Turning {
   /** Interrupts stay in the run with what they showed, each time a loop raises them anew. */
   #sizeBefore(): number {
     const { nodes, variables, channels, interrupts } = this.run;
-    return sizeOf([nodes, variables, channels, interrupts], this.#sizeMax);
+    return this.#measured([nodes, variables, channels, interrupts], this.#sizeMax);
+  }
+
+  #measured(value: unknown, atMost: number): number {
+    return this.#smallOnly ? jsonBytes(value, atMost) : sizeOf(value, atMost);
+  }
+
+  /** Whether the run has room for a value. Throws `LargeTurn` where the run would no longer be small. */
+  #takes(value: unknown): boolean {
+    const before = this.size;
+    const added = this.#measured(value, Math.max(SMALL_ADDITION, this.#sizeMax - before));
+    this.#size = before + added;
+    if (this.#smallOnly && this.#size > this.#sizeMax) throw new LargeTurn();
+    return mayTake(before, added, this.#sizeMax);
+  }
+
+  #failAsTooLarge(because: string, nodeId?: string): void {
+    const message = `${because} the run would hold more than this host can keep.`;
+    this.emit(failRun(this.run, { code: "run_too_large", message }, nodeId));
   }
 
   protected emit(drafts: readonly EventDraft[]): void {

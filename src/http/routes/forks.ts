@@ -2,7 +2,7 @@ import { diffRuns } from "../../engine/runs/diff-runs.ts";
 import { forkRun } from "../../engine/runs/fork-run.ts";
 import type { ForkRunFurtherRequest } from "../../protocol/runs/fork-api.ts";
 import { traceOfHeader } from "../../protocol/runs/trace.ts";
-import { callerOf, type Handler, type Reply, runOf } from "../pipeline/handler.ts";
+import { callerOf, type Handler, type Reply } from "../pipeline/handler.ts";
 
 /** Both routes: the body schema of each says whether an annotation may be named. */
 export const forkRunRoute: Handler = async (context) => {
@@ -15,7 +15,8 @@ export const forkRunRoute: Handler = async (context) => {
 
 export const diffRunsRoute: Handler = async (context) => {
   const { against } = context.query as { against: string };
-  return { status: 200, json: await diffRuns(context.host, callerOf(context), runOf(context), against) };
+  const runId = context.params["runId"] ?? "";
+  return { status: 200, json: await diffRuns(context.host, callerOf(context), runId, against) };
 };
 
 function created(json: unknown): Reply {

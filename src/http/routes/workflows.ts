@@ -1,3 +1,4 @@
+import { isTurnSpent, ownTurn } from "../../engine/worker/pauses.ts";
 import type { Title } from "../../engine/workflows/plans.ts";
 import { registerWorkflow } from "../../engine/workflows/register-workflow.ts";
 import { AppError } from "../../protocol/errors.ts";
@@ -20,6 +21,7 @@ function registered(response: RegisterWorkflowResponse): Reply {
 export const getWorkflowRoute: Handler = async (context) => {
   const { host, params } = context;
   const workflowId = params["workflowId"] ?? "";
+  if (isTurnSpent()) await ownTurn();
   const workflow = await host.store.readWorkflow(callerOf(context).tenant, workflowId);
   if (!workflow) throw new AppError("not_found", { what: "workflow", workflowId });
   return { status: 200, raw: workflow.definition, contentType: "application/json" };

@@ -78,8 +78,22 @@ test("bundles are made one at a time", async () => {
 
 test("a comparison of long logs leaves room for other work", async () => {
   const { counted, pages } = counting();
-  const diff = diffRuns(counted, ADA, run, run.runId);
+  const diff = diffRuns(counted, ADA, run.runId, run.runId);
   expect(await mostAtOnce(diff, pages)).toBeLessThan(4);
   expect(await diff).toMatchObject({ eventDiffs: [] });
   expect(pages()).toBe(4);
+});
+
+test("comparisons of one tenant are made one at a time, with room for both sides, and hold nothing while they wait", async () => {
+  const { counted, pages } = counting();
+  const taken: number[] = [];
+  const sized = { ...run, stateBytes: 1_000_000 };
+  const runOutlines: Host["store"]["runOutlines"] = async () => [sized];
+  const readers = { ...ADA, beforeLargeRead: async (size: number) => void taken.push(size) };
+  const large = { ...counted, store: { ...counted.store, runOutlines } };
+  const [first, second] = [1, 2].map(() => diffRuns(large, readers, run.runId, run.runId));
+  await first;
+  expect([pages(), taken]).toEqual([4, [16_000_000]]);
+  await second;
+  expect([pages(), taken]).toEqual([8, [16_000_000, 16_000_000]]);
 });
