@@ -223,11 +223,12 @@ const rooms: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   store: {
     backup: "rows schema",
-    postgres: "port read rows schema",
+    postgres: "port read rows schema units",
     read: "port rows schema",
-    rows: "port schema",
-    schema: "rows",
-    sqlite: "port read rows schema",
+    rows: "port schema units",
+    schema: "port rows",
+    sqlite: "port read rows schema units",
+    units: "port rows schema",
   },
   http: {
     ".": "pipeline routes",

@@ -5,7 +5,7 @@ import { isTerminal } from "../protocol/runs/run-status.ts";
 import type { Store } from "../store/port/store.ts";
 import { tallyRows } from "../store/rows/feedback-tallies.ts";
 import { allRows } from "../store/rows/interrupt-rows.ts";
-import { runFacts } from "../store/rows/run-facts.ts";
+import { runFacts } from "../store/rows/run-rows.ts";
 import { eventsOf } from "./store-contract/subject.ts";
 
 /** Everything derived from the logs is what the logs say: every run row, every interrupt, every vote. And what is counted of annotations. */

@@ -17,7 +17,7 @@ export async function verifyStore(journal, database, tenants = []) {
   const { fold } = await load("protocol/runs/run.js");
   const { wakeAtMs } = await load("protocol/runs/due-times.js");
   const { allRows } = await load("store/rows/interrupt-rows.js");
-  const { runFacts } = await load("store/rows/run-facts.js");
+  const { runFacts } = await load("store/rows/run-rows.js");
   const { tallyRows } = await load("store/rows/feedback-tallies.js");
   if ("sqlite" in database) await checkIntegrity(journal, database.sqlite);
   const store = await openStore(database);

@@ -1,23 +1,25 @@
 import { createHash } from "node:crypto";
 import { type Kysely, sql } from "kysely";
 import { KNOWN_VERSION } from "../schema/migrations.ts";
-import { type Row, TABLE_KEYS, TABLE_NAMES, type TableName } from "../schema/table-keys.ts";
-import type { Tables } from "../schema/tables.ts";
+import { COPIED_TABLES, type CopiedTable, TABLES, type Tables } from "../schema/tables.ts";
 
 /** Raised when the lines below change their meaning. */
 export const BACKUP_FORMAT = 1;
+
+/** A row as the database gives it: texts, numbers, bytes and nothing. */
+export type StoredRow = Readonly<Record<string, string | number | Uint8Array | null>>;
 
 /** The first line. */
 export interface BackupHeader {
   readonly assayBackup: number;
   readonly schemaVersion: number;
   readonly createdAt: string;
-  readonly tables: readonly TableName[];
+  readonly tables: readonly CopiedTable[];
 }
 
 /** One line for each row. Bytes are `{ "base64": … }`; everything else is as it is. */
 export interface BackupRow {
-  readonly table: TableName;
+  readonly table: CopiedTable;
   readonly row: Readonly<Record<string, string | number | null | { readonly base64: string }>>;
 }
 
@@ -41,8 +43,8 @@ export async function* backupLines(db: Kysely<Tables>, createdAt: string): Async
     return text;
   };
 
-  yield line({ assayBackup: BACKUP_FORMAT, schemaVersion: KNOWN_VERSION, createdAt, tables: TABLE_NAMES });
-  for (const table of TABLE_NAMES) {
+  yield line({ assayBackup: BACKUP_FORMAT, schemaVersion: KNOWN_VERSION, createdAt, tables: COPIED_TABLES });
+  for (const table of COPIED_TABLES) {
     counts[table] = 0;
     for await (const row of readTable(db, table)) {
       counts[table] += 1;
@@ -59,15 +61,15 @@ const FIRST_PAGE_ROWS = 16;
 const PAGE_ROWS_MAX = 1000;
 
 /** Pages of about as many bytes, because a row may be an audit entry or an artifact of some megabytes. */
-async function* readTable(db: Kysely<Tables>, table: TableName): AsyncGenerator<Row> {
-  const columns = TABLE_KEYS[table];
+async function* readTable(db: Kysely<Tables>, table: CopiedTable): AsyncGenerator<StoredRow> {
+  const columns = TABLES[table].key;
   const key = sql.join(columns.map((column) => sql.ref(column)));
   let limit = FIRST_PAGE_ROWS;
-  let last: Row | undefined;
+  let last: StoredRow | undefined;
   for (;;) {
     const after = last && sql.join(columns.map((column) => sql.val(last?.[column])));
     const from = after ? sql`where (${key}) > (${after})` : sql``;
-    const page = sql<Row>`select * from ${sql.table(table)} ${from} order by ${key} limit ${limit}`;
+    const page = sql<StoredRow>`select * from ${sql.table(table)} ${from} order by ${key} limit ${limit}`;
     const { rows } = await page.execute(db);
     yield* rows;
     last = rows.at(-1);
@@ -78,14 +80,14 @@ async function* readTable(db: Kysely<Tables>, table: TableName): AsyncGenerator<
 }
 
 /** About: what matters is the difference between a hundred bytes and a million. */
-function sizeOf(row: Row): number {
+function sizeOf(row: StoredRow): number {
   let size = 0;
   for (const value of Object.values(row))
     size += 8 + (typeof value === "object" ? (value?.length ?? 0) : String(value).length);
   return size;
 }
 
-function encode(row: Row): BackupRow["row"] {
+function encode(row: StoredRow): BackupRow["row"] {
   const entries = Object.entries(row).map(([column, value]) => [
     column,
     value instanceof Uint8Array ? { base64: Buffer.from(value).toString("base64") } : value,

@@ -4,11 +4,10 @@ import { byteLines } from "../../formats/text/byte-lines.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { textRow } from "../rows/annotation-rows.ts";
 import { dialectOf } from "../schema/dialect-of.ts";
-import type { AnnotationsTable } from "../schema/judgment-tables.ts";
+import type { AnnotationsTable } from "../schema/judgments.ts";
 import { KNOWN_VERSION } from "../schema/migrations.ts";
-import { type Row, TABLE_KEYS, TABLE_NAMES, type TableName } from "../schema/table-keys.ts";
-import type { Tables } from "../schema/tables.ts";
-import { BACKUP_FORMAT, type BackupHeader, type BackupRow, type BackupTrailer } from "./backup.ts";
+import { COPIED_TABLES, type CopiedTable, TABLES, type Tables } from "../schema/tables.ts";
+import { BACKUP_FORMAT, type BackupHeader, type BackupRow, type BackupTrailer, type StoredRow } from "./backup.ts";
 
 /** Enough rows for speed, and few enough parameters for either database. */
 const BATCH_ROWS = 200;
@@ -28,9 +27,9 @@ export async function restoreBackup(db: Kysely<Tables>, bytes: AsyncIterable<Uin
 async function requireEmpty(db: Transaction<Tables>): Promise<void> {
   if (dialectOf(db) === "postgres") {
     // Nobody else may write until this is over, or "empty" would be true for a moment only.
-    await sql`lock table ${sql.join(TABLE_NAMES.map((table) => sql.table(table)))} in exclusive mode`.execute(db);
+    await sql`lock table ${sql.join(COPIED_TABLES.map((table) => sql.table(table)))} in exclusive mode`.execute(db);
   }
-  for (const table of TABLE_NAMES) {
+  for (const table of COPIED_TABLES) {
     const { rows } = await sql`select 1 from ${sql.table(table)} limit 1`.execute(db);
     if (rows.length > 0) refuse(`the database is not empty (${table} has rows); restore into a new one`);
   }
@@ -38,7 +37,7 @@ async function requireEmpty(db: Transaction<Tables>): Promise<void> {
 
 async function readBackup(bytes: AsyncIterable<Uint8Array>, db: Transaction<Tables>): Promise<BackupTrailer> {
   const hash = createHash("sha256");
-  const counts: Record<string, number> = Object.fromEntries(TABLE_NAMES.map((table) => [table, 0]));
+  const counts: Record<string, number> = Object.fromEntries(COPIED_TABLES.map((table) => [table, 0]));
   const batch = new Batch(db);
   let header: BackupHeader | undefined;
   let trailer: BackupTrailer | undefined;
@@ -58,7 +57,7 @@ async function readBackup(bytes: AsyncIterable<Uint8Array>, db: Transaction<Tabl
   }
   if (!header || !trailer) return refuse("the file is truncated: its last line is missing");
   if (trailer.sha256 !== hash.digest("hex")) refuse("the file was altered or damaged: its SHA-256 does not match");
-  const miscounted = TABLE_NAMES.find((table) => trailer.rows?.[table] !== counts[table]);
+  const miscounted = COPIED_TABLES.find((table) => trailer.rows?.[table] !== counts[table]);
   if (miscounted) refuse(`the file does not hold as many rows of ${miscounted} as it says`);
   await batch.flush();
   return trailer;
@@ -89,10 +88,10 @@ function checkHeader(value: unknown): BackupHeader {
 
 function isRow(value: unknown): value is BackupRow {
   const { table, row } = value as Partial<BackupRow>;
-  return typeof table === "string" && Object.hasOwn(TABLE_KEYS, table) && typeof row === "object" && row !== null;
+  return typeof table === "string" && Object.hasOwn(TABLES, table) && typeof row === "object" && row !== null;
 }
 
-function decode(row: BackupRow["row"]): Row {
+function decode(row: BackupRow["row"]): StoredRow {
   const entries = Object.entries(row).map(([column, value]) => {
     if (column === "lease_owner" || column === "lease_until") return [column, null];
     return [column, typeof value === "object" && value !== null ? Buffer.from(value.base64, "base64") : value];
@@ -103,15 +102,15 @@ function decode(row: BackupRow["row"]): Row {
 /** Rows of one table on their way into it. */
 class Batch {
   readonly #db: Transaction<Tables>;
-  #table: TableName | undefined;
-  #rows: Row[] = [];
+  #table: CopiedTable | undefined;
+  #rows: StoredRow[] = [];
   #bytes = 0;
 
   constructor(db: Transaction<Tables>) {
     this.#db = db;
   }
 
-  async add(table: TableName, row: Row, bytes: number): Promise<void> {
+  async add(table: CopiedTable, row: StoredRow, bytes: number): Promise<void> {
     if (table !== this.#table || this.#rows.length >= BATCH_ROWS || this.#bytes >= BATCH_BYTES) await this.flush();
     this.#table = table;
     this.#rows.push(row);

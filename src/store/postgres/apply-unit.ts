@@ -1,141 +1,129 @@
+import { isTerminal } from "../../protocol/runs/run-status.ts";
+import type { CountChanges } from "../port/creation-limits.ts";
 import type { ExternalEventWrite } from "../port/gates.ts";
-import type { Change, EffectClaim, Unit } from "../port/store.ts";
+import type { QueueItemRecord, QueueWrite } from "../port/judgments.ts";
+import type { Unit } from "../port/store.ts";
+import { annotationRow } from "../rows/annotation-rows.ts";
 import { type ChainHead, extendChain } from "../rows/audit-chain.ts";
-import { externalEventRow } from "../rows/gate-rows.ts";
-import type { AnnotationChangesTable } from "../schema/judgment-tables.ts";
-import type { AuditLogTable, EffectsTable } from "../schema/tables.ts";
-import { applyAnnotations } from "./apply-annotations.ts";
-import { applyDocuments } from "./apply-documents.ts";
-import { applyQueues } from "./apply-queues.ts";
-import { applyReviews } from "./apply-reviews.ts";
-import { applyTapes } from "./apply-tapes.ts";
-import { hasEnded, type PreparedRun, type PreparedUnit } from "./prepare-unit.ts";
-import { applyRunCounts } from "./run-counts.ts";
-import { change } from "./standing.ts";
-import { externalEventKey, idempotencyKey, type StandingRows, scopeKey } from "./standing-rows.ts";
+import { freshItemRow, reviewRows } from "../rows/queue-rows.ts";
+import { auditRow } from "../rows/rows.ts";
+import type { auditLog } from "../schema/audit.ts";
+import { documents } from "../schema/documents.ts";
+import { externalEvents } from "../schema/gates.ts";
+import type { AnnotationChangesTable } from "../schema/judgments.ts";
+import { queueItems, queues } from "../schema/queues.ts";
+import { reviewSessions } from "../schema/reviews.ts";
+import { effects } from "../schema/runs.ts";
+import type { Row } from "../schema/table.ts";
+import { tapeSidecars, tapes } from "../schema/tapes.ts";
+import type { PreparedRun, PreparedUnit } from "../units/prepare-unit.ts";
+import type { LockedRows } from "./current-rows.ts";
 
-/** What the accepted units of a batch add, beside the rows they changed in `StandingRows`. */
+/** What the accepted units of a batch add beside the rows that they changed in `LockedRows`. */
 export interface Accepted {
   readonly units: PreparedUnit[];
-  readonly audit: AuditLogTable[];
+  readonly audit: Row<typeof auditLog>[];
   readonly history: AnnotationChangesTable[];
   /** Whether some run is free to be claimed after its write. */
   work: boolean;
 }
 
 /**
- * Lets a unit happen in memory. Throws when its audit entries cannot be hashed; nothing has changed then, so that the
- * rest of the batch goes on.
+ * Lets a unit happen in memory. Throws when its audit entries cannot be hashed; nothing has changed then, so that the rest of the batch
+ * goes on.
  */
-export function applyUnit(prepared: PreparedUnit, standing: StandingRows, accepted: Accepted): void {
+export function applyUnit(prepared: PreparedUnit, counts: CountChanges, current: LockedRows, accepted: Accepted): void {
   const { unit, runs, idempotency } = prepared;
-  if (unit.audit?.length) accepted.audit.push(...extendAudit(unit.tenant, unit.audit, standing));
-  applyRunCounts(prepared, standing);
-  for (const run of runs) applyRun(run, standing, accepted);
+  const { tenant } = unit;
+  if (unit.audit?.length) accepted.audit.push(...extendAudit(tenant, unit.audit, current));
+  applyCounts(unit, counts, current);
+  for (const run of runs) applyRun(run, current);
   for (const claim of unit.effectClaims ?? []) {
-    change(standing.effects, claim.effectId, effectRow(unit.tenant, claim));
+    current.effects.put(effects.toRow({ ...claim, tenant, state: "claimed" }));
   }
   for (const { effectId, state, outcome, atMs } of unit.effectOutcomes ?? []) {
-    const effect = standing.effects.get(effectId)?.row;
-    if (effect?.tenant !== unit.tenant || effect.state !== "claimed") continue;
-    change(standing.effects, effectId, { ...effect, state, outcome, finished_at: atMs });
+    const effect = current.effects.get(effectId);
+    if (effect?.tenant !== tenant || effect.state !== "claimed") continue;
+    current.effects.put({ ...effect, state, outcome, finished_at: atMs });
   }
-  if (unit.idempotency && idempotency) change(standing.idempotency, idempotencyKey(unit.idempotency), idempotency);
-  for (const write of unit.externalEvents ?? []) applyExternalEvent(write, standing);
-  accepted.history.push(...applyAnnotations(prepared, standing));
-  applyQueues(unit.queues ?? [], standing);
-  applyTapes(unit.tapes ?? [], standing);
-  applyReviews(unit.reviews ?? [], standing);
-  applyDocuments(unit.documents ?? [], standing);
+  if (idempotency !== undefined) current.outcomes.put(idempotency);
+  for (const write of unit.externalEvents ?? []) applyExternalEvent(write, current);
+  applyAnnotations(prepared, current, accepted);
+  for (const write of unit.queues ?? []) applyQueue(write, current);
+  for (const write of unit.tapes ?? []) {
+    if (write.type === "import") current.tapes.put(tapes.toRow(write.tape));
+    else current.sidecars.put(tapeSidecars.toRow({ ...write.sidecar, tenant: write.tenant }));
+  }
+  for (const write of unit.reviews ?? []) {
+    if (write.type === "round") current.reviews.put(reviewSessions.toRow(write.session));
+  }
+  for (const write of unit.documents ?? []) {
+    if (write.type === "delete" || (write.type === "keep" && current.documentRevision(write.document) > 0)) continue;
+    current.documents.put(documents.toRow(write.document));
+  }
   accepted.units.push(prepared);
 }
 
-function applyExternalEvent(write: ExternalEventWrite, { externalEvents }: StandingRows): void {
-  if (write.type === "put") {
-    change(externalEvents, externalEventKey(write.event), externalEventRow(write.event));
-    return;
-  }
-  const key = externalEventKey(write.key);
-  const held = externalEvents.get(key)?.row;
-  if (held === undefined) return;
-  const { answer, expiresAtMs: expires_at } = write;
-  change(externalEvents, key, { ...held, state: "delivered", payload: "{}", answer, expires_at });
-}
-
-function extendAudit(tenant: string, drafts: NonNullable<Unit["audit"]>, standing: StandingRows): AuditLogTable[] {
-  const before: ChainHead | undefined = standing.heads.get(tenant)?.row;
+function extendAudit(tenant: string, drafts: NonNullable<Unit["audit"]>, current: LockedRows): Accepted["audit"] {
+  const before: ChainHead | undefined = current.heads.get(tenant);
   const { entries, head } = extendChain(before, drafts);
-  const rows = entries.map((entry) => ({
-    tenant,
-    seq: entry.atSequence,
-    occurred_at: entry.occurredAt,
-    actor: entry.actor,
-    action: entry.action,
-    target: entry.target,
-    details: JSON.stringify(entry.details),
-    prev_hash: entry.prevHash,
-  }));
-  change(standing.heads, tenant, head);
-  return rows;
+  current.heads.put({ tenant, ...head });
+  return entries.map((entry) => auditRow(tenant, entry));
 }
 
-function applyRun(prepared: PreparedRun, standing: StandingRows, accepted: Accepted): void {
-  const { write, columns } = prepared;
-  const { run_id, tenant, version, status, workflow_id } = columns;
-  const before = standing.runs.get(run_id)?.row;
-  const lease =
-    write.lease === undefined
-      ? { lease_owner: before?.lease_owner ?? null, lease_until: before?.lease_until ?? null }
-      : write.lease === "release"
-        ? { lease_owner: null, lease_until: null }
-        : { lease_owner: write.lease.owner, lease_until: write.lease.untilMs };
-
-  const scope = before === undefined ? (write.dedupScope ?? null) : before.dedup_scope;
-  const ended = hasEnded(prepared);
-  if (scope !== null) {
-    const key = scopeKey(tenant, workflow_id, scope);
-    if (ended) standing.active.delete(key);
-    else standing.active.set(key, run_id);
+function applyCounts({ tenant, cancelledFamilies = [] }: Unit, counts: CountChanges, current: LockedRows): void {
+  const { active, descendants } = counts;
+  if (active !== 0) current.activeChanges.set(tenant, (current.activeChanges.get(tenant) ?? 0) + active);
+  const familyOf = (root_run_id: string) =>
+    current.families.get(root_run_id) ?? { root_run_id, tenant, descendants: 0, cancelled_at: null };
+  for (const [rootRunId, added] of descendants) {
+    const family = familyOf(rootRunId);
+    current.families.put({ ...family, descendants: family.descendants + added });
   }
-  const dedup_scope = ended ? null : scope;
-  change(standing.runs, run_id, { run_id, tenant, version, status, workflow_id, dedup_scope, ...lease, columns });
-  accepted.work ||= columns.wake_at !== null && lease.lease_owner === null;
+  for (const { rootRunId, atMs } of cancelledFamilies) {
+    const family = familyOf(rootRunId);
+    if (family.tenant === tenant) current.families.put({ ...family, cancelled_at: family.cancelled_at ?? atMs });
+  }
 }
 
-function effectRow(tenant: string, claim: EffectClaim): EffectsTable {
-  return {
-    effect_id: claim.effectId,
-    tenant,
-    run_id: claim.runId,
-    node_id: claim.nodeId,
-    ordinal: claim.ordinal,
-    provider_key: claim.providerKey,
-    state: "claimed",
-    claimed_by: claim.claimedBy,
-    claimed_at: claim.atMs,
-    outcome: null,
-    finished_at: null,
-    expires_at: claim.expiresAtMs,
-  };
+function applyRun({ write, row }: PreparedRun, current: LockedRows): void {
+  const before = current.runs.get(row.run_id);
+  const ended = isTerminal(row.status);
+  const scope = before === undefined ? (write.dedupScope ?? null) : before.dedup_scope;
+  if (scope !== null) current.moveScope(row, scope, ended);
+  const { lease_owner, lease_until } = write.lease === undefined && before !== undefined ? before : row;
+  current.runs.put({ ...row, dedup_scope: ended ? null : scope, lease_owner, lease_until });
 }
 
-/** What listeners are told, or undefined when it concerns nobody. */
-export function changeOf({ units, work }: Accepted): Change | undefined {
-  const runIds = new Set(units.flatMap(({ runs }) => runs.filter(({ events }) => events.length > 0).map(runIdOf)));
-  const some = (changes: (unit: Unit) => unknown) => units.some(({ unit }) => Boolean(changes(unit)));
-  const keys = some(
-    ({ roles, roleDefinitions, keys }) =>
-      roles?.length || roleDefinitions?.length || keys?.some((write) => write.type !== "used"),
-  );
-  const webhooks = some((unit) => unit.webhooks?.length);
-  const deliveries = some((unit) => unit.deliveries?.length);
-  const annotations = some((unit) => unit.annotations?.length);
-  for (const { unit } of units) for (const { runId } of unit.deletions ?? []) runIds.add(runId);
-  const queues = some((unit) => unit.queues?.length || unit.deletions?.length);
-  const topics = { work, keys, webhooks, deliveries, annotations, queues };
-  return runIds.size > 0 || Object.values(topics).includes(true) ? { runIds: [...runIds], ...topics } : undefined;
+function applyExternalEvent(write: ExternalEventWrite, current: LockedRows): void {
+  if (write.type === "put") return void current.externalEvents.put(externalEvents.toRow(write.event));
+  const held = current.externalEvent(write.key);
+  const { answer, expiresAtMs: expires_at } = write;
+  if (held !== undefined) {
+    current.externalEvents.put({ ...held, state: "delivered", payload: "{}", answer, expires_at });
+  }
 }
 
-function runIdOf({ write }: PreparedRun): string {
-  return write.runId;
+/** Also the history, whose place is that of the last audit entry of the unit. */
+function applyAnnotations({ unit, annotations }: PreparedUnit, current: LockedRows, { history }: Accepted): void {
+  const { tenant } = unit;
+  const seq = current.heads.get(tenant)?.seq ?? 0;
+  let n = 0;
+  for (const { after, changes } of annotations) {
+    current.annotations.put(annotationRow(after));
+    for (const change of changes) history.push({ tenant, seq, n: n++, annotation_id: after.annotationId, change });
+  }
+}
+
+function applyQueue(write: QueueWrite, current: LockedRows): void {
+  if (write.type === "queue") current.putQueue(queues.toRow(write.queue));
+  else if (write.type === "item") current.putItem(queueItems.toRow(write.item), reviewRows(write.item));
+  else for (const item of write.items) fill(item, current);
+}
+
+/** Passed over where the queue has the subject, and where the run was deleted since it was found. */
+function fill(item: QueueItemRecord, current: LockedRows): void {
+  const row = freshItemRow(item);
+  const isThere = current.run(item.runId)?.tenant === item.tenant;
+  if (isThere && current.itemAbout(item.queueId, item.subject) === undefined) current.putItem(row, []);
 }

@@ -1,13 +1,14 @@
 import { type Client, DatabaseError } from "pg";
 import type { Change, Committed } from "../port/store.ts";
-import type { Settled } from "../rows/group-commit.ts";
-import { type Accepted, applyUnit, changeOf } from "./apply-unit.ts";
-import { checkUnit } from "./check-unit.ts";
+import { checkUnit, makesWork } from "../units/check-unit.ts";
+import type { Settled } from "../units/group-commit.ts";
+import { changeOf, type PreparedUnit, topicsOf } from "../units/prepare-unit.ts";
+import { type Accepted, applyUnit } from "./apply-unit.ts";
+import type { LockedRows } from "./current-rows.ts";
 import { explain, isContended, isMistake } from "./database-trouble.ts";
+import { lockRows } from "./lock-rows.ts";
 import { notify } from "./notification.ts";
-import type { PreparedUnit } from "./prepare-unit.ts";
 import type { RunCounting } from "./run-counts.ts";
-import { lockStandingRows, type StandingRows } from "./standing-rows.ts";
 import { send, sendTransaction } from "./statements.ts";
 import { writeRows } from "./write-rows.ts";
 
@@ -72,13 +73,13 @@ async function transact(
   sender: string,
   counting: RunCounting,
 ): Promise<CommittedBatch> {
-  const standing = await lockStandingRows(client, batch, counting);
+  const current = await lockRows(client, batch, counting);
   const accepted: Accepted = { units: [], audit: [], history: [], work: false };
-  const settled = batch.map((unit) => decide(unit, standing, accepted));
+  const settled = batch.map((unit) => decide(unit, current, accepted));
 
-  const writes = writeRows(standing, accepted, counting);
+  const writes = writeRows(current, accepted, counting);
   const end = { text: writes.length > 0 ? "commit" : "rollback" };
-  const change = changeOf(accepted);
+  const change = changeOfBatch(accepted);
   const answers = await sendTransaction(client, writes, end, () => {
     if (change !== undefined) tellOthers(client, sender, change);
   });
@@ -96,13 +97,28 @@ function tellOthers(client: Client, sender: string, change: Change): void {
   send(client, [notify(sender, change)]).catch(() => {});
 }
 
-function decide(unit: PreparedUnit, standing: StandingRows, accepted: Accepted): Settled<Committed> {
+function decide(unit: PreparedUnit, current: LockedRows, accepted: Accepted): Settled<Committed> {
   try {
-    const refusal = checkUnit(unit, standing);
+    const { refusal, counts } = checkUnit(unit.checks, current);
     if (refusal !== undefined) return { result: { ok: false, refusal } };
-    applyUnit(unit, standing, accepted);
+    const work = makesWork(unit.checks, current);
+    applyUnit(unit, counts, current, accepted);
+    accepted.work ||= work;
     return { result: { ok: true } };
   } catch (error) {
     return { error };
   }
+}
+
+function changeOfBatch({ units, work }: Accepted): Change | undefined {
+  const runIds = new Set<string>();
+  for (const { checks } of units) {
+    for (const { runId, appends } of checks.runs) if (appends) runIds.add(runId);
+    for (const { runId } of checks.deletions) runIds.add(runId);
+  }
+  return changeOf(
+    runIds,
+    work,
+    units.map(({ unit }) => topicsOf(unit)),
+  );
 }

@@ -1,6 +1,6 @@
 import type { Client, QueryResult } from "pg";
-import type { Tables } from "../schema/tables.ts";
-import { prepared, type StatementName } from "./prepared.ts";
+import type { AnyTable, Columns, ColumnType, RowOf, Table } from "../schema/table.ts";
+import { type Prepared, prepared, type StatementName } from "./prepared.ts";
 
 export interface Statement {
   /** Statements with a name are parsed once per connection; see `prepared`. */
@@ -60,41 +60,40 @@ async function requireSent(sent: readonly Promise<QueryResult>[]): Promise<void>
   if (failures.length > 0) throw failures[0];
 }
 
-type ColumnType = "text" | "integer" | "bigint" | "bytea" | "double precision";
-type Row<T extends keyof Tables> = Tables[T];
-type Columns<T extends keyof Tables> = Readonly<Partial<Record<keyof Row<T> & string, ColumnType>>>;
-
 /** One statement for any number of rows, each column as one array. No statement for no rows. */
 export type SetStatement<R> = (rows: readonly R[]) => Statement[];
 
-export function insertInto<T extends keyof Tables, C extends Columns<T>>(
-  table: T,
-  columns: C,
-  /** Conditions on the `given` rows, and what to do about those that are there already. */
-  rest = "",
-): SetStatement<Pick<Row<T>, keyof C & keyof Row<T>>> {
-  const names = Object.keys(columns);
-  const text = `insert into ${table} (${names}) select * from ${unnest(columns)} as given(${names}) ${rest}`;
-  return setStatement(`insert ${table}`, text, names);
+const TYPES: Readonly<Record<ColumnType, string>> = {
+  text: "text",
+  int: "integer",
+  bigint: "bigint",
+  double: "double precision",
+  blob: "bytea",
+};
+
+/** `rest` has conditions on the `given` rows, and what happens to those that are there already. */
+export function insertInto<N extends string, C extends Columns>(table: Table<N, C>, rest = ""): SetStatement<RowOf<C>> {
+  const { name, names } = table;
+  const text = `insert into ${name} (${names}) select * from ${unnest(table, names)} as given(${names}) ${rest}`;
+  return setStatement(`insert ${name}`, text, names);
 }
 
-/** Sets all columns but those that say which row. Only rows that exist are changed. */
-export function update<T extends keyof Tables, C extends Columns<T>>(
-  table: T,
-  columns: C,
-  by: readonly (keyof C & string)[],
-): SetStatement<Pick<Row<T>, keyof C & keyof Row<T>>> {
-  const names = Object.keys(columns);
-  const sets = names
-    .filter((name) => !(by as readonly string[]).includes(name))
-    .map((name) => `${name} = given.${name}`);
-  const where = by.map((name) => `${table}.${name} = given.${name}`).join(" and ");
-  const text = `update ${table} set ${sets} from ${unnest(columns)} as given(${names}) where ${where}`;
-  return setStatement(`update ${table}`, text, names);
+/** Sets the columns that change, or these. Only rows that exist are changed. */
+export function update<N extends string, C extends Columns>(
+  table: Table<N, C>,
+  columns: readonly (keyof C & string)[] = table.changing,
+): SetStatement<RowOf<C>> {
+  const { name, key } = table;
+  const names = [...key, ...columns];
+  const sets = columns.map((column) => `${column} = given.${column}`);
+  const where = key.map((column) => `${name}.${column} = given.${column}`).join(" and ");
+  const text = `update ${name} set ${sets} from ${unnest(table, names)} as given(${names}) where ${where}`;
+  return setStatement(`update ${name}`, text, names);
 }
 
-function unnest(columns: Readonly<Record<string, ColumnType | undefined>>): string {
-  return `unnest(${Object.values(columns).map((type, index) => `$${index + 1}::${type}[]`)})`;
+function unnest({ columns }: AnyTable, names: readonly string[]): string {
+  const types = names.map((column) => TYPES[columns[column]?.type ?? "text"]);
+  return `unnest(${types.map((type, index) => `$${index + 1}::${type}[]`)})`;
 }
 
 function setStatement<R>(about: string, text: string, names: readonly string[]): SetStatement<R> {
@@ -103,4 +102,24 @@ function setStatement<R>(about: string, text: string, names: readonly string[]):
     if (rows.length === 0) return [];
     return [{ ...statement, values: names.map((column) => rows.map((row) => row[column as keyof R])) }];
   };
+}
+
+/** One statement with these values; none where the first is an empty list. */
+export function statement({ name, text }: Prepared, ...values: unknown[]): Statement[] {
+  const [given] = values;
+  return Array.isArray(given) && given.length === 0 ? [] : [{ name, text, values }];
+}
+
+/** What identifies a row, in the order of its key's columns. */
+type KeyOf<R> = (row: R) => readonly unknown[];
+
+/** In an order that is the same in every process: those that write the same rows lock them one after the other. */
+export function sorted<R>(rows: readonly R[], keyOf: KeyOf<R>): R[] {
+  const keyed = rows.map((row) => ({ row, key: JSON.stringify(keyOf(row)) }));
+  return keyed.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)).map(({ row }) => row);
+}
+
+/** Sorted, and of rows with the same key only the last: one statement can replace a row only once. */
+export function newest<R>(rows: readonly R[], keyOf: KeyOf<R>): R[] {
+  return sorted([...new Map(rows.map((row) => [JSON.stringify(keyOf(row)), row])).values()], keyOf);
 }

@@ -1,93 +1,35 @@
 import { FIRST_POSITION, passed } from "../read/queue-marks.ts";
+import { type QueueItemsTable, type QueueReviewsTable, queueReviews } from "../schema/queues.ts";
+import type { LockedRows } from "./current-rows.ts";
 import { prepared } from "./prepared.ts";
-import { newest, sorted } from "./row-order.ts";
-import type { Standing } from "./standing.ts";
-import type { StandingQueues, WrittenItem } from "./standing-queues.ts";
-import { insertInto, type Statement, update } from "./statements.ts";
+import { insertInto, newest, type Statement, sorted, statement } from "./statements.ts";
+
+const DELETE_REVIEWS = prepared("delete reviews", "delete from queue_reviews where item_id = any($1)");
+const insertReviews = insertInto(queueReviews);
 
 /** Queues, then items, then what reviewers have to do with them: in the order in which they are locked. */
-export function writeQueueRows({ queues, items }: StandingQueues): Statement[] {
-  const [changedQueues, freshQueues] = changed(queues, ({ row }) => row);
-  const [changedItems, freshItems] = changed(items, ({ written }) => written);
-  const reviews = [...changedItems, ...freshItems].flatMap((written) => written.reviews);
+export function writeQueueRows({ queues, items, itemReviews }: LockedRows): Statement[] {
+  const changed = items.written(true);
+  const written = [...changed, ...items.written(false)];
+  const reviews = written.flatMap(({ item_id }) => itemReviews.get(item_id) ?? []);
   return [
-    ...updateQueues(changedQueues),
-    ...insertQueues(sorted(freshQueues, ({ queue_id }) => [queue_id])),
-    ...updateItems(changedItems.map(({ row }) => row)),
-    ...insertItems(
-      sorted(
-        freshItems.map(({ row }) => row),
-        ({ item_id }) => [item_id],
-      ),
+    ...queues.statements(),
+    ...items.statements(),
+    ...statement(
+      DELETE_REVIEWS,
+      changed.map(({ item_id }) => item_id),
     ),
-    ...deleteReviews(changedItems.map(({ row }) => row.item_id)),
     ...insertReviews(sorted(reviews, ({ item_id, reviewer }) => [item_id, reviewer])),
-    ...moveMarks([...changedItems, ...freshItems]),
+    ...moveMarks(written, reviews),
   ];
 }
-
-function changed<R, T>(rows: ReadonlyMap<string, Standing<R>>, written: (row: R) => T | undefined): [T[], T[]] {
-  const [stored, fresh]: [T[], T[]] = [[], []];
-  for (const standing of rows.values()) {
-    const row = standing.changed ? written(standing.row) : undefined;
-    if (row !== undefined) (standing.stored ? stored : fresh).push(row);
-  }
-  return [stored, fresh];
-}
-
-const CHANGING_IN_A_QUEUE = {
-  queue_id: "text",
-  name: "text",
-  revision: "integer",
-  blind: "integer",
-  body: "text",
-} as const;
-const updateQueues = update("queues", CHANGING_IN_A_QUEUE, ["queue_id"]);
-const insertQueues = insertInto("queues", {
-  ...CHANGING_IN_A_QUEUE,
-  tenant: "text",
-  workspace: "text",
-  created_at: "bigint",
-} as const);
-
-const CHANGING_IN_AN_ITEM = {
-  item_id: "text",
-  state: "text",
-  position: "bigint",
-  required: "integer",
-  revision: "integer",
-  body: "text",
-} as const;
-const updateItems = update("queue_items", CHANGING_IN_AN_ITEM, ["item_id"]);
-const insertItems = insertInto("queue_items", {
-  ...CHANGING_IN_AN_ITEM,
-  tenant: "text",
-  workspace: "text",
-  queue_id: "text",
-  run_id: "text",
-  subject: "text",
-  created_at: "bigint",
-} as const);
-
-const DELETE_REVIEWS = "delete from queue_reviews where item_id = any($1)";
-
-function deleteReviews(itemIds: readonly string[]): Statement[] {
-  return itemIds.length === 0 ? [] : [{ ...prepared("delete reviews", DELETE_REVIEWS), values: [itemIds] }];
-}
-
-const insertReviews = insertInto("queue_reviews", {
-  item_id: "text",
-  reviewer: "text",
-  queue_id: "text",
-  status: "text",
-  until_at: "bigint",
-  at: "bigint",
-} as const);
 
 const GIVEN_MARKS = "queue_marks as mark on mark.queue_id = given.queue_id";
 
 /** To the first of the items, where there are several, that a reviewer could get now though all before it were passed. */
-const LOWER_MARKS = `update queue_marks set position = low.position, item_id = low.item_id
+const LOWER_MARKS = prepared(
+  "lower marks",
+  `update queue_marks set position = low.position, item_id = low.item_id
   from (
     select distinct on (mark.queue_id, mark.reviewer) mark.queue_id, mark.reviewer, given.position, given.item_id
     from unnest($1::text[], $2::bigint[], $3::text[]) as given(queue_id, position, item_id)
@@ -95,10 +37,13 @@ const LOWER_MARKS = `update queue_marks set position = low.position, item_id = l
     where not ${passed("given.item_id", "mark.reviewer")}
     order by mark.queue_id, mark.reviewer, given.position, given.item_id
   ) as low
-  where queue_marks.queue_id = low.queue_id and queue_marks.reviewer = low.reviewer`;
+  where queue_marks.queue_id = low.queue_id and queue_marks.reviewer = low.reviewer`,
+);
 
 /** On to the first item that the reviewer has yet to pass. */
-const RAISE_MARKS = `insert into queue_marks (queue_id, reviewer, position, item_id)
+const RAISE_MARKS = prepared(
+  "raise marks",
+  `insert into queue_marks (queue_id, reviewer, position, item_id)
   select given.queue_id, given.reviewer, next.position, next.item_id
   from unnest($1::text[], $2::text[]) as given(queue_id, reviewer)
   left join ${GIVEN_MARKS} and mark.reviewer = given.reviewer
@@ -109,19 +54,19 @@ const RAISE_MARKS = `insert into queue_marks (queue_id, reviewer, position, item
       and not ${passed("item.item_id", "given.reviewer")}
     order by item.position, item.item_id limit 1
   ) as next
-  on conflict (queue_id, reviewer) do update set position = excluded.position, item_id = excluded.item_id`;
+  on conflict (queue_id, reviewer) do update set position = excluded.position, item_id = excluded.item_id`,
+);
 
-/** Nobody else moves the marks of these queues now: whoever writes an item has locked its queue. */
-function moveMarks(written: readonly WrittenItem[]): Statement[] {
-  const open = written.map(({ row }) => row).filter(({ state }) => state === "open");
-  const places = [open.map((row) => row.queue_id), open.map((row) => row.position), open.map((row) => row.item_id)];
+/** No other process moves the marks of these queues now: every write of an item has locked its queue. */
+function moveMarks(written: readonly QueueItemsTable[], reviews: readonly QueueReviewsTable[]): Statement[] {
+  const open = written.filter(({ state }) => state === "open");
+  const column = <R, K extends keyof R>(rows: readonly R[], name: K) => rows.map((row) => row[name]);
   const passes = newest(
-    written.flatMap(({ reviews }) => reviews.filter(({ status }) => status !== "leased")),
+    reviews.filter(({ status }) => status !== "leased"),
     ({ queue_id, reviewer }) => [queue_id, reviewer],
   );
-  const reviewers = [passes.map(({ queue_id }) => queue_id), passes.map(({ reviewer }) => reviewer)];
   return [
-    ...(open.length === 0 ? [] : [{ ...prepared("lower marks", LOWER_MARKS), values: places }]),
-    ...(passes.length === 0 ? [] : [{ ...prepared("raise marks", RAISE_MARKS), values: reviewers }]),
+    ...statement(LOWER_MARKS, column(open, "queue_id"), column(open, "position"), column(open, "item_id")),
+    ...statement(RAISE_MARKS, column(passes, "queue_id"), column(passes, "reviewer")),
   ];
 }

@@ -1,151 +1,127 @@
-import type { RunsTable } from "../schema/tables.ts";
-import { writeDocumentRows } from "./apply-documents.ts";
-import { writeReviewRows } from "./apply-reviews.ts";
+import { runDeletes } from "../read/delete-run.ts";
+import { textRow } from "../rows/annotation-rows.ts";
+import { tallyChanges } from "../rows/feedback-tallies.ts";
+import { auditLog } from "../schema/audit.ts";
+import { annotationChanges, annotationTexts, runFeedback, runLabels } from "../schema/judgments.ts";
+import { reviewRounds } from "../schema/reviews.ts";
+import { runEvents, runTombstones, tenantRuns } from "../schema/runs.ts";
+import { adding, replacing } from "../schema/table.ts";
+import type { PreparedUnit } from "../units/prepare-unit.ts";
 import type { Accepted } from "./apply-unit.ts";
-import { deleteRuns } from "./delete-runs.ts";
-import { sorted } from "./row-order.ts";
-import { type RunCounting, writeActiveRuns, writeFamilies } from "./run-counts.ts";
-import type { Standing } from "./standing.ts";
-import type { StandingRows, StandingRun } from "./standing-rows.ts";
-import { insertInto, type Statement, update } from "./statements.ts";
-import { writeAnnotationRows } from "./write-annotation-rows.ts";
-import { insertExternalEvents, updateExternalEvents, writeGateRows } from "./write-gate-rows.ts";
+import type { LockedRows } from "./current-rows.ts";
+import { prepared } from "./prepared.ts";
+import type { RunCounting } from "./run-counts.ts";
+import { insertInto, type Statement, sorted, statement } from "./statements.ts";
+import { writeGateRows } from "./write-gate-rows.ts";
 import { writeQueueRows } from "./write-queue-rows.ts";
 import { writeSideRows } from "./write-side-rows.ts";
-import { writeTapeRows } from "./write-tape-rows.ts";
 
 /**
  * The statements that make a batch true, in the order in which rows are locked everywhere. A plain insert that finds
  * its key taken was overtaken by another process: it fails the transaction, and the batch looks again.
  */
-export function writeRows(standing: StandingRows, accepted: Accepted, counting: RunCounting): Statement[] {
-  const heads = changedOf(standing.heads, (head, tenant) => ({ tenant, ...head }));
-  const runs = changedOf(standing.runs, runRow);
-  const effects = changedOf(standing.effects, (row) => row);
-  const records = changedOf(standing.idempotency, (row) => row);
-  const external = changedOf(standing.externalEvents, (row) => row);
+export function writeRows(current: LockedRows, accepted: Accepted, counting: RunCounting): Statement[] {
+  const { units } = accepted;
   return [
-    ...writeActiveRuns(standing, counting),
-    ...updateHeads(heads.stored),
-    ...insertHeads(sorted(heads.fresh, (row) => [row.tenant])),
+    ...writeActiveRuns(current, counting),
+    ...current.heads.statements(),
     // Updates first: a run that ends makes room in its dedup scope for one that begins.
-    ...updateRuns(runs.stored),
-    ...insertRuns(sorted(runs.fresh, (row) => [row.dedup_scope ?? "", row.tenant, row.workflow_id, row.run_id])),
-    ...writeFamilies(standing),
-    ...updateEffects(effects.stored),
-    ...insertEffects(sorted(effects.fresh, (row) => [row.effect_id])),
-    ...updateRecords(records.stored),
-    ...insertRecords(sorted(records.fresh, (row) => [row.tenant, row.operation, row.idem_key])),
-    ...updateExternalEvents(external.stored),
-    ...insertExternalEvents(
-      sorted(external.fresh, (row) => [row.tenant, row.workspace, row.correlation_id, row.event_id]),
-    ),
-    ...writeAnnotationRows(standing, accepted),
-    ...writeQueueRows(standing),
-    ...writeTapeRows(standing),
-    ...writeReviewRows(standing, accepted.units),
-    ...writeDocumentRows(standing, accepted.units),
-    ...insertEvents(accepted.units.flatMap((unit) => unit.runs.flatMap((run) => run.events))),
+    ...current.runs.statements((row) => [row.dedup_scope ?? "", row.tenant, row.workflow_id, row.run_id]),
+    ...current.families.statements(),
+    ...current.effects.statements(),
+    ...current.outcomes.statements(),
+    ...current.externalEvents.statements(),
+    ...writeAnnotationRows(current, accepted),
+    ...writeQueueRows(current),
+    ...current.tapes.statements(),
+    ...current.sidecars.statements(),
+    ...current.reviews.statements(),
+    ...writeRounds(units),
+    ...current.documents.statements(),
+    ...deleteDocuments(units),
+    ...insertEvents(units.flatMap((unit) => unit.runs.flatMap((run) => run.events))),
     ...insertAudit(accepted.audit),
-    ...writeGateRows(accepted.units),
-    ...writeSideRows(accepted.units.map(({ unit }) => unit)),
-    ...deleteRuns(accepted.units.map(({ unit }) => unit)),
+    ...writeGateRows(units),
+    ...writeSideRows(units.map(({ unit }) => unit)),
+    ...deleteRuns(units),
   ];
 }
 
-const HEAD = { tenant: "text", seq: "bigint", hash: "text" } as const;
-const updateHeads = update("audit_heads", HEAD, ["tenant"]);
-const insertHeads = insertInto("audit_heads", HEAD);
+const insertEvents = insertInto(runEvents);
+const insertAudit = insertInto(auditLog);
 
-const CHANGING_IN_A_RUN = {
-  run_id: "text",
-  status: "text",
-  version: "integer",
-  engine_version: "integer",
-  state: "text",
-  updated_at: "bigint",
-  dedup_scope: "text",
-  wake_at: "bigint",
-  agent_id: "text",
-  intervened: "integer",
-  lease_owner: "text",
-  lease_until: "bigint",
-} as const;
-const updateRuns = update("runs", CHANGING_IN_A_RUN, ["run_id"]);
-const insertRuns = insertInto("runs", {
-  ...CHANGING_IN_A_RUN,
-  tenant: "text",
-  workspace: "text",
-  workflow_id: "text",
-  workflow_hash: "text",
-  created_at: "bigint",
-  root_run_id: "text",
-} as const);
+const addActiveRuns = insertInto(tenantRuns, adding(tenantRuns));
 
-const updateEffects = update(
-  "effects",
-  { effect_id: "text", state: "text", outcome: "text", finished_at: "bigint" } as const,
-  ["effect_id"],
-);
-const insertEffects = insertInto("effects", {
-  effect_id: "text",
-  tenant: "text",
-  run_id: "text",
-  node_id: "text",
-  ordinal: "integer",
-  provider_key: "text",
-  state: "text",
-  claimed_by: "text",
-  claimed_at: "bigint",
-  outcome: "text",
-  finished_at: "bigint",
-  expires_at: "bigint",
-} as const);
-
-const RECORD = {
-  tenant: "text",
-  operation: "text",
-  idem_key: "text",
-  digest: "text",
-  state: "text",
-  status: "integer",
-  headers: "text",
-  body: "text",
-  lease_owner: "text",
-  lease_until: "bigint",
-  expires_at: "bigint",
-} as const;
-const updateRecords = update("idempotency", RECORD, ["tenant", "operation", "idem_key"]);
-const insertRecords = insertInto("idempotency", RECORD);
-
-const insertEvents = insertInto("run_events", {
-  run_id: "text",
-  sequence: "integer",
-  type: "text",
-  body: "text",
-  sealed: "text",
-} as const);
-
-const insertAudit = insertInto("audit_log", {
-  tenant: "text",
-  seq: "bigint",
-  occurred_at: "text",
-  actor: "text",
-  action: "text",
-  target: "text",
-  details: "text",
-  prev_hash: "text",
-} as const);
-
-function changedOf<R, T>(rows: ReadonlyMap<string, Standing<R>>, toRow: (row: R, key: string) => T) {
-  const changed = { stored: [] as T[], fresh: [] as T[] };
-  for (const [key, standing] of rows) {
-    if (standing.changed) (standing.stored ? changed.stored : changed.fresh).push(toRow(standing.row, key));
-  }
-  return changed;
+/** The first write of a batch: a host that waits here for another one holds nothing that the other one still needs. */
+function writeActiveRuns({ activeChanges }: LockedRows, { shard }: RunCounting): Statement[] {
+  const changed = [...activeChanges].filter(([, active]) => active !== 0);
+  const rows = changed.map(([tenant, active]) => ({ tenant, shard, active }));
+  return addActiveRuns(sorted(rows, (row) => [row.tenant]));
 }
 
-function runRow({ columns, dedup_scope, lease_owner, lease_until }: StandingRun): RunsTable {
-  if (columns === undefined) throw new Error("a run without columns was not written by a unit");
-  return { ...columns, dedup_scope, lease_owner, lease_until };
+const insertTexts = insertInto(annotationTexts);
+/** A change that happens again, as only imports can, moves to its new place. */
+const putChanges = insertInto(
+  annotationChanges,
+  replacing(annotationChanges, { by: ["tenant", "annotation_id", "change"], columns: ["seq", "n"] }),
+);
+const addFeedback = insertInto(runFeedback, adding(runFeedback));
+const addLabels = insertInto(runLabels, adding(runLabels));
+
+/** Annotations, then what follows from them: words, history and what is counted. */
+function writeAnnotationRows({ annotations }: LockedRows, { units, history }: Accepted): Statement[] {
+  const writes = annotations.statements();
+  if (writes.length === 0) return [];
+  const { feedback, labels } = tallyChanges(units.flatMap((unit) => unit.annotations));
+  const texts = annotations.written(false).flatMap((row) => textRow(row) ?? []);
+  return [
+    ...writes,
+    ...insertTexts(sorted(texts, (row) => [row.tenant, row.annotation_id])),
+    ...putChanges(history),
+    ...addFeedback(feedback),
+    ...addLabels(labels),
+  ];
+}
+
+const insertRounds = insertInto(reviewRounds);
+const DELETE_ROUNDS = prepared("delete review rounds", "delete from review_rounds where session_id = any($1)");
+const DELETE_REVIEWS = prepared("delete reviews", "delete from review_sessions where session_id = any($1)");
+
+/** A unit that deletes is a batch of its own, so nothing of it is written too. */
+function writeRounds(units: readonly PreparedUnit[]): Statement[] {
+  const writes = units.flatMap(({ unit }) => unit.reviews ?? []);
+  const rounds = writes.flatMap((write) =>
+    write.type === "delete"
+      ? []
+      : write.rounds.map((round) => reviewRounds.toRow({ ...round, tenant: write.session.tenant })),
+  );
+  const gone = writes.flatMap((write) => (write.type === "delete" ? [write.sessionId] : []));
+  return [...insertRounds(rounds), ...statement(DELETE_ROUNDS, gone), ...statement(DELETE_REVIEWS, gone)];
+}
+
+const DELETE_DOCUMENT = prepared(
+  "delete document",
+  "delete from documents where tenant = $1 and kind = $2 and doc_key = $3",
+);
+
+function deleteDocuments(units: readonly PreparedUnit[]): Statement[] {
+  return units
+    .flatMap(({ unit }) => unit.documents ?? [])
+    .flatMap((write) =>
+      write.type === "delete" ? statement(DELETE_DOCUMENT, write.id.tenant, write.id.kind, write.id.key) : [],
+    );
+}
+
+const DELETES = Object.entries(runDeletes({ run: "$1::text", tenant: "$2::text", last: "chr(1114111)" })).map(
+  ([name, text]) => prepared(`run: ${name}`, text),
+);
+const insertTombstones = insertInto(runTombstones, "on conflict (run_id) do nothing");
+
+/** The rows of a run were locked with the run: every write about a run locks it first. */
+function deleteRuns(units: readonly PreparedUnit[]): Statement[] {
+  return units.flatMap(({ unit: { tenant, deletions = [] } }) => [
+    // One table after the other for all runs, so that tables are always come to in the same order.
+    ...DELETES.flatMap((one) => deletions.flatMap(({ runId }) => statement(one, runId, tenant))),
+    ...insertTombstones(deletions.map(runTombstones.toRow)),
+  ]);
 }

@@ -1,13 +1,14 @@
 import type { Client } from "pg";
 import type { Change, Committed, Unit } from "../port/store.ts";
-import { isLongUnit, writeEvents } from "../rows/event-texts.ts";
-import { GroupCommit, type Settled } from "../rows/group-commit.ts";
+import { isLongUnit, writeEvents } from "../units/event-texts.ts";
+import { GroupCommit, type Settled } from "../units/group-commit.ts";
+import { prepareUnit } from "../units/prepare-unit.ts";
 import { commitBatch, type WriterConnection } from "./commit-batch.ts";
 import { type ConnectionSettings, writerClient } from "./connection.ts";
 import { explain } from "./database-trouble.ts";
 import { EVERYTHING } from "./notification.ts";
-import { type PreparedUnit, prepareUnit } from "./prepare-unit.ts";
 import { RunCounting } from "./run-counts.ts";
+import { type SizedUnit, sizeOf } from "./unit-size.ts";
 
 /**
  * The one connection over which this process commits units. It is opened when it is needed: after the server was away,
@@ -19,7 +20,7 @@ export class Writer {
   readonly #sender: string;
   readonly #counting: RunCounting;
   readonly #onCommitted: (change: Change) => void;
-  readonly #group = new GroupCommit<PreparedUnit, Committed>(
+  readonly #group = new GroupCommit<SizedUnit, Committed>(
     (batch) => this.#commitTogether(batch),
     (unit) => unit.size,
   );
@@ -38,7 +39,8 @@ export class Writer {
 
   async commit(unit: Unit): Promise<Committed> {
     const texts = isLongUnit(unit) ? await writeEvents(unit) : undefined;
-    return this.#group.add(prepareUnit(unit, texts));
+    const prepared = prepareUnit(unit, texts);
+    return this.#group.add({ ...prepared, size: sizeOf(prepared) });
   }
 
   async close(): Promise<void> {
@@ -48,7 +50,7 @@ export class Writer {
     await client?.end();
   }
 
-  async #commitTogether(batch: readonly PreparedUnit[]): Promise<Settled<Committed>[]> {
+  async #commitTogether(batch: readonly SizedUnit[]): Promise<Settled<Committed>[]> {
     try {
       const { settled, changes } = await commitBatch(this.#connection, batch, this.#sender, this.#counting);
       for (const change of changes) this.#onCommitted(change);

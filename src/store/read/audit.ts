@@ -2,7 +2,8 @@ import { type Kysely, sql } from "kysely";
 import type { AuditEntry } from "../../protocol/audit/audit.ts";
 import type { AuditBacklog, StoredCheckpoint } from "../port/store.ts";
 import type { ChainHead } from "../rows/audit-chain.ts";
-import { toAuditEntry, toCheckpoint } from "../rows/rows.ts";
+import { toAuditEntry } from "../rows/rows.ts";
+import { auditCheckpoints } from "../schema/audit.ts";
 import type { Tables } from "../schema/tables.ts";
 
 export async function readAudit(
@@ -49,7 +50,7 @@ export async function readCheckpoints(
     .where("at_seq", "<=", toSeq)
     .orderBy("at_seq");
   const rows = await (limit === undefined ? query : query.limit(limit)).execute();
-  return rows.map(toCheckpoint);
+  return rows.map(auditCheckpoints.toRecord);
 }
 
 /** One look-up in an index for each tenant. */
@@ -101,15 +102,7 @@ export async function putCheckpoint(
 ): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await db
     .insertInto("audit_checkpoints")
-    .values({
-      tenant,
-      prev_seq: checkpoint.prevSequence,
-      at_seq: checkpoint.atSequence,
-      checkpoint: checkpoint.checkpoint,
-      merkle_root: checkpoint.merkleRoot,
-      signature: checkpoint.signature,
-      created_at: checkpoint.atMs,
-    })
+    .values(auditCheckpoints.toRow({ tenant, ...checkpoint }))
     .onConflict((conflict) => conflict.columns(["tenant", "prev_seq"]).doNothing())
     .executeTakeFirstOrThrow();
   return numInsertedOrUpdatedRows === 1n;

@@ -2,8 +2,8 @@ import { type Kysely, type RawBuilder, sql } from "kysely";
 import type { DeliveryClaim } from "../port/gates.ts";
 import { CALLBACK } from "../rows/gate-rows.ts";
 import type { DialectName } from "../schema/dialect-of.ts";
-import type { DeliveriesTable } from "../schema/gate-tables.ts";
 import type { Tables } from "../schema/tables.ts";
+import type { DeliveriesTable } from "../schema/webhooks.ts";
 
 /**
  * Webhooks for which deliveries wait, callbacks as one of them. Jumps from one to the next in the index of pending

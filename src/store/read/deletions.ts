@@ -2,8 +2,8 @@ import { type Kysely, sql } from "kysely";
 import type { Visibility } from "../../protocol/identity/identity.ts";
 import { isTerminal, type RunStatus } from "../../protocol/runs/run-status.ts";
 import type { Deletion, Tombstone } from "../port/judgments.ts";
-import { toTombstone } from "../rows/queue-rows.ts";
-import type { RunsTable, Tables } from "../schema/tables.ts";
+import { type RunsTable, runTombstones } from "../schema/runs.ts";
+import type { Tables } from "../schema/tables.ts";
 import { type BoundedState, runsOrHeads, stateUpTo } from "./run-heads.ts";
 
 export async function readTombstone(
@@ -18,7 +18,7 @@ export async function readTombstone(
     .where("tenant", "=", tenant)
     .$if(workspace !== undefined, (found) => found.where("workspace", "=", workspace ?? ""))
     .executeTakeFirst();
-  return row && toTombstone(row);
+  return row && runTombstones.toRecord(row);
 }
 
 /** `heads` is the handle that heads are read with. */

@@ -1,10 +1,10 @@
 import type { Kysely } from "kysely";
 import type { Visibility } from "../../protocol/identity/identity.ts";
-import type { ClaimedDelivery, DeliveryClaim, DeliveryQuery, DeliveryRecord } from "../port/gates.ts";
-import { CALLBACK, toDelivery, toWebhook } from "../rows/gate-rows.ts";
+import type { ClaimedDelivery, DeliveryClaim, DeliveryQuery, DeliveryRecord, WebhookRecord } from "../port/gates.ts";
+import { CALLBACK, toDelivery } from "../rows/gate-rows.ts";
 import { dialectOf } from "../schema/dialect-of.ts";
-import type { DeliveriesTable } from "../schema/gate-tables.ts";
 import type { Tables } from "../schema/tables.ts";
+import { type DeliveriesTable, webhooks } from "../schema/webhooks.ts";
 import { claimStatement } from "./claim-deliveries.ts";
 
 export async function listDeliveries(
@@ -21,7 +21,7 @@ export async function listDeliveries(
     .$if(before !== undefined, (found) => found.where("delivery_id", "<", before ?? ""))
     .$if(webhookId !== undefined, (found) => found.where("webhook_id", "=", webhookId ?? ""))
     .$if(runId !== undefined, (found) => found.where("run_id", "=", runId ?? ""))
-    .$if(state !== undefined, (found) => found.where("state", "=", state ?? ""))
+    .$if(state !== undefined, (found) => found.where("state", "=", state ?? "pending"))
     .orderBy("delivery_id", "desc")
     .limit(limit)
     .execute();
@@ -48,9 +48,9 @@ export async function claimDeliveries(
 
 async function webhooksOf(db: Kysely<Tables>, rows: readonly DeliveriesTable[]) {
   const ids = [...new Set(rows.map((row) => row.webhook_id))].filter((id) => id !== CALLBACK);
-  if (ids.length === 0) return new Map<string, ReturnType<typeof toWebhook>>();
+  if (ids.length === 0) return new Map<string, WebhookRecord>();
   const found = await db.selectFrom("webhooks").selectAll().where("webhook_id", "in", ids).execute();
-  return new Map(found.map((row) => [row.webhook_id, toWebhook(row)]));
+  return new Map(found.map((row) => [row.webhook_id, webhooks.toRecord(row)]));
 }
 
 function byDueTime(a: DeliveriesTable, b: DeliveriesTable): number {

@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
 import type { Document, DocumentId, DocumentKind, DocumentQuery } from "../port/documents.ts";
-import { toDocument } from "../rows/document-rows.ts";
+import { documents } from "../schema/documents.ts";
 import type { Tables } from "../schema/tables.ts";
 
 export async function readDocument(
@@ -14,7 +14,7 @@ export async function readDocument(
     .where("kind", "=", kind)
     .where("doc_key", "=", key)
     .executeTakeFirst();
-  return row && toDocument(row);
+  return row && documents.toRecord(row);
 }
 
 /** Keys per statement: few enough parameters for either database. */
@@ -35,7 +35,7 @@ export async function readDocuments(
       .where("kind", "=", kind)
       .where("doc_key", "in", keys.slice(i, i + KEYS_AT_ONCE))
       .execute();
-    found.push(...rows.map(toDocument));
+    found.push(...rows.map(documents.toRecord));
   }
   return found;
 }
@@ -53,5 +53,5 @@ export async function listDocuments(
   if (after !== undefined) found = found.where("doc_key", ">", after);
   if (prefix !== undefined) found = found.where("doc_key", ">=", prefix).where("doc_key", "<", `${prefix}${LAST}`);
   const rows = await found.orderBy("doc_key").limit(limit).execute();
-  return rows.map(toDocument);
+  return rows.map(documents.toRecord);
 }

@@ -25,7 +25,7 @@ export async function endedRuns(
     .$if(workspace !== undefined, (runs) => runs.where("workspace", "=", workspace ?? ""))
     .$if(workflowId !== undefined, (runs) => runs.where("workflow_id", "=", workflowId ?? ""))
     .$if(agentId !== undefined, (runs) => runs.where(holdsAgent(sql`agent_id`, agentId ?? "")))
-    .$if(status !== undefined, (runs) => runs.where("status", "=", status ?? ""))
+    .$if(status !== undefined, (runs) => runs.where("status", "=", status ?? "pending"))
     .orderBy("updated_at")
     .orderBy("run_id")
     .limit(limit)

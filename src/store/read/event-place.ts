@@ -1,5 +1,5 @@
 import type { EventPlace } from "../port/judgments.ts";
-import type { RunEventsTable } from "../schema/tables.ts";
+import type { RunEventsTable } from "../schema/runs.ts";
 
 /** How the served text of an event begins: its id is the first thing in it. */
 export function beginningOf(eventId: string): string {

@@ -1,7 +1,6 @@
 import { type Kysely, sql } from "kysely";
 import type { ExternalEventKey, ExternalEventRecord, HeldQuery } from "../port/gates.ts";
-import { toExternalEvent } from "../rows/gate-rows.ts";
-import type { ExternalEventsTable } from "../schema/gate-tables.ts";
+import { type ExternalEventsTable, externalEvents } from "../schema/gates.ts";
 import type { Tables } from "../schema/tables.ts";
 
 export async function readExternalEvent(
@@ -16,7 +15,7 @@ export async function readExternalEvent(
     .where("correlation_id", "=", correlationId)
     .where("event_id", "=", eventId)
     .executeTakeFirst();
-  return row && toExternalEvent(row);
+  return row && externalEvents.toRecord(row);
 }
 
 export async function heldEvents(db: Kysely<Tables>, query: HeldQuery): Promise<ExternalEventRecord[]> {
@@ -33,7 +32,7 @@ export async function heldEvents(db: Kysely<Tables>, query: HeldQuery): Promise<
     select held.* from external_events as held where ${sql.join(conditions, sql` and `)}
     order by ${place}
     limit ${limit}`.execute(db);
-  return rows.map(toExternalEvent);
+  return rows.map(externalEvents.toRecord);
 }
 
 const place = sql.raw("held.received_at, held.tenant, held.workspace, held.correlation_id, held.event_id");

@@ -1,7 +1,8 @@
 import { type ExpressionBuilder, type Kysely, sql } from "kysely";
 import type { IdempotencyClaim, IdempotencyKey, IdempotencyRecord } from "../port/store.ts";
 import { toIdempotencyRecord } from "../rows/rows.ts";
-import type { IdempotencyTable, Tables } from "../schema/tables.ts";
+import type { IdempotencyTable } from "../schema/host.ts";
+import type { Tables } from "../schema/tables.ts";
 
 export async function readIdempotency(
   db: Kysely<Tables>,
@@ -36,7 +37,7 @@ export async function claimIdempotency(
 async function tryClaim(db: Kysely<Tables>, claim: IdempotencyClaim): Promise<boolean> {
   const pending = {
     digest: claim.digest,
-    state: "pending",
+    state: "pending" as const,
     status: null,
     headers: null,
     body: null,

@@ -8,8 +8,8 @@ import type {
   QueueRecord,
   ReviewerProgress,
 } from "../port/judgments.ts";
-import { toItem, toQueue } from "../rows/queue-rows.ts";
-import type { QueueItemsTable, QueueReviewsTable } from "../schema/queue-tables.ts";
+import { toItem } from "../rows/queue-rows.ts";
+import { type QueueItemsTable, type QueueReviewsTable, queues } from "../schema/queues.ts";
 import type { Tables } from "../schema/tables.ts";
 
 export async function readQueue(
@@ -18,7 +18,7 @@ export async function readQueue(
   queueId: string,
 ): Promise<QueueRecord | undefined> {
   const row = await visibleQueues(db, visible).where("queue_id", "=", queueId).executeTakeFirst();
-  return row && toQueue(row);
+  return row && queues.toRecord(row);
 }
 
 export async function listQueues(
@@ -31,7 +31,7 @@ export async function listQueues(
     .orderBy("queue_id", "desc")
     .limit(limit)
     .execute();
-  return rows.map(toQueue);
+  return rows.map(queues.toRecord);
 }
 
 export async function readQueueItem(
@@ -73,9 +73,9 @@ export async function listQueueItems(
     .select("item_id")
     .where("queue_id", "=", queueId)
     .$if(reviewer !== undefined, (reviews) => reviews.where("reviewer", "=", reviewer ?? ""))
-    .$if(reviewStatus !== undefined, (reviews) => reviews.where("status", "=", reviewStatus ?? ""));
+    .$if(reviewStatus !== undefined, (reviews) => reviews.where("status", "=", reviewStatus ?? "leased"));
   const rows = await visibleItems(db, visible, queueId)
-    .$if(state !== undefined, (items) => items.where("state", "=", state ?? ""))
+    .$if(state !== undefined, (items) => items.where("state", "=", state ?? "open"))
     .$if(after !== undefined, (items) =>
       items.where(sql<boolean>`(position, item_id) > (${after?.position}, ${after?.itemId})`),
     )
@@ -141,7 +141,7 @@ export async function queuesAfter(db: Kysely<Tables>, queueId: string, limit: nu
     .orderBy("queue_id")
     .limit(limit)
     .execute();
-  return rows.map(toQueue);
+  return rows.map(queues.toRecord);
 }
 
 export async function queueProgress(db: Kysely<Tables>, queueId: string): Promise<ReviewerProgress[]> {

@@ -4,7 +4,7 @@ import type { Visibility } from "../../protocol/identity/identity.ts";
 import type { AnnotationPlace, AnnotationQuery, AnnotationRecord } from "../port/judgments.ts";
 import { agentsIn, isSeveral } from "../rows/agent-column.ts";
 import { FIRST_PLACE, toAnnotation } from "../rows/annotation-rows.ts";
-import type { RunFeedbackTable, RunLabelsTable } from "../schema/judgment-tables.ts";
+import type { RunFeedbackTable, RunLabelsTable } from "../schema/judgments.ts";
 import type { Tables } from "../schema/tables.ts";
 import { notBlindFor } from "./blind-annotations.ts";
 import { searchFor } from "./search-annotations.ts";

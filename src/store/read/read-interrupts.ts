@@ -2,7 +2,7 @@ import { type Kysely, sql } from "kysely";
 import type { Visibility } from "../../protocol/identity/identity.ts";
 import type { CorrelationQuery, InterruptQuery, StoredInterrupt } from "../port/gates.ts";
 import { toStoredInterrupt } from "../rows/gate-rows.ts";
-import type { InterruptsTable, InterruptVotesTable } from "../schema/gate-tables.ts";
+import type { InterruptsTable, InterruptVotesTable } from "../schema/gates.ts";
 import type { Tables } from "../schema/tables.ts";
 
 /** The index of the inbox holds only these. A literal, because SQLite does not look into parameters for that. */

@@ -2,8 +2,9 @@ import type { ExpressionBuilder, Kysely, Selectable, SelectQueryBuilder } from "
 import type { Visibility } from "../../protocol/identity/identity.ts";
 import type { Membership } from "../port/gates.ts";
 import type { KeyOutline, KeyPage, KeyRecord, StoredBinding } from "../port/store.ts";
-import { type KeyAndRoles, toKeyOutline, toKeyRecord, toMembership, toStoredBinding } from "../rows/rows.ts";
-import type { ApiKeysTable, Tables } from "../schema/tables.ts";
+import { type KeyAndRoles, toKeyRecord, toMembership } from "../rows/rows.ts";
+import { type ApiKeysTable, apiKeys, roleBindings } from "../schema/identity.ts";
+import type { Tables } from "../schema/tables.ts";
 
 /** The workspace under which roles hold in all of the tenant. */
 const TENANT_WIDE = "";
@@ -50,7 +51,7 @@ export async function keysOf(db: Kysely<Tables>, visible: Visibility, principal:
     .orderBy("key.created_at")
     .orderBy("key.key_id")
     .execute();
-  return rows.map(toKeyOutline);
+  return rows.map(apiKeys.toRecord);
 }
 
 export async function keysByPrincipal(
@@ -72,7 +73,7 @@ export async function keysByPrincipal(
     .orderBy("key.created_at")
     .orderBy("key.key_id")
     .execute();
-  return rows.map(toKeyOutline);
+  return rows.map(apiKeys.toRecord);
 }
 
 export async function countWorkingKeys(db: Kysely<Tables>, tenant: string, nowMs: number): Promise<number> {
@@ -213,7 +214,12 @@ export async function bindingsOf(
       .where("principal", "in", principals.slice(i, i + PRINCIPALS_AT_ONCE))
       .orderBy("workspace")
       .execute();
-    found.push(...rows.map(toStoredBinding));
+    found.push(
+      ...rows.map(({ workspace, ...row }) => ({
+        ...(workspace === "" ? {} : { workspace }),
+        ...roleBindings.toRecord(row),
+      })),
+    );
   }
   return found;
 }

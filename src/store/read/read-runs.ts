@@ -168,7 +168,7 @@ function runsInOrder(db: Kysely<Tables>, visible: Visibility, query: RunQuery) {
     .$if(notBefore !== undefined, (runs) => runs.where("run_id", ">=", notBefore ?? ""))
     .$if(fromMs !== undefined, (runs) => runs.where("run_id", ">=", firstRunIdAt(fromMs ?? 0)))
     .$if(workflowId !== undefined, (runs) => runs.where("workflow_id", "=", workflowId ?? ""))
-    .$if(status !== undefined, (runs) => runs.where("status", "=", status ?? ""))
+    .$if(status !== undefined, (runs) => runs.where("status", "=", status ?? "pending"))
     .orderBy("run_id", "desc");
 }
 

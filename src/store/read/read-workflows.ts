@@ -1,6 +1,5 @@
 import type { Kysely } from "kysely";
 import { HOST_WIDE, type StoredWorkflow, type WorkflowHead } from "../port/store.ts";
-import { toStoredWorkflow } from "../rows/rows.ts";
 import type { Tables } from "../schema/tables.ts";
 
 export async function readWorkflow(
@@ -104,4 +103,15 @@ function heads(db: Kysely<Tables>) {
       "workflows.definition",
       "workflow_heads.registered_at",
     ]);
+}
+
+interface WorkflowColumns {
+  readonly workflow_id: string;
+  readonly hash: string;
+  readonly definition: string;
+  readonly registered_at: number;
+}
+
+function toStoredWorkflow({ workflow_id, hash, definition, registered_at }: WorkflowColumns): StoredWorkflow {
+  return { workflowId: workflow_id, hash, definition, registeredAtMs: registered_at };
 }

@@ -1,8 +1,21 @@
 import { type Kysely, sql } from "kysely";
 import type { Visibility } from "../../protocol/identity/identity.ts";
 import type { ReviewClaim, ReviewHead, ReviewQuery, RoundPlace, StoredReview, StoredRound } from "../port/reviews.ts";
-import { HEAD_COLUMNS, toHead, toReview, toRound } from "../rows/review-rows.ts";
+import { reviewSessions, reviewRounds as rounds } from "../schema/reviews.ts";
 import type { Tables } from "../schema/tables.ts";
+
+/** All that a list shows of a session: what the provider remembers may be long. */
+const HEAD_COLUMNS = [
+  "session_id",
+  "tenant",
+  "workspace",
+  "agent",
+  "created_by",
+  "created_at",
+  "updated_at",
+  "revision",
+  "rounds",
+] as const;
 
 export async function readReview(
   db: Kysely<Tables>,
@@ -13,7 +26,7 @@ export async function readReview(
     .select([...HEAD_COLUMNS, "memory"])
     .where("session_id", "=", sessionId)
     .executeTakeFirst();
-  return row && toReview(row);
+  return row && reviewSessions.toRecord(row);
 }
 
 export async function listReviews(
@@ -33,7 +46,7 @@ export async function listReviews(
     .orderBy("session_id", "desc")
     .limit(limit)
     .execute();
-  return rows.map(toHead);
+  return rows.map(reviewSessions.toRecord);
 }
 
 export async function latestReview(
@@ -76,7 +89,7 @@ export async function reviewRounds(
     .orderBy("n")
     .limit(limit)
     .execute();
-  return rows.map(toRound);
+  return rows.map(rounds.toRecord);
 }
 
 /** One statement decides, so two claimers cannot both win. When there was nothing to claim, `read` tells whether it is held. */
@@ -95,7 +108,7 @@ export async function claimReview(
     .where((session) => session.or([session("lease_owner", "is", null), session("lease_until", "<=", nowMs)]))
     .returning([...HEAD_COLUMNS, "memory"])
     .execute();
-  if (row !== undefined) return toReview(row);
+  if (row !== undefined) return reviewSessions.toRecord(row);
   const visible = { tenant, ...(workspace === undefined ? {} : { workspace }) };
   const held = await visibleReviews(read, visible).select("session_id").where("session_id", "=", sessionId).execute();
   return held.length > 0 ? "held" : undefined;

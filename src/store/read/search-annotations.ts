@@ -1,7 +1,7 @@
 import { type Kysely, type RawBuilder, type SqlBool, sql } from "kysely";
 import { searchWords } from "../port/search-words.ts";
 import { dialectOf } from "../schema/dialect-of.ts";
-import type { AnnotationsTable } from "../schema/judgment-tables.ts";
+import type { AnnotationsTable } from "../schema/judgments.ts";
 import type { Tables } from "../schema/tables.ts";
 
 /** Where to look, under the name `annotations`, and what must hold there. */

@@ -1,12 +1,13 @@
 import type { Kysely } from "kysely";
 import type { Visibility } from "../../protocol/identity/identity.ts";
 import type { Artifact, EffectRecord } from "../port/store.ts";
-import { toArtifact, toEffectRecord } from "../rows/rows.ts";
+import { toArtifact } from "../rows/rows.ts";
+import { effects } from "../schema/runs.ts";
 import type { Tables } from "../schema/tables.ts";
 
 export async function readEffect(db: Kysely<Tables>, effectId: string): Promise<EffectRecord | undefined> {
   const row = await db.selectFrom("effects").selectAll().where("effect_id", "=", effectId).executeTakeFirst();
-  return row && toEffectRecord(row);
+  return row && effects.toRecord(row);
 }
 
 /** An artifact is seen by whoever sees its run. */

@@ -1,8 +1,8 @@
 import type { Kysely } from "kysely";
 import type { Visibility } from "../../protocol/identity/identity.ts";
 import { type StoredSidecar, type StoredTape, TAPE_BODY, type TapeQuery } from "../port/tapes.ts";
-import { toSidecar, toTape } from "../rows/tape-rows.ts";
 import type { Tables } from "../schema/tables.ts";
+import { tapeSidecars, tapes } from "../schema/tapes.ts";
 
 export async function readTape(
   db: Kysely<Tables>,
@@ -10,7 +10,7 @@ export async function readTape(
   runId: string,
 ): Promise<StoredTape | undefined> {
   const row = await visibleTapes(db, visible).where("run_id", "=", runId).executeTakeFirst();
-  return row && toTape(row);
+  return row && tapes.toRecord(row);
 }
 
 export async function listTapes(db: Kysely<Tables>, visible: Visibility, query: TapeQuery): Promise<StoredTape[]> {
@@ -21,7 +21,7 @@ export async function listTapes(db: Kysely<Tables>, visible: Visibility, query: 
     .orderBy("run_id", "desc")
     .limit(limit)
     .execute();
-  return rows.map(toTape);
+  return rows.map(tapes.toRecord);
 }
 
 function visibleTapes(db: Kysely<Tables>, { tenant, workspace }: Visibility) {
@@ -46,7 +46,7 @@ export async function readSidecar(
     .where("sidecar.tenant", "=", tenant)
     .$if(workspace !== undefined, (found) => found.where("runs.workspace", "=", workspace ?? ""))
     .executeTakeFirst();
-  return row && toSidecar(row);
+  return row && tapeSidecars.toRecord(row);
 }
 
 export async function bodiesHere(

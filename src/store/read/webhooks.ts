@@ -1,12 +1,12 @@
 import type { Kysely } from "kysely";
 import type { Visibility } from "../../protocol/identity/identity.ts";
 import type { WebhookRecord } from "../port/gates.ts";
-import { toWebhook } from "../rows/gate-rows.ts";
 import type { Tables } from "../schema/tables.ts";
+import { webhooks } from "../schema/webhooks.ts";
 
 export async function listWebhooks(db: Kysely<Tables>, visible: Visibility): Promise<WebhookRecord[]> {
   const rows = await visibleWebhooks(db, visible).orderBy("webhook_id").execute();
-  return rows.map(toWebhook);
+  return rows.map(webhooks.toRecord);
 }
 
 export async function readWebhook(
@@ -15,7 +15,7 @@ export async function readWebhook(
   webhookId: string,
 ): Promise<WebhookRecord | undefined> {
   const row = await visibleWebhooks(db, visible).where("webhook_id", "=", webhookId).executeTakeFirst();
-  return row && toWebhook(row);
+  return row && webhooks.toRecord(row);
 }
 
 function visibleWebhooks(db: Kysely<Tables>, { tenant, workspace }: Visibility) {

@@ -1,8 +1,7 @@
 import { agentFields, agentList } from "../../protocol/agents/agent-of.ts";
-import type { ActorKind, AnnotationState, SignalKind } from "../../protocol/judgments/annotation.ts";
 import type { AnnotationPlace, AnnotationRecord, FlagState } from "../port/judgments.ts";
 import { searchWords } from "../port/search-words.ts";
-import type { AnnotationsTable, AnnotationTextsTable } from "../schema/judgment-tables.ts";
+import type { AnnotationsTable, AnnotationTextsTable } from "../schema/judgments.ts";
 import { agentColumn, agentsIn } from "./agent-column.ts";
 
 /** Annotations to rows and back. */
@@ -25,17 +24,17 @@ export function toAnnotation(row: AnnotationsTable): AnnotationRecord {
     },
     ...(row.about_node === null ? {} : { aboutNode: row.about_node }),
     signal: {
-      kind: row.kind as SignalKind,
+      kind: row.kind,
       ...(row.rating === null ? {} : { rating: row.rating }),
       ...(row.label === null ? {} : { label: row.label }),
       ...(row.correction === null ? {} : { correction: row.correction }),
     },
     ...(row.note === null ? {} : { note: row.note }),
     actor: row.actor,
-    actorKind: row.actor_kind as ActorKind,
+    actorKind: row.actor_kind,
     ...(row.confidence === null ? {} : { confidence: row.confidence }),
     createdAtMs: row.created_at,
-    state: row.state as AnnotationState,
+    state: row.state,
     ...(row.supersedes === null ? {} : { supersedes: row.supersedes }),
     ...(row.superseded_by === null ? {} : { supersededBy: row.superseded_by }),
     ...(row.superseded_at === null ? {} : { supersededAtMs: row.superseded_at }),
@@ -84,22 +83,8 @@ export function annotationRow(annotation: AnnotationRecord): AnnotationsTable {
   };
 }
 
-/** The columns that may change after it was recorded, in the order in which they are bound. */
-export const FATE_COLUMNS = [
-  "state",
-  "superseded_by",
-  "superseded_at",
-  "retracted_by",
-  "retracted_at",
-  "retraction_reason",
-  "flag_status",
-  "flag_closed_by",
-  "flag_closed_at",
-  "flag_note",
-] as const satisfies readonly (keyof AnnotationsTable)[];
-
-/** What became of it. */
-export function fateOf(annotation: AnnotationRecord): Pick<AnnotationsTable, (typeof FATE_COLUMNS)[number]> {
+/** What became of it: the columns that change after it was recorded. */
+function fateOf(annotation: AnnotationRecord) {
   const { state, supersededBy, supersededAtMs, retraction, flag } = annotation;
   const closed = flag?.status === "closed" ? flag : undefined;
   return {

@@ -1,5 +1,5 @@
 import type { AttemptOutcome } from "../port/gates.ts";
-import type { DeliveriesTable } from "../schema/gate-tables.ts";
+import type { DeliveriesTable } from "../schema/webhooks.ts";
 
 type Finished = Pick<DeliveriesTable, "state" | "attempts" | "next_at" | "last_status" | "last_error" | "finished_at">;
 

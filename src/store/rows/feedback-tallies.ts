@@ -1,6 +1,6 @@
 import type { AnnotationRecord } from "../port/judgments.ts";
-import type { RunFeedbackTable, RunLabelsTable } from "../schema/judgment-tables.ts";
-import type { AnnotationStep } from "./annotation-steps.ts";
+import type { RunFeedbackTable, RunLabelsTable } from "../schema/judgments.ts";
+import type { AnnotationStep } from "../units/annotation-steps.ts";
 
 /** Rows of `run_feedback` and `run_labels`: what they hold, or by how much they change. */
 export interface Tallies {

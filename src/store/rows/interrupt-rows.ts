@@ -4,7 +4,7 @@ import { own } from "../../protocol/own.ts";
 import { startersOf } from "../../protocol/runs/forked-from.ts";
 import type { Run } from "../../protocol/runs/run.ts";
 import type { RunWrite } from "../port/store.ts";
-import type { InterruptsTable, InterruptVotesTable } from "../schema/gate-tables.ts";
+import type { InterruptsTable, InterruptVotesTable } from "../schema/gates.ts";
 import { startersText } from "./starters.ts";
 
 /** The derived rows that a write replaces. */

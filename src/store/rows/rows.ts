@@ -1,39 +1,29 @@
-import type { Selectable } from "kysely";
 import type { AuditEntry } from "../../protocol/audit/audit.ts";
-import type { PrincipalKind } from "../../protocol/identity/identity.ts";
 import type { Run } from "../../protocol/runs/run.ts";
-import type { RunStatus } from "../../protocol/runs/run-status.ts";
 import type { Membership } from "../port/gates.ts";
-import type {
-  Artifact,
-  EffectRecord,
-  IdempotencyRecord,
-  KeyOutline,
-  KeyRecord,
-  RunRow,
-  StoredBinding,
-  StoredCheckpoint,
-  StoredEvent,
-  StoredWorkflow,
-} from "../port/store.ts";
-import type * as T from "../schema/tables.ts";
+import type { Artifact, IdempotencyRecord, KeyRecord, KeyWrite, RunRow, StoredEvent } from "../port/store.ts";
+import { auditLog } from "../schema/audit.ts";
+import type { IdempotencyTable } from "../schema/host.ts";
+import { type ApiKeysTable, apiKeys } from "../schema/identity.ts";
+import { artifacts, type RunEventsTable, type RunsTable } from "../schema/runs.ts";
+import type { Row } from "../schema/table.ts";
 
-/** Rows as the two databases give them, turned into what the store returns. Nothing else reads a column by name. */
+/** Rows turned into records where more is to be done than the description of the table says. */
 
 /** The one place that reads a state. Runs stored before there were gates know nothing of what gates brought. */
-export function toRun({ state }: Pick<T.RunsTable, "state">): Run {
+export function toRun({ state }: Pick<RunsTable, "state">): Run {
   const run = JSON.parse(state) as Run;
   return "interrupts" in run ? run : { ...(run as object as Run), interrupts: {}, children: {}, visits: {} };
 }
 
-export function toRunRow(row: Selectable<T.RunsTable>): RunRow {
+export function toRunRow(row: RunsTable): RunRow {
   return {
     runId: row.run_id,
     tenant: row.tenant,
     workspace: row.workspace,
     workflowId: row.workflow_id,
     workflowHash: row.workflow_hash,
-    status: row.status as RunStatus,
+    status: row.status,
     version: row.version,
     engineVersion: row.engine_version,
     wakeAtMs: row.wake_at,
@@ -43,72 +33,26 @@ export function toRunRow(row: Selectable<T.RunsTable>): RunRow {
   };
 }
 
-export function toStoredEvent(row: Omit<T.RunEventsTable, "run_id">): StoredEvent {
+/** Written out: a page has hundreds of events. */
+export function toStoredEvent(row: Omit<RunEventsTable, "run_id">): StoredEvent {
   const { sequence, type, body, sealed } = row;
   return sealed === null ? { sequence, type, body } : { sequence, type, body, sealed };
 }
 
-export interface WorkflowColumns {
-  readonly workflow_id: string;
-  readonly hash: string;
-  readonly definition: string;
-  readonly registered_at: number;
-}
-
-export function toStoredWorkflow(row: WorkflowColumns): StoredWorkflow {
-  return {
-    workflowId: row.workflow_id,
-    hash: row.hash,
-    definition: row.definition,
-    registeredAtMs: row.registered_at,
-  };
-}
-
-/** A key beside one of its principal's role bindings; a key with none comes once, with nulls. */
-export type KeyAndRoles = Selectable<T.ApiKeysTable> & {
+/** A key with one of its principal's role bindings; a key with none comes once, with nulls. */
+export type KeyAndRoles = ApiKeysTable & {
   readonly roles: string | null;
   readonly group_names: string | null;
 };
 
 /** `rows` are all rows of one key. */
 export function toKeyRecord(rows: readonly [KeyAndRoles, ...KeyAndRoles[]]): KeyRecord {
-  const [key] = rows;
-  return {
-    keyId: key.key_id,
-    hash: key.hash,
-    tenant: key.tenant,
-    ...(key.workspace === null ? {} : { workspace: key.workspace }),
-    principal: key.principal,
-    kind: key.kind as PrincipalKind,
-    scopes: JSON.parse(key.scopes) as string[],
-    ...toMembership(rows),
-    ...(key.label === null ? {} : { label: key.label }),
-    createdAtMs: key.created_at,
-    ...(key.expires_at === null ? {} : { expiresAtMs: key.expires_at }),
-    ...(key.revoked_at === null ? {} : { revokedAtMs: key.revoked_at }),
-    ...(key.last_used_at === null ? {} : { lastUsedAtMs: key.last_used_at }),
-  };
+  return { ...apiKeys.toRecord<ApiKeysTable>(rows[0]), ...toMembership(rows) };
 }
 
-export function toKeyOutline(
-  key: Omit<Selectable<T.ApiKeysTable>, "hash" | "tenant" | "scopes" | "label" | "last_used_at">,
-): KeyOutline {
-  return {
-    keyId: key.key_id,
-    principal: key.principal,
-    kind: key.kind as PrincipalKind,
-    ...(key.workspace === null ? {} : { workspace: key.workspace }),
-    createdAtMs: key.created_at,
-    ...(key.expires_at === null ? {} : { expiresAtMs: key.expires_at }),
-    ...(key.revoked_at === null ? {} : { revokedAtMs: key.revoked_at }),
-  };
-}
-
-export function toStoredBinding(
-  row: Pick<T.RoleBindingsTable, "workspace" | "principal" | "roles" | "group_names">,
-): StoredBinding {
-  const { workspace, principal } = row;
-  return { ...(workspace === "" ? {} : { workspace }), principal, ...toMembership([row]) };
+/** Of a key that is put: a revocation is lifted. */
+export function keyRow(key: Extract<KeyWrite, { type: "put" }>["key"]): ApiKeysTable {
+  return { ...apiKeys.toRow(key), revoked_at: null, last_used_at: null };
 }
 
 /** Each name once, from whichever binding it comes. */
@@ -119,31 +63,16 @@ export function toMembership(rows: readonly Pick<KeyAndRoles, "roles" | "group_n
   return { roles: names("roles"), groups: names("group_names") };
 }
 
-export function toAuditEntry(row: Omit<T.AuditLogTable, "tenant">): AuditEntry {
-  return {
-    atSequence: row.seq,
-    occurredAt: row.occurred_at,
-    actor: row.actor,
-    action: row.action,
-    target: row.target,
-    details: JSON.parse(row.details) as AuditEntry["details"],
-    prevHash: row.prev_hash,
-  };
+export function toAuditEntry(row: Omit<Row<typeof auditLog>, "tenant">): AuditEntry {
+  return { ...auditLog.toRecord(row), prevHash: row.prev_hash };
 }
 
-export function toCheckpoint(row: Omit<T.AuditCheckpointsTable, "tenant">): StoredCheckpoint {
-  return {
-    checkpoint: row.checkpoint,
-    atSequence: row.at_seq,
-    merkleRoot: row.merkle_root,
-    signature: row.signature,
-    prevSequence: row.prev_seq,
-    atMs: row.created_at,
-  };
+export function auditRow(tenant: string, { prevHash, ...entry }: AuditEntry): Row<typeof auditLog> {
+  return { ...auditLog.toRow({ ...entry, tenant }), prev_hash: prevHash };
 }
 
 export type IdempotencyColumns = Pick<
-  T.IdempotencyTable,
+  IdempotencyTable,
   "digest" | "state" | "status" | "headers" | "body" | "lease_until"
 >;
 
@@ -151,7 +80,7 @@ export function toIdempotencyRecord(row: IdempotencyColumns): IdempotencyRecord 
   const { status, headers, body } = row;
   return {
     digest: row.digest,
-    state: row.state as IdempotencyRecord["state"],
+    state: row.state,
     ...(status === null || headers === null || body === null
       ? {}
       : { response: { status, headers: JSON.parse(headers) as Record<string, string>, body } }),
@@ -159,28 +88,7 @@ export function toIdempotencyRecord(row: IdempotencyColumns): IdempotencyRecord 
   };
 }
 
-export function toEffectRecord(row: Selectable<T.EffectsTable>): EffectRecord {
-  return {
-    effectId: row.effect_id,
-    tenant: row.tenant,
-    runId: row.run_id,
-    nodeId: row.node_id,
-    ordinal: row.ordinal,
-    providerKey: row.provider_key,
-    state: row.state as EffectRecord["state"],
-    claimedBy: row.claimed_by,
-    atMs: row.claimed_at,
-    expiresAtMs: row.expires_at,
-    ...(row.outcome === null ? {} : { outcome: row.outcome }),
-  };
-}
-
 /** A Uint8Array of its own in both databases: PostgreSQL's driver gives a Buffer. */
-export function toArtifact(row: Omit<T.ArtifactsTable, "run_id" | "tenant" | "created_at">): Artifact {
-  return {
-    artifactId: row.artifact_id,
-    artifactType: row.artifact_type,
-    contentType: row.content_type,
-    body: new Uint8Array(row.body),
-  };
+export function toArtifact(row: Omit<Row<typeof artifacts>, "run_id" | "tenant" | "created_at">): Artifact {
+  return { ...artifacts.toRecord(row), body: new Uint8Array(row.body) };
 }

@@ -7,7 +7,6 @@ import { annotationOf } from "../../testing/annotation-builders.ts";
 import { NOW, next, startedRun } from "../../testing/builders.ts";
 import { interruptResolved, openGate } from "../../testing/gate-builders.ts";
 import { createEmptyDatabase } from "../../testing/postgres.ts";
-import { COLUMNS } from "../../testing/schema-columns.ts";
 import type { AnnotationRecord } from "../port/judgments.ts";
 import { feedbackRows } from "../read/read-annotations.ts";
 import { annotationRow } from "../rows/annotation-rows.ts";
@@ -15,9 +14,12 @@ import { tallyRows } from "../rows/feedback-tallies.ts";
 import { allRows } from "../rows/interrupt-rows.ts";
 import { kyselyOver } from "../sqlite/kysely-dialect.ts";
 import { openForWriting } from "../sqlite/open-database.ts";
+import { COLUMN_TYPES } from "./column-types.ts";
+import { type DialectName, dialectOf } from "./dialect-of.ts";
 import { migrate, requireCurrentSchema, schemaState } from "./migrate.ts";
 import { KNOWN_VERSION, migrationProvider } from "./migrations.ts";
-import type { Tables } from "./tables.ts";
+import type { AnyColumn } from "./table.ts";
+import { TABLES, type Tables } from "./tables.ts";
 
 interface Opened {
   readonly db: Kysely<Tables>;
@@ -144,22 +146,17 @@ describe.each([
     expect(await schemaState(db)).toEqual({ found, known: KNOWN_VERSION });
   });
 
-  test("has everything the queries know of, and nothing more", async () => {
+  test("is exactly what is described", async () => {
     const { db } = opened;
     await migrate(db);
     const tables = await db.introspection.getTables();
-    const columns = Object.fromEntries(
-      tables
-        .filter(({ name }) => !SQLITE_INDEX.test(name))
-        .map(({ name, columns }) => [
-          name,
-          columns
-            .map((column) => column.name)
-            .filter(isKnown)
-            .sort(),
-        ]),
-    );
-    expect(columns).toEqual(COLUMNS);
+    const names = tables.map(({ name }) => name).filter((name) => !SQLITE_INDEX.test(name));
+    expect(names.sort()).toEqual(Object.keys(TABLES).sort());
+    const dialect = dialectOf(db);
+    for (const table of Object.values(TABLES)) {
+      const made = madeOf(await (dialect === "sqlite" ? sqliteColumns : postgresColumns)(db, table.name));
+      expect(made, table.name).toEqual(described(table, dialect));
+    }
   });
 
   describe("keeps history as it was:", () => {
@@ -213,7 +210,69 @@ function madeHere({ importedBy: _, ...record }: AnnotationRecord): AnnotationRec
 
 /** SQLite's index of words is a table, and says by number which row it means; PostgreSQL's is over a column. */
 const SQLITE_INDEX = /^annotation_words/;
-const isKnown = (column: string) => !["text_number", "lexemes"].includes(column);
+const isKnown = ({ name }: { readonly name: string }) => !["text_number", "lexemes"].includes(name);
+
+interface Made {
+  readonly columns: Readonly<Record<string, string>>;
+  readonly key: readonly string[];
+}
+
+/** A key may not hold nulls in either database, whether its columns say so or not. */
+function described({ columns, key }: (typeof TABLES)[keyof typeof TABLES], dialect: DialectName): Made {
+  const texts = Object.entries<AnyColumn>(columns).map(([name, { type, settings }]) => {
+    const nullable = settings.nullable && !(key as readonly string[]).includes(name);
+    return [name, columnText(COLUMN_TYPES[dialect][type], nullable, settings.default)];
+  });
+  return { columns: Object.fromEntries(texts), key };
+}
+
+function columnText(type: string, nullable: boolean, fallback = "nothing"): string {
+  return `${type}${nullable ? "" : " not null"} default ${fallback}`;
+}
+
+interface MadeColumn {
+  readonly name: string;
+  readonly type: string;
+  readonly nullable: boolean;
+  readonly fallback: string | null;
+  /** From 1. */
+  readonly place: number | null;
+}
+
+async function sqliteColumns(db: Kysely<Tables>, table: string): Promise<MadeColumn[]> {
+  const { rows } = await sql<MadeColumn>`
+    select name, lower(type) as type, "notnull" = 0 as nullable, dflt_value as fallback, pk as place
+    from pragma_table_info(${table})`.execute(db);
+  if (rows.every(isKnown)) return rows;
+  // The index of words has taken the primary key for its numbers.
+  const { rows: key } = await sql<{ name: string }>`
+    select info.name from pragma_index_list(${table}) as list, pragma_index_info(list.name) as info
+    where list.origin = 'u' order by info.seqno`.execute(db);
+  return rows.map((row) => ({ ...row, place: key.findIndex(({ name }) => name === row.name) + 1 }));
+}
+
+async function postgresColumns(db: Kysely<Tables>, table: string): Promise<MadeColumn[]> {
+  const { rows } = await sql<MadeColumn>`
+    select attname as name, not attnotnull as nullable, pg_get_expr(adbin, adrelid) as fallback,
+      format_type(atttypid, atttypmod) || case collname when 'C' then ' collate "C"' else '' end as type,
+      array_position(string_to_array(indkey::text, ' '), attnum::text) as place
+    from pg_attribute join pg_index on indrelid = attrelid and indisprimary
+    left join pg_collation on pg_collation.oid = attcollation
+    left join pg_attrdef on adrelid = attrelid and adnum = attnum
+    where attrelid = to_regclass(${table}) and attnum > 0 and not attisdropped`.execute(db);
+  return rows;
+}
+
+function madeOf(found: readonly MadeColumn[]): Made {
+  const rows = found.filter(isKnown);
+  const isKey = ({ place }: MadeColumn) => place !== null && place > 0;
+  const texts = rows.map((row) => [
+    row.name,
+    columnText(row.type, Boolean(row.nullable) && !isKey(row), row.fallback?.replace(/^'(.*)'(::text)?$/, "$1")),
+  ]);
+  const key = rows.filter(isKey).sort((a, b) => Number(a.place) - Number(b.place));
+  return { columns: Object.fromEntries(texts), key: key.map(({ name }) => name) };
+}
 
 /** As the host of that time wrote it. A run that is there already is replaced. */
 async function insertRunOfTheTime(db: Kysely<Tables>, run: Run): Promise<void> {

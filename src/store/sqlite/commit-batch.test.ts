@@ -89,15 +89,23 @@ describe("a batch of units", () => {
   test("fails only the caller whose unit cannot be written", async () => {
     const db = await database();
     const committer = new BatchCommitter(db);
-    const other = creation(newTenant());
-    committer.commit(asks(other));
-    // The id exists in another tenant: invisible to the check, refused by the primary key.
-    const clash = { tenant: "t1", runs: other.runs ?? [], audit: [auditDraft()] };
+    // No check asks for the id of a delivery: the primary key refuses the second.
+    const delivery = { deliveryId: "d1", runId: "run-1", eventType: "run.started", atMs: 1 };
+    const twice = [0, 1].map((sequence) => ({ ...delivery, sequence }));
+    const clash = { tenant: "t1", deliveries: twice, audit: [auditDraft()] };
     const outcomes = committer.commit(asks(creation("t1"), clash, creation("t1")));
     expect(outcomes.map(({ kind }) => kind)).toEqual(["committed", "failed", "committed"]);
     expect(outcomes[1]).toMatchObject({ trouble: false });
     expect(db.prepare("select seq from audit_heads where tenant = 't1'").get()).toEqual({ seq: 2 });
     expect(db.prepare("select count(*) as n from audit_log where tenant = 't1'").get()).toEqual({ n: 2 });
+  });
+
+  test("refuses a run whose id another tenant has, and tells nothing of it", async () => {
+    const committer = new BatchCommitter(await database());
+    const other = creation(newTenant());
+    committer.commit(asks(other));
+    const [outcome] = committer.commit(asks({ tenant: "t1", runs: other.runs ?? [], audit: [auditDraft()] }));
+    expect(outcome).toMatchObject({ kind: "refused", refusal: { type: "version", version: 0 } });
   });
 });
 

@@ -1,10 +1,14 @@
 import type { AuditDraft } from "../../protocol/audit/audit.ts";
 import type { Claim } from "../port/store.ts";
 import { type ChainHead, extendChain } from "../rows/audit-chain.ts";
-import { checkUnit } from "./check-unit.ts";
+import { auditRow } from "../rows/rows.ts";
+import { checkUnit, makesWork } from "../units/check-unit.ts";
+import { ends } from "../units/unit-checks.ts";
+import { LookedUpRows } from "./current-rows.ts";
 import { troubleOf } from "./database-trouble.ts";
 import type { SqliteDatabase, SqliteValue } from "./open-database.ts";
 import type { FlatUnit, Operation, Outcome, Write } from "./operations.ts";
+import { valuesOf } from "./row-statements.ts";
 import { RunCounts } from "./run-counts.ts";
 import { type CachedStatement, cacheStatements } from "./statement-cache.ts";
 import { prepareStatements, type Statements } from "./statements.ts";
@@ -92,25 +96,29 @@ export class BatchCommitter {
   }
 
   #performUnit(unit: FlatUnit, moved: Map<string, ChainHead>): Outcome {
-    const checked = checkUnit(unit, this.#statements, this.#counts);
+    const { checks } = unit;
+    const current = new LookedUpRows(this.#statements, this.#counts);
+    const checked = checkUnit(checks, current);
     if (checked.refusal !== undefined) return { kind: "refused", refusal: checked.refusal };
     // First of all: a run that ends makes room in its scope for one that begins in the same unit.
-    for (const runId of checked.leave) this.#statements.leaveDedupScope.run(runId);
+    for (const check of checks.runs) {
+      const scope = ends(check) ? current.run(check.runId)?.dedup_scope : undefined;
+      if (scope) this.#statements.leaveDedupScope.run(check.runId);
+    }
     for (const [name, values] of unit.writes) this.#statements[name].run(...values);
     this.#counts.apply(unit, checked.counts);
     if (unit.audit !== undefined) this.#appendAudit(unit, JSON.parse(unit.audit), moved);
-    return { kind: "committed", work: checked.work };
+    return { kind: "committed", work: makesWork(checks, current) };
   }
 
-  #appendAudit({ tenant, history }: FlatUnit, drafts: readonly AuditDraft[], moved: Map<string, ChainHead>): void {
+  #appendAudit({ checks, history }: FlatUnit, drafts: readonly AuditDraft[], moved: Map<string, ChainHead>): void {
+    const { tenant } = checks;
     const before = moved.get(tenant) ?? this.#heads.get(tenant) ?? this.#statements.auditHead.get(tenant);
     const { entries, head } = extendChain(before as ChainHead | undefined, drafts);
-    for (const { atSequence, occurredAt, actor, action, target, details, prevHash } of entries) {
-      const what = [occurredAt, actor, action, target, JSON.stringify(details)];
-      this.#statements.insertAudit.run(tenant, atSequence, ...what, prevHash);
-    }
-    for (const [n, change] of history.entries()) {
-      this.#statements.insertAnnotationChange.run(tenant, head.seq, n, ...change);
+    for (const entry of entries) this.#statements.insertAudit.run(...valuesOf("insertAudit", auditRow(tenant, entry)));
+    for (const [n, [annotation_id, change]] of history.entries()) {
+      const row = { tenant, seq: head.seq, n, annotation_id, change };
+      this.#statements.insertAnnotationChange.run(...valuesOf("insertAnnotationChange", row));
     }
     moved.set(tenant, head);
   }

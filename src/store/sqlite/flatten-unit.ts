@@ -1,150 +1,204 @@
-import { wakeAtMs } from "../../protocol/runs/due-times.ts";
-import { isTerminal } from "../../protocol/runs/run-status.ts";
-import type { ArtifactWrite, IdempotencyOutcome, KeyWrite, RunWrite, Unit, WorkflowWrite } from "../port/store.ts";
-import { type EventTexts, eventText } from "../rows/event-texts.ts";
-import { requireChain } from "../rows/grounds.ts";
-import { changedRows } from "../rows/interrupt-rows.ts";
-import { lastChangeMs } from "../rows/last-change.ts";
-import { runFacts } from "../rows/run-facts.ts";
-import { flattenAnnotations } from "./flatten-annotations.ts";
-import { flattenDeletions } from "./flatten-deletions.ts";
-import { flattenDocuments } from "./flatten-documents.ts";
-import { flattenGates, flattenInterrupts } from "./flatten-gates.ts";
-import { flattenQueues } from "./flatten-queues.ts";
-import { flattenReviews } from "./flatten-reviews.ts";
-import { flattenTapes } from "./flatten-tapes.ts";
-import type { FlatUnit, IdempotencyCheck, RunCheck, Write } from "./operations.ts";
+import type { AttemptOutcome, ExternalEventWrite, WebhookWrite } from "../port/gates.ts";
+import type { QueueItemRecord, QueueWrite } from "../port/judgments.ts";
+import type { ReviewWrite } from "../port/reviews.ts";
+import type { ArtifactWrite, KeyWrite, RoleBinding, Unit } from "../port/store.ts";
+import { passedBy } from "../read/queue-marks.ts";
+import { annotationRow, textRow } from "../rows/annotation-rows.ts";
+import { finishedColumns, WEBHOOK_DISABLED } from "../rows/attempt-rows.ts";
+import { tallyChanges } from "../rows/feedback-tallies.ts";
+import { deliveryRow } from "../rows/gate-rows.ts";
+import type { InterruptChanges } from "../rows/interrupt-rows.ts";
+import { freshItemRow, reviewRows } from "../rows/queue-rows.ts";
+import { keyRow } from "../rows/rows.ts";
+import { documents } from "../schema/documents.ts";
+import { externalEvents } from "../schema/gates.ts";
+import { roleBindings, roleDefinitions } from "../schema/identity.ts";
+import { queueItems, queues } from "../schema/queues.ts";
+import { reviewRounds, reviewSessions } from "../schema/reviews.ts";
+import { artifacts, effects, runTombstones } from "../schema/runs.ts";
+import { tapeSidecars, tapes } from "../schema/tapes.ts";
+import { webhooks } from "../schema/webhooks.ts";
+import { workflowHeads, workflows } from "../schema/workflows.ts";
+import type { AnnotationStep } from "../units/annotation-steps.ts";
+import type { EventTexts } from "../units/event-texts.ts";
+import { type PreparedRun, prepareUnit, topicsOf } from "../units/prepare-unit.ts";
+import type { SqliteValue } from "./open-database.ts";
+import type { FlatUnit, Operation, Write } from "./operations.ts";
+import { type RowFor, type RowStatementName, valuesOf } from "./row-statements.ts";
+import { RUN_DELETES, type StatementName } from "./statements.ts";
+
+/** The writes of a unit, in order. */
+class Writes {
+  readonly list: Write[] = [];
+
+  row<N extends RowStatementName>(name: N, row: RowFor<N>): void {
+    this.list.push([name, valuesOf(name, row)]);
+  }
+
+  add(name: StatementName, ...values: SqliteValue[]): void {
+    this.list.push([name, values]);
+  }
+}
 
 /** Derives the rows of a unit. Throws when the unit contradicts itself, which is a mistake of the caller. */
 export function flattenUnit(unit: Unit, texts?: EventTexts): FlatUnit {
-  requireChain(unit);
-  const { tenant, idempotency, audit = [] } = unit;
-  const writes: Write[] = [];
-  const runs = (unit.runs ?? []).map((write) => flattenRun(write, writes, texts));
+  const { checks, runs, annotations: steps, idempotency } = prepareUnit(unit, texts);
+  const { tenant, audit = [] } = unit;
+  const writes = new Writes();
+  for (const run of runs) flattenRun(run, writes);
   for (const claim of unit.effectClaims ?? []) {
-    const { effectId, runId, nodeId, ordinal, providerKey, claimedBy, atMs, expiresAtMs } = claim;
-    const values = [effectId, tenant, runId, nodeId, ordinal, providerKey, claimedBy, atMs, expiresAtMs];
-    writes.push(["insertEffect", values]);
+    writes.row("insertEffect", effects.toRow({ ...claim, tenant, state: "claimed" }));
   }
   for (const { effectId, state, outcome, atMs } of unit.effectOutcomes ?? []) {
-    writes.push(["finishEffect", [state, outcome, atMs, effectId, tenant]]);
+    writes.add("finishEffect", state, outcome, atMs, effectId, tenant);
   }
-  for (const workflow of unit.workflows ?? []) flattenWorkflow(workflow, writes);
+  for (const workflow of unit.workflows ?? []) {
+    writes.row("insertWorkflow", workflows.toRow(workflow));
+    writes.row("putWorkflowHead", workflowHeads.toRow(workflow));
+  }
   for (const artifact of unit.artifacts ?? []) flattenArtifact(tenant, artifact, writes);
   for (const key of unit.keys ?? []) flattenKey(tenant, key, writes);
-  for (const binding of unit.roles ?? []) {
-    const { workspace = "", principal, roles, groups } = binding;
-    const who = [binding.tenant, workspace, principal];
-    writes.push([roles === undefined ? "keepRoles" : "putRoles", [...who, JSON.stringify(roles ?? [])]]);
-    if (groups !== undefined) writes.push(["setGroups", [JSON.stringify(groups), ...who]]);
+  for (const binding of unit.roles ?? []) flattenBinding(binding, writes);
+  for (const role of unit.roleDefinitions ?? []) {
+    const { workspace = "" } = role;
+    if (role.type === "delete") writes.add("deleteRoleDefinition", tenant, workspace, role.role);
+    else writes.row("putRoleDefinition", roleDefinitions.toRow({ ...role, tenant, workspace }));
   }
-  const externalEvents = flattenGates(unit, writes);
-  const judged = flattenAnnotations(unit, writes);
-  const queues = flattenQueues(unit.queues, writes);
-  const tapes = flattenTapes(unit.tapes, writes);
-  const reviews = flattenReviews(unit.reviews, writes);
-  const documents = flattenDocuments(unit.documents, writes);
-  const deletions = flattenDeletions(tenant, unit.deletions, writes);
-  if (idempotency !== undefined) {
-    const { operation, key, digest, state, response, expiresAtMs } = idempotency;
-    const answer = [response.status, JSON.stringify(response.headers), response.body];
-    writes.push(["putIdempotency", [idempotency.tenant, operation, key, digest, state, ...answer, expiresAtMs]]);
+  for (const webhook of unit.webhooks ?? []) flattenWebhook(tenant, webhook, writes);
+  for (const delivery of unit.deliveries ?? []) writes.row("insertDelivery", deliveryRow(tenant, delivery));
+  for (const event of unit.externalEvents ?? []) flattenExternalEvent(event, writes);
+  flattenAnnotations(steps, writes);
+  for (const queue of unit.queues ?? []) flattenQueue(queue, writes);
+  for (const write of unit.tapes ?? []) {
+    if (write.type === "import") writes.row("insertTape", tapes.toRow(write.tape));
+    else writes.row("putSidecar", tapeSidecars.toRow({ ...write.sidecar, tenant: write.tenant }));
   }
+  for (const review of unit.reviews ?? []) flattenReview(review, writes);
+  for (const write of unit.documents ?? []) {
+    if (write.type === "delete") writes.add("deleteDocument", write.id.tenant, write.id.kind, write.id.key);
+    else writes.row(write.type === "put" ? "putDocument" : "keepDocument", documents.toRow(write.document));
+  }
+  for (const deletion of unit.deletions ?? []) {
+    for (const name of Object.keys(RUN_DELETES) as StatementName[]) writes.add(name, deletion.runId, tenant);
+    writes.row("insertTombstone", runTombstones.toRow(deletion));
+  }
+  if (idempotency !== undefined) writes.row("putIdempotency", idempotency);
   return {
-    tenant,
-    runs,
-    effectIds: (unit.effectClaims ?? []).map((claim) => claim.effectId),
-    ...(idempotency === undefined ? {} : { idempotency: idempotencyCheck(idempotency) }),
-    externalEvents,
-    ...judged,
-    queues,
-    tapes,
-    reviews,
-    documents,
-    deletions,
-    grounds: unit.grounds ?? [],
-    ...(unit.creationLimits === undefined ? {} : { creationLimits: unit.creationLimits }),
+    checks,
     cancelledFamilies: unit.cancelledFamilies ?? [],
-    writes,
+    writes: writes.list,
     ...(audit.length === 0 ? {} : { audit: JSON.stringify(audit) }),
+    history: steps.flatMap(({ after, changes }) => changes.map((change) => [after.annotationId, change] as const)),
+    topics: topicsOf(unit),
   };
 }
 
-function flattenRun(write: RunWrite, writes: Write[], texts: EventTexts | undefined): RunCheck {
-  const { runId, expectedVersion, events, run, heldBy, lease, dedupScope } = write;
-  checkSequences(write);
-  const wakeAt = wakeAtMs(run) ?? null;
-  const state = JSON.stringify(run);
-  const updatedAt = lastChangeMs(run);
-  const { agent_id, intervened } = runFacts(run);
-  const rootRunId = run.parent?.rootRunId ?? null;
-  const holder = lease === undefined || lease === "release" ? [null, null] : [lease.owner, lease.untilMs];
-  const ended = isTerminal(run.status);
+function flattenRun({ write, row, events, interrupts }: PreparedRun, writes: Writes): void {
+  if (write.expectedVersion === 0) writes.row("insertRun", row);
+  else writes.row(write.lease === undefined ? "updateRun" : "updateRunAndLease", row);
+  for (const event of events) writes.row("insertEvent", event);
+  flattenInterrupts(interrupts, writes);
+}
 
-  if (expectedVersion === 0) {
-    const { workflowId, workflowHash, owner, status, version, engineVersion } = run;
-    const what = [runId, owner.tenant, owner.workspace ?? null, workflowId, workflowHash, status, version];
-    const when = [Date.parse(run.startedAt), updatedAt, agent_id, intervened, rootRunId];
-    const scope = ended ? null : (dedupScope ?? null);
-    writes.push(["insertRun", [...what, engineVersion, state, ...when, scope, wakeAt, ...holder]]);
-  } else {
-    const { status, version, engineVersion } = run;
-    const values = [status, version, engineVersion, state, updatedAt, agent_id, intervened, wakeAt];
-    if (lease === undefined) writes.push(["updateRun", [...values, runId]]);
-    else writes.push(["updateRunAndLease", [...values, ...holder, runId]]);
+function flattenInterrupts({ interrupts, voted, dropped }: InterruptChanges, writes: Writes): void {
+  for (const row of interrupts) writes.row("putInterrupt", row);
+  for (const { interruptId, votes } of voted) {
+    writes.add("deleteVotes", interruptId);
+    for (const vote of votes) writes.row("insertVote", vote);
   }
-  for (const event of events) {
-    const { body, sealed } = texts?.get(event) ?? eventText(event);
-    writes.push(["insertEvent", [runId, event.sequence, event.type, body, sealed]]);
-  }
-  flattenInterrupts(changedRows(write), writes);
-  return {
-    runId,
-    expectedVersion,
-    ...(heldBy === undefined ? {} : { heldBy }),
-    ...(dedupScope === undefined || expectedVersion > 0
-      ? {}
-      : { dedup: { workflowId: run.workflowId, scope: dedupScope } }),
-    status: run.status,
-    rootRunId,
-    appends: events.length > 0,
-    wakes: wakeAt !== null,
-    leased: lease === undefined && expectedVersion > 0 ? "as before" : holder[0] !== null,
-  };
+  if (dropped === undefined) return;
+  writes.add("deleteVotesOfRun", dropped.runId, dropped.tenant);
+  writes.add("deleteInterrupts", dropped.runId, dropped.tenant);
 }
 
-function checkSequences({ runId, expectedVersion, events, run }: RunWrite): void {
-  const gap = events.findIndex((event, i) => event.sequence !== expectedVersion + i || event.runId !== runId);
-  if (gap >= 0) throw new Error(`event ${gap} of a write to ${runId} does not follow version ${expectedVersion}`);
-  if (run.runId !== runId || run.version !== expectedVersion + events.length) {
-    throw new Error(`the run written to ${runId} is not the fold of its events`);
-  }
-}
-
-function idempotencyCheck({ tenant, operation, key, nowMs, leaseOwner }: IdempotencyOutcome): IdempotencyCheck {
-  return { tenant, operation, key, nowMs, ...(leaseOwner === undefined ? {} : { leaseOwner }) };
-}
-
-function flattenWorkflow({ tenant, workflowId, hash, definition, atMs }: WorkflowWrite, writes: Write[]): void {
-  writes.push(["insertWorkflow", [hash, workflowId, definition, atMs]]);
-  writes.push(["putWorkflowHead", [tenant, workflowId, hash, atMs]]);
-}
-
-function flattenArtifact(tenant: string, artifact: ArtifactWrite, writes: Write[]): void {
-  const { runId, artifactId, artifactType, contentType, atMs } = artifact;
+function flattenArtifact(tenant: string, artifact: ArtifactWrite, writes: Writes): void {
   // A message to another thread carries the whole buffer that an array is a part of, however large.
   const body = artifact.body.length === artifact.body.buffer.byteLength ? artifact.body : new Uint8Array(artifact.body);
-  writes.push(["putArtifact", [runId, artifactId, tenant, artifactType, contentType, body, atMs]]);
+  writes.row("putArtifact", artifacts.toRow({ ...artifact, tenant, body }));
 }
 
-function flattenKey(tenant: string, write: KeyWrite, writes: Write[]): void {
-  if (write.type === "revoke") {
-    writes.push(["revokeKey", [write.atMs, write.keyId, tenant]]);
-  } else if (write.type === "used") {
-    writes.push(["touchKey", [write.atMs, write.keyId]]);
-  } else {
-    const { keyId, hash, workspace = null, principal, kind, scopes, label = null, createdAtMs } = write.key;
-    const who = [write.key.tenant, workspace, principal, kind, JSON.stringify(scopes), label];
-    writes.push(["putKey", [keyId, hash, ...who, createdAtMs, write.key.expiresAtMs ?? null]]);
+function flattenKey(tenant: string, write: KeyWrite, writes: Writes): void {
+  if (write.type === "revoke") writes.add("revokeKey", write.atMs, write.keyId, tenant);
+  else if (write.type === "used") writes.add("touchKey", write.atMs, write.keyId);
+  else writes.row("putKey", keyRow(write.key));
+}
+
+function flattenBinding({ workspace = "", roles, groups, ...binding }: RoleBinding, writes: Writes): void {
+  const row = roleBindings.toRow({ ...binding, workspace, roles: roles ?? [], groups: groups ?? [] });
+  if (roles !== undefined) writes.row("putRoles", row);
+  if (groups !== undefined) writes.row("putGroups", row);
+}
+
+function flattenWebhook(tenant: string, write: WebhookWrite, writes: Writes): void {
+  if (write.type === "put") return void writes.row("putWebhook", webhooks.toRow(write.webhook));
+  if (write.type === "enable") return void writes.add("enableWebhook", write.webhookId, tenant);
+  writes.add("deleteUndelivered", write.webhookId, tenant);
+  writes.add("deleteWebhook", write.webhookId, tenant);
+}
+
+function flattenExternalEvent(write: ExternalEventWrite, writes: Writes): void {
+  if (write.type === "put") return void writes.row("putExternalEvent", externalEvents.toRow(write.event));
+  const { tenant, workspace, correlationId, eventId } = write.key;
+  writes.add("deliverExternalEvent", write.answer, write.expiresAtMs, tenant, workspace, correlationId, eventId);
+}
+
+/** Annotations, and what is counted of them. Their history is written when its place is known. */
+function flattenAnnotations(steps: readonly AnnotationStep[], writes: Writes): void {
+  if (steps.length === 0) return;
+  for (const { before, after } of steps) {
+    const row = annotationRow(after);
+    writes.row(before === undefined ? "insertAnnotation" : "changeAnnotation", row);
+    const text = before === undefined ? textRow(row) : undefined;
+    if (text !== undefined) writes.row("insertAnnotationText", text);
   }
+  const { feedback, labels } = tallyChanges(steps);
+  for (const row of feedback) writes.row("addFeedback", row);
+  for (const row of labels) writes.row("addLabel", row);
+}
+
+function flattenQueue(write: QueueWrite, writes: Writes): void {
+  if (write.type === "queue") return void writes.row("putQueue", queues.toRow(write.queue));
+  if (write.type === "fill") {
+    for (const item of write.items) {
+      writes.row("fillItem", freshItemRow(item));
+      moveMarks(item, writes);
+    }
+    return;
+  }
+  const { item } = write;
+  writes.row("putItem", queueItems.toRow(item));
+  if (item.revision > 1) writes.add("deleteReviews", item.itemId);
+  for (const row of reviewRows(item)) writes.row("insertReview", row);
+  moveMarks(item, writes);
+}
+
+function moveMarks(item: QueueItemRecord, writes: Writes): void {
+  const { itemId, queueId, state, position } = item;
+  if (state === "open") writes.add("lowerMarks", queueId, position, itemId);
+  for (const reviewer of passedBy(item)) writes.add("raiseMark", queueId, reviewer);
+}
+
+function flattenReview(write: ReviewWrite, writes: Writes): void {
+  if (write.type === "delete") {
+    writes.add("deleteRounds", write.sessionId);
+    writes.add("deleteReview", write.sessionId);
+    return;
+  }
+  const { tenant } = write.session;
+  writes.row("putReview", reviewSessions.toRow(write.session));
+  for (const round of write.rounds) writes.row("insertRound", reviewRounds.toRow({ ...round, tenant }));
+}
+
+/** What an attempt came to. Nothing of it happens unless its owner still holds the delivery. */
+export function flattenAttempt(attempt: AttemptOutcome): Extract<Operation, { kind: "guarded" }> {
+  const { deliveryId, owner, webhook, atMs } = attempt;
+  const { state, attempts, next_at, last_status, last_error, finished_at } = finishedColumns(attempt);
+  const rest: Write[] = [];
+  if (webhook !== undefined) {
+    const { webhookId, failures, failingSinceMs = null, circuitUntilMs = null, disabledAtMs = null } = webhook;
+    rest.push(["setWebhookHealth", [failures, failingSinceMs, circuitUntilMs, disabledAtMs, webhookId]]);
+    if (disabledAtMs !== null) rest.push(["buryDeliveries", [atMs, WEBHOOK_DISABLED, webhookId]]);
+  }
+  const values = [state, attempts, next_at, last_status, last_error, finished_at, deliveryId, owner];
+  return { kind: "guarded", first: ["finishDelivery", values], rest };
 }

@@ -12,8 +12,8 @@ import {
   toRun,
   toStoredEvent,
 } from "../rows/rows.ts";
-import type { AnnotationsTable } from "../schema/judgment-tables.ts";
-import type { RunEventsTable } from "../schema/tables.ts";
+import type { AnnotationsTable } from "../schema/judgments.ts";
+import type { RunEventsTable } from "../schema/runs.ts";
 import { explain } from "./database-trouble.ts";
 import type { SqliteDatabase } from "./open-database.ts";
 

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { NOW } from "../../testing/builders.ts";
 import { queryPlans, type SharedReads } from "../../testing/query-plans.ts";
-import { RUN_DELETES } from "./deletion-statements.ts";
-import { CLAIMS } from "./statements.ts";
+import { CLAIMS, RUN_DELETES } from "./statements.ts";
 
 const { planOf, planOfText } = queryPlans();
 

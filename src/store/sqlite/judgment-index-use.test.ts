@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { NOW } from "../../testing/builders.ts";
 import { queryPlans } from "../../testing/query-plans.ts";
 import type { AnnotationQuery } from "../port/judgments.ts";
-import { RUN_DELETES } from "./deletion-statements.ts";
+import { RUN_DELETES } from "./statements.ts";
 
 const { planOf, planOfText } = queryPlans();
 

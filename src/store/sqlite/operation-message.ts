@@ -9,8 +9,8 @@ export type OperationMessage = Operation | string;
  */
 export function toMessage(operation: Operation): OperationMessage {
   if (operation.kind !== "unit") return operation;
-  const { runs, writes } = operation.unit;
-  const asJson = runs.length === 0 && !writes.some(([statement]) => LONG.has(statement));
+  const { checks, writes } = operation.unit;
+  const asJson = checks.runs.length === 0 && !writes.some(([statement]) => LONG.has(statement));
   return asJson ? JSON.stringify(operation) : operation;
 }
 

@@ -1,6 +1,4 @@
-import { type CountChanges, countChanges, type Family, refusalToCreate } from "../port/creation-limits.ts";
-import type { Refusal } from "../port/store.ts";
-import type { RunHead } from "./check-unit.ts";
+import type { CountChanges } from "../port/creation-limits.ts";
 import type { FlatUnit } from "./operations.ts";
 import type { Statements } from "./statements.ts";
 
@@ -22,14 +20,8 @@ export class RunCounts {
     this.#statements = statements;
   }
 
-  /** Undefined when the unit stays within its limits. */
-  refusal(unit: FlatUnit, changes: CountChanges): Refusal | undefined {
-    const { tenant, creationLimits } = unit;
-    return refusalToCreate(changes, creationLimits, () => this.#now(tenant), this.#family);
-  }
-
   /** Counts an accepted unit. */
-  apply({ tenant, cancelledFamilies }: FlatUnit, { active, descendants }: CountChanges): void {
+  apply({ checks: { tenant }, cancelledFamilies }: FlatUnit, { active, descendants }: CountChanges): void {
     if (active !== 0) this.#added.set(tenant, (this.#added.get(tenant) ?? 0) + active);
     for (const [rootRunId, added] of descendants) this.#statements.addDescendants.run(rootRunId, tenant, added);
     for (const { rootRunId, atMs } of cancelledFamilies) this.#statements.cancelFamily.run(rootRunId, tenant, atMs);
@@ -54,7 +46,7 @@ export class RunCounts {
     this.#added = new Map();
   }
 
-  #now(tenant: string): number {
+  activeRuns(tenant: string): number {
     let active = this.#active.get(tenant);
     if (active === undefined) {
       active = Number((this.#statements.activeRuns.get(tenant) as { active: number | null }).active ?? 0);
@@ -62,14 +54,4 @@ export class RunCounts {
     }
     return active + (this.#added.get(tenant) ?? 0);
   }
-
-  readonly #family = (rootRunId: string): Family | undefined =>
-    this.#statements.family.get(rootRunId) as Family | undefined;
-}
-
-/** By the heads that the unit was checked against. */
-export function changesOf(unit: FlatUnit, heads: ReadonlyMap<string, RunHead | undefined>): CountChanges {
-  return countChanges(
-    unit.runs.map(({ runId, status, rootRunId }) => ({ before: heads.get(runId)?.status, after: status, rootRunId })),
-  );
 }

@@ -1,14 +1,13 @@
 import { type Change, type Committed, NO_CHANGE, type Store } from "../port/store.ts";
 import { sharedStore } from "../read/shared-store.ts";
-import { isLongUnit, writeEvents } from "../rows/event-texts.ts";
 import { toRun } from "../rows/rows.ts";
 import { migrate, requireCurrentSchema } from "../schema/migrate.ts";
-import { changeOf } from "./change-of.ts";
+import { isLongUnit, writeEvents } from "../units/event-texts.ts";
+import { changeOf, type Topics } from "../units/prepare-unit.ts";
 import { databasePath, makeDatabaseFile } from "./database-path.ts";
 import { explain } from "./database-trouble.ts";
 import { FileHealth } from "./file-health.ts";
-import { flattenAttempt } from "./flatten-gates.ts";
-import { flattenUnit } from "./flatten-unit.ts";
+import { flattenAttempt, flattenUnit } from "./flatten-unit.ts";
 import { hotReads } from "./hot-reads.ts";
 import { kyselyOver, kyselyThrough } from "./kysely-dialect.ts";
 import { IN_MEMORY, openForReading, openForWriting, type SqliteDatabase } from "./open-database.ts";
@@ -81,7 +80,7 @@ function storeOver({ reader, writer: connection, lock, path }: Connections): Sto
     for (const listener of listeners) listener(change);
   };
   const writer = new Writer(connection, (operations, outcomes) => {
-    const change = changeOf(operations, outcomes);
+    const change = changeOfBatch(operations, outcomes);
     if (change !== undefined) tell(change);
   });
   const rowsOf = async (operation: Operation) => expectRows(await writer.run(operation));
@@ -143,6 +142,22 @@ function storeOver({ reader, writer: connection, lock, path }: Connections): Sto
       return closing;
     },
   });
+}
+
+function changeOfBatch(operations: readonly Operation[], outcomes: readonly Outcome[]): Change | undefined {
+  const runIds = new Set<string>();
+  const topics: Topics[] = [];
+  let work = false;
+  for (const [i, operation] of operations.entries()) {
+    const outcome = outcomes[i];
+    if (operation.kind !== "unit" || outcome?.kind !== "committed") continue;
+    const { checks } = operation.unit;
+    for (const { runId, appends } of checks.runs) if (appends) runIds.add(runId);
+    for (const { runId } of checks.deletions) runIds.add(runId);
+    work ||= outcome.work;
+    topics.push(operation.unit.topics);
+  }
+  return changeOf(runIds, work, topics);
 }
 
 /** As long as a small batch of events, so that a log without room for one is noticed. */

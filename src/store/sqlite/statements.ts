@@ -1,87 +1,87 @@
-import { ANNOTATION_READS, ANNOTATION_WRITES } from "./annotation-statements.ts";
-import { DELETION_READS, DELETION_WRITES } from "./deletion-statements.ts";
-import { DOCUMENT_READS, DOCUMENT_WRITES } from "./document-statements.ts";
-import { GATE_READS, GATE_WRITES } from "./gate-statements.ts";
+import { runDeletes } from "../read/delete-run.ts";
+import { FIRST_POSITION, passed } from "../read/queue-marks.ts";
 import type { SqliteDatabase, SqliteStatement } from "./open-database.ts";
-import { QUEUE_READS, QUEUE_WRITES } from "./queue-statements.ts";
-import { REVIEW_READS, REVIEW_WRITES } from "./review-statements.ts";
-import { RUN_COUNT_READS, RUN_COUNT_WRITES } from "./run-count-statements.ts";
-import { TAPE_READS, TAPE_WRITES } from "./tape-statements.ts";
+import { ROW_STATEMENTS, type RowStatementName } from "./row-statements.ts";
 
-/** Everything a unit writes. `flatten-unit.ts` gives the values, in the order of the columns. */
-const WRITES = {
-  insertRun: `insert into runs (run_id, tenant, workspace, workflow_id, workflow_hash, status, version, engine_version,
-    state, created_at, updated_at, agent_id, intervened, root_run_id, dedup_scope, wake_at, lease_owner, lease_until)
-    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  updateRun: `update runs set status = ?, version = ?, engine_version = ?, state = ?, updated_at = ?, agent_id = ?,
-    intervened = ?, wake_at = ? where run_id = ?`,
-  // In one statement, because SQLite writes the whole row again for each.
-  updateRunAndLease: `update runs set status = ?, version = ?, engine_version = ?, state = ?, updated_at = ?, agent_id = ?,
-    intervened = ?, wake_at = ?, lease_owner = ?, lease_until = ? where run_id = ?`,
+/** Each takes the run and the tenant. */
+export const RUN_DELETES = runDeletes({ run: "?1", tenant: "?2", last: "char(1114111)" });
+
+/** What units and attempts write beside whole rows. */
+const OTHER_WRITES = {
   leaveDedupScope: "update runs set dedup_scope = null where run_id = ?",
-  insertEvent: "insert into run_events (run_id, sequence, type, body, sealed) values (?, ?, ?, ?, ?)",
-  insertEffect: `insert into effects (effect_id, tenant, run_id, node_id, ordinal, provider_key, state, claimed_by,
-    claimed_at, expires_at) values (?, ?, ?, ?, ?, ?, 'claimed', ?, ?, ?)`,
   finishEffect: `update effects set state = ?, outcome = ?, finished_at = ?
     where effect_id = ? and tenant = ? and state = 'claimed'`,
-  putIdempotency: `insert into idempotency (tenant, operation, idem_key, digest, state, status, headers, body, expires_at)
-    values (?, ?, ?, ?, ?, ?, ?, ?, ?)
-    on conflict (tenant, operation, idem_key) do update set digest = excluded.digest, state = excluded.state,
-    status = excluded.status, headers = excluded.headers, body = excluded.body, lease_owner = null, lease_until = null,
-    expires_at = excluded.expires_at`,
-  insertWorkflow: `insert into workflows (hash, workflow_id, definition, created_at) values (?, ?, ?, ?)
-    on conflict (hash) do nothing`,
-  putWorkflowHead: `insert into workflow_heads (tenant, workflow_id, hash, registered_at) values (?, ?, ?, ?)
-    on conflict (tenant, workflow_id) do update set hash = excluded.hash, registered_at = excluded.registered_at`,
-  // Node 22 binds an empty array as NULL.
-  putArtifact: `insert into artifacts (run_id, artifact_id, tenant, artifact_type, content_type, body, created_at)
-    values (?, ?, ?, ?, ?, coalesce(?, x''), ?)
-    on conflict (run_id, artifact_id) do update set artifact_type = excluded.artifact_type,
-    content_type = excluded.content_type, body = excluded.body, created_at = excluded.created_at
-    where tenant = excluded.tenant`,
-  putKey: `insert into api_keys (key_id, hash, tenant, workspace, principal, kind, scopes, label, created_at, expires_at)
-    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-    on conflict (hash) do update set key_id = excluded.key_id, tenant = excluded.tenant, workspace = excluded.workspace,
-    principal = excluded.principal, kind = excluded.kind, scopes = excluded.scopes, label = excluded.label,
-    created_at = excluded.created_at, expires_at = excluded.expires_at, revoked_at = null`,
   revokeKey: "update api_keys set revoked_at = ? where key_id = ? and tenant = ? and revoked_at is null",
   touchKey: "update api_keys set last_used_at = max(coalesce(last_used_at, 0), ?) where key_id = ?",
-  putRoles: `insert into role_bindings (tenant, workspace, principal, roles) values (?, ?, ?, ?)
-    on conflict (tenant, workspace, principal) do update set roles = excluded.roles`,
-  keepRoles: `insert into role_bindings (tenant, workspace, principal, roles) values (?, ?, ?, ?)
-    on conflict (tenant, workspace, principal) do nothing`,
-  setGroups: "update role_bindings set group_names = ? where tenant = ? and workspace = ? and principal = ?",
-  putRoleDefinition: `insert into role_definitions (tenant, workspace, role, scopes) values (?, ?, ?, ?)
-    on conflict (tenant, workspace, role) do update set scopes = excluded.scopes`,
   deleteRoleDefinition: "delete from role_definitions where tenant = ? and workspace = ? and role = ?",
-  insertAudit: `insert into audit_log (tenant, seq, occurred_at, actor, action, target, details, prev_hash)
-    values (?, ?, ?, ?, ?, ?, ?, ?)`,
-  putAuditHead: `insert into audit_heads (tenant, seq, hash) values (?, ?, ?)
-    on conflict (tenant) do update set seq = excluded.seq, hash = excluded.hash`,
-  ...RUN_COUNT_WRITES,
-  ...GATE_WRITES,
-  ...ANNOTATION_WRITES,
-  ...QUEUE_WRITES,
-  ...TAPE_WRITES,
-  ...REVIEW_WRITES,
-  ...DOCUMENT_WRITES,
-  ...DELETION_WRITES,
+
+  // One file has one process, so all counts of a tenant are in shard 0; a restored backup may have more.
+  addActiveRuns: `insert into tenant_runs (tenant, shard, active) values (?, 0, ?)
+    on conflict (tenant, shard) do update set active = active + excluded.active`,
+  addDescendants: `insert into run_families (root_run_id, tenant, descendants) values (?, ?, ?)
+    on conflict (root_run_id) do update set descendants = descendants + excluded.descendants`,
+  cancelFamily: `insert into run_families (root_run_id, tenant, descendants, cancelled_at) values (?, ?, 0, ?)
+    on conflict (root_run_id) do update set cancelled_at = coalesce(cancelled_at, excluded.cancelled_at)
+    where tenant = excluded.tenant`,
+
+  deleteVotes: "delete from interrupt_votes where interrupt_id = ?",
+  deliverExternalEvent: `update external_events set state = 'delivered', payload = '{}', answer = ?, expires_at = ?
+    where tenant = ? and workspace = ? and correlation_id = ? and event_id = ?`,
+  deleteUndelivered: "delete from deliveries where webhook_id = ? and tenant = ? and state <> 'delivered'",
+  deleteWebhook: "delete from webhooks where webhook_id = ? and tenant = ?",
+  enableWebhook: `update webhooks set failures = 0, failing_since = null, circuit_until = null, disabled_at = null
+    where webhook_id = ? and tenant = ?`,
+  finishDelivery: `update deliveries set state = ?, attempts = ?, next_at = ?, last_status = ?, last_error = ?,
+    finished_at = ?, lease_owner = null, lease_until = null where delivery_id = ? and lease_owner = ?`,
+  setWebhookHealth: `update webhooks set failures = ?, failing_since = ?, circuit_until = ?,
+    disabled_at = coalesce(?, disabled_at) where webhook_id = ?`,
+  buryDeliveries: `update deliveries set state = 'dead', next_at = null, finished_at = ?, last_error = ?
+    where webhook_id = ? and state = 'pending' and lease_owner is null`,
+
+  deleteReviews: "delete from queue_reviews where item_id = ?",
+  // Back to an item that a reviewer could get now, though all before the mark were passed; see `queueMarks`.
+  lowerMarks: `update queue_marks set position = ?2, item_id = ?3
+    where queue_id = ?1 and (position, item_id) > (?2, ?3) and exists (select 1 from queue_items where item_id = ?3)
+    and not ${passed("?3", "queue_marks.reviewer")}`,
+  // On to the first item that the reviewer has yet to pass.
+  raiseMark: `insert into queue_marks (queue_id, reviewer, position, item_id)
+    select queue_id, ?2, position, item_id from queue_items as item
+    where queue_id = ?1 and state = 'open' and (position, item_id) >= (
+      select coalesce(max(position), ${FIRST_POSITION}), coalesce(max(item_id), '') from queue_marks
+      where queue_id = ?1 and reviewer = ?2)
+    and not ${passed("item.item_id", "?2")}
+    order by position, item_id limit 1
+    on conflict (queue_id, reviewer) do update set position = excluded.position, item_id = excluded.item_id`,
+
+  deleteRounds: "delete from review_rounds where session_id = ?",
+  deleteReview: "delete from review_sessions where session_id = ?",
+  deleteDocument: "delete from documents where tenant = ? and kind = ? and doc_key = ?",
+  ...RUN_DELETES,
 } as const;
 
-const READS = {
-  runHead: "select version, tenant, status, lease_owner, dedup_scope from runs where run_id = ?",
+/** What units are checked against; see `CurrentRows`. */
+export const READS = {
+  run: "select tenant, version, status, dedup_scope, lease_owner, lease_until from runs where run_id = ?",
   activeRun: "select run_id from runs where tenant = ? and workflow_id = ? and dedup_scope = ?",
+  activeRuns: "select sum(active) as active from tenant_runs where tenant = ?",
+  family: "select descendants, cancelled_at from run_families where root_run_id = ?",
   effect: "select * from effects where effect_id = ?",
-  idempotency: "select * from idempotency where tenant = ? and operation = ? and idem_key = ?",
+  outcome: "select * from idempotency where tenant = ? and operation = ? and idem_key = ?",
   auditHead: "select seq, hash from audit_heads where tenant = ?",
-  ...RUN_COUNT_READS,
-  ...GATE_READS,
-  ...ANNOTATION_READS,
-  ...QUEUE_READS,
-  ...TAPE_READS,
-  ...REVIEW_READS,
-  ...DOCUMENT_READS,
-  ...DELETION_READS,
+  externalEvent: `select * from external_events
+    where tenant = ? and workspace = ? and correlation_id = ? and event_id = ?`,
+  annotation: "select state, flag_status from annotations where tenant = ? and annotation_id = ?",
+  queue: "select queue_id, tenant, revision from queues where queue_id = ?",
+  queueNamed: `select queue_id, tenant, revision from queues
+    where tenant = ? and coalesce(workspace, '') = coalesce(?, '') and name = ?`,
+  item: "select item_id, tenant, queue_id, revision from queue_items where item_id = ?",
+  itemAbout: "select item_id, revision from queue_items where queue_id = ? and subject = ?",
+  tape: "select run_id from tapes where tenant = ? and digest = ? and coalesce(workspace, '') = coalesce(?, '')",
+  sidecar: "select revision from tape_sidecars where run_id = ?",
+  review: "select tenant, revision, lease_owner from review_sessions where session_id = ?",
+  document: "select revision from documents where tenant = ? and kind = ? and doc_key = ?",
+  judgedSince: `select 1 from annotation_changes as change where tenant = ? and seq > ? and exists (
+    select 1 from annotations where tenant = change.tenant and annotation_id = change.annotation_id and run_id = ?) limit 1`,
 } as const;
 
 export const CLAIMS = {
@@ -103,12 +103,15 @@ export const CLAIMS = {
 
 const TRANSACTION = { begin: "begin immediate", commit: "commit" } as const;
 
-const ALL = { ...WRITES, ...READS, ...CLAIMS, ...TRANSACTION };
+const ALL = { ...OTHER_WRITES, ...READS, ...CLAIMS, ...TRANSACTION };
 
-export type StatementName = keyof typeof WRITES;
-export type Statements = Readonly<Record<keyof typeof ALL, SqliteStatement>>;
+export type StatementName = RowStatementName | keyof typeof OTHER_WRITES;
+export type Statements = Readonly<Record<StatementName | keyof typeof ALL, SqliteStatement>>;
 
 /** Prepares everything once. The caller keeps `db` for as long as it uses them. */
 export function prepareStatements(db: SqliteDatabase): Statements {
-  return Object.fromEntries(Object.entries(ALL).map(([name, text]) => [name, db.prepare(text)])) as Statements;
+  const rows = Object.entries(ROW_STATEMENTS).map(([name, { text }]) => [name, text] as const);
+  return Object.fromEntries(
+    [...rows, ...Object.entries(ALL)].map(([name, text]) => [name, db.prepare(text)]),
+  ) as Statements;
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { queryPlans, type SharedReads } from "../../testing/query-plans.ts";
-import { TAPE_READS } from "./tape-statements.ts";
+import { READS } from "./statements.ts";
 
 const { planOf, planOfText } = queryPlans();
 
@@ -24,5 +24,5 @@ test.each([{ tenant: "t" }, { tenant: "t", workspace: "w" }])(
 );
 
 test("whether a tape is here already is one look into an index", () => {
-  expect(planOfText(TAPE_READS.tapeByDigest)).toContain("tapes_by_digest (tenant=? AND digest=? AND <expr>=?)");
+  expect(planOfText(READS.tape)).toContain("tapes_by_digest (tenant=? AND digest=? AND <expr>=?)");
 });

@@ -1,5 +1,5 @@
 import { AppError } from "../../protocol/errors.ts";
-import { GroupCommit, type Settled } from "../rows/group-commit.ts";
+import { GroupCommit, type Settled } from "../units/group-commit.ts";
 import { closedError } from "./database-trouble.ts";
 import type { Operation, Outcome } from "./operations.ts";
 

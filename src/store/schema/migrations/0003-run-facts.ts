@@ -1,6 +1,6 @@
 import { type Kysely, sql } from "kysely";
 import { toRun } from "../../rows/rows.ts";
-import { runFacts } from "../../rows/run-facts.ts";
+import { runFacts } from "../../rows/run-rows.ts";
 
 const PAGE_ROWS = 200;
 

@@ -1,0 +1,26 @@
+import { blob, int, json, jsonText, type Row, table, text, time } from "./table.ts";
+
+export const hostSecrets = table("host_secrets", { name: text(), value: text() }, { key: ["name"] });
+
+/** What `ping` writes, to learn whether writing works. */
+export const hostProbes = table("host_probes", { name: text(), at: time(), filler: blob().orNull }, { key: ["name"] });
+
+/** What requests with an idempotency key were answered. */
+export const idempotency = table(
+  "idempotency",
+  {
+    tenant: text(),
+    operation: text(),
+    idem_key: text().as("key"),
+    digest: text(),
+    state: text<"pending" | "completed" | "terminal-failure" | "retryable-failure">(),
+    status: int().orNull,
+    headers: json<Readonly<Record<string, string>>>().orNull,
+    body: jsonText().orNull,
+    lease_owner: text().orNull,
+    lease_until: time().orNull,
+    expires_at: time(),
+  },
+  { key: ["tenant", "operation", "idem_key"] },
+);
+export type IdempotencyTable = Row<typeof idempotency>;

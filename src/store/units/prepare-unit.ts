@@ -1,0 +1,93 @@
+import type { Change, RunWrite, Unit } from "../port/store.ts";
+import { changedRows, type InterruptChanges } from "../rows/interrupt-rows.ts";
+import { runRow } from "../rows/run-rows.ts";
+import { type IdempotencyTable, idempotency as outcomes } from "../schema/host.ts";
+import type { RunEventsTable, RunsTable } from "../schema/runs.ts";
+import { type AnnotationStep, stepsOf } from "./annotation-steps.ts";
+import { type EventTexts, eventText } from "./event-texts.ts";
+import { checksOf, type UnitChecks } from "./unit-checks.ts";
+
+/** A unit with the rows of its runs written out, as far as they do not depend on what is in the database. */
+export interface PreparedUnit {
+  readonly unit: Unit;
+  readonly checks: UnitChecks;
+  readonly runs: readonly PreparedRun[];
+  readonly idempotency?: IdempotencyTable;
+  readonly annotations: readonly AnnotationStep[];
+}
+
+export interface PreparedRun {
+  readonly write: RunWrite;
+  /** With the lease and dedup scope of a new run. */
+  readonly row: RunsTable;
+  readonly events: readonly RunEventsTable[];
+  readonly interrupts: InterruptChanges;
+}
+
+/**
+ * Derives the rows of a unit. Done before the unit joins a batch: what cannot be written out fails its caller alone. Throws when the unit
+ * contradicts itself, which is a mistake of the caller.
+ */
+export function prepareUnit(unit: Unit, texts?: EventTexts): PreparedUnit {
+  const { tenant, grounds = [], audit = [], idempotency } = unit;
+  // Nothing else keeps judgments from being written at the same time.
+  if (grounds.length > 0 && audit.length === 0) throw new Error("a unit that rests on something has audit entries");
+  const runs = (unit.runs ?? []).map((write) => {
+    requireSequence(write);
+    return { write, row: runRow(tenant, write), events: eventRows(write, texts), interrupts: changedRows(write) };
+  });
+  const annotations = stepsOf(unit);
+  return {
+    unit,
+    checks: checksOf(
+      unit,
+      runs.map(({ row }) => row),
+      annotations,
+    ),
+    runs,
+    // Final: the key is held no longer.
+    ...(idempotency === undefined
+      ? {}
+      : { idempotency: { ...outcomes.toRow({ ...idempotency, ...idempotency.response }), lease_owner: null } }),
+    annotations,
+  };
+}
+
+function requireSequence({ runId, expectedVersion, events, run }: RunWrite): void {
+  const gap = events.findIndex((event, index) => event.runId !== runId || event.sequence !== expectedVersion + index);
+  if (gap >= 0) throw new Error(`event ${gap} of a write to ${runId} does not follow version ${expectedVersion}`);
+  if (run.runId !== runId || run.version !== expectedVersion + events.length) {
+    throw new Error(`the run written to ${runId} is not the fold of its events`);
+  }
+}
+
+function eventRows({ runId, events }: RunWrite, texts: EventTexts | undefined): RunEventsTable[] {
+  return events.map((event) => {
+    const { body, sealed } = texts?.get(event) ?? eventText(event);
+    return { run_id: runId, sequence: event.sequence, type: event.type, body, sealed };
+  });
+}
+
+/** What a unit changes for its listeners, but for runs and work. */
+export type Topics = Omit<Change, "runIds" | "work">;
+
+export function topicsOf(unit: Unit): Topics {
+  const { roles, roleDefinitions, keys, webhooks, deliveries, annotations, queues, deletions } = unit;
+  const some = (writes: readonly unknown[] | undefined) => (writes?.length ?? 0) > 0;
+  return {
+    keys: some(roles) || some(roleDefinitions) || some(keys?.filter((write) => write.type !== "used")),
+    webhooks: some(webhooks),
+    deliveries: some(deliveries),
+    annotations: some(annotations),
+    queues: some(queues) || some(deletions),
+  };
+}
+
+/** Undefined when nothing changed that a listener follows. */
+export function changeOf(runIds: ReadonlySet<string>, work: boolean, topics: readonly Topics[]): Change | undefined {
+  const has = (topic: keyof Topics) => topics.some((of) => of[topic]);
+  const [keys, webhooks, deliveries] = [has("keys"), has("webhooks"), has("deliveries")];
+  const [annotations, queues] = [has("annotations"), has("queues")];
+  const any = work || keys || webhooks || deliveries || annotations || queues || runIds.size > 0;
+  return any ? { runIds: [...runIds], work, keys, webhooks, deliveries, annotations, queues } : undefined;
+}
