@@ -96,7 +96,7 @@ export async function withDatabase<T>(config: DatabaseConfig, use: Use<T>): Prom
 
 async function withPostgres<T>(url: string, use: Use<T>): Promise<T> {
   const { kyselyOn, openPool } = await import("../../store/postgres/connection.ts");
-  const { explainOpening } = await import("../../store/postgres/database-trouble.ts");
+  const { explainOpening } = await import("../../store/postgres/database-error.ts");
   // Two connections: Kysely's migrations keep their lock on one and work on the other.
   const pool = openPool({ url, statementTimeoutMs: NO_LIMIT_MS, connectTimeoutMs: CONNECT_MS }, 2);
   try {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { NOW, startedRun } from "../../testing/builders.ts";
 import { createDatabase, type TestDatabase } from "../../testing/postgres.ts";
 import { save } from "../../testing/store-contract/subject.ts";
-import { dueTenants, nextWakeAtMs } from "../read/read-runs.ts";
+import { dueTenants, nextWakeAtMs } from "../read/work-queue.ts";
 import type { Tables } from "../schema/tables.ts";
 import { CLAIM, CLAIM_AMONG } from "./claim-runs.ts";
 import { openPostgresStore } from "./postgres-store.ts";

@@ -5,7 +5,7 @@ import type { Settled } from "../units/group-commit.ts";
 import { changeOf, type PreparedUnit, topicsOf } from "../units/prepare-unit.ts";
 import { type Accepted, applyUnit } from "./apply-unit.ts";
 import type { LockedRows } from "./current-rows.ts";
-import { explain, isContended, isMistake } from "./database-trouble.ts";
+import { explain, isContended, isMistake } from "./database-error.ts";
 import { lockRows } from "./lock-rows.ts";
 import { notify } from "./notification.ts";
 import type { RunCounting } from "./run-counts.ts";

@@ -5,7 +5,7 @@ import type { Membership } from "../port/gates.ts";
 import type { AnnotationPlace, AnnotationRecord, EventPlace } from "../port/judgments.ts";
 import { eventPage, fittingEvents, LARGE_EVENT_BYTES, LARGE_STATE_BYTES } from "../port/large-rows.ts";
 import type { EventPage, IdempotencyKey, IdempotencyRecord, KeyRecord } from "../port/store.ts";
-import { beginningOf, toEventPlace } from "../read/event-place.ts";
+import { beginningOf, toEventPlace } from "../read/event-places.ts";
 import { FIRST_PLACE, toAnnotation } from "../rows/annotation-rows.ts";
 import {
   type IdempotencyColumns,
@@ -22,7 +22,7 @@ import { prepared } from "./prepared.ts";
 
 /**
  * The reads that requests and streams make all the time, as statements which each connection parses and plans once.
- * They answer as their namesakes in `store/sql` do.
+ * They answer as their namesakes in `sqlite/hot-reads.ts` do.
  */
 
 const READ_RUN = `select octet_length(state) as bytes,

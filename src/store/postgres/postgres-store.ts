@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { type Change, NO_CHANGE, type Store } from "../port/store.ts";
-import { sharedStore } from "../read/shared-store.ts";
+import { over, sharedStore } from "../read/shared-store.ts";
 import { migrate, requireCurrentSchema } from "../schema/migrate.ts";
 import { claimRuns, renewLeases } from "./claim-runs.ts";
 import { type ConnectionSettings, kyselyOn, openPool } from "./connection.ts";
-import { closedError, explain, explainOpening } from "./database-trouble.ts";
+import { closedError, explain, explainOpening } from "./database-error.ts";
 import { finishAttempt } from "./finish-attempt.ts";
 import * as hot from "./hot-reads.ts";
 import { Listener } from "./listen.ts";
@@ -55,13 +55,7 @@ export async function openPostgresStore(settings: PostgresSettings): Promise<Sto
   let closing: Promise<void> | undefined;
   const asked = guard(() => closing === undefined, {
     ...shared,
-    readRun: (visible, runId) => hot.readRun(pool, visible, runId),
-    readEvents: (runId, fromSequence, limit) => hot.readEvents(pool, runId, fromSequence, limit),
-    findEvent: (runId, eventId) => hot.findEvent(pool, runId, eventId),
-    annotationsOfRun: (runId, after, limit) => hot.annotationsOfRun(pool, runId, after, limit),
-    readIdempotency: (key, nowMs) => hot.readIdempotency(pool, key, nowMs),
-    findKey: (hash) => hot.findKey(pool, hash),
-    membershipOf: (visible, principal) => hot.membershipOf(pool, visible, principal),
+    ...over(pool, hot),
     claimRuns: (claim) => claimRuns(pool, claim),
     renewLeases: (owner, runIds, untilMs) => renewLeases(pool, owner, runIds, untilMs),
     finishAttempt: async (attempt) => {

@@ -5,7 +5,7 @@ import { GroupCommit, type Settled } from "../units/group-commit.ts";
 import { prepareUnit } from "../units/prepare-unit.ts";
 import { commitBatch, type WriterConnection } from "./commit-batch.ts";
 import { type ConnectionSettings, writerClient } from "./connection.ts";
-import { explain } from "./database-trouble.ts";
+import { explain } from "./database-error.ts";
 import { EVERYTHING } from "./notification.ts";
 import { RunCounting } from "./run-counts.ts";
 import { type SizedUnit, sizeOf } from "./unit-size.ts";

@@ -2,7 +2,6 @@ import { type Kysely, sql } from "kysely";
 import type { Visibility } from "../../protocol/identity/identity.ts";
 import type { Run } from "../../protocol/runs/run.ts";
 import { CHILD_MEMBERS, HEAD_MEMBERS, headOf } from "../../protocol/runs/run-head.ts";
-import type { DueBeyond } from "../port/work-queue.ts";
 import { toRun } from "../rows/rows.ts";
 import { dialectOf } from "../schema/dialect-of.ts";
 import type { Tables } from "../schema/tables.ts";
@@ -89,22 +88,4 @@ export async function runsOrHeads(db: Kysely<Tables>, tenant: string, rows: read
     if (run !== undefined) runs.push(run);
   }
   return runs;
-}
-
-export async function dueBeyond(
-  db: Kysely<Tables>,
-  { nowMs, engineVersion, aboveBytes, limit }: DueBeyond,
-): Promise<{ runId: string; tenant: string }[]> {
-  const rows = await db
-    .selectFrom("runs")
-    .select(["run_id", "tenant"])
-    .where("wake_at", "is not", null)
-    .where("wake_at", "<=", nowMs)
-    .where("engine_version", "<=", engineVersion)
-    .where((run) => run.or([run("lease_until", "is", null), run("lease_until", "<=", nowMs)]))
-    .where(sql<boolean>`octet_length(state) > ${aboveBytes}`)
-    .orderBy("wake_at")
-    .limit(limit)
-    .execute();
-  return rows.map(({ run_id, tenant }) => ({ runId: run_id, tenant }));
 }

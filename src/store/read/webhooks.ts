@@ -1,8 +1,10 @@
-import type { Kysely } from "kysely";
+import { type Kysely, type RawBuilder, sql } from "kysely";
 import type { Visibility } from "../../protocol/identity/identity.ts";
-import type { WebhookRecord } from "../port/gates.ts";
+import type { ClaimedDelivery, DeliveryClaim, DeliveryQuery, DeliveryRecord, WebhookRecord } from "../port/gates.ts";
+import { CALLBACK, toDelivery } from "../rows/gate-rows.ts";
+import { type DialectName, dialectOf } from "../schema/dialect-of.ts";
 import type { Tables } from "../schema/tables.ts";
-import { webhooks } from "../schema/webhooks.ts";
+import { type DeliveriesTable, webhooks } from "../schema/webhooks.ts";
 
 export async function listWebhooks(db: Kysely<Tables>, visible: Visibility): Promise<WebhookRecord[]> {
   const rows = await visibleWebhooks(db, visible).orderBy("webhook_id").execute();
@@ -24,4 +26,142 @@ function visibleWebhooks(db: Kysely<Tables>, { tenant, workspace }: Visibility) 
     .selectAll()
     .where("tenant", "=", tenant)
     .$if(workspace !== undefined, (found) => found.where("workspace", "=", workspace ?? ""));
+}
+
+export async function listDeliveries(
+  db: Kysely<Tables>,
+  { tenant, workspace }: Visibility,
+  query: DeliveryQuery,
+): Promise<DeliveryRecord[]> {
+  const { before, webhookId, runId, state, limit } = query;
+  const rows = await db
+    .selectFrom("deliveries")
+    .selectAll()
+    .where("tenant", "=", tenant)
+    .$if(workspace !== undefined, (found) => found.where("workspace", "=", workspace ?? ""))
+    .$if(before !== undefined, (found) => found.where("delivery_id", "<", before ?? ""))
+    .$if(webhookId !== undefined, (found) => found.where("webhook_id", "=", webhookId ?? ""))
+    .$if(runId !== undefined, (found) => found.where("run_id", "=", runId ?? ""))
+    .$if(state !== undefined, (found) => found.where("state", "=", state ?? "pending"))
+    .orderBy("delivery_id", "desc")
+    .limit(limit)
+    .execute();
+  return rows.map(toDelivery);
+}
+
+/**
+ * One statement claims, so two claimers never share. What the webhooks are now is read afterwards; a delivery whose
+ * webhook was deleted in between has gone with it.
+ */
+export async function claimDeliveries(
+  write: Kysely<Tables>,
+  read: Kysely<Tables>,
+  claim: DeliveryClaim,
+): Promise<ClaimedDelivery[]> {
+  const { rows } = await claimStatement(dialectOf(write), claim).execute(write);
+  const webhooks = await webhooksOf(read, rows);
+  return rows.toSorted(byDueTime).flatMap((row) => {
+    const webhook = webhooks.get(row.webhook_id);
+    if (row.webhook_id === CALLBACK) return [toDelivery(row)];
+    return webhook === undefined ? [] : [{ ...toDelivery(row), webhook }];
+  });
+}
+
+async function webhooksOf(db: Kysely<Tables>, rows: readonly DeliveriesTable[]) {
+  const ids = [...new Set(rows.map((row) => row.webhook_id))].filter((id) => id !== CALLBACK);
+  if (ids.length === 0) return new Map<string, WebhookRecord>();
+  const found = await db.selectFrom("webhooks").selectAll().where("webhook_id", "in", ids).execute();
+  return new Map(found.map((row) => [row.webhook_id, webhooks.toRecord(row)]));
+}
+
+function byDueTime(a: DeliveriesTable, b: DeliveriesTable): number {
+  return (a.next_at ?? 0) - (b.next_at ?? 0) || (a.delivery_id < b.delivery_id ? -1 : 1);
+}
+
+/** Anew, with all its attempts before it. What the last one came to stays to be seen. */
+export async function redeliver(
+  db: Kysely<Tables>,
+  { tenant, workspace }: Visibility,
+  { deliveryId, webhookId }: { readonly deliveryId?: string; readonly webhookId?: string },
+  nowMs: number,
+): Promise<number> {
+  if (deliveryId === undefined && webhookId === undefined) return 0;
+  const { numUpdatedRows } = await db
+    .updateTable("deliveries")
+    .set({ state: "pending", attempts: 0, next_at: nowMs, finished_at: null })
+    .where("tenant", "=", tenant)
+    .where("state", "=", "dead")
+    .$if(workspace !== undefined, (found) => found.where("workspace", "=", workspace ?? ""))
+    .$if(deliveryId !== undefined, (found) => found.where("delivery_id", "=", deliveryId ?? ""))
+    .$if(webhookId !== undefined, (found) => found.where("webhook_id", "=", webhookId ?? ""))
+    .executeTakeFirstOrThrow();
+  return Number(numUpdatedRows);
+}
+
+/**
+ * Webhooks for which deliveries wait, callbacks as one of them. Jumps from one to the next in the index of pending
+ * deliveries: what it costs depends on how many webhooks wait, not on how much waits for them. A receiver that is away
+ * for hours must not make every claim of the others slower.
+ */
+const WAITING = sql`waiting (webhook_id) as (
+    select min(webhook_id) from deliveries where state = 'pending'
+    union all
+    select (select min(webhook_id) from deliveries where state = 'pending' and webhook_id > waiting.webhook_id)
+    from waiting where webhook_id is not null
+  )`;
+
+/** Each of them with its first delivery that nobody holds. One that was deleted or is disabled does not count. */
+function first(nowMs: number): RawBuilder<unknown> {
+  return sql`first as materialized (
+    select waiting.webhook_id, hook.circuit_until, (
+      select next_at from deliveries
+      where state = 'pending' and deliveries.webhook_id = waiting.webhook_id and ${isFree(nowMs)}
+      order by next_at limit 1
+    ) as next_at
+    from waiting left join webhooks as hook on hook.webhook_id = waiting.webhook_id
+    where waiting.webhook_id = ${sql.lit(CALLBACK)} or (hook.webhook_id is not null and hook.disabled_at is null)
+  )`;
+}
+
+function isFree(nowMs: number): RawBuilder<boolean> {
+  return sql`(deliveries.lease_until is null or deliveries.lease_until <= ${nowMs})`;
+}
+
+/** The oldest of all are among the oldest of those webhooks whose first are oldest. */
+function claimStatement(dialect: DialectName, claim: DeliveryClaim): RawBuilder<DeliveriesTable> {
+  const { owner, nowMs, untilMs, limit, except = [] } = claim;
+  const wanted = except.length === 0 ? sql`` : sql`and webhook_id not in (${sql.join(except)})`;
+  const oldest = sql`select delivery_id, next_at from deliveries
+    where state = 'pending' and deliveries.webhook_id = open.webhook_id and next_at <= ${nowMs} and ${isFree(nowMs)}
+    order by next_at, delivery_id limit ${limit}`;
+  const ofEach =
+    dialect === "postgres"
+      ? sql`cross join lateral (${oldest} for update skip locked) as due`
+      : // SQLite has no lateral joins, and PostgreSQL would read all of `due` for each.
+        sql`join deliveries as due on due.delivery_id in (select delivery_id from (${oldest}))`;
+  return sql`
+    with recursive ${WAITING}, ${first(nowMs)},
+    open as materialized (
+      select webhook_id from first where next_at <= ${nowMs} and (circuit_until is null or circuit_until <= ${nowMs})
+        ${wanted}
+      order by next_at limit ${limit}
+    ),
+    claimed as materialized (
+      select due.delivery_id from open ${ofEach} order by due.next_at, due.delivery_id limit ${limit}
+    )
+    update deliveries set lease_owner = ${owner}, lease_until = ${untilMs}
+    where delivery_id in (select delivery_id from claimed) returning *`;
+}
+
+/** The least of what is free or waits for its webhook, and of what somebody may let go of. */
+export async function nextDeliveryAtMs(db: Kysely<Tables>, nowMs: number): Promise<number | undefined> {
+  const { rows } = await sql<{ readonly at: number | null }>`
+    with recursive ${WAITING}, ${first(nowMs)}
+    select min(at) as at from (
+      select case when circuit_until > ${nowMs} and circuit_until > next_at then circuit_until else next_at end as at
+      from first where next_at is not null
+      union all
+      select min(lease_until) from deliveries where lease_owner is not null and lease_until > ${nowMs}
+    ) as each`.execute(db);
+  return rows[0]?.at ?? undefined;
 }

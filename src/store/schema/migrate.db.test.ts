@@ -8,7 +8,7 @@ import { NOW, next, startedRun } from "../../testing/builders.ts";
 import { interruptResolved, openGate } from "../../testing/gate-builders.ts";
 import { createEmptyDatabase } from "../../testing/postgres.ts";
 import type { AnnotationRecord } from "../port/judgments.ts";
-import { feedbackRows } from "../read/read-annotations.ts";
+import { feedbackRows } from "../read/annotations.ts";
 import { annotationRow } from "../rows/annotation-rows.ts";
 import { tallyRows } from "../rows/feedback-tallies.ts";
 import { allRows } from "../rows/interrupt-rows.ts";

@@ -95,7 +95,7 @@ describe("a batch of units", () => {
     const clash = { tenant: "t1", deliveries: twice, audit: [auditDraft()] };
     const outcomes = committer.commit(asks(creation("t1"), clash, creation("t1")));
     expect(outcomes.map(({ kind }) => kind)).toEqual(["committed", "failed", "committed"]);
-    expect(outcomes[1]).toMatchObject({ trouble: false });
+    expect(outcomes[1]).toMatchObject({ databaseError: false });
     expect(db.prepare("select seq from audit_heads where tenant = 't1'").get()).toEqual({ seq: 2 });
     expect(db.prepare("select count(*) as n from audit_log where tenant = 't1'").get()).toEqual({ n: 2 });
   });
@@ -116,7 +116,7 @@ describe("a disk that fails", () => {
     const committer = new BatchCommitter(disk.db);
     committer.commit(asks(creation("t1")));
     disk.break();
-    const failed = { kind: "failed", trouble: true, message: "The database cannot answer: disk I/O error" };
+    const failed = { kind: "failed", databaseError: true, message: "The database cannot answer: disk I/O error" };
     expect(committer.commit(asks(creation("t1"), creation("t1")))).toEqual([failed, failed]);
     disk.mend();
     expect(committer.commit(asks(creation("t1")))).toEqual([{ kind: "committed", work: true }]);
@@ -131,7 +131,7 @@ describe("a disk that fails", () => {
     const { page_count } = db.prepare("pragma page_count").get() as { page_count: number };
     db.exec(`pragma max_page_count = ${page_count + 20}`);
     const outcomes = committer.commit(asks(creation("t1"), large));
-    expect(outcomes).toMatchObject([{ trouble: true }, { trouble: true }]);
+    expect(outcomes).toMatchObject([{ databaseError: true }, { databaseError: true }]);
     expect([count(db, "runs"), count(db, "artifacts")]).toEqual([0, 0]);
     db.exec("pragma max_page_count = 1000000");
     expect(committer.commit(asks(creation("t1"), large)).map(({ kind }) => kind)).toEqual(["committed", "committed"]);

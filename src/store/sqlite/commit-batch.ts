@@ -5,7 +5,7 @@ import { auditRow } from "../rows/rows.ts";
 import { checkUnit, makesWork } from "../units/check-unit.ts";
 import { ends } from "../units/unit-checks.ts";
 import { LookedUpRows } from "./current-rows.ts";
-import { troubleOf } from "./database-trouble.ts";
+import { databaseErrorOf } from "./database-error.ts";
 import type { SqliteDatabase, SqliteValue } from "./open-database.ts";
 import type { FlatUnit, Operation, Outcome, Write } from "./operations.ts";
 import { valuesOf } from "./row-statements.ts";
@@ -48,11 +48,11 @@ export class BatchCommitter {
       this.#undo();
       this.#heads.clear();
       this.#counts.undone();
-      const trouble = troubleOf(error);
-      if (trouble !== undefined) return operations.map(() => ({ kind: "failed", trouble: true, message: trouble }));
+      const reason = databaseErrorOf(error);
+      if (reason !== undefined) return operations.map(() => ({ kind: "failed", databaseError: true, message: reason }));
       if (operations.length > 1) return operations.flatMap((operation) => this.commit([operation]));
       const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
-      return [{ kind: "failed", trouble: false, message }];
+      return [{ kind: "failed", databaseError: false, message }];
     }
   }
 

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import { AppError } from "../../protocol/errors.ts";
 import type { Store } from "../port/store.ts";
-import { isDamage } from "./database-trouble.ts";
+import { isDamage } from "./database-error.ts";
 
 const MAGIC = Buffer.from("SQLite format 3\0", "latin1");
 

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { eventPage, fittingEvents, LARGE_EVENT_BYTES, LARGE_STATE_BYTES } from "../port/large-rows.ts";
 import type { Store } from "../port/store.ts";
-import { beginningOf, toEventPlace } from "../read/event-place.ts";
+import { beginningOf, toEventPlace } from "../read/event-places.ts";
 import { FIRST_PLACE, toAnnotation } from "../rows/annotation-rows.ts";
 import {
   type IdempotencyColumns,
@@ -14,7 +14,7 @@ import {
 } from "../rows/rows.ts";
 import type { AnnotationsTable } from "../schema/judgments.ts";
 import type { RunEventsTable } from "../schema/runs.ts";
-import { explain } from "./database-trouble.ts";
+import { explain } from "./database-error.ts";
 import type { SqliteDatabase } from "./open-database.ts";
 
 export type HotReads = Pick<
@@ -37,9 +37,14 @@ interface SizedState {
 
 type SizedEvent = Omit<RunEventsTable, "body"> & { readonly bytes: number; readonly body: string | null };
 
+/** What another tenant brought from elsewhere may be about a run of the same id. */
+export const ANNOTATIONS_OF_RUN = `select * from annotations
+  where tenant = (select tenant from runs where run_id = ?) and run_id = ? and (created_at, annotation_id) > (?, ?)
+  order by created_at, annotation_id limit ?`;
+
 /**
  * The reads that requests make again and again, as prepared statements: building and compiling the same query with
- * Kysely costs several times what running it does. `sql/` has the same reads for PostgreSQL.
+ * Kysely costs several times what running it does. `postgres/hot-reads.ts` has the same.
  */
 export function hotReads(db: SqliteDatabase): HotReads {
   const small = `octet_length(state) as bytes, case when octet_length(state) <= ${SHORT_STATE_BYTES} then state end as state`;
@@ -61,11 +66,7 @@ export function hotReads(db: SqliteDatabase): HotReads {
     `select sequence, type, body from run_events where run_id = ? and sequence >= ? and sequence < ?
     and substr(body, 1, ?) = ? limit 1`,
   );
-  // What another tenant brought from elsewhere may be about a run of the same id.
-  const annotations = db.prepare(
-    `select * from annotations where tenant = (select tenant from runs where run_id = ?) and run_id = ?
-    and (created_at, annotation_id) > (?, ?) order by created_at, annotation_id limit ?`,
-  );
+  const annotations = db.prepare(ANNOTATIONS_OF_RUN);
   const idempotency = db.prepare(
     `select digest, state, status, headers, body, lease_until from idempotency
     where tenant = ? and operation = ? and idem_key = ? and expires_at > ?`,

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { NOW } from "../../testing/builders.ts";
 import { queryPlans } from "../../testing/query-plans.ts";
 import type { AnnotationQuery } from "../port/judgments.ts";
+import { ANNOTATIONS_OF_RUN } from "./hot-reads.ts";
 import { RUN_DELETES } from "./statements.ts";
 
 const { planOf, planOfText } = queryPlans();
@@ -45,7 +46,7 @@ describe("a database with many annotations", () => {
   });
 
   test("reads those of a run, and the history, from where the last page ended", async () => {
-    const ofRun = await planOf((store) => store.annotationsOfRun("r", after, 9));
+    const ofRun = planOfText(ANNOTATIONS_OF_RUN);
     expect(ofRun).toContain("annotations_by_run");
     const changes = await planOf((store) => store.annotationChanges("t", { seq: 3, n: 1 }, 9));
     expect(changes).toContain("(tenant=? AND (seq,n)>(?,?))");

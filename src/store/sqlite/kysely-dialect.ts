@@ -10,7 +10,7 @@ import {
   SqliteQueryCompiler,
 } from "kysely";
 import type { Tables } from "../schema/tables.ts";
-import { explain } from "./database-trouble.ts";
+import { explain } from "./database-error.ts";
 import type { SqliteDatabase, SqliteValue } from "./open-database.ts";
 import { type CachedStatement, cacheStatements } from "./statement-cache.ts";
 

@@ -36,5 +36,5 @@ export type Outcome =
   | { readonly kind: "committed"; readonly work: boolean }
   | { readonly kind: "refused"; readonly refusal: Refusal }
   | { readonly kind: "rows"; readonly rows: unknown[]; readonly changes: number }
-  /** Errors lose their class between threads. `trouble` is the database's fault, otherwise it is ours. */
-  | { readonly kind: "failed"; readonly trouble: boolean; readonly message: string };
+  /** Errors lose their class between threads. `databaseError` is the database's fault, otherwise it is ours. */
+  | { readonly kind: "failed"; readonly databaseError: boolean; readonly message: string };

@@ -1,7 +1,7 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { AppError } from "../../protocol/errors.ts";
-import { explain, isBusy } from "./database-trouble.ts";
+import { explain, isBusy } from "./database-error.ts";
 import { openForLocking } from "./open-database.ts";
 
 export interface OwnerLock {

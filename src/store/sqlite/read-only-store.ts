@@ -1,7 +1,7 @@
 import type { Store } from "../port/store.ts";
 import { sharedStore } from "../read/shared-store.ts";
 import { requireCurrentSchema } from "../schema/migrate.ts";
-import { explain } from "./database-trouble.ts";
+import { explain } from "./database-error.ts";
 import { hotReads } from "./hot-reads.ts";
 import { kyselyOver, kyselyThrough } from "./kysely-dialect.ts";
 import { openForReading } from "./open-database.ts";

@@ -1,4 +1,4 @@
-import { explain } from "./database-trouble.ts";
+import { explain } from "./database-error.ts";
 import { openForReading, type SqliteDatabase } from "./open-database.ts";
 
 export interface ReadSnapshot {

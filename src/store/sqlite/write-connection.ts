@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { AppError } from "../../protocol/errors.ts";
 import { BatchCommitter } from "./commit-batch.ts";
-import { explain } from "./database-trouble.ts";
+import { explain } from "./database-error.ts";
 import type { SqliteDatabase } from "./open-database.ts";
 import { splitWrites, toMessage } from "./operation-message.ts";
 import type { Outcome } from "./operations.ts";

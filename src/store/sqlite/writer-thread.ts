@@ -20,7 +20,7 @@ const committer = new BatchCommitter(db);
 function commit(operations: readonly Operation[]): Outcome[] {
   if (isInPlace()) return committer.commit(operations);
   const message = "The database file was removed or replaced; stop this process before you do that";
-  return operations.map(() => ({ kind: "failed", trouble: true, message }));
+  return operations.map(() => ({ kind: "failed", databaseError: true, message }));
 }
 
 /** The connection that reads is closed after this one, and would leave a log with all that was deleted since. */

@@ -1,6 +1,6 @@
 import { AppError } from "../../protocol/errors.ts";
 import { GroupCommit, type Settled } from "../units/group-commit.ts";
-import { closedError } from "./database-trouble.ts";
+import { closedError } from "./database-error.ts";
 import type { Operation, Outcome } from "./operations.ts";
 
 /** The one connection that writes, wherever it is. */
@@ -48,6 +48,6 @@ export class Writer {
 
 function settled(outcome: Outcome): Settled<Outcome> {
   if (outcome.kind !== "failed") return { result: outcome };
-  const { trouble, message } = outcome;
-  return { error: trouble ? new AppError("unavailable", { reason: message }) : new Error(message) };
+  const { databaseError, message } = outcome;
+  return { error: databaseError ? new AppError("unavailable", { reason: message }) : new Error(message) };
 }

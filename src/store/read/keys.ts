@@ -9,12 +9,6 @@ import type { Tables } from "../schema/tables.ts";
 /** The workspace under which roles hold in all of the tenant. */
 const TENANT_WIDE = "";
 
-export async function findKey(db: Kysely<Tables>, hash: string): Promise<KeyRecord | undefined> {
-  const found = db.selectFrom("api_keys as key").selectAll("key").where("key.hash", "=", hash);
-  const [first, ...rest] = await withRoles(db, found).execute();
-  return first && toKeyRecord([first, ...rest]);
-}
-
 export async function listKeys(db: Kysely<Tables>, visible: Visibility, page?: KeyPage): Promise<KeyRecord[]> {
   // The page is cut before roles are joined: a key has several rows then.
   const keys = visibleKeys(db, visible)
@@ -171,22 +165,6 @@ export async function ownRoles(
 
 export async function hasKeys(db: Kysely<Tables>): Promise<boolean> {
   return (await db.selectFrom("api_keys").select("key_id").limit(1).executeTakeFirst()) !== undefined;
-}
-
-export async function membershipOf(
-  db: Kysely<Tables>,
-  { tenant, workspace }: Visibility,
-  principal: string,
-): Promise<Membership> {
-  const rows = await db
-    .selectFrom("role_bindings")
-    .select(["roles", "group_names"])
-    .where("tenant", "=", tenant)
-    .where("workspace", "in", [TENANT_WIDE, workspace ?? TENANT_WIDE])
-    .where("principal", "=", principal)
-    .orderBy("workspace")
-    .execute();
-  return toMembership(rows);
 }
 
 export async function membershipAnywhere(db: Kysely<Tables>, tenant: string, principal: string): Promise<Membership> {

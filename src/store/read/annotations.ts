@@ -1,12 +1,11 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { type Expression, type ExpressionBuilder, type Kysely, type SqlBool, sql } from "kysely";
+import { type Expression, type ExpressionBuilder, type Kysely, type RawBuilder, type SqlBool, sql } from "kysely";
 import type { Visibility } from "../../protocol/identity/identity.ts";
 import type { AnnotationPlace, AnnotationQuery, AnnotationRecord } from "../port/judgments.ts";
 import { agentsIn, isSeveral } from "../rows/agent-column.ts";
 import { FIRST_PLACE, toAnnotation } from "../rows/annotation-rows.ts";
 import type { RunFeedbackTable, RunLabelsTable } from "../schema/judgments.ts";
 import type { Tables } from "../schema/tables.ts";
-import { notBlindFor } from "./blind-annotations.ts";
 import { searchFor } from "./search-annotations.ts";
 
 export async function readAnnotation(
@@ -35,26 +34,6 @@ export async function annotationsById(
     found.push(...rows.map(toAnnotation));
   }
   return found;
-}
-
-export async function annotationsOfRun(
-  db: Kysely<Tables>,
-  runId: string,
-  after: AnnotationPlace | undefined,
-  limit: number,
-): Promise<AnnotationRecord[]> {
-  const rows = await db
-    .selectFrom("annotations")
-    .selectAll()
-    // What another tenant brought from elsewhere may be about a run of the same id.
-    .where("tenant", "=", (one) => one.selectFrom("runs").select("tenant").where("run_id", "=", runId))
-    .where("run_id", "=", runId)
-    .where((one) => comesAfter(one, after ?? FIRST_PLACE, "oldest"))
-    .orderBy("created_at")
-    .orderBy("annotation_id")
-    .limit(limit)
-    .execute();
-  return rows.map(toAnnotation);
 }
 
 /** Without those that have come down to nothing. */
@@ -198,4 +177,16 @@ function visibleAnnotations(db: Kysely<Tables>, { tenant, workspace }: Visibilit
     .selectAll()
     .where("tenant", "=", tenant)
     .$if(workspace !== undefined, (found) => found.where("workspace", "=", workspace ?? ""));
+}
+
+/**
+ * Not what somebody else said about an item of a blind queue that is still open and that this reviewer has not judged. The
+ * item is looked up by its id: most annotations were given for none.
+ */
+function notBlindFor(reviewer: string): RawBuilder<SqlBool> {
+  return sql`(queue_item_id is null or actor = ${reviewer} or not exists (
+    select 1 from queue_items as item join queues as queue on queue.queue_id = item.queue_id
+    where item.item_id = annotations.queue_item_id and item.state = 'open' and queue.blind = 1 and not exists (
+      select 1 from queue_reviews as review
+      where review.item_id = item.item_id and review.reviewer = ${reviewer} and review.status = 'judged')))`;
 }

@@ -1,48 +1,14 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Kysely, sql } from "kysely";
-import { isId } from "../../protocol/id.ts";
 import type { Visibility } from "../../protocol/identity/identity.ts";
 import type { Run } from "../../protocol/runs/run.ts";
 import type { RunStatus } from "../../protocol/runs/run-status.ts";
-import type { EventPlace } from "../port/judgments.ts";
-import type {
-  CountedRuns,
-  DescendantQuery,
-  DueTenants,
-  RunOutline,
-  RunQuery,
-  RunRow,
-  StoredEvent,
-} from "../port/store.ts";
+import type { CountedRuns, DescendantQuery, RunOutline, RunQuery, RunRow } from "../port/store.ts";
 import { holdsAgent } from "../rows/agent-column.ts";
-import { toRun, toRunRow, toStoredEvent } from "../rows/rows.ts";
+import { toRunRow } from "../rows/rows.ts";
 import { dialectOf } from "../schema/dialect-of.ts";
 import type { Tables } from "../schema/tables.ts";
-import { beginningOf, toEventPlace } from "./event-place.ts";
 import { runsOrHeads, stateUpTo } from "./run-heads.ts";
 import { firstRunIdAt } from "./run-id-at.ts";
-
-export async function readRun(db: Kysely<Tables>, visible: Visibility, runId: string): Promise<Run | undefined> {
-  const row = await visibleRuns(db, visible).select("state").where("run_id", "=", runId).executeTakeFirst();
-  return row && toRun(row);
-}
-
-export async function readEvents(
-  db: Kysely<Tables>,
-  runId: string,
-  fromSequence: number,
-  limit: number,
-): Promise<StoredEvent[]> {
-  const rows = await db
-    .selectFrom("run_events")
-    .select(["sequence", "type", "body", "sealed"])
-    .where("run_id", "=", runId)
-    .where("sequence", ">=", fromSequence)
-    .orderBy("sequence")
-    .limit(limit)
-    .execute();
-  return rows.map(toStoredEvent);
-}
 
 export async function logBytes(db: Kysely<Tables>, runId: string, toSequence: number): Promise<number> {
   const row = await db
@@ -52,54 +18,6 @@ export async function logBytes(db: Kysely<Tables>, runId: string, toSequence: nu
     .where("sequence", "<", toSequence)
     .executeTakeFirst();
   return Number(row?.bytes ?? 0);
-}
-
-export async function findEvent(db: Kysely<Tables>, runId: string, eventId: string): Promise<EventPlace | undefined> {
-  const beginning = beginningOf(eventId);
-  const row = await db
-    .selectFrom("run_events")
-    .select(["sequence", "type", "body"])
-    .where("run_id", "=", runId)
-    .where(sql<boolean>`substr(body, 1, ${[...beginning].length}) = ${beginning}`)
-    .limit(1)
-    .executeTakeFirst();
-  return row && toEventPlace(row);
-}
-
-/** Events that are looked at in one go: SQLite does so in this process, and others wait meanwhile. */
-const EVENTS_AT_ONCE = 5000;
-
-/** The log is read once, however many events are looked for. Only ids of the form that this host gives are found. */
-export async function findEvents(
-  db: Kysely<Tables>,
-  runId: string,
-  eventIds: readonly string[],
-): Promise<EventPlace[]> {
-  const beginnings = [...new Set(eventIds)].filter(isId).map(beginningOf);
-  const lengths = [...new Set(beginnings.map(({ length }) => length))];
-  const found: EventPlace[] = [];
-  if (lengths.length === 0) return found;
-  const head = await db
-    .selectFrom("run_events")
-    .select(sql<number | null>`max(sequence)`.as("last"))
-    .where("run_id", "=", runId)
-    .executeTakeFirst();
-  for (let from = 0; from <= (head?.last ?? -1); from += EVENTS_AT_ONCE) {
-    for (const size of lengths) {
-      const wanted = beginnings.filter(({ length }) => length === size);
-      const rows = await db
-        .selectFrom("run_events")
-        .select(["sequence", "type", "body"])
-        .where("run_id", "=", runId)
-        .where("sequence", ">=", from)
-        .where("sequence", "<", from + EVENTS_AT_ONCE)
-        .where(sql<string>`substr(body, 1, ${sql.lit(size)})`, "in", wanted)
-        .execute();
-      found.push(...rows.map(toEventPlace));
-    }
-    await nextTurn();
-  }
-  return found;
 }
 
 /** `heads` is the handle that heads are read with. */
@@ -242,42 +160,6 @@ export async function countedRuns(db: Kysely<Tables>): Promise<CountedRuns> {
     active: Object.fromEntries(tenants.map((row) => [row.tenant, Number(row.active)])),
     descendants: Object.fromEntries(families.map((row) => [row.root_run_id, row.descendants])),
   };
-}
-
-/** Steps from tenant to tenant through the index of due runs, however many runs each of them has there. */
-export async function dueTenants(
-  db: Kysely<Tables>,
-  { nowMs, engineVersion, after, limit }: DueTenants,
-): Promise<string[]> {
-  const { rows } = await sql<{ tenant: string }>`
-    with recursive seen(tenant) as (
-      select min(tenant) from runs where wake_at is not null and tenant > ${after}
-      union all
-      select (select min(runs.tenant) from runs where runs.wake_at is not null and runs.tenant > seen.tenant)
-      from seen where seen.tenant is not null
-    )
-    select tenant from seen where tenant is not null and exists (
-      select 1 from runs where runs.tenant = seen.tenant and wake_at <= ${nowMs}
-      and (lease_until is null or lease_until <= ${nowMs}) and engine_version <= ${engineVersion})
-    limit ${limit}`.execute(db);
-  return rows.map((row) => row.tenant);
-}
-
-export async function nextWakeAtMs(
-  db: Kysely<Tables>,
-  nowMs: number,
-  engineVersion: number,
-): Promise<number | undefined> {
-  const row = await db
-    .selectFrom("runs")
-    .select("wake_at")
-    .where("wake_at", "is not", null)
-    .where("engine_version", "<=", engineVersion)
-    .where((run) => run.or([run("lease_until", "is", null), run("lease_until", "<=", nowMs)]))
-    .orderBy("wake_at")
-    .limit(1)
-    .executeTakeFirst();
-  return row?.wake_at ?? undefined;
 }
 
 function visibleRuns(db: Kysely<Tables>, { tenant, workspace }: Visibility) {

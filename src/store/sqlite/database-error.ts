@@ -6,7 +6,7 @@ const BUSY = 5;
  * Result codes that say something about the database or its disk and nothing about the statement: PERM, BUSY,
  * LOCKED, NOMEM, READONLY, INTERRUPT, IOERR, CORRUPT, FULL, CANTOPEN, PROTOCOL, NOTADB.
  */
-const TROUBLE = new Set([3, BUSY, 6, 7, 8, 9, 10, 11, 13, 14, 15, 26]);
+const DATABASE_ERRORS = new Set([3, BUSY, 6, 7, 8, 9, 10, 11, 13, 14, 15, 26]);
 
 /** What SQLite says of a file whose content makes no sense: CORRUPT and NOTADB. */
 export function isDamage(message: string): boolean {
@@ -14,12 +14,12 @@ export function isDamage(message: string): boolean {
 }
 
 /** The reason when the database could not do what it was asked, undefined when the error is a mistake of ours. */
-export function troubleOf(error: unknown): string | undefined {
+export function databaseErrorOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const { code, errcode } = error as Error & { code?: unknown; errcode?: unknown };
   if (code === "ERR_INVALID_STATE") return "The database is closed";
   // The low byte is the primary code, the rest of it says more. A row that cannot be read comes without a code.
-  const known = typeof errcode === "number" ? TROUBLE.has(errcode & 0xff) : isDamage(error.message);
+  const known = typeof errcode === "number" ? DATABASE_ERRORS.has(errcode & 0xff) : isDamage(error.message);
   if (known) return `The database cannot answer: ${error.message}`;
   return undefined;
 }
@@ -32,7 +32,7 @@ export function isBusy(error: unknown): boolean {
 
 /** `unavailable` for trouble with the database, the error itself for anything else. */
 export function explain(error: unknown): unknown {
-  const reason = troubleOf(error);
+  const reason = databaseErrorOf(error);
   return reason === undefined ? error : new AppError("unavailable", { reason }, { cause: error });
 }
 
