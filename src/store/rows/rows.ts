@@ -67,8 +67,11 @@ export function toAuditEntry(row: Omit<Row<typeof auditLog>, "tenant">): AuditEn
   return { ...auditLog.toRecord(row), prevHash: row.prev_hash };
 }
 
-export function auditRow(tenant: string, { prevHash, ...entry }: AuditEntry): Row<typeof auditLog> {
-  return { ...auditLog.toRow({ ...entry, tenant }), prev_hash: prevHash };
+/** Written out: nearly every unit has one. */
+export function auditRow(tenant: string, entry: AuditEntry): Row<typeof auditLog> {
+  const { atSequence, occurredAt, actor, action, target, details, prevHash } = entry;
+  const what = { actor, action, target, details: JSON.stringify(details) };
+  return { tenant, seq: atSequence, occurred_at: occurredAt, ...what, prev_hash: prevHash };
 }
 
 export type IdempotencyColumns = Pick<

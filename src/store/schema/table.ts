@@ -145,13 +145,20 @@ export interface TableSettings<K extends string> {
   readonly changing?: readonly K[];
 }
 
+interface Member {
+  readonly column: string;
+  /** Undefined for a column that records do not have. */
+  readonly field: string | undefined;
+  readonly codec: Codec | undefined;
+}
+
 export class Table<N extends string, C extends Columns> {
   readonly name: N;
   readonly columns: C;
   readonly names: readonly (keyof C & string)[];
   readonly key: readonly (keyof C & string)[];
   readonly changing: readonly (keyof C & string)[];
-  readonly #members: readonly { readonly column: string; readonly field: string; readonly codec: Codec | undefined }[];
+  readonly #members: readonly Member[];
 
   constructor(name: N, columns: C, { key, changing }: TableSettings<keyof C & string>) {
     this.name = name;
@@ -159,21 +166,20 @@ export class Table<N extends string, C extends Columns> {
     this.names = Object.keys(columns);
     this.key = key;
     this.changing = changing ?? this.names.filter((column) => !key.includes(column));
-    this.#members = this.names.flatMap((column) => {
+    this.#members = this.names.map((column) => {
       const { settings, codec } = columns[column] as AnyColumn;
-      if (settings.field === undefined) return [];
       const field = settings.field === BY_NAME ? `${camel(column)}${settings.suffix}` : settings.field;
-      return [{ column, field, codec }];
+      return { column, field, codec };
     });
   }
 
   /** Hidden columns are null. */
   readonly toRow = (record: RecordOf<C>): RowOf<C> => {
     const row: Record<string, unknown> = {};
-    for (const column of this.names) row[column] = null;
     for (const { column, field, codec } of this.#members) {
-      const value = (record as Record<string, unknown>)[field];
-      if (value !== undefined) row[column] = codec === undefined ? value : codec.write(value as never);
+      const value = field === undefined ? undefined : (record as Record<string, unknown>)[field];
+      if (value === undefined) row[column] = null;
+      else row[column] = codec === undefined ? value : codec.write(value as never);
     }
     return row as RowOf<C>;
   };
@@ -183,16 +189,11 @@ export class Table<N extends string, C extends Columns> {
     const record: Record<string, unknown> = {};
     for (const { column, field, codec } of this.#members) {
       const value = (row as Record<string, unknown>)[column];
-      if (value !== null && value !== undefined)
-        record[field] = codec === undefined ? value : codec.read(value as never);
+      if (field === undefined || value === null || value === undefined) continue;
+      record[field] = codec === undefined ? value : codec.read(value as never);
     }
     return record as RecordOf<Pick<C, keyof R & keyof C>>;
   };
-
-  /** The values of the primary key. */
-  keyOf(row: RowOf<C>): unknown[] {
-    return this.key.map((column) => row[column]);
-  }
 }
 
 export function table<N extends string, C extends Columns>(

@@ -116,5 +116,7 @@ export type RowFor<N extends RowStatementName> = RowStatements[N] extends RowSta
 
 /** The values that a statement binds of a row. */
 export function valuesOf<N extends RowStatementName>(name: N, row: RowFor<N>): SqliteValue[] {
-  return ROW_STATEMENTS[name].columns.map((column) => (row as Record<string, SqliteValue>)[column] ?? null);
+  const values: SqliteValue[] = [];
+  for (const column of ROW_STATEMENTS[name].columns) values.push((row as Record<string, SqliteValue>)[column] ?? null);
+  return values;
 }

@@ -1,7 +1,7 @@
-import type { Change, RunWrite, Unit } from "../port/store.ts";
+import type { Change, IdempotencyOutcome, RunWrite, Unit } from "../port/store.ts";
 import { changedRows, type InterruptChanges } from "../rows/interrupt-rows.ts";
 import { runRow } from "../rows/run-rows.ts";
-import { type IdempotencyTable, idempotency as outcomes } from "../schema/host.ts";
+import type { IdempotencyTable } from "../schema/host.ts";
 import type { RunEventsTable, RunsTable } from "../schema/runs.ts";
 import { type AnnotationStep, stepsOf } from "./annotation-steps.ts";
 import { type EventTexts, eventText } from "./event-texts.ts";
@@ -39,16 +39,9 @@ export function prepareUnit(unit: Unit, texts?: EventTexts): PreparedUnit {
   const annotations = stepsOf(unit);
   return {
     unit,
-    checks: checksOf(
-      unit,
-      runs.map(({ row }) => row),
-      annotations,
-    ),
+    checks: checksOf(unit, runs, annotations),
     runs,
-    // Final: the key is held no longer.
-    ...(idempotency === undefined
-      ? {}
-      : { idempotency: { ...outcomes.toRow({ ...idempotency, ...idempotency.response }), lease_owner: null } }),
+    ...(idempotency === undefined ? {} : { idempotency: outcomeRow(idempotency) }),
     annotations,
   };
 }
@@ -66,6 +59,14 @@ function eventRows({ runId, events }: RunWrite, texts: EventTexts | undefined): 
     const { body, sealed } = texts?.get(event) ?? eventText(event);
     return { run_id: runId, sequence: event.sequence, type: event.type, body, sealed };
   });
+}
+
+/** Final: the key is held no longer. Written out: nearly every unit of a request has one. */
+function outcomeRow(outcome: IdempotencyOutcome): IdempotencyTable {
+  const { tenant, operation, key, digest, state, response, expiresAtMs } = outcome;
+  const { status, headers, body } = response;
+  const lease = { lease_owner: null, lease_until: null, expires_at: expiresAtMs };
+  return { tenant, operation, idem_key: key, digest, state, status, headers: JSON.stringify(headers), body, ...lease };
 }
 
 /** What a unit changes for its listeners, but for runs and work. */

@@ -100,12 +100,17 @@ export interface DocumentCheck {
 
 export type DeletionCheck = Pick<RunDeletion, "runId" | "version" | "atMs">;
 
-/** `rows` are those of the run writes, `steps` what the annotation writes come to. */
-export function checksOf(unit: Unit, rows: readonly RunsTable[], steps: readonly AnnotationStep[]): UnitChecks {
-  const { tenant, runs = [], idempotency, creationLimits } = unit;
+interface WrittenRun {
+  readonly write: RunWrite;
+  readonly row: RunsTable;
+}
+
+/** `runs` have their rows written out, `steps` are what the annotation writes come to. */
+export function checksOf(unit: Unit, runs: readonly WrittenRun[], steps: readonly AnnotationStep[]): UnitChecks {
+  const { tenant, idempotency, creationLimits } = unit;
   return {
     tenant,
-    runs: runs.flatMap((write, index) => runCheck(write, rows[index])),
+    runs: runs.map(runCheck),
     effectIds: (unit.effectClaims ?? []).map(({ effectId }) => effectId),
     ...(idempotency === undefined ? {} : { idempotency: idempotencyCheck(idempotency) }),
     externalEvents: (unit.externalEvents ?? []).map(externalEventCheck),
@@ -120,23 +125,20 @@ export function checksOf(unit: Unit, rows: readonly RunsTable[], steps: readonly
   };
 }
 
-function runCheck(write: RunWrite, row: RunsTable | undefined): RunCheck[] {
-  if (row === undefined) return [];
+function runCheck({ write, row }: WrittenRun): RunCheck {
   const { runId, expectedVersion, events, heldBy, lease, dedupScope } = write;
   const isNew = expectedVersion === 0;
-  return [
-    {
-      runId,
-      expectedVersion,
-      ...(heldBy === undefined ? {} : { heldBy }),
-      ...(dedupScope === undefined || !isNew ? {} : { dedup: { workflowId: row.workflow_id, scope: dedupScope } }),
-      status: row.status,
-      rootRunId: row.root_run_id,
-      appends: events.length > 0,
-      wakes: row.wake_at !== null,
-      leased: lease === undefined && !isNew ? "as before" : row.lease_owner !== null,
-    },
-  ];
+  return {
+    runId,
+    expectedVersion,
+    ...(heldBy === undefined ? {} : { heldBy }),
+    ...(dedupScope === undefined || !isNew ? {} : { dedup: { workflowId: row.workflow_id, scope: dedupScope } }),
+    status: row.status,
+    rootRunId: row.root_run_id,
+    appends: events.length > 0,
+    wakes: row.wake_at !== null,
+    leased: lease === undefined && !isNew ? "as before" : row.lease_owner !== null,
+  };
 }
 
 /** Whether the run ends with the write. */
