@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import { DeploymentBench } from "../../../src/testing/deployment-bench.ts";
 import { until } from "../../../src/testing/engine.ts";
 import { GateClient } from "../../../src/testing/gate-host.ts";
@@ -7,7 +7,7 @@ import { expectError } from "../../../src/testing/host.ts";
 import { ended } from "../../../src/testing/workbench.ts";
 import { workflow } from "../../../src/testing/workflow.ts";
 
-describe.each(BOTH_STORES)("channels on %s", (_, open) => {
+describe.each(HTTP_STORES)("channels on %s", (_, open) => {
   let bench: DeploymentBench;
   let gates: GateClient;
   let drop: () => Promise<void>;
@@ -152,7 +152,7 @@ describe("the seam of deployments", () => {
   const SEAM = "/v1/host/sample/agents/deployment-transition";
   let bench: DeploymentBench;
   beforeAll(async () => {
-    const opened = await BOTH_STORES[0]?.[1]();
+    const opened = await HTTP_STORES[0]?.[1]();
     if (opened) bench = await DeploymentBench.on(opened.store);
   });
   afterAll(() => bench.host.close());

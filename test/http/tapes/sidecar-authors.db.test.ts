@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import { expectError } from "../../../src/testing/host.ts";
 import { Member } from "../../../src/testing/inbox-client.ts";
 import { JudgmentClient } from "../../../src/testing/judgment-client.ts";
 import { QueueBench } from "../../../src/testing/review-queue.ts";
 import { line, SidecarClient, sidecar } from "../../../src/testing/sidecar-client.ts";
 
-describe.each(BOTH_STORES)("who said what in a sidecar on %s", (_, open) => {
+describe.each(HTTP_STORES)("who said what in a sidecar on %s", (_, open) => {
   let bench: QueueBench;
   let files: SidecarClient;
   let judges: JudgmentClient;
