@@ -34,6 +34,16 @@ describe.each(HTTP_STORES)("channels on %s", (_, open) => {
     return definition.id;
   }
 
+  /** Asks the agent by its name alone. */
+  async function registeredPlain(agent: DeploymentBench): Promise<string> {
+    const node = { typeId: "core.identity", agent: { agentId: agent.agentId } };
+    const id = `asks-${agent.agentId.replaceAll(".", "-")}`;
+    await gates.registerWorkflow(
+      workflow({ id, nodes: { only: node, gate: "core.approvalGate" } as never, edges: ["only>gate"] }),
+    );
+    return id;
+  }
+
   async function given(agent: DeploymentBench, runId: string): Promise<unknown[]> {
     const started = (await agent.events(runId)).filter(({ type }) => type === "agent.invocation.started");
     return started.map(({ payload }) => [payload["resolvedAgentVersion"], payload["resolvedChannel"]]);
@@ -126,6 +136,28 @@ describe.each(HTTP_STORES)("channels on %s", (_, open) => {
       for (const [version] of (await given(agent, runId)) as unknown[][]) drawn.add(version);
     }
     expect(drawn).toEqual(new Set(["1.0.0", "1.1.0"]));
+  });
+
+  test("are not asked for by a name alone, which gives no run a version that has a share or was taken out of service", async () => {
+    const agent = bench.about("plain");
+    const workflowId = await registeredPlain(agent);
+    const start = () => agent.host.ask("POST", "/v1/runs", { json: { workflowId } });
+    const version = async () => (await given(agent, await gates.waiting(workflowId)))[0];
+    expect(await version()).toEqual(["6.6.6", undefined]);
+    await agent.promoted("1.0.0", "staged");
+    expect(await version()).toEqual(["6.6.6", undefined]);
+    await agent.done({ version: "1.0.0", toState: "active" });
+    expect(await version()).toEqual(["1.0.0", undefined]);
+    await agent.promoted("2.0.0", "active", { canaryPercent: 1 });
+    expect(await version()).toEqual(["1.0.0", undefined]);
+    await agent.done({ version: "2.0.0", transition: "rollback" });
+    await agent.done({ version: "1.0.0", transition: "pause" });
+    const { nodeId, problem } = expectError(await start(), "no_active_deployment");
+    expect([nodeId, problem]).toEqual(["only", `agent ${agent.agentId} has no active version`]);
+    await agent.done({ version: "1.0.0", toState: "active" });
+    expect(await version()).toEqual(["1.0.0", undefined]);
+    await agent.done({ version: "1.0.0", transition: "deprecate" });
+    expectError(await start(), "no_active_deployment");
   });
 
   test("fail a run whose version is withdrawn after it was started and before it was asked", async () => {
