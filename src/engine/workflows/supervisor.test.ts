@@ -168,6 +168,17 @@ describe("a decision with little confidence of its own", () => {
     expect(run.nodes["publish"]?.status).not.toBe("completed");
   });
 
+  test("that nobody confirms ends the run where the loop goes round for workers only", async () => {
+    const workers = { type: "equals", left: "output.kind", right: "next-worker" } as const;
+    const edges = [{ from: "do", to: "boss", condition: workers }, "do>publish"];
+    const runId = await start({ plan: [unsure], loop: false, nodes: { publish: "core.noop" }, edges });
+    await waiting(runId, "waiting-input");
+    await answer(runId, "do", { answers: { proceed: "no" } });
+    const run = await until(bench.store, runId, ended);
+    expect(run).toMatchObject({ status: "failed", error: { code: "approval_rejected" }, children: {} });
+    expect(run.nodes["publish"]?.status).not.toBe("completed");
+  });
+
   test("that nobody confirms is not done, and the supervisor decides again", async () => {
     const end: OrchestratorDecision = { kind: "terminate", confidence: 0.1 };
     const runId = await start({ plan: [unsure, end, DONE] });
