@@ -9,8 +9,8 @@ import {
   type WorkflowEdge,
   type WorkflowNode,
 } from "../../../protocol/workflows/workflow.ts";
-import { conditionHolds } from "../../workflows/decide/condition.ts";
-import { type Graph, reachableFrom } from "../../workflows/decide/graph.ts";
+import { conditionHolds, conditionProblem } from "../../workflows/decide/condition.ts";
+import { DEFAULT_TRIGGER_RULE, type Graph, reachableFrom } from "../../workflows/decide/graph.ts";
 import type { Plan } from "../../workflows/decide/plan.ts";
 import { leavesUndecided, undecidedDispatch } from "./undecided.ts";
 import { handlesFailure } from "./unhandled.ts";
@@ -44,6 +44,7 @@ export function nextSteps(plan: Plan, run: Run, among: readonly WorkflowNode[] =
   for (const node of among) {
     if (held.has(node.id)) continue;
     const step = stepOf(plan, run, node);
+    if (step?.type === "fail") return [step];
     if (step) steps.push(step);
   }
   if (steps.length > 0) return steps;
@@ -131,7 +132,24 @@ export function stepOf(plan: Plan, run: Run, node: WorkflowNode): Step | undefin
   if (outcome === "fire") {
     return node.disabled ? { type: "skip", node, reason: "disabled" } : { type: "start", node, attempt: 0 };
   }
-  return { type: "skip", node, reason: outcome };
+  return unevaluated(plan, run, plan.graph.forwardInto.get(node.id) ?? []) ?? { type: "skip", node, reason: outcome };
+}
+
+/**
+ * The end of a run at a condition that decides and cannot be evaluated. Without it, a value that an expression cannot take would leave a gate out, or
+ * end a loop.
+ */
+function unevaluated({ graph }: Plan, run: Run, edges: readonly WorkflowEdge[]): Step | undefined {
+  for (const edge of edges) {
+    const source = nodeOf(run, edge.sourceNodeId);
+    if (source === undefined || source.verdict !== undefined) continue;
+    if (!FIRES_ON[edge.triggerRule ?? DEFAULT_TRIGGER_RULE].includes(statusAlong(graph, run, edge) ?? "")) continue;
+    const problem = conditionProblem(run, edge, source);
+    if (problem === undefined) continue;
+    const message = `The condition from ${edge.sourceNodeId} to ${edge.targetNodeId} cannot be evaluated: ${problem}`;
+    return { type: "fail", nodeId: edge.targetNodeId, error: { code: "condition_failed", message } };
+  }
+  return undefined;
 }
 
 /** Each distinct rule among the incoming edges is judged over the edges that carry it; all must hold. */
@@ -190,7 +208,11 @@ function loopBack(plan: Plan, run: Run): { readonly loop?: Step; readonly held: 
     const source = nodeOf(run, sourceId);
     if (source?.status !== "completed" || endsLoop(plan, sourceId, source)) continue;
     for (const edge of edges) {
-      if (!leadsOn(run, edge, source)) continue;
+      if (!leadsOn(run, edge, source)) {
+        const loop = unevaluated(plan, run, [edge]);
+        if (loop) return { loop, held };
+        continue;
+      }
       const iteration = (own(run.loops, edge.id) ?? 0) + 1;
       const limit = loopLimit(plan, sourceId);
       if (iteration > limit) {
