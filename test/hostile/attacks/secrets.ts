@@ -234,6 +234,23 @@ export const attacks: readonly Attack[] = [
     },
   },
   {
+    title: "an id in a request about many things that is a secret is neither shown nor kept with the answer",
+    async attempt(target) {
+      const resumeValue = { action: "accept" };
+      const asked: readonly (readonly [string, object])[] = [
+        ["/v1/runs:bulk-cancel", { runIds: [KEY] }],
+        ["/v1/host/assay/inbox:decide", { items: [{ interruptId: KEY, resumeValue }] }],
+      ];
+      for (const [path, body] of asked) {
+        const send = () => target.ask("POST", path, { body, headers: { "idempotency-key": "one" } });
+        for (const { status, text } of [await send(), await send()]) {
+          expect([path, status]).toEqual([path, 200]);
+          expectHidden(text);
+        }
+      }
+    },
+  },
+  {
     title: "a run that is given 900 KB of secrets is created, and shows none of them",
     async attempt(target, rounds) {
       await target.register(workflow({ id: "quiet", nodes: { a: "core.noop" } }));
