@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { baselineFileOf } from "../../../src/formats/evals/baseline-file.ts";
 import { BaselineFile } from "../../../src/protocol/evals/baseline-file.ts";
 import { BaselinePage, EvalBaseline } from "../../../src/protocol/evals/eval-baseline.ts";
 import type { AgentEvalSuite } from "../../../src/protocol/evals/eval-suite.ts";
@@ -103,6 +104,9 @@ describe.each(HTTP_STORES)("a baseline on %s", (_, open) => {
     expectError(await keep({ ...file, aggregateScore: 0 }), "validation_error");
     expectError(await keep({ ...file, version: 3 }), "validation_error");
     expectError(await keep(file, "owner", "0".repeat(64)), "validation_error");
+    const { sha256: _, ...content } = file;
+    const leaky = baselineFileOf({ ...content, setBy: `ghp_${"a1B2".repeat(9)}` });
+    expect(expectError(await keep(leaky, "owner", leaky.sha256), "validation_error")["problem"]).toContain("secret");
     expectError(await keep(file, "viewer"), "forbidden");
     expect((await keep(file)).json()).toEqual({ fileSha256 });
     expect((await keep(file)).statusCode).toBe(200);
