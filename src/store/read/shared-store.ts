@@ -66,7 +66,7 @@ export function sharedStore(read: Kysely<Tables>, write: Kysely<Tables>): Shared
 
     findKey: (hash) => keys.findKey(read, hash),
     listKeys: (visible, page) => keys.listKeys(read, visible, page),
-    keysOf: (visible, principal) => keys.keysOf(read, visible, principal),
+    keysOf: (visible, principals) => keys.keysOf(read, visible, principals),
     keysByPrincipal: (visible, after, limit) => keys.keysByPrincipal(read, visible, after, limit),
     countWorkingKeys: (tenant, nowMs) => keys.countWorkingKeys(read, tenant, nowMs),
     hasOtherOwner: (tenant, principal, nowMs) => keys.hasOtherOwner(read, tenant, principal, nowMs),
