@@ -10,8 +10,9 @@ import {
   type WorkflowNode,
 } from "../../../protocol/workflows/workflow.ts";
 import { conditionHolds } from "../../workflows/decide/condition.ts";
-import { reachableFrom } from "../../workflows/decide/graph.ts";
+import { type Graph, reachableFrom } from "../../workflows/decide/graph.ts";
 import type { Plan } from "../../workflows/decide/plan.ts";
+import { leavesUndecided, undecidedDispatch } from "./undecided.ts";
 import { handlesFailure } from "./unhandled.ts";
 import { isRefinedEnd, leadsOn, statusAlong, verdictError } from "./verdict.ts";
 
@@ -93,7 +94,16 @@ function ending(plan: Plan, run: Run): Step {
       return { type: "fail", nodeId: id, error: verdictError(id, state.verdict, state.outputs) };
     }
   }
+  const undecided = undecidedDispatch(plan.graph, run);
+  if (undecided !== undefined && !followedAfter(plan, run, undecided.nodeId)) return { type: "fail", ...undecided };
   return { type: "complete", outputs: runOutputs(plan, run) };
+}
+
+/** Whether something was done about a dispatch that came to nothing. */
+function followedAfter({ graph }: Plan, run: Run, nodeId: string): boolean {
+  return (graph.forwardFrom.get(nodeId) ?? []).some(
+    (edge) => leavesUndecided(graph, run, edge) && nodeOf(run, edge.targetNodeId)?.status !== "skipped",
+  );
 }
 
 function handlerRan(plan: Plan, run: Run, nodeId: string): boolean {
@@ -128,7 +138,7 @@ export function stepOf(plan: Plan, run: Run, node: WorkflowNode): Step | undefin
 function triggerOutcome(plan: Plan, run: Run, nodeId: string): "wait" | "fire" | string {
   let outcome: "fire" | string = "fire";
   for (const [rule, group] of plan.graph.rulesInto.get(nodeId) ?? []) {
-    const one = ruleOutcome(run, rule, group);
+    const one = ruleOutcome(plan.graph, run, rule, group);
     if (one === "wait") return "wait";
     if (one !== "fire") outcome = one;
   }
@@ -144,14 +154,20 @@ export const FIRES_ON: Readonly<Record<TriggerRule, readonly string[]>> = {
   all_complete: ["completed", "failed", "cancelled"],
 };
 
-function ruleOutcome(run: Run, rule: TriggerRule, edges: readonly WorkflowEdge[]): "wait" | "fire" | string {
+function ruleOutcome(
+  graph: Graph,
+  run: Run,
+  rule: TriggerRule,
+  edges: readonly WorkflowEdge[],
+): "wait" | "fire" | string {
   const fired = (statuses: readonly string[]) =>
     edges.some((edge) => {
       const source = nodeOf(run, edge.sourceNodeId);
-      const status = statusAlong(run, edge) ?? "";
+      const status = statusAlong(graph, run, edge) ?? "";
       return source !== undefined && statuses.includes(status) && conditionHolds(run, edge, source);
     });
-  const none = (statuses: readonly string[]) => !edges.some((edge) => statuses.includes(statusAlong(run, edge) ?? ""));
+  const none = (statuses: readonly string[]) =>
+    !edges.some((edge) => statuses.includes(statusAlong(graph, run, edge) ?? ""));
 
   // These two need not wait for slower siblings.
   if ((rule === "any_success" || rule === "any_failed") && fired(FIRES_ON[rule])) return "fire";
