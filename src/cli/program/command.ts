@@ -77,6 +77,11 @@ export interface Call<F extends Flags = NoFlags> {
   /** Whether somebody said something about a setting: as a flag, in the environment or in the file. */
   isSet(name: SettingName): boolean;
   readonly io: Io;
+  /**
+   * Ends a command that serves, in place of a signal. The command then logs to `io` and leaves the process alone: its signals, and
+   * the errors that are caught nowhere.
+   */
+  readonly stopped?: Promise<NodeJS.Signals> | undefined;
 }
 
 /** Sees to it that the function a command loads takes the flags that its row declares. */
