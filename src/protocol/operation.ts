@@ -16,8 +16,8 @@ export interface Operation {
   /** Served only when this capability is on; `off` is the answer otherwise, before scope and look-up. */
   readonly gate?: { readonly capability: Capability; readonly off: "not_found" | "capability_not_provided" };
   /**
-   * False where the handler finds the run of the path itself, because it has more to say when there is none, or reads it in its turn;
-   * "identity" where only what never changes of it matters.
+   * False where the handler finds the run of the path itself, because it has more to say when there is none; "identity"
+   * where only what never changes of it matters, or the handler reads it in its turn.
    */
   readonly looksUpRun?: false | "identity";
   readonly query?: TSchema;

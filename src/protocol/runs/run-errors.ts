@@ -33,7 +33,7 @@ export const RUN_ERRORS = {
   agent_not_configured: "A node asks an agent that this host cannot ask.",
   agent_not_installed: "A node asks an agent that is not installed, or not in this version.",
   deployment_not_applied: "A deployment was approved, and whoever wanted it did not ask for it again in time.",
-  no_active_deployment: "A node asks an agent by a channel that has no active version.",
+  no_active_deployment: "A node asks an agent of which no version is active, or none on the channel that it names.",
   agent_refused: "An agent declined what it was asked.",
   agent_unreachable: "An agent, its model or its tools could not be reached, however often it was tried.",
   agent_rate_limited: "An agent's provider was asked too often.",

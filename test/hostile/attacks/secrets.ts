@@ -170,7 +170,7 @@ export const attacks: readonly Attack[] = [
       const body = { url: url(WORDS[1]), events: ["run.completed"] };
       const tagged = await target.ask("POST", "/v1/webhooks", { body: { ...body, tags: [KEY] } });
       expect([tagged.status, tagged.json.error]).toEqual([400, "validation_error"]);
-      expectHidden(tagged.text);
+      expect(tagged.text).not.toContain(KEY);
       expect((await target.ask("POST", "/v1/webhooks", { body })).status).toBe(201);
       const webhooks = await target.ask("GET", "/v1/host/assay/webhooks");
       expect(webhooks.text).toContain("https://hooks.example.com/assay?token=[REDACTED]");

@@ -3,7 +3,7 @@ import { BaselineFile } from "../../../src/protocol/evals/baseline-file.ts";
 import { BaselinePage, EvalBaseline } from "../../../src/protocol/evals/eval-baseline.ts";
 import type { AgentEvalSuite } from "../../../src/protocol/evals/eval-suite.ts";
 import { matches } from "../../../src/protocol/schema.ts";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import { agentOf, agentsOf, EVAL_SETTINGS, echo, goldenTask, suiteOf } from "../../../src/testing/eval-bench.ts";
 import { type EvalServer, evalServer } from "../../../src/testing/eval-server.ts";
 import { expectError, type Who } from "../../../src/testing/host.ts";
@@ -14,7 +14,7 @@ const TASKS = ["a", "b", "c", "d", "e", "f"].map((one) => goldenTask(one, one));
 const suiteNamed = (name: string, more: Partial<AgentEvalSuite> = {}) =>
   suiteOf(TASKS, { suiteId: `local.test.evals.${name}`, ...more });
 
-describe.each(BOTH_STORES)("a baseline on %s", (_, open) => {
+describe.each(HTTP_STORES)("a baseline on %s", (_, open) => {
   let host: EvalServer;
   let drop: () => Promise<void>;
   let hold: Promise<void> | undefined;
