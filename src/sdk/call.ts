@@ -1,4 +1,5 @@
-import { ConnectionError } from "./errors.ts";
+import { ConnectionError, thrownAs } from "./errors.ts";
+import type { ClientSettings } from "./settings.ts";
 
 /** An answer with the response it came in: status, headers, request id. */
 export interface WithResponse<T> {
@@ -60,6 +61,13 @@ export class PageCall<Page extends object, Item> extends Call<Page> implements A
     this.#next = next;
   }
 
+  /** Every item, of this page and those that follow. */
+  async all(): Promise<Item[]> {
+    const items: Item[] = [];
+    for await (const item of this) items.push(item);
+    return items;
+  }
+
   async *iterPages(): AsyncGenerator<Page, void, undefined> {
     for (let page: Page = await this.then(); ; ) {
       yield page;
@@ -77,9 +85,11 @@ export class PageCall<Page extends object, Item> extends Call<Page> implements A
 /** An answer of many lines: iterated it is what each of them says, as it comes. `asResponse()` has the bytes. */
 export class LinesCall<Line> implements AsyncIterable<Line> {
   readonly #response: Promise<Response>;
+  readonly #settings: ClientSettings;
 
-  constructor(response: Promise<Response>) {
+  constructor(response: Promise<Response>, settings: ClientSettings) {
     this.#response = response;
+    this.#settings = settings;
   }
 
   asResponse(): Promise<Response> {
@@ -89,7 +99,12 @@ export class LinesCall<Line> implements AsyncIterable<Line> {
   async *[Symbol.asyncIterator](): AsyncGenerator<Line, void, undefined> {
     const { body } = await this.#response;
     if (body === null) return;
-    for await (const line of linesOf(body)) if (line !== "") yield JSON.parse(line);
+    try {
+      for await (const line of linesOf(body)) if (line !== "") yield JSON.parse(line);
+    } catch (cause) {
+      const error = new ConnectionError("The answer broke off before its end", { cause });
+      throw thrownAs(error, this.#settings.toError);
+    }
   }
 }
 
@@ -107,14 +122,10 @@ export async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerato
 async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string, void, undefined> {
   const decoder = new TextDecoder();
   let rest = "";
-  try {
-    for await (const chunk of chunksOf(body)) {
-      const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
-      rest = lines.pop() ?? "";
-      yield* lines;
-    }
-  } catch (error) {
-    throw new ConnectionError("The answer broke off before its end", { cause: error });
+  for await (const chunk of chunksOf(body)) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
+    rest = lines.pop() ?? "";
+    yield* lines;
   }
   yield rest;
 }

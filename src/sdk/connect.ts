@@ -1,6 +1,6 @@
 import { Call, LinesCall, PageCall } from "./call.ts";
 import type { Client } from "./client.ts";
-import { ConnectionError } from "./errors.ts";
+import { AssayError, ConnectionError, thrownAs } from "./errors.ts";
 import { EventStream } from "./event-stream.ts";
 import { type GateCalls, gateCalls } from "./gate-request.ts";
 import { type ClientRequest, send } from "./request.ts";
@@ -38,7 +38,7 @@ function method(settings: ClientSettings, route: string): Method {
     const options = (args[parameters + inputs] ?? {}) as CallOptionsWith<Query>;
     const values = args.slice(0, parameters);
     const query = (is("i") ? options.query : (input as Query | undefined)) ?? {};
-    const path = template.replace(/\{\w+\}/g, () => encodeURIComponent(segment(values.shift(), route)));
+    const path = template.replace(/\{(\w+)\}/g, (_, name: string) => segment(settings, name, values.shift()));
     const request: ClientRequest = {
       method: verb,
       path: path + search(query),
@@ -48,15 +48,16 @@ function method(settings: ClientSettings, route: string): Method {
       ...(is("i") ? { body: input ?? {} } : {}),
     };
     if (is("e")) return eventStream(settings, request, path, query, options);
-    const response = send(settings, request, options);
-    if (is("l")) return new LinesCall(response);
+    const response = sent(settings, request, options);
+    if (is("l")) return new LinesCall(response, settings);
     if (is("t")) return new Call(response, (answer) => answer.text());
     if (is("b")) return new Call(response, (answer) => answer.blob());
+    const readJson = <T>(answer: Response) => jsonOf<T>(answer, settings);
     if (items === undefined) return new Call(response, readJson);
     const next = (cursor: string) => {
       const { idempotencyKey: _, ...rest } = options;
       const at = { ...request, path: path + search({ ...query, cursor }) };
-      return new Call(send(settings, at, rest), readJson<object>);
+      return new Call(sent(settings, at, rest), readJson<object>);
     };
     return new PageCall(response, readJson<object>, items, next);
   };
@@ -75,9 +76,9 @@ function eventStream(
 }
 
 /** A segment that is empty, or a step in a path, would make another path. */
-function segment(value: unknown, route: string): string {
-  if (typeof value !== "string" || /^\.{0,2}$/.test(value)) throw new TypeError(`"${value}" cannot stand in ${route}`);
-  return value;
+function segment({ toError }: ClientSettings, name: string, value: unknown): string {
+  if (typeof value === "string" && !/^\.{0,2}$/.test(value)) return encodeURIComponent(value);
+  throw thrownAs(new AssayError(`"${value}" cannot be the ${name} of anything`), toError);
 }
 
 function search(query: Query): string {
@@ -85,11 +86,20 @@ function search(query: Query): string {
   return given.length === 0 ? "" : `?${new URLSearchParams(given as [string, string][])}`;
 }
 
-async function readJson<T>(response: Response): Promise<T> {
+async function sent(settings: ClientSettings, request: ClientRequest, options: CallOptions): Promise<Response> {
+  try {
+    return await send(settings, request, options);
+  } catch (error) {
+    throw thrownAs(error, settings.toError);
+  }
+}
+
+async function jsonOf<T>(response: Response, { toError }: ClientSettings): Promise<T> {
   const text = await response.text();
   try {
     return (text === "" ? undefined : JSON.parse(text)) as T;
-  } catch (error) {
-    throw new ConnectionError("What answered is not an Assay server: it sent no JSON", { cause: error });
+  } catch (cause) {
+    const error = new ConnectionError("What answered is not an Assay server: it sent no JSON", { cause });
+    throw thrownAs(error, toError);
   }
 }

@@ -106,6 +106,11 @@ export class AbortError extends AssayError {
   static override brandName = "AbortError";
 }
 
+/** What a program throws in place of an error of ours; other errors are its own already. */
+export function thrownAs(error: unknown, toError: ((error: AssayError) => Error) | undefined): unknown {
+  return toError !== undefined && error instanceof AssayError ? toError(error) : error;
+}
+
 const BY_STATUS: Readonly<Record<number, typeof ApiError>> = {
   401: UnauthenticatedError,
   403: ForbiddenError,

@@ -1,4 +1,4 @@
-import { ApiError, AssayError, ConnectionError, TimeoutError } from "./errors.ts";
+import { ApiError, AssayError, ConnectionError, TimeoutError, thrownAs } from "./errors.ts";
 import { backOff, type ClientRequest, send, sleep, unreachable } from "./request.ts";
 import { type RawFrame, readFrames } from "./server-sent-events.ts";
 import type { ClientSettings, StreamOptions } from "./settings.ts";
@@ -87,10 +87,11 @@ class Follower {
         error = thrown;
       }
       if (signal?.aborted) return;
-      if (error !== undefined && !this.#mayPass(error)) throw error;
+      if (error !== undefined && !this.#mayPass(error)) throw thrownAs(error, this.#settings.toError);
       this.#empty = frames > 0 ? 0 : this.#empty + 1;
       this.#polling ||= this.#empty >= EMPTY_MAX && this.#end !== undefined;
-      onReconnect?.(error instanceof AssayError ? error : new ConnectionError("The server ended the stream"));
+      const reason = error instanceof AssayError ? error : new ConnectionError("The server ended the stream");
+      onReconnect?.(thrownAs(reason, this.#settings.toError) as Error);
       await sleep(backOff(this.#empty, FIRST_DELAY_MS, LONGEST_DELAY_MS), signal);
     }
   }

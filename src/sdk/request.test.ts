@@ -3,7 +3,7 @@ import { connect } from "./connect.ts";
 import {
   AbortError,
   ApiError,
-  type AssayError,
+  AssayError,
   ConflictError,
   ConnectionError,
   NotFoundError,
@@ -68,8 +68,8 @@ describe("a call", () => {
     const { seen, assay } = client([json({})]);
     await assay.runs.cancel("a/../b?c", { reason: "x" });
     expect(seen[0]).toMatchObject({ url: "http://host/base/v1/runs/a%2F..%2Fb%3Fc/cancel", body: '{"reason":"x"}' });
-    expect(() => assay.runs.get("")).toThrow(TypeError);
-    expect(() => assay.runs.get(".")).toThrow(TypeError);
+    expect(() => assay.runs.get("")).toThrow(AssayError);
+    expect(() => assay.runs.get(".")).toThrow(AssayError);
   });
 
   test("with a body takes the query among its options", async () => {

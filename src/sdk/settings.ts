@@ -1,3 +1,5 @@
+import type { AssayError } from "./errors.ts";
+
 /** What a client is made with. */
 export interface ClientSettings {
   /** The address of the host, without `/v1`; a path before it stays. */
@@ -12,16 +14,18 @@ export interface ClientSettings {
   readonly retries?: number;
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** What is thrown in place of an error of this package, for programs with errors of their own. */
+  readonly toError?: (error: AssayError) => Error;
 }
 
 /** What one call may say differently. */
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
-  readonly timeoutMs?: number;
-  readonly retries?: number;
+  readonly timeoutMs?: number | undefined;
+  readonly retries?: number | undefined;
   readonly headers?: Readonly<Record<string, string | undefined>>;
   /** Made for each write when it is left out. The same key and body give the first answer again. */
-  readonly idempotencyKey?: string;
+  readonly idempotencyKey?: string | undefined;
 }
 
 /** Options of a call that has a body and takes query parameters too. */
