@@ -49,6 +49,10 @@ export interface Operation {
     readonly content?: TSchema;
     /** Of each line, where the answer is JSON lines. */
     readonly line?: TSchema;
+    /** Of each frame, by the name of its event, where the answer is server-sent events. */
+    readonly frames?: Readonly<Record<string, { readonly data: TSchema }>>;
+    /** Further frames: a `RunEventDoc` each, named by its type, with this payload. */
+    readonly events?: Readonly<Record<string, { readonly payload: TSchema }>>;
   };
   /** Where the request can end well in another way too. */
   readonly otherwise?: { readonly status: number; readonly schema: TSchema; readonly summary: string };

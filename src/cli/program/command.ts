@@ -62,7 +62,9 @@ export type FlagValues<F extends Flags> = {
       ? readonly string[]
       : F[K] extends { type: "integer" }
         ? number | undefined
-        : string | undefined;
+        : F[K] extends { choices: readonly (infer Choice)[] }
+          ? Choice | undefined
+          : string | undefined;
 };
 
 /** One call of a command, parsed and with its settings. */
