@@ -62,7 +62,7 @@ function isFresh() {
 function listInputs() {
   const files = fs.readdirSync(root).filter((name) => /^(tsconfig.*|package-lock)\.json$/.test(name));
   files.push("bin/bundle.js");
-  for (const folder of ["src", "console"]) files.push(...walk(folder, isInput));
+  for (const folder of ["src", "console", "sdk"]) files.push(...walk(folder, isInput));
   return files
     .sort()
     .map((file) => {
@@ -158,6 +158,7 @@ function build() {
     const options = ["-p", "tsconfig.build.json", "--outDir", out, "--pretty", String(!!process.stderr.isTTY)];
     if (!runNode([tsc, ...options])) return false;
     if (!runNode([join(root, "bin", "bundle.js"), out])) return false;
+    if (fs.existsSync(join(root, "src", "sdk")) && !runNode([join(root, "sdk", "build.js"), out])) return false;
   }
 
   const pages = join(root, "console", "public");

@@ -51,6 +51,10 @@ export const generated = [
     path: "docs/configuration.md",
     make: async (load) => (await load("cli/program/reference")).settingsReference(),
   },
+  {
+    path: "src/sdk/routes.ts",
+    make: async (load) => (await load("http/documents/client-routes")).clientRoutes((await load("sdk/calls")).CALLS),
+  },
   ...SCHEMAS.map((name) => ({
     path: `docs/schemas/${name}.schema.json`,
     make: async (/** @type {Load} */ load) => jsonText((await load("protocol/published-schemas")).schemaDocument(name)),

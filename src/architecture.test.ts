@@ -41,7 +41,8 @@ const floors: Readonly<Record<string, Rule>> = {
   store: { imports: [...core, "store/port"] },
   "store/<adapter>": { imports: [...core, "store/port", "store"] },
   http: { imports: [...shell, "engine", "agents", "evals", "reviews"] },
-  sdk: { imports: core, never: [node] },
+  // Published, and run in pages.
+  sdk: { imports: core, never: [node, nodeGlobals] },
   cli: { imports: "anything" },
   testing: { imports: "anything" },
 };

@@ -3,6 +3,8 @@
 import { afterAll, afterEach } from "vitest";
 import { killChildren } from "../src/testing/child-process.ts";
 import { killProcesses } from "./cli/assay.ts";
+import { stopCommands } from "./cli/in-process.ts";
 
 afterEach(killChildren);
+afterAll(stopCommands);
 afterAll(killProcesses);

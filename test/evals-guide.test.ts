@@ -1,16 +1,17 @@
-import { spawn, spawnSync } from "node:child_process";
+import { execFile, spawn, spawnSync } from "node:child_process";
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { EVAL_RUN_FLAGS } from "../src/cli/evals/commands.ts";
 import { main } from "../src/cli/main.ts";
 import { COMMANDS } from "../src/cli/program/commands.ts";
-import { codeBlocks, ownPrograms, section, steps } from "../src/testing/guide.ts";
+import { codeBlocks, section, steps } from "../src/testing/guide.ts";
 import { ModelServer } from "../src/testing/model-server.ts";
 import { chatStream } from "../src/testing/model-streams.ts";
 import { recordedIo } from "../src/testing/recorded-io.ts";
 import { tempDir } from "../src/testing/temp-dir.ts";
+import { type ShellPrograms, shellPrograms } from "./cli/shell-programs.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const page = readFileSync(join(root, "docs/evals.md"), "utf8");
@@ -74,27 +75,35 @@ describe("the guide to evaluations", () => {
 });
 
 describe("the gate for any CI", () => {
-  const env = { PATH: `${ownPrograms()}${delimiter}${process.env["PATH"]}`, COMMIT: "0a1b2c3" };
+  let programs: ShellPrograms;
+  beforeAll(async () => {
+    programs = await shellPrograms();
+  });
+  afterAll(() => programs.close());
 
-  test("passes main, refuses a change without a baseline, and fails one that is worse", () => {
+  test("passes main, refuses a change without a baseline, and fails one that is worse", async () => {
     const folder = tempDir();
     cpSync(join(root, "examples/evals"), join(folder, "evals"), { recursive: true });
-    const ci = (...args: string[]) => {
-      const { status, stderr } = spawnSync("sh", ["evals/ci.sh", ...args], { cwd: folder, env, encoding: "utf8" });
-      return { status, stderr };
-    };
-    expect(ci()).toMatchObject({ status: 2, stderr: expect.stringContaining("usage") });
-    expect(ci("change")).toMatchObject({
+    const env = { PATH: `${programs.folder}${delimiter}${process.env["PATH"]}`, COMMIT: "0a1b2c3" };
+    const run = (program: string, args: readonly string[]) =>
+      new Promise<{ status: number; stderr: string }>((resolve) => {
+        const child = execFile(program, args, { cwd: folder, env }, (_, __, stderr) =>
+          resolve({ status: child.exitCode ?? -1, stderr }),
+        );
+      });
+    const ci = (...args: string[]) => run("sh", ["evals/ci.sh", ...args]);
+    expect(await ci()).toMatchObject({ status: 2, stderr: expect.stringContaining("usage") });
+    expect(await ci("change")).toMatchObject({
       status: 2,
       stderr: expect.stringContaining("There is no baseline main here"),
     });
-    expect(ci("main")).toMatchObject({ status: 0 });
+    expect(await ci("main")).toMatchObject({ status: 0 });
     cpSync(join(folder, "evals/agent-v2.mjs"), join(folder, "evals/agent.mjs"));
-    expect(ci("change")).toMatchObject({ status: 1 });
+    expect(await ci("change")).toMatchObject({ status: 1 });
     const write = ["assay", "eval", "baseline", "export", "main", "--out", "evals/baseline.json"];
-    expect(spawnSync("npx", write, { cwd: folder, env }).status).toBe(0);
+    expect(await run("npx", write)).toMatchObject({ status: 0 });
     rmSync(join(folder, ".assay"), { recursive: true });
-    expect(ci("change")).toMatchObject({ status: 1 });
+    expect(await ci("change")).toMatchObject({ status: 1 });
     expect(readdirSync(join(folder, "results")).sort()).toEqual([
       "evals.json",
       "evals.sarif",

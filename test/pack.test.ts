@@ -83,7 +83,7 @@ describe("the packed program", () => {
 
   test("holds the licences of what is bundled", () => {
     const notices = read("dist/bundle/THIRD-PARTY-NOTICES.txt");
-    for (const name of ["fastify", "kysely", "pg", "pino", "typebox"]) {
+    for (const name of ["fastify", "kysely", "markdown-it", "pg", "pino", "typebox"]) {
       expect(notices).toMatch(new RegExp(`^${name} \\d+\\.\\d+\\.\\d+ \\(MIT\\)$`, "m"));
     }
   });

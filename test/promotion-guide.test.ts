@@ -5,9 +5,10 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { COMMANDS } from "../src/cli/program/commands.ts";
-import { codeBlocks, ownPrograms, section } from "../src/testing/guide.ts";
+import { codeBlocks, section } from "../src/testing/guide.ts";
 import { tempDir } from "../src/testing/temp-dir.ts";
-import { type AssayProcess, startAssay } from "./assay-process.js";
+import { type Server, serve } from "./cli/in-process.ts";
+import { type ShellPrograms, shellPrograms } from "./cli/shell-programs.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const read = (page: string) => readFileSync(join(root, "docs", page), "utf8");
@@ -16,20 +17,24 @@ const guide = section(promotion, "## From nothing to a gate in CI");
 const [start = "", policy = "", ci = "", rita = ""] = codeBlocks(guide, "bash");
 
 const folder = tempDir();
-const PATH = `${ownPrograms()}${delimiter}${process.env["PATH"]}`;
-let server: AssayProcess;
+let programs: ShellPrograms;
+let server: Server;
 
 beforeAll(async () => {
   cpSync(join(root, "examples"), join(folder, "examples"), { recursive: true });
-  const serve = start.split("\n").find((line) => line.startsWith("assay serve "));
-  await shell(start.replace(serve ?? "", ""));
-  const args = (serve ?? "").split(" ").slice(2);
-  server = await startAssay({ args: [...args, "--port", "0"], logFile: join(folder, "serve.log") });
+  programs = await shellPrograms();
+  const typed = start.split("\n").find((line) => line.startsWith("assay serve "));
+  await shell(start.replace(typed ?? "", ""));
+  server = await serve((typed ?? "").split(" ").slice(2), { cwd: folder });
 });
-afterAll(() => server.stop());
+afterAll(async () => {
+  programs.close();
+  await server.stop();
+});
 
 /** As somebody pastes it into a shell that stops at the first line that fails. */
 async function shell(script: string): Promise<{ status: number; stdout: string; stderr: string }> {
+  const PATH = `${programs.folder}${delimiter}${process.env["PATH"]}`;
   const env = { PATH, ...(server === undefined ? {} : { ASSAY_URL: server.url }) };
   const typed = script.replaceAll("http://127.0.0.1:4100", server?.url ?? "");
   try {

@@ -4,9 +4,10 @@ import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { codeBlocks, ownPrograms, section } from "../src/testing/guide.ts";
+import { codeBlocks, section } from "../src/testing/guide.ts";
 import { tempDir } from "../src/testing/temp-dir.ts";
-import { start } from "./cli/assay.ts";
+import { start } from "./cli/in-process.ts";
+import { shellPrograms } from "./cli/shell-programs.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const readme = readFileSync(join(root, "README.md"), "utf8");
@@ -43,11 +44,12 @@ test("the README can be followed line by line while the server runs in the same 
   const lines = typedLines().map((line) => line.replace("ASSAY_KEY=assay_…", `ASSAY_KEY=${ownerKey}`));
   expect(lines.filter((line) => line.includes("assay eval "))).toHaveLength(3);
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith("ASSAY_"));
-  const path = `${ownPrograms()}${delimiter}${process.env["PATH"]}`;
+  const programs = await shellPrograms();
+  const path = `${programs.folder}${delimiter}${process.env["PATH"]}`;
   const env = { ...Object.fromEntries(inherited), PATH: path, ASSAY_URL: url };
   const { said, ended } = await typed(lines, folder, env);
   const expected = lines.map((line) => ({ line, code: line.includes("# worse: exit code 1") ? 1 : 0 }));
   expect(ended, said).toEqual(expected);
-  server.child.kill("SIGTERM");
-  await server.ended;
+  programs.close();
+  await server.stop();
 });

@@ -17,6 +17,8 @@ export interface Agents {
   standing?(agentId: string): Deployments | undefined;
   /** Versions that are deployed and active. */
   activeVersions(visible: Visibility, agentId: string): Promise<readonly string[]>;
+  /** Versions for runs that name none, the highest first; undefined before any was active. Absent: nothing is ever deployed. */
+  unnamedVersions?(visible: Visibility, agentId: string): Promise<readonly string[] | undefined>;
   /** Whether the content of an agent is what was promoted under its version. Absent: nothing is installed under a version that is deployed. */
   isPromoted?(visible: Visibility, agent: InstalledAgent): Promise<boolean>;
   /** Undefined where the agents file does not say how this agent is called for this tenant. */

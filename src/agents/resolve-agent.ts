@@ -35,10 +35,12 @@ export async function resolveAgent(
   const settled = pinnedVersion(run, agentId, channel);
   const { owner, runId } = run;
   const version = settled ?? (await resolving.channels?.versionFor({ owner, runId, agentId, channel }));
-  if (version === undefined) return inactive(agentId, channel);
+  if (version === undefined) return inactive(`channel ${channel} of agent ${agentId}`);
   const agent = await installed(resolving.agents, owner, agentId, version);
   if (agent === undefined) return notInstalled({ agentId, version });
-  return (await isPromoted(resolving.agents, owner, agent)) ? { agent, channel } : inactive(agentId, channel);
+  return (await isPromoted(resolving.agents, owner, agent))
+    ? { agent, channel }
+    : inactive(`channel ${channel} of agent ${agentId}`);
 }
 
 /** The same question before there is a run; nothing is settled by it. */
@@ -53,20 +55,21 @@ export async function refusalOf(
   }
   if ((await agents.versionsOf(visible, agentId)).length === 0) return notInstalled({ agentId }).refusal;
   const active = (await channels?.isActive(visible, agentId, channel)) ?? false;
-  return active ? undefined : inactive(agentId, channel).refusal;
+  return active ? undefined : inactive(`channel ${channel} of agent ${agentId}`).refusal;
 }
 
 /**
- * Named by nobody it is the highest that is deployed, and before anything is, the highest there is. One that is installed under a deployed
- * version with other content than was promoted is none: nobody approved it, and there is no version to fall back to.
+ * Named by nobody it is the highest that is active for all runs, and before anything was, the highest there is. One that is installed
+ * under that version with other content than was promoted is none, and neither is one beside those that were taken out of service: nobody
+ * approved it, and there is no version to fall back to.
  */
 export async function versionFor(agents: Agents, owner: Owner, { agentId, version }: AgentRef) {
   if (version !== undefined) return installed(agents, owner, agentId, version);
   const versions = await agents.versionsOf(owner, agentId);
-  const active = await agents.activeVersions(owner, agentId);
+  const active = await agents.unnamedVersions?.(owner, agentId);
+  if (active === undefined) return versions[0];
   const deployed = versions.find((one) => active.includes(one.version));
-  if (deployed === undefined) return versions[0];
-  return (await isPromoted(agents, owner, deployed)) ? deployed : undefined;
+  return deployed !== undefined && (await isPromoted(agents, owner, deployed)) ? deployed : undefined;
 }
 
 async function isPromoted(agents: Agents, owner: Owner, agent: InstalledAgent): Promise<boolean> {
@@ -80,6 +83,7 @@ async function installed(agents: Agents, owner: Owner, agentId: string, version:
 async function whyNone(agents: Agents, owner: Owner, ref: AgentRef): Promise<AgentRefusal> {
   const { agentId, version } = ref;
   if (version !== undefined || (await agents.versionsOf(owner, agentId)).length === 0) return notInstalled(ref).refusal;
+  if ((await agents.unnamedVersions?.(owner, agentId))?.length === 0) return inactive(`agent ${agentId}`).refusal;
   const message = `agent ${agentId} is installed here with other content than was promoted; promote another version`;
   return { code: "agent_not_installed", message };
 }
@@ -89,7 +93,7 @@ function notInstalled({ agentId, version }: AgentRef): { readonly refusal: Agent
   return { refusal: { code: "agent_not_installed", message: `agent ${name} is not installed here` } };
 }
 
-function inactive(agentId: string, channel: string): { readonly refusal: AgentRefusal } {
-  const message = `channel ${channel} of agent ${agentId} has no active version`;
+function inactive(what: string): { readonly refusal: AgentRefusal } {
+  const message = `${what} has no active version`;
   return { refusal: { code: "no_active_deployment", message } };
 }

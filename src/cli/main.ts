@@ -4,7 +4,7 @@ import { AppError } from "../protocol/errors.ts";
 import { withoutJsonFile } from "./files/json-file-flag.ts";
 import { type Io, processIo } from "./output/io.ts";
 import { printable } from "./output/printable.ts";
-import type { AnyCommand, Flag, Flags, FlagValues } from "./program/command.ts";
+import type { AnyCommand, Call, Flag, Flags, FlagValues } from "./program/command.ts";
 import { COMMANDS, GROUPS } from "./program/commands.ts";
 import { complaint, errorLine, fileComplaint } from "./program/complaint.ts";
 import { EXIT, exitCodeOf } from "./program/exit-codes.ts";
@@ -27,6 +27,7 @@ export interface World {
   readonly io: Io;
   readonly env?: Environment;
   readonly cwd?: string;
+  readonly stopped?: Call["stopped"];
 }
 
 /** Parses, acts, and turns whatever happens into an exit code. The one place where the command line catches errors. */
@@ -72,7 +73,8 @@ async function act(parsed: ParsedCall, world: World): Promise<number | undefined
   const given = new Set(Object.keys(settings) as SettingName[]);
   const isSet = (name: SettingName) => isSetAnywhere(name, sourcesOf(parsed, world));
   const doIt = await spec.load();
-  return doIt({ args, flags: withDefaults(spec.flags, parsed.flags), json, config, given, isSet, io: world.io });
+  const { io, stopped } = world;
+  return doIt({ args, flags: withDefaults(spec.flags, parsed.flags), json, config, given, isSet, io, stopped });
 }
 
 function warnOfVariables({ reviewModelKeyEnv, agents }: Config, { io, env = ownEnvironment() }: World): void {

@@ -2,11 +2,11 @@ import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 /**
- * The built console, beside the folder this file is built into. The modules are also bundled into a folder at the
- * same depth (`bin/bundle.js`), so paths relative to a file are only taken in files of this folder.
+ * The built console. This file is built into `dist/cli` and bundled into `dist/bundle` (`bin/bundle.js`), and tests run it from
+ * `src/cli`: all three are at the same depth, so paths relative to a file are only taken in files of this folder.
  */
 export function consoleFolder(): string {
-  return fileURLToPath(new URL("../console", import.meta.url));
+  return fileURLToPath(new URL("../../dist/console", import.meta.url));
 }
 
 /** The examples that come with the program. */

@@ -170,7 +170,9 @@ export function buildServer(deps: HttpDeps): FastifyInstance {
         problem === undefined ? versionRefusal(asked?.toString(), path) : new AppError("validation_error", { problem });
       if (refused === undefined && !request.is404) return next();
       const error = refused ?? explain(request.method, path);
-      answerWith(reply, request.id, errorReply(error, host.scrubber));
+      const answer = errorReply(error, host.scrubber);
+      // What follows an ambiguous request may be a part of it.
+      answerWith(reply, request.id, problem === undefined ? answer : { ...answer, headers: { connection: "close" } });
       unmatched.observe(error.status, 0);
     });
     app.setErrorHandler((error, request, reply) => answerWith(reply, request.id, refusal(error, request.id)));

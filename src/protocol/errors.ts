@@ -17,7 +17,7 @@ export const ERRORS = {
   unsupported_force_engine_version: { status: 400, message: "Engine version {version} cannot be forced here." },
   no_active_deployment: {
     status: 400,
-    message: "Channel {channel} of agent {agentId} has no active version. Deploy one, or name a version.",
+    message: "Nothing is deployed for a node: {problem}. Deploy a version, or name one.",
   },
   unversioned_path: {
     status: 400,

@@ -16,8 +16,8 @@ export interface Operation {
   /** Served only when this capability is on; `off` is the answer otherwise, before scope and look-up. */
   readonly gate?: { readonly capability: Capability; readonly off: "not_found" | "capability_not_provided" };
   /**
-   * False where the handler finds the run of the path itself, because it has more to say when there is none, or reads it in its turn;
-   * "identity" where only what never changes of it matters.
+   * False where the handler finds the run of the path itself, because it has more to say when there is none; "identity"
+   * where only what never changes of it matters, or the handler reads it in its turn.
    */
   readonly looksUpRun?: false | "identity";
   readonly query?: TSchema;
@@ -49,6 +49,10 @@ export interface Operation {
     readonly content?: TSchema;
     /** Of each line, where the answer is JSON lines. */
     readonly line?: TSchema;
+    /** Of each frame, by the name of its event, where the answer is server-sent events. */
+    readonly frames?: Readonly<Record<string, { readonly data: TSchema }>>;
+    /** Further frames: a `RunEventDoc` each, named by its type, with this payload. */
+    readonly events?: Readonly<Record<string, { readonly payload: TSchema }>>;
   };
   /** Where the request can end well in another way too. */
   readonly otherwise?: { readonly status: number; readonly schema: TSchema; readonly summary: string };

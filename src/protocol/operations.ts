@@ -7,6 +7,7 @@ import { JUDGE_OPERATIONS } from "./evals/judge-operations.ts";
 import { EVAL_OPERATIONS } from "./evals/operations.ts";
 import { SUITE_GROWTH_OPERATIONS } from "./evals/suite-growth-operations.ts";
 import { SUITE_OPERATIONS } from "./evals/suite-operations.ts";
+import { EVENTS } from "./events.ts";
 import { EXTERNAL_EVENT_OPERATIONS } from "./gates/external-event-operations.ts";
 import { INBOX_OPERATIONS } from "./gates/inbox-operations.ts";
 import { GATE_OPERATIONS } from "./gates/operations.ts";
@@ -42,6 +43,7 @@ import { DELETION_OPERATIONS } from "./runs/deletion-operations.ts";
 import { FORK_OPERATIONS } from "./runs/fork-operations.ts";
 import { RunStatusSchema } from "./runs/run-status.ts";
 import { RunSnapshot } from "./runs/snapshot.ts";
+import { RUN_FRAMES } from "./runs/stream-frames.ts";
 import { closed, JsonObject, open, Type } from "./schema.ts";
 import { SCHEMA_OPERATIONS } from "./schema-operations.ts";
 import { TAPE_OPERATIONS } from "./tapes/operations.ts";
@@ -239,7 +241,13 @@ export const OPERATIONS = {
       },
       open,
     ),
-    success: { status: 200, schema: EventListResponse, contentType: "text/event-stream" },
+    success: {
+      status: 200,
+      schema: EventListResponse,
+      contentType: "text/event-stream",
+      frames: RUN_FRAMES,
+      events: EVENTS,
+    },
     errors: [...PROTECTED, ...OF_RUN, "validation_error", "unsupported_stream_mode"],
   },
   pollEvents: {

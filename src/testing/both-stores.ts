@@ -14,3 +14,9 @@ export const BOTH_STORES: readonly (readonly [string, () => Promise<{ store: Sto
     },
   ],
 ];
+
+/**
+ * Databases of the tests over HTTP. `npm test` tries them on SQLite: what the databases do differently is below HTTP, and the tests of store and
+ * engine run on both. `npm run test:all` tries them on both too.
+ */
+export const HTTP_STORES = process.env["ASSAY_TEST_ALL"] === "1" ? BOTH_STORES : BOTH_STORES.slice(0, 1);

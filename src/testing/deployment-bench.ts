@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import { withConformanceAgent } from "../agents/conformance-agent.ts";
 import { deployedChannels } from "../agents/deployments/deployed-channels.ts";
 import { deploymentNode } from "../agents/deployments/management-workflow.ts";
-import { activeVersions } from "../agents/deployments/stored-deployments.ts";
+import { activeVersions, unnamedVersions } from "../agents/deployments/stored-deployments.ts";
 import type { InstalledAgent } from "../agents/installed-agent.ts";
 import { identityNode } from "../agents/nodes/identity-node.ts";
 import type { NodeType } from "../engine/worker/node-type.ts";
@@ -182,6 +182,7 @@ function servicesOn(store: Store, { evidence }: DeploymentBenchOptions): EvalSer
     versionsOf: async ({ tenant }, agentId) =>
       tenant === "t1" && agentId.startsWith("local.test.") ? versions(agentId) : [],
     activeVersions: (visible, agentId) => activeVersions(store, visible, agentId),
+    unnamedVersions: (visible, agentId) => unnamedVersions(store, visible, agentId),
     bindingFor: ({ version }) => ({
       kind: "scripted",
       call: async ({ input }) => {

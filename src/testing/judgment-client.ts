@@ -1,9 +1,10 @@
 import { type IncomingMessage, request } from "node:http";
+import { Readable } from "node:stream";
 import { expect } from "vitest";
-import { readFrames } from "../cli/client/server-sent-events.ts";
 import { AnnotationPage, AnnotationView } from "../protocol/judgments/annotation-api.ts";
 import { ANNOTATION_EVENTS } from "../protocol/judgments/annotation-events.ts";
 import { parse } from "../protocol/schema.ts";
+import { readFrames } from "../sdk/server-sent-events.ts";
 import { until } from "./engine.ts";
 import { bearer, type TestHost } from "./host.ts";
 
@@ -120,7 +121,7 @@ export class JudgmentFollower {
       for (const wake of this.#waiting.splice(0)) wake();
     };
     try {
-      for await (const { event, id = "", data } of readFrames(this.response, onId)) {
+      for await (const { event, id = "", data } of readFrames(Readable.toWeb(this.response), onId)) {
         const schema = ANNOTATION_EVENTS[event as keyof typeof ANNOTATION_EVENTS].data;
         const view = parse(schema, JSON.parse(data), event);
         this.told.push({ event, id, name: nameOf(event, view), data: view });

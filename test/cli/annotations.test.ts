@@ -2,7 +2,9 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { tempDir } from "../../src/testing/temp-dir.ts";
-import { assay, type Ended, type Running, type Server, serve, start, workflowFolder } from "./assay.ts";
+import * as processes from "./assay.ts";
+import { workflowFolder } from "./assay.ts";
+import { assay, type Ended, type Running, type Server, serve, start } from "./in-process.ts";
 
 const KEYS = {
   owner: { key: "key-of-the-owner-of-all", role: "owner" },
@@ -65,7 +67,8 @@ describe("annotate", () => {
     const file = join(tempDir(), "better.txt");
     writeFileSync(file, "Hello,\nworld!\n");
     await annotate("ana", runId, "--correction", `@${file}`);
-    const piped = await assay(["annotate", runId, "--correction", "-"], { env: environment("ana"), stdin: "Hi\n" });
+    const options = { env: environment("ana"), stdin: "Hi\n" };
+    const piped = await processes.assay(["annotate", runId, "--correction", "-"], options);
     expect(piped.code).toBe(0);
     const { annotations } = JSON.parse((await as("vic", "annotations", runId, "--json")).stdout);
     const corrections = annotations.map(({ signal }: { signal: { correction: string } }) => signal.correction);
@@ -174,9 +177,8 @@ describe("annotations", () => {
     const watching: Running = start(["annotations", runId, "--watch"], { env: environment("vic") });
     const programs = start(["annotations", runId, "--watch", "--json"], { env: environment("vic") });
     // What is recorded before a stream is open is not shown by it, so it is tried until it is.
-    const seen = (running: Running, id: string) => running.stdout().includes(id);
-    for (let id = ""; !seen(watching, id) || !seen(programs, id) || id === ""; ) {
-      id = await annotate("ana", runId, "--label", "probe");
+    while ([watching, programs].some((one) => one.stdout() === "")) {
+      await annotate("ana", runId, "--label", "probe");
     }
     const flag = await annotate("ana", runId, "--flag", "--note", "look here");
     await watching.until((text) => text.includes(`recorded    ${flag}  ana  flag  ${runId}  look here\n`));
@@ -194,7 +196,7 @@ describe("annotations", () => {
       event: "annotation.closed",
       data: { annotationId: flag, flag: { status: "closed", closedBy: "owner", note: "looked" } },
     });
-    for (const running of [watching, programs]) running.child.kill("SIGTERM");
+    for (const running of [watching, programs]) expect(await running.stop()).toBe(0);
   });
 });
 

@@ -3,7 +3,9 @@ import { expect, test } from "vitest";
 import { createDatabase } from "../../src/testing/postgres.ts";
 import { tempDir } from "../../src/testing/temp-dir.ts";
 import { workflow } from "../../src/testing/workflow.ts";
-import { type Server, serve, workflowFolder } from "./assay.ts";
+import * as processes from "./assay.ts";
+import { workflowFolder } from "./assay.ts";
+import { type Ready, serve } from "./in-process.ts";
 
 const SECRET = "tulip-field";
 
@@ -24,7 +26,7 @@ const LOGIN = workflow({
   edges: ["gate>nap", "nap>say"],
 });
 
-async function ask(server: Server, key: string, method: string, path: string, body?: object): Promise<string> {
+async function ask(server: Ready, key: string, method: string, path: string, body?: object): Promise<string> {
   const response = await fetch(`${server.url}${path}`, {
     method,
     headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
@@ -41,7 +43,7 @@ test.each(["SQLite", "PostgreSQL"])(
     const data = tempDir();
     const database = kind === "SQLite" ? undefined : await createDatabase();
     const where = database === undefined ? ["--data", join(data, "db")] : ["--database-url", database.url];
-    const first = await serve([...where, "--workflows", workflowFolder({ "login.json": LOGIN })]);
+    const first = await processes.serve([...where, "--workflows", workflowFolder({ "login.json": LOGIN })]);
     const key = first.ownerKey ?? "";
     const { runId } = JSON.parse(await ask(first, key, "POST", "/v1/runs", { workflowId: "login" }));
     await expect.poll(() => ask(first, key, "GET", `/v1/runs/${runId}`), { timeout: 10_000 }).toContain("Which token?");

@@ -4,6 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { tempDir } from "../../src/testing/temp-dir.ts";
+import { type Ready, readyAs } from "./in-process.ts";
 
 const ownBin = fileURLToPath(new URL("../../bin/assay.js", import.meta.url));
 const children = new Set<ChildProcess>();
@@ -80,12 +81,7 @@ export function start(args: readonly string[], options: Options = {}): Running {
   };
 }
 
-export interface Server extends Running {
-  readonly url: string;
-  readonly ownerKey: string | undefined;
-  readonly readyLine: string;
-  /** Runs a client command against it, with the owner's key unless the options say otherwise. */
-  client(...args: string[]): Promise<Ended>;
+export interface Server extends Running, Ready {
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
@@ -93,15 +89,9 @@ export interface Server extends Running {
 export async function serve(args: readonly string[], options: Options & { key?: string } = {}): Promise<Server> {
   const running = start(["serve", "--port", "0", ...args], options);
   await running.until((stdout) => stdout.includes("\n"));
-  const [readyLine = ""] = running.stdout().split("\n");
-  const [, url = "", ownerKey] = /ready at (\S+)(?: {2}owner key: (\S+))?$/.exec(readyLine) ?? [];
-  const key = options.key ?? ownerKey ?? "";
   return {
     ...running,
-    url,
-    ownerKey,
-    readyLine,
-    client: (...clientArgs) => assay(clientArgs, { env: { ASSAY_URL: url, ASSAY_KEY: key } }),
+    ...readyAs(running.stdout(), options.key),
     stop: (signal = "SIGTERM") => {
       running.child.kill(signal);
       return running.ended;

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createDatabase, type TestDatabase } from "../../src/testing/postgres.ts";
 import { tempDir } from "../../src/testing/temp-dir.ts";
 import { expectedSignature, WebhookReceiver } from "../../src/testing/webhook-receiver.ts";
-import { assay, type Server, serve } from "./assay.ts";
+import { assay, type Server, serve } from "./in-process.ts";
 
 const KEY = "audit-test-key-of-the-owner-olga";
 const OWNER = [{ key: KEY, tenant: "acme", principal: "olga", roles: ["owner"] }];
@@ -30,8 +30,7 @@ describe("an audit log whose key is outside the database", () => {
   };
   const ask = (server: Server, ...args: string[]) => server.client(...args, "--key", KEY);
   const stop = async (server: Server): Promise<void> => {
-    server.child.kill("SIGTERM");
-    expect(await server.ended).toBe(0);
+    expect(await server.stop()).toBe(0);
   };
   const readyz = async ({ url }: Server): Promise<unknown> => (await fetch(`${url}/readyz`)).json();
 
@@ -121,8 +120,7 @@ describe("a host with --audit-root-url", () => {
         await fetch(`${server.url}/v1/host/assay/metrics`, { headers: { authorization: `Bearer ${KEY}` } })
       ).text();
       expect(metrics).toContain("assay_audit_roots_sent_total");
-      server.child.kill("SIGTERM");
-      expect(await server.ended).toBe(0);
+      expect(await server.stop()).toBe(0);
       const acme = receiver.received.map(({ body }) => JSON.parse(body)).filter(({ tenant }) => tenant === "acme");
       expect(acme.map(({ prevSequence }) => prevSequence)).toEqual(
         [0, ...acme.map((one) => one.atSequence)].slice(0, -1),

@@ -4,7 +4,7 @@ import { beforeAll, expect, test } from "vitest";
 import { calls, GATE } from "../../src/testing/family.ts";
 import { tempDir } from "../../src/testing/temp-dir.ts";
 import { workflow } from "../../src/testing/workflow.ts";
-import { type Server, serve } from "./assay.ts";
+import { type Server, serve } from "./in-process.ts";
 
 let server: Server;
 beforeAll(async () => {

@@ -2,7 +2,9 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { tempDir } from "../../src/testing/temp-dir.ts";
-import { assay, GREET, type Server, SLEEP, serve, start, workflowFolder } from "./assay.ts";
+import * as processes from "./assay.ts";
+import { GREET, SLEEP, workflowFolder } from "./assay.ts";
+import { assay, type Server, serve, start } from "./in-process.ts";
 
 let server: Server;
 beforeAll(async () => {
@@ -103,7 +105,7 @@ describe("a run", () => {
 
   test("goes on being watched when its server is started again", async () => {
     const data = tempDir();
-    const first = await serve(["--data", data, "--workflows", workflowFolder()]);
+    const first = await processes.serve(["--data", data, "--workflows", workflowFolder()]);
     const { port } = new URL(first.url);
     const { stdout } = await first.client("run", "start", "sleep", "--input", "delayMs=3000");
     const watching = start(["run", "watch", stdout.trim(), "--all", "--json"], {
@@ -124,7 +126,7 @@ describe("a run", () => {
 
   test("can be watched by a reader that goes away", async () => {
     const runId = await startRun("greet");
-    const watching = start(["run", "watch", runId, "--all"], { env: environment() });
+    const watching = processes.start(["run", "watch", runId, "--all"], { env: environment() });
     watching.child.stdout?.destroy();
     expect(await watching.ended).toBe(0);
     expect(watching.stderr()).toBe("");
@@ -142,7 +144,7 @@ describe("workflows", () => {
     expect({ code, stdout }).toEqual({ code: 2, stdout: expect.stringMatching(/own +1 +registered/) });
     expect(stderr).toMatch(/bad\.json: .*must have/);
     expect((await server.client("workflow", "register", file)).stdout).toMatch(/own +1 +unchanged/);
-    const fromStdin = await assay(["workflow", "register", "-"], {
+    const fromStdin = await processes.assay(["workflow", "register", "-"], {
       env: environment(),
       stdin: JSON.stringify({ ...SLEEP, id: "piped" }),
     });
@@ -228,7 +230,7 @@ describe("keys", () => {
 
   test("can be made on the data of a stopped host, when the owner key is lost", async () => {
     const data = tempDir();
-    const first = await serve(["--data", data]);
+    const first = await processes.serve(["--data", data]);
     const inUse = await assay(["key", "create", "--principal", "me", "--roles", "owner", "--data", data]);
     expect(inUse).toMatchObject({ code: 2, stderr: expect.stringContaining(`process ${first.child.pid}`) });
     await first.stop();

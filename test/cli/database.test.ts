@@ -4,7 +4,9 @@ import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createEmptyDatabase, type TestDatabase } from "../../src/testing/postgres.ts";
 import { tempDir } from "../../src/testing/temp-dir.ts";
-import { assay, type Server, serve, start, workflowFolder } from "./assay.ts";
+import * as processes from "./assay.ts";
+import { workflowFolder } from "./assay.ts";
+import { assay, type Ready, serve } from "./in-process.ts";
 
 let database: TestDatabase;
 const workflows = workflowFolder();
@@ -14,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 /** Starts runs one after the other until told to stop; returns the ids that were acknowledged, in order. */
-function load({ url, ownerKey }: Server) {
+function load({ url, ownerKey }: Ready) {
   const acknowledged: string[] = [];
   let stopped = false;
   const one = async () => {
@@ -37,7 +39,7 @@ function load({ url, ownerKey }: Server) {
   };
 }
 
-async function everyRunId(server: Server): Promise<Set<string>> {
+async function everyRunId(server: Ready): Promise<Set<string>> {
   const { stdout } = await server.client("run", "list", "--limit", "100000", "--json");
   return new Set((JSON.parse(stdout).runs as { runId: string }[]).map(({ runId }) => runId));
 }
@@ -55,12 +57,13 @@ describe("a backup of a busy host", () => {
     const target = from === "SQLite" ? inPostgres : inFile;
     const file = join(data, "backup.jsonl.gz");
 
-    const busy = await serve([...source, "--workflows", workflows, "--log-level", "warn"]);
+    const busy = await processes.serve([...source, "--workflows", workflows, "--log-level", "warn"]);
     const { stdout: sleeping } = await busy.client("run", "start", "sleep", "--input", "delayMs=100");
     const working = load(busy);
     while (working.acknowledged.length < 50) await new Promise((resolve) => setTimeout(resolve, 10));
     const before = [...working.acknowledged];
-    const backup = await assay(["backup", file, ...source]);
+    // Of a process of its own: in this one it would wait for the load, which grows meanwhile.
+    const backup = await processes.assay(["backup", file, ...source]);
     expect(backup).toMatchObject({ code: 0, stdout: expect.stringMatching(/rows of .*, [\d.]+ [kM]B\n$/) });
     expect(statSync(file).mode & 0o777).toBe(0o600);
     await working.stop();
@@ -141,9 +144,9 @@ describe("migrations", () => {
 describe("processes on one PostgreSQL", () => {
   test("share the work: a host without a worker and a worker without a host", async () => {
     const flags = ["--database-url", database.url];
-    const host = await serve([...flags, "--no-worker", "--workflows", workflows]);
+    const host = await processes.serve([...flags, "--no-worker", "--workflows", workflows]);
     const { stdout } = await host.client("run", "start", "greet");
-    const worker = start(["worker", ...flags]);
+    const worker = processes.start(["worker", ...flags]);
     await worker.until((text) => text.includes("Working on postgres"));
     expect(worker.stdout()).not.toContain(new URL(database.url).password);
     expect(await host.client("run", "watch", stdout.trim())).toMatchObject({ code: 0 });

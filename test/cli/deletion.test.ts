@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { tempDir } from "../../src/testing/temp-dir.ts";
-import { type Server, serve, workflowFolder } from "./assay.ts";
+import { workflowFolder } from "./assay.ts";
+import { type Server, serve } from "./in-process.ts";
 
 let server: Server;
 beforeAll(async () => {

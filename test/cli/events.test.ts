@@ -4,7 +4,8 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { correlationIdOf } from "../../src/engine/gates/correlation.ts";
 import { newOrder, payment, waitsForPayment } from "../../src/testing/external-events.ts";
 import { tempDir } from "../../src/testing/temp-dir.ts";
-import { type Server, serve, workflowFolder } from "./assay.ts";
+import { workflowFolder } from "./assay.ts";
+import { type Server, serve } from "./in-process.ts";
 
 let server: Server;
 beforeAll(async () => {

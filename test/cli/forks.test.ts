@@ -2,7 +2,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { tempDir } from "../../src/testing/temp-dir.ts";
-import { type Server, serve, workflowFolder } from "./assay.ts";
+import { workflowFolder } from "./assay.ts";
+import { type Server, serve } from "./in-process.ts";
 
 let server: Server;
 let source: string;

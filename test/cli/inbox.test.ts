@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { tempDir } from "../../src/testing/temp-dir.ts";
 import { workflow } from "../../src/testing/workflow.ts";
-import { assay, type Ended, type Running, type Server, serve, start, workflowFolder } from "./assay.ts";
+import { workflowFolder } from "./assay.ts";
+import { assay, type Ended, type Running, type Server, serve, start } from "./in-process.ts";
 
 const gated = (id: string, typeId: string, config: Record<string, unknown>) =>
   workflow({ id, nodes: { gate: { typeId, config }, after: "core.noop" }, edges: ["gate>after"] });
@@ -103,7 +104,7 @@ describe("the inbox", () => {
     await programs.until((text) => text.includes("inbox.closed"));
     const events = programs.stdout().trim().split("\n");
     expect(events.map((line) => JSON.parse(line).event)).toEqual(["inbox.opened", "inbox.updated", "inbox.closed"]);
-    for (const running of [watching, programs]) running.child.kill("SIGTERM");
+    for (const running of [watching, programs]) expect(await running.stop()).toBe(0);
   });
 });
 

@@ -3,12 +3,14 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { beforeAll, describe, expect, test } from "vitest";
 import { tempDir } from "../../src/testing/temp-dir.ts";
-import { assay, type Ended, type Server, serve, workflowFolder } from "./assay.ts";
+import * as processes from "./assay.ts";
+import { workflowFolder } from "./assay.ts";
+import { assay, type Server, serve } from "./in-process.ts";
 
 const KEYS = { owner: "key-of-the-owner-of-all", vic: "key-of-vic-the-viewer", bot: "key-of-bot-the-reviewer" };
 
 let here: Server;
-let there: Server;
+let there: processes.Server;
 
 beforeAll(async () => {
   const keys = join(tempDir(), "keys.json");
@@ -23,18 +25,21 @@ beforeAll(async () => {
   const args = () => ["--data", tempDir(), "--keys", keys, "--workflows", workflowFolder()];
   here = await serve(args(), { key: KEYS.owner });
   // Room for what a host needs at any time, and not for a file in memory.
-  there = await serve(args(), { key: KEYS.owner, env: { NODE_OPTIONS: "--max-old-space-size=160" } });
+  there = await processes.serve(args(), { key: KEYS.owner, env: { NODE_OPTIONS: "--max-old-space-size=160" } });
 });
 
-const at = (server: Server, key: string = KEYS.owner) => ({ ASSAY_URL: server.url, ASSAY_KEY: key });
-const run = (server: Server, args: readonly string[], more: { key?: string; stdin?: string; node?: string } = {}) =>
-  assay(args, {
-    env: { ...at(server, more.key), ...(more.node === undefined ? {} : { NODE_OPTIONS: more.node }) },
-    ...(more.stdin === undefined ? {} : { stdin: more.stdin }),
-  });
+type Host = Pick<Server, "url">;
+const at = ({ url }: Host, key: string = KEYS.owner) => ({ ASSAY_URL: url, ASSAY_KEY: key });
+const run = (server: Host, args: readonly string[], key?: string) => assay(args, { env: at(server, key) });
+/** Imports a file of this text. */
+const importText = (server: Host, text: string, ...args: string[]) => {
+  const file = join(tempDir(), "judgments.jsonl");
+  writeFileSync(file, text);
+  return run(server, ["import", file, ...args]);
+};
 
 async function post(
-  server: Server,
+  server: Host,
   path: string,
   body: unknown,
   key: string = KEYS.owner,
@@ -54,7 +59,7 @@ async function endedRun(): Promise<string> {
 const judge = (runId: string, body: object, key?: string) =>
   post(here, `/v1/host/assay/runs/${runId}/annotations`, body, key);
 
-function fine({ code, stdout, stderr }: Ended): string {
+function fine({ code, stdout, stderr }: processes.Ended): string {
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   return stdout;
 }
@@ -104,14 +109,13 @@ describe("export and import", () => {
     const tried = fine(await run(there, ["import", file, "--dry-run"]));
     expect(tried).toBe("2 judgments would be imported, 0 would be updated, 0 unchanged, 0 refused\n");
     expect(fine(await run(there, ["import", file]))).toBe("2 judgments imported, 0 updated, 0 unchanged, 0 refused\n");
-    const again = JSON.parse(fine(await run(there, ["import", "-", "--json"], { stdin: printed })));
+    const piped = await processes.assay(["import", "-", "--json"], { env: at(there), stdin: printed });
+    const again = JSON.parse(fine(piped));
     expect(again).toEqual({ imported: 0, updated: 0, unchanged: 2, refused: [], refusedCount: 0, dryRun: false });
 
     await post(here, `/v1/host/assay/annotations/${annotationId}:close`, { note: "done" });
     const later = fine(await run(here, ["export", "--run", runId]));
-    expect(fine(await run(there, ["import", "-"], { stdin: later }))).toContain(
-      "0 judgments imported, 1 updated, 1 unch",
-    );
+    expect(fine(await importText(there, later))).toContain("0 judgments imported, 1 updated, 1 unch");
     const back = fine(await run(there, ["export", "--run", runId]));
     expect(back.replaceAll(',"importedBy":"ada"', "")).toBe(later);
   });
@@ -135,8 +139,8 @@ describe("export and import", () => {
       ["", "judgment_format_unsupported"],
       ['{"assayBackup":1}\n', "judgment_format_unsupported"],
     ];
-    for (const [stdin, error] of files) {
-      const { code, stderr } = await run(there, ["import", "-", "--json"], { stdin });
+    for (const [text, error] of files) {
+      const { code, stderr } = await importText(there, text, "--json");
       expect({ code, ...JSON.parse(stderr) }).toMatchObject({ code: 2, error });
     }
     expect(await run(there, ["import", join(tempDir(), "none.jsonl")])).toMatchObject({ code: 2 });
@@ -147,18 +151,17 @@ describe("export and import", () => {
     const header = '{"type":"header","format":"assay-judgments","version":1}';
     const bad = line(90_007).replace('"rating":3', '"rating":9').replace("run-many", "run-odd");
     const good = (n: number) => line(n).replace("run-many", "run-odd");
-    const stdin = [header, good(90_005), "{oops", good(90_006), bad, good(90_008), '{"type":"end","count":5}', ""].join(
-      "\n",
-    );
-    const { code, stdout, stderr } = await run(there, ["import", "-"], { stdin });
+    const lines = [header, good(90_005), "{oops", good(90_006), bad, good(90_008), '{"type":"end","count":5}', ""];
+    const { code, stdout, stderr } = await importText(there, lines.join("\n"));
     expect({ code, stdout }).toEqual({ code: 2, stdout: "3 judgments imported, 0 updated, 0 unchanged, 2 refused\n" });
     expect(stderr).toBe("Line 3: it is not JSON\nLine 5: /signal/rating must be <= 5\n");
   });
 
   test("tell who may not, and that nobody is there", async () => {
-    const stdin = '{"type":"header","format":"assay-judgments","version":1}\n{"type":"end","count":0}\n';
-    const one = stdin.replace('{"type":"end","count":0}', `${line(90_009)}\n{"type":"end","count":1}`);
-    expect(await run(there, ["import", "-"], { stdin: one, key: KEYS.vic })).toMatchObject({ code: 3 });
+    const header = '{"type":"header","format":"assay-judgments","version":1}';
+    const one = join(tempDir(), "one.jsonl");
+    writeFileSync(one, `${header}\n${line(90_009)}\n{"type":"end","count":1}\n`);
+    expect(await run(there, ["import", one], KEYS.vic)).toMatchObject({ code: 3 });
     const file = join(tempDir(), "never.jsonl");
     const gone = { env: { ASSAY_URL: "http://127.0.0.1:9", ASSAY_KEY: KEYS.owner } };
     expect(await assay(["export", "--output", file], gone)).toMatchObject({ code: 4 });
@@ -171,11 +174,11 @@ describe("export and import", () => {
     const count = 50_000;
     const file = join(tempDir(), "many.jsonl");
     await writeMany(file, count);
-    const node = "--max-old-space-size=40";
-    const imported = fine(await run(there, ["import", file], { node }));
+    const env = { ...at(there), NODE_OPTIONS: "--max-old-space-size=40" };
+    const imported = fine(await processes.assay(["import", file], { env }));
     expect(imported).toBe("50,000 judgments imported, 0 updated, 0 unchanged, 0 refused\n");
     const out = join(tempDir(), "out.jsonl");
-    const exported = fine(await run(there, ["export", "--run", "run-many", "--output", out], { node }));
+    const exported = fine(await processes.assay(["export", "--run", "run-many", "--output", out], { env }));
     expect(exported).toBe(`${out}: 50,000 judgments\n`);
     const written = readFileSync(out, "utf8").split("\n");
     expect(written).toHaveLength(count + 3);

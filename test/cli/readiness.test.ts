@@ -8,6 +8,7 @@ import { createDatabase, type TestDatabase } from "../../src/testing/postgres.ts
 import { rawHttp } from "../../src/testing/raw-http.ts";
 import { tempDir } from "../../src/testing/temp-dir.ts";
 import { type AssayProcess, startAssay } from "../assay-process.js";
+import { serve } from "./in-process.ts";
 
 const KEY = { key: "readiness-key-of-the-owner-olga", tenant: "t", principal: "olga", roles: ["owner"] };
 const headers = { authorization: `Bearer ${KEY.key}` };
@@ -18,15 +19,16 @@ afterEach(async () => {
   server = undefined;
 });
 
-async function start(
-  ...database: readonly string[]
-): Promise<{ readonly server: AssayProcess; readonly data: string }> {
+function keysIn(folder: string): string[] {
+  writeFileSync(join(folder, "keys.json"), JSON.stringify([KEY]));
+  return ["--keys", join(folder, "keys.json")];
+}
+
+async function start(...more: readonly string[]): Promise<{ readonly server: AssayProcess; readonly data: string }> {
   const folder = tempDir();
   const data = join(folder, "data");
   mkdirSync(data);
-  writeFileSync(join(folder, "keys.json"), JSON.stringify([KEY]));
-  const where = database.length > 0 ? database : ["--data", data];
-  const args = ["--port", "0", "--keys", join(folder, "keys.json"), ...where];
+  const args = ["--port", "0", ...keysIn(folder), "--data", data, ...more];
   server = await startAssay({ args, logFile: join(folder, "server.log") });
   return { server, data };
 }
@@ -70,7 +72,7 @@ test("a host whose database file was overwritten is not ready", async () => {
 // A database of a full disk and one that is a standby refuse writes alike: reads are answered, and a write is an error.
 test("a host is not ready while its PostgreSQL refuses writes, and ready again when it takes them", async () => {
   const database = await createDatabase();
-  const { server } = await start("--database-url", database.url);
+  const server = await serve([...keysIn(tempDir()), "--database-url", database.url]);
   expect(await status(server.url, "/readyz")).toBe(200);
   await readOnly(database, true);
   await eventually(async () => expect(await status(server.url, "/readyz")).toBe(503));
@@ -96,14 +98,7 @@ async function readOnly({ url }: TestDatabase, on: boolean): Promise<void> {
 }
 
 test("a host that gets SIGTERM in the middle of a slow upload refuses the upload and ends", async () => {
-  const { server } = await start(
-    "--data",
-    join(tempDir(), "data"),
-    "--request-timeout-ms",
-    "600000",
-    "--shutdown-grace-ms",
-    "600000",
-  );
+  const { server } = await start("--request-timeout-ms", "600000", "--shutdown-grace-ms", "600000");
   let drip: NodeJS.Timeout | undefined;
   const answer = rawHttp(server.url, async (socket) => {
     const head = ["POST /v1/runs HTTP/1.1", "Host: x", `Authorization: ${headers.authorization}`];

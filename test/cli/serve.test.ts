@@ -6,12 +6,14 @@ import { describe, expect, test } from "vitest";
 import { evalSuite } from "../../src/testing/suite-builders.ts";
 import { tempDir } from "../../src/testing/temp-dir.ts";
 import { workflow } from "../../src/testing/workflow.ts";
-import { assay, serve, start, workflowFolder } from "./assay.ts";
+import * as processes from "./assay.ts";
+import { workflowFolder } from "./assay.ts";
+import { assay, serve, start } from "./in-process.ts";
 
 describe("a demo", () => {
   test("has something of everything, and leaves nothing behind", async () => {
     const TMPDIR = tempDir();
-    const running = start(["demo", "--port", "0"], {
+    const running = processes.start(["demo", "--port", "0"], {
       env: { TMPDIR, ASSAY_DATABASE_URL: "postgres://nowhere.invalid/x" },
     });
     await running.until((stdout) => stdout.includes("\n"));
@@ -35,7 +37,7 @@ describe("a demo", () => {
 describe("a first start", () => {
   test("prints one line with the address and an owner key, and a second start no key", async () => {
     const data = join(tempDir(), "deep/data");
-    const first = await serve(["--data", data]);
+    const first = await processes.serve(["--data", data]);
     expect(first.stdout()).toMatch(
       /^Assay is ready at http:\/\/127\.0\.0\.1:\d+ {2}owner key: assay_[0-9A-Za-z]{43}\n$/,
     );
@@ -44,7 +46,7 @@ describe("a first start", () => {
     expect(await first.client("whoami", "--json")).toMatchObject({ code: 0 });
     expect(await first.stop()).toBe(0);
 
-    const second = await serve(["--data", data], { key: first.ownerKey ?? "" });
+    const second = await processes.serve(["--data", data], { key: first.ownerKey ?? "" });
     expect(second.stdout()).toMatch(/^Assay is ready at http:\/\/127\.0\.0\.1:\d+\n$/);
     expect(JSON.parse((await second.client("whoami", "--json")).stdout)).toMatchObject({ roles: ["owner"] });
     expect(await second.stop("SIGINT")).toBe(0);
@@ -57,12 +59,11 @@ describe("a first start", () => {
     await running.until((stdout) => stdout.includes("\n"));
     expect(JSON.parse(running.stdout())).toEqual({
       url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
-      pid: running.child.pid,
+      pid: process.pid,
       version: expect.any(String),
       ownerKey: expect.stringMatching(/^assay_/),
     });
-    running.child.kill("SIGTERM");
-    expect(await running.ended).toBe(0);
+    expect(await running.stop()).toBe(0);
   });
 
   test("with --keys makes those keys and no other, and expired ones do not open", async () => {
@@ -127,7 +128,7 @@ describe("a folder of workflows", () => {
 describe("a place that is taken", () => {
   test("by a server on the same data is refused, naming the owner, and the owner goes on", async () => {
     const data = tempDir();
-    const owner = await serve(["--data", data]);
+    const owner = await processes.serve(["--data", data]);
     const { code, stdout, stderr } = await assay(["serve", "--port", "0", "--data", data]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toContain(`is in use by process ${owner.child.pid}`);
@@ -169,9 +170,9 @@ describe("a folder for data that cannot be used", () => {
 
 describe("the end of a server", () => {
   test("by SIGTERM lets streams go, hands runs back and exits 0", async () => {
-    const server = await serve(["--data", tempDir(), "--workflows", workflowFolder()]);
+    const server = await processes.serve(["--data", tempDir(), "--workflows", workflowFolder()]);
     const { stdout } = await server.client("run", "start", "sleep");
-    const watching = start(["run", "watch", stdout.trim()], {
+    const watching = processes.start(["run", "watch", stdout.trim()], {
       env: { ASSAY_URL: server.url, ASSAY_KEY: server.ownerKey ?? "" },
     });
     await watching.until((text) => text.includes("run.started"));
@@ -183,7 +184,7 @@ describe("the end of a server", () => {
   });
 
   test("by a second signal does not wait for anybody", async () => {
-    const server = await serve(["--data", tempDir(), "--shutdown-grace-ms", "30000"]);
+    const server = await processes.serve(["--data", tempDir(), "--shutdown-grace-ms", "30000"]);
     // A request that never ends holds up the first.
     const socket = connect(Number(new URL(server.url).port), "127.0.0.1");
     socket.on("error", () => {});
@@ -204,7 +205,7 @@ describe("the end of a server", () => {
 
   test("by kill -9 loses nothing: the next start goes on with the run", async () => {
     const data = tempDir();
-    const first = await serve(["--data", data, "--workflows", workflowFolder()]);
+    const first = await processes.serve(["--data", data, "--workflows", workflowFolder()]);
     const { stdout } = await first.client("run", "start", "sleep", "--input", "delayMs=2500");
     const runId = stdout.trim();
     await first.stop("SIGKILL");

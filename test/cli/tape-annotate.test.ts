@@ -5,7 +5,8 @@ import { describe, expect, test } from "vitest";
 import { fileBytes } from "../../src/cli/tapes/files/file-bytes.ts";
 import { loadSidecar } from "../../src/formats/tapes/sidecar/read-sidecar.ts";
 import { tempDir } from "../../src/testing/temp-dir.ts";
-import { assay, start } from "./assay.ts";
+import * as processes from "./assay.ts";
+import { assay } from "./in-process.ts";
 
 const TAPE = [
   '{"type":"header","version":1,"harn_version":"1"}',
@@ -23,7 +24,8 @@ function folderWithTape(): { cwd: string; sidecar: string } {
 describe("many who annotate one tape at once", () => {
   test("each get a row of their own, also when the file is not there yet", async () => {
     const { cwd, sidecar } = folderWithTape();
-    const ended = await Promise.all(Array.from({ length: 6 }, (_, n) => assay([...NOTE, `by ${n}`], { cwd })));
+    const calls = Array.from({ length: 6 }, (_, n) => processes.assay([...NOTE, `by ${n}`], { cwd }));
+    const ended = await Promise.all(calls);
     expect(ended.map(({ code, stderr }) => [code, stderr])).toEqual(ended.map(() => [0, ""]));
     const { header, rows } = await loadSidecar(sidecar, fileBytes(sidecar));
     expect(header.tape_path).toBe("run.tape");
@@ -44,7 +46,7 @@ describe("many who annotate one tape at once", () => {
     );
     writeFileSync(sidecar, `{"type":"header","schema_version":1}\n${rows.join("")}`);
     for (const laterMs of [0, 40, 80]) {
-      const one = start([...NOTE, "killed"], { cwd });
+      const one = processes.start([...NOTE, "killed"], { cwd });
       while (!existsSync(lock) && one.child.exitCode === null) await sleep(1);
       await sleep(laterMs);
       one.child.kill("SIGKILL");

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { bodyOf, tapeText } from "../../src/testing/tape-texts.ts";
 import { tempDir } from "../../src/testing/temp-dir.ts";
-import { assay, type Ended, type Server, serve, workflowFolder } from "./assay.ts";
+import { workflowFolder } from "./assay.ts";
+import { assay, type Ended, type Server, serve } from "./in-process.ts";
 
 const KEYS = { owner: "key-of-the-owner-of-all", vic: "key-of-vic-the-viewer" };
 const SECRET = "key ghp_16C7e42F292c6912E7710c838347Ae178B4a";

@@ -7,7 +7,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { evalSuite, goldenTask } from "../../src/testing/suite-builders.ts";
 import { tempDir } from "../../src/testing/temp-dir.ts";
 import { workflow } from "../../src/testing/workflow.ts";
-import { type Server, serve } from "./assay.ts";
+import { assay, type Server, serve } from "./in-process.ts";
 
 const BIN = fileURLToPath(new URL("../../bin/assay.js", import.meta.url));
 const SCRIPT = "/usr/bin/script";
@@ -38,20 +38,29 @@ beforeAll(async () => {
   runId = ((await started.json()) as { runId: string }).runId;
 });
 
+const environment = () => ({ ASSAY_URL: server.url, ASSAY_KEY: server.ownerKey ?? "", TERM: "xterm" });
+
 /** The bytes that the program writes to a terminal of its own, or to a pipe. */
 async function output(args: readonly string[], where: "terminal" | "pipe"): Promise<string> {
-  const command = [process.execPath, BIN, ...args];
-  const quoted = command.map((word) => `'${word}'`).join(" ");
-  const [program = "", ...rest] = where === "pipe" ? command : [SCRIPT, "-qec", quoted, "/dev/null"];
-  const env = { ...process.env, ASSAY_URL: server.url, ASSAY_KEY: server.ownerKey ?? "", TERM: "xterm" };
-  const child = spawn(program, rest, { env, cwd: tempDir(), stdio: ["ignore", "pipe", "pipe"] });
-  let text = "";
+  const { code, stdout } = where === "terminal" ? await inTerminal(args) : await assay(args, { env: environment() });
+  expect([args[1], code, stdout]).toEqual([args[1], 0, stdout]);
+  return stdout;
+}
+
+async function inTerminal(args: readonly string[]): Promise<{ code: unknown; stdout: string }> {
+  const quoted = [process.execPath, BIN, ...args].map((word) => `'${word}'`).join(" ");
+  const env = { ...process.env, ...environment() };
+  const child = spawn(SCRIPT, ["-qec", quoted, "/dev/null"], {
+    env,
+    cwd: tempDir(),
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let stdout = "";
   child.stdout.setEncoding("utf8").on("data", (piece: string) => {
-    text += piece;
+    stdout += piece;
   });
   const [code] = await once(child, "close");
-  expect([args[1], code, text]).toEqual([args[1], 0, text]);
-  return text;
+  return { code, stdout };
 }
 
 const places = existsSync(SCRIPT) ? (["pipe", "terminal"] as const) : (["pipe"] as const);

@@ -4,7 +4,9 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createDatabase } from "../../src/testing/postgres.ts";
 import { tempDir } from "../../src/testing/temp-dir.ts";
-import { type Server, serve, start, workflowFolder } from "./assay.ts";
+import * as processes from "./assay.ts";
+import { workflowFolder } from "./assay.ts";
+import { type Server, serve, start } from "./in-process.ts";
 
 const SECRET = "the-secret-of-the-receiver";
 let server: Server;
@@ -125,7 +127,7 @@ test("a host that was not told otherwise takes public https addresses only", asy
 test("what was committed before a kill is delivered after the next start", async () => {
   const data = tempDir();
   const { url, until } = await receiver(SECRET);
-  const idle = await serve([
+  const idle = await processes.serve([
     "--data",
     data,
     "--workflows",
@@ -153,8 +155,7 @@ test("a worker of its own delivers what hosts on the same PostgreSQL commit", as
   expect(made.code).toBe(0);
   const { stdout } = await host.client("run", "start", "greet");
   await until(new RegExp(`${stdout.trim()} run.completed`));
-  worker.child.kill("SIGTERM");
-  expect(await worker.ended).toBe(0);
+  expect(await worker.stop()).toBe(0);
   await host.stop();
   await database.drop();
 });

@@ -1,5 +1,6 @@
 import type { Visibility } from "../../protocol/identity/identity.ts";
 import { own } from "../../protocol/own.ts";
+import type { DeploymentState } from "../../protocol/promotion/api.ts";
 import type { Document, Documents, DocumentWrite } from "../../store/port/documents.ts";
 import type { Agents } from "../agents.ts";
 import type { InstalledAgent } from "../installed-agent.ts";
@@ -59,6 +60,23 @@ export async function isPromoted(
   const { now } = await readDeployments(store, place, agentId, agents);
   return own(now.versions, version)?.agentHash === contentHash;
 }
+
+/**
+ * What runs get that name neither a version nor a channel: versions that are active for all runs, the highest first. One with a share was
+ * let pass for that share only. Undefined before any version was active: from then on nothing stands in for what was taken out of service.
+ */
+export async function unnamedVersions(
+  store: Documents,
+  place: Visibility,
+  agentId: string,
+  agents: Pick<Agents, "standing"> = {},
+): Promise<string[] | undefined> {
+  const { now } = await readDeployments(store, place, agentId, agents);
+  if (Object.values(now.versions).every(({ state }) => BEFORE_SERVICE.has(state))) return undefined;
+  return activeOf(now).filter((version) => own(now.versions, version)?.canaryPercent === undefined);
+}
+
+const BEFORE_SERVICE: ReadonlySet<DeploymentState> = new Set(["draft", "test", "staged"]);
 
 /** Versions that are deployed and active, the highest first. */
 export async function activeVersions(

@@ -22,12 +22,12 @@ describe("which agent is meant", () => {
   });
 
   test.each([
-    ["the highest version there is", {}, [], "2.0.0"],
-    ["the highest that is deployed", {}, ["1.0.0"], "1.0.0"],
+    ["the highest version there is", {}, undefined, "2.0.0"],
+    ["the highest that is deployed for all runs", {}, ["1.0.0"], "1.0.0"],
     ["the one that is named", { version: "1.0.0" }, ["2.0.0"], "1.0.0"],
   ])("is %s", async (_, ref, active, version) => {
     const { log } = await asked({
-      agents: { versionsOf: async () => versions, activeVersions: async () => active },
+      agents: { versionsOf: async () => versions, unnamedVersions: async () => active },
       node: { agent: { agentId: AGENT_ID, ...ref } },
     });
     expect(payloadsOf(log, "agent.invocation.started")).toMatchObject([{ resolvedAgentVersion: version }]);

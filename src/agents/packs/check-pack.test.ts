@@ -227,10 +227,15 @@ describe("what is wrong with a pack", () => {
 
   test("is a secret anywhere in it, which is not repeated", () => {
     const secret = `${"AKIA"}IOSFODNN7EXAMPLZ`;
-    const said = problems(agent({ description: `use ${secret}` }), { "prompts/refunds.md": `key ${secret}` });
+    const said = problems(agent({ description: `use ${secret}` }), {
+      "prompts/refunds.md": `key ${secret}`,
+      "schemas/task.json": JSON.stringify({ properties: { key: { default: secret }, [secret]: {} } }),
+    });
     expect(said).toEqual([
       expect.stringMatching(/^pack\.json \/agents\/0\/description has text that looks like a secret/),
       expect.stringMatching(/^prompts\/refunds\.md has text that looks like a secret/),
+      expect.stringMatching(/^schemas\/task\.json \/properties\/key\/default has text that looks like a secret/),
+      expect.stringMatching(/^schemas\/task\.json \/properties has a member whose name looks like a secret/),
     ]);
     expect(said.join()).not.toContain(secret);
   });

@@ -56,15 +56,16 @@ export class PackLook {
     if (found === undefined) return undefined;
     const { file, bytes } = found;
     // Agents may share a schema: it is read, counted and compiled once.
-    const schema = this.#schemas.get(file) ?? this.#readSchema(bytes);
+    const schema = this.#schemas.get(file) ?? this.#readSchema(file, bytes);
     this.#schemas.set(file, schema);
     if ("value" in schema) return schema.value;
     this.say(file, "", schema.problem);
     return undefined;
   }
 
-  #readSchema(bytes: Uint8Array): ReadSchema {
+  #readSchema(file: string, bytes: Uint8Array): ReadSchema {
     const json = jsonOf(bytes);
+    if ("value" in json) this.forSecrets(file, json.value);
     const problem = "problem" in json ? json.problem : schemaProblem(json.value, this.#schemaTotal);
     return problem === undefined ? (json as { value: JsonObject }) : { problem };
   }
@@ -94,7 +95,11 @@ export class PackLook {
         this.say(file, path, "has text that looks like a secret; keep it in the environment of the host");
       }
     } else if (typeof value === "object" && value !== null) {
-      for (const [name, item] of Object.entries(value)) this.forSecrets(file, item, `${path}/${name}`);
+      for (const [name, item] of Object.entries(value)) {
+        // The path of such a member would show its name.
+        if (this.#scrubber.holdsKey(name)) this.say(file, path, "has a member whose name looks like a secret");
+        else this.forSecrets(file, item, `${path}/${name}`);
+      }
     }
   }
 

@@ -45,7 +45,7 @@ function besideOf({ agents }: InventoryOf, agentId: string): InstalledAgent[] {
   return agents.beside?.filter((agent) => agent.agentId === agentId) ?? [];
 }
 
-/** The version that is taken where none is named. */
+/** The version that is shown for all of them. */
 async function entryOf(
   { agents, serves }: InventoryOf,
   visible: Visibility,

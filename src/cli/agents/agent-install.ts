@@ -7,12 +7,8 @@ import type { Call } from "../program/command.ts";
 import { packSource } from "./pack-source.ts";
 
 export async function agentInstall({ args: [path = ""], json, config, io }: Call): Promise<undefined> {
-  const body = packArchive(await packSource(path));
-  const headers = { "content-type": "application/x-tar" };
-  const request = { method: "POST", body, headers } as const;
-  const installed = await send(() =>
-    connect(config).json<InstallPackResponse>("/v1/host/assay/agents:install", request),
-  );
+  const archive = packArchive(await packSource(path));
+  const installed = await send(() => connect(config).agents.install(archive));
   if (json) return void io.out(JSON.stringify(installed));
   const { packName, packVersion, agents, suites, signedBy, created } = installed;
   const by = signedBy === undefined ? "not signed" : `signed by ${signedBy}`;
@@ -23,7 +19,7 @@ export async function agentInstall({ args: [path = ""], json, config, io }: Call
 }
 
 /** The server names the first problem; all of them are to be had here. */
-async function send(request: () => Promise<InstallPackResponse>): Promise<InstallPackResponse> {
+async function send(request: () => PromiseLike<InstallPackResponse>): Promise<InstallPackResponse> {
   try {
     return await request();
   } catch (error) {

@@ -1,11 +1,10 @@
-import type { AgentInventory } from "../../protocol/agents/api.ts";
 import { connect } from "../client/client.ts";
 import { printable } from "../output/printable.ts";
 import { formatTable } from "../output/table.ts";
 import type { Call } from "../program/command.ts";
 
 export async function agentList({ json, config, io }: Call): Promise<undefined> {
-  const { agents, total } = await connect(config).json<AgentInventory>("/v1/agents");
+  const { agents, total } = await connect(config).agents.list();
   if (json) io.out(JSON.stringify({ agents, total }));
   else if (agents.length === 0) {
     io.err("No agents yet. Install a pack with: assay agent install PACK, or start the server with --packs DIR");

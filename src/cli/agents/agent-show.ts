@@ -1,4 +1,4 @@
-import type { AgentEntry, AgentVersion, AgentVersions } from "../../protocol/agents/api.ts";
+import type { AgentEntry, AgentVersion } from "../../protocol/agents/api.ts";
 import { connect } from "../client/client.ts";
 import { printable } from "../output/printable.ts";
 import { formatFields, formatTable } from "../output/table.ts";
@@ -8,11 +8,7 @@ import { orNearest } from "../program/nearest.ts";
 
 export async function agentShow({ args: [agentId = ""], json, config, io }: Call): Promise<undefined> {
   const client = connect(config);
-  const id = encodeURIComponent(agentId);
-  const asked = Promise.all([
-    client.json<AgentEntry>(`/v1/agents/${id}`),
-    client.json<AgentVersions>(`/v1/host/assay/agents/${id}/versions`),
-  ]);
+  const asked = Promise.all([client.agents.get(agentId), client.agents.versions(agentId)]);
   const [agent, { versions }] = await orNearest(asked, namedAgent(client, agentId));
   if (json) return void io.out(JSON.stringify({ agent, versions }));
   io.out(formatFields(fieldsOf(agent), io.paint));

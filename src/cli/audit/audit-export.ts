@@ -25,7 +25,7 @@ const PAGE = 1000;
 
 /** Up to the head as it was at the beginning, which the header names: so a copy cut short is noticed later. */
 async function* copyLines(client: Client, written: { entries: number; checkpoints: number }): AsyncGenerator<string> {
-  const { tenant } = await client.json<{ tenant: string }>("/v1/host/assay/whoami");
+  const { tenant } = await client.identity.whoAmI();
   const headSeq = await findAuditHead(client);
   const { publicKey, earlierPublicKeys, entries: last } = await readAuditPage(client, Math.max(1, headSeq), 1);
   const [headEntry] = last;

@@ -1,18 +1,10 @@
-import type { AuditCheckpoint, AuditEntry } from "../../protocol/audit/audit.ts";
 import type { Client } from "../client/client.ts";
 
-/** A page of the chain, as the server gives it. */
-export interface AuditPage {
-  readonly entries: readonly AuditEntry[];
-  readonly checkpoints: readonly AuditCheckpoint[];
-  readonly publicKey: string;
-  readonly earlierPublicKeys?: string[];
-  readonly nextSeq?: number;
+/** A page of the chain. */
+export function readAuditPage(client: Client, fromSeq: number, limit: number) {
+  return client.audit.entries({ fromSeq, limit });
 }
-
-export function readAuditPage(client: Client, fromSeq: number, limit: number): Promise<AuditPage> {
-  return client.json("/v1/host/assay/audit/entries", { query: { fromSeq, limit } });
-}
+export type AuditPage = Awaited<ReturnType<typeof readAuditPage>>;
 
 /**
  * The sequence of the last entry, 0 when there is none. Doubling, then halving: twenty questions for a million

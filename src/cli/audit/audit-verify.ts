@@ -1,4 +1,4 @@
-import type { AuditAnomaly, AuditVerifyResult } from "../../protocol/audit/audit.ts";
+import type { AuditAnomaly } from "../../protocol/audit/audit.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { type Client, connect } from "../client/client.ts";
 import { formatCount } from "../output/amount.ts";
@@ -72,7 +72,7 @@ async function verifyOnline(client: Client, io: Io): Promise<Verdict> {
   // for what should not be. Entries are numbered from 1, so a range may end at the last one.
   for (let fromSeq = 0; fromSeq <= head + 1; fromSeq += AT_ONCE) {
     const query = { fromSeq, toSeq: fromSeq + AT_ONCE - 1 };
-    const part = await client.json<AuditVerifyResult>("/v1/audit/verify", { query });
+    const part = await client.audit.verify(query);
     verdict = {
       entries: head,
       checkpoints: verdict.checkpoints + part.checkpoints.length,

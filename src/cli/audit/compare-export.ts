@@ -49,7 +49,7 @@ export async function compareExport(client: Client, file: string, publicKeys: st
 }
 
 async function requireTenant(client: Client, file: string, tenant: string): Promise<void> {
-  const own = (await client.json<{ tenant: string }>("/v1/host/assay/whoami")).tenant;
+  const own = (await client.identity.whoAmI()).tenant;
   if (own === tenant) return;
   const problem = `it is an export of tenant ${tenant}, and your key is of ${own}`;
   throw aboutFile(file, new AppError("unusable_input", { problem }));

@@ -29,7 +29,7 @@ function client(url: string, more: Partial<ClientSettings> = {}) {
   return connect({ url, key: "key-of-the-test", timeoutMs: 5000, ...more });
 }
 
-async function failure(promise: Promise<unknown>): Promise<AppError> {
+async function failure(promise: PromiseLike<unknown>): Promise<AppError> {
   const error = await promise.then(
     () => undefined,
     (thrown: unknown) => thrown,
@@ -38,42 +38,11 @@ async function failure(promise: Promise<unknown>): Promise<AppError> {
   throw new Error(`expected an AppError, got ${error}`);
 }
 
-describe("a request of the client", () => {
-  test("carries key, query, body and headers", async () => {
-    let seen: unknown;
-    const url = await server((request, response) => {
-      const { method, url: path, headers } = request;
-      seen = { method, path, key: headers.authorization, type: headers["content-type"], own: headers["x-own"] };
-      response.end('{"ok":true}');
-    });
-    const request = { method: "POST", query: { a: 1, none: undefined }, body: {}, headers: { "x-own": "1" } } as const;
-    expect(await client(`${url}/base`).json("/v1/x", request)).toEqual({ ok: true });
-    const expected = {
-      method: "POST",
-      path: "/base/v1/x?a=1",
-      key: "Bearer key-of-the-test",
-      type: "application/json",
-      own: "1",
-    };
-    expect(seen).toEqual(expected);
-  });
-
-  test("without a key has no authorization", async () => {
-    let seen: string | undefined = "unseen";
-    const url = await server((request, response) => {
-      seen = request.headers.authorization;
-      response.end("{}");
-    });
-    await client(url, { key: undefined }).json("/");
-    expect(seen).toBeUndefined();
-  });
-});
-
 describe("an error of the server", () => {
   test("is rebuilt with its code, its words and its details", async () => {
     const envelope = { error: "run_terminal", message: "In the server's words.", details: { runId: "run-1" } };
     const url = await answering(409, JSON.stringify(envelope));
-    const error = await failure(client(url).json("/"));
+    const error = await failure(client(url).runs.get("run-1"));
     expect(error).toMatchObject({ code: "run_terminal", message: envelope.message, details: envelope.details });
   });
 
@@ -84,7 +53,7 @@ describe("an error of the server", () => {
     [599, "unavailable"],
   ])("with a code of tomorrow and status %i counts as %s", async (status, code) => {
     const url = await answering(status, '{"error":"brand_new","message":"New."}');
-    expect(await failure(client(url).json("/"))).toMatchObject({
+    expect(await failure(client(url).runs.get("run-1"))).toMatchObject({
       code,
       message: "New.",
       details: { serverCode: "brand_new" },
@@ -93,35 +62,35 @@ describe("an error of the server", () => {
 
   test("about the key says where keys come from", async () => {
     const url = await answering(401, '{"error":"unauthenticated","message":"x"}');
-    expect((await failure(client(url).json("/"))).message).toContain("does not know this API key");
-    expect((await failure(client(url, { key: undefined }).json("/"))).message).toContain("set ASSAY_KEY");
+    expect((await failure(client(url).runs.get("run-1"))).message).toContain("does not know this API key");
+    expect((await failure(client(url, { key: undefined }).runs.get("run-1"))).message).toContain("set ASSAY_KEY");
   });
 });
 
 describe("a server that is none", () => {
   test("because nobody listens is unreachable", async () => {
-    expect(await failure(client("http://127.0.0.1:9").json("/"))).toMatchObject({ code: "unreachable" });
+    expect(await failure(client("http://127.0.0.1:9").runs.get("run-1"))).toMatchObject({ code: "unreachable" });
   });
 
   test("because it takes too long is unreachable", async () => {
     const url = await server(() => {});
-    const error = await failure(client(url, { timeoutMs: 50 }).json("/"));
+    const error = await failure(client(url, { timeoutMs: 50 }).runs.get("run-1"));
     expect(error).toMatchObject({ code: "unreachable", message: expect.stringContaining("did not answer in time") });
   });
 
   test("because it is something else is unreachable", async () => {
     const wrong = await answering(502, "<html>Bad gateway</html>");
-    expect((await failure(client(wrong).json("/"))).message).toContain(
+    expect((await failure(client(wrong).runs.get("run-1"))).message).toContain(
       "502 with something that is not an answer of Assay",
     );
     const garbled = await answering(200, "<html>");
-    const error = await failure(client(garbled).json("/"));
+    const error = await failure(client(garbled).runs.get("run-1"));
     expect(error).toMatchObject({ code: "unreachable", message: expect.stringContaining("is not an Assay server") });
   });
 
   test("because it speaks no TLS is unreachable, in one line", async () => {
     const url = await answering(200, "{}");
-    const { message } = await failure(client(url.replace("http:", "https:")).json("/"));
+    const { message } = await failure(client(url.replace("http:", "https:")).runs.get("run-1"));
     expect(message).toMatch(
       /^No answer from https:\S+: it does not speak TLS, so the address begins with http, not https\. /,
     );
@@ -129,7 +98,14 @@ describe("a server that is none", () => {
 
   test("because its stream does not begin is unreachable", async () => {
     const url = await server(() => {});
-    const never = new AbortController().signal;
-    expect(await failure(client(url, { timeoutMs: 50 }).open("/", {}, never))).toMatchObject({ code: "unreachable" });
+    const read = async () => {
+      for await (const _ of client(url, { timeoutMs: 50 }).gates.follow()) break;
+    };
+    expect(await failure(read())).toMatchObject({ code: "unreachable" });
   });
+});
+
+test("a name that cannot stand in a path is refused, and nothing is sent", async () => {
+  const asked = async () => client("http://127.0.0.1:9").runs.get("..");
+  expect(await failure(asked())).toMatchObject({ code: "unusable_input" });
 });

@@ -1,14 +1,16 @@
 import { postHttp } from "../../engine/outbound/post-http.ts";
 
-export interface PatientInit {
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string | Uint8Array<ArrayBuffer>;
-  readonly signal: AbortSignal;
-}
-
-/** A POST as `fetch` makes it, for answers that may be longer in coming than `fetch` waits. */
-export async function patientFetch(address: URL, { headers, body = "", signal }: PatientInit): Promise<Response> {
-  const begun = await postHttp({ address, headers, body, signal });
+/** `fetch` for answers that may be longer in coming than the one of Node waits: its POSTs wait for as long as their signal. */
+export async function patientFetch(url: string, init: RequestInit): Promise<Response> {
+  const { method, headers, body, signal } = init;
+  if (method !== "POST" || !signal) return fetch(url, init);
+  const sent = typeof body === "string" || body instanceof Uint8Array ? body : "";
+  const begun = await postHttp({
+    address: new URL(url),
+    headers: Object.fromEntries(new Headers(headers)),
+    body: sent as string | Uint8Array<ArrayBuffer>,
+    signal,
+  });
   try {
     if ("error" in begun) throw begun.error;
     const parts: Buffer[] = [];

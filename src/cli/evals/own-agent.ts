@@ -93,6 +93,8 @@ export function withOwnAgent(agents: Agents, { agent, binding }: BoundAgent): Ag
     versionsOf: async (visible, agentId) => (agentId === agent.agentId ? [agent] : agents.versionsOf(visible, agentId)),
     activeVersions: async (visible, agentId) =>
       agentId === agent.agentId ? [] : agents.activeVersions(visible, agentId),
+    unnamedVersions: async (visible, agentId) =>
+      agentId === agent.agentId ? undefined : agents.unnamedVersions?.(visible, agentId),
     bindingFor: (asked, choice, tenant) =>
       asked === agent || asked.agentId === agent.agentId ? binding : agents.bindingFor(asked, choice, tenant),
   };

@@ -1,76 +1,58 @@
-import { randomUUID } from "node:crypto";
 import { refText } from "../../evals/suite/suite-ref.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { EvalReport } from "../../protocol/evals/api.ts";
-import { taskBodiesPath } from "../../protocol/evals/eval-task-bodies.ts";
-import type { CreateRunResponse } from "../../protocol/runs/api.ts";
 import { type Client, type ClientSettings, connect } from "../client/client.ts";
 import { serverJudge } from "../judges/server-judge.ts";
 import { agentIds, suitesOf } from "../program/known-names.ts";
 import { followRun } from "../runs/follow-run.ts";
-import { type AnyReport, readableReport } from "./earlier-report.ts";
+import { readableReport } from "./earlier-report.ts";
 import type { EvalHome } from "./eval-home.ts";
-
-const EVALS = "/v1/host/assay/evals";
-const BASELINES = "/v1/host/assay/eval-baselines";
-const FILES = "/v1/host/assay/eval-baseline-files";
 
 /** Evaluations on a server. */
 export function serverHome(settings: ClientSettings): EvalHome {
   const client = connect(settings);
-  const named = (suiteId: string, name: string) =>
-    `${BASELINES}/${encodeURIComponent(suiteId)}/${encodeURIComponent(name)}`;
-  const of = (runId: string) => `${EVALS}/${encodeURIComponent(runId)}`;
   return {
     keepSuite: async ({ suite, text }) => {
-      const ref = encodeURIComponent(refText(suite));
-      await client.json(`/v1/host/assay/suites/${ref}`, { method: "PUT", body: text });
+      await client.suites.put(refText(suite), text);
       return undefined;
     },
-    suite: (ref) => client.json(`/v1/host/assay/suites/${encodeURIComponent(ref)}`),
+    suite: async (ref) => client.suites.get(ref),
     suites: () => suitesOf(client),
     agentIds: () => agentIds(client),
     // A server goes on by itself with what was interrupted.
     goOn: async () => {},
-    start: async (request) => {
-      // Should the answer be lost on its way, nothing is started twice.
-      const headers = { "idempotency-key": randomUUID() };
-      const body = { mode: "eval", ...request };
-      const { runId } = await client.json<CreateRunResponse>("/v1/runs", { method: "POST", body, headers });
-      return runId;
-    },
+    start: async (request) => (await client.runs.start({ mode: "eval", ...request })).runId,
     untilEnded: (runId, told, signal) => untilEnded(client, runId, told, signal),
     cancel: async (runId) => {
-      await client.json(`/v1/runs/${encodeURIComponent(runId)}/cancel`, { method: "POST", body: {} });
+      await client.runs.cancel(runId);
     },
     afterInterrupt: "goes on",
     isInterrupted: async () => false,
-    entry: (runId) => client.json(of(runId)),
-    report: (runId) => reportFrom(client, `${of(runId)}/report`),
-    task: (runId, taskId) => client.json(taskBodiesPath(runId, taskId)),
-    list: (query) => client.json(EVALS, { query }),
-    baseline: (suiteId, name) => client.json(named(suiteId, name)),
-    baselines: (cursor) => client.json(BASELINES, { query: { limit: 200, cursor } }),
-    judgeTask: (runId, taskId, body) =>
-      client.json(`${of(runId)}/tasks/${encodeURIComponent(taskId)}:judge`, { method: "POST", body }),
-    addFrom: (body) => client.json("/v1/host/assay/suites:add-from", { method: "POST", body }),
-    taskLinks: (query) => client.json("/v1/host/assay/suite-links", { query }),
-    setBaseline: (suiteId, name, body) => client.json(named(suiteId, name), { method: "PUT", body }),
-    exportBaseline: (suiteId, name) => client.json(`${named(suiteId, name)}/file`),
-    keepBaselineFile: async (body) => void (await client.json(`${FILES}/${body.sha256}`, { method: "PUT", body })),
-    removeBaseline: async (suiteId, name) => void (await client.text(named(suiteId, name), { method: "DELETE" })),
+    entry: async (runId) => client.evals.get(runId),
+    report: (runId) => reportFrom(client, runId),
+    task: async (runId, taskId) => client.evals.task(runId, taskId),
+    list: async (query) => client.evals.list(query),
+    baseline: async (suiteId, name) => client.evals.baseline(suiteId, name),
+    baselines: async (cursor) => client.evals.baselines({ limit: 200, cursor }),
+    judgeTask: async (runId, taskId, request) => client.evals.judgeTask(runId, taskId, request),
+    addFrom: async (request) => client.suites.addFromRun(request),
+    taskLinks: async (query) => client.suites.links(query),
+    setBaseline: async (suiteId, name, request) => client.evals.setBaseline(suiteId, name, request),
+    exportBaseline: async (suiteId, name) => client.evals.exportBaseline(suiteId, name),
+    keepBaselineFile: async (file) => void (await client.evals.keepBaselineFile(file.sha256, file)),
+    removeBaseline: async (suiteId, name) => client.evals.removeBaseline(suiteId, name),
     judge: serverJudge(client),
     close: async () => {},
   };
 }
 
 /** With what was said in the evaluation, for a key that may read it; figures only for others. */
-async function reportFrom(client: Client, path: string): Promise<EvalReport> {
+async function reportFrom({ evals }: Client, runId: string): Promise<EvalReport> {
   try {
-    return readableReport(await client.json<AnyReport>(path, { query: { content: "true" } }));
+    return readableReport(await evals.report(runId, { content: "true" }));
   } catch (error) {
     if (!(error instanceof AppError && error.code === "forbidden")) throw error;
-    return readableReport(await client.json<AnyReport>(path));
+    return readableReport(await evals.report(runId));
   }
 }
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { AppError } from "../../protocol/errors.ts";
-import type { Client } from "../client/client.ts";
+import { connect } from "../client/client.ts";
 import { followInbox, type InboxNews } from "./follow-inbox.ts";
 
 function frame(event: string, data: object): string {
@@ -18,16 +17,16 @@ const over = (interruptId: string) => ({ interruptId, runId: `run-of-${interrupt
 /** Follows a server whose streams break off as told, until it has no more and is given up. */
 async function follow(...streams: string[]): Promise<string[]> {
   const news: string[] = [];
-  const open: Client["open"] = async (path, { query }) => {
-    expect([path, query]).toEqual(["/v1/host/assay/inbox/events", { kind: "approval" }]);
+  const fetch = async (url: string) => {
+    expect(url).toBe("http://x/v1/host/assay/inbox/events?kind=approval");
     const next = streams.shift();
-    if (next === undefined) throw new AppError("forbidden", { problem: "no more" });
-    return new Response(next).body as ReadableStream<Uint8Array>;
+    return next === undefined
+      ? Response.json({ error: "forbidden", message: "no more" }, { status: 403 })
+      : new Response(next);
   };
-  const following = followInbox({ open } as unknown as Client, {
+  const following = followInbox(connect({ url: "http://x", key: undefined, timeoutMs: 5000, fetch }), {
     query: { kind: "approval" },
     signal: new AbortController().signal,
-    firstDelayMs: 1,
     onNews: ({ event, data }: InboxNews) => {
       const status = "status" in data ? ` ${data.status}` : "";
       news.push(`${event.slice(6)} ${data.interruptId}${status}`);

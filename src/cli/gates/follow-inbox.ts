@@ -1,7 +1,8 @@
-import type { InboxItem } from "../../protocol/gates/inbox-api.ts";
+import type { InboxFilter, InboxItem } from "../../protocol/gates/inbox-api.ts";
+import type { Input } from "../../sdk/input.ts";
+import type { StreamOptions } from "../../sdk/settings.ts";
 import type { Client } from "../client/client.ts";
-import { keepReading, type Reading } from "../client/keep-reading.ts";
-import type { Frame } from "../client/server-sent-events.ts";
+import type { FrameOf } from "../client/frame-of.ts";
 
 /** `status` is `unknown` for what was closed while the connection was away. */
 export type InboxNews =
@@ -16,8 +17,9 @@ export type InboxNews =
       };
     };
 
-export interface FollowingInbox extends Pick<Reading, "onReconnect" | "signal" | "patienceMs" | "firstDelayMs"> {
-  readonly query: Readonly<Record<string, string | undefined>>;
+export interface FollowingInbox extends Pick<StreamOptions, "onReconnect" | "patienceMs"> {
+  readonly query: Input<InboxFilter>;
+  readonly signal: AbortSignal;
   onNews(news: InboxNews): void;
 }
 
@@ -25,30 +27,26 @@ export interface FollowingInbox extends Pick<Reading, "onReconnect" | "signal" |
  * Hands over what waits and every change of that until `signal` ends it. A server tells everything anew to whoever comes
  * back; only what is new in that is handed over.
  */
-export function followInbox(client: Client, following: FollowingInbox): Promise<void> {
-  const { query, signal, onNews } = following;
+export async function followInbox(client: Client, following: FollowingInbox): Promise<void> {
+  const { query, onNews, ...options } = following;
   const known = new Map<string, InboxItem>();
   const seen = new Set<string>();
-  return keepReading({
-    ...following,
-    open: () => {
-      seen.clear();
-      const headers = { accept: "text/event-stream" };
-      return client.open("/v1/host/assay/inbox/events", { query, headers }, signal);
-    },
-    onFrame: (frame) => {
-      for (const news of newsIn(frame, known, seen)) onNews(news);
-    },
-    isOver: () => false,
-  });
+  const onReconnect = (error: Error) => {
+    seen.clear();
+    following.onReconnect?.(error);
+  };
+  for await (const frame of client.gates.follow(query, { ...options, onReconnect })) {
+    for (const news of newsIn(frame, known, seen)) onNews(news);
+  }
 }
 
-function newsIn({ event, data: text }: Frame, known: Map<string, InboxItem>, seen: Set<string>): InboxNews[] {
-  const data = JSON.parse(text);
+type Frame = FrameOf<Client["gates"]["follow"]>;
+
+function newsIn({ event, data }: Frame, known: Map<string, InboxItem>, seen: Set<string>): InboxNews[] {
   switch (event) {
     case "inbox.opened":
     case "inbox.updated": {
-      const { interruptId } = data as InboxItem;
+      const { interruptId } = data;
       const before = known.get(interruptId);
       known.set(interruptId, data);
       seen.add(interruptId);

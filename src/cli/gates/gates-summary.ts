@@ -1,4 +1,4 @@
-import type { GateFigures, GateSummaryResponse } from "../../protocol/gates/inbox-api.ts";
+import type { GateFigures } from "../../protocol/gates/inbox-api.ts";
 import { connect } from "../client/client.ts";
 import { instantArgument } from "../files/instant-argument.ts";
 import { printable } from "../output/printable.ts";
@@ -16,7 +16,7 @@ export async function gatesSummary(call: Call<typeof GATES_SUMMARY_FLAGS>): Prom
     to: instantArgument("--to", flags.to, nowMs),
     groupBy: flags.by,
   };
-  const summary = await connect(config).json<GateSummaryResponse>("/v1/host/assay/gates/summary", { query });
+  const summary = await connect(config).gates.summary(query);
   if (json) {
     io.out(JSON.stringify(summary));
     return;

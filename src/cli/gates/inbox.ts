@@ -1,6 +1,8 @@
 import { AppError } from "../../protocol/errors.ts";
-import type { FlaggedItem, InboxItem, InboxResponse } from "../../protocol/gates/inbox-api.ts";
+import type { FlaggedItem, InboxFilter, InboxItem, InboxResponse } from "../../protocol/gates/inbox-api.ts";
+import type { Input } from "../../sdk/input.ts";
 import { type Client, connect } from "../client/client.ts";
+import { readUpTo } from "../client/read-up-to.ts";
 import { actorText } from "../output/describe-annotation.ts";
 import type { Io, Paint } from "../output/io.ts";
 import { printable, shorten } from "../output/printable.ts";
@@ -12,7 +14,6 @@ import type { INBOX_FLAGS } from "./commands.ts";
 import { followInbox, type InboxNews } from "./follow-inbox.ts";
 
 const LIMIT = 50;
-const PAGE_MAX = 200;
 const TITLE_WIDTH = 60;
 
 export async function inbox({ flags, json, config, io }: Call<typeof INBOX_FLAGS>): Promise<number> {
@@ -23,7 +24,7 @@ export async function inbox({ flags, json, config, io }: Call<typeof INBOX_FLAGS
   }
   if (flags.watch) return watch(client, query, io, json);
   const { limit = LIMIT } = flags;
-  const gates = await readInbox(client, limit, query);
+  const gates = await readUpTo(limit, (page) => client.gates.inbox({ ...query, ...page }));
   const flagged = flags.flagged ? await readFlagged(client, limit, query) : {};
   if (json) io.out(JSON.stringify({ ...gates, ...flagged }));
   else show({ ...gates, ...flagged }, limit, io);
@@ -45,34 +46,23 @@ function show({ items, nextCursor, flagged = [], nextFlaggedCursor }: InboxRespo
   if (flagged.length > 0) io.err("Close a flag with: assay annotate --close ANNOTATION --note TEXT");
 }
 
-type Query = Readonly<Record<string, string | undefined>>;
-
-async function readInbox(client: Client, limit: number, filter: Query): Promise<InboxResponse> {
-  const items: InboxItem[] = [];
-  let cursor: string | undefined;
-  do {
-    const query = { ...filter, cursor, limit: Math.min(limit - items.length, PAGE_MAX) };
-    const page: InboxResponse = await client.json("/v1/host/assay/inbox", { query });
-    items.push(...page.items);
-    cursor = page.nextCursor;
-  } while (cursor !== undefined && items.length < limit);
-  return cursor === undefined ? { items } : { items, nextCursor: cursor };
-}
+type Query = Input<Pick<InboxFilter, "workflowId" | "kind">>;
 
 async function readFlagged(
   client: Client,
   limit: number,
   filter: Query,
 ): Promise<Pick<InboxResponse, "flagged" | "nextFlaggedCursor">> {
-  const flagged: FlaggedItem[] = [];
-  let flaggedCursor: string | undefined;
-  do {
-    const query = { ...filter, flagged: "true", flaggedCursor, limit: Math.min(limit - flagged.length, PAGE_MAX) };
-    const page: InboxResponse = await client.json("/v1/host/assay/inbox", { query });
-    flagged.push(...(page.flagged ?? []));
-    flaggedCursor = page.nextFlaggedCursor;
-  } while (flaggedCursor !== undefined && flagged.length < limit);
-  return { flagged, ...(flaggedCursor === undefined ? {} : { nextFlaggedCursor: flaggedCursor }) };
+  const { items, nextCursor } = await readUpTo(limit, async ({ limit, cursor }) => {
+    const { flagged = [], nextFlaggedCursor } = await client.gates.inbox({
+      ...filter,
+      flagged: "true",
+      flaggedCursor: cursor,
+      limit,
+    });
+    return { items: flagged, ...(nextFlaggedCursor === undefined ? {} : { nextCursor: nextFlaggedCursor }) };
+  });
+  return { flagged: items, ...(nextCursor === undefined ? {} : { nextFlaggedCursor: nextCursor }) };
 }
 
 function flaggedTable(flagged: readonly FlaggedItem[], paint: Paint, nowMs: number): string {
@@ -115,8 +105,8 @@ async function watch(client: Client, query: Query, io: Io, json: boolean): Promi
     query,
     signal: io.outClosed,
     onNews: (news) => io.out(json ? JSON.stringify(news) : describe(news, io.paint)),
-    onReconnect: (reason) => {
-      if (io.errIsTerminal) io.err(`Connection lost (${reason}); trying again.`);
+    onReconnect: ({ message }) => {
+      if (io.errIsTerminal) io.err(`Connection lost (${message}); trying again.`);
     },
   });
   return EXIT.fine;

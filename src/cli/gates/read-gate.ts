@@ -1,7 +1,6 @@
 import { AppError } from "../../protocol/errors.ts";
 import type { InterruptView, VoteBinding } from "../../protocol/gates/api.ts";
 import { titleOf } from "../../protocol/gates/interrupt.ts";
-import type { RunSnapshot } from "../../protocol/runs/snapshot.ts";
 import type { Client } from "../client/client.ts";
 import { branchNote } from "../output/describe-gate-event.ts";
 import { printable } from "../output/printable.ts";
@@ -17,9 +16,9 @@ const UNREAD: ReadonlySet<string> = new Set(["forbidden", "not_found"]);
 export async function readGate(client: Client, { of }: { readonly of: GateName }): Promise<InterruptView | undefined> {
   try {
     if ("interruptId" in of) {
-      return await client.json(`/v1/host/assay/interrupts/${encodeURIComponent(of.interruptId)}`);
+      return await client.gates.get(of.interruptId);
     }
-    const { interrupts = [] } = await client.json<RunSnapshot>(`/v1/runs/${encodeURIComponent(of.runId)}`);
+    const { interrupts = [] } = await client.runs.get(of.runId);
     return interrupts.findLast(({ nodeId }) => nodeId === of.nodeId);
   } catch (error) {
     if (error instanceof AppError && UNREAD.has(error.code)) return undefined;

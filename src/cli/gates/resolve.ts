@@ -64,11 +64,10 @@ async function send(
   binding: VoteBinding,
 ): Promise<ResolveInterruptResponse> {
   if ("runId" in of) {
-    const path = `/v1/runs/${encodeURIComponent(of.runId)}/interrupts/${encodeURIComponent(of.nodeId)}`;
-    return client.json(path, { method: "POST", query: { ...binding }, body: { resumeValue: value } });
+    return client.gates.resolve(of.runId, of.nodeId, { resumeValue: value }, { query: binding });
   }
-  const body = { items: [{ ...binding, interruptId: of.interruptId, resumeValue: value }] };
-  const { results } = await client.json<DecideResponse>("/v1/host/assay/inbox:decide", { method: "POST", body });
+  const items = [{ ...binding, interruptId: of.interruptId, resumeValue: value }];
+  const { results } = await client.gates.decide({ items });
   const [result] = results;
   if (result?.error !== undefined) throw errorFrom(result.error, "validation_error");
   const { ok: _, ...answer } = result as DecideResponse["results"][number];

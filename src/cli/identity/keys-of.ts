@@ -45,24 +45,17 @@ export async function withKeys<T>(
   if (direct) return withStoredKeys(config, flags.tenant ?? FIRST_TENANT, use);
   if (flags.tenant !== undefined)
     refuse("--tenant goes with --data or --database-url; a server takes it from your key");
-  const client = connect(config);
-  const path = "/v1/host/assay/keys";
-  const roles = "/v1/host/assay/roles";
-  const principals = "/v1/host/assay/principals";
+  const { identity } = connect(config);
   return use({
-    create: (body) => client.json(path, { method: "POST", body }),
-    list: () => client.json(path),
-    revoke: (keyId) => client.json(`${path}/${encodeURIComponent(keyId)}:revoke`, { method: "POST", body: {} }),
-    roles: (workspace) => client.json(roles, { query: { workspace } }),
-    defineRole: (body) => client.json(roles, { method: "POST", body }),
-    removeRole: async (role, workspace) => {
-      await client.text(`${roles}/${encodeURIComponent(role)}`, { method: "DELETE", query: { workspace } });
-    },
-    principals: (workspace) => client.json(principals, { query: { workspace } }),
-    setPrincipal: (principal, body) =>
-      client.json(`${principals}/${encodeURIComponent(principal)}`, { method: "POST", body }),
-    confirmPrincipal: (principal) =>
-      client.json(`${principals}/${encodeURIComponent(principal)}:confirm`, { method: "POST", body: {} }),
+    create: async (request) => identity.createKey(request),
+    list: async () => identity.keys(),
+    revoke: async (keyId) => identity.revokeKey(keyId),
+    roles: async (workspace) => identity.roles({ workspace }),
+    defineRole: async (request) => identity.defineRole(request),
+    removeRole: async (role, workspace) => identity.removeRole(role, { workspace }),
+    principals: async (workspace) => identity.principals({ workspace }),
+    setPrincipal: async (principal, request) => identity.setPrincipal(principal, request),
+    confirmPrincipal: async (principal) => identity.confirmPrincipal(principal),
   });
 }
 

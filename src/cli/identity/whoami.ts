@@ -1,21 +1,10 @@
-import type { PrincipalKind } from "../../protocol/identity/identity.ts";
 import { connect } from "../client/client.ts";
 import { printable } from "../output/printable.ts";
 import { formatFields } from "../output/table.ts";
 import type { Call } from "../program/command.ts";
 
-interface WhoAmI {
-  readonly tenant: string;
-  readonly workspace?: string;
-  readonly principal: string;
-  readonly kind: PrincipalKind;
-  readonly roles: readonly string[];
-  readonly groups: readonly string[];
-  readonly scopes: readonly string[];
-}
-
 export async function whoami({ json, config, io }: Call): Promise<undefined> {
-  const me = await connect(config).json<WhoAmI>("/v1/host/assay/whoami");
+  const me = await connect(config).identity.whoAmI();
   if (json) {
     io.out(JSON.stringify(me));
     return;

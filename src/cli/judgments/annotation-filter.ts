@@ -18,7 +18,7 @@ export function annotationFilter(
     actor: flags.actor,
     actorKind: flags.actorKind,
     state: flags.state,
-    flagged: flags.flagged ? "open" : undefined,
+    flagged: flags.flagged ? ("open" as const) : undefined,
     from: instantArgument("--from", flags.from, nowMs),
     to: instantArgument("--to", flags.to, nowMs),
   };

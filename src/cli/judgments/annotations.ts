@@ -1,6 +1,7 @@
 import { AppError } from "../../protocol/errors.ts";
 import type { AnnotationPage, AnnotationView } from "../../protocol/judgments/annotation-api.ts";
 import { type Client, connect } from "../client/client.ts";
+import { readUpTo } from "../client/read-up-to.ts";
 import { actorText, signalText, targetText, wordsText } from "../output/describe-annotation.ts";
 import type { Io } from "../output/io.ts";
 import { shorten } from "../output/printable.ts";
@@ -12,9 +13,8 @@ import type { ANNOTATIONS_FLAGS } from "./commands.ts";
 import { type AnnotationNews, followAnnotations } from "./follow-annotations.ts";
 
 const LIMIT = 50;
-const PAGE_MAX = 200;
 
-type Filter = Readonly<Record<string, string | undefined>>;
+type Filter = ReturnType<typeof annotationFilter>;
 
 export async function annotations(call: Call<typeof ANNOTATIONS_FLAGS>): Promise<undefined> {
   const { args, flags, json, config, io } = call;
@@ -42,16 +42,16 @@ function filterOf({ args, flags }: Call<typeof ANNOTATIONS_FLAGS>, nowMs: number
   return annotationFilter(args[0], flags, nowMs);
 }
 
-async function readPages(client: Client, limit: number, filter: Filter): Promise<AnnotationPage> {
-  const found: AnnotationView[] = [];
-  let cursor: string | undefined;
-  do {
-    const query = { ...filter, cursor, limit: Math.min(limit - found.length, PAGE_MAX) };
-    const page: AnnotationPage = await client.json("/v1/host/assay/annotations", { query });
-    found.push(...page.annotations);
-    cursor = page.nextCursor;
-  } while (cursor !== undefined && found.length < limit);
-  return { annotations: found, ...(cursor === undefined ? {} : { nextCursor: cursor }) };
+async function readPages(
+  client: Client,
+  limit: number,
+  filter: Filter & { q: string | undefined },
+): Promise<AnnotationPage> {
+  const { items, ...rest } = await readUpTo(limit, async (page) => {
+    const { annotations, ...rest } = await client.judgments.list({ ...filter, ...page });
+    return { items: annotations, ...rest };
+  });
+  return { annotations: items, ...rest };
 }
 
 const HEADINGS = ["ANNOTATION", "WHEN", "WHO", "SIGNAL", "TARGET", "NOTE"];
@@ -90,8 +90,8 @@ async function watch(client: Client, query: Filter, io: Io, json: boolean): Prom
     query,
     signal: io.outClosed,
     onNews: (news) => io.out(json ? JSON.stringify(news) : describe(news, io)),
-    onReconnect: (reason) => {
-      if (io.errIsTerminal) io.err(`Connection lost (${reason}); trying again.`);
+    onReconnect: ({ message }) => {
+      if (io.errIsTerminal) io.err(`Connection lost (${message}); trying again.`);
     },
   });
 }

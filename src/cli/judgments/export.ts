@@ -2,6 +2,7 @@ import { byteLines } from "../../formats/text/byte-lines.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { JudgmentEnd } from "../../protocol/judgments/judgment-file.ts";
 import { matches } from "../../protocol/schema.ts";
+import { chunksOf } from "../../sdk/call.ts";
 import { connect } from "../client/client.ts";
 import { refuseExisting, writeWhole } from "../files/write-file.ts";
 import { formatCount } from "../output/amount.ts";
@@ -42,7 +43,8 @@ async function* copied(
   written: { judgments: number },
 ): AsyncGenerator<string> {
   const query = annotationFilter(flags.run, flags, Date.now());
-  const body = await connect(config).open("/v1/host/assay/annotations:export", { query }, signal);
+  const { body } = await connect(config).judgments.export(query, { signal }).asResponse();
+  if (body === null) throw brokeOff(config.url);
   let lines = 0;
   let last = "";
   for await (const line of byteLines(unbroken(body, config.url))) {
@@ -58,7 +60,7 @@ async function* copied(
 
 async function* unbroken(body: ReadableStream<Uint8Array>, url: string): AsyncGenerator<Uint8Array> {
   try {
-    yield* body as unknown as AsyncIterable<Uint8Array>;
+    yield* chunksOf(body);
   } catch (error) {
     throw brokeOff(url, error);
   }

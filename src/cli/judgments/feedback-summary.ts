@@ -1,4 +1,3 @@
-import type { FeedbackSummary } from "../../protocol/judgments/feedback-api.ts";
 import { connect } from "../client/client.ts";
 import { instantArgument } from "../files/instant-argument.ts";
 import { feedbackChart, feedbackTable } from "../output/feedback-chart.ts";
@@ -16,7 +15,7 @@ export async function feedbackSummary(call: Call<typeof FEEDBACK_SUMMARY_FLAGS>)
     to: instantArgument("--to", flags.to, nowMs),
     groupBy: flags.groupBy,
   };
-  const summary = await connect(config).json<FeedbackSummary>("/v1/host/assay/feedback/summary", { query });
+  const summary = await connect(config).judgments.summary(query);
   if (json) io.out(JSON.stringify(summary));
   else if (flags.groupBy !== undefined) io.out(feedbackTable(summary, io.paint));
   else io.out(feedbackChart(summary.total, { paint: io.paint, bar: io.outIsTerminal ? "█" : "#" }));

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { AppError } from "../../protocol/errors.ts";
-import type { Client } from "../client/client.ts";
+import { connect } from "../client/client.ts";
 import { followAnnotations } from "./follow-annotations.ts";
 
 const frame = (change: string, annotationId: string) =>
@@ -9,18 +8,18 @@ const frame = (change: string, annotationId: string) =>
 /** Follows a server whose streams break off as told, until it has no more and is given up. */
 async function follow(...streams: string[]) {
   const news: string[] = [];
-  const resumed: (string | undefined)[] = [];
-  const open: Client["open"] = async (path, { query, headers }) => {
-    expect([path, query]).toEqual(["/v1/host/assay/annotations/events", { signal: "flag" }]);
-    resumed.push(headers?.["last-event-id"]);
+  const resumed: (string | null)[] = [];
+  const fetch = async (url: string, { headers }: RequestInit) => {
+    expect(url).toBe("http://x/v1/host/assay/annotations/events?signal=flag");
+    resumed.push(new Headers(headers).get("last-event-id"));
     const next = streams.shift();
-    if (next === undefined) throw new AppError("forbidden", { problem: "no more" });
-    return new Response(next).body as ReadableStream<Uint8Array>;
+    return next === undefined
+      ? Response.json({ error: "forbidden", message: "no more" }, { status: 403 })
+      : new Response(next);
   };
-  const following = followAnnotations({ open } as unknown as Client, {
+  const following = followAnnotations(connect({ url: "http://x", key: undefined, timeoutMs: 5000, fetch }), {
     query: { signal: "flag" },
     signal: new AbortController().signal,
-    firstDelayMs: 1,
     onNews: ({ event, data }) => news.push(`${event} ${data.annotationId}`),
   });
   await expect(following).rejects.toThrow("no more");
@@ -33,12 +32,12 @@ test("every change is handed over, and a broken stream is taken up after the las
     `id: a.retracted\n\n${frame("recorded", "b")}event: annotation.rec`,
   );
   expect(news).toEqual(["annotation.recorded a", "annotation.retracted a", "annotation.recorded b"]);
-  expect(resumed).toEqual([undefined, "a.retracted", "b.recorded"]);
+  expect(resumed).toEqual([null, "a.retracted", "b.recorded"]);
 });
 
 test("a stream that broke before anything came is taken up where it began", async () => {
   const { resumed } = await follow(":ok\n\nid: at-7.0\n\n", ":keepalive\n\n");
-  expect(resumed).toEqual([undefined, "at-7.0", "at-7.0"]);
+  expect(resumed).toEqual([null, "at-7.0", "at-7.0"]);
 });
 
 test("frames of a later version that it does not know are passed over", async () => {

@@ -1,10 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { JudgmentEntry } from "../../formats/judgments/judgment-lines.ts";
-import { AppError } from "../../protocol/errors.ts";
 import { type ImportRequest, Judgment } from "../../protocol/judgments/judgment-file.ts";
 import { parse } from "../../protocol/schema.ts";
 import { foreignLine } from "../../testing/judgment-files.ts";
-import type { Client, Request } from "../client/client.ts";
+import { connect } from "../client/client.ts";
 import { type Batch, batchesOf, sendBatch } from "./import-batches.ts";
 
 function entry(line: number, note = ""): JudgmentEntry {
@@ -49,15 +48,14 @@ describe("a batch that is more than the host takes", () => {
   /** Takes so many lines at once. */
   function smallHost(most: number) {
     const taken: number[] = [];
-    const client: Pick<Client, "json"> = {
-      json: async <T>(_: string, { body }: Request = {}) => {
-        const { lines, firstLine = 0 } = JSON.parse(String(body)) as ImportRequest;
-        if (lines.length - 1 > most) throw new AppError("payload_too_large", { limitBytes: 1 });
-        taken.push(...lines.slice(1).map((_, i) => firstLine + i));
-        return { imported: lines.length - 1, updated: 0, unchanged: 0, refused: [] } as T;
-      },
+    const fetch = async (_: string, { body }: RequestInit) => {
+      const { lines, firstLine = 0 } = JSON.parse(String(body)) as ImportRequest;
+      if (lines.length - 1 > most)
+        return Response.json({ error: "payload_too_large", message: "No." }, { status: 413 });
+      taken.push(...lines.slice(1).map((_, i) => firstLine + i));
+      return Response.json({ imported: lines.length - 1, updated: 0, unchanged: 0, refused: [] });
     };
-    return { client: client as Client, taken };
+    return { client: connect({ url: "http://x", key: undefined, timeoutMs: 5000, fetch }), taken };
   }
   const batch: Batch = { firstLine: 10, line: 16, texts: Array.from({ length: 7 }, () => "{}") };
 

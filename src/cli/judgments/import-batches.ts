@@ -49,7 +49,7 @@ export async function sendBatch(client: Client, batch: Batch, dryRun: boolean): 
   const { firstLine, line, texts } = batch;
   const body = `{"lines":[${[headerLine({}), ...texts].join(",")}],"firstLine":${firstLine},"dryRun":${dryRun}}`;
   try {
-    return await client.json<ImportResponse>("/v1/host/assay/annotations:import", { method: "POST", body });
+    return await client.judgments.import(body);
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== "payload_too_large") throw error;
     if (texts.length === 1) return { ...NONE, refused: [{ line, problem: "it is longer than the server takes" }] };

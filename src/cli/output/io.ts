@@ -1,4 +1,5 @@
 import { createInterface } from "node:readline";
+import type { Readable, Writable } from "node:stream";
 import { EXIT } from "../program/exit-codes.ts";
 import { escaped } from "./printable.ts";
 
@@ -48,49 +49,60 @@ export function paintFor(coloured: boolean): Paint {
   return Object.fromEntries(entries) as Paint;
 }
 
+/** The three streams of a process. */
+export interface Streams {
+  readonly stdin: Readable & MaybeTerminal;
+  readonly stdout: Writable & MaybeTerminal;
+  readonly stderr: Writable & MaybeTerminal;
+}
+
+interface MaybeTerminal {
+  readonly isTTY?: boolean;
+}
+
 /**
- * The process's own streams. A reader that goes away (`assay run watch … | head`) is not an error: what is still
+ * The process's own streams, or those of a test. A reader that goes away (`assay run watch … | head`) is not an error: what is still
  * written is dropped.
  */
-export function processIo(colourWanted: boolean): Io {
+export function processIo(colourWanted: boolean, { stdin, stdout, stderr }: Streams = process): Io {
   const closed = new AbortController();
-  for (const stream of [process.stdout, process.stderr]) {
+  for (const stream of [stdout, stderr]) {
     stream.on("error", (error: NodeJS.ErrnoException) => {
-      if (error.code !== "EPIPE") end(stream === process.stdout ? "standard output" : "standard error", error);
-      if (stream === process.stdout) closed.abort();
+      if (error.code !== "EPIPE") end(stream === stdout ? "standard output" : "standard error", error);
+      if (stream === stdout) closed.abort();
     });
   }
   // Made once: a listener for every wait would pile up.
   const gone = new Promise((resolve) => closed.signal.addEventListener("abort", resolve, { once: true }));
-  const outIsTerminal = process.stdout.isTTY === true;
-  const errIsTerminal = process.stderr.isTTY === true;
+  const outIsTerminal = stdout.isTTY === true;
+  const errIsTerminal = stderr.isTTY === true;
   let inProgress = false;
   const endProgress = () => {
-    if (inProgress) process.stderr.write(CLEAR_LINE);
+    if (inProgress) stderr.write(CLEAR_LINE);
     inProgress = false;
   };
   return {
     out: (line) => {
       endProgress();
-      if (!closed.signal.aborted) process.stdout.write(`${escaped(line)}\n`);
+      if (!closed.signal.aborted) stdout.write(`${escaped(line)}\n`);
     },
     write: async (text) => {
       endProgress();
-      if (closed.signal.aborted || process.stdout.write(outIsTerminal ? escaped(text) : text)) return;
-      await Promise.race([new Promise((resolve) => process.stdout.once("drain", resolve)), gone]);
+      if (closed.signal.aborted || stdout.write(outIsTerminal ? escaped(text) : text)) return;
+      await Promise.race([new Promise((resolve) => stdout.once("drain", resolve)), gone]);
     },
     err: (line) => {
       endProgress();
-      process.stderr.write(`${escaped(line)}\n`);
+      stderr.write(`${escaped(line)}\n`);
     },
     progress: (text) => {
       if (!errIsTerminal) return;
       inProgress = true;
-      process.stderr.write(`${CLEAR_LINE}${escaped(text)}`);
+      stderr.write(`${CLEAR_LINE}${escaped(text)}`);
     },
     outIsTerminal,
     errIsTerminal,
-    ...(process.stdin.isTTY && errIsTerminal ? { ask } : {}),
+    ...(stdin.isTTY && errIsTerminal ? { ask: (question) => ask(question, stdin, stderr) } : {}),
     outClosed: closed.signal,
     paint: paintFor(outIsTerminal && colourWanted),
   };
@@ -103,8 +115,8 @@ function end(stream: string, { message }: Error): never {
 }
 
 /** Asked where complaints go, so that the result can be piped on. Ctrl-C and the end of the input are no answer. */
-async function ask(question: string): Promise<string | undefined> {
-  const lines = createInterface({ input: process.stdin, output: process.stderr });
+async function ask(question: string, input: Readable, output: Writable): Promise<string | undefined> {
+  const lines = createInterface({ input, output });
   try {
     return await new Promise((resolve) => {
       lines.once("close", () => resolve(undefined));

@@ -62,7 +62,9 @@ export type FlagValues<F extends Flags> = {
       ? readonly string[]
       : F[K] extends { type: "integer" }
         ? number | undefined
-        : string | undefined;
+        : F[K] extends { choices: readonly (infer Choice)[] }
+          ? Choice | undefined
+          : string | undefined;
 };
 
 /** One call of a command, parsed and with its settings. */
@@ -77,6 +79,11 @@ export interface Call<F extends Flags = NoFlags> {
   /** Whether somebody said something about a setting: as a flag, in the environment or in the file. */
   isSet(name: SettingName): boolean;
   readonly io: Io;
+  /**
+   * Ends a command that serves, in place of a signal. The command then logs to `io` and leaves the process alone: its signals, and
+   * the errors that are caught nowhere.
+   */
+  readonly stopped?: Promise<NodeJS.Signals> | undefined;
 }
 
 /** Sees to it that the function a command loads takes the flags that its row declares. */

@@ -17,7 +17,7 @@ export type NamedThings = Readonly<Record<string, Named>>;
  * The answer to what was asked. Where it is that there is no such thing, the complaint says which name that was, and which one was
  * probably meant. What there is, is only looked up then; when that fails too, the complaint is the first one.
  */
-export async function orNearest<T>(asked: Promise<T>, things: NamedThings): Promise<T> {
+export async function orNearest<T>(asked: PromiseLike<T>, things: NamedThings): Promise<T> {
   try {
     return await asked;
   } catch (error) {

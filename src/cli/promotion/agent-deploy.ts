@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { AppError } from "../../protocol/errors.ts";
-import type { EvalListQuery, EvalPage } from "../../protocol/evals/eval-baseline.ts";
+import type { EvalListQuery } from "../../protocol/evals/eval-baseline.ts";
 import type { AgentDeployment, Condition, DeploymentTransition } from "../../protocol/promotion/api.ts";
 import { type Client, connect } from "../client/client.ts";
 import { evalNamed } from "../evals/latest-eval.ts";
@@ -55,7 +55,7 @@ function requestOf(version: string, flags: DeployFlags): DeploymentTransition {
   return {
     version,
     transition,
-    ...(to === undefined ? {} : { toState: to as NonNullable<DeploymentTransition["toState"]> }),
+    ...(to === undefined ? {} : { toState: to }),
     ...(channel === undefined ? {} : { channel }),
     ...(canary === undefined ? {} : { canaryPercent: canary }),
     ...(flags.eval === undefined ? {} : { evalRunId: flags.eval }),
@@ -66,7 +66,7 @@ function requestOf(version: string, flags: DeployFlags): DeploymentTransition {
 /** `--eval latest` is the newest evaluation of this agent that has completed. */
 async function withEval(client: Client, agentId: string, request: DeploymentTransition): Promise<DeploymentTransition> {
   if (request.evalRunId === undefined) return request;
-  const list = (query: EvalListQuery) => client.json<EvalPage>("/v1/host/assay/evals", { query });
+  const list = (query: EvalListQuery) => client.evals.list(query);
   return { ...request, evalRunId: await evalNamed({ list }, request.evalRunId, { agentId, status: "completed" }) };
 }
 
@@ -77,11 +77,10 @@ async function deploy(
   body: DeploymentTransition,
   { waitSeconds, io }: { readonly waitSeconds: number; readonly io: Io },
 ): Promise<AgentDeployment> {
-  const path = `/v1/agents/${encodeURIComponent(agentId)}/deployments`;
   const untilMs = Date.now() + waitSeconds * 1000;
   for (let told = false; ; told = true) {
     try {
-      return await client.json<AgentDeployment>(path, { method: "POST", body });
+      return await client.promotion.transition(agentId, body);
     } catch (error) {
       if (!(error instanceof AppError) || !isWaiting(error) || Date.now() >= untilMs) throw error;
       if (!told) io.err(`Waiting for people: assay resolve ${gateOf(error)} accept|reject decides it.`);

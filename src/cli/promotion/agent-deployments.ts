@@ -8,9 +8,8 @@ import { namedAgent } from "../program/known-names.ts";
 import { orNearest } from "../program/nearest.ts";
 
 export async function agentDeployments({ args: [agentId = ""], json, config, io }: Call): Promise<undefined> {
-  const path = `/v1/agents/${encodeURIComponent(agentId)}/deployments`;
   const client = connect(config);
-  const deployments = await orNearest(client.json<AgentDeployment[]>(path), namedAgent(client, agentId));
+  const deployments = await orNearest(client.promotion.deployments(agentId), namedAgent(client, agentId));
   if (json) return void io.out(JSON.stringify(deployments));
   const rows = deployments.map((one) => [
     printable(one.version),

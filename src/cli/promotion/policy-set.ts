@@ -1,5 +1,4 @@
 import { AppError } from "../../protocol/errors.ts";
-import type { PromotionPolicy } from "../../protocol/promotion/promotion-policy.ts";
 import { connect } from "../client/client.ts";
 import { type JsonObject, jsonObject, readText } from "../files/json-argument.ts";
 import { printable } from "../output/printable.ts";
@@ -10,9 +9,8 @@ import type { POLICY_SET_FLAGS } from "./commands.ts";
 export async function policySet(call: Call<typeof POLICY_SET_FLAGS>): Promise<undefined> {
   const { args, flags, json, config, io } = call;
   const [subject = "", file = ""] = args;
-  const path = `/v1/host/assay/promotion-policies/${encodeURIComponent(subject)}`;
   const body = withEvidence(readText(file, file), file, split(flags.evidenceMode), split(flags.evidenceTask));
-  const policy = await connect(config).json<PromotionPolicy>(path, { method: "PUT", body });
+  const policy = await connect(config).promotion.setPolicy(subject, body);
   if (json) io.out(JSON.stringify(policy));
   else io.out(printable(`The policy of ${policy.subject} is set (revision ${policy.revision}).`));
   return undefined;

@@ -1,4 +1,4 @@
-import type { PolicyRule, PromotionPolicies, PromotionPolicy } from "../../protocol/promotion/promotion-policy.ts";
+import type { PolicyRule, PromotionPolicy } from "../../protocol/promotion/promotion-policy.ts";
 import { connect } from "../client/client.ts";
 import { printable, shorten } from "../output/printable.ts";
 import { formatTable } from "../output/table.ts";
@@ -7,18 +7,17 @@ import type { Call } from "../program/command.ts";
 
 /** In characters. */
 const TASKS_SHOWN = 120;
-const POLICIES = "/v1/host/assay/promotion-policies";
 
 export async function policyShow({ args: [subject], json, config, io }: Call): Promise<undefined> {
   const client = connect(config);
   if (subject === undefined) {
-    const { policies } = await client.json<PromotionPolicies>(POLICIES);
+    const { policies } = await client.promotion.policies();
     if (json) return void io.out(JSON.stringify({ policies }));
     if (policies.length === 0) io.err("There is no policy: transitions need nothing beside the scope of a key.");
     else io.out(table(policies, io.paint));
     return undefined;
   }
-  const policy = await client.json<PromotionPolicy>(`${POLICIES}/${encodeURIComponent(subject)}`);
+  const policy = await client.promotion.policy(subject);
   io.out(json ? JSON.stringify(policy) : table([policy], io.paint));
   return undefined;
 }

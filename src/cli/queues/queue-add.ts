@@ -4,7 +4,7 @@ import { connect } from "../client/client.ts";
 import { formatCount } from "../output/amount.ts";
 import type { Call } from "../program/command.ts";
 import type { QUEUE_ADD_FLAGS } from "./commands.ts";
-import { findQueue, queuePath } from "./queue-client.ts";
+import { findQueue } from "./queue-client.ts";
 
 /** What one request takes. */
 const AT_ONCE = 100;
@@ -24,11 +24,7 @@ export async function queueAdd(call: Call<typeof QUEUE_ADD_FLAGS>): Promise<unde
   }));
   const total: AddItemsResponse = { added: [], known: 0 };
   for (let i = 0; i < all.length; i += AT_ONCE) {
-    const body = { items: all.slice(i, i + AT_ONCE) };
-    const { added, known } = await client.json<AddItemsResponse>(queuePath(queueId, "/items"), {
-      method: "POST",
-      body,
-    });
+    const { added, known } = await client.queues.addItems(queueId, { items: all.slice(i, i + AT_ONCE) });
     total.added.push(...added);
     total.known += known;
   }

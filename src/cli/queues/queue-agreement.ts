@@ -6,14 +6,13 @@ import { printable } from "../output/printable.ts";
 import { formatFields, formatTable } from "../output/table.ts";
 import type { Call } from "../program/command.ts";
 import type { QUEUE_AGREEMENT_FLAGS } from "./commands.ts";
-import { findQueue, queuePath } from "./queue-client.ts";
+import { findQueue } from "./queue-client.ts";
 
 export async function queueAgreement(call: Call<typeof QUEUE_AGREEMENT_FLAGS>): Promise<undefined> {
   const { args, flags, json, config, io } = call;
   const client = connect(config);
   const { queueId } = await findQueue(client, args[0] ?? "");
-  const query = flags.agents ? { include: "agents" } : {};
-  const agreement = await client.json<QueueAgreement>(queuePath(queueId, "/agreement"), { query });
+  const agreement = await client.queues.agreement(queueId, { include: flags.agents ? "agents" : undefined });
   io.out(json ? JSON.stringify(agreement) : showAgreement(agreement, io.paint));
 }
 

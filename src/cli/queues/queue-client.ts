@@ -1,29 +1,13 @@
 import { AppError } from "../../protocol/errors.ts";
 import { isId } from "../../protocol/id.ts";
-import type { JudgmentValue, QueueInfo, QueueJudgment, QueuePage } from "../../protocol/queues/api.ts";
+import type { JudgmentValue, QueueInfo, QueueJudgment } from "../../protocol/queues/api.ts";
 import type { Client } from "../client/client.ts";
-
-export const QUEUES = "/v1/host/assay/queues";
 
 /** The queue with this id or name. */
 export async function findQueue(client: Client, named: string): Promise<QueueInfo> {
-  if (named.startsWith("que-") && isId(named)) return client.json(queuePath(named));
-  let cursor: string | undefined;
-  do {
-    const page: QueuePage = await client.json(QUEUES, { query: { cursor, limit: 200 } });
-    const found = page.queues.find(({ name }) => name === named);
-    if (found !== undefined) return found;
-    cursor = page.nextCursor;
-  } while (cursor !== undefined);
+  if (named.startsWith("que-") && isId(named)) return client.queues.get(named);
+  for await (const queue of client.queues.list({ limit: 200 })) if (queue.name === named) return queue;
   throw new AppError("not_found", { what: `review queue called ${named}` });
-}
-
-export function queuePath(queueId: string, rest = ""): string {
-  return `${QUEUES}/${encodeURIComponent(queueId)}${rest}`;
-}
-
-export function itemPath(queueId: string, itemId: string, verb: string): string {
-  return queuePath(queueId, `/items/${encodeURIComponent(itemId)}:${verb}`);
 }
 
 const YES = ["yes", "y", "true"];

@@ -2,7 +2,7 @@ import type { QueueView } from "../../protocol/queues/api.ts";
 import { connect } from "../client/client.ts";
 import { showQueue } from "../output/describe-queue.ts";
 import type { Call } from "../program/command.ts";
-import { findQueue, queuePath } from "./queue-client.ts";
+import { findQueue } from "./queue-client.ts";
 
 export function queueClose(call: Call): Promise<undefined> {
   return put(call, "closed");
@@ -15,9 +15,6 @@ export function queueOpen(call: Call): Promise<undefined> {
 async function put({ args: [named = ""], json, config, io }: Call, state: QueueView["state"]): Promise<undefined> {
   const client = connect(config);
   const { queueId, revision } = await findQueue(client, named);
-  const queue = await client.json<QueueView>(queuePath(queueId, ":update"), {
-    method: "POST",
-    body: { revision, state },
-  });
+  const queue = await client.queues.update(queueId, { revision, state });
   io.out(json ? JSON.stringify(queue) : showQueue(queue, io.paint));
 }

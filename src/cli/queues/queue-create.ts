@@ -1,11 +1,10 @@
 import { AppError } from "../../protocol/errors.ts";
-import type { CreateQueueRequest, QueueJudgment, QueueQuery, QueueView, Somebody } from "../../protocol/queues/api.ts";
+import type { CreateQueueRequest, QueueJudgment, QueueQuery, Somebody } from "../../protocol/queues/api.ts";
 import { connect } from "../client/client.ts";
 import { instantArgument } from "../files/instant-argument.ts";
 import { showQueue } from "../output/describe-queue.ts";
 import type { Call, FlagValues } from "../program/command.ts";
 import { split } from "../program/name-list.ts";
-import { QUEUES } from "./queue-client.ts";
 import type { QUEUE_CREATE_FLAGS } from "./queue-create-commands.ts";
 
 type Given = FlagValues<typeof QUEUE_CREATE_FLAGS>;
@@ -14,7 +13,7 @@ export async function queueCreate(call: Call<typeof QUEUE_CREATE_FLAGS>): Promis
   const { args, flags, json, config, io } = call;
   const [name = ""] = args;
   const body = queueRequest(name, flags, Date.now());
-  const queue = await connect(config).json<QueueView>(QUEUES, { method: "POST", body });
+  const queue = await connect(config).queues.create(body);
   io.out(json ? JSON.stringify(queue) : showQueue(queue, io.paint));
 }
 

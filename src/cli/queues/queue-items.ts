@@ -1,34 +1,29 @@
-import type { QueueItemPage, QueueItemView } from "../../protocol/queues/api.ts";
+import type { QueueItemView } from "../../protocol/queues/api.ts";
 import { connect } from "../client/client.ts";
+import { readUpTo } from "../client/read-up-to.ts";
 import { stateText } from "../output/describe-queue.ts";
 import type { Paint } from "../output/io.ts";
 import { printable } from "../output/printable.ts";
 import { formatTable } from "../output/table.ts";
 import type { Call } from "../program/command.ts";
 import type { QUEUE_ITEMS_FLAGS } from "./commands.ts";
-import { findQueue, queuePath } from "./queue-client.ts";
+import { findQueue } from "./queue-client.ts";
 
 const LIMIT = 50;
-const PAGE_MAX = 200;
 
 export async function queueItems(call: Call<typeof QUEUE_ITEMS_FLAGS>): Promise<undefined> {
   const { args, flags, json, config, io } = call;
   const client = connect(config);
   const { queueId } = await findQueue(client, args[0] ?? "");
   const { limit = LIMIT, state, reviewer, review } = flags;
-  const items: QueueItemView[] = [];
-  let cursor: string | undefined;
-  do {
-    const query = { state, reviewer, review, cursor, limit: Math.min(limit - items.length, PAGE_MAX) };
-    const page: QueueItemPage = await client.json(queuePath(queueId, "/items"), { query });
-    items.push(...page.items);
-    cursor = page.nextCursor;
-  } while (cursor !== undefined && items.length < limit);
-  if (json) io.out(JSON.stringify({ items, ...(cursor === undefined ? {} : { nextCursor: cursor }) }));
+  const filter = { state, reviewer, review };
+  const found = await readUpTo(limit, (page) => client.queues.items(queueId, { ...filter, ...page }));
+  const { items, nextCursor } = found;
+  if (json) io.out(JSON.stringify(found));
   else if (items.length === 0) io.err("No such items.");
   else {
     io.out(table(items, io.paint));
-    if (cursor !== undefined && io.errIsTerminal) io.err(`There are more; show them with --limit ${limit * 5}.`);
+    if (nextCursor !== undefined && io.errIsTerminal) io.err(`There are more; show them with --limit ${limit * 5}.`);
   }
 }
 

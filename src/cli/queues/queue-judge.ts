@@ -1,40 +1,40 @@
 import { AppError } from "../../protocol/errors.ts";
-import type { JudgeRequest, QueueItemView } from "../../protocol/queues/api.ts";
-import { connect } from "../client/client.ts";
+import type { AdjudicateRequest, QueueItemView } from "../../protocol/queues/api.ts";
+import { type Client, connect } from "../client/client.ts";
 import { readText } from "../files/json-argument.ts";
 import { showItem } from "../output/describe-queue.ts";
 import type { Call } from "../program/command.ts";
 import type { QUEUE_ADJUDICATE_FLAGS, QUEUE_JUDGE_FLAGS } from "./commands.ts";
-import { findQueue, itemPath, judgmentValue } from "./queue-client.ts";
+import { findQueue, judgmentValue } from "./queue-client.ts";
 
 export function queueJudge(call: Call<typeof QUEUE_JUDGE_FLAGS>): Promise<undefined> {
   const { confidence, revise } = call.flags;
-  return judge(call, "judge", {
+  const more = {
     ...(confidence === undefined ? {} : { confidence: confidenceOf(confidence) }),
     ...(revise ? { revise } : {}),
-  });
+  };
+  return judge(call, ({ queues }, queueId, itemId, body) => queues.judge(queueId, itemId, { ...body, ...more }));
 }
 
 export function queueAdjudicate(call: Call<typeof QUEUE_ADJUDICATE_FLAGS>): Promise<undefined> {
-  return judge(call, "adjudicate", {});
+  return judge(call, ({ queues }, queueId, itemId, body) => queues.adjudicate(queueId, itemId, body));
 }
+
+type Send = (client: Client, queueId: string, itemId: string, body: AdjudicateRequest) => PromiseLike<QueueItemView>;
 
 async function judge(
   { args, flags, json, config, io }: Call<typeof QUEUE_ADJUDICATE_FLAGS>,
-  verb: "judge" | "adjudicate",
-  more: Pick<JudgeRequest, "confidence" | "revise">,
+  send: Send,
 ): Promise<undefined> {
   const client = connect(config);
   const [named = "", itemId = "", word = ""] = args;
   const { queueId, judgment } = await findQueue(client, named);
   const { note, correction } = flags;
-  const body: JudgeRequest = {
+  const item = await send(client, queueId, itemId, {
     value: judgmentValue(judgment, word),
     ...(note === undefined ? {} : { note }),
     ...(correction === undefined ? {} : { correction: textOf(correction) }),
-    ...more,
-  };
-  const item = await client.json<QueueItemView>(itemPath(queueId, itemId, verb), { method: "POST", body });
+  });
   io.out(json ? JSON.stringify(item) : showItem(item, { paint: io.paint, nowMs: Date.now() }));
 }
 

@@ -1,19 +1,17 @@
-import type { NextItemResponse } from "../../protocol/queues/api.ts";
 import { connect } from "../client/client.ts";
 import { showItem } from "../output/describe-queue.ts";
 import { printable } from "../output/printable.ts";
 import type { Call } from "../program/command.ts";
 import { EXIT } from "../program/exit-codes.ts";
 import type { QUEUE_NEXT_FLAGS } from "./commands.ts";
-import { askedFor, findQueue, queuePath } from "./queue-client.ts";
+import { askedFor, findQueue } from "./queue-client.ts";
 
 export async function queueNext(call: Call<typeof QUEUE_NEXT_FLAGS>): Promise<number> {
   const { args, flags, json, config, io } = call;
   const client = connect(config);
   const [named = ""] = args;
   const { queueId, judgment } = await findQueue(client, named);
-  const body = flags.lease === undefined ? {} : { leaseSeconds: flags.lease };
-  const { item } = await client.json<NextItemResponse>(queuePath(queueId, ":next"), { method: "POST", body });
+  const { item } = await client.queues.next(queueId, { leaseSeconds: flags.lease });
   if (json) io.out(JSON.stringify({ item }));
   else if (item === null) io.err("There is nothing for you in this queue now.");
   else {

@@ -1,12 +1,11 @@
 import { AppError } from "../../protocol/errors.ts";
-import type { JudgeRequest, NextItemResponse, QueueInfo, QueueItemView } from "../../protocol/queues/api.ts";
-import type { RunSnapshot } from "../../protocol/runs/snapshot.ts";
+import type { QueueInfo, QueueItemView } from "../../protocol/queues/api.ts";
 import type { Client } from "../client/client.ts";
 import { showItem } from "../output/describe-queue.ts";
 import type { Io } from "../output/io.ts";
 import { printable } from "../output/printable.ts";
 import { showRun } from "../runs/run-show.ts";
-import { askedFor, itemPath, judgmentValue, queuePath } from "./queue-client.ts";
+import { askedFor, judgmentValue } from "./queue-client.ts";
 
 /** How many items were judged by whoever typed the lines. */
 export async function workThrough(
@@ -17,12 +16,12 @@ export async function workThrough(
 ): Promise<number> {
   let judged = 0;
   for (;;) {
-    const { item } = await post<NextItemResponse>(client, queuePath(queue.queueId, ":next"), {});
+    const { item } = await client.queues.next(queue.queueId);
     if (item === null) {
       io.out("There is nothing for you in this queue now.");
       return judged;
     }
-    const run = await client.json<RunSnapshot>(`/v1/runs/${encodeURIComponent(item.runId)}`);
+    const run = await client.runs.get(item.runId);
     io.out(`${showItem(item, { paint: io.paint, nowMs: Date.now() })}\n\n${showRun(run, io, Date.now())}\n`);
     const done = await settle(client, queue, item, io, lines);
     if (done === "quit") return judged;
@@ -45,17 +44,16 @@ async function settle(
     const [, word = "", rest = ""] = /^\s*(\S*)\s*(.*?)\s*$/s.exec(line) ?? [];
     try {
       if (done || word === "q") {
-        await post(client, itemPath(queueId, item.itemId, "release"), {});
+        await client.queues.release(queueId, item.itemId);
         return "quit";
       }
       if (word === "s") {
         if (rest === "") throw new AppError("unusable_input", { problem: "say why: s REASON" });
-        await post(client, itemPath(queueId, item.itemId, "skip"), { reason: rest });
+        await client.queues.skip(queueId, item.itemId, { reason: rest });
         return "skipped";
       }
       const value = judgmentValue(judgment, labelled(queue, word));
-      const body: JudgeRequest = { value, ...(rest === "" ? {} : { note: rest }) };
-      const after = await post<QueueItemView>(client, itemPath(queueId, item.itemId, "judge"), body);
+      const after = await client.queues.judge(queueId, item.itemId, { value, ...(rest === "" ? {} : { note: rest }) });
       io.out(io.paint.green(`Judged: ${printable(String(value))} (${after.state})\n`));
       return "judged";
     } catch (error) {
@@ -80,8 +78,4 @@ function asked({ judgment }: QueueInfo): string {
 function labelled({ judgment }: QueueInfo, word: string): string {
   if (judgment.kind !== "label" || judgment.labels.includes(word) || !/^\d+$/.test(word)) return word;
   return judgment.labels[Number(word) - 1] ?? word;
-}
-
-function post<T>(client: Client, path: string, body: object): Promise<T> {
-  return client.json<T>(path, { method: "POST", body });
 }

@@ -96,7 +96,7 @@ function waysOut({ review, command, artifact }: Conversation, inDir: string, att
     const [program = "", ...args] = [...assay.split(" "), "review", "provide"];
     const reviewer = `--command ${program} ${args.map((arg) => `--arg ${arg}`).join(" ")}`;
     return [
-      "Install it with `npm install -g opencode-ai`, or ask the built-in reviewer, which needs no model:",
+      "Install it with `npm install -g opencode-ai`, or take the built-in rule check, which needs no model and is no review:",
       `  ${assay} review start ${printable(shellWord(artifact.path))} ${reviewer}${inDir}`,
       again,
     ];

@@ -6,8 +6,6 @@ import { printable } from "../output/printable.ts";
 import { EXIT } from "../program/exit-codes.ts";
 import type { ProvideCall } from "./review-provide.ts";
 
-const RUN = "/v1/host/assay/afp/run";
-
 /**
  * The same turn in a session that lives on a server; what the server answers is passed on as it is. A server answers for nobody that it
  * does not know; the command that this one stands in for lets another agent answer, and says so.
@@ -31,22 +29,18 @@ export async function provideFromServer(call: ProvideCall, bytes: Uint8Array): P
   return EXIT.fine;
 }
 
-function turnOn({ flags, config, given }: ProvideCall, bytes: Uint8Array, agent: string): Promise<string> {
+async function turnOn({ flags, config, given }: ProvideCall, bytes: Uint8Array, agent: string): Promise<string> {
   const query = {
     agent,
     session: flags.session,
     // A session that is named is the one that is meant, as with sessions of this machine.
-    ...(flags.continue && flags.session === undefined ? { continue: "true" } : {}),
-    ...(flags.fork ? { fork: "true" } : {}),
+    ...(flags.continue && flags.session === undefined ? { continue: "true" as const } : {}),
+    ...(flags.fork ? { fork: "true" as const } : {}),
   };
   // A reviewer may think for longer than other answers take.
   const timeoutMs = given.has("timeoutMs") ? config.timeoutMs : Math.max(config.timeoutMs, config.reviewTimeoutMs);
-  return connect({ ...config, timeoutMs, post: patientFetch }).text(RUN, {
-    method: "POST",
-    query,
-    body: bytes,
-    headers: { accept: "application/x-ndjson" },
-  });
+  const client = connect({ ...config, timeoutMs, fetch: patientFetch });
+  return (await client.reviews.run(bytes, { query }).asResponse()).text();
 }
 
 function isUnknownAgent(error: unknown): boolean {
@@ -69,5 +63,5 @@ function answerIn(stream: string): string {
     const message = line === "" ? undefined : JSON.parse(line);
     if (message?.type === "text") return message.part.text;
   }
-  throw new AppError("unreachable", { url: RUN, reason: "it answered without a review" });
+  throw new AppError("unreachable", { url: "POST /v1/host/assay/afp/run", reason: "it answered without a review" });
 }

@@ -54,8 +54,9 @@ export const reviewProvide = command({
   name: "review provide",
   summary: "Review what comes on standard input, in place of `opencode run`.",
   about:
-    "Reads one request of the Agent Feedback Protocol 1.2 and answers it. The reviewer is a set of built-in rules that need no model, " +
-    "no network and no key, unless settings bind it to a model or --reviewer-command to a program. With --url the session lives on that " +
+    "Reads one request of the Agent Feedback Protocol 1.2 and answers it. Unless settings bind the reviewer to a model, or " +
+    "--reviewer-command to a program, the answer is a check by a dozen fixed rules that need no model, no network and no key: it is not a " +
+    "review, and says so. With --url the session lives on that " +
     "server; ASSAY_URL alone does not change where it lives. A first word `run` is skipped, and other words are put before the input, so " +
     "that the command can take the place of opencode unchanged. Every request is answered, also a wrong one: the answer then says what " +
     "is wrong, and the exit code is 0.",

@@ -10,7 +10,7 @@ import type { WrittenReviewer } from "./written-reviewer.ts";
 
 /**
  * Who reviews for a server, by name. The name that is always known is bound to what settings say, else to the model where there is one, else to the
- * built-in rules. Throws `unusable_input` when a model is bound that is not known well enough to be asked.
+ * rule check. Throws `unusable_input` when a model is bound that is not known well enough to be asked.
  */
 export function reviewerBindings(config: Config, env: Environment = ownEnvironment()): ReviewerBinding[] {
   return bindingsOf(config, env, [], servedWith);

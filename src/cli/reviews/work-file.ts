@@ -1,9 +1,9 @@
 import { chmod, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { mediaTypeOfFile } from "../../formats/reviews/media-types.ts";
 import { mediaTypeOf, REQUEST_BYTES_MAX } from "../../formats/reviews/request.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { digestOf } from "../../reviews/requester/artifact.ts";
 import type { ArtifactVersion } from "../../reviews/requester/conversation.ts";
-import { mediaTypeOfFile } from "../../reviews/requester/media-types.ts";
 
 /** The piece of work in a file. Sent as the text that it is, also when it is JSON: nothing of it is lost on the way. */
 export async function readWork(path: string, mediaType: string, ref: string | undefined): Promise<ArtifactVersion> {

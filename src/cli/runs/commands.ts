@@ -50,7 +50,23 @@ export const runShow = command({
 });
 
 export const RUN_LIST_FLAGS = {
-  status: { type: "text", value: "STATUS", summary: "Only runs with this status, such as running or failed." },
+  status: {
+    type: "text",
+    value: "STATUS",
+    choices: [
+      "pending",
+      "running",
+      "paused",
+      "waiting-approval",
+      "waiting-input",
+      "waiting-external",
+      "completed",
+      "failed",
+      "cancelling",
+      "cancelled",
+    ],
+    summary: "Only runs with this status, such as running or failed.",
+  },
   workflow: { type: "text", value: "ID", summary: "Only runs of this workflow." },
   agent: {
     type: "text",

@@ -1,9 +1,5 @@
 import { AppError } from "../../protocol/errors.ts";
-import type {
-  ExternalEventDelivered,
-  ExternalEventHeld,
-  SendExternalEventRequest,
-} from "../../protocol/gates/external-event-api.ts";
+import type { SendExternalEventRequest } from "../../protocol/gates/external-event-api.ts";
 import { connect } from "../client/client.ts";
 import { assignments, jsonValue } from "../files/json-argument.ts";
 import { printable } from "../output/printable.ts";
@@ -14,8 +10,7 @@ import type { EVENT_SEND_FLAGS } from "./event-commands.ts";
 export async function eventSend(call: Call<typeof EVENT_SEND_FLAGS>): Promise<number> {
   const { io, json, config } = call;
   const body = requestOf(call);
-  const path = "/v1/host/assay/external-events";
-  const answer = await connect(config).json<ExternalEventDelivered | ExternalEventHeld>(path, { method: "POST", body });
+  const answer = await connect(config).gates.sendEvent(body);
   if (json) io.out(JSON.stringify(answer));
   else if ("held" in answer) io.out(`held until ${printable(answer.expiresAt)}`);
   else for (const { runId, nodeId, status } of answer.delivered) io.out(printable(`${runId} ${nodeId} ${status}`));

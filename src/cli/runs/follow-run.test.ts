@@ -1,27 +1,26 @@
 import { describe, expect, test } from "vitest";
-import { AppError } from "../../protocol/errors.ts";
-import type { Client } from "../client/client.ts";
+import { type Client, connect } from "../client/client.ts";
 import { type Following, followRun } from "./follow-run.ts";
 
-type Connection = string | Error;
+type Connection = string | Error | Response;
 
-/** A server whose streams break off as told; remembers from where each was asked for. */
+/** A server whose streams break off as given; remembers from where each was asked for. */
 function server(...connections: Connection[]) {
-  const asked: (string | undefined)[] = [];
-  const open: Client["open"] = async (_, { headers }) => {
-    asked.push(headers?.["last-event-id"]);
-    const next = connections.shift() ?? new AppError("unreachable", { url: "http://x", reason: "gone" });
+  const asked: (string | null)[] = [];
+  const fetch = async (_: string, { headers }: RequestInit) => {
+    asked.push(new Headers(headers).get("last-event-id"));
+    const next = connections.shift() ?? new TypeError("fetch failed", { cause: new Error("gone") });
     if (next instanceof Error) throw next;
-    return new Response(next).body as ReadableStream<Uint8Array>;
+    return next instanceof Response ? next : new Response(next);
   };
-  return { asked, client: { open } as unknown as Client };
+  return { asked, client: connect({ url: "http://x", key: undefined, timeoutMs: 5000, fetch }) };
 }
 
 function frame(sequence: number, type: string): string {
   return `id: ${sequence}\nevent: ${type}\ndata: ${JSON.stringify({ type, sequence })}\n\n`;
 }
 
-const away = new AppError("unreachable", { url: "http://x", reason: "connection refused" });
+const away = new TypeError("fetch failed", { cause: new Error("connection refused") });
 
 async function follow(client: Client, more: Partial<Following> = {}) {
   const seen: number[] = [];
@@ -30,7 +29,6 @@ async function follow(client: Client, more: Partial<Following> = {}) {
     mode: "updates",
     signal: new AbortController().signal,
     onEvent: (event) => seen.push(event.sequence),
-    firstDelayMs: 1,
     ...more,
   });
   return { seen, end };
@@ -40,7 +38,7 @@ describe("following a run", () => {
   test("hands over every event and ends with the run", async () => {
     const { client, asked } = server(frame(0, "run.started") + frame(3, "node.completed") + frame(4, "run.completed"));
     expect(await follow(client)).toEqual({ seen: [0, 3, 4], end: "run.completed" });
-    expect(asked).toEqual([undefined]);
+    expect(asked).toEqual([null]);
   });
 
   test("goes on after the last event it saw when the connection breaks", async () => {
@@ -52,9 +50,9 @@ describe("following a run", () => {
       frame(5, "run.failed"),
     );
     const told: string[] = [];
-    const { seen, end } = await follow(client, { onReconnect: (reason) => told.push(reason) });
+    const { seen, end } = await follow(client, { onReconnect: ({ message }) => told.push(message) });
     expect({ seen, end }).toEqual({ seen: [0, 2, 5], end: "run.failed" });
-    expect(asked).toEqual([undefined, "0", "0", "2"]);
+    expect(asked).toEqual([null, "0", "0", "2"]);
     expect(told).toHaveLength(3);
   });
 
@@ -67,7 +65,8 @@ describe("following a run", () => {
 
   test("fails at once when the server never answered, or says no", async () => {
     await expect(follow(server(away).client)).rejects.toThrow("connection refused");
-    const refusal = new AppError("not_found", { what: "run" });
+    const message = "There is no run here that this key can see.";
+    const refusal = Response.json({ error: "not_found", message }, { status: 404 });
     await expect(follow(server(frame(0, "run.started"), refusal).client)).rejects.toThrow("no run here");
   });
 

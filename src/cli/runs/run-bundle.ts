@@ -10,8 +10,8 @@ export async function runBundle(call: Call<typeof RUN_BUNDLE_FLAGS>): Promise<un
   const { args, flags, json, config, io } = call;
   const [runId = ""] = args;
   if (flags.output !== undefined) refuseExisting(flags.output, flags.force);
-  const text = await connect(config).text(`/v1/runs/${encodeURIComponent(runId)}/debug-bundle`);
-  const bundle = JSON.parse(text) as DebugBundle;
+  const text = await (await connect(config).runs.bundle(runId).asResponse()).text();
+  const bundle: DebugBundle = JSON.parse(text);
   const { truncatedReason } = bundle;
   if (flags.output === undefined) {
     io.out(text);

@@ -1,5 +1,5 @@
 import { AppError } from "../../protocol/errors.ts";
-import type { BulkCancelResponse, CancelRunResponse } from "../../protocol/runs/api.ts";
+import type { BulkCancelResponse } from "../../protocol/runs/api.ts";
 import type { CancelRunsRequest, CancelRunsResponse } from "../../protocol/runs/cancel-operations.ts";
 import { type Client, connect } from "../client/client.ts";
 import { printable } from "../output/printable.ts";
@@ -55,7 +55,7 @@ function groupOf(
 async function cancelGroup(client: Client, body: CancelRunsRequest): Promise<CancelRunsResponse> {
   let cancelled = 0;
   for (;;) {
-    const done = await client.json<CancelRunsResponse>("/v1/host/assay/runs:cancel", { method: "POST", body });
+    const done = await client.runs.cancelAll(body);
     cancelled += done.cancelled;
     if (!done.more || done.cancelled === 0) return { ...done, cancelled };
   }
@@ -65,8 +65,7 @@ type Result = BulkCancelResponse["results"][number];
 
 /** A run that had already ended otherwise is told apart: it was not cancelled. */
 async function cancelOne(client: Client, runId: string, reason: { reason?: string }): Promise<Result> {
-  const path = `/v1/runs/${encodeURIComponent(runId)}/cancel`;
-  const { status } = await client.json<CancelRunResponse>(path, { method: "POST", body: reason });
+  const { status } = await client.runs.cancel(runId, reason);
   if (status === "cancelled" || status === "cancelling") return { runId, ok: true, status };
   const message = `Run ${runId} is ${status} and cannot change any more.`;
   return { runId, ok: false, status, error: { code: "run_terminal", message } };
@@ -75,8 +74,8 @@ async function cancelOne(client: Client, runId: string, reason: { reason?: strin
 async function cancelMany(client: Client, runIds: readonly string[], reason: { reason?: string }): Promise<Result[]> {
   const results: Result[] = [];
   for (let i = 0; i < runIds.length; i += AT_ONCE) {
-    const body = { runIds: runIds.slice(i, i + AT_ONCE), ...reason };
-    results.push(...(await client.json<BulkCancelResponse>("/v1/runs:bulk-cancel", { method: "POST", body })).results);
+    const done = await client.runs.cancelMany({ runIds: runIds.slice(i, i + AT_ONCE), ...reason });
+    results.push(...done.results);
   }
   return results;
 }

@@ -65,7 +65,7 @@ describe("runs on the command line", () => {
     expect((await assay("key", "create", "--principal", "ci", "--roles", "viewr")).err).toBe(
       'error: roles: there is no role "viewr"; did you mean "viewer"?',
     );
-    expect((await assay("run", "list", "--status", "odd")).err).toContain("--status must be one of");
+    expect((await assay("run", "list", "--status", "odd")).err).toContain("Use one of pending, running");
   });
 
   test("a key with a scope that no role grants is made with a warning", async () => {

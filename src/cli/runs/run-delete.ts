@@ -34,9 +34,7 @@ interface Result extends Partial<DeleteRunResponse> {
 /** One that cannot be deleted is told of and does not keep the others; being turned away ends it. */
 async function deleteOne(client: Client, runId: string): Promise<Result> {
   try {
-    return await client.json<DeleteRunResponse>(`/v1/host/assay/runs/${encodeURIComponent(runId)}`, {
-      method: "DELETE",
-    });
+    return await client.runs.delete(runId);
   } catch (error) {
     if (!(error instanceof AppError) || exitCodeOf(error) !== EXIT.invalid) throw error;
     return { runId, error: { error: error.code, message: error.message } };

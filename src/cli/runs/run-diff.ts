@@ -8,8 +8,7 @@ import { EXIT } from "../program/exit-codes.ts";
 
 export async function runDiff({ args, json, config, io }: Call): Promise<number> {
   const [a = "", b = ""] = args;
-  const path = `/v1/runs/${encodeURIComponent(a)}:diff`;
-  const diff = await connect(config).json<RunDiffResponse>(path, { query: { against: b } });
+  const diff = await connect(config).runs.diff(a, { against: b });
   const columns = io.outIsTerminal ? process.stdout.columns || 120 : Number.POSITIVE_INFINITY;
   io.out(json ? JSON.stringify(diff) : showDiff(diff, io.paint, columns));
   return differs(diff) ? EXIT.negative : EXIT.fine;

@@ -1,4 +1,4 @@
-import type { ForkRunFurtherRequest, ForkRunResponse } from "../../protocol/runs/fork-api.ts";
+import type { ForkRunFurtherRequest } from "../../protocol/runs/fork-api.ts";
 import { connect } from "../client/client.ts";
 import { jsonObject } from "../files/json-argument.ts";
 import type { Call } from "../program/command.ts";
@@ -11,12 +11,8 @@ export async function runFork(call: Call<typeof RUN_FORK_FLAGS>): Promise<number
   const [source = ""] = args;
   const client = connect(config);
   // Only our own route takes the annotation; without one, any OpenWOP host will do.
-  const root = flags.motivatedBy === undefined ? "/v1/runs" : "/v1/host/assay/runs";
-  const forked = await client.json<ForkRunResponse>(`${root}/${encodeURIComponent(source)}:fork`, {
-    method: "POST",
-    body: requestOf(call),
-    headers: { "idempotency-key": flags.idempotencyKey },
-  });
+  const fork = flags.motivatedBy === undefined ? client.runs.fork : client.runs.forkBecause;
+  const forked = await fork(source, requestOf(call), { idempotencyKey: flags.idempotencyKey });
   const { runId } = forked;
   if (flags.watch) {
     if (!json) io.err(runId);
@@ -31,7 +27,7 @@ export async function runFork(call: Call<typeof RUN_FORK_FLAGS>): Promise<number
 function requestOf({ flags }: Call<typeof RUN_FORK_FLAGS>): ForkRunFurtherRequest {
   const { mode, fromSeq, overlay, motivatedBy } = flags;
   return {
-    mode: (mode ?? "replay") as ForkRunFurtherRequest["mode"],
+    mode: mode ?? "replay",
     ...(fromSeq === undefined ? {} : { fromSeq }),
     ...(overlay === undefined ? {} : { runOptionsOverlay: jsonObject(overlay, "--overlay") }),
     ...(motivatedBy === undefined ? {} : { motivatedBy }),

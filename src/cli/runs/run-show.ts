@@ -11,7 +11,7 @@ import { formatAgo, formatDuration } from "../output/when.ts";
 import type { Call } from "../program/command.ts";
 
 export async function runShow({ args: [runId = ""], json, config, io }: Call): Promise<undefined> {
-  const snapshot = await connect(config).json<RunSnapshot>(`/v1/runs/${encodeURIComponent(runId)}`);
+  const snapshot = await connect(config).runs.get(runId);
   io.out(json ? JSON.stringify(snapshot) : showRun(snapshot, io, Date.now()));
 }
 
@@ -38,14 +38,13 @@ export function showRun(run: RunSnapshot, { paint }: Io, nowMs: number): string 
     },
     paint,
   );
-  const outputs = (run as { outputs?: Readonly<Record<string, unknown>> }).outputs;
   const parts = [
     facts,
     interrupts(run, paint, nowMs),
     nodes(run, paint),
     children(run, paint),
     values("Variables", run.variables, paint),
-    values("Outputs", outputs, paint),
+    values("Outputs", run.outputs, paint),
   ];
   return parts.filter((part) => part !== undefined).join("\n\n");
 }

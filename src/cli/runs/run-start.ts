@@ -1,5 +1,4 @@
-import type { CreateRunRequest, CreateRunResponse } from "../../protocol/runs/api.ts";
-import type { RunSnapshot } from "../../protocol/runs/snapshot.ts";
+import type { CreateRunRequest } from "../../protocol/runs/api.ts";
 import { connect } from "../client/client.ts";
 import { assignments, jsonObject } from "../files/json-argument.ts";
 import type { Call } from "../program/command.ts";
@@ -12,11 +11,7 @@ import { watch } from "./run-watch.ts";
 export async function runStart(call: Call<typeof RUN_START_FLAGS>): Promise<number> {
   const { flags, io, json, config } = call;
   const client = connect(config);
-  const started = await client.json<CreateRunResponse>("/v1/runs", {
-    method: "POST",
-    body: requestOf(call),
-    headers: { "idempotency-key": flags.idempotencyKey },
-  });
+  const started = await client.runs.start(requestOf(call), { idempotencyKey: flags.idempotencyKey });
   const { runId } = started;
 
   if (flags.watch) {
@@ -25,7 +20,7 @@ export async function runStart(call: Call<typeof RUN_START_FLAGS>): Promise<numb
   }
   if (flags.wait) {
     const end = await followRun(client, { runId, mode: "updates", onEvent: () => {}, signal: io.outClosed });
-    const snapshot = await client.json<RunSnapshot>(`/v1/runs/${runId}`);
+    const snapshot = await client.runs.get(runId);
     io.out(json ? JSON.stringify(snapshot) : showRun(snapshot, io, Date.now()));
     return end === "run.completed" ? EXIT.fine : EXIT.negative;
   }

@@ -1,4 +1,3 @@
-import type { RunSnapshot } from "../../protocol/runs/snapshot.ts";
 import { isRecorded } from "../../protocol/tapes/api.ts";
 import { type Client, connect } from "../client/client.ts";
 import { describeEvent, inheritedDecisions } from "../output/describe-event.ts";
@@ -12,7 +11,7 @@ export async function runWatch({ args, flags, json, config, io }: Call<typeof RU
   const [runId = ""] = args;
   const client = connect(config);
   // All that a recorded run has to show are events that others keep for debugging.
-  const all = flags.all || isRecorded(await client.json<RunSnapshot>(`/v1/runs/${encodeURIComponent(runId)}`));
+  const all = flags.all || isRecorded(await client.runs.get(runId));
   return watch(client, runId, { io, json, all });
 }
 
@@ -29,8 +28,8 @@ export async function watch(
     mode: all ? "debug" : "updates",
     signal: io.outClosed,
     onEvent: (event) => io.out(json ? JSON.stringify(event) : describeEvent(event, io, columns, decidedFor(event))),
-    onReconnect: (reason) => {
-      if (io.errIsTerminal) io.err(`Connection lost (${reason}); trying again.`);
+    onReconnect: ({ message }) => {
+      if (io.errIsTerminal) io.err(`Connection lost (${message}); trying again.`);
     },
   });
   // Nobody reads any more: there is no verdict to give, and none is wanted.

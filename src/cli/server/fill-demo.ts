@@ -1,4 +1,5 @@
-import type { CreateKeyResponse, CreateRunResponse } from "../../protocol/runs/api.ts";
+import type { AnnotateRequest } from "../../protocol/judgments/annotation-api.ts";
+import type { CreateRunRequest } from "../../protocol/runs/api.ts";
 import { type Client, connect } from "../client/client.ts";
 import { followRun } from "../runs/follow-run.ts";
 
@@ -26,23 +27,19 @@ export async function fillDemo({ url, ownerKey }: Demo): Promise<string> {
   await started(owner, { workflowId: "release-gate" });
   await started(owner, { workflowId: "release-gate", inputs: { notes: "A second release that waits." } });
   await evaluated(owner);
-  await owner.json(`/v1/agents/${AGENT}/deployments`, {
-    method: "POST",
-    body: { version: "1.0.0", transition: "promote", toState: "test" },
-  });
+  await owner.promotion.transition(AGENT, { version: "1.0.0", transition: "promote", toState: "test" });
   return vera ?? "";
 }
 
 async function reviewer(owner: Client, principal: string): Promise<string> {
-  const body = { principal, roles: ["reviewer"] };
-  return (await owner.json<CreateKeyResponse>("/v1/host/assay/keys", { method: "POST", body })).key;
+  return (await owner.identity.createKey({ principal, roles: ["reviewer"] })).key;
 }
 
-async function started(client: Client, body: object): Promise<string> {
-  return (await client.json<CreateRunResponse>("/v1/runs", { method: "POST", body })).runId;
+async function started(client: Client, request: CreateRunRequest): Promise<string> {
+  return (await client.runs.start(request)).runId;
 }
 
-async function finished(client: Client, workflowId: string, inputs: object): Promise<string> {
+async function finished(client: Client, workflowId: string, inputs: Record<string, unknown>): Promise<string> {
   const runId = await started(client, { workflowId, inputs });
   await untilEnded(client, runId);
   return runId;
@@ -56,6 +53,6 @@ async function untilEnded(client: Client, runId: string): Promise<void> {
   await followRun(client, { runId, mode: "updates", onEvent: () => {}, signal: new AbortController().signal });
 }
 
-async function judged(client: Client, runId: string, body: object): Promise<void> {
-  await client.json(`/v1/runs/${runId}/annotations`, { method: "POST", body });
+async function judged(client: Client, runId: string, judgment: AnnotateRequest): Promise<void> {
+  await client.judgments.annotate(runId, judgment);
 }

@@ -31,7 +31,8 @@ export const REVIEWER_SETTINGS = {
     group: "Reviews",
     type: "text",
     value: "MODEL",
-    summary: "The model that reviews as qualitative-reviewer; without it the built-in rules do, which need no network.",
+    summary:
+      "The model that reviews as qualitative-reviewer; without it a check by fixed rules answers, which needs no network and is no review.",
   },
   reviewModelUrl: {
     group: "Reviews",

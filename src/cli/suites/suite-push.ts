@@ -41,8 +41,7 @@ async function push(client: Client, { file, trouble }: SuitePath): Promise<Resul
     const bytes = trouble === undefined ? read(file) : unreadable(file, trouble);
     // Looked at here first: what cannot be read as a suite has no name to send it under.
     const { suite } = requireSuite(loadSuite(bytes), "the suite");
-    const ref = encodeURIComponent(refText(suite));
-    const kept = await client.json<PutSuiteResponse>(`/v1/host/assay/suites/${ref}`, { method: "PUT", body: bytes });
+    const kept = await client.suites.put(refText(suite), bytes);
     return { file, ok: true, ...kept };
   } catch (error) {
     if (!(error instanceof AppError) || exitCodeOf(error) !== EXIT.invalid) throw error;

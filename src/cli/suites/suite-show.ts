@@ -8,7 +8,8 @@ import { orNearest } from "../program/nearest.ts";
 export async function suiteShow({ args: [suite = ""], config, io }: Call): Promise<undefined> {
   const client = connect(config);
   const names = async () => suiteNames(await suitesOf(client), suite);
-  const asked = client.text(`/v1/host/assay/suites/${encodeURIComponent(suite)}`);
-  const text = await orNearest(asked, { suite: { name: suite, names } });
+  const asked = client.suites.get(suite).asResponse();
+  const response = await orNearest(asked, { suite: { name: suite, names } });
+  const text = await response.text();
   await io.write(escaped(text.endsWith("\n") ? text : `${text}\n`));
 }

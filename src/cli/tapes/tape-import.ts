@@ -36,7 +36,7 @@ async function sendTape({ flags, config, io }: ImportCall, path: string) {
     name: flags.name ?? basename(path),
     ...(flags.agent === undefined ? {} : { agentId: flags.agent }),
   };
-  const answer = await client.json<ImportTapeResponse>("/v1/host/assay/tapes", { method: "POST", body });
+  const answer = await client.tapes.import(body);
   const bodies = await sendBodies(client, answer.runId, path, answer.bodies.missing, (text) => io.progress(text));
   return { answer, bodies, tape: path };
 }

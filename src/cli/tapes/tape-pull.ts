@@ -15,9 +15,9 @@ export async function pullTape(call: Call<typeof PULL_FLAGS>): Promise<undefined
   const { flags, json, io } = call;
   const synced = await syncedSidecar(call);
   const client = synced.client(MAX_SIDECAR_ROWS);
-  const there = await client.text(synced.route);
-  const past = await client.json<PastRows>(`${synced.route}/past`);
   const { path, runId } = synced;
+  const there = await client.tapes.pullSidecar(runId);
+  const past = await client.tapes.pastRows(runId);
   // Nobody may write a row between the reading and the writing.
   const merge = async () => {
     const here = await sidecarText(path);

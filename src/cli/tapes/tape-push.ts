@@ -11,7 +11,7 @@ import { sidecarText, syncedSidecar } from "./files/sync.ts";
 
 export async function pushTape(call: Call<typeof PUSH_FLAGS>): Promise<undefined> {
   const { flags, json, io } = call;
-  const { client, path, route, runId, scrub } = await syncedSidecar(call);
+  const { client, path, runId, scrub } = await syncedSidecar(call);
   const text = await sidecarText(path);
   if (text === undefined) throw sidecarUnreadable(path, "there is no such file");
   const lines = fileLines(text);
@@ -20,7 +20,7 @@ export async function pushTape(call: Call<typeof PUSH_FLAGS>): Promise<undefined
   const clean = lines.map((line) => ({ ...line, text: scrub(line.text) }));
   const hidden = clean.filter((line, i) => line.text !== lines[i]?.text).length;
   const body = { sidecar: fileText(clean), dryRun: flags.dryRun, prune: flags.prune };
-  const answer = await client(rows.length).json<PushSidecarResponse>(route, { method: "POST", body });
+  const answer = await client(rows.length).tapes.pushSidecar(runId, body);
   const told = { ...answer, scrubbed: answer.scrubbed + hidden };
   if (json) io.out(JSON.stringify({ runId, file: path, ...told }));
   else tell(io, runId, told);

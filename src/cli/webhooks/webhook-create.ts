@@ -1,5 +1,5 @@
 import { AppError } from "../../protocol/errors.ts";
-import type { RegisterWebhookRequest, RegisterWebhookResponse } from "../../protocol/webhooks/api.ts";
+import type { RegisterWebhookRequest } from "../../protocol/webhooks/api.ts";
 import { connect } from "../client/client.ts";
 import { readText } from "../files/json-argument.ts";
 import { formatFields } from "../output/table.ts";
@@ -10,7 +10,7 @@ export async function webhookCreate(call: Call<typeof WEBHOOK_CREATE_FLAGS>): Pr
   const { args, flags, json, config, io } = call;
   const [url = ""] = args;
   const body = requestOf(url, flags);
-  const made = await connect(config).json<RegisterWebhookResponse>("/v1/webhooks", { method: "POST", body });
+  const made = await connect(config).webhooks.register(body);
   if (json) {
     io.out(JSON.stringify(made));
     return;

@@ -1,5 +1,6 @@
-import type { DeliveryInfo, ListDeliveriesResponse } from "../../protocol/webhooks/api.ts";
+import type { DeliveryInfo } from "../../protocol/webhooks/api.ts";
 import { connect } from "../client/client.ts";
+import { readUpTo } from "../client/read-up-to.ts";
 import { printable } from "../output/printable.ts";
 import { formatTable } from "../output/table.ts";
 import { formatAgo } from "../output/when.ts";
@@ -7,12 +8,15 @@ import type { Call } from "../program/command.ts";
 import type { WEBHOOK_DELIVERIES_FLAGS } from "./commands.ts";
 
 const LIMIT = 20;
-const PAGE_MAX = 200;
 
 export async function webhookDeliveries(call: Call<typeof WEBHOOK_DELIVERIES_FLAGS>): Promise<undefined> {
-  const { json, io, flags } = call;
-  const { limit = LIMIT } = flags;
-  const { deliveries, nextCursor } = await readDeliveries(call, limit);
+  const { args, json, io, flags, config } = call;
+  const { limit = LIMIT, state } = flags;
+  const client = connect(config);
+  const { items: deliveries, nextCursor } = await readUpTo(limit, async (page) => {
+    const { deliveries, ...rest } = await client.webhooks.deliveries(args[0] ?? "", { state, ...page });
+    return { items: deliveries, ...rest };
+  });
   if (json) {
     io.out(JSON.stringify({ deliveries, ...(nextCursor === undefined ? {} : { nextCursor }) }));
     return;
@@ -33,23 +37,6 @@ export async function webhookDeliveries(call: Call<typeof WEBHOOK_DELIVERIES_FLA
   ]);
   io.out(formatTable(["DELIVERY", "EVENT", "RUN", "STATE", "ATTEMPTS", "MADE", "LAST ANSWER"], rows, io.paint));
   if (nextCursor !== undefined && io.outIsTerminal) io.err(`There are more; show them with --limit ${limit * 5}.`);
-}
-
-async function readDeliveries(
-  { args, flags, config }: Call<typeof WEBHOOK_DELIVERIES_FLAGS>,
-  limit: number,
-): Promise<ListDeliveriesResponse> {
-  const client = connect(config);
-  const path = `/v1/host/assay/webhooks/${encodeURIComponent(args[0] ?? "")}/deliveries`;
-  const deliveries: DeliveryInfo[] = [];
-  let cursor: string | undefined;
-  do {
-    const query = { state: flags.state, cursor, limit: Math.min(limit - deliveries.length, PAGE_MAX) };
-    const page: ListDeliveriesResponse = await client.json(path, { query });
-    deliveries.push(...page.deliveries);
-    cursor = page.nextCursor;
-  } while (cursor !== undefined && deliveries.length < limit);
-  return cursor === undefined ? { deliveries } : { deliveries, nextCursor: cursor };
 }
 
 function lastOf({ lastStatus, lastError }: DeliveryInfo): string {

@@ -1,4 +1,4 @@
-import type { ListWebhooksResponse, WebhookInfo } from "../../protocol/webhooks/api.ts";
+import type { WebhookInfo } from "../../protocol/webhooks/api.ts";
 import { connect } from "../client/client.ts";
 import type { Paint } from "../output/io.ts";
 import { printable } from "../output/printable.ts";
@@ -6,7 +6,7 @@ import { formatTable } from "../output/table.ts";
 import type { Call } from "../program/command.ts";
 
 export async function webhookList({ json, config, io }: Call): Promise<undefined> {
-  const { webhooks } = await connect(config).json<ListWebhooksResponse>("/v1/host/assay/webhooks");
+  const { webhooks } = await connect(config).webhooks.list();
   if (json) {
     io.out(JSON.stringify({ webhooks }));
     return;

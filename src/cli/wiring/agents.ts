@@ -6,7 +6,7 @@ import { withConformanceAgent } from "../../agents/conformance-agent.ts";
 import { conformanceDeployments } from "../../agents/conformance-agents.ts";
 import { deployedChannels } from "../../agents/deployments/deployed-channels.ts";
 import { deploymentNode } from "../../agents/deployments/management-workflow.ts";
-import { activeVersions, isPromoted } from "../../agents/deployments/stored-deployments.ts";
+import { activeVersions, isPromoted, unnamedVersions } from "../../agents/deployments/stored-deployments.ts";
 import type { ToolGateway } from "../../agents/gateway/tool-gateway.ts";
 import { remembers, scopeFor } from "../../agents/memory/agent-memory.ts";
 import { type MemoryAdapter, memoryAdapter } from "../../agents/memory/memory-adapter.ts";
@@ -112,6 +112,7 @@ function installedAgents(
     ...standing,
     versionsOf: (visible, agentId) => versionsOf(store, visible, agentId),
     activeVersions: (visible, agentId) => activeVersions(store, visible, agentId, standing),
+    unnamedVersions: (visible, agentId) => unnamedVersions(store, visible, agentId, standing),
     isPromoted: (visible, agent) => isPromoted(store, visible, agent, standing),
     bindingFor,
     toolsFor: tools.toolsFor,

@@ -9,15 +9,21 @@ export interface ProcessLog {
   flush(): void;
 }
 
-/** JSON lines on stderr. Written in the background: a slow reader of the log must not slow down requests. */
-export function processLog(level: string, scrubber: Scrubber): ProcessLog {
-  const stream = destination({ fd: 2, sync: false });
-  // Nobody reads the log any more. That is their business; the host goes on.
-  stream.on("error", () => {});
+/** JSON lines on stderr, unless another destination is given. */
+export function processLog(level: string, scrubber: Scrubber, given?: DestinationStream): ProcessLog {
+  const { stream, flush } = given === undefined ? standardError() : { stream: given, flush: () => {} };
   const hooks = { streamWrite: (line: string) => cleanLine(line, scrubber) };
   const settings = { level, base: { pid: process.pid } };
-  const log = pino({ ...settings, hooks }, stream as DestinationStream);
-  const requestLog = pino(settings, stream as DestinationStream);
+  const log = pino({ ...settings, hooks }, stream);
+  const requestLog = pino(settings, stream);
+  return { log, requestLog, flush };
+}
+
+/** Written in the background: a slow reader of the log must not slow down requests. */
+function standardError(): { readonly stream: DestinationStream; flush(): void } {
+  const stream = destination({ fd: 2, sync: false });
+  // The host goes on when the reader of its log is gone.
+  stream.on("error", () => {});
   const flush = () => {
     try {
       stream.flushSync();
@@ -25,7 +31,7 @@ export function processLog(level: string, scrubber: Scrubber): ProcessLog {
       // Thrown when it was never opened or is closed already: then there is nothing to write.
     }
   };
-  return { log, requestLog, flush };
+  return { stream: stream as DestinationStream, flush };
 }
 
 /** Most lines hold no secret and are written as they are. The others are cleaned by value, so that they stay JSON. */

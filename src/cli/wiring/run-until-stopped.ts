@@ -12,14 +12,14 @@ const STUCK_MS = 5_000;
  * and tells the user that it is ready; when it throws, what it had opened is closed.
  */
 export async function runUntilStopped(
-  { config, io }: Call,
+  { config, io, stopped: given }: Call,
   start: (logs: ProcessLog, shutdown: Shutdown, scrubber: ProcessScrubber) => Promise<void>,
 ): Promise<number> {
   const scrubber = await processScrubber(config);
-  const logs = processLog(config.logLevel, scrubber);
+  const logs = processLog(config.logLevel, scrubber, given && { write: (line) => io.err(line.trimEnd()) });
   const { log, flush } = logs;
-  exitOnBugs(log, flush);
-  const stopped = untilStopped();
+  if (given === undefined) exitOnBugs(log, flush);
+  const stopped = given ?? untilStopped();
   const shutdown = new Shutdown();
   const end = () =>
     shutdown.run(config.shutdownGraceMs, (error, name) => log.error({ err: error }, `${name} did not end well`));
@@ -33,7 +33,7 @@ export async function runUntilStopped(
   const signal = await stopped;
   log.info({ signal }, "stopping");
   if (io.errIsTerminal) io.err("Stopping. Press ctrl-c again to end at once.");
-  exitIfStuck(config.shutdownGraceMs + STUCK_MS, log, flush);
+  if (given === undefined) exitIfStuck(config.shutdownGraceMs + STUCK_MS, log, flush);
   await end();
   log.info("stopped");
   flush();

@@ -3,22 +3,11 @@ import { printable } from "../output/printable.ts";
 import { formatTable } from "../output/table.ts";
 import type { Call } from "../program/command.ts";
 
-interface Page {
-  readonly workflows: readonly { id: string; name: string; version: string; hash: string }[];
-  readonly nextCursor?: string;
-}
-
 const PAGE = 200;
 
 export async function workflowList({ json, config, io }: Call): Promise<undefined> {
   const client = connect(config);
-  const workflows: Page["workflows"][number][] = [];
-  let cursor: string | undefined;
-  do {
-    const page: Page = await client.json("/v1/workflows", { query: { limit: PAGE, cursor } });
-    workflows.push(...page.workflows);
-    cursor = page.nextCursor;
-  } while (cursor !== undefined);
+  const workflows = await client.workflows.list({ limit: PAGE }).all();
 
   if (json) io.out(JSON.stringify({ workflows }));
   else if (workflows.length === 0) io.err("No workflows yet. Register one with: assay workflow register FILE");

@@ -23,7 +23,7 @@ export async function workflowRegister({ args, json, config, io }: Call): Promis
   for (const file of args) {
     try {
       const body = readText(file, file);
-      const registered = await client.json<RegisterWorkflowResponse>("/v1/workflows", { method: "POST", body });
+      const registered = await client.workflows.register(body);
       results.push({ file, ok: true, ...registered });
     } catch (error) {
       if (!(error instanceof AppError) || exitCodeOf(error) !== EXIT.invalid) throw error;

@@ -6,7 +6,8 @@ import { orNearest } from "../program/nearest.ts";
 /** The author's own text; what `out` escapes in it leaves its value as it is. */
 export async function workflowShow({ args: [workflowId = ""], config, io }: Call): Promise<undefined> {
   const client = connect(config);
-  const asked = client.text(`/v1/workflows/${encodeURIComponent(workflowId)}`);
-  const text = await orNearest(asked, { workflow: { name: workflowId, names: () => workflowIds(client) } });
+  const asked = client.workflows.get(workflowId).asResponse();
+  const response = await orNearest(asked, { workflow: { name: workflowId, names: () => workflowIds(client) } });
+  const text = await response.text();
   io.out(text.replace(/\n$/, ""));
 }

@@ -12,7 +12,8 @@ const RUNS_AT_ONCE = 16;
 /** One result per item, in order, whatever happens to the others. Answers to one run are given one after the other. */
 export async function decideInbox(host: Host, caller: Caller, { items }: DecideRequest): Promise<DecideResponse> {
   const found = await Promise.all(items.map(({ interruptId }) => host.store.readInterrupt(caller, interruptId)));
-  const results: Result[] = items.map(({ interruptId }) => failed(interruptId, new AppError("interrupt_not_found")));
+  const notFound = new AppError("interrupt_not_found");
+  const results: Result[] = items.map(({ interruptId }) => failed(host, interruptId, notFound));
   const byRun = new Map<string, number[]>();
   for (const [i, row] of found.entries()) {
     if (row !== undefined) byRun.set(row.runId, [...(byRun.get(row.runId) ?? []), i]);
@@ -47,10 +48,11 @@ async function decideOne(
     };
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    return { ...failed(interruptId, error), runId };
+    return { ...failed(host, interruptId, error), runId };
   }
 }
 
-function failed(interruptId: string, { code, message, details }: AppError): Result {
-  return { interruptId, ok: false, error: { error: code, message, details: { ...details } } };
+/** Cleaned like any other error: it says what the request asked for, and is kept under an idempotency key. */
+function failed({ scrubber }: Host, interruptId: string, { code, message, details }: AppError): Result {
+  return scrubber.scrubValue({ interruptId, ok: false, error: { error: code, message, details: { ...details } } });
 }

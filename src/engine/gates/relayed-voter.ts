@@ -47,7 +47,7 @@ async function usableKeys(
   const now = nowMs();
   const works = ({ revokedAtMs, expiresAtMs = Number.POSITIVE_INFINITY, workspace: bound = workspace }: KeyOutline) =>
     revokedAtMs === undefined && expiresAtMs > now && bound === workspace;
-  const keys = (await store.keysOf({ tenant }, voter)).filter(works);
+  const keys = (await store.keysOf({ tenant }, [voter])).filter(works);
   const origins = await originsOf(
     store,
     tenant,

@@ -20,7 +20,7 @@ export async function confirmPrincipal(host: KeyHost, command: ConfirmPrincipal)
   const { caller, principal, record } = command;
   const { store } = host;
   const { tenant } = caller;
-  const keys = await store.keysOf(visibilityOf(caller), principal);
+  const keys = await store.keysOf(visibilityOf(caller), [principal]);
   if (keys.length === 0) throw new AppError("not_found", { what: "principal", principal });
   const keyIds = keys.map(({ keyId }) => keyId);
   const open = [...(await originsOf(store, tenant, keyIds)).values()].filter((one) => openMakers(one).length > 0);

@@ -9,7 +9,7 @@ import { idempotencyOutcome, NOW } from "../../testing/builders.ts";
 import { ADA } from "../../testing/engine.ts";
 import { hostAt } from "../../testing/moving-clock.ts";
 import { StandingOutcome } from "../shared/standing-outcome.ts";
-import { defineRole, listRoles, removeRole } from "./define-role.ts";
+import { defineRole, listRoles, MAX_ROLES, removeRole } from "./define-role.ts";
 import type { KeyHost } from "./keys.ts";
 
 let store: Store;
@@ -33,6 +33,21 @@ const forbidden = (scopeRequired: string, missingFrom: string) => ({
 });
 
 describe("the roles of a tenant", () => {
+  test("are bounded in each place, and one of them is still replaced", async () => {
+    const roleDefinitions = Array.from({ length: MAX_ROLES }, (_, n) => ({
+      type: "put" as const,
+      role: `r${n}`,
+      scopes: [],
+    }));
+    await store.commit({ tenant: "t1", roleDefinitions });
+    const refused = { code: "validation_error", details: { limit: MAX_ROLES } };
+    await expect(define({ role: "one-more", scopes: [] })).rejects.toMatchObject(refused);
+    await define({ role: "r1", scopes: ["runs:read"] });
+    await define({ role: "one-more", scopes: [], workspace: "w1" });
+    await removeRole(host, ADA, "r2");
+    await define({ role: "one-more", scopes: [] });
+  });
+
   test("are the built-in ones and then its own, by name", async () => {
     await define({ role: "zebra", scopes: ["runs:read", "runs:read"] });
     await define({ role: "Ant", scopes: [] });

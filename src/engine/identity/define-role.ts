@@ -1,5 +1,5 @@
 import { AppError } from "../../protocol/errors.ts";
-import type { Caller } from "../../protocol/identity/identity.ts";
+import type { Caller, Visibility } from "../../protocol/identity/identity.ts";
 import type { DefineRoleRequest, ListRolesResponse, RoleInfo } from "../../protocol/identity/role-api.ts";
 import { BUILT_IN_ROLES, decideScope, type RoleTable, SCOPES_BY_NAME } from "../../protocol/identity/scopes.ts";
 import { auditDraft, type Recorder } from "../execute.ts";
@@ -54,6 +54,7 @@ export async function defineRole(host: KeyHost, { caller, request, record }: Def
   const scopes = [...grantedScopes(caller, request.scopes)];
   const before = await ownScopes(host, caller, role, place.workspace);
   await requireHeld(host, caller, [...scopes, ...(before ?? [])]);
+  await requireRoom(host, place, role);
 
   const bound = place.workspace === undefined ? {} : { workspace: place.workspace };
   const info: RoleInfo = { role, scopes, builtIn: false, ...bound };
@@ -88,6 +89,20 @@ export async function removeRole(host: KeyHost, caller: Caller, role: string, wi
     roleDefinitions: [{ type: "delete", ...bound, role }],
     audit: [auditDraft(caller, host.nowMs(), role, { action: "role.removed", details })],
   });
+}
+
+/** Roles that are defined in one place: all of them are read where one is asked for. */
+export const MAX_ROLES = 500;
+
+async function requireRoom(
+  { store }: Pick<KeyHost, "store">,
+  { tenant, workspace }: Visibility,
+  role: string,
+): Promise<void> {
+  const defined = await store.ownRoles(tenant, workspace);
+  if (Object.hasOwn(defined, role) || Object.keys(defined).length < MAX_ROLES) return;
+  const problem = `role: at most ${MAX_ROLES} roles are defined in one place; remove one that is not needed`;
+  throw new AppError("validation_error", { problem, limit: MAX_ROLES });
 }
 
 /** What the role grants there now; undefined when nobody defined it. */

@@ -82,7 +82,7 @@ export function requireGroupsGrantable(caller: Caller, groups: readonly string[]
 }
 
 export async function hasKeys(store: Pick<Store, "keysOf">, tenant: string, principal: string): Promise<boolean> {
-  return (await store.keysOf({ tenant }, principal)).length > 0;
+  return (await store.keysOf({ tenant }, [principal])).length > 0;
 }
 
 /**
@@ -98,7 +98,7 @@ export async function membershipHere(
   const found = await store.membershipOf(place, principal);
   if (found.roles.length + found.groups.length > 0) return found;
   const works = (key: KeyOutline) => key.workspace === undefined || key.workspace === workspace;
-  return (await store.keysOf({ tenant }, principal)).some(works) ? found : undefined;
+  return (await store.keysOf({ tenant }, [principal])).some(works) ? found : undefined;
 }
 
 /**

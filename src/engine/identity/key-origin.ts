@@ -66,7 +66,7 @@ export async function makersOfPrincipals(
   tenant: string,
   principals: readonly string[],
 ): Promise<readonly string[]> {
-  const keys = (await Promise.all(principals.map((one) => store.keysOf({ tenant }, one)))).flat();
+  const keys = await store.keysOf({ tenant }, principals);
   const keyIds = keys.map(({ keyId }) => keyId);
   return [...new Set([...(await originsOf(store, tenant, keyIds)).values()].flatMap(openMakers))];
 }

@@ -62,9 +62,9 @@ describe("a new key", () => {
       read.push(undefined);
       return store.listKeys(visible, page);
     };
-    const keysOf: Store["keysOf"] = (visible, principal) => {
-      read.push(principal);
-      return store.keysOf(visible, principal);
+    const keysOf: Store["keysOf"] = (visible, principals) => {
+      read.push(...principals);
+      return store.keysOf(visible, principals);
     };
     const watching = { ...host, store: Object.assign(Object.create(store), { listKeys, keysOf }) as Store };
     const { info } = await createKey(watching, owner, { principal: "pat", roles: ["viewer"] });

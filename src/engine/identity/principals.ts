@@ -115,7 +115,7 @@ export async function setPrincipal(host: KeyHost, command: SetPrincipal): Promis
   requireHarmlessNames(host, [...(groups ?? []), request.workspace ?? ""]);
   const { store } = host;
   const place = placeOf(caller, request.workspace);
-  const keys = (await store.keysOf(visibilityOf(caller), principal)).filter(
+  const keys = (await store.keysOf(visibilityOf(caller), [principal])).filter(
     ({ workspace }) => workspace === undefined || workspace === place.workspace,
   );
   const before = keys.length === 0 ? undefined : await membershipHere(store, place, principal);

@@ -84,8 +84,8 @@ function questionAbout(decision: OrchestratorDecision): string {
 }
 
 /** The supervisor decides again; where no loop leads back to it, what follows the dispatch does not happen either. */
-function declined({ node, mayRunAgain }: NodeContext, decision: OrchestratorDecision): NodeOutcome {
-  if (mayRunAgain()) return { type: "completed", outputs: { kind: "declined", decision } };
+function declined({ node, isSupervised }: NodeContext, decision: OrchestratorDecision): NodeOutcome {
+  if (isSupervised()) return { type: "completed", outputs: { kind: "declined", decision } };
   const message = `What node ${node.id} would have done was declined, and no loop leads back to its supervisor.`;
   return { type: "failed", error: { code: "approval_rejected", message } };
 }
@@ -117,7 +117,7 @@ function runWorkers(context: NodeContext, { nextWorkerIds }: NextWorker): NodeOu
   if (child.status !== "completed" || child.result?.error !== undefined) {
     // Those after it may rely on it; what to do about that is for the supervisor to decide.
     const error = errorOf(childRunId, child);
-    if (!context.mayRunAgain()) return { type: "failed", error };
+    if (!context.isSupervised()) return { type: "failed", error };
     return { type: "completed", outputs: { ...outputs, error, notStarted: left } };
   }
   const harvest = harvestOf(settings, childRunId, child);

@@ -267,12 +267,22 @@ describe("the primitive as a node", () => {
     expect(simulate(governed).go().run).toMatchObject({ status: "failed", error: { code: "interrupt_invalid" } });
   });
 
+  test.each(["branch", "previous"])("is neither registered nor raised with an input named %s", (name) => {
+    const inputs = { [name]: { type: "static", value: "docs" } } as const;
+    const nodes = { gate: { typeId: "core.interrupt", config: { kind: "approval" }, inputs } };
+    const refused = refusalOf(() => checkWorkflow(NODE_TYPES, workflow({ nodes })));
+    expect(refused?.details["problem"]).toContain(`gives data.${name}`);
+    const registeredBefore = simulate(workflow({ nodes })).go();
+    expect(registeredBefore.run).toMatchObject({ status: "failed", error: { code: "interrupt_invalid" } });
+  });
+
   test.each([
     ["no kind", {}, /kind/],
     ["a kind nobody knows", { kind: "telepathy" }, /kind/],
     ["data that is not of its kind", { kind: "external-event", data: { correlation: "7" } }, /correlation/],
     ["approvals in words", { kind: "approval", data: { requiredApprovals: "3" } }, /requiredApprovals/],
     ["a gate's name", { kind: "approval", data: { gateId: "gate" } }, /gateId belongs to/],
+    ["what only the host writes", { kind: "approval", data: { branch: "docs" } }, /gives data.branch/],
     ["a role, which it would not ask for", { kind: "approval", data: { requiredRole: "admin" } }, /requiredRole/],
     [
       "more approvals than approvers",

@@ -1,5 +1,5 @@
 import { AUTH_REQUIRED, INTERRUPT_KINDS, type InterruptKind } from "../../protocol/gates/interrupt.ts";
-import { INTERRUPT_DATA } from "../../protocol/gates/interrupt-data.ts";
+import { hostsMember, INTERRUPT_DATA } from "../../protocol/gates/interrupt-data.ts";
 import { matches, problemsOf, type Static, Type } from "../../protocol/schema.ts";
 import { registeredSchema } from "../schemas/decide/schema-limits.ts";
 import type { NodeOutcome, NodeType, Ports } from "../worker/node-type.ts";
@@ -86,6 +86,8 @@ function problemWith(config: Readonly<Record<string, unknown>>, ports: Ports): s
   const unheld = inVain(config, kind === "approval" ? "write it in config.data" : ONLY_GATES);
   if (unheld !== undefined) return unheld;
   if (kind === "approval") {
+    const hosts = hostsMember({ ...data, ...ports });
+    if (hosts !== undefined) return `gives data.${hosts}, which the host writes; use another name`;
     if (data["gateId"] !== undefined) return `data.gateId belongs to ${GOVERNED_GATE}`;
     return wrongData(kind, data) ?? misplaced(data, false) ?? unreachable(data as Parameters<typeof unreachable>[0]);
   }

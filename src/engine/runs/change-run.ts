@@ -85,7 +85,8 @@ export async function bulkCancelRuns(
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       const { code, message } = error;
-      return { runId, ok: false, error: { code, message } };
+      // Cleaned like any other error: what is no id of a run may be a secret, and answers are kept under an idempotency key.
+      return host.scrubber.scrubValue({ runId, ok: false, error: { code, message } });
     }
   };
   const { runIds } = request;

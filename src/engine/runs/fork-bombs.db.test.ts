@@ -105,7 +105,7 @@ describe.each(BOTH_STORES)("runs that multiply, on %s", (_, open) => {
     await expect(begin(host, { workflowId: "waits" })).rejects.toMatchObject(refusal);
     await register(host, workflow({ id: "waits", nodes: { gate: GATE } }), EVE);
     await begin(host, { workflowId: "waits" }, EVE);
-    await expectAllRebuilt(store);
+    await eventually(() => expectAllRebuilt(store));
   });
 
   test("cancelling a root ends its detached descendants too, and none is started below it any more", async () => {

@@ -14,7 +14,7 @@ export type Fate =
 
 /**
  * A row that says what its author said is left alone, whatever became of it. One that was retracted stays so, and one that another row
- * or a later judgment of its author has replaced is history: an edit of it goes into the file and changes no judgment. What was
+ * or a later judgment of its author has replaced is history: an edit of it changes neither a judgment nor what others pull. What was
  * imported in the caller's name is a claim of its importer: the caller's own row replaces it, and stands where the claim no longer does.
  */
 export function fatesOf(

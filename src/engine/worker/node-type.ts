@@ -84,8 +84,8 @@ export interface NodeContext extends Interrupts {
   readonly slept: boolean;
   /** Aborted when the run is cancelled, paused at once, or taken over. */
   readonly signal: AbortSignal;
-  /** Whether a loop of the workflow may run the node again. */
-  mayRunAgain(): boolean;
+  /** Whether a loop leads back from the node to the supervisor of the workflow. */
+  isSupervised(): boolean;
   /** The version of a change this run is pinned to: `max` when first asked, the same ever after. */
   getVersion(changeId: string, min: number, max: number): number;
 }

@@ -3,11 +3,12 @@ import { Type } from "../../protocol/schema.ts";
 import type { Store } from "../../store/port/store.ts";
 import { ADA, begin, engineOn, logOf, register, scriptedEffect, until, workerOn } from "../../testing/engine.ts";
 import { expectAllRebuilt } from "../../testing/rebuilt.ts";
+import { simulate } from "../../testing/simulate.ts";
 import { answer, cancel, outcomeOf } from "../../testing/voters.ts";
 import { ended, workbench } from "../../testing/workbench.ts";
 import { workflow } from "../../testing/workflow.ts";
 import type { EffectNodeType, NodeContext, NodeOutcome } from "./node-type.ts";
-import { InterruptTimedOut } from "./suspension.ts";
+import { InterruptTimedOut, interruptsOf, Suspension } from "./suspension.ts";
 
 const bench = workbench();
 let store: Store;
@@ -217,3 +218,18 @@ describe("a node that waits beside one that is at work", () => {
     await expectAllRebuilt(store);
   });
 });
+
+test.each(["branch", "previous"])(
+  "a decision that a branch keeps is not for a gate that shows something as %s",
+  (name) => {
+    const asking = workflow({ nodes: { gate: { typeId: "core.interrupt", config: { kind: "approval" } } } });
+    const { run } = simulate(asking).go();
+    const [open] = Object.values(run.interrupts);
+    if (open === undefined) throw new Error("the gate has not asked");
+    const kept = { ...open, status: "resolved", outcome: "granted", held: true } as const;
+    const { answerTo } = interruptsOf({ ...run, interrupts: { [kept.interruptId]: kept } }, "gate");
+    const request = { kind: "approval", data: kept.data } as const;
+    expect(answerTo(request).outcome).toBe("granted");
+    expect(() => answerTo({ ...request, data: { ...kept.data, [name]: "docs" } })).toThrow(Suspension);
+  },
+);

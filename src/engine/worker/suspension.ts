@@ -1,6 +1,7 @@
 import { shownDigest } from "../../formats/gates/gate-digest.ts";
 import { gateRules, tallyOf } from "../../protocol/gates/gate-rules.ts";
 import type { Interrupt } from "../../protocol/gates/interrupt.ts";
+import { hostsMember } from "../../protocol/gates/interrupt-data.ts";
 import { type Run, visitOf } from "../../protocol/runs/run.ts";
 import type { InterruptRequest } from "../gates/decide/raise-interrupt.ts";
 
@@ -62,6 +63,8 @@ export function interruptsOf(run: Run, nodeId: string): Interrupts {
 /** A decision that a branch keeps is for what its gate showed, and for the artifact and the gate of that name. */
 function holdsFor({ held, kind, data }: Interrupt, request: InterruptRequest): boolean {
   if (held === undefined) return true;
+  // A definition from before such names were refused: the digest does not see what they show.
+  if (hostsMember(request.data) !== undefined) return false;
   if (["artifactId", "gateId"].some((name) => request.data[name] !== data[name])) return false;
   return shownDigest({ kind: request.kind, data: request.data }) === shownDigest({ kind, data });
 }

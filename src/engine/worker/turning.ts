@@ -12,7 +12,7 @@ import { type Dispatching, harvestEvents, settleNode } from "../runs/decide/sett
 import { unhandled } from "../runs/decide/unhandled.ts";
 import { jsonBytes, mayTake, SMALL_ADDITION, sizeOf } from "../runs/run-size.ts";
 import { sealDrafts } from "../runs/stamp.ts";
-import { inLoops } from "../workflows/decide/graph.ts";
+import { supervisedLoop } from "../workflows/decide/graph.ts";
 import type { Plan } from "../workflows/decide/plan.ts";
 import { resolveInputs } from "../workflows/decide/resolve-inputs.ts";
 import { outcomeOf, versionSource } from "./node-call.ts";
@@ -157,7 +157,7 @@ export abstract class Turning {
       channels: this.plan.definition.channels ?? {},
       attempt,
       slept,
-      mayRunAgain: () => inLoops(this.plan.graph).has(node.id),
+      isSupervised: () => supervisedLoop(this.plan.graph).has(node.id),
       getVersion: versionSource(this.run, node.id, pins, this.recordedPins()),
       ...interruptsOf(this.run, node.id),
     };

@@ -42,8 +42,9 @@ export async function checkAgents(
     // Deployments come and go; only a run needs one now.
     if (refusal === undefined || (refusal.code === "no_active_deployment" && asked === "registered")) continue;
     if (refusal.code === "no_active_deployment") {
-      const { agentId, channel = "" } = agent;
-      throw new AppError("no_active_deployment", { agentId, channel, nodeId: node.id });
+      const { agentId, channel } = agent;
+      const problem = refusal.message;
+      throw new AppError("no_active_deployment", { problem, agentId, ...(channel && { channel }), nodeId: node.id });
     }
     throw new AppError("validation_error", { problem: `node "${node.id}": ${refusal.message}`, nodeId: node.id });
   }

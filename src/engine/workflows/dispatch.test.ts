@@ -252,6 +252,53 @@ describe("a dispatch that no loop leads back from", () => {
   });
 });
 
+describe("a dispatch whose loop does not come back to the supervisor", () => {
+  const done = { type: "equals", left: "output.childStatus", right: "completed" } as const;
+  const publish = "core.noop";
+  const directly = { nodes: { publish }, edges: [{ from: "do", to: "boss", condition: done }, "do>publish"] };
+
+  test.each<readonly [string, Partial<WorkflowSpec>]>([
+    ["the edge back asks for more", directly],
+    [
+      "the edge back of a later node does",
+      {
+        nodes: { sum: "core.noop", publish },
+        edges: ["do>sum", { from: "sum", to: "boss", condition: done }, "sum>publish"],
+      },
+    ],
+    [
+      "the loop is another one",
+      {
+        nodes: { draft: "core.noop", check: "core.noop", publish },
+        edges: ["draft>check", { from: "check", to: "draft", condition: done }, "check>boss", "do>publish"],
+      },
+    ],
+  ])("fails with its worker, and nothing comes after it, where %s", async (_, spec) => {
+    await worker("bad", { nodes: { no: "core.fail" } });
+    const run = await led({ ...spec, loop: false, plan: [next("bad")] });
+    expect(run).toMatchObject({ status: "failed", error: { code: "child_failed" } });
+    expect(run.nodes["publish"]?.status).not.toBe("completed");
+  });
+
+  test("goes on with an edge that asks for just that, or expects a failure", async () => {
+    await worker("bad", { nodes: { no: "core.fail" } });
+    const more = [
+      { from: "do", to: "report", condition: { type: "truthy" as const, left: "output.error" } },
+      { from: "do", to: "alarm", triggerRule: "any_failed" as const },
+    ];
+    const nodes = { publish, report: "core.noop", alarm: "core.noop" };
+    const run = await led({ nodes, edges: [...directly.edges, ...more], loop: false, plan: [next("bad")] });
+    const [completed, skipped] = [{ status: "completed" }, { status: "skipped" }];
+    expect(run).toMatchObject({ ...completed, nodes: { publish: skipped, report: completed, alarm: completed } });
+  });
+
+  test("lets what comes after it begin once the supervisor has decided again", async () => {
+    await worker("bad", { nodes: { no: "core.fail" } });
+    const run = await led({ nodes: { publish }, edges: ["do>publish"], plan: [next("bad"), DONE] });
+    expect(run).toMatchObject({ status: "completed", nodes: { publish: { status: "completed" } } });
+  });
+});
+
 describe("a worker that waits", () => {
   test("is waited for, and can be cancelled by itself without ending the run", async () => {
     await worker("slow", { nodes: { gate: GATE } });

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import { shownDigest } from "../../formats/gates/gate-digest.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { RunEventDoc } from "../../protocol/events.ts";
 import { OrchestratorDecision } from "../../protocol/runs/orchestrator.ts";
@@ -52,8 +53,15 @@ async function led(spec: Orchestrated, request: object = {}): Promise<Run> {
 
 const waiting = (runId: string, status: Run["status"]) => until(bench.store, runId, (run) => run.status === status);
 
-const answer = (runId: string, nodeId: string, value: unknown) =>
-  resolveInterrupt(host, { caller: ADA, runId, of: { nodeId }, value, record: () => undefined });
+/** The answer is for what the node asks now. */
+async function answer(runId: string, nodeId: string, value: unknown) {
+  const { interrupts = {} } = (await bench.store.readRun({ tenant: ADA.tenant }, runId)) ?? {};
+  const open = Object.values(interrupts).find((one) => one.nodeId === nodeId && one.status === "open");
+  if (open === undefined) throw new Error(`node ${nodeId} asks nothing`);
+  const { interruptId } = open;
+  const bound = { interruptId, revision: 0, artifactDigest: shownDigest(open) };
+  return resolveInterrupt(host, { caller: ADA, runId, of: { interruptId }, value, bound, record: () => undefined });
+}
 
 const typed = async (runId: string, type: string): Promise<RunEventDoc[]> =>
   (await logOf(bench.store, runId)).filter((event) => event.type === type);
@@ -161,6 +169,17 @@ describe("a decision with little confidence of its own", () => {
 
   test("that nobody confirms ends the run where no loop leads back to the supervisor", async () => {
     const runId = await start({ plan: [unsure], loop: false, nodes: { publish: "core.noop" }, edges: ["do>publish"] });
+    await waiting(runId, "waiting-input");
+    await answer(runId, "do", { answers: { proceed: "no" } });
+    const run = await until(bench.store, runId, ended);
+    expect(run).toMatchObject({ status: "failed", error: { code: "approval_rejected" }, children: {} });
+    expect(run.nodes["publish"]?.status).not.toBe("completed");
+  });
+
+  test("that nobody confirms ends the run where the loop goes round for workers only", async () => {
+    const workers = { type: "equals", left: "output.kind", right: "next-worker" } as const;
+    const edges = [{ from: "do", to: "boss", condition: workers }, "do>publish"];
+    const runId = await start({ plan: [unsure], loop: false, nodes: { publish: "core.noop" }, edges });
     await waiting(runId, "waiting-input");
     await answer(runId, "do", { answers: { proceed: "no" } });
     const run = await until(bench.store, runId, ended);

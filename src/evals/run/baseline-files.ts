@@ -8,7 +8,7 @@ import type { DocumentId, Documents } from "../../store/port/documents.ts";
 
 /** Keeps a baseline that came in a file under its digest: what an evaluation was compared with stays what it was. */
 export async function keepBaselineFile(
-  host: Pick<Host, "store" | "nowMs">,
+  host: Pick<Host, "store" | "nowMs" | "scrubber">,
   visible: Visibility,
   sha256: string,
   value: unknown,
@@ -16,6 +16,8 @@ export async function keepBaselineFile(
   const checked = checkBaselineFile(value);
   if (!checked.ok) throw refuse(`the baseline file cannot be taken: ${checked.problem}`);
   if (checked.file.sha256 !== sha256) throw refuse("the digest in the path is not that of the file");
+  // Its digest covers every letter, so nothing can be taken out of it.
+  if (host.scrubber.scrubValue(checked.file) !== checked.file) throw refuse("the baseline file holds a secret");
   const { tenant, workspace } = visible;
   const committed = await host.store.commit({
     tenant,

@@ -140,7 +140,10 @@ async function agentOf(
   const found = await versionFor(agents, caller, { agentId, ...named });
   if (found !== undefined) return found;
   const versions = await agents.versionsOf(caller, agentId);
-  const what = versions.length === 0 ? "agent" : `version ${agentVersion} of the agent`;
+  const what =
+    versions.length === 0
+      ? "agent"
+      : `${agentVersion === undefined ? "active version" : `version ${agentVersion}`} of the agent`;
   throw new AppError("not_found", { what, agentId, ...(agentVersion === undefined ? {} : { agentVersion }) });
 }
 

@@ -40,7 +40,7 @@ const MOST_POSITIVE = 2n ** 64n - 1n;
 /** Of an integer that 64 bits hold, with its sign. A longer one need not become a `bigint` first, which takes ever longer. */
 const INTEGER_LENGTH_MAX = 20;
 
-const NUMBER = /-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?/y;
+const [MINUS, POINT, ZERO, NINE] = [0x2d, 0x2e, 0x30, 0x39] as const;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON forbids exactly these in a string.
 const PLAIN = /[^"\\\u0000-\u001f]*/y;
 const ESCAPES: Readonly<Record<string, string>> = {
@@ -165,20 +165,41 @@ class Reader {
     return Number.parseInt(digits, 16);
   }
 
+  /** Digits are counted one by one: a pattern that takes millions of them runs out of its stack. */
   #number(): bigint | number {
-    NUMBER.lastIndex = this.#at;
-    const match = NUMBER.exec(this.#text);
-    if (!match) throw this.#wrong(this.#at < this.#text.length ? "no JSON value begins here" : "a value is missing");
-    this.#at = NUMBER.lastIndex;
-    const [digits, fraction, exponent] = match;
-    const isInteger = fraction === undefined && exponent === undefined && digits !== "-0";
-    if (isInteger && digits.length <= INTEGER_LENGTH_MAX) {
+    const start = this.#at;
+    const first = this.#text.charCodeAt(start) === MINUS ? start + 1 : start;
+    let end = this.#text.charCodeAt(first) === ZERO ? first + 1 : this.#afterDigits(first);
+    if (end === first)
+      throw this.#wrong(start < this.#text.length ? "no JSON value begins here" : "a value is missing");
+    const whole = end;
+    if (this.#text.charCodeAt(end) === POINT) end = this.#afterPart(end, end + 1);
+    const letter = this.#text[end];
+    if (letter === "e" || letter === "E") {
+      const sign = this.#text[end + 1];
+      end = this.#afterPart(end, end + (sign === "+" || sign === "-" ? 2 : 1));
+    }
+    this.#at = end;
+    const digits = this.#text.slice(start, end);
+    if (end === whole && digits.length <= INTEGER_LENGTH_MAX && digits !== "-0") {
       const integer = BigInt(digits);
       if (integer >= MOST_NEGATIVE && integer <= MOST_POSITIVE) return integer;
     }
     const float = Number(digits);
     if (!Number.isFinite(float)) throw this.#wrong("the number is out of range");
     return float;
+  }
+
+  /** Where a fraction or an exponent ends. One without digits is no part of the number. */
+  #afterPart(start: number, digitsStart: number): number {
+    const end = this.#afterDigits(digitsStart);
+    return end === digitsStart ? start : end;
+  }
+
+  #afterDigits(start: number): number {
+    let at = start;
+    for (let code = this.#text.charCodeAt(at); code >= ZERO && code <= NINE; code = this.#text.charCodeAt(at)) at++;
+    return at;
   }
 
   #word<T>(word: string, value: T): T {

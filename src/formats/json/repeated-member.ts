@@ -46,6 +46,12 @@ function membersIn(value: unknown): number {
 const NAME = /\s*:/y;
 
 function findRepeated(text: string): string | undefined {
+  for (const { name } of repeatedNames(text)) return name;
+  return undefined;
+}
+
+/** Names that their object has already, and where they stand. The text must be JSON; it may be nested however deep. */
+export function* repeatedNames(text: string): Generator<{ readonly name: string; readonly at: number }> {
   const open: Set<string>[] = [];
   for (let i = 0; i < text.length; i++) {
     const character = text[i];
@@ -57,10 +63,9 @@ function findRepeated(text: string): string | undefined {
     if (NAME.test(text)) {
       const name = JSON.parse(text.slice(i, end)) as string;
       const names = open.at(-1);
-      if (names?.has(name)) return name;
+      if (names?.has(name)) yield { name, at: i };
       names?.add(name);
     }
     i = end - 1;
   }
-  return undefined;
 }

@@ -198,6 +198,73 @@ describe("a value is hidden by the name before it", () => {
       "- name: DB_PASSWORD # new\n\n  value: h2",
       "- name: DB_PASSWORD # new\n\n  value: [REDACTED]",
     ],
+    [
+      "in the last line of a text in JSON",
+      '{"content":"db:\\n  password: hunter","mode":"0644"}',
+      '{"content":"db:\\n  password: [REDACTED]","mode":"0644"}',
+    ],
+    ["in the first line of a text in JSON", '{"a":"- token: h2","b":1}', '{"a":"- token: [REDACTED]","b":1}'],
+    [
+      "in a header at the end of a text in JSON in JSON, up to its quote",
+      '"{\\"a\\":\\"Accept: x\\\\r\\\\nX-Api-Key: h2 h3\\",\\"b\\":\\"c d\\"}"',
+      '"{\\"a\\":\\"Accept: x\\\\r\\\\nX-Api-Key: [REDACTED]\\",\\"b\\":\\"c d\\"}"',
+    ],
+    [
+      "in a header with quotes of its own",
+      'Authorization: Digest a="h1", b="h2"\n"c"',
+      'Authorization: Digest [REDACTED]\n"c"',
+    ],
+    [
+      "in a block in a text in JSON",
+      '{"a":"password: |\\n  say \\"h1\\",\\n  h2","b":"c d"}',
+      '{"a":"password: |\\n  [REDACTED]","b":"c d"}',
+    ],
+    [
+      "in a list at the end of a text in JSON",
+      '{"a":"tokens:\\npasswords:\\n- h2","b":"c d"}',
+      '{"a":"tokens:\\npasswords:\\n- [REDACTED]","b":"c d"}',
+    ],
+    ["behind the mark of a quote, in JSON", '"token = b\\"hunter2\\""', '"token = b\\"[REDACTED]\\""'],
+    [
+      "behind the number of its line",
+      "     1\tdb:\n     2\t  password: h2\n",
+      "     1\tdb:\n     2\t  password: [REDACTED]\n",
+    ],
+    ["behind the number of its line and an arrow", " 9→ a: 1\n10→ token: h2", " 9→ a: 1\n10→ token: [REDACTED]"],
+    [
+      "behind its file",
+      "conf/app.yml:7:  password: h2\na.yml: token: h2",
+      "conf/app.yml:7:  password: [REDACTED]\na.yml: token: [REDACTED]",
+    ],
+    ["behind its file, in JSON", '{"out":"app.yml:7:  token: h2"}', '{"out":"app.yml:7:  token: [REDACTED]"}'],
+    ["behind a time", "2026-01-01T00:00:00.123Z   token: h2", "2026-01-01T00:00:00.123Z   token: [REDACTED]"],
+    ["behind who wrote it", "web-1  | token: h2\ndb  | a", "web-1  | token: [REDACTED]\ndb  | a"],
+    [
+      "in a block that is quoted, or added",
+      "> password: |\n>   h1\n> n: 1\n\n+token: |\n+  h2\n+n: 1",
+      "> password: |\n>   [REDACTED]\n> n: 1\n\n+token: |\n+  [REDACTED]\n+n: 1",
+    ],
+    [
+      "named by the line before, where both were added",
+      "+  - name: DB_PASSWORD\n+    value: h2\n-    value: h3",
+      "+  - name: DB_PASSWORD\n+    value: [REDACTED]\n-    value: [REDACTED]",
+    ],
+    ["of a constant in Rust", `const API_KEY: &'static str = "h2";`, `const API_KEY: &'static str = "[REDACTED]";`],
+    [
+      "in a list after an equals sign",
+      'api_keys = [\n  "h1",\n  "h2"]',
+      'api_keys = [\n  "[REDACTED]",\n  "[REDACTED]"]',
+    ],
+    [
+      "that stands in for one that is missing",
+      `const token = process.env["TOKEN"] ?? "h2";\n  password: env.PASSWORD || 'h2',\nTOKEN = get("T") or "h2"`,
+      `const token = process.env["TOKEN"] ?? "[REDACTED]";\n  password: env.PASSWORD || '[REDACTED]',\nTOKEN = get("T") or "[REDACTED]"`,
+    ],
+    [
+      "named by another member in capitals",
+      '{"Name":"/prod/db/password","Type":"String","Value":"h2"}',
+      '{"Name":"/prod/db/password","Type":"String","Value":"[REDACTED]"}',
+    ],
     ["over lines", 'secret = """one\ntwo"""\nend', 'secret = """[REDACTED]"""\nend'],
   ])("%s", (_, text, clean) => {
     expect(scrubText(text)).toBe(clean);
@@ -234,6 +301,9 @@ describe("a value is hidden by the name before it", () => {
     ["words about a login", `After the login you see it, ${"and ".repeat(30)} then mkdir -p build2`],
     ["references to references", `password: \${A:} token: \${A:-$B}\nTOKEN=\${A:?missing} SECRET=\${A:+set}`],
     ["a list of sentences", "Passwords:\n- letters\n- have digits\n- name: x2\n"],
+    ["a choice in code", "switch (type) {\n  case 'client_credentials':\n  default:\n    throw new Error();\n}"],
+    ["a sentence behind a number", "1. Password: ask Ana\n2. The token: see below\n3 tokens: 4096"],
+    ["a default that is none", `const token = env.TOKEN ?? ""; const n = "h2"; token = env.a || b; say("h2")`],
     ["a block of something else", "about: |\n  the password\npassword: |\nn: 1"],
   ])("and not where there is none: %s", (_, text) => {
     expect(scrubText(text)).toBe(text.replace("password=token-less", "password=[REDACTED]"));
@@ -275,6 +345,7 @@ describe("a member of a value", () => {
       Authorization: "Bearer x",
       argv: ["run", "--password", "hunter2", "--verbose"],
       env: [{ name: "DB_PASSWORD", value: "hunter2" }],
+      parameter: { Name: "/prod/db/password", Value: "hunter2" },
       schema: { properties: { password: { type: "string", default: "hunter2" } }, required: ["password"] },
       passwords: ["a1", 2],
       maxTokens: 5,
@@ -291,6 +362,7 @@ describe("a member of a value", () => {
       Authorization: "Bearer [REDACTED]",
       argv: ["run", "--password", "[REDACTED]", "--verbose"],
       env: [{ name: "DB_PASSWORD", value: "[REDACTED]" }],
+      parameter: { Name: "/prod/db/password", Value: "[REDACTED]" },
       schema: { properties: { password: { type: "string", default: "[REDACTED]" } }, required: ["password"] },
       passwords: ["[REDACTED]", 2],
     });

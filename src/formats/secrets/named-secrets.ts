@@ -1,7 +1,18 @@
 import { checked } from "./checked-value.ts";
 import { optionSecretsIn } from "./option-secrets.ts";
 import { pairedSecretsIn } from "./paired-secrets.ts";
-import { BLANKS_MAX, isQuote, lineEnd, quotePrefix, readQuoted, readWord, SLASHES_MAX } from "./read-value.ts";
+import {
+  AFTER_QUOTE,
+  BLANKS_MAX,
+  endOfQuoted,
+  isQuote,
+  lineEnd,
+  opensText,
+  quotePrefix,
+  readQuoted,
+  readWord,
+  SLASHES_MAX,
+} from "./read-value.ts";
 import { isHeaderName, isSecretName, NAME_MAX, schemeLength } from "./secret-names.ts";
 import { requireFew, type TextRange } from "./text-range.ts";
 import { blockBehind, isOwnLine, itemsBehind, pastTags } from "./yaml-values.ts";
@@ -33,26 +44,37 @@ interface Name {
 function assigned(text: string): TextRange[] {
   const found: TextRange[] = [];
   for (let at = text.indexOf("="); at !== -1; ) {
-    const value = valueAssigned(text, at);
-    if (value !== undefined) found.push(value);
+    const values = valuesAssigned(text, at);
+    for (const value of values) found.push(value);
     requireFew(found.length);
-    at = text.indexOf("=", Math.max(value?.[1] ?? 0, at + (text.charAt(at + 1) === "=" ? 2 : 1)));
+    at = text.indexOf("=", Math.max(values.at(-1)?.[1] ?? 0, at + (text.charAt(at + 1) === "=" ? 2 : 1)));
   }
   return found;
 }
 
-function valueAssigned(text: string, at: number): TextRange | undefined {
+function valuesAssigned(text: string, at: number): readonly TextRange[] {
   const isArrow = text.charAt(at + 1) === ">";
-  if (text.charAt(at + 1) === "=" || "=!<>+*/|^~-".includes(text.charAt(at - 1) || "=")) return undefined;
+  if (text.charAt(at + 1) === "=" || "=!<>+*/|^~-".includes(text.charAt(at - 1) || "=")) return NOTHING;
   const found = nameBefore(text, at);
-  if (found === undefined) return undefined;
+  if (found === undefined) return NOTHING;
+  const { name } = found;
   const from = skipBlanks(text, isArrow ? at + 2 : at + 1);
-  if (closesLabel(text, found, from)) return undefined;
-  const quoted = readQuoted(text, from);
-  if (quoted !== undefined) return checked(text, quoted, found.name);
-  if (isArrow) return undefined;
-  if (isExpression(text, from, found.name, from > at + 1)) return undefined;
-  return checked(text, afterScheme(text, from), found.name);
+  if (closesLabel(text, found, from)) return NOTHING;
+  const texts = text.charAt(from) === "[" ? listed(text, from + 1) : [];
+  if (texts.length > 0) return allChecked(text, texts, name);
+  const quoted = readQuoted(text, from) ?? standIn(text, from);
+  if (quoted !== undefined) return allChecked(text, [quoted], name);
+  if (isArrow || isExpression(text, from, name, from > at + 1)) return NOTHING;
+  return allChecked(text, [afterScheme(text, from)], name);
+}
+
+/** Code that looks a value up, and what stands between it and the value for where there is none. */
+const STAND_IN =
+  /[A-Za-z_$][\w$.?]{0,100}(?:[([]["'][\w.-]{0,80}["'][)\]])?[ \t]{0,8}(?:\|\||\?\?|\?:|or(?=\s))[ \t]{0,8}(?=["'`])/y;
+
+function standIn(text: string, from: number): TextRange | undefined {
+  STAND_IN.lastIndex = from;
+  return STAND_IN.test(text) ? readQuoted(text, STAND_IN.lastIndex) : undefined;
 }
 
 /** A value behind the word that says how it is used: `Authorization=Bearer x`. */
@@ -87,8 +109,6 @@ function isExpression(text: string, from: number, name: string, isSpaced: boolea
 
 /** So much of the line before a name is searched for the quote that opens a label. */
 const LABEL_MAX = 96;
-/** What follows a quote that closes; a value begins with none of these. */
-const AFTER_LABEL = " \t\r\n,;)]}+.";
 
 /**
  * Whether the quote after a name closes the text that the name is in: `print("password: ", x)`. Read as the quote that opens a value, it would
@@ -97,7 +117,7 @@ const AFTER_LABEL = " \t\r\n,;)]}+.";
 function closesLabel(text: string, { from: nameFrom, isQuoted }: Name, from: number): boolean {
   const at = from + quotePrefix(text, from);
   const quote = text.charCodeAt(at);
-  if (isQuoted || !isQuote(text.charAt(at)) || !AFTER_LABEL.includes(text.charAt(at + 1))) return false;
+  if (isQuoted || !isQuote(text.charAt(at)) || !AFTER_QUOTE.includes(text.charAt(at + 1))) return false;
   let isOpen = false;
   for (let i = nameFrom - 1; i >= Math.max(0, nameFrom - LABEL_MAX); i--) {
     const code = text.charCodeAt(i);
@@ -136,7 +156,7 @@ function valuesOfMember(text: string, at: number): readonly TextRange[] {
   const from = pastTags(text, skipBlanks(text, at + 1, found.isQuoted));
   if (closesLabel(text, found, from)) return NOTHING;
   if (text.charAt(from) === "[") return allChecked(text, listed(text, from + 1), name);
-  const quoted = readQuoted(text, from) ?? declared(text, from);
+  const quoted = readQuoted(text, from) ?? declared(text, from, name) ?? standIn(text, from);
   const value = quoted === undefined ? inLine(text, from, found) : checked(text, quoted, name);
   return value === undefined ? [] : [value];
 }
@@ -155,8 +175,9 @@ function valuesOfYaml(
   { from: nameFrom, isQuoted }: Name,
 ): readonly TextRange[] | undefined {
   const mark = pastTags(text, skipBlanks(text, from));
-  if (!isOwnLine(text, mark) || !beginsLine(text, nameFrom)) return undefined;
-  const block = blockBehind(text, mark, isQuoted ? nameFrom - 1 : nameFrom);
+  const start = isQuoted ? nameFrom - 1 : nameFrom;
+  if (!isOwnLine(text, mark) || !beginsLine(text, start)) return undefined;
+  const block = blockBehind(text, mark, start);
   const values = block === undefined ? itemsBehind(text, mark) : [block];
   return values.length === 0 ? undefined : values;
 }
@@ -174,12 +195,14 @@ function listed(text: string, from: number): TextRange[] {
   return found;
 }
 
-const DECLARED = /[A-Za-z_][\w.<>[\]| ]{0,64}=\s{0,64}(?=["'`\\]|[brfu]["'])/y;
+const DECLARED = /[A-Za-z_&][\w.<>[\]|&' ]{0,64}=\s{0,64}(?=["'`\\]|[brfu]["'])/y;
 
-/** `name: Type = "value"`, as some languages declare variables. */
-function declared(text: string, from: number): TextRange | undefined {
+/** `name: Type = "value"`, as some languages declare variables; parts of a header have no blanks before their equals signs. */
+function declared(text: string, from: number, name: string): TextRange | undefined {
   DECLARED.lastIndex = from;
-  return DECLARED.test(text) ? readQuoted(text, DECLARED.lastIndex) : undefined;
+  const type = DECLARED.exec(text)?.[0];
+  if (type === undefined || (isHeaderName(name) && !type.includes(" ="))) return undefined;
+  return readQuoted(text, from + type.length);
 }
 
 const JSON_LITERAL = /^(?:-?\d[\d.eE+-]*|true|false|null)[,}\]]*$/;
@@ -188,7 +211,7 @@ const JSON_LITERAL = /^(?:-?\d[\d.eE+-]*|true|false|null)[,}\]]*$/;
 function inLine(text: string, from: number, { name, from: nameFrom, isQuoted }: Name): TextRange | undefined {
   const before = text.charAt(nameFrom - 1);
   const opened = !isQuoted && isQuote(before) ? before : undefined;
-  if (opened === undefined && !beginsLine(text, nameFrom)) {
+  if (opened === undefined && !beginsLine(text, isQuoted ? nameFrom - 1 : nameFrom)) {
     return isHeaderName(name) ? generated(text, from, name) : undefined;
   }
   const line = lineOf(text, from, opened);
@@ -200,7 +223,9 @@ function inLine(text: string, from: number, { name, from: nameFrom, isQuoted }: 
   const rest = line.slice(to - from).trim();
   if (JSON_LITERAL.test(word) && isQuoted) return undefined;
   // A comma or a semicolon is code: a type, or a variable.
-  if (!(rest === "" || rest.startsWith("#")) || CALL.test(word)) return undefined;
+  const isLast =
+    rest === "" || rest.startsWith("#") || (isQuote(rest.charAt(0)) && AFTER_QUOTE.includes(rest.charAt(1)));
+  if (!isLast || CALL.test(word)) return undefined;
   if (PATH.test(word) && HEADS.test(word)) return undefined;
   return checked(text, [from, to], name);
 }
@@ -215,7 +240,7 @@ const QUOTED_HEADER_MAX = 4_096;
 
 /** The rest of the line, or of the quoted text in it. */
 function lineOf(text: string, from: number, quote: string | undefined): string {
-  if (quote === undefined) return text.slice(from, lineEnd(text, from)).trimEnd();
+  if (quote === undefined) return text.slice(from, endOfQuoted(text, from, lineEnd(text, from))).trimEnd();
   const [line = ""] = text.slice(from, from + QUOTED_HEADER_MAX).split("\n", 1);
   const close = line.indexOf(quote);
   return (close === -1 ? line : line.slice(0, close)).trimEnd();
@@ -233,7 +258,7 @@ const INDENTS = " \t\"'-<>*|#+";
 function beginsLine(text: string, from: number): boolean {
   for (let at = from - 1; at >= Math.max(0, from - 64); at--) {
     const character = text.charAt(at);
-    if (character === "\n" || character === "\r") return true;
+    if (character === "\n" || character === "\r" || opensText(text, at)) return true;
     if (!INDENTS.includes(character)) return false;
   }
   return from <= 64;

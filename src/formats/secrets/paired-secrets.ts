@@ -4,16 +4,19 @@ import { isSecretName } from "./secret-names.ts";
 import { requireFew, type TextRange } from "./text-range.ts";
 
 /** Members that say what another one is called: `{ "name": "DB_PASSWORD", "value": "…" }`. */
-export const NAMING: ReadonlySet<string> = new Set(["name", "key", "header", "variable", "variableName"]);
+export const NAMING: ReadonlySet<string> = new Set([
+  ...["name", "key", "header", "variable", "variableName", "Name", "Key"],
+]);
 /** Members that hold the value of what another one names. */
-export const NAMED: ReadonlySet<string> = new Set(["value", "defaultValue", "default"]);
+export const NAMED: ReadonlySet<string> = new Set(["value", "defaultValue", "default", "Value"]);
 
 /** Objects in objects are followed so deep. */
 const DEPTH_MAX = 64;
 /** Texts in texts are searched so deep. */
 const QUOTED_DEPTH_MAX = 3;
 
-const FIRST = /(?<![\w.$-])(?:name|key|header|variable|variableName|value|defaultValue|default)["']?[ \t]{0,64}:/g;
+const FIRST =
+  /(?<![\w.$-])(?:[Nn]ame|[Kk]ey|header|variable|variableName|[Vv]alue|defaultValue|default)["']?[ \t]{0,64}:/g;
 const MEMBER = /["']?([A-Za-z_$][\w.$-]{0,79})["']?[ \t]{0,64}:[ \t]{0,64}/y;
 /** A comma, or the end of a line; blank lines and comments may follow. */
 const SEPARATOR =

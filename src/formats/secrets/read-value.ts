@@ -24,7 +24,8 @@ export function readQuoted(text: string, from: number): TextRange | undefined {
 /** The length of the mark that languages and shells have before some quotes: b"", f"", @"", $''. */
 export function quotePrefix(text: string, at: number): number {
   const mark = text.charAt(at);
-  return mark !== "" && "bfruBFRU@$".includes(mark) && isQuote(text.charAt(at + 1)) ? 1 : 0;
+  if (mark === "" || !"bfruBFRU@$".includes(mark)) return 0;
+  return isQuote(afterSlashes(text, at + 1)) ? 1 : 0;
 }
 
 export function isQuote(character: string): boolean {
@@ -64,6 +65,27 @@ function upTo(text: string, from: number, end: string): TextRange {
 export function lineEnd(text: string, from: number): number {
   const end = text.indexOf("\n", from);
   return end === -1 ? text.length : end;
+}
+
+/** What follows a quote that closes; a value begins with none of these. */
+export const AFTER_QUOTE = " \t\r\n,;)]}+.";
+/** What stands before a quote that opens. */
+const BEFORE_QUOTE = "=:,([{ \t";
+
+/** Whether a quote begins a text here. Escaped ones are read where they are none. */
+export function opensText(text: string, at: number): boolean {
+  return isQuote(text.charAt(at)) && BEFORE_QUOTE.includes(text.charAt(at - 1));
+}
+
+/** Where a line ends that may be the last one of a text in quotes: before the quote that was not opened in it. */
+export function endOfQuoted(text: string, from: number, to: number): number {
+  let isOpen = false;
+  for (let at = text.indexOf('"', from); at !== -1 && at < to; at = text.indexOf('"', at + 1)) {
+    if (isOpen) isOpen = false;
+    else if (at === from || opensText(text, at)) isOpen = true;
+    else if (AFTER_QUOTE.includes(text.charAt(at + 1))) return at;
+  }
+  return to;
 }
 
 /** These end a value only where something else begins behind them: they can also be part of it. */

@@ -26,6 +26,21 @@ const INTRODUCERS = [ESCAPE, EIGHT_BIT_CSI].map((code) => String.fromCharCode(co
  * begins behind them.
  */
 export function unescaped(text: string): readonly Unescaped[] {
+  const readings = readable(text);
+  const plain = readings.length === 0 ? [AS_IT_IS(text)] : readings;
+  return [...readings, ...plain.flatMap((one) => then(one, withoutMargins(one.text)))];
+}
+
+const AS_IT_IS = (text: string): Unescaped => ({ text, written: (range) => range });
+
+/** A text that was read in two ways, one after the other. */
+function then(first: Unescaped | undefined, second: Unescaped | undefined): readonly Unescaped[] {
+  if (second === undefined) return [];
+  if (first === undefined) return [second];
+  return [{ text: second.text, written: (range) => first.written(second.written(range)) }];
+}
+
+function readable(text: string): readonly Unescaped[] {
   const isEscaped = text.includes("\\") || text.includes("%") || UNSEEN.test(text);
   const plain = isEscaped ? rewritten(text, escapeAt) : undefined;
   // Behind the escapes, since the character that begins a sequence may be written as one.
@@ -34,17 +49,46 @@ export function unescaped(text: string): readonly Unescaped[] {
   if (!INTRODUCERS.some((introducer) => given.includes(introducer))) return read;
   return [unseenSequence, partingSequence].flatMap((sequence): readonly Unescaped[] => {
     const seen = rewritten(given, sequence);
-    if (seen === undefined || plain === undefined) return seen === undefined ? read : [seen];
-    return [{ text: seen.text, written: (range) => plain.written(seen.written(range)) }];
+    return seen === undefined ? read : then(plain, seen);
   });
+}
+
+/** A text with parts of it replaced, one behind the other. */
+class Rewriting {
+  readonly #text: string;
+  readonly #places: number[] = [];
+  readonly #surplus = [0];
+  #plain = "";
+  #done = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  replace(from: number, to: number, seen: string): void {
+    this.#plain += this.#text.slice(this.#done, from);
+    this.#places.push(this.#plain.length);
+    this.#plain += seen;
+    this.#surplus.push((this.#surplus.at(-1) ?? 0) + to - from - seen.length);
+    this.#done = to;
+  }
+
+  /** Undefined where nothing was replaced. */
+  read(): Unescaped | undefined {
+    const places = this.#places;
+    const surplus = this.#surplus;
+    if (places.length === 0) return undefined;
+    const written = (at: number) => at + (surplus[lowerBound(places.length, (i) => (places[i] ?? 0) >= at)] ?? 0);
+    return {
+      text: this.#plain + this.#text.slice(this.#done),
+      written: ([start, end]) => [written(start), written(end)],
+    };
+  }
 }
 
 /** A text with each escape replaced by the character that it stands for. */
 function rewritten(text: string, read: typeof escapeAt): Unescaped | undefined {
-  const places: number[] = [];
-  const surplus = [0];
-  let plain = "";
-  let done = 0;
+  const rewriting = new Rewriting(text);
   for (let at = 0; at < text.length; ) {
     const code = text.charCodeAt(at);
     const found = mayEscape(code) ? read(text, at, code) : undefined;
@@ -53,17 +97,44 @@ function rewritten(text: string, read: typeof escapeAt): Unescaped | undefined {
       at = code === BACKSLASH ? endOfRow(text, at) : at + 1;
       continue;
     }
-    plain += text.slice(done, at);
-    places.push(plain.length);
-    const seen = found.code === undefined ? "" : String.fromCharCode(found.code);
-    plain += seen;
-    surplus.push((surplus.at(-1) ?? 0) + found.end - at - seen.length);
+    rewriting.replace(at, found.end, found.code === undefined ? "" : String.fromCharCode(found.code));
     at = found.end;
-    done = at;
   }
-  if (places.length === 0) return undefined;
-  const written = (at: number) => at + (surplus[lowerBound(places.length, (i) => (places[i] ?? 0) >= at)] ?? 0);
-  return { text: plain + text.slice(done), written: ([start, end]) => [written(start), written(end)] };
+  return rewriting.read();
+}
+
+/** What programs write before a line of a text that they show: a time, a file with or without a number, a number, who wrote it. */
+const PLACES = [
+  String.raw`\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[\d.,:Z+-]{0,20}\]?[ \t]`,
+  String.raw`[\w@./-]{1,160}[:-]\d{1,7}[:-]`,
+  String.raw`(?=[\w@-]{0,60}[./])[\w@./-]{1,160}:`,
+  String.raw`[ \t]{0,16}L?\d{1,7}(?:[ \t]{0,4}[→|│:.)-][ ]?|[ \t])`,
+  String.raw`[\w.-]{1,64}[ \t]{1,32}[|│][ \t]`,
+];
+/** The marks of quotes and of changes. */
+const MARKS = ["(?:>[ ]?){1,8}", String.raw`\+`, String.raw`-(?! \S)`];
+
+const PLACE = new RegExp(PLACES.join("|"), "y");
+const MARGIN = new RegExp([...PLACES, ...MARKS].join("|"), "y");
+
+/** A text without what programs write before each line of a text that they show: what they show may be in lists and blocks. */
+function withoutMargins(text: string): Unescaped | undefined {
+  const rewriting = new Rewriting(text);
+  for (let line = 0; line !== -1; line = nextLine(text, line)) {
+    const end = endOf(text.charAt(line - 1) === '"' ? PLACE : MARGIN, text, line);
+    if (end === undefined) continue;
+    rewriting.replace(line, end, "");
+    line = end;
+  }
+  return rewriting.read();
+}
+
+/** The beginning of a line, or of a text in quotes. */
+const LINE = /\n|(?<=^|[=:,([{ \t])"/g;
+
+function nextLine(text: string, from: number): number {
+  LINE.lastIndex = from;
+  return LINE.test(text) ? LINE.lastIndex : -1;
 }
 
 interface Escape {

@@ -1,4 +1,4 @@
-import { isGenerated, lineEnd, readQuoted } from "./read-value.ts";
+import { endOfQuoted, isGenerated, lineEnd, opensText, readQuoted } from "./read-value.ts";
 import type { TextRange } from "./text-range.ts";
 
 const TAGS = /(?:(?:!!\w{1,20}|&[\w-]{1,40})[ \t]{1,64}){1,2}/y;
@@ -20,7 +20,10 @@ export function isOwnLine(text: string, from: number): boolean {
 /** The lines below the mark of a block that are indented more than its name is; undefined where there is no mark. */
 export function blockBehind(text: string, mark: number, nameFrom: number): TextRange | undefined {
   if (!"|>".includes(text.charAt(mark))) return undefined;
-  const column = nameFrom - (text.lastIndexOf("\n", nameFrom - 1) + 1);
+  let start = nameFrom;
+  // The first line of a text in quotes begins behind the quote.
+  while (start > 0 && text.charAt(start - 1) !== "\n" && !opensText(text, start - 1)) start--;
+  const column = nameFrom - start;
   let from = -1;
   let to = -1;
   for (let line = lineEnd(text, mark) + 1; line < text.length; line = lineEnd(text, line) + 1) {
@@ -29,13 +32,14 @@ export function blockBehind(text: string, mark: number, nameFrom: number): TextR
     if (text.slice(first, end).trim() === "") continue;
     if (first - line <= column) break;
     if (from === -1) from = first;
-    to = end;
+    to = endOfQuoted(text, first, end);
+    if (to < end) break;
   }
   return from === -1 ? undefined : [from, text.charAt(to - 1) === "\r" ? to - 1 : to];
 }
 
 const ITEM = /[ \t]{0,64}-[ \t]{1,64}/y;
-const WORD = /[^\s"'`#:{}[\],&*!|>]\S*(?=[ \t]{0,64}(?:#[^\n]{0,200})?(?:\r?\n|$))/y;
+const WORD = /[^\s"'`#:{}[\],&*!|>][^\s"]*(?="|[ \t]{0,64}(?:#[^\n]{0,200})?(?:\r?\n|$))/y;
 
 /** The items of a list that stand below a name, a line each: texts in quotes, and words that are no words of a sentence. */
 export function itemsBehind(text: string, from: number): TextRange[] {

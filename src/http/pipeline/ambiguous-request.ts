@@ -1,11 +1,13 @@
 import type { IncomingMessage } from "node:http";
 
 /**
- * What leaves open whom a request is for or from. Node takes the first of two such headers and a proxy in front may
+ * What leaves open whom a request is for or from, or where it ends. Node takes the first of two such headers and a proxy in front may
  * have gone by the second, so neither counts.
  */
 export function ambiguityOf({ headers, httpVersion, rawHeaders }: IncomingMessage): string | undefined {
   if (headers.host === undefined && httpVersion === "1.1") return "HTTP/1.1 asks for a Host header";
+  // A reader of HTTP/1.0 sees no chunks: to it the body is the next request.
+  if (httpVersion === "1.0" && headers["transfer-encoding"] !== undefined) return "HTTP/1.0 has no Transfer-Encoding";
   if (rawHeaders.length > 2 * HEADER_LINES_MAX) return `it has more than ${HEADER_LINES_MAX} header lines`;
   let hosts = 0;
   let credentials = 0;

@@ -1,12 +1,17 @@
 import { createHash } from "node:crypto";
+import type { IncomingHttpHeaders } from "node:http";
 import type { Host } from "../../engine/host.ts";
+import { bearerOf } from "../../engine/identity/authenticate.ts";
 import { StandingOutcome } from "../../engine/shared/standing-outcome.ts";
 import { canonicalJson } from "../../formats/json/canonical-json.ts";
 import type { Scrubber } from "../../formats/secrets/scrub.ts";
 import { AppError } from "../../protocol/errors.ts";
+import type { Caller } from "../../protocol/identity/identity.ts";
+import type { Operation } from "../../protocol/operation.ts";
 import type { IdempotencyKey, IdempotencyOutcome, IdempotencyRecord } from "../../store/port/store.ts";
 import { errorReply, isForClient } from "./errors.ts";
 import type { Reply } from "./handler.ts";
+import { fillPath } from "./route-pattern.ts";
 import { openReply, sealReply } from "./seal-reply.ts";
 import { serialise, type Written } from "./send.ts";
 
@@ -40,6 +45,55 @@ export function digestOf(body: unknown, dedup: string | undefined, by?: string, 
   return createHash("sha256")
     .update(canonicalJson([body, dedup ?? null, ...(by === undefined ? [] : [by]), ...asked]))
     .digest("hex");
+}
+
+interface KeyableRequest {
+  readonly headers: IncomingHttpHeaders;
+  readonly caller: Caller;
+  readonly params: Readonly<Record<string, string>>;
+  readonly body: { readonly value: unknown };
+  readonly query: unknown;
+}
+
+/** The request under the key that it carries; undefined without one, and where the operation takes none. */
+export function keyedRequest(
+  operation: Operation,
+  { scrubber, newId }: Pick<Host, "scrubber" | "newId">,
+  { headers, caller, params, body, query }: KeyableRequest,
+): Keyed | undefined {
+  const header = headers["idempotency-key"];
+  if (operation.idempotent === undefined || header === undefined) return undefined;
+  const dedup = headers["x-dedup"];
+  // Keys of one workspace must not meet those of another, which could not see what is replayed.
+  const place = caller.workspace === undefined ? "" : ` in ${caller.workspace}`;
+  return {
+    tenant: caller.tenant,
+    operation: `${operation.method} ${fillPath(operation.path, params)}${place}`,
+    key: checkedKey(String(header), scrubber),
+    digest: digestOf(
+      body.value,
+      dedup === undefined ? undefined : String(dedup),
+      askerOf(operation, caller),
+      query as object | undefined,
+    ),
+    ...(operation.sealsReply === true ? { sealedWith: bearerOf(headers.authorization) ?? "" } : {}),
+    ...(operation.idempotent === "many" ? { leaseOwner: newId("req") } : {}),
+  };
+}
+
+const ASKER_MATTERS: readonly Operation["access"][] = [
+  "approvals:respond",
+  "runs:annotate",
+  "webhooks:manage",
+  // Where the scope depends on the body, the handler asks for it; what was answered to one is not for another.
+  "authenticated",
+];
+
+/** Who asks is part of an answer to a gate and of a judgment; the secret of a webhook is for its registrant. */
+function askerOf({ sealsReply, access }: Operation, { principal, keyId }: Caller): string | undefined {
+  // Another key of the same principal could not open what was recorded.
+  if (sealsReply === true) return keyId;
+  return ASKER_MATTERS.includes(access) ? principal : undefined;
 }
 
 /**

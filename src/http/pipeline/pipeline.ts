@@ -1,7 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { visibleRun } from "../../engine/execute.ts";
 import type { Host } from "../../engine/host.ts";
-import { bearerOf } from "../../engine/identity/authenticate.ts";
 import { noteDenial } from "../../engine/identity/note-denial.ts";
 import { runIdentity } from "../../engine/runs/run-identity.ts";
 import { roomOf } from "../../engine/worker/run-room.ts";
@@ -18,7 +17,7 @@ import type { BodyRoom } from "./body-room.ts";
 import type { HttpDeps, HttpSettings } from "./deps.ts";
 import { errorReply, internalError, isForClient } from "./errors.ts";
 import type { Handler, Reply } from "./handler.ts";
-import { checkedKey, digestOf, type Keyed, oncePerKey } from "./idempotency.ts";
+import { keyedRequest, oncePerKey } from "./idempotency.ts";
 import type { KeyWatch } from "./key-watch.ts";
 import type { RateLimit } from "./rate-limit.ts";
 import {
@@ -34,7 +33,6 @@ import { queryReader } from "./read-query.ts";
 import { Context } from "./request-context.ts";
 import { logRequest } from "./request-log.ts";
 import { RequestRoom, unlessLarge } from "./request-room.ts";
-import { fillPath } from "./route-pattern.ts";
 import { type Sending, send, type Written } from "./send.ts";
 import type { TapeRoom } from "./tape-room.ts";
 
@@ -58,14 +56,6 @@ export interface Route {
 }
 
 export type RouteHook = (request: FastifyRequest, reply: FastifyReply) => void;
-
-const ASKER_MATTERS: readonly Operation["access"][] = [
-  "approvals:respond",
-  "runs:annotate",
-  "webhooks:manage",
-  // Where the scope depends on the body, the handler asks for it; what was answered to one is not for another.
-  "authenticated",
-];
 
 const NO_SCOPE: readonly Operation["access"][] = ["public", "authenticated"];
 
@@ -92,7 +82,7 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
     bodyRoom,
     arrivalRoom,
   } = deps;
-  const { access, alsoNeeds, body, bodyAsRead: bodySchema = body, idempotent, success } = operation;
+  const { access, alsoNeeds, body, bodyAsRead: bodySchema = body, success } = operation;
   const scopes = [access, alsoNeeds].filter((one): one is Scope => one !== undefined && !NO_SCOPE.includes(one));
   const readQuery = operation.query === undefined ? undefined : queryReader(operation.query);
   const limits = {
@@ -234,7 +224,7 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
       reply.raw.setHeader("x-request-id", request.id);
       reply.raw.setHeader("x-content-type-options", "nosniff");
     }
-    const keyed = idempotent === undefined ? undefined : keyOf(request, caller, params, body, query);
+    const keyed = caller && keyedRequest(operation, host, { headers: request.headers, caller, params, body, query });
     const watch = (refused: (error: AppError) => void) => watchKey(request, caller, refused);
     const report = (error: unknown) => void refusal(error, request.id);
     const context = new Context(host, request, reply, caller, params, named, query, body, keyed, watch, report, room);
@@ -277,40 +267,6 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
   function watchKey(request: FastifyRequest, caller: Caller | undefined, refused: (error: AppError) => void) {
     if (caller === undefined || scopes.length === 0) return () => {};
     return keyWatch.watch({ authorization: request.headers.authorization, caller, scopes }, refused);
-  }
-
-  function keyOf(
-    request: FastifyRequest,
-    caller: Caller | undefined,
-    params: Readonly<Record<string, string>>,
-    body: Body,
-    query: unknown,
-  ): Keyed | undefined {
-    const header = request.headers["idempotency-key"];
-    if (header === undefined || caller === undefined) return undefined;
-    const dedup = request.headers["x-dedup"];
-    // Keys of one workspace must not meet those of another, which could not see what is replayed.
-    const place = caller.workspace === undefined ? "" : ` in ${caller.workspace}`;
-    return {
-      tenant: caller.tenant,
-      operation: `${operation.method} ${fillPath(operation.path, params)}${place}`,
-      key: checkedKey(String(header), host.scrubber),
-      digest: digestOf(
-        body.value,
-        dedup === undefined ? undefined : String(dedup),
-        asker(caller),
-        query as object | undefined,
-      ),
-      ...(operation.sealsReply === true ? { sealedWith: bearerOf(request.headers.authorization) ?? "" } : {}),
-      ...(idempotent === "many" ? { leaseOwner: host.newId("req") } : {}),
-    };
-  }
-
-  /** Who asks is part of an answer to a gate and of a judgment; the secret of a webhook is for whoever registered it. */
-  function asker({ principal, keyId }: Caller): string | undefined {
-    // Another key of the same principal could not open what was recorded.
-    if (operation.sealsReply === true) return keyId;
-    return ASKER_MATTERS.includes(access) ? principal : undefined;
   }
 
   /** Undefined when there is nobody left to tell. */

@@ -70,6 +70,13 @@ describe("requests that are pipelined on a connection", () => {
     expect(got.text.match(/\(\/\d?\)/g)).toEqual(["(/0)", "(/1)", "(/2)", "(/3)", "(/)"]);
   });
 
+  test("behind an answer that ends the connection are not begun", async () => {
+    const seen = await serve((response) => response.writeHead(400, { connection: "close" }).end());
+    const got = await send(GET.repeat(3));
+    await until(() => got.closed);
+    expect(seen.begun).toBe(1);
+  });
+
   test("beyond a number of them close it, and Node does not parse on", async () => {
     const seen = await serve();
     let parsed = 0;

@@ -89,7 +89,8 @@ class RequestQueue {
   }
 
   #leave(socket: Socket): void {
-    const waiting = socket.destroyed ? undefined : waitingOn.get(socket);
+    // What waits behind an answer that ends the connection would be done and never answered.
+    const waiting = socket.writable ? waitingOn.get(socket) : undefined;
     const next = waiting?.shift();
     if (next === undefined) waitingOn.delete(socket);
     else this.#enter(next);

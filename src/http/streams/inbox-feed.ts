@@ -87,7 +87,7 @@ export class InboxFeed {
     for (const runId of runIds) this.#changed.delete(runId);
     const rows = await this.#host.store.interruptsOfRuns({ tenant: this.#tenant }, runIds);
     const sightings = rows.map((row) => new Sighting(this.#host, row, true));
-    await eachOf([...this.#subscribers], (subscriber) => subscriber.takeChanges(sightings));
+    await eachOf([...this.#subscribers], (subscriber) => subscriber.takeChanges(runIds, sightings));
     return true;
   }
 

@@ -4,6 +4,7 @@ import { readInbox } from "../../engine/gates/inbox.ts";
 import { resolveInterrupt } from "../../engine/gates/resolve-interrupt.ts";
 import type { Host } from "../../engine/host.ts";
 import { cancelRun } from "../../engine/runs/change-run.ts";
+import { deleteRun } from "../../engine/runs/delete-run.ts";
 import type { Worker } from "../../engine/worker/worker.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
@@ -187,6 +188,29 @@ describe("a run that is being cancelled", () => {
     const marker = await openGate();
     await reader.until(() => reader.open.has(marker.interruptId));
     expect(reader.frames.filter(({ data }) => data["runId"] === runId)).toHaveLength(2);
+  });
+});
+
+describe("a run that is cancelled and deleted before anybody looks", () => {
+  test.each(["told", "read again"])("takes its gate away, also from a reader that is slow (%s)", async (how) => {
+    let tell: Parameters<Store["onChange"]>[0] = () => {};
+    const onChange: Store["onChange"] = (listener) => {
+      tell = listener;
+      return () => {};
+    };
+    const { room } = feedsOn({ onChange }, how === "told" ? {} : { inboxRereadMs: 20 });
+    const gates = [];
+    for (let i = 0; i < 12; i++) gates.push(await openGate());
+    const reader = new InboxReader(feeds, ADA);
+    await reader.told();
+    for (const { runId } of gates) {
+      await cancel(runId);
+      await deleteRun(host, { caller: ADA, runId, record: () => undefined });
+    }
+    if (how === "told") tell({ ...NO_CHANGE, runIds: gates.map(({ runId }) => runId) });
+    while (room.tally.lagging === 0) await sleep(1);
+    await reader.until(() => reader.open.size === 0);
+    for (const { interruptId } of gates) expect(reader.about(interruptId)).toEqual(["opened", "closed"]);
   });
 });
 

@@ -71,8 +71,9 @@ export class InboxSubscriber {
     else this.#again = true;
   }
 
-  async takeChanges(sightings: readonly Sighting[]): Promise<void> {
-    if (this.#state === "following") await this.#take(sightings, () => {});
+  /** Everything there is about these runs. */
+  async takeChanges(runIds: readonly string[], sightings: readonly Sighting[]): Promise<void> {
+    if (this.#state === "following" && (await this.#take(sightings, () => {}))) this.#closeDeleted(runIds, sightings);
     if (this.#state === "lagging") this.#again = true;
   }
 
@@ -145,6 +146,21 @@ export class InboxSubscriber {
       taken(one);
     }
     return this.#state === "following";
+  }
+
+  /** A run may be cancelled and deleted before anybody looks: then nothing is left that says how its interrupt ended. */
+  #closeDeleted(runIds: readonly string[], sightings: readonly Sighting[]): void {
+    const asked = new Set(runIds);
+    const found = new Set(sightings.map(({ row }) => row.interruptId));
+    for (const [interruptId, { runId }] of this.#known) {
+      if (!asked.has(runId) || found.has(interruptId)) continue;
+      if (this.#socket.full) {
+        this.#enter("lagging");
+        return;
+      }
+      this.#write("inbox.closed", { interruptId, runId, status: "cancelled" } satisfies InboxClosed);
+      this.#known.delete(interruptId);
+    }
   }
 
   /** A feed reads for a whole tenant. */

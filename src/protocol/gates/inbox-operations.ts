@@ -5,6 +5,7 @@ import {
   DecideResponse,
   GateSummaryQuery,
   GateSummaryResponse,
+  INBOX_EVENTS,
   INBOX_FILTERS,
   InboxQuery,
   InboxResponse,
@@ -40,7 +41,7 @@ export const INBOX_OPERATIONS = {
     summary: "Follow the inbox as server-sent events: what is open, then every change. Ends with the key only.",
     access: "approvals:respond",
     query: Type.Object(INBOX_FILTERS, { additionalProperties: false }),
-    success: { status: 200, contentType: "text/event-stream" },
+    success: { status: 200, contentType: "text/event-stream", frames: INBOX_EVENTS },
     errors: [...PROTECTED, "validation_error"],
   },
   getGateSummary: {

@@ -55,6 +55,14 @@ export function ruleInVain(rules: Readonly<Record<string, unknown>>): string | u
   return [...OF_PLAIN, ...OF_BOTH, ...OF_GOVERNED].find((name) => asksForSomething(rules[name]));
 }
 
+/** Members of an approval's data that only the host writes: a digest of what a gate shows leaves them out. */
+const OF_HOST = ["branch", "previous"];
+
+/** A member of this name that a workflow gives would be seen by no digest, and replaced by the host's own before people see it. */
+export function hostsMember(names: Readonly<Record<string, unknown>>): string | undefined {
+  return OF_HOST.find((name) => Object.hasOwn(names, name));
+}
+
 function asksForSomething(rule: unknown): boolean {
   return rule !== undefined && rule !== false && rule !== 0 && !(Array.isArray(rule) && rule.length === 0);
 }

@@ -10,6 +10,7 @@ import {
   CloseFlagRequest,
   RetractRequest,
 } from "./annotation-api.ts";
+import { ANNOTATION_EVENTS } from "./annotation-events.ts";
 
 const FEEDBACK = { capability: "feedback", off: "capability_not_provided" } as const;
 const OFF: readonly ErrorCode[] = ["capability_not_provided"];
@@ -73,7 +74,7 @@ export const ANNOTATION_OPERATIONS = {
     access: "runs:read",
     gate: FEEDBACK,
     query: AnnotationFilter,
-    success: { status: 200, contentType: "text/event-stream" },
+    success: { status: 200, contentType: "text/event-stream", frames: ANNOTATION_EVENTS },
     errors: [...PROTECTED, "validation_error", ...OFF],
   },
   getAnnotation: {

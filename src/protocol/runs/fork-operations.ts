@@ -54,7 +54,7 @@ export const FORK_OPERATIONS = {
     summary: "How the logs and states of two runs differ.",
     access: "runs:read",
     gate: { capability: "diff", off: "not_found" },
-    looksUpRun: false,
+    looksUpRun: "identity",
     query: Type.Object(
       { against: Type.String({ minLength: 1, maxLength: 128, description: "the other run" }) },
       { additionalProperties: false },

@@ -12,6 +12,8 @@ export const RUN_ERRORS = {
   node_type_unknown: "The host has no executor for this node type.",
   node_threw: "A node's executor raised an unexpected error.",
   node_output_invalid: "A node returned something that is not JSON.",
+  condition_failed:
+    "The condition of an edge that decides what comes next could not be evaluated for the values there were.",
   run_too_large: "The run would hold more than the host can keep in hand.",
   run_dead_lettered: "The host could not execute the run, however often it tried.",
   channel_access_denied: "The node is not among the channel's writers.",
@@ -33,7 +35,7 @@ export const RUN_ERRORS = {
   agent_not_configured: "A node asks an agent that this host cannot ask.",
   agent_not_installed: "A node asks an agent that is not installed, or not in this version.",
   deployment_not_applied: "A deployment was approved, and whoever wanted it did not ask for it again in time.",
-  no_active_deployment: "A node asks an agent by a channel that has no active version.",
+  no_active_deployment: "A node asks an agent of which no version is active, or none on the channel that it names.",
   agent_refused: "An agent declined what it was asked.",
   agent_unreachable: "An agent, its model or its tools could not be reached, however often it was tried.",
   agent_rate_limited: "An agent's provider was asked too often.",

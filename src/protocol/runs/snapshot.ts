@@ -43,6 +43,7 @@ export const RunSnapshot = Type.Object(
       }),
     ),
     channels: Type.Optional(JsonObject),
+    outputs: Type.Optional(JsonObject),
     error: Type.Optional(Type.Omit(RunError, ["retryable"])),
     engineVersion: Type.Optional(Type.String()),
     eventLogSchemaVersion: Type.Optional(Type.Integer()),

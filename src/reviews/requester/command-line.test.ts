@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { mediaTypeOfFile } from "../../formats/reviews/media-types.ts";
 import { commandArguments, commandLine, isForked } from "./command-line.ts";
-import { mediaTypeOfFile } from "./media-types.ts";
 import { newReviewName } from "./reviews-folder.ts";
 import { isUsableSession } from "./session-id.ts";
 

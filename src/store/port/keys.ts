@@ -6,8 +6,8 @@ export interface Keys {
   findKey(hash: string): Promise<KeyRecord | undefined>;
   /** Oldest first; with a page, at most `limit` of those after `after`. */
   listKeys(visible: Visibility, page?: KeyPage): Promise<KeyRecord[]>;
-  /** The keys of one principal, oldest first. */
-  keysOf(visible: Visibility, principal: string): Promise<KeyOutline[]>;
+  /** The keys of these principals, those of each oldest first. */
+  keysOf(visible: Visibility, principals: readonly string[]): Promise<KeyOutline[]>;
   /** The keys of the first `limit` principals after the name `after`: by name, then oldest first. */
   keysByPrincipal(visible: Visibility, after: string, limit: number): Promise<KeyOutline[]>;
   /** How many keys of a tenant work: neither revoked nor expired. */

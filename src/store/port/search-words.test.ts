@@ -9,6 +9,7 @@ describe("the words of a text", () => {
     ["are single signs where there are no spaces", "答案v2カナ한글", ["答", "案", "v2", "カ", "ナ", "한", "글"]],
     ["are the same however a sign is written", "ﬁ ＡＢＣ ①", ["fi", "abc", "1"]],
     ["are not in what is only signs", "🎉 -- '*' \"", []],
+    ["are not in a sign that stands for many words or a long one", "by ﷺ, 5㌔", ["by", "5"]],
     ["hold no whitespace of any sort", "a\u2003b\u200bc\u0000d", ["a", "b", "c", "d"]],
   ])("%s", (_, text, words) => {
     expect(searchWords(text)).toEqual(words);

@@ -29,7 +29,10 @@ export function searchWords(...texts: readonly (string | undefined)[]): string[]
   return [...words];
 }
 
+/** Signs that stand for whole words, up to eighteen characters of them: a text of such signs would be worked on as if it were that much longer. */
+const WORD_SIGNS = /[\u3300-\u3357\ufdfa\ufdfb]/g;
+
 /** Composed again at the end: Korean syllables come apart like letters and their marks do. */
 function plain(text: string): string {
-  return text.normalize("NFKD").toLowerCase().replace(MARKS, "").normalize("NFC");
+  return text.replace(WORD_SIGNS, " ").normalize("NFKD").toLowerCase().replace(MARKS, "").normalize("NFC");
 }

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import {
   type CompiledQuery,
   type DatabaseConnection,
@@ -6,6 +7,8 @@ import {
   type QueryResult,
   SqliteAdapter,
   SqliteDialect,
+  type SqliteDialectConfig,
+  SqliteDriver,
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from "kysely";
@@ -60,8 +63,43 @@ function unsupported(): never {
 }
 
 class HandleDialect extends SqliteDialect {
+  readonly #config: SqliteDialectConfig;
+
+  constructor(config: SqliteDialectConfig) {
+    super(config);
+    this.#config = config;
+  }
+
   override createAdapter(): SqliteAdapter {
     return new TransactionalAdapter();
+  }
+
+  override createDriver(): SqliteDriver {
+    return new TurnsDriver(this.#config);
+  }
+}
+
+/** How long statements, and what is done between them, may take in one turn of the event loop. */
+const TURN_MS = 20;
+
+/**
+ * A driver whose statements go on in another turn of the event loop when this one has lasted some time. They run in this process: those
+ * of requests that arrive together, each of a few milliseconds, would be a second in which nothing else is done.
+ */
+class TurnsDriver extends SqliteDriver {
+  #turnBeganMs: number | undefined;
+
+  /** The driver has one connection, so statements wait here in line. */
+  override async acquireConnection(): Promise<DatabaseConnection> {
+    const connection = await super.acquireConnection();
+    if (this.#turnBeganMs !== undefined && performance.now() - this.#turnBeganMs >= TURN_MS) await nextTurn();
+    if (this.#turnBeganMs === undefined) {
+      this.#turnBeganMs = performance.now();
+      setImmediate(() => {
+        this.#turnBeganMs = undefined;
+      });
+    }
+    return connection;
   }
 }
 

@@ -8,6 +8,7 @@ import { explain } from "./database-error.ts";
 import { databasePath, makeDatabaseFile } from "./database-path.ts";
 import { FileHealth } from "./file-health.ts";
 import { flattenAttempt, flattenUnit } from "./flatten-unit.ts";
+import { forgetJudgments } from "./forget-judgments.ts";
 import { hotReads } from "./hot-reads.ts";
 import { kyselyOver, kyselyThrough } from "./kysely-dialect.ts";
 import { IN_MEMORY, openForReading, openForWriting, type SqliteDatabase } from "./open-database.ts";
@@ -87,7 +88,8 @@ function storeOver({ reader, writer: connection, lock, path }: Connections): Sto
   const write = kyselyThrough((sql, parameters) => rowsOf({ kind: "statement", sql, parameters }));
   let closing: Promise<void> | undefined;
 
-  const shared = sharedStore(kyselyOver(reader), write);
+  const read = kyselyOver(reader);
+  const shared = sharedStore(read, write);
   const health = new FileHealth(path);
 
   return health.watch({
@@ -95,6 +97,7 @@ function storeOver({ reader, writer: connection, lock, path }: Connections): Sto
     ...hotReads(reader),
 
     async commit(unit): Promise<Committed> {
+      if (unit.deletions !== undefined) await forgetJudgments({ read, write }, unit.tenant, unit.deletions);
       const texts = isLongUnit(unit) ? await writeEvents(unit) : undefined;
       const outcome = await writer.run({ kind: "unit", unit: flattenUnit(unit, texts) });
       if (outcome.kind === "committed") return { ok: true };

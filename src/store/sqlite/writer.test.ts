@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { Operation, Outcome } from "./operations.ts";
+import { flattenUnit } from "./flatten-unit.ts";
+import type { Operation, Outcome, Write } from "./operations.ts";
 import { type WriteConnection, Writer } from "./writer.ts";
 
 const operation: Operation = { kind: "statement", sql: "select 1", parameters: [] };
@@ -33,6 +34,25 @@ describe("a writer", () => {
     expect(sizes()).toEqual([64]);
     batches[0]?.end();
     expect(await callers).toHaveLength(64);
+  });
+
+  test("commits large units one by one, and so a unit with deletions", async () => {
+    const { connection, batches, sizes } = heldConnection();
+    const writer = new Writer(connection, () => {});
+    const unit = flattenUnit({ tenant: "t1" });
+    const writes = Array.from({ length: 1000 }, (): Write => ["insertAnnotationText", ["t1", "a", "x".repeat(1000)]]);
+    const large: Operation = { kind: "unit", unit: { ...unit, writes } };
+    const checks = { ...unit.checks, deletions: [{ runId: "r", version: 1, atMs: 0 }] };
+    const deletion: Operation = { kind: "unit", unit: { ...unit, checks } };
+    const callers = Promise.all(
+      [operation, large, large, operation, deletion, operation].map((one) => writer.run(one)),
+    );
+    let isOver = false;
+    void callers.then(() => {
+      isOver = true;
+    });
+    for (let ended = 0; !isOver; await turn()) while (ended < batches.length) batches[ended++]?.end();
+    expect(sizes()).toEqual([1, 1, 1, 1, 1, 1]);
   });
 
   test("gathers while a commit is under way and sends all of it as soon as that one returned", async () => {

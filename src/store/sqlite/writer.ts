@@ -10,12 +10,32 @@ export interface WriteConnection {
   close(): Promise<void>;
 }
 
+/** Characters of a batch, all but its first item: more of them would keep everybody else waiting for one transaction. */
+const BATCH_SIZE = 1_000_000;
+
+/** What a row costs beside its texts. */
+const ROW_SIZE = 64;
+
+/** About how much work a commit is, in characters. Nobody knows that of a deletion, so it is committed alone. */
+function sizeOf(operation: Operation): number {
+  if (operation.kind !== "unit") return ROW_SIZE;
+  const { writes, checks } = operation.unit;
+  if (checks.deletions.length > 0) return Number.POSITIVE_INFINITY;
+  let size = 0;
+  for (const [, values] of writes) {
+    size += ROW_SIZE;
+    for (const value of values)
+      size += typeof value === "object" || typeof value === "string" ? (value?.length ?? 0) : 0;
+  }
+  return size;
+}
+
 /** The queue in front of the write connection. */
 export class Writer {
   readonly #connection: WriteConnection;
   /** Told once per batch, when it is durable. */
   readonly #onCommitted: (operations: readonly Operation[], outcomes: readonly Outcome[]) => void;
-  readonly #group = new GroupCommit<Operation, Outcome>((batch) => this.#commit(batch));
+  readonly #group = new GroupCommit<Operation, Outcome>((batch) => this.#commit(batch), sizeOf, BATCH_SIZE);
   #closed = false;
 
   constructor(

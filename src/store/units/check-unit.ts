@@ -5,7 +5,7 @@ import { toIdempotencyRecord } from "../rows/rows.ts";
 import { externalEvents } from "../schema/gates.ts";
 import type { IdempotencyTable } from "../schema/host.ts";
 import { effects } from "../schema/runs.ts";
-import type { CurrentRows } from "./current-rows.ts";
+import type { CurrentRows, CurrentRun } from "./current-rows.ts";
 import type * as C from "./unit-checks.ts";
 
 export type Checked =
@@ -35,7 +35,7 @@ export function checkUnit(unit: C.UnitChecks, current: CurrentRows): Checked {
     first(unit.tapes, (check) => checkTape(tenant, check, current)) ??
     first(unit.reviews, (check) => checkReview(tenant, check, current)) ??
     first(unit.documents, (check) => checkDocument(check, current)) ??
-    first(unit.deletions, (check) => checkDeletion(tenant, check, current)) ??
+    first(unit.deletions, (check) => refusalToDelete(tenant, check, current.run(check.runId))) ??
     first(unit.grounds, (check) => checkGround(tenant, check, current));
   return refusal === undefined ? { counts } : { refusal };
 }
@@ -181,9 +181,11 @@ function checkDocument({ id, revision }: C.DocumentCheck, current: CurrentRows):
  * A run that has ended may still be held by a worker whose node has not noticed, and which would write rows that nothing would ever
  * remove.
  */
-function checkDeletion(tenant: string, check: C.DeletionCheck, current: CurrentRows): Refusal | undefined {
-  const { runId, version, atMs } = check;
-  const row = current.run(runId);
+export function refusalToDelete(
+  tenant: string,
+  { runId, version, atMs }: C.DeletionCheck,
+  row: Omit<CurrentRun, "dedup_scope"> | undefined,
+): Refusal | undefined {
   const run = row?.tenant === tenant ? row : undefined;
   if (run?.version !== version || !isTerminal(run.status)) {
     return { type: "version", runId, version: run?.version ?? 0 };

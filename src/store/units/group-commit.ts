@@ -20,13 +20,19 @@ interface Waiting<T, R> {
 export class GroupCommit<T, R> {
   readonly #commit: (items: readonly T[]) => Promise<Settled<R>[]>;
   readonly #sizeOf: (item: T) => number;
+  readonly #sizeMax: number;
   #queue: Waiting<T, R>[] = [];
   #drained: Promise<void> | undefined;
 
   /** `commit` is never called again before its last call settled. */
-  constructor(commit: (items: readonly T[]) => Promise<Settled<R>[]>, sizeOf: (item: T) => number = () => 0) {
+  constructor(
+    commit: (items: readonly T[]) => Promise<Settled<R>[]>,
+    sizeOf: (item: T) => number = () => 0,
+    sizeMax = SIZE_MAX,
+  ) {
     this.#commit = commit;
     this.#sizeOf = sizeOf;
+    this.#sizeMax = sizeMax;
   }
 
   add(item: T): Promise<R> {
@@ -55,7 +61,7 @@ export class GroupCommit<T, R> {
     let size = 0;
     for (const [index, { item }] of this.#queue.entries()) {
       size += this.#sizeOf(item);
-      if (index === ITEMS_MAX || (index > 0 && size > SIZE_MAX)) return index;
+      if (index === ITEMS_MAX || (index > 0 && size > this.#sizeMax)) return index;
     }
     return this.#queue.length;
   }

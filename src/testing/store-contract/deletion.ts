@@ -3,7 +3,7 @@ import type { EventDraft } from "../../protocol/events.ts";
 import type { Run } from "../../protocol/runs/run.ts";
 import type { Deletion, RunDeletion } from "../../store/port/judgments.ts";
 import type { Change, Store } from "../../store/port/store.ts";
-import { annotate, annotationOf } from "../annotation-builders.ts";
+import { annotate, annotationOf, judging, recording } from "../annotation-builders.ts";
 import * as build from "../builders.ts";
 import { newDelivery, newWebhook, openGate, runCancelled, voteRecorded } from "../gate-builders.ts";
 import { judged, newItem, newQueue } from "../queue-builders.ts";
@@ -78,6 +78,28 @@ export function deletions(subject: Subject): void {
       expect(await store.queueProgress(queue.queueId)).toEqual([]);
       expect(await store.deletionOf(visible, runId)).toBeUndefined();
       expect(await store.readTombstone({ tenant, workspace: "w1" }, runId)).toEqual(deletion);
+    });
+
+    test("is gone with more judgments than go at once, and with what was answered about them", async () => {
+      const { store } = subject;
+      const run = await endedRun(store, { tenant: newTenant() });
+      const { tenant } = run.owner;
+      const other = await endedRun(store, { tenant });
+      const said = Array.from({ length: 1200 }, (_, n) => annotationOf(run, { note: `word ${n}` }));
+      await accept(store, judging(tenant, ...said.map((one) => recording(one)), recording(annotationOf(other))));
+      const asked = said.slice(0, 2).map(({ annotationId }, n) => {
+        const operation = `POST /v1/host/assay/annotations/${annotationId}:retract`;
+        return build.idempotencyOutcome(tenant, { operation, key: `k-${n}` });
+      });
+      for (const idempotency of asked) await accept(store, { tenant, idempotency });
+      await refused(store, { tenant, deletions: [deletionOf(run, { version: 9 })] });
+      await refused(store, { tenant: newTenant(), deletions: [deletionOf(run)] });
+      expect(await store.annotationsOfRun(run.runId, undefined, 2000)).toHaveLength(1200);
+      await accept(store, { tenant, deletions: [deletionOf(run)] });
+      const left = await store.listAnnotations({ tenant }, { limit: 9, order: "oldest" });
+      expect(left.map(({ runId }) => runId)).toEqual([other.runId]);
+      expect(await store.annotationChanges(tenant, { seq: 0, n: 0 }, 9)).toHaveLength(1);
+      for (const key of asked) expect(await store.readIdempotency(key, NOW)).toBeUndefined();
     });
 
     test("leaves all other runs as they were", async () => {

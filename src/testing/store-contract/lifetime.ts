@@ -56,7 +56,7 @@ const CALLS: Readonly<Record<Exclude<keyof Store, "onChange" | "close">, (store:
   listWorkflowHeads: (store) => store.listWorkflowHeads("t", "", 1),
   findKey: (store) => store.findKey("hash"),
   listKeys: (store) => store.listKeys(visible),
-  keysOf: (store) => store.keysOf(visible, "pat"),
+  keysOf: (store) => store.keysOf(visible, ["pat"]),
   keysByPrincipal: (store) => store.keysByPrincipal(visible, "", 10),
   countWorkingKeys: (store) => store.countWorkingKeys("t", NOW),
   hasOtherOwner: (store) => store.hasOtherOwner("t", "pat", NOW),

@@ -176,4 +176,30 @@ export const attacks: readonly Attack[] = [
       await stillWaits(target, runId);
     },
   },
+  {
+    title: "an answer to what an agent was not sure of approves no later decision of the agent",
+    async attempt(target) {
+      const plan = ["first-task", "second-task"].map((id) => ({ kind: "next-worker", nextWorkerIds: [id] }));
+      for (const id of ["first-task", "second-task"]) {
+        await target.register(workflow({ id, nodes: { only: "core.noop" } }));
+      }
+      const lead = {
+        typeId: "core.orchestrator.supervisor",
+        config: { mockDispatchPlan: plan, mockConfidence: 0.2 },
+      };
+      const nodes = { gate: lead, do: { typeId: "core.dispatch", config: {} } };
+      await target.register(workflow({ id: "unsure", nodes, edges: ["gate>do", "do>gate"] }));
+      const runId = await target.begin("unsure", {}, "admin");
+      await target.reaches(runId, ["waiting-approval"]);
+      expect((await vote(target, runId, ACCEPT, { as: "reviewer" })).status).toBe(200);
+      for (let tries = 0; tries < 20; tries++) {
+        const { json } = await target.ask("GET", `/v1/runs/${runId}`);
+        if (json.status === "waiting-approval" && json.childRuns?.length === 1) break;
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+      const repeated = await vote(target, runId, ACCEPT, { as: "reviewer" });
+      expect([repeated.status, repeated.json.error]).toEqual([409, "vote_not_bound"]);
+      await stillWaits(target, runId);
+    },
+  },
 ];

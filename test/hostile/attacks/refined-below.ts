@@ -72,9 +72,19 @@ export const attacks: readonly Attack[] = [
         do: { typeId: "core.dispatch", config: {} },
         publish: PUBLISH,
       };
-      await target.register(workflow({ id: "led-once", nodes, edges: ["boss>do", "do>publish"] }));
-      for (const answer of [REFINE, { action: "reject" }]) {
-        const { run } = await refined(target, "led-once", answer);
+      const condition = { type: "equals", left: "output.childStatus", right: "completed" } as const;
+      for (const [id, back] of [
+        ["led-once", []],
+        ["led-while-it-goes-well", [{ from: "do", to: "boss", condition }]],
+      ] as const) {
+        await target.register(workflow({ id, nodes, edges: ["boss>do", ...back, "do>publish"] }));
+      }
+      for (const [id, answer] of [
+        ["led-once", REFINE],
+        ["led-once", { action: "reject" }],
+        ["led-while-it-goes-well", { action: "reject" }],
+      ] as const) {
+        const { run } = await refined(target, id, answer);
         expect(run).toMatchObject({ status: "failed", error: { code: "child_failed" } });
         expect(run.nodeStates.publish?.status).not.toBe("completed");
       }

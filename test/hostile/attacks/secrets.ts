@@ -170,7 +170,7 @@ export const attacks: readonly Attack[] = [
       const body = { url: url(WORDS[1]), events: ["run.completed"] };
       const tagged = await target.ask("POST", "/v1/webhooks", { body: { ...body, tags: [KEY] } });
       expect([tagged.status, tagged.json.error]).toEqual([400, "validation_error"]);
-      expectHidden(tagged.text);
+      expect(tagged.text).not.toContain(KEY);
       expect((await target.ask("POST", "/v1/webhooks", { body })).status).toBe(201);
       const webhooks = await target.ask("GET", "/v1/host/assay/webhooks");
       expect(webhooks.text).toContain("https://hooks.example.com/assay?token=[REDACTED]");
@@ -230,6 +230,48 @@ export const attacks: readonly Attack[] = [
       for (const { text } of [read, events, definition]) {
         expect(text).toContain("--verbose");
         for (const one of [STATIC, DEFAULT]) expect(text).not.toContain(one);
+      }
+    },
+  },
+  {
+    title:
+      "a setting in a file that a tool shows, with numbers before its lines or as JSON, is neither stored nor shown",
+    async attempt(target) {
+      const args = JSON.stringify({ path: "a.yml", content: `db:\n  password: ${STATIC}`, mode: "0644" });
+      const shownFile = `     1\tdb:\n     2\t  password: ${DEFAULT}\n`;
+      const body = (text: string) => ({ content_hash: "cd".repeat(32), text });
+      const kind = {
+        ...{ kind: "mcp_json_rpc", server: "files", method: "tools/call", latency_ms: 1 },
+        ...{ request_digest: "ab".repeat(32), response_digest: "ab".repeat(32) },
+        ...{ request_payload: body(args), response_payload: body(shownFile) },
+      };
+      const record = { type: "record", seq: 0, phase: "user_script", virtual_time_ms: 1, monotonic_ms: 1, kind };
+      const lines = [{ type: "header", version: 1, harn_version: "1" }, record];
+      const tape = lines.map((line) => `${JSON.stringify(line)}\n`).join("");
+      const { json } = await target.ask("POST", "/v1/host/assay/tapes", { body: { tape } });
+      const row = { type: "annotation", id: "a1", event_id: 0, kind: "note", evidence: `db:\n  password: ${REASON}` };
+      const sidecar = `{"type":"header","schema_version":1}\n${JSON.stringify(row)}\n`;
+      const pushed = await target.ask("POST", `/v1/host/assay/tapes/${json.runId}/sidecar`, { body: { sidecar } });
+      expect(pushed.status).toBe(200);
+      for (const path of [`tapes/${json.runId}/tape`, `tapes/${json.runId}/sidecar`]) {
+        expectHidden((await target.ask("GET", `/v1/host/assay/${path}`)).text);
+      }
+    },
+  },
+  {
+    title: "an id in a request about many things that is a secret is neither shown nor kept with the answer",
+    async attempt(target) {
+      const resumeValue = { action: "accept" };
+      const asked: readonly (readonly [string, object])[] = [
+        ["/v1/runs:bulk-cancel", { runIds: [KEY] }],
+        ["/v1/host/assay/inbox:decide", { items: [{ interruptId: KEY, resumeValue }] }],
+      ];
+      for (const [path, body] of asked) {
+        const send = () => target.ask("POST", path, { body, headers: { "idempotency-key": "one" } });
+        for (const { status, text } of [await send(), await send()]) {
+          expect([path, status]).toEqual([path, 200]);
+          expectHidden(text);
+        }
       }
     },
   },

@@ -93,4 +93,23 @@ export const attacks: readonly Attack[] = [
       expect(await onChannel()).toMatchObject({ code: "no_active_deployment" });
     },
   },
+  {
+    title: "no version that nobody let pass runs where the one that was promoted has a share or is paused",
+    flags,
+    async attempt(target) {
+      const step = (version: string, more: object) =>
+        target.ask("POST", `/v1/agents/${DEPLOYED}/deployments`, { body: { version, transition: "promote", ...more } });
+      const done = async (version: string, more: object) => expect((await step(version, more)).status).toBe(200);
+      for (const toState of ["test", "staged", "active"]) await done("1.0.0", { toState });
+      const plain = await asking(target, { agentId: DEPLOYED });
+      await install(target, KEYS.owner.key, packOf(DEPLOYED, "2.0.0", "stolen"));
+      expect(await plain()).toBe("completed");
+      for (const toState of ["test", "staged"]) await done("2.0.0", { toState });
+      await done("2.0.0", { toState: "active", canaryPercent: 1 });
+      expect(await plain()).toBe("completed");
+      await done("2.0.0", { transition: "rollback" });
+      await done("1.0.0", { transition: "pause" });
+      await expect(plain()).rejects.toThrow("has no active version");
+    },
+  },
 ];

@@ -178,4 +178,24 @@ export const attacks: readonly Attack[] = [
       }
     },
   },
+  {
+    title: "a gate that holds for branches shows nothing under a name that its digest leaves out",
+    async attempt(target) {
+      for (const name of ["branch", "previous"]) {
+        const gate = {
+          typeId: "core.interrupt",
+          config: { kind: "approval", approvalHoldsForBranches: true },
+          inputs: { [name]: text },
+        };
+        const body = workflow({
+          id: "deploys",
+          nodes: { gate, publish: PUBLISH },
+          edges: ["gate>publish"],
+          variables: [TEXT],
+        });
+        const answer = await target.ask("POST", "/v1/workflows", { body });
+        expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(`data.${name}`)]);
+      }
+    },
+  },
 ];

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { AnnotationPage, AnnotationView } from "../../../src/protocol/judgments/annotation-api.ts";
 import type { FeedbackSummary } from "../../../src/protocol/judgments/feedback-api.ts";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import { DeploymentBench } from "../../../src/testing/deployment-bench.ts";
 import { until } from "../../../src/testing/engine.ts";
 import { GateClient } from "../../../src/testing/gate-host.ts";
@@ -13,7 +13,7 @@ const WRITER = "local.test.writer";
 const CHECKER = "local.test.checker";
 const NAMED = "a-name-of-the-starter";
 
-describe.each(BOTH_STORES)("agents that the host called, on %s", (_, open) => {
+describe.each(HTTP_STORES)("agents that the host called, on %s", (_, open) => {
   let bench: DeploymentBench;
   let gates: GateClient;
   let drop: () => Promise<void>;

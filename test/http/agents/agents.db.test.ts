@@ -7,7 +7,7 @@ import { readSuite } from "../../../src/evals/suite/suite-store.ts";
 import { AgentEntry, AgentInventory, AgentVersions, InstallPackResponse } from "../../../src/protocol/agents/api.ts";
 import { matches } from "../../../src/protocol/schema.ts";
 import { agentsOn } from "../../../src/testing/agents-on.ts";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import { EVAL_SETTINGS } from "../../../src/testing/eval-bench.ts";
 import { expectError, type TestHost, testHost, type Who } from "../../../src/testing/host.ts";
 import {
@@ -32,7 +32,7 @@ function named(name: string, version = "1.0.0", agent: Manifest = {}): PackFiles
 
 const idOf = (name: string) => `local.acme.${name}.agent`;
 
-describe.each(BOTH_STORES)("agents on %s", (_, open) => {
+describe.each(HTTP_STORES)("agents on %s", (_, open) => {
   let host: TestHost;
   let drop: () => Promise<void>;
   const callable = new Set<string>();

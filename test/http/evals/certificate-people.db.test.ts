@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { annotate } from "../../../src/engine/judgments/annotate.ts";
 import { runIdentity } from "../../../src/engine/runs/run-identity.ts";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import { CalibrationBench, label, politeSuite, refOf } from "../../../src/testing/calibration-bench.ts";
 import { conditionsIn } from "../../../src/testing/deployment-bench.ts";
 import { AGENT_ID } from "../../../src/testing/eval-bench.ts";
 import { expectError } from "../../../src/testing/host.ts";
 import { enrol } from "../../../src/testing/voters.ts";
 
-describe.each(BOTH_STORES)("the certificate that a promotion rests on, on %s,", (_, open) => {
+describe.each(HTTP_STORES)("the certificate that a promotion rests on, on %s,", (_, open) => {
   let bench: CalibrationBench;
   let drop: () => Promise<void>;
   beforeAll(async () => {

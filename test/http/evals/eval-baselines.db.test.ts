@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { baselineFileOf } from "../../../src/formats/evals/baseline-file.ts";
 import { BaselineFile } from "../../../src/protocol/evals/baseline-file.ts";
 import { BaselinePage, EvalBaseline } from "../../../src/protocol/evals/eval-baseline.ts";
 import type { AgentEvalSuite } from "../../../src/protocol/evals/eval-suite.ts";
 import { matches } from "../../../src/protocol/schema.ts";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import { agentOf, agentsOf, EVAL_SETTINGS, echo, goldenTask, suiteOf } from "../../../src/testing/eval-bench.ts";
 import { type EvalServer, evalServer } from "../../../src/testing/eval-server.ts";
 import { expectError, type Who } from "../../../src/testing/host.ts";
@@ -14,7 +15,7 @@ const TASKS = ["a", "b", "c", "d", "e", "f"].map((one) => goldenTask(one, one));
 const suiteNamed = (name: string, more: Partial<AgentEvalSuite> = {}) =>
   suiteOf(TASKS, { suiteId: `local.test.evals.${name}`, ...more });
 
-describe.each(BOTH_STORES)("a baseline on %s", (_, open) => {
+describe.each(HTTP_STORES)("a baseline on %s", (_, open) => {
   let host: EvalServer;
   let drop: () => Promise<void>;
   let hold: Promise<void> | undefined;
@@ -103,6 +104,9 @@ describe.each(BOTH_STORES)("a baseline on %s", (_, open) => {
     expectError(await keep({ ...file, aggregateScore: 0 }), "validation_error");
     expectError(await keep({ ...file, version: 3 }), "validation_error");
     expectError(await keep(file, "owner", "0".repeat(64)), "validation_error");
+    const { sha256: _, ...content } = file;
+    const leaky = baselineFileOf({ ...content, setBy: `ghp_${"a1B2".repeat(9)}` });
+    expect(expectError(await keep(leaky, "owner", leaky.sha256), "validation_error")["problem"]).toContain("secret");
     expectError(await keep(file, "viewer"), "forbidden");
     expect((await keep(file)).json()).toEqual({ fileSha256 });
     expect((await keep(file)).statusCode).toBe(200);

@@ -3,7 +3,7 @@ import { EvalReport } from "../../../src/protocol/evals/api.ts";
 import type { AgentEvalSuite } from "../../../src/protocol/evals/eval-suite.ts";
 import { EvalTaskBodies } from "../../../src/protocol/evals/eval-task-bodies.ts";
 import { parse } from "../../../src/protocol/schema.ts";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import { AGENT_ID, agentOf, agentsOf, type Behaviour, goldenTask, suiteOf } from "../../../src/testing/eval-bench.ts";
 import { type EvalServer, evalServer } from "../../../src/testing/eval-server.ts";
 import { expectError, type Who } from "../../../src/testing/host.ts";
@@ -33,7 +33,7 @@ const fixtures = {
 };
 const taskOf = (taskId: string, input: unknown, value: unknown) => ({ ...goldenTask(taskId, input, value), fixtures });
 
-describe.each(BOTH_STORES)("the bodies of a task on %s", (_, open) => {
+describe.each(HTTP_STORES)("the bodies of a task on %s", (_, open) => {
   let host: EvalServer;
   let drop: () => Promise<void>;
   beforeAll(async () => {

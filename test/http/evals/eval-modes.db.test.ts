@@ -5,7 +5,7 @@ import { BaselineFile } from "../../../src/protocol/evals/baseline-file.ts";
 import type { EvalMode, EvalTask } from "../../../src/protocol/evals/eval-suite.ts";
 import { parse } from "../../../src/protocol/schema.ts";
 import type { Store } from "../../../src/store/port/store.ts";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import {
   agentOf,
   agentsOf,
@@ -38,7 +38,7 @@ const witness: Behaviour = async ({ tools, signal }) => {
   return { type: "completed", output: answer.status === "ok" ? answer.outcome : answer.status };
 };
 
-describe.each(BOTH_STORES)("modes of an evaluation on %s", (_, open) => {
+describe.each(HTTP_STORES)("modes of an evaluation on %s", (_, open) => {
   let host: EvalServer;
   let store: Store;
   let drop: () => Promise<void>;

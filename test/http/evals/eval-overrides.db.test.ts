@@ -5,7 +5,7 @@ import { EvalReport } from "../../../src/protocol/evals/api.ts";
 import { AnnotationView } from "../../../src/protocol/judgments/annotation-api.ts";
 import { AddItemsResponse } from "../../../src/protocol/queues/api.ts";
 import { parse } from "../../../src/protocol/schema.ts";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import { echo, goldenTask, suiteOf } from "../../../src/testing/eval-bench.ts";
 import { type EvalServer, evalServer } from "../../../src/testing/eval-server.ts";
 import { expectError, type Who } from "../../../src/testing/host.ts";
@@ -19,7 +19,7 @@ const SUITE = suiteOf(
   { thresholds: { passScore: 0.75 } },
 );
 
-describe.each(BOTH_STORES)("what people say about the scores of an evaluation on %s", (_, open) => {
+describe.each(HTTP_STORES)("what people say about the scores of an evaluation on %s", (_, open) => {
   let host: EvalServer;
   let drop: () => Promise<void>;
 

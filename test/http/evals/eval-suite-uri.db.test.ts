@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Outbound } from "../../../src/engine/outbound/guard.ts";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import { goldenTask, suiteOf } from "../../../src/testing/eval-bench.ts";
 import { type EvalServer, evalServer } from "../../../src/testing/eval-server.ts";
 import { expectError } from "../../../src/testing/host.ts";
@@ -23,7 +23,7 @@ const OUTBOUND: Outbound = {
   userAgent: "assay/test",
 };
 
-describe.each(BOTH_STORES)("a suite named by its URI on %s", (_, open) => {
+describe.each(HTTP_STORES)("a suite named by its URI on %s", (_, open) => {
   let host: EvalServer;
   let elsewhere: WebhookReceiver;
   let drop: () => Promise<void>;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { EvalReport, EvalSummary } from "../../../src/protocol/evals/api.ts";
 import { EvalPage } from "../../../src/protocol/evals/eval-baseline.ts";
 import { matches, parse } from "../../../src/protocol/schema.ts";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import {
   AGENT_ID,
   agentOf,
@@ -21,7 +21,7 @@ const REF = `${SUITE.suiteId}@${SUITE.version}`;
 const OTHER = "local.test.other";
 const PLANTED = "the words that nobody may read";
 
-describe.each(BOTH_STORES)("evaluations on %s", (_, open) => {
+describe.each(HTTP_STORES)("evaluations on %s", (_, open) => {
   let host: EvalServer;
   let drop: () => Promise<void>;
   let hold: Promise<void> | undefined;

@@ -3,7 +3,7 @@ import { definitionHash } from "../../../src/engine/workflows/plans.ts";
 import { loadSuite, requireSuite } from "../../../src/evals/suite/load-suite.ts";
 import { keepDraft } from "../../../src/evals/suite/replace-suite.ts";
 import type { RequiredEval } from "../../../src/protocol/promotion/evidence.ts";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import { conditionsIn, DeploymentBench, SUITE } from "../../../src/testing/deployment-bench.ts";
 import { ADA } from "../../../src/testing/engine.ts";
 import { goldenTask, suiteOf } from "../../../src/testing/eval-bench.ts";
@@ -13,7 +13,7 @@ import { workflow } from "../../../src/testing/workflow.ts";
 
 const GRANT = { decision: "granted" };
 
-describe.each(BOTH_STORES)("the suite that a gate asks for, on %s,", (_, open) => {
+describe.each(HTTP_STORES)("the suite that a gate asks for, on %s,", (_, open) => {
   let bench: DeploymentBench;
   let gates: GateClient;
   let drop: () => Promise<void>;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { BodyHasher } from "../../../src/formats/tapes/body-hasher.ts";
 import type { ErrorCode } from "../../../src/protocol/errors.ts";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import {
   CalibrationBench,
   CERTIFICATES,
@@ -21,7 +21,7 @@ function denied(answer: Parameters<typeof expectError>[0], code: ErrorCode, prob
   expect(expectError(answer, code)["problem"]).toMatch(problem);
 }
 
-describe.each(BOTH_STORES)("what a judge is compared with on %s", (_, open) => {
+describe.each(HTTP_STORES)("what a judge is compared with on %s", (_, open) => {
   let bench: CalibrationBench;
   let drop: () => Promise<void>;
   beforeAll(async () => {

@@ -3,7 +3,7 @@ import type { ErrorCode } from "../../../src/protocol/errors.ts";
 import { EvalReport } from "../../../src/protocol/evals/api.ts";
 import { CertificatePage, type CertificateView } from "../../../src/protocol/evals/judge-certificate-api.ts";
 import { parse } from "../../../src/protocol/schema.ts";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import {
   CalibrationBench,
   CERTIFICATES,
@@ -27,7 +27,7 @@ function denied(answer: Parameters<typeof expectError>[0], code: ErrorCode, prob
   expect(expectError(answer, code)["problem"]).toMatch(problem);
 }
 
-describe.each(BOTH_STORES)("the judge of evaluations on %s", (_, open) => {
+describe.each(HTTP_STORES)("the judge of evaluations on %s", (_, open) => {
   let bench: CalibrationBench;
   let drop: () => Promise<void>;
   beforeAll(async () => {

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isTerminal } from "../../../src/protocol/runs/run-status.ts";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import { until } from "../../../src/testing/engine.ts";
 import { expectError } from "../../../src/testing/host.ts";
 import { Member } from "../../../src/testing/inbox-client.ts";
 import { ADD, LINKS, SuiteGrowthBench } from "../../../src/testing/suite-growth-bench.ts";
 
-describe.each(BOTH_STORES)("no task is made of a run on %s", (_, open) => {
+describe.each(HTTP_STORES)("no task is made of a run on %s", (_, open) => {
   let bench: SuiteGrowthBench;
   beforeAll(async () => {
     bench = await SuiteGrowthBench.open(open);

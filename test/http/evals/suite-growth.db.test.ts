@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { AddedTask } from "../../../src/protocol/evals/suite-growth.ts";
 import { MASK } from "../../../src/protocol/events.ts";
 import type { Store } from "../../../src/store/port/store.ts";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import { KNOWN_SECRET } from "../../../src/testing/engine.ts";
 import { AGENT_ID, goldenTask } from "../../../src/testing/eval-bench.ts";
 import { expectError } from "../../../src/testing/host.ts";
@@ -10,7 +10,7 @@ import { doneInOneUnit } from "../../../src/testing/one-unit.ts";
 import { ADD, SUITE, SuiteGrowthBench } from "../../../src/testing/suite-growth-bench.ts";
 import { tapeText } from "../../../src/testing/tape-texts.ts";
 
-describe.each(BOTH_STORES)("a task that is made of a corrected run on %s", (_, open) => {
+describe.each(HTTP_STORES)("a task that is made of a corrected run on %s", (_, open) => {
   let bench: SuiteGrowthBench;
   beforeAll(async () => {
     bench = await SuiteGrowthBench.open(open);

@@ -5,7 +5,7 @@ import { keepHostWide } from "../../../src/evals/suite/suite-store.ts";
 import type { AgentEvalSuite } from "../../../src/protocol/evals/eval-suite.ts";
 import { PutSuiteResponse, SuitePage } from "../../../src/protocol/evals/suite-api.ts";
 import { matches } from "../../../src/protocol/schema.ts";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import { expectError, type TestHost, testHost, type Who } from "../../../src/testing/host.ts";
 import { evalSuite, goldenTask } from "../../../src/testing/suite-builders.ts";
 
@@ -14,7 +14,7 @@ const refOf = ({ suiteId, version }: AgentEvalSuite) => `${suiteId}@${version}`;
 const named = (name: string, version = "1.0.0", more: Partial<AgentEvalSuite> = {}) =>
   evalSuite({ suiteId: `acme.evals.${name}`, version, ...more });
 
-describe.each(BOTH_STORES)("suites on %s", (_, open) => {
+describe.each(HTTP_STORES)("suites on %s", (_, open) => {
   let host: TestHost;
   let drop: () => Promise<void>;
   beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { VoteBinding } from "../../../src/protocol/gates/api.ts";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import { GateClient } from "../../../src/testing/gate-host.ts";
 import { expectError, type TestHost, testHost, type Who } from "../../../src/testing/host.ts";
 import { workflow } from "../../../src/testing/workflow.ts";
@@ -8,7 +8,7 @@ import { workflow } from "../../../src/testing/workflow.ts";
 const ACCEPT = { action: "accept" };
 const EDIT = { action: "edit-accept", editedArtifactData: { to: "the press" } };
 
-describe.each(BOTH_STORES)("a vote that says what was read, on %s", (_, open) => {
+describe.each(HTTP_STORES)("a vote that says what was read, on %s", (_, open) => {
   let host: TestHost;
   let gates: GateClient;
   let drop: () => Promise<void>;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import { ACCEPT, branchBench, gate, OTHER_TEXT, TEXT } from "../../../src/testing/branch-bench.ts";
 import { ForkHost } from "../../../src/testing/fork-host.ts";
 import { told } from "../../../src/testing/forks.ts";
@@ -11,7 +11,7 @@ const AMOUNT = { name: "amount", type: "number", defaultValue: 1 } as const;
 const governed = (config: object = {}) =>
   ({ typeId: "core.openwop.governance.approvalGate", config: { requiredRole: "reviewer", ...config } }) as never;
 
-describe.each(BOTH_STORES)("the gates of a branch on %s", (_, open) => {
+describe.each(HTTP_STORES)("the gates of a branch on %s", (_, open) => {
   let forks: ForkHost;
   let drop: () => Promise<void>;
 

@@ -3,11 +3,11 @@ import { correlationIdOf } from "../../../src/engine/gates/correlation.ts";
 import { MASK } from "../../../src/protocol/events.ts";
 import { ExternalEventDelivered } from "../../../src/protocol/gates/external-event-api.ts";
 import { matches } from "../../../src/protocol/schema.ts";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import { EventHost, newOrder, payment } from "../../../src/testing/external-events.ts";
 import { expectError } from "../../../src/testing/host.ts";
 
-describe.each(BOTH_STORES)("an external event over HTTP on %s", (_, open) => {
+describe.each(HTTP_STORES)("an external event over HTTP on %s", (_, open) => {
   let events: EventHost;
   let drop: () => Promise<void>;
   beforeAll(async () => {

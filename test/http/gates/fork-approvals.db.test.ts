@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readInbox } from "../../../src/engine/gates/inbox.ts";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import { ForkHost } from "../../../src/testing/fork-host.ts";
 import { expectError } from "../../../src/testing/host.ts";
 import { expectAllRebuilt } from "../../../src/testing/rebuilt.ts";
@@ -10,7 +10,7 @@ import { workflow } from "../../../src/testing/workflow.ts";
 const ACCEPT = { action: "accept" };
 const FOUR_EYES = { typeId: "core.approvalGate", config: { forbidSelfApproval: true } };
 
-describe.each(BOTH_STORES)("a branch of somebody else's run on %s", (_, open) => {
+describe.each(HTTP_STORES)("a branch of somebody else's run on %s", (_, open) => {
   let forks: ForkHost;
   let drop: () => Promise<void>;
 

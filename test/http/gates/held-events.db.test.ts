@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { correlationIdOf } from "../../../src/engine/gates/correlation.ts";
 import { ExternalEventHeld } from "../../../src/protocol/gates/external-event-api.ts";
 import { matches } from "../../../src/protocol/schema.ts";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import { EventHost, newOrder, payment } from "../../../src/testing/external-events.ts";
 import { expectError } from "../../../src/testing/host.ts";
 
-describe.each(BOTH_STORES)("on %s", (_, open) => {
+describe.each(HTTP_STORES)("on %s", (_, open) => {
   let events: EventHost;
   let drop: () => Promise<void>;
   beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { seedKeys } from "../../../src/engine/identity/seed-keys.ts";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import { GateClient } from "../../../src/testing/gate-host.ts";
 import { expectError, type TestHost, testHost } from "../../../src/testing/host.ts";
 
@@ -27,7 +27,7 @@ const FILE = {
   },
 } as const;
 
-describe.each(BOTH_STORES)("a quorum on %s", (_, open) => {
+describe.each(HTTP_STORES)("a quorum on %s", (_, open) => {
   let host: TestHost;
   let gates: GateClient;
   let drop: () => Promise<void>;

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { InterruptView } from "../../../src/protocol/gates/api.ts";
 import { matches } from "../../../src/protocol/schema.ts";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import { GateClient } from "../../../src/testing/gate-host.ts";
 import { expectError, type TestHost, testHost } from "../../../src/testing/host.ts";
 
 const ACCEPT = { action: "accept" };
 
-describe.each(BOTH_STORES)("an interrupt answered with a token on %s", (_, open) => {
+describe.each(HTTP_STORES)("an interrupt answered with a token on %s", (_, open) => {
   let host: TestHost;
   let gates: GateClient;
   let drop: () => Promise<void>;

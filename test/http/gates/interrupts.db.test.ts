@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { seedKeys } from "../../../src/engine/identity/seed-keys.ts";
 import { ResolveInterruptResponse } from "../../../src/protocol/gates/api.ts";
 import { matches } from "../../../src/protocol/schema.ts";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import { GateClient } from "../../../src/testing/gate-host.ts";
 import { expectError, type TestHost, testHost } from "../../../src/testing/host.ts";
 import { workflow } from "../../../src/testing/workflow.ts";
@@ -17,7 +17,7 @@ const RELAY = {
 };
 const asRelay = { headers: { authorization: `Bearer ${RELAY.key}` } };
 
-describe.each(BOTH_STORES)("an interrupt over HTTP on %s", (_, open) => {
+describe.each(HTTP_STORES)("an interrupt over HTTP on %s", (_, open) => {
   let host: TestHost;
   let gates: GateClient;
   let drop: () => Promise<void>;

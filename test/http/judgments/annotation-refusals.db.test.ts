@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import { GateClient } from "../../../src/testing/gate-host.ts";
 import { bearer, expectError, type TestHost, testHost } from "../../../src/testing/host.ts";
 import { Member } from "../../../src/testing/inbox-client.ts";
@@ -9,7 +9,7 @@ import { workflow } from "../../../src/testing/workflow.ts";
 const FLAG = { kind: "flag" };
 const RATING = { signal: { kind: "rating", rating: 4 } };
 
-describe.each(BOTH_STORES)("what annotations refuse on %s", (_, open) => {
+describe.each(HTTP_STORES)("what annotations refuse on %s", (_, open) => {
   let host: TestHost;
   let client: JudgmentClient;
   let drop: () => Promise<void>;

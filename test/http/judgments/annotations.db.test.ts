@@ -2,12 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Annotation } from "../../../src/protocol/judgments/annotation.ts";
 import { AnnotationView } from "../../../src/protocol/judgments/annotation-api.ts";
 import { matches } from "../../../src/protocol/schema.ts";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import { type Asked, expectError, type TestHost, testHost, type Who } from "../../../src/testing/host.ts";
 
 const RATING = { signal: { kind: "rating", rating: 4 } };
 
-describe.each(BOTH_STORES)("annotations on %s", (_, open) => {
+describe.each(HTTP_STORES)("annotations on %s", (_, open) => {
   let host: TestHost;
   let drop: () => Promise<void>;
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Judgment } from "../../../src/protocol/judgments/judgment-file.ts";
 import { schemaDocument } from "../../../src/protocol/published-schemas.ts";
 import type { DebugBundle } from "../../../src/protocol/runs/bundle-api.ts";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import { Member } from "../../../src/testing/inbox-client.ts";
 import { JudgmentHost } from "../../../src/testing/judgment-files.ts";
 import { expectRebuilt } from "../../../src/testing/rebuilt.ts";
@@ -29,7 +29,7 @@ function meanOf(ratings: readonly Counted[]): number {
   return means.reduce((sum, mean) => sum + mean, 0) / means.length;
 }
 
-describe.each(BOTH_STORES)("what is counted of judgments on %s", (_, open) => {
+describe.each(HTTP_STORES)("what is counted of judgments on %s", (_, open) => {
   let here: JudgmentHost;
   let files: SidecarClient;
   let robot: Member;

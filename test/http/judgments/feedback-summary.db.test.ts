@@ -3,7 +3,7 @@ import { idSource } from "../../../src/engine/host.ts";
 import type { ActorKind, Signal } from "../../../src/protocol/judgments/annotation.ts";
 import { FeedbackSummary, type FeedbackSummaryQuery } from "../../../src/protocol/judgments/feedback-api.ts";
 import { parse } from "../../../src/protocol/schema.ts";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import { type ModelJudgment, type ModelRun, rounded, slowSummary } from "../../../src/testing/feedback-model.ts";
 import { GateClient } from "../../../src/testing/gate-host.ts";
 import { bearer, expectError, type TestHost, testHost, type Who } from "../../../src/testing/host.ts";
@@ -21,7 +21,7 @@ const SIGNALS: readonly Signal[] = [
   ...["pass", "fail", "tone", "__proto__"].map((label): Signal => ({ kind: "label", label })),
 ];
 
-describe.each(BOTH_STORES)("the summary of feedback on %s", (_, open) => {
+describe.each(HTTP_STORES)("the summary of feedback on %s", (_, open) => {
   let host: TestHost;
   let drop: () => Promise<void>;
   let nowMs = Date.parse("2027-03-01T22:00:00.000Z");

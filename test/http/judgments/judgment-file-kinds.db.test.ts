@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import { foreignLine, HEADER, JudgmentHost } from "../../../src/testing/judgment-files.ts";
 
-describe.each(BOTH_STORES)("judgments in a file that an agent brings on %s", (_, open) => {
+describe.each(HTTP_STORES)("judgments in a file that an agent brings on %s", (_, open) => {
   let here: JudgmentHost;
   let headers: Record<string, string>;
   beforeAll(async () => {

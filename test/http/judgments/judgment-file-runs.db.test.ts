@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import { foreignLine, JudgmentHost } from "../../../src/testing/judgment-files.ts";
 import { judged, newItem, newQueue } from "../../../src/testing/queue-builders.ts";
 
 const NOTHING = { imported: 0, updated: 0, unchanged: 0, refused: [] };
 
-describe.each(BOTH_STORES)("judgments in files, by the run they are about, on %s", (_, open) => {
+describe.each(HTTP_STORES)("judgments in files, by the run they are about, on %s", (_, open) => {
   let here: JudgmentHost;
   let there: JudgmentHost;
   beforeAll(async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import { expectError, testHost } from "../../../src/testing/host.ts";
 import { foreignLine, HEADER, JudgmentHost } from "../../../src/testing/judgment-files.ts";
 
@@ -7,7 +7,7 @@ const RATING = { signal: { kind: "rating", rating: 4 } };
 const FLAG = { signal: { kind: "flag" } };
 const NOTHING = { imported: 0, updated: 0, unchanged: 0, refused: [] };
 
-describe.each(BOTH_STORES)("judgments in files on %s", (_, open) => {
+describe.each(HTTP_STORES)("judgments in files on %s", (_, open) => {
   let here: JudgmentHost;
   let there: JudgmentHost;
   beforeAll(async () => {

@@ -2,14 +2,14 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import type { Run } from "../../../src/protocol/runs/run.ts";
 import type { AnnotationRecord } from "../../../src/store/port/judgments.ts";
 import { annotate, annotationOf, importing, judging } from "../../../src/testing/annotation-builders.ts";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import { NOW } from "../../../src/testing/builders.ts";
 import { type TestHost, testHost } from "../../../src/testing/host.ts";
 import { JudgmentClient, JudgmentFollower } from "../../../src/testing/judgment-client.ts";
 
 const TENANT = "t1";
 
-describe.each(BOTH_STORES)("a follower of judgments on %s that resumes", (_, open) => {
+describe.each(HTTP_STORES)("a follower of judgments on %s that resumes", (_, open) => {
   let host: TestHost;
   let client: JudgmentClient;
   let drop: () => Promise<void>;

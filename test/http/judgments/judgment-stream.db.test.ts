@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import { bearer, expectError, type TestHost, testHost } from "../../../src/testing/host.ts";
 import { Member } from "../../../src/testing/inbox-client.ts";
 import { type Following, JudgmentClient, JudgmentFollower } from "../../../src/testing/judgment-client.ts";
 
 const PATH = "/v1/host/assay/annotations/events";
 
-describe.each(BOTH_STORES)("live judgments on %s", (_, open) => {
+describe.each(HTTP_STORES)("live judgments on %s", (_, open) => {
   let host: TestHost;
   let client: JudgmentClient;
   let drop: () => Promise<void>;

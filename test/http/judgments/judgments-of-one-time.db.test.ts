@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import { QueueBench } from "../../../src/testing/review-queue.ts";
 import { SidecarClient, sidecar } from "../../../src/testing/sidecar-client.ts";
 
-describe.each(BOTH_STORES)("a judgment of a queue on %s", (_, open) => {
+describe.each(HTTP_STORES)("a judgment of a queue on %s", (_, open) => {
   let bench: QueueBench;
   beforeAll(async () => {
     bench = await QueueBench.on(await open());

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import { bearer, expectError, type TestHost, testHost } from "../../../src/testing/host.ts";
 import { Member } from "../../../src/testing/inbox-client.ts";
 import { JudgmentClient } from "../../../src/testing/judgment-client.ts";
 import { workflow } from "../../../src/testing/workflow.ts";
 
-describe.each(BOTH_STORES)("judgments across runs on %s", (_, open) => {
+describe.each(HTTP_STORES)("judgments across runs on %s", (_, open) => {
   let host: TestHost;
   let client: JudgmentClient;
   let drop: () => Promise<void>;

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import { GateClient } from "../../../src/testing/gate-host.ts";
 import { bearer, type TestHost, testHost } from "../../../src/testing/host.ts";
 import { SseClient } from "../../../src/testing/sse-client.ts";
 
-describe.each(BOTH_STORES)("the live notice of a judgment on %s", (_, open) => {
+describe.each(HTTP_STORES)("the live notice of a judgment on %s", (_, open) => {
   let host: TestHost;
   let gates: GateClient;
   let url: string;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import { DeploymentBench } from "../../../src/testing/deployment-bench.ts";
 import { until } from "../../../src/testing/engine.ts";
 import { GateClient } from "../../../src/testing/gate-host.ts";
@@ -7,7 +7,7 @@ import { expectError } from "../../../src/testing/host.ts";
 import { ended } from "../../../src/testing/workbench.ts";
 import { workflow } from "../../../src/testing/workflow.ts";
 
-describe.each(BOTH_STORES)("channels on %s", (_, open) => {
+describe.each(HTTP_STORES)("channels on %s", (_, open) => {
   let bench: DeploymentBench;
   let gates: GateClient;
   let drop: () => Promise<void>;
@@ -32,6 +32,16 @@ describe.each(BOTH_STORES)("channels on %s", (_, open) => {
     });
     await gates.registerWorkflow(definition);
     return definition.id;
+  }
+
+  /** Asks the agent by its name alone. */
+  async function registeredPlain(agent: DeploymentBench): Promise<string> {
+    const node = { typeId: "core.identity", agent: { agentId: agent.agentId } };
+    const id = `asks-${agent.agentId.replaceAll(".", "-")}`;
+    await gates.registerWorkflow(
+      workflow({ id, nodes: { only: node, gate: "core.approvalGate" } as never, edges: ["only>gate"] }),
+    );
+    return id;
   }
 
   async function given(agent: DeploymentBench, runId: string): Promise<unknown[]> {
@@ -128,6 +138,28 @@ describe.each(BOTH_STORES)("channels on %s", (_, open) => {
     expect(drawn).toEqual(new Set(["1.0.0", "1.1.0"]));
   });
 
+  test("are not asked for by a name alone, which gives no run a version that has a share or was taken out of service", async () => {
+    const agent = bench.about("plain");
+    const workflowId = await registeredPlain(agent);
+    const start = () => agent.host.ask("POST", "/v1/runs", { json: { workflowId } });
+    const version = async () => (await given(agent, await gates.waiting(workflowId)))[0];
+    expect(await version()).toEqual(["6.6.6", undefined]);
+    await agent.promoted("1.0.0", "staged");
+    expect(await version()).toEqual(["6.6.6", undefined]);
+    await agent.done({ version: "1.0.0", toState: "active" });
+    expect(await version()).toEqual(["1.0.0", undefined]);
+    await agent.promoted("2.0.0", "active", { canaryPercent: 1 });
+    expect(await version()).toEqual(["1.0.0", undefined]);
+    await agent.done({ version: "2.0.0", transition: "rollback" });
+    await agent.done({ version: "1.0.0", transition: "pause" });
+    const { nodeId, problem } = expectError(await start(), "no_active_deployment");
+    expect([nodeId, problem]).toEqual(["only", `agent ${agent.agentId} has no active version`]);
+    await agent.done({ version: "1.0.0", toState: "active" });
+    expect(await version()).toEqual(["1.0.0", undefined]);
+    await agent.done({ version: "1.0.0", transition: "deprecate" });
+    expectError(await start(), "no_active_deployment");
+  });
+
   test("fail a run whose version is withdrawn after it was started and before it was asked", async () => {
     const agent = bench.about("withdrawn");
     await agent.promoted("1.0.0");
@@ -152,7 +184,7 @@ describe("the seam of deployments", () => {
   const SEAM = "/v1/host/sample/agents/deployment-transition";
   let bench: DeploymentBench;
   beforeAll(async () => {
-    const opened = await BOTH_STORES[0]?.[1]();
+    const opened = await HTTP_STORES[0]?.[1]();
     if (opened) bench = await DeploymentBench.on(opened.store);
   });
   afterAll(() => bench.host.close());

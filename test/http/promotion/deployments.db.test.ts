@@ -2,13 +2,13 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Discovery } from "../../../src/protocol/discovery.ts";
 import { AgentDeployment, AgentDeployments } from "../../../src/protocol/promotion/api.ts";
 import { matches, parse } from "../../../src/protocol/schema.ts";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import { conditionsIn, DeploymentBench } from "../../../src/testing/deployment-bench.ts";
 import { until } from "../../../src/testing/engine.ts";
 import { expectError, KEYS } from "../../../src/testing/host.ts";
 import { ended } from "../../../src/testing/workbench.ts";
 
-describe.each(BOTH_STORES)("deployments on %s", (_, open) => {
+describe.each(HTTP_STORES)("deployments on %s", (_, open) => {
   let bench: DeploymentBench;
   let drop: () => Promise<void>;
   beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { EvidenceCoverage } from "../../../src/protocol/promotion/evidence.ts";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import { conditionsIn, DeploymentBench } from "../../../src/testing/deployment-bench.ts";
 import { goldenTask, suiteOf } from "../../../src/testing/eval-bench.ts";
 import { GateClient } from "../../../src/testing/gate-host.ts";
@@ -11,7 +11,7 @@ const RICH = "local.test.evals.rich@1.0.0";
 const rubric = { kind: "rubric" as const, rubric: [{ criterion: "It is polite.", weight: 1 }] };
 const TO_TEST = { version: "1.0.0", toState: "test" } as const;
 
-describe.each(BOTH_STORES)("the modes and tasks that evidence needs, on %s,", (_, open) => {
+describe.each(HTTP_STORES)("the modes and tasks that evidence needs, on %s,", (_, open) => {
   let bench: DeploymentBench;
   let gates: GateClient;
   let drop: () => Promise<void>;

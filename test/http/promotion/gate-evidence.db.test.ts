@@ -3,7 +3,7 @@ import { confirmPrincipal } from "../../../src/engine/identity/confirm-principal
 import { judgeTask } from "../../../src/evals/override/judge-task.ts";
 import type { RequiredEval } from "../../../src/protocol/promotion/evidence.ts";
 import type { Committed, Unit } from "../../../src/store/port/store.ts";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import {
   BAD_VERSION,
   conditionsIn,
@@ -19,7 +19,7 @@ import { enrol } from "../../../src/testing/voters.ts";
 const GATE = "core.openwop.governance.approvalGate";
 const GRANT = { decision: "granted" };
 
-describe.each(BOTH_STORES)("a gate of a workflow that an evaluation has to speak at, on %s,", (_, open) => {
+describe.each(HTTP_STORES)("a gate of a workflow that an evaluation has to speak at, on %s,", (_, open) => {
   let bench: DeploymentBench;
   let gates: GateClient;
   let drop: () => Promise<void>;

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { judgeTask } from "../../../src/evals/override/judge-task.ts";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import { conditionsIn, DeploymentBench, SUITE } from "../../../src/testing/deployment-bench.ts";
 import { expectError } from "../../../src/testing/host.ts";
 import { enrol } from "../../../src/testing/voters.ts";
 
-describe.each(BOTH_STORES)("the evidence for a promotion whose voters have to be independent, on %s,", (_, open) => {
+describe.each(HTTP_STORES)("the evidence for a promotion whose voters have to be independent, on %s,", (_, open) => {
   let bench: DeploymentBench;
   let drop: () => Promise<void>;
   beforeAll(async () => {

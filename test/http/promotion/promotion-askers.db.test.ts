@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { OPEN_REQUESTS_MAX } from "../../../src/agents/deployments/askers.ts";
 import type { DeploymentTransition } from "../../../src/protocol/promotion/api.ts";
 import type { PolicyGate } from "../../../src/protocol/promotion/promotion-policy.ts";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import { conditionsIn, DeploymentBench, SUITE } from "../../../src/testing/deployment-bench.ts";
 import { expectError } from "../../../src/testing/host.ts";
 import { expectAllRebuilt } from "../../../src/testing/rebuilt.ts";
@@ -11,7 +11,7 @@ const GATE: PolicyGate = { requiredRole: "reviewer" };
 const TO_TEST = { version: "1.0.0", toState: "test" } as const;
 const GRANT = { resumeValue: { decision: "granted" } };
 
-describe.each(BOTH_STORES)("those who ask for a promotion on %s", (_, open) => {
+describe.each(HTTP_STORES)("those who ask for a promotion on %s", (_, open) => {
   let bench: DeploymentBench;
   let drop: () => Promise<void>;
   let carl: Readonly<Record<string, string>>;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { PolicyEvidence } from "../../../src/protocol/promotion/promotion-policy.ts";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import {
   BAD_VERSION,
   conditionsIn,
@@ -15,7 +15,7 @@ import { ended } from "../../../src/testing/workbench.ts";
 const TO_TEST = { version: "1.0.0", toState: "test" } as const;
 const TO_STAGED = { version: "1.0.0", toState: "staged" } as const;
 
-describe.each(BOTH_STORES)("a promotion that an evaluation has to speak for, on %s,", (_, open) => {
+describe.each(HTTP_STORES)("a promotion that an evaluation has to speak for, on %s,", (_, open) => {
   let bench: DeploymentBench;
   let drop: () => Promise<void>;
   beforeAll(async () => {

@@ -5,7 +5,7 @@ import { AppError } from "../../../src/protocol/errors.ts";
 import type { PolicyGate } from "../../../src/protocol/promotion/promotion-policy.ts";
 import type { Run } from "../../../src/protocol/runs/run.ts";
 import type { Committed, Unit } from "../../../src/store/port/store.ts";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import { conditionsIn, DeploymentBench, SUITE } from "../../../src/testing/deployment-bench.ts";
 import { ADA, until } from "../../../src/testing/engine.ts";
 import { expectError } from "../../../src/testing/host.ts";
@@ -15,7 +15,7 @@ import { change, ended } from "../../../src/testing/workbench.ts";
 const GATE: PolicyGate = { requiredRole: "reviewer" };
 const TO_TEST = { version: "1.0.0", toState: "test" } as const;
 
-describe.each(BOTH_STORES)("a promotion on %s", (_, open) => {
+describe.each(HTTP_STORES)("a promotion on %s", (_, open) => {
   let bench: DeploymentBench;
   let drop: () => Promise<void>;
   beforeAll(async () => {

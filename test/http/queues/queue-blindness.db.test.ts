@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import { expectError } from "../../../src/testing/host.ts";
 import { QueueBench } from "../../../src/testing/review-queue.ts";
 
-describe.each(BOTH_STORES)("whoever has yet to judge an item of a blind queue on %s", (_, open) => {
+describe.each(HTTP_STORES)("whoever has yet to judge an item of a blind queue on %s", (_, open) => {
   let bench: QueueBench;
   beforeAll(async () => {
     bench = await QueueBench.on(await open());

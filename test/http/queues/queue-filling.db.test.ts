@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import { expectError, type TestHost } from "../../../src/testing/host.ts";
 import { endedRun, QueueBench, type Reviewer } from "../../../src/testing/review-queue.ts";
 import { workflow } from "../../../src/testing/workflow.ts";
 
-describe.each(BOTH_STORES)("what is in a review queue on %s", (_name, open) => {
+describe.each(HTTP_STORES)("what is in a review queue on %s", (_name, open) => {
   let bench: QueueBench;
   let host: TestHost;
   let boss: Reviewer;

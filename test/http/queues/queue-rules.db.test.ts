@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import { expectError, type TestHost } from "../../../src/testing/host.ts";
 import { foreignLine, HEADER } from "../../../src/testing/judgment-files.ts";
 import { QueueBench, Reviewer } from "../../../src/testing/review-queue.ts";
 
 const THREE = { kind: "rating", rating: 3 };
 
-describe.each(BOTH_STORES)("the rules of a review queue on %s", (_name, open) => {
+describe.each(HTTP_STORES)("the rules of a review queue on %s", (_name, open) => {
   let bench: QueueBench;
   let host: TestHost;
   let boss: Reviewer;

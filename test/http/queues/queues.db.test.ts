@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import { expectError, type TestHost } from "../../../src/testing/host.ts";
 import { QueueBench, Reviewer } from "../../../src/testing/review-queue.ts";
 
-describe.each(BOTH_STORES)("working through a review queue on %s", (_name, open) => {
+describe.each(HTTP_STORES)("working through a review queue on %s", (_name, open) => {
   let bench: QueueBench;
   let host: TestHost;
   let boss: Reviewer;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import { expectError, type TestHost, testHost, type Who } from "../../../src/testing/host.ts";
 import {
   AFP_RUN,
@@ -9,7 +9,7 @@ import {
   turned,
 } from "../../../src/testing/review-client.ts";
 
-describe.each(BOTH_STORES)("sessions that are gone on with by query on %s", (_, open) => {
+describe.each(HTTP_STORES)("sessions that are gone on with by query on %s", (_, open) => {
   let host: TestHost;
   let drop: () => Promise<void>;
 

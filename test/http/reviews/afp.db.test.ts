@@ -2,7 +2,7 @@ import { request } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { FIRST_ROUND } from "../../../src/store/port/reviews.ts";
 import type { Store } from "../../../src/store/port/store.ts";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import { bearer, expectError, type TestHost, testHost } from "../../../src/testing/host.ts";
 import { AFP_RUN, decided, ReviewClient, reviewRequest, turned } from "../../../src/testing/review-client.ts";
 import { type ScriptedReviewer, scriptedReviewer } from "../../../src/testing/scripted-reviewer.ts";
@@ -19,7 +19,7 @@ function deferred() {
   return { promise, resolve: () => resolve() };
 }
 
-describe.each(BOTH_STORES)("the provider of a host on %s", (_, open) => {
+describe.each(HTTP_STORES)("the provider of a host on %s", (_, open) => {
   let host: TestHost;
   let store: Store;
   let drop: () => Promise<void>;

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DECISIONS_MAX } from "../../../src/reviews/server/session-limits.ts";
 import type { Store } from "../../../src/store/port/store.ts";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import { type TestHost, testHost } from "../../../src/testing/host.ts";
 import { decided, ReviewClient } from "../../../src/testing/review-client.ts";
 import { scriptedReviewer } from "../../../src/testing/scripted-reviewer.ts";
 
 const MAX_BYTES = 8_000_000;
 
-describe.each(BOTH_STORES)("a session of reviews on %s", (_, open) => {
+describe.each(HTTP_STORES)("a session of reviews on %s", (_, open) => {
   let host: TestHost;
   let store: Store;
   let drop: () => Promise<void>;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { countReviews } from "../../../src/reviews/server/list-reviews.ts";
 import type { Store } from "../../../src/store/port/store.ts";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import { expectError, type TestHost, testHost, type Who } from "../../../src/testing/host.ts";
 import { foreignLine, HEADER } from "../../../src/testing/judgment-files.ts";
 import {
@@ -14,7 +14,7 @@ import {
 } from "../../../src/testing/review-client.ts";
 import { scriptedReviewer } from "../../../src/testing/scripted-reviewer.ts";
 
-describe.each(BOTH_STORES)("reviews on %s", (_, open) => {
+describe.each(HTTP_STORES)("reviews on %s", (_, open) => {
   let host: TestHost;
   let store: Store;
   let drop: () => Promise<void>;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import { ForkHost } from "../../../src/testing/fork-host.ts";
 import { told } from "../../../src/testing/forks.ts";
 import { expectError } from "../../../src/testing/host.ts";
@@ -7,7 +7,7 @@ import { expectAllRebuilt } from "../../../src/testing/rebuilt.ts";
 
 const ACCEPT = { action: "accept" };
 
-describe.each(BOTH_STORES)("a branch on %s", (_, open) => {
+describe.each(HTTP_STORES)("a branch on %s", (_, open) => {
   let forks: ForkHost;
   let drop: () => Promise<void>;
 

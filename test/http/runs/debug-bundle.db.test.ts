@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CAPABILITIES } from "../../../src/protocol/operation.ts";
 import { DebugBundle } from "../../../src/protocol/runs/bundle-api.ts";
 import { parse } from "../../../src/protocol/schema.ts";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import { until } from "../../../src/testing/engine.ts";
 import { expectError, type TestHost, testHost, type Who } from "../../../src/testing/host.ts";
 import { CANARIES, readableIn } from "../../../src/testing/secret-canaries.ts";
@@ -28,7 +28,7 @@ const LONG = workflow({
   edges: Array.from({ length: 149 }, (_, i) => `n${i}>n${i + 1}`),
 });
 
-describe.each(BOTH_STORES)("on %s", (_, open) => {
+describe.each(HTTP_STORES)("on %s", (_, open) => {
   let host: TestHost;
   let small: TestHost;
   let drop: () => Promise<void>;

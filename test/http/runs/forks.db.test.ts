@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import { ForkHost } from "../../../src/testing/fork-host.ts";
 import { bearer, expectError } from "../../../src/testing/host.ts";
 
 const REPLAY = { mode: "replay" };
 
-describe.each(BOTH_STORES)("forking a run on %s", (_, open) => {
+describe.each(HTTP_STORES)("forking a run on %s", (_, open) => {
   let forks: ForkHost;
   let drop: () => Promise<void>;
   let source: string;

@@ -4,14 +4,14 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { withLargeCommitsInTurn } from "../../../src/engine/families/large-commits.ts";
 import { RunRoom } from "../../../src/engine/worker/run-room.ts";
 import type { Store } from "../../../src/store/port/store.ts";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import { GateClient } from "../../../src/testing/gate-host.ts";
 import { bearer, expectError, type TestHost, testHost } from "../../../src/testing/host.ts";
 
 const MB = 2 ** 20;
 const IN_HAND = 64 * MB;
 
-describe.each(BOTH_STORES)("large runs over HTTP on %s", (_, open) => {
+describe.each(HTTP_STORES)("large runs over HTTP on %s", (_, open) => {
   const room = new RunRoom({
     maxRunBytes: 4 * MB,
     maxBytesInHand: IN_HAND,

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ForkRunResponse } from "../../../src/protocol/runs/fork-api.ts";
 import { matches } from "../../../src/protocol/schema.ts";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import { ForkHost } from "../../../src/testing/fork-host.ts";
 import { told } from "../../../src/testing/forks.ts";
 import { expectError } from "../../../src/testing/host.ts";
 import { expectAllRebuilt } from "../../../src/testing/rebuilt.ts";
 import { workflow } from "../../../src/testing/workflow.ts";
 
-describe.each(BOTH_STORES)("a replay on %s", (_, open) => {
+describe.each(HTTP_STORES)("a replay on %s", (_, open) => {
   let forks: ForkHost;
   let drop: () => Promise<void>;
   let source: string;

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { MAX_EVENT_DIFFS, RunDiffResponse } from "../../../src/protocol/runs/fork-api.ts";
 import { matches } from "../../../src/protocol/schema.ts";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import { ForkHost } from "../../../src/testing/fork-host.ts";
 import { expectError, type Who } from "../../../src/testing/host.ts";
 import { workflow } from "../../../src/testing/workflow.ts";
 
 const NOBODY = "run-00000000000000000000000000";
 
-describe.each(BOTH_STORES)("the difference of two runs on %s", (_, open) => {
+describe.each(HTTP_STORES)("the difference of two runs on %s", (_, open) => {
   let forks: ForkHost;
   let drop: () => Promise<void>;
 

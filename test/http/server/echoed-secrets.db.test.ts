@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Operation } from "../../../src/protocol/operation.ts";
 import { OPERATIONS, type OperationId } from "../../../src/protocol/operations.ts";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import { type TestHost, testHost } from "../../../src/testing/host.ts";
 
 /** Longer than what errors quote of a name, as real ones are. */
@@ -19,7 +19,7 @@ const SECRETS = {
 };
 const OPERATION_IDS = Object.keys(OPERATIONS) as OperationId[];
 
-describe.each(BOTH_STORES)("a refusal on %s", (_, open) => {
+describe.each(HTTP_STORES)("a refusal on %s", (_, open) => {
   let host: TestHost;
   let drop: () => Promise<void>;
   beforeAll(async () => {

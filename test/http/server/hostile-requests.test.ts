@@ -201,6 +201,19 @@ describe("a request that leaves open whom it is for or from is refused", () => {
     expect(errorOf(answer)).toEqual({ status: 400, error: "validation_error" });
   });
 
+  test("with chunks in HTTP/1.0, and what looks like the next request is not begun", async () => {
+    const body = '{"workflowId":"noop"}';
+    const runs = async () => (await host.ask("GET", "/v1/runs?limit=200")).json().runs.length;
+    const before = await runs();
+    const first = `${HEAD.replace("HTTP/1.1", "HTTP/1.0")}Connection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`;
+    const answer = await rawHttp(
+      url,
+      (socket) => void socket.write(`${first}${HEAD}Content-Length: ${body.length}\r\n\r\n${body}`),
+    );
+    expect(errorOf(answer)).toEqual({ status: 400, error: "validation_error" });
+    expect(await runs()).toBe(before);
+  });
+
   test("but HTTP/1.0 asks for no host", async () => {
     expect(await rawHttp(url, (socket) => void socket.write("GET /healthz HTTP/1.0\r\n\r\n"))).toMatchObject({
       status: 200,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import { bearer, expectError, type TestHost, testHost } from "../../../src/testing/host.ts";
 import { rawHttp } from "../../../src/testing/raw-http.ts";
 import { workflow } from "../../../src/testing/workflow.ts";
@@ -8,7 +8,7 @@ const KEY_ROUTE = "/v1/host/assay/keys";
 const ROLES = "/v1/host/assay/roles";
 const AUDIT = "/v1/host/assay/audit/entries";
 
-describe.each(BOTH_STORES)("on %s", (_name, open) => {
+describe.each(HTTP_STORES)("on %s", (_name, open) => {
   let host: TestHost;
   let drop: () => Promise<void>;
   let url: string;

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import { expectError } from "../../../src/testing/host.ts";
 import { Member } from "../../../src/testing/inbox-client.ts";
 import { JudgmentClient } from "../../../src/testing/judgment-client.ts";
 import { QueueBench } from "../../../src/testing/review-queue.ts";
 import { line, SidecarClient, sidecar } from "../../../src/testing/sidecar-client.ts";
 
-describe.each(BOTH_STORES)("who said what in a sidecar on %s", (_, open) => {
+describe.each(HTTP_STORES)("who said what in a sidecar on %s", (_, open) => {
   let bench: QueueBench;
   let files: SidecarClient;
   let judges: JudgmentClient;
@@ -89,6 +89,22 @@ describe.each(BOTH_STORES)("who said what in a sidecar on %s", (_, open) => {
       retracted: 1,
       onlyHere: 1,
     });
+  });
+
+  test("is pulled as its author wrote it, also where it was replaced and somebody else pushed other words under its name", async () => {
+    const runId = await judges.ended();
+    const { ana, ben } = bench;
+    const author = { id: "ana", kind: "human" };
+    const said = sidecar({ id: "a", kind: "incorrect", evidence: "it leaks", author });
+    await files.push(runId, said, {}, ana.member.headers);
+    const [first] = await made(runId);
+    const more = { supersedes: first?.annotationId };
+    const later = await judges.rate(runId, 1, more, ana.member.headers);
+    const forged = said.replace("incorrect", "correct").replace("it leaks", "all is well");
+    expect(await files.push(runId, forged, {}, ben.member.headers)).toMatchObject({ recorded: 0, unchanged: 1 });
+    expect((await files.pull(runId)).startsWith(said)).toBe(true);
+    await judges.retract(later.annotationId, ana.member.headers);
+    expect(await files.pull(runId)).toBe(said);
   });
 
   test("can be replaced by no agent that takes the name of a person", async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { printRow, printSidecarHeader } from "../../../src/formats/tapes/sidecar/sidecar.ts";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import { type TestHost, testHost } from "../../../src/testing/host.ts";
 import { JudgmentClient } from "../../../src/testing/judgment-client.ts";
 import { below, randomJsonText, several } from "../../../src/testing/random-json.ts";
@@ -35,7 +35,7 @@ function randomFile(random: Random, tape: RandomTape): string {
   return random() < 0.5 ? text : text.slice(0, -1);
 }
 
-describe.each(BOTH_STORES)("any file on %s", (name, open) => {
+describe.each(HTTP_STORES)("any file on %s", (name, open) => {
   let host: TestHost;
   let files: SidecarClient;
   let judges: JudgmentClient;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import { expectError, type TestHost, testHost } from "../../../src/testing/host.ts";
 import { JudgmentClient } from "../../../src/testing/judgment-client.ts";
 import { line, SidecarClient } from "../../../src/testing/sidecar-client.ts";
@@ -14,7 +14,7 @@ function tape(script: string): string {
   return [header, record(3, 1), record(7, 2), record(7, script.length), record(BIG, 4), ""].join("\n");
 }
 
-describe.each(BOTH_STORES)("the sidecar of a tape on %s", (_, open) => {
+describe.each(HTTP_STORES)("the sidecar of a tape on %s", (_, open) => {
   let host: TestHost;
   let judges: JudgmentClient;
   let files: SidecarClient;

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { readJson } from "../../../src/formats/json/exact-json.ts";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import { expectError, type TestHost, testHost } from "../../../src/testing/host.ts";
 import { Member } from "../../../src/testing/inbox-client.ts";
 import { JudgmentClient } from "../../../src/testing/judgment-client.ts";
 import { HEADER, line, SidecarClient, sidecar } from "../../../src/testing/sidecar-client.ts";
 
-describe.each(BOTH_STORES)("a sidecar on %s", (_, open) => {
+describe.each(HTTP_STORES)("a sidecar on %s", (_, open) => {
   let host: TestHost;
   let judges: JudgmentClient;
   let files: SidecarClient;

@@ -3,7 +3,7 @@ import { digestOf } from "../../../src/formats/tapes/digest.ts";
 import { loadTape } from "../../../src/formats/tapes/read-tape.ts";
 import type { RunEventDoc } from "../../../src/protocol/events.ts";
 import { fold } from "../../../src/protocol/runs/run.ts";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import { startedRun } from "../../../src/testing/builders.ts";
 import { expectError, type TestHost, testHost, type Who } from "../../../src/testing/host.ts";
 import { eventsOf, save } from "../../../src/testing/store-contract/subject.ts";
@@ -11,7 +11,7 @@ import { bodyOf, tapeText } from "../../../src/testing/tape-texts.ts";
 
 const TAPES = "/v1/host/assay/tapes";
 
-describe.each(BOTH_STORES)("a tape on %s", (_, open) => {
+describe.each(HTTP_STORES)("a tape on %s", (_, open) => {
   let host: TestHost;
   let drop: () => Promise<void>;
   beforeEach(async () => {

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Run } from "../../../src/protocol/runs/run.ts";
 import { withoutState } from "../../../src/protocol/runs/run-head.ts";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import { ACCEPT, branchBench, gate, OTHER_TEXT, TEXT } from "../../../src/testing/branch-bench.ts";
 import { ForkHost } from "../../../src/testing/fork-host.ts";
 import { expectAllRebuilt } from "../../../src/testing/rebuilt.ts";
 
-describe.each(BOTH_STORES)("the gates in sub-workflows of a branch on %s", (_, open) => {
+describe.each(HTTP_STORES)("the gates in sub-workflows of a branch on %s", (_, open) => {
   let forks: ForkHost;
   let drop: () => Promise<void>;
   const { register, branch, waits, callsOf } = branchBench(() => forks);

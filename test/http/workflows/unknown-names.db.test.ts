@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { BOTH_STORES } from "../../../src/testing/both-stores.ts";
+import { HTTP_STORES } from "../../../src/testing/both-stores.ts";
 import { until } from "../../../src/testing/engine.ts";
 import { GateClient } from "../../../src/testing/gate-host.ts";
 import { expectError, type TestHost, testHost } from "../../../src/testing/host.ts";
 import { ended } from "../../../src/testing/workbench.ts";
 import { workflow } from "../../../src/testing/workflow.ts";
 
-describe.each(BOTH_STORES)("names that are not known, on %s", (_, open) => {
+describe.each(HTTP_STORES)("names that are not known, on %s", (_, open) => {
   let host: TestHost;
   let gates: GateClient;
   let drop: () => Promise<void>;

@@ -7,8 +7,8 @@ const limitMs = 120_000;
 
 /** A few disasters each; `npm run torture:agents` does the same for as long as one likes. */
 const CASES: readonly { readonly name: string; readonly rounds: number }[] = [
-  { name: "sqlite", rounds: 2 },
-  { name: "postgres", rounds: 2 },
+  { name: "sqlite", rounds: 1 },
+  { name: "postgres", rounds: 1 },
 ];
 
 describe("under random SIGKILLs no task is run again that has its score, and nothing is scored, decided or deployed twice", () => {

@@ -11,6 +11,7 @@ import { printTapeRecord, readTapeLine, type TapeRecord } from "../../../formats
 import { byteLines } from "../../../formats/text/byte-lines.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { TapeDetails } from "../../../protocol/tapes/api.ts";
+import { chunksOf } from "../../../sdk/call.ts";
 import type { Client } from "../../client/client.ts";
 import { bodiesOf, sidecarOf } from "./tape-paths.ts";
 import { writeOutput } from "./write-output.ts";
@@ -26,24 +27,21 @@ export interface FetchedTape {
 
 /** Writes the tape of a run to `path`, and its bodies beside it. Whoever calls sees to it that nobody takes a part for the whole. */
 export async function fetchTape(client: Client, url: string, runId: string, path: string): Promise<FetchedTape> {
-  const route = `/v1/host/assay/tapes/${encodeURIComponent(runId)}`;
-  const details = await detailsOf(client, route);
+  const details = await detailsOf(client, runId);
   const lines = new TapeLines(path, details === undefined, await TapeDigest.start());
-  const body = await client.open(`${route}/tape`, {}, new AbortController().signal);
-  await writeOutput(path, lines.through(unbroken(body, url)));
+  await writeOutput(path, lines.through(bytesOf(await client.tapes.export(runId).asResponse(), url)));
   const { records } = lines;
   if (details === undefined) return { records, bodies: [...lines.bodies], missing: [], asItCame: true };
   const absent = new Set(details.bodies.missing);
   const bodies = [...lines.bodies].filter((hash) => !absent.has(hash));
-  for (const hash of bodies) await fetchBody(client, `${route}/bodies/${hash}`, url, path, hash);
+  for (const hash of bodies) await fetchBody(client, { url, runId, path, hash });
   return { records, bodies, missing: details.bodies.missing, asItCame: lines.digest.hex() === details.digest };
 }
 
 /** Writes the annotations of a run beside its tape; false where the server keeps none. */
 export async function fetchSidecar(client: Client, runId: string, path: string): Promise<boolean> {
   try {
-    const text = await client.text(`/v1/host/assay/tapes/${encodeURIComponent(runId)}/sidecar`);
-    await writeOutput(sidecarOf(path), [text]);
+    await writeOutput(sidecarOf(path), [await client.tapes.pullSidecar(runId)]);
     return true;
   } catch (error) {
     if (error instanceof AppError && error.code === "capability_not_provided") return false;
@@ -52,9 +50,9 @@ export async function fetchSidecar(client: Client, runId: string, path: string):
 }
 
 /** Undefined for a run that came in another way. */
-async function detailsOf(client: Client, route: string): Promise<TapeDetails | undefined> {
+async function detailsOf(client: Client, runId: string): Promise<TapeDetails | undefined> {
   try {
-    return await client.json<TapeDetails>(route);
+    return await client.tapes.get(runId);
   } catch (error) {
     if (error instanceof AppError && error.code === "not_found") return undefined;
     throw error;
@@ -103,18 +101,21 @@ class TapeLines {
   }
 }
 
-async function fetchBody(client: Client, route: string, url: string, path: string, hash: string): Promise<void> {
-  const body = await client.open(route, {}, new AbortController().signal);
+async function fetchBody(
+  client: Client,
+  { url, runId, path, hash }: Readonly<Record<"url" | "runId" | "path" | "hash", string>>,
+): Promise<void> {
+  const response = await client.tapes.body(runId, hash).asResponse();
   const folder = bodiesOf(path);
   await mkdir(folder, { recursive: true });
   const bytes = await ByteHash.start();
-  await pipeline(bytes.through(unbroken(body, url)), createWriteStream(join(folder, hash), { flush: true }));
+  await pipeline(bytes.through(bytesOf(response, url)), createWriteStream(join(folder, hash), { flush: true }));
   if (bytes.hex() !== hash) throw new AppError("unreachable", { url, reason: `body ${hash} did not arrive as it is` });
 }
 
-async function* unbroken(body: ReadableStream<Uint8Array>, url: string): AsyncGenerator<Uint8Array> {
+async function* bytesOf({ body }: Response, url: string): AsyncGenerator<Uint8Array> {
   try {
-    yield* body as unknown as AsyncIterable<Uint8Array>;
+    if (body !== null) yield* chunksOf(body);
   } catch (cause) {
     throw new AppError("unreachable", { url, reason: "the answer broke off" }, { cause });
   }

@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { isBodyHash } from "../../../formats/tapes/bodies.ts";
 import { tapeUnreadable } from "../../../formats/tapes/read-tape.ts";
 import { AppError } from "../../../protocol/errors.ts";
-import type { StoreBodyResponse } from "../../../protocol/tapes/api.ts";
 import type { Client } from "../../client/client.ts";
 import { bodiesOf } from "./tape-paths.ts";
 
@@ -35,8 +34,7 @@ export async function sendBodies(
     }
     progress(`body ${i + 1} of ${wanted.length}`);
     try {
-      const path = `/v1/host/assay/tapes/${encodeURIComponent(runId)}/bodies`;
-      await client.json<StoreBodyResponse>(path, { method: "POST", body: { hash, base64: body.toString("base64") } });
+      await client.tapes.storeBody(runId, { hash, base64: body.toString("base64") });
       sent.stored.push(hash);
     } catch (error) {
       if (!(error instanceof AppError)) throw error;

@@ -4,7 +4,6 @@ import { sidecarUnreadable } from "../../../formats/tapes/sidecar/read-sidecar.t
 import { scrubLine } from "../../../formats/tapes/sidecar/scrub-line.ts";
 import { readTapeFacts } from "../../../formats/tapes/tape-facts.ts";
 import { AppError } from "../../../protocol/errors.ts";
-import type { TapePage } from "../../../protocol/tapes/api.ts";
 import { type Client, connect } from "../../client/client.ts";
 import type { Call } from "../../program/command.ts";
 import { processScrubber } from "../../wiring/process-scrubber.ts";
@@ -21,8 +20,6 @@ export interface SyncedSidecar {
   /** Of the sidecar here. */
   readonly path: string;
   readonly runId: string;
-  /** Where the server keeps it. */
-  readonly route: string;
   /** As every line is before the server is shown it. */
   scrub(line: string): string;
 }
@@ -36,7 +33,6 @@ export async function syncedSidecar(call: Pick<Call<typeof PULL_FLAGS>, "args" |
     client: (rows = 0) => connect({ ...config, timeoutMs: config.timeoutMs * (1 + Math.floor(rows / ROWS_AT_A_TIME)) }),
     path: flags.annotations ?? sidecarOf(tape),
     runId,
-    route: `/v1/host/assay/tapes/${encodeURIComponent(runId)}/sidecar`,
     scrub: (line) => scrubLine(line, scrubText),
   };
   return synced;
@@ -44,8 +40,7 @@ export async function syncedSidecar(call: Pick<Call<typeof PULL_FLAGS>, "args" |
 
 async function runOf(client: Client, tape: string, { io }: Pick<Call, "io">): Promise<string> {
   const { digest } = await readTapeFacts(tape, watchedBytes(tape, io), { isUtf8 });
-  const query = { digest, limit: 1 };
-  const { tapes } = await client.json<TapePage>("/v1/host/assay/tapes", { query });
+  const { tapes } = await client.tapes.list({ digest, limit: 1 });
   if (tapes[0] !== undefined) return tapes[0].runId;
   const problem = `the server has no run that came as ${tape}; make one with \`assay tape import ${tape}\`, or name the run with --run`;
   throw new AppError("unusable_input", { problem });

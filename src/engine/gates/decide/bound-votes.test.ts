@@ -203,3 +203,26 @@ describe("what was read", () => {
     expect(shownDigest(shown("8341-4711"), ["8341-4711"])).toBe(shownDigest(shown("9999-0000"), ["9999-0000"]));
   });
 });
+
+describe("an answer to what an agent or a supervisor was not sure of", () => {
+  const unsure = { kind: "low-confidence", data: { agentId: "acme.lead", threshold: 0.7, observed: 0.2 } };
+  const asks = { contextType: "low-confidence", questions: [{ id: "proceed", question: "Go on?" }] };
+
+  test.each([
+    ["an agent's decision", { typeId: "core.interrupt", config: unsure }, { action: "accept" }],
+    ["a dispatch's question", { typeId: "core.clarificationGate", config: asks }, { answers: { proceed: "yes" } }],
+  ])("says what it is for where the node has asked before: %s", (_, gate, value) => {
+    const again = {
+      from: "act",
+      to: "gate",
+      condition: { type: "equals" as const, left: "status", right: "completed" },
+    };
+    const run = simulate(workflow({ nodes: { gate, act: "core.noop" }, edges: ["gate>act", again] })).go();
+    const first = read(run);
+    run.resolve("gate", value, ANA);
+    run.go();
+    for (const bound of [{}, first]) expect(vote(run, bound, ANA, value)).toMatchObject({ code: "vote_not_bound" });
+    expect(interruptOf(run).status).toBe("open");
+    expect(vote(run, read(run), ANA, value)).toBeUndefined();
+  });
+});

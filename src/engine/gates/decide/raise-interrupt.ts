@@ -1,7 +1,7 @@
 import { AppError } from "../../../protocol/errors.ts";
 import type { EventDraft, RunError } from "../../../protocol/events.ts";
 import { type Interrupt, type InterruptKind, isGoverned } from "../../../protocol/gates/interrupt.ts";
-import { INTERRUPT_DATA, misplacedRule } from "../../../protocol/gates/interrupt-data.ts";
+import { hostsMember, INTERRUPT_DATA, misplacedRule } from "../../../protocol/gates/interrupt-data.ts";
 import type { Run } from "../../../protocol/runs/run.ts";
 import { matches, problemsOf } from "../../../protocol/schema.ts";
 import { changesBetween } from "../../runs/decide/json-changes.ts";
@@ -81,6 +81,8 @@ function problemWith({ kind, key, data, timeoutMs = 0, resumeSchema }: Raising):
     const [first] = problemsOf(schema, data);
     return `data${first?.path ?? ""} ${first?.problem ?? "does not match"}`;
   }
+  const hosts = kind === "approval" ? hostsMember(data) : undefined;
+  if (hosts !== undefined) return `data.${hosts} is written by the host`;
   const vain = kind === "approval" ? misplacedRule(data, isGoverned({ data })) : undefined;
   return vain === undefined ? unusable(resumeSchema, data) : `data.${vain} would not be held to at this sort of gate`;
 }

@@ -72,10 +72,15 @@ export function resolveInterrupt(run: Run, command: ResolveInterrupt): Ruling {
     };
     return isGoverned(interrupt) ? decideGovernedGate(answer) : decidePlainGate(answer);
   }
-  checkBinding(false);
+  checkBinding(ratifies(interrupt));
   const { interruptId, nodeId } = interrupt;
   const events = answerInterrupt(interrupt, value, judge, at);
   return { events, audit: [{ action: "interrupt.resolved", details: { interruptId, nodeId, outcome: "answered" } }] };
+}
+
+/** Whether an answer lets something happen that an agent or a supervisor decided: it is for the decision that was read, as a vote is. */
+function ratifies({ kind, data }: Interrupt): boolean {
+  return kind === "low-confidence" || (kind === "clarification" && data["contextType"] === "low-confidence");
 }
 
 export function findInterrupt(run: Run, of: ResolveInterrupt["of"]): Interrupt | undefined {

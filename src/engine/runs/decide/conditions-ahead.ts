@@ -20,7 +20,7 @@ function* ahead(graph: Graph, run: Run, among: readonly WorkflowNode[]): Generat
   yield* backwards(graph, run);
   for (const { id } of among) {
     if (nodeOf(run, id) !== undefined) continue;
-    for (const [rule, edges] of graph.rulesInto.get(id) ?? []) yield* forward(run, rule, edges);
+    for (const [rule, edges] of graph.rulesInto.get(id) ?? []) yield* forward(graph, run, rule, edges);
   }
   for (const [id, edges] of graph.forwardFrom) {
     const gate = nodeOf(run, id);
@@ -32,12 +32,12 @@ function* ahead(graph: Graph, run: Run, among: readonly WorkflowNode[]): Generat
   }
 }
 
-function* forward(run: Run, rule: TriggerRule, edges: readonly WorkflowEdge[]): Generator<void> {
+function* forward(graph: Graph, run: Run, rule: TriggerRule, edges: readonly WorkflowEdge[]): Generator<void> {
   const isEager = rule === "any_success" || rule === "any_failed";
   if (!isEager && !edges.every((edge) => isSettled(nodeOf(run, edge.sourceNodeId)))) return;
   for (const edge of edges) {
     const source = nodeOf(run, edge.sourceNodeId);
-    if (source === undefined || !FIRES_ON[rule].includes(statusAlong(run, edge) ?? "")) continue;
+    if (source === undefined || !FIRES_ON[rule].includes(statusAlong(graph, run, edge) ?? "")) continue;
     if (conditionHolds(run, edge, source)) return;
     yield;
   }

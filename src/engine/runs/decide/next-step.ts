@@ -9,9 +9,10 @@ import {
   type WorkflowEdge,
   type WorkflowNode,
 } from "../../../protocol/workflows/workflow.ts";
-import { conditionHolds } from "../../workflows/decide/condition.ts";
-import { reachableFrom } from "../../workflows/decide/graph.ts";
+import { conditionHolds, conditionProblem } from "../../workflows/decide/condition.ts";
+import { DEFAULT_TRIGGER_RULE, type Graph, reachableFrom } from "../../workflows/decide/graph.ts";
 import type { Plan } from "../../workflows/decide/plan.ts";
+import { leavesUndecided, undecidedDispatch } from "./undecided.ts";
 import { handlesFailure } from "./unhandled.ts";
 import { isRefinedEnd, leadsOn, statusAlong, verdictError } from "./verdict.ts";
 
@@ -43,6 +44,7 @@ export function nextSteps(plan: Plan, run: Run, among: readonly WorkflowNode[] =
   for (const node of among) {
     if (held.has(node.id)) continue;
     const step = stepOf(plan, run, node);
+    if (step?.type === "fail") return [step];
     if (step) steps.push(step);
   }
   if (steps.length > 0) return steps;
@@ -93,7 +95,16 @@ function ending(plan: Plan, run: Run): Step {
       return { type: "fail", nodeId: id, error: verdictError(id, state.verdict, state.outputs) };
     }
   }
+  const undecided = undecidedDispatch(plan.graph, run);
+  if (undecided !== undefined && !followedAfter(plan, run, undecided.nodeId)) return { type: "fail", ...undecided };
   return { type: "complete", outputs: runOutputs(plan, run) };
+}
+
+/** Whether something was done about a dispatch that came to nothing. */
+function followedAfter({ graph }: Plan, run: Run, nodeId: string): boolean {
+  return (graph.forwardFrom.get(nodeId) ?? []).some(
+    (edge) => leavesUndecided(graph, run, edge) && nodeOf(run, edge.targetNodeId)?.status !== "skipped",
+  );
 }
 
 function handlerRan(plan: Plan, run: Run, nodeId: string): boolean {
@@ -121,14 +132,31 @@ export function stepOf(plan: Plan, run: Run, node: WorkflowNode): Step | undefin
   if (outcome === "fire") {
     return node.disabled ? { type: "skip", node, reason: "disabled" } : { type: "start", node, attempt: 0 };
   }
-  return { type: "skip", node, reason: outcome };
+  return unevaluated(plan, run, plan.graph.forwardInto.get(node.id) ?? []) ?? { type: "skip", node, reason: outcome };
+}
+
+/**
+ * The end of a run at a condition that decides and cannot be evaluated. Without it, a value that an expression cannot take would leave a gate out, or
+ * end a loop.
+ */
+function unevaluated({ graph }: Plan, run: Run, edges: readonly WorkflowEdge[]): Step | undefined {
+  for (const edge of edges) {
+    const source = nodeOf(run, edge.sourceNodeId);
+    if (source === undefined || source.verdict !== undefined) continue;
+    if (!FIRES_ON[edge.triggerRule ?? DEFAULT_TRIGGER_RULE].includes(statusAlong(graph, run, edge) ?? "")) continue;
+    const problem = conditionProblem(run, edge, source);
+    if (problem === undefined) continue;
+    const message = `The condition from ${edge.sourceNodeId} to ${edge.targetNodeId} cannot be evaluated: ${problem}`;
+    return { type: "fail", nodeId: edge.targetNodeId, error: { code: "condition_failed", message } };
+  }
+  return undefined;
 }
 
 /** Each distinct rule among the incoming edges is judged over the edges that carry it; all must hold. */
 function triggerOutcome(plan: Plan, run: Run, nodeId: string): "wait" | "fire" | string {
   let outcome: "fire" | string = "fire";
   for (const [rule, group] of plan.graph.rulesInto.get(nodeId) ?? []) {
-    const one = ruleOutcome(run, rule, group);
+    const one = ruleOutcome(plan.graph, run, rule, group);
     if (one === "wait") return "wait";
     if (one !== "fire") outcome = one;
   }
@@ -144,14 +172,20 @@ export const FIRES_ON: Readonly<Record<TriggerRule, readonly string[]>> = {
   all_complete: ["completed", "failed", "cancelled"],
 };
 
-function ruleOutcome(run: Run, rule: TriggerRule, edges: readonly WorkflowEdge[]): "wait" | "fire" | string {
+function ruleOutcome(
+  graph: Graph,
+  run: Run,
+  rule: TriggerRule,
+  edges: readonly WorkflowEdge[],
+): "wait" | "fire" | string {
   const fired = (statuses: readonly string[]) =>
     edges.some((edge) => {
       const source = nodeOf(run, edge.sourceNodeId);
-      const status = statusAlong(run, edge) ?? "";
+      const status = statusAlong(graph, run, edge) ?? "";
       return source !== undefined && statuses.includes(status) && conditionHolds(run, edge, source);
     });
-  const none = (statuses: readonly string[]) => !edges.some((edge) => statuses.includes(statusAlong(run, edge) ?? ""));
+  const none = (statuses: readonly string[]) =>
+    !edges.some((edge) => statuses.includes(statusAlong(graph, run, edge) ?? ""));
 
   // These two need not wait for slower siblings.
   if ((rule === "any_success" || rule === "any_failed") && fired(FIRES_ON[rule])) return "fire";
@@ -174,7 +208,11 @@ function loopBack(plan: Plan, run: Run): { readonly loop?: Step; readonly held: 
     const source = nodeOf(run, sourceId);
     if (source?.status !== "completed" || endsLoop(plan, sourceId, source)) continue;
     for (const edge of edges) {
-      if (!leadsOn(run, edge, source)) continue;
+      if (!leadsOn(run, edge, source)) {
+        const loop = unevaluated(plan, run, [edge]);
+        if (loop) return { loop, held };
+        continue;
+      }
       const iteration = (own(run.loops, edge.id) ?? 0) + 1;
       const limit = loopLimit(plan, sourceId);
       if (iteration > limit) {

@@ -1,16 +1,22 @@
 import type { RunError } from "../../../protocol/events.ts";
+import { DISPATCH } from "../../../protocol/runs/orchestrator.ts";
 import { type NodeState, nodeOf, type Run, type Verdict } from "../../../protocol/runs/run.ts";
 import type { WorkflowEdge } from "../../../protocol/workflows/workflow.ts";
 import { conditionHolds } from "../../workflows/decide/condition.ts";
+import type { Graph } from "../../workflows/decide/graph.ts";
 import type { Plan } from "../../workflows/decide/plan.ts";
+import { hadItBeenDone, leavesUndecided } from "./undecided.ts";
 
 /**
  * A gate that was not passed lets nothing through by accident: an edge leads on from it only when its condition holds
  * for what was decided and would not hold had the gate been passed.
  */
 export function selectsVerdict(run: Run, edge: WorkflowEdge, gate: NodeState): boolean {
-  if (edge.condition === undefined || !conditionHolds(run, edge, gate)) return false;
-  return !conditionHolds(run, edge, hadItPassed(gate));
+  return selects(run, edge, gate, hadItPassed(gate));
+}
+
+function selects(run: Run, edge: WorkflowEdge, source: NodeState, otherwise: NodeState): boolean {
+  return edge.condition !== undefined && conditionHolds(run, edge, source) && !conditionHolds(run, edge, otherwise);
 }
 
 /** The same gate, passed. Kept, because a condition is asked about at every step. */
@@ -26,11 +32,17 @@ function hadItPassed(gate: NodeState): NodeState {
   return passed;
 }
 
-/** What a source counts as for the rule at the other end of an edge: a gate that was not passed, as a failure. */
-export function statusAlong(run: Run, edge: WorkflowEdge): NodeState["status"] | undefined {
+/**
+ * What a source counts as for the rule at the other end of an edge. A gate that was not passed counts as a failure. So does each node of a
+ * supervisor's loop for what comes after the loop, while the supervisor has to decide again; an edge from the dispatch may ask for just that.
+ */
+export function statusAlong(graph: Graph, run: Run, edge: WorkflowEdge): NodeState["status"] | undefined {
   const source = nodeOf(run, edge.sourceNodeId);
-  if (source?.verdict === undefined || source.status !== "completed") return source?.status;
-  return selectsVerdict(run, edge, source) ? "completed" : "failed";
+  if (source?.status !== "completed") return source?.status;
+  if (source.verdict !== undefined) return selectsVerdict(run, edge, source) ? "completed" : "failed";
+  if (!leavesUndecided(graph, run, edge)) return "completed";
+  const isDispatch = graph.node.get(edge.sourceNodeId)?.typeId === DISPATCH;
+  return isDispatch && selects(run, edge, source, hadItBeenDone(source)) ? "completed" : "failed";
 }
 
 /** Whether the edge is taken from a settled source, as far as the source is concerned. */

@@ -30,12 +30,12 @@ describe("conditions behind one node", () => {
     ],
     ["a list is compared", 10, () => ({ type: "notEquals", left: "list", right: structuredClone(inputs.list) })],
     ["a pattern is searched for", 20, () => ({ type: "regex", left: "word", right: "(?:a?){20}a{20}b$" })],
-  ])("share one budget where %s: those beyond it do not hold", (_, length, condition) => {
+  ])("share one budget where %s: one beyond it fails the run", (_, length, condition) => {
     const edges = Array.from({ length }, (_unused, i) => ({ from: "a", to: "b", condition: condition(i) }));
     const last = { from: "a", to: "c", condition: { type: "equals" as const, left: "status", right: "completed" } };
     const nodes = { a: "core.noop", b: "core.noop", c: "core.noop" };
     const many = simulate(workflow({ nodes, edges: [...edges, last], variables }), { inputs }).go();
-    expect(many.run.nodes["c"]?.status).toBe("skipped");
+    expect(many.run.error).toMatchObject({ code: "condition_failed" });
     const few = simulate(workflow({ nodes, edges: [last], variables }), { inputs }).go();
     expect(few.run.nodes["c"]?.status).toBe("completed");
   });

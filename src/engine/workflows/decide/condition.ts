@@ -10,24 +10,36 @@ import { compilePattern } from "./pattern.ts";
 /**
  * Whether a settled source lets its edge fire. Operands look at `status`, `error`, `output` (the edge's source
  * port when the node has one of that name, else all outputs), `outputs`, `variables`; any other first name is a
- * variable. A condition that cannot be evaluated does not fire: closed, never open.
+ * variable. A condition that cannot be evaluated does not hold.
  */
 export function conditionHolds(run: Run, edge: WorkflowEdge, source: NodeState): boolean {
+  return answerOf(run, edge, source) === true;
+}
+
+/** Why a condition cannot be evaluated: its expression fails for these values, or takes too much work. */
+export function conditionProblem(run: Run, edge: WorkflowEdge, source: NodeState): string | undefined {
+  const answer = answerOf(run, edge, source);
+  return typeof answer === "boolean" ? undefined : answer.problem;
+}
+
+function answerOf(run: Run, edge: WorkflowEdge, source: NodeState): Answer {
   const { condition } = edge;
   if (condition === undefined) return true;
   const kept = ANSWERS.get(source);
   const answers = kept?.variables === run.variables ? kept : begin(source, run.variables);
   const known = answers.byEdge.get(edge);
   if (known !== undefined) return known;
-  const holds = evaluated(condition, conditionContext(run, edge, source), answers.allowance);
-  answers.byEdge.set(edge, holds);
-  return holds;
+  const answer = evaluated(condition, conditionContext(run, edge, source), answers.allowance);
+  answers.byEdge.set(edge, answer);
+  return answer;
 }
+
+type Answer = boolean | { readonly problem: string };
 
 /** The conditions behind one source, for as long as the variables stay as they are. They share the work of one evaluation. */
 interface Answers {
   readonly variables: Run["variables"];
-  readonly byEdge: Map<WorkflowEdge, boolean>;
+  readonly byEdge: Map<WorkflowEdge, Answer>;
   readonly allowance: Allowance;
 }
 
@@ -40,11 +52,12 @@ function begin(source: NodeState, variables: Run["variables"]): Answers {
   return answers;
 }
 
-function evaluated(condition: EdgeCondition, context: Record<string, unknown>, allowance: Allowance): boolean {
+function evaluated(condition: EdgeCondition, context: Record<string, unknown>, allowance: Allowance): Answer {
   try {
     return evaluate(condition, context, allowance);
-  } catch {
-    return false;
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return { problem: message.split("\n")[0] ?? "" };
   }
 }
 

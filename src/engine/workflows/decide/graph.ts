@@ -1,4 +1,5 @@
 import { AppError } from "../../../protocol/errors.ts";
+import { SUPERVISOR } from "../../../protocol/runs/orchestrator.ts";
 import type {
   TriggerRule,
   WorkflowDefinition,
@@ -115,6 +116,28 @@ export function inLoops(graph: Graph): ReadonlySet<string> {
     graph,
     [...graph.backFrom.values()].flatMap((edges) => edges.map(({ targetNodeId }) => targetNodeId)),
   );
+}
+
+const SUPERVISED = new WeakMap<Graph, ReadonlySet<string>>();
+
+/** The nodes of a loop that leads back to the supervisor; none where it decides once. */
+export function supervisedLoop(graph: Graph): ReadonlySet<string> {
+  const known = SUPERVISED.get(graph);
+  if (known !== undefined) return known;
+  const supervisor = graph.order.find(({ typeId }) => typeId === SUPERVISOR);
+  const found = supervisor === undefined ? new Set<string>() : loopOf(graph, supervisor.id);
+  SUPERVISED.set(graph, found);
+  return found;
+}
+
+function loopOf(graph: Graph, start: string): Set<string> {
+  const before = new Set<string>();
+  const edges = [...graph.forwardFrom.values(), ...graph.backFrom.values()].flat();
+  const sources = groupBy(edges, ({ targetNodeId }) => targetNodeId);
+  for (const { sourceNodeId } of sources.get(start) ?? []) before.add(sourceNodeId);
+  for (const id of before) for (const { sourceNodeId } of sources.get(id) ?? []) before.add(sourceNodeId);
+  if (!before.has(start)) return new Set();
+  return new Set([...reached(graph, [start])].filter((id) => before.has(id)));
 }
 
 function reached({ forwardFrom }: Graph, starts: readonly string[]): Set<string> {

@@ -28,9 +28,8 @@ export function currentSidecar(
   return fileText([...kept, ...added.map((row) => ({ text: row.text, end }))]);
 }
 
+/** A row says what was recorded of it: whoever pushes the file last may not be its author, and a push may have broken off before its file. */
 function lineNow(line: FileLine, now: StandingRow | undefined): readonly FileLine[] {
   if (now === undefined) return [line];
-  if (now.hidden || now.state === "retracted") return [];
-  // A push that broke off has written rows that its file says, and not the file.
-  return [now.state === "live" || line.text === now.came ? { ...line, text: now.text } : line];
+  return now.hidden || now.state === "retracted" ? [] : [{ ...line, text: now.text }];
 }

@@ -1,113 +1,116 @@
+import { mediaTypeOfFile } from "../../../formats/reviews/media-types.ts";
+import { mediaTypeOf, type ReviewRequest } from "../../../formats/reviews/request.ts";
+import { readDiff } from "./diff.ts";
+import { isDiff, kindOf } from "./kinds.ts";
+import { type Markdown, readMarkdown } from "./markdown.ts";
 import type { Kind } from "./rule.ts";
 
-/** A text as the rules look at it. */
+/** A text, or what a diff shows of the new side of one file. */
 export interface Document {
   readonly kind: Kind;
   /** Lower-case, without parameters. */
   readonly mediaType: string;
+  /** The path, in a diff. */
+  readonly file?: string;
   readonly text: string;
   readonly lines: readonly Line[];
-  /** Where a fenced block begins that has no end. */
-  readonly openFence?: Line;
-  /** The value, where the document is JSON that can be read. */
-  readonly value?: { readonly json: unknown };
+  /** False where lines are not known: those between the hunks of a diff, and those beyond the bound. */
+  readonly isWhole: boolean;
+  /** Of a whole document of Markdown. */
+  readonly markdown?: Markdown;
 }
 
 export interface Line {
-  /** From 1. */
+  /** From 1, in its file; 0 where the artifact is a value and has no lines. */
   readonly number: number;
   readonly text: string;
-  /** The heading above it, or the function around it; empty where there is none. */
+  /** Under review: every line of a text, the added lines of a diff. */
+  readonly isNew: boolean;
+  /** The heading above it; empty where there is none. */
   readonly place: string;
-  /** Inside a fenced block of Markdown, or one of its fences. */
-  readonly isFenced: boolean;
-  /** Of a Markdown heading, from 1. */
-  readonly level?: number;
+}
+
+export interface ReadArtifact {
+  readonly documents: readonly Document[];
+  readonly readAs: string;
+  readonly isWhole: boolean;
+}
+
+/** The rules read so many characters of an artifact, which bounds their time and memory; the syntax of JSON is checked in all of it. */
+export const CHARACTERS_MAX = 1_000_000;
+
+export function readArtifact({ media_type, content }: ReviewRequest["artifact"]): ReadArtifact {
+  const mediaType = mediaTypeOf(media_type) ?? "";
+  if (typeof content !== "string") return readValue(content, mediaType);
+  const isWhole = content.length <= CHARACTERS_MAX;
+  const read = isWhole ? content : content.slice(0, CHARACTERS_MAX);
+  if (isDiff(mediaType, read)) {
+    const files = readDiff(read);
+    const documents = files.map(({ path, isAdded, lines }) => {
+      const type = mediaTypeOfFile(path);
+      const text = lines.map((line) => line.text).join("\n");
+      const shown = lines.map((line): Line => ({ ...line, text: bounded(line.text), place: "" }));
+      const kind = kindOf(type);
+      return completed({ kind, mediaType: type, file: path, text, lines: shown, isWhole: isWhole && isAdded });
+    });
+    // A text that shows no hunk is read as what else it may be.
+    if (files.length > 0) return { documents, readAs: `a diff of ${counted(files.length, "file")}`, isWhole };
+  }
+  const kind = kindOf(mediaType);
+  const lines = linesOf(read, kind).map((text, i): Line => ({ number: i + 1, text, isNew: true, place: "" }));
+  const document = completed({ kind, mediaType, text: content, lines, isWhole: isWhole || kind === "json" });
+  return { documents: [document], readAs: `${kind} because of its type, ${mediaType}`, isWhole };
+}
+
+/** A value that is no text is JSON, whatever its type says: one line for each of its members. */
+function readValue(content: unknown, mediaType: string): ReadArtifact {
+  const lines: Line[] = [];
+  let left = CHARACTERS_MAX;
+  JSON.stringify(content, (name, value) => {
+    const isInside = typeof value === "object" && value !== null;
+    const text = bounded(`${name}: ${isInside ? "" : value}`);
+    left -= text.length;
+    if (left > 0) lines.push({ number: 0, text, isNew: true, place: "" });
+    return isInside ? value : undefined;
+  });
+  const document: Document = { kind: "json", mediaType, text: "", lines, isWhole: false };
+  return { documents: [document], readAs: "a JSON value", isWhole: left > 0 };
+}
+
+/** With what only a whole document of Markdown has: its outline, and by it the places of its lines. */
+function completed(document: Document): Document {
+  if (document.kind !== "markdown" || !document.isWhole) return document;
+  const markdown = readMarkdown(document.text);
+  const titles = new Map(markdown.headings.map(({ line, title }) => [line, title]));
+  let place = "";
+  const lines = document.lines.map((line) => {
+    place = titles.get(line.number) ?? place;
+    return { ...line, place };
+  });
+  return { ...document, lines, markdown };
+}
+
+/** Line breaks within the strings of JSON count as blanks, so that a word after one is not joined to its `n`. */
+function linesOf(text: string, kind: Kind): string[] {
+  return (kind === "json" ? text.replace(/\\[nrt]/g, "  ") : text).split(/\r\n|\r|\n/).map(bounded);
 }
 
 /** Rules look at the beginning of lines that nobody reads to their end, such as minified code. */
 const LINE_CHARACTERS = 4_000;
 const BLANKS = 100;
 
-export function documentOf(text: string, kind: Kind, mediaType: string): Document {
-  const texts = text.split(/\r\n|\r|\n/).map(bounded);
-  const read = kind === "markdown" ? markdownLines(texts) : { lines: plainLines(texts, kind === "code") };
-  return { kind, mediaType, text, ...read };
-}
-
 /** Patterns may take a long run of blanks apart in many ways; a short one in few. Blanks are all that `\s` of a pattern is. */
-function bounded(line: string): string {
+export function bounded(line: string): string {
   if (line.length <= BLANKS) return line;
   let text = "";
   let blanks = 0;
   for (const char of line.slice(0, LINE_CHARACTERS)) {
-    blanks = isBlank(char) ? blanks + 1 : 0;
+    blanks = char.trim() === "" ? blanks + 1 : 0;
     if (blanks <= BLANKS) text += char;
   }
   return text;
 }
 
-function isBlank(char: string): boolean {
-  return char.trim() === "";
-}
-
-function plainLines(texts: readonly string[], isCode: boolean): Line[] {
-  let place = "";
-  return texts.map((text, i) => {
-    if (isCode) place = functionName(text) ?? place;
-    return { number: i + 1, text, place, isFenced: false };
-  });
-}
-
-function markdownLines(texts: readonly string[]): Pick<Document, "lines" | "openFence"> {
-  let place = "";
-  let fence: { readonly mark: string; readonly line: Line } | undefined;
-  const lines = texts.map((text, i): Line => {
-    const number = i + 1;
-    const mark = /^ {0,3}(`{3,}|~{3,})/.exec(text)?.[1];
-    if (fence !== undefined) {
-      if (mark?.startsWith(fence.mark) && text.trim() === mark) fence = undefined;
-      return { number, text, place, isFenced: true };
-    }
-    if (mark !== undefined) {
-      fence = { mark, line: { number, text, place, isFenced: true } };
-      return fence.line;
-    }
-    const heading = headingOf(text);
-    if (heading === undefined) return { number, text, place, isFenced: false };
-    place = heading.title;
-    return { number, text, place, isFenced: false, level: heading.level };
-  });
-  return fence === undefined ? { lines } : { lines, openFence: fence.line };
-}
-
-export function headingOf(line: string): { readonly level: number; readonly title: string } | undefined {
-  const marks = /^ {0,3}(#{1,6})(?=\s|$)/.exec(line);
-  if (!marks?.[1]) return undefined;
-  const title = line
-    .slice(marks[0].length)
-    .trim()
-    .replace(/(^|\s)#+$/, "");
-  return { level: marks[1].length, title: title.trim() };
-}
-
-const FUNCTION_HEADS = [
-  /^\s*(?:export\s+)?(?:default\s+)?(?:async\s+)?function\s*\*?\s*([\w$]+)/,
-  /^\s*(?:export\s+)?(?:const|let|var)\s+([\w$]+)\s*(?::[^=]{1,200})?=\s*(?:async\s*)?(?:function\b|\([^()]{0,500}\)\s*(?::[^=]{1,200})?=>|[\w$]+\s*=>)/,
-  /^\s*(?:async\s+)?def\s+(\w+)/,
-  /^\s*(?:pub(?:\([^)]{0,50}\))?\s+)?(?:async\s+)?fn\s+(\w+)/,
-  /^\s*func\s+(?:\([^)]{0,200}\)\s*)?(\w+)/,
-  /^\s*(?:(?:public|private|protected|internal|static|final|override|async|virtual|readonly)\s+)+[\w<>[\],.?\s]{0,100}?\b(\w+)\s*\(/,
-  /^\s*(?:async\s+)?([\w$]+)\s*\([^;{}]{0,500}\)\s*(?::[^{;=]{1,200})?\{\s*$/,
-];
-const NO_NAMES: ReadonlySet<string> = new Set(["if", "for", "while", "switch", "catch", "return", "with", "function"]);
-
-/** The name of the function that a line begins, as far as can be told from the line alone. */
-export function functionName(line: string): string | undefined {
-  if (!line.includes("(") && !line.includes("=>")) return undefined;
-  for (const head of FUNCTION_HEADS) {
-    const name = head.exec(line.slice(0, 1000))?.[1];
-    if (name !== undefined && !NO_NAMES.has(name)) return name;
-  }
-  return undefined;
+export function counted(count: number, noun: string): string {
+  return count === 1 ? `1 ${noun}` : `${count} ${noun}s`;
 }

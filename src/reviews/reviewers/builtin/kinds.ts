@@ -13,6 +13,8 @@ const APPLICATION: ReadonlySet<string> = new Set([
   "graphql",
   "x-sh",
   "x-ndjson",
+  "x-diff",
+  "x-patch",
 ]);
 
 /** What is looked at unless a host says otherwise. */
@@ -32,4 +34,14 @@ export function kindOf(mediaType: string): Kind {
   if (/^(x-)?(web-)?markdown$|^vnd\.daringfireball\.markdown$/.test(subtype)) return "markdown";
   if (DATA.test(subtype)) return "data";
   return CODE.test(subtype) ? "code" : "prose";
+}
+
+/** Where a plain text is a diff: at its beginning, or behind what version control systems and mails write before one. */
+const HEADERS = /^--- [^\r\n]+\r?\n\+\+\+ [^\r\n]+\r?\n@@ -\d/m;
+const BEGINNINGS = /^\s{0,9}(?:diff |Index: |--- |From [0-9a-f]{7,64} |commit [0-9a-f]{7,64})/;
+
+/** By its type, and a plain text by how it begins: tools send diffs as either. */
+export function isDiff(mediaType: string, text: string): boolean {
+  if (/^(?:text|application)\/(?:x-)?(?:diff|patch)$/.test(mediaType)) return true;
+  return mediaType === "text/plain" && BEGINNINGS.test(text) && HEADERS.test(text.slice(0, 50_000));
 }

@@ -16,22 +16,31 @@ export const REMARK_LIMITS: RemarkLimits = { perRule: 25, total: 100 };
 const COUNTED = 1_000;
 
 /** What the rules find, as remarks; the last one says so when there would be more. */
-export function remarksOn(document: Document, limits: RemarkLimits = REMARK_LIMITS): ReviewRemark[] {
+export function remarksOn(documents: readonly Document[], limits: RemarkLimits = REMARK_LIMITS): ReviewRemark[] {
   const remarks: ReviewRemark[] = [];
   const times = new Map<string, number>();
   let leftOut = 0;
-  for (const rule of RULES.filter(({ kinds }) => kinds.includes(document.kind))) {
+  for (const rule of RULES) {
     let found = 0;
-    for (const finding of rule.find(document)) {
+    for (const { document, finding } of findings(rule, documents)) {
       if (++found > limits.perRule || remarks.length === limits.total) leftOut++;
-      else remarks.push(remarkOf(rule, finding, times));
+      else remarks.push(remarkOf(rule, document, finding, times));
       if (found === COUNTED) break;
     }
   }
   return leftOut === 0 ? remarks : [...remarks, tooMany(leftOut)];
 }
 
-function remarkOf(rule: Rule, { key, part, description }: Finding, times: Map<string, number>): ReviewRemark {
+function* findings(rule: Rule, documents: readonly Document[]) {
+  for (const document of documents) {
+    if (!rule.kinds.includes(document.kind) || !(rule.readsLines || document.isWhole)) continue;
+    for (const finding of rule.find(document)) yield { document, finding };
+  }
+}
+
+function remarkOf(rule: Rule, { file }: Document, finding: Finding, times: Map<string, number>): ReviewRemark {
+  const { part, description } = finding;
+  const key = file === undefined ? finding.key : `${file} ${finding.key}`;
   const base = `${rule.id}.${slugOf(key)}${digest(`${rule.id} ${key}`).slice(0, 10)}`;
   const before = times.get(base) ?? 0;
   times.set(base, before + 1);

@@ -1,99 +1,23 @@
-import type { Document, Line } from "./document.ts";
-import { headingOf } from "./document.ts";
-import { quoted, type Rule } from "./rule.ts";
-
-interface Section {
-  readonly line: Line;
-  readonly level: number;
-  readonly title: string;
-  /** Titles from the top down to this one. */
-  readonly path: string;
-  readonly isEmpty: boolean;
-}
-
-const sections = new WeakMap<Document, readonly Section[]>();
-
-function sectionsOf(document: Document): readonly Section[] {
-  const found = sections.get(document) ?? readSections(document);
-  sections.set(document, found);
-  return found;
-}
-
-function readSections({ lines }: Document): Section[] {
-  const headings = lines.flatMap((line, index) => {
-    const heading = line.isFenced ? undefined : headingOf(line.text);
-    return heading === undefined ? [] : [{ line, index, ...heading }];
-  });
-  const above: string[] = [];
-  return headings.map(({ line, index, level, title }, i) => {
-    above.length = Math.min(above.length, level - 1);
-    above[level - 1] = title;
-    const next = headings[i + 1];
-    const isEmpty =
-      (next === undefined || next.level <= level) &&
-      lines.slice(index + 1, next?.index ?? lines.length).every(({ text }) => isBlank(text.trim()));
-    return { line, level, title, path: above.filter((one) => one !== undefined).join(" / "), isEmpty };
-  });
-}
-
-/** A comment is nothing to a reader. */
-function isBlank(text: string): boolean {
-  return text === "" || (text.startsWith("<!--") && text.indexOf("-->") === text.length - 3);
-}
+import { lineName, quoted, type Rule } from "./rule.ts";
 
 const emptySection: Rule = {
   id: "empty-section",
   aspect: "completeness",
   kinds: ["markdown"],
+  readsLines: false,
   finds: "Headings with nothing below them.",
   recommendation: "Write the section, or take its heading out.",
   *find(document) {
-    for (const { line, title, path } of sectionsOf(document).filter(({ isEmpty }) => isEmpty)) {
-      yield { key: path, part: title, description: `The section ${quoted(title)} at line ${line.number} is empty.` };
-    }
-  },
-};
-
-const headingJump: Rule = {
-  id: "heading-jump",
-  aspect: "structure",
-  kinds: ["markdown"],
-  finds: "Headings that are more than one level below the one before them.",
-  recommendation: "Use the next level, so that the outline has no gaps.",
-  *find(document) {
-    let before: number | undefined;
-    for (const { line, level, title, path } of sectionsOf(document)) {
-      if (before !== undefined && level > before + 1) {
-        yield {
-          key: path,
-          part: `${before} ${level} ${title}`,
-          description: `The heading ${quoted(title)} at line ${line.number} is of level ${level}, right below one of level ${before}.`,
-        };
-      }
-      before = level;
-    }
-  },
-};
-
-const duplicateHeading: Rule = {
-  id: "duplicate-heading",
-  aspect: "structure",
-  kinds: ["markdown"],
-  finds: "Two headings of the same words in the same place of the outline.",
-  recommendation: "Name them for what differs, or join the two sections.",
-  *find(document) {
-    const seen = new Map<string, number>();
-    for (const { line, title, path, level } of sectionsOf(document)) {
-      const outline = `${level} ${path}`;
-      const first = seen.get(outline);
-      if (first === undefined) seen.set(outline, line.number);
-      else {
-        yield {
-          key: path,
-          part: title,
-          description: `The heading ${quoted(title)} at line ${line.number} is already there at line ${first}.`,
-        };
-      }
+    const above: string[] = [];
+    for (const { line, level, title, isEmpty } of document.markdown?.headings ?? []) {
+      above.length = Math.min(above.length, level - 1);
+      above[level - 1] = title;
+      if (!isEmpty) continue;
+      yield {
+        key: above.filter((one) => one !== undefined).join(" / "),
+        part: title,
+        description: `The section ${quoted(title)} is empty: ${lineName({ number: line }, document)}.`,
+      };
     }
   },
 };
@@ -102,17 +26,95 @@ const openFence: Rule = {
   id: "open-fence",
   aspect: "structure",
   kinds: ["markdown"],
+  readsLines: false,
   finds: "A fenced block that is never closed.",
   recommendation: "Close the block where the code ends.",
-  *find({ lines, openFence: opened }) {
-    if (opened === undefined) return;
-    const after = lines[opened.number]?.text ?? "";
-    yield {
-      key: `${opened.place} ${after}`,
-      part: after,
-      description: `The block that begins at line ${opened.number} is never closed.`,
-    };
+  *find(document) {
+    for (const number of document.markdown?.openFences ?? []) {
+      const after = document.lines[number]?.text ?? "";
+      yield {
+        key: `${document.lines[number - 1]?.place} ${after}`,
+        part: after,
+        description: `${lineName({ number }, document)} begins a block that is never closed.`,
+      };
+    }
   },
 };
 
-export const MARKDOWN_RULES: readonly Rule[] = [emptySection, headingJump, duplicateHeading, openFence];
+const deadAnchor: Rule = {
+  id: "dead-anchor",
+  aspect: "links",
+  kinds: ["markdown"],
+  readsLines: false,
+  finds: "Links to a place in the document that is not there.",
+  recommendation: "Point it at a heading that exists, or write the section it promises.",
+  *find(document) {
+    const { links = [], anchors } = document.markdown ?? {};
+    for (const { line, target, words } of links) {
+      if (!target.startsWith("#") || target.length < 2 || anchors?.has(decoded(target.slice(1)).toLowerCase()))
+        continue;
+      yield {
+        key: target,
+        part: `${words} ${target}`,
+        description: `${lineName({ number: line }, document)} links ${quoted(words)} to ${quoted(target)}, which the document does not have.`,
+      };
+    }
+  },
+};
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Not after a word, where brackets are those of an index. */
+const REFERENCE = /(?<![\w)\]])\[([^[\]]{1,500})\]\[[^[\]]{0,500}\]/g;
+
+const deadReference: Rule = {
+  id: "dead-reference",
+  aspect: "links",
+  kinds: ["markdown"],
+  readsLines: false,
+  finds: "Links by reference, `[words][name]`, whose name is not defined.",
+  recommendation: "Define the reference, or write the address into the link.",
+  *find(document) {
+    // What is defined is a link, so a reference that is left in a text is not.
+    for (const { line, text } of document.markdown?.texts ?? []) {
+      for (const [whole] of text.matchAll(REFERENCE)) {
+        yield {
+          key: whole,
+          part: whole,
+          description: `${lineName({ number: line }, document)} has the link ${quoted(whole)}, which refers to something that is not defined.`,
+        };
+      }
+    }
+  },
+};
+
+const LOCAL = /^(?:file:|https?:\/\/(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\])(?:[:/]|$)|[a-z]:[\\/])/i;
+
+const deadLink: Rule = {
+  id: "dead-link",
+  aspect: "links",
+  kinds: ["markdown"],
+  readsLines: false,
+  finds: "Links that lead nowhere, `[words]()` or `#`, or only on one machine: localhost, `file:`, a drive.",
+  recommendation: "Give the address that readers can follow, or take the link out.",
+  *find(document) {
+    for (const { line, target, words } of document.markdown?.links ?? []) {
+      const isNowhere = target === "" || target === "#";
+      if (!isNowhere && !LOCAL.test(target)) continue;
+      const where = isNowhere ? "nowhere" : `to ${quoted(target)}, which only the author's machine has`;
+      yield {
+        key: `${words} ${target}`,
+        part: `${words} ${target}`,
+        description: `${lineName({ number: line }, document)} has the link ${quoted(words)}, which leads ${where}.`,
+      };
+    }
+  },
+};
+
+export const MARKDOWN_RULES: readonly Rule[] = [emptySection, openFence, deadAnchor, deadReference, deadLink];

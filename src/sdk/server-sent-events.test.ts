@@ -1,11 +1,17 @@
 import { describe, expect, test } from "vitest";
-import { type Frame, readFrames } from "./server-sent-events.ts";
+import { type RawFrame, readFrames } from "./server-sent-events.ts";
 
-async function frames(...chunks: string[]): Promise<Frame[]> {
-  const bytes = async function* () {
-    for (const chunk of chunks) yield new TextEncoder().encode(chunk);
-  };
-  return collect(readFrames(bytes()));
+async function frames(...chunks: string[]): Promise<RawFrame[]> {
+  return collect(readFrames(streamOf(...chunks)));
+}
+
+function streamOf(...chunks: string[]): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    start(controller) {
+      for (const chunk of chunks) controller.enqueue(new TextEncoder().encode(chunk));
+      controller.close();
+    },
+  });
 }
 
 async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
@@ -29,21 +35,17 @@ describe("an event stream", () => {
     expect(await frames(...text)).toEqual(whole);
   });
 
-  test("keeps an id in force for frames without one, and drops what it did not finish", async () => {
+  test("gives frames their own ids only, and drops what it did not finish", async () => {
     expect(await frames("id: 1\ndata: a\n\ndata: b\n\nid: 2\ndata: c\n")).toEqual([
       { id: "1", event: "message", data: "a" },
-      { id: "1", event: "message", data: "b" },
+      { id: undefined, event: "message", data: "b" },
     ]);
   });
 
   test("tells of every id, also of one that stands alone", async () => {
     const ids: string[] = [];
-    const bytes = async function* () {
-      yield new TextEncoder().encode("id: at-1\n\n:keepalive\n\nid: a\ndata: x\n\nid: b\ndata: cut off");
-    };
-    expect(await collect(readFrames(bytes(), (id) => ids.push(id)))).toEqual([
-      { id: "a", event: "message", data: "x" },
-    ]);
+    const stream = streamOf("id: at-1\n\n:keepalive\n\nid: a\ndata: x\n\nid: b\ndata: cut off");
+    expect(await collect(readFrames(stream, (id) => ids.push(id)))).toEqual([{ id: "a", event: "message", data: "x" }]);
     expect(new Set(ids)).toEqual(new Set(["at-1", "a"]));
   });
 
