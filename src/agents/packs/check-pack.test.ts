@@ -150,10 +150,20 @@ describe("what is wrong with a pack", () => {
     expect(problems(undefined, { "pack.json": undefined })).toEqual(["pack.json is missing"]);
   });
 
-  test.each(["^2.0.0", "<1.1", "whatever"])("is a protocol that is not spoken here: %s", (openwop) => {
-    const said = "pack.json /engines/openwop must be a range that includes 1.1, which this host speaks";
-    expect(problems(packManifest({ engines: { openwop } }))).toEqual([said]);
-  });
+  test.each([">=1.0 <2.0.0", ">= 1.0 < 2", "^1.0.0", "~1.1", "1.x", "1.0 - 2", "*", "0.9 || ^1.1", ">=1.1.0-rc.1"])(
+    "is not a range that includes the protocol that is spoken here: %s",
+    (openwop) => {
+      expect(problems(packManifest({ engines: { openwop } }))).toEqual([]);
+    },
+  );
+
+  test.each(["^2.0.0", "<1.1", "~1.0", ">=1.0 and more", "whatever", `${" ".repeat(300)}1`])(
+    "is a protocol that is not spoken here: %s",
+    (openwop) => {
+      const said = "pack.json /engines/openwop must be a range that includes 1.1, which this host speaks";
+      expect(problems(packManifest({ engines: { openwop } }))).toEqual([said]);
+    },
+  );
 
   test("is a prompt that comes from a library, which there is none of", () => {
     const promptOverrides = { system: "house:clerk@1", user: "house:ask@1", "few-shot": "house:shots@1" };

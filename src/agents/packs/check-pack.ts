@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
+import satisfies from "semver/functions/satisfies.js";
 import { canonicalJson } from "../../formats/json/canonical-json.ts";
 import type { Scrubber } from "../../formats/secrets/scrub.ts";
 import { type AgentManifest, PackManifest } from "../../protocol/agents/agent-manifest.ts";
 import { PROTOCOL_VERSION } from "../../protocol/discovery.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { matches, problemsOf } from "../../protocol/schema.ts";
-import { inRange } from "../../protocol/semver-range.ts";
 import type { InstalledAgent } from "../installed-agent.ts";
 import { packHash } from "./file-list.ts";
 import { MANIFEST_FILE, type PackFiles } from "./pack-files.ts";
@@ -75,6 +75,9 @@ export function problemText({ file, path, problem }: PackProblem): string {
   return `${file}${path === "" ? "" : ` ${path}`} ${problem}`;
 }
 
+/** A longer range would take long to compare. */
+const RANGE_CHARACTERS = 256;
+
 /** What the published shape allows and this host cannot do: nothing of it is left out silently. */
 function checkOffer(manifest: Partial<PackManifest> | null, look: PackLook): void {
   const say = (path: string, problem: string) => look.say(MANIFEST_FILE, path, problem);
@@ -85,7 +88,8 @@ function checkOffer(manifest: Partial<PackManifest> | null, look: PackLook): voi
     say("/dependencies", "must be empty: this host installs packs one by one and looks for no others");
   }
   const range = manifest?.engines?.openwop;
-  if (typeof range === "string" && inRange(`${PROTOCOL_VERSION}.0`, range) !== true) {
+  const isSpoken = (text: string) => text.length <= RANGE_CHARACTERS && satisfies(`${PROTOCOL_VERSION}.0`, text);
+  if (typeof range === "string" && !isSpoken(range)) {
     say("/engines/openwop", `must be a range that includes ${PROTOCOL_VERSION}, which this host speaks`);
   }
   for (const [i, agent] of agentsIn(manifest).entries()) {

@@ -40,6 +40,12 @@ const PRIVATE = [
   ["NAT64 of metadata", "64:ff9b::a9fe:a9fe"],
   ["NAT64 for local use", "64:ff9b:1::808:808"],
   ["discard only", "100::1"],
+  ["below what is given out", "1fff:ffff::1"],
+  ["above what is given out", "4000::1"],
+  ["IPv4-mapped, the last of a block", "::ffff:172.31.255.255"],
+  ["NAT64, the last of a block", "64:ff9b::172.31.255.255"],
+  ["protocol assignments, the last", "2001:1ff:ffff:ffff::1"],
+  ["documentation, the newer, the last", "3fff:fff:ffff:ffff::1"],
   ["Teredo", "2001::1"],
   ["benchmark", "2001:2::1"],
   ["ORCHID", "2001:20::1"],
@@ -80,6 +86,12 @@ const PUBLIC = [
   "2a00:1450:4001:80e::200e",
   "::ffff:8.8.8.8",
   "64:ff9b::8.8.8.8",
+  "::ffff:172.32.0.0",
+  "64:ff9b::172.15.255.255",
+  "2001:200::1",
+  "2003::1",
+  "3fff:1000::1",
+  "3ffe:ffff::1",
 ];
 
 describe("an address", () => {

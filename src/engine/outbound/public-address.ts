@@ -1,4 +1,4 @@
-import { isIPv4, isIPv6 } from "node:net";
+import { BlockList, isIPv4, isIPv6 } from "node:net";
 
 type Block = readonly [address: string, bits: number];
 
@@ -35,52 +35,23 @@ const NOT_PUBLIC_V6: readonly Block[] = [
 /** The only part of IPv6 that is given out to the world; what lies outside is refused without naming it. */
 const GLOBAL_V6: Block = ["2000::", 3];
 
-/** Whoever connects to these reaches the IPv4 address in their last 32 bits. */
-const CARRIES_V4: readonly Block[] = [
-  ["::ffff:0:0", 96],
-  ["64:ff9b::", 96],
-];
+/** A connection to one of these reaches the IPv4 address in its last 32 bits. */
+const CARRIES_V4 = ["::ffff:", "64:ff9b::"];
+
+const notPublic = new BlockList();
+const globalV6 = new BlockList();
+for (const [address, bits] of NOT_PUBLIC_V4) {
+  notPublic.addSubnet(address, bits, "ipv4");
+  for (const carrier of CARRIES_V4) notPublic.addSubnet(carrier + address, 96 + bits, "ipv6");
+}
+for (const [address, bits] of NOT_PUBLIC_V6) notPublic.addSubnet(address, bits, "ipv6");
+globalV6.addSubnet(...GLOBAL_V6, "ipv6");
+for (const carrier of CARRIES_V4) globalV6.addSubnet(`${carrier}0.0.0.0`, 96, "ipv6");
 
 /** Whether an address, in any notation, is one that anybody on the internet could reach. What does not parse is not. */
 export function isPublicAddress(address: string): boolean {
-  if (isIPv4(address)) return isPublicV4(bytesOfV4(address));
+  if (isIPv4(address)) return !notPublic.check(address, "ipv4");
   // A zone names a link, and no link is public.
   if (!isIPv6(address) || address.includes("%")) return false;
-  const bytes = bytesOfV6(address);
-  if (CARRIES_V4.some((block) => isInside(bytes, block))) return isPublicV4(bytes.slice(12));
-  return isInside(bytes, GLOBAL_V6) && !NOT_PUBLIC_V6.some((block) => isInside(bytes, block));
-}
-
-function isPublicV4(bytes: readonly number[]): boolean {
-  return !NOT_PUBLIC_V4.some((block) => isInside(bytes, block));
-}
-
-function isInside(bytes: readonly number[], [address, bits]: Block): boolean {
-  const start = isIPv4(address) ? bytesOfV4(address) : bytesOfV6(address);
-  return start.every((byte, i) => {
-    const free = 8 - Math.max(0, Math.min(8, bits - i * 8));
-    return byte >> free === (bytes[i] ?? 0) >> free;
-  });
-}
-
-function bytesOfV4(address: string): number[] {
-  return address.split(".").map(Number);
-}
-
-/** Of a valid address. The last group may be written as IPv4, and `::` stands for as many zeros as are missing. */
-function bytesOfV6(address: string): number[] {
-  const [head = "", tail] = address.split("::");
-  const before = groupsOf(head);
-  if (tail === undefined) return before;
-  const after = groupsOf(tail);
-  return [...before, ...Array<number>(16 - before.length - after.length).fill(0), ...after];
-}
-
-function groupsOf(text: string): number[] {
-  if (text === "") return [];
-  return text.split(":").flatMap((group) => {
-    if (group.includes(".")) return bytesOfV4(group);
-    const value = Number.parseInt(group, 16);
-    return [value >> 8, value & 255];
-  });
+  return globalV6.check(address, "ipv6") && !notPublic.check(address, "ipv6");
 }
