@@ -7,15 +7,15 @@ import type { Run } from "../protocol/runs/run.ts";
 import type { IdempotencyOutcome, Refusal, Unit } from "../store/port/store.ts";
 import { endHeadOnly, familyWrites, withFamily, writesAbove } from "./families/family.ts";
 import { type FamilyReads, FamilyTooLarge } from "./families/family-reads.ts";
-import { inLine } from "./families/in-line.ts";
+import { serialize } from "./families/serialize.ts";
 import type { AuditNote, Ruling } from "./gates/decide/ruling.ts";
 import type { Host } from "./host.ts";
+import { advanceRun } from "./runs/advance-run.ts";
 import { childRoom, creationLimits } from "./runs/creation-limits.ts";
-import { goOn } from "./runs/go-on.ts";
 import { stamp } from "./runs/stamp.ts";
 import { isHeadOnly } from "./runs/too-large.ts";
 import { checked } from "./schemas/schema-checks.ts";
-import { StandingOutcome } from "./shared/standing-outcome.ts";
+import { RecordedOutcome } from "./shared/recorded-outcome.ts";
 import type { Plan } from "./workflows/decide/plan.ts";
 
 /** The idempotency outcome that a result would be recorded as; undefined when the request carries no key. */
@@ -54,7 +54,7 @@ export async function execute<T>(host: Host, command: Command<T>): Promise<T> {
   const before = seen ?? (await visibleRun(host, caller, runId));
   const first = await attempt(host, command, before);
   if (first !== "moved") return first.result;
-  return inLine(host.store, before, async () => {
+  return serialize(host.store, before, async () => {
     for (let attempts = 1; attempts < ATTEMPTS; attempts++) {
       const now = await visibleRun(host, caller, runId);
       const done = await attempt(host, attempts < TOGETHER ? command : inParts(command), now);
@@ -87,7 +87,7 @@ async function attempt<T>(
   const stamping = { runId, nowMs, newId: host.newId };
   const decidedRun = drafts.length > 0 ? stamp(before, drafts, stamping) : { run: before, events: [] };
   const goesOn = command.goesOn === true && drafts.length > 0 && refusal === undefined;
-  const further = goesOn ? await goOn(host, plan, decidedRun.run) : undefined;
+  const further = goesOn ? await advanceRun(host, plan, decidedRun.run) : undefined;
   const run = further?.run ?? decidedRun.run;
   const events = [...decidedRun.events, ...(further?.events ?? [])];
   const result = command.result(run);
@@ -160,7 +160,7 @@ export function refused(refusal: Refusal): Error {
     case "family-limit":
       return new AppError("run_version_conflict", { runId: refusal.rootRunId });
     case "idempotency":
-      return new StandingOutcome(refusal.record);
+      return new RecordedOutcome(refusal.record);
     case "active":
       return new AppError("run_already_active", { activeRunId: refusal.runId });
     case "version":

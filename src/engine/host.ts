@@ -47,7 +47,7 @@ export interface Host {
   /** Signs the audit chains; absent where `auditLogIntegrity` is off. */
   readonly checkpointer?: Checkpointer;
   /** Takes new runs of this process straight from memory; absent where no worker runs. */
-  readonly hands?: Hands;
+  readonly localWorker?: LocalWorker;
 }
 
 export interface ActiveModel {
@@ -79,7 +79,7 @@ export interface GateSettings {
 }
 
 /** A worker's offer to execute a run that is about to be created, under a lease written with it. */
-export interface Hands {
+export interface LocalWorker {
   /** A lease when there is room, else undefined: then the run waits in the queue like any other. */
   reserve(tenant: string): Lease | undefined;
   /** The run is durable under the lease: execute it. */

@@ -45,7 +45,7 @@ async function start(
   });
   const workflowId = await register(host, definition);
   const worker = bench.work(host);
-  const runId = await begin({ ...host, hands: worker }, { workflowId, ...request });
+  const runId = await begin({ ...host, localWorker: worker }, { workflowId, ...request });
   return { store, host, runId, calls };
 }
 

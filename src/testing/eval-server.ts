@@ -83,7 +83,7 @@ export async function finishedEval(store: Store, suiteId = "local.test.evals.ech
   const idle = { claimRuns: async () => [], nextWakeAtMs: async () => undefined };
   const worker = workerOn({ ...made.host, store: { ...made.host.store, ...idle } });
   try {
-    const runId = await beginEval({ ...made, host: { ...made.host, hands: worker } }, {}, { suite: suiteId });
+    const runId = await beginEval({ ...made, host: { ...made.host, localWorker: worker } }, {}, { suite: suiteId });
     await until(store, runId, ({ status }) => isTerminal(status));
     return runId;
   } finally {

@@ -103,7 +103,7 @@ export class TestHost {
     await seedKeys(bare, Object.values(KEYS) as KeyFileEntry[]);
     let worker: Worker | undefined;
     if (options.worker) worker = workerOn(bare);
-    const host: Host = worker === undefined ? bare : { ...bare, hands: worker };
+    const host: Host = worker === undefined ? bare : { ...bare, localWorker: worker };
     for (const who of ["owner", "other"] as const) {
       const { tenant, principal, roles } = KEYS[who];
       const caller = {

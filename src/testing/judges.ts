@@ -1,11 +1,11 @@
 import type { AuditNote } from "../engine/gates/decide/ruling.ts";
 import type { Relay } from "../engine/gates/decide/vote-origin.ts";
 import { AppError } from "../protocol/errors.ts";
-import type { Judge } from "../protocol/gates/gate-rules.ts";
+import type { Voter } from "../protocol/gates/gate-rules.ts";
 import { decideScope, type RoleTable } from "../protocol/identity/scopes.ts";
 
 /** Somebody at a gate, and whether they may vote in another's name. */
-export interface Somebody extends Judge {
+export interface Somebody extends Voter {
   readonly mayRelay: boolean;
   /** What is known of the voter it names; without it, a known principal. */
   readonly relay?: Relay;
@@ -14,7 +14,7 @@ export interface Somebody extends Judge {
 export const KNOWN_VOTER: Relay = { known: true, trusted: false, person: true, makers: [] };
 
 interface Standing {
-  readonly kind?: Judge["kind"];
+  readonly kind?: Voter["kind"];
   readonly roles?: readonly string[];
   readonly groups?: readonly string[];
   readonly keyScopes?: readonly string[];

@@ -166,9 +166,9 @@ export class RandomFamily {
     const open = openInterrupts(run);
     if (open.length === 0) return;
     const { interruptId } = pick(this.#random, open);
-    const judge = pick(this.#random, [ANA, BEN, CHI, STRANGER]);
+    const answerer = pick(this.#random, [ANA, BEN, CHI, STRANGER]);
     const of = { interruptId };
-    const command = { of, value: pick(this.#random, ANSWERS), judge, bound: boundTo(run, of) };
+    const command = { of, value: pick(this.#random, ANSWERS), answerer, bound: boundTo(run, of) };
     await this.#command(run, () => resolveInterrupt(run, { ...command, nowMs: this.#nowMs }).events);
   }
 

@@ -118,9 +118,9 @@ export function simulate(
       add(run, events);
       return simulation;
     },
-    resolve(nodeId, value, { mayRelay, relay = KNOWN_VOTER, ...judge } = ANA, evidence, bound) {
+    resolve(nodeId, value, { mayRelay, relay = KNOWN_VOTER, ...answerer } = ANA, evidence, bound) {
       const proven = evidence === undefined ? {} : { evidence };
-      const answer = { of: { nodeId }, value, judge, nowMs, ...proven, ...(mayRelay ? { relay } : {}) };
+      const answer = { of: { nodeId }, value, answerer, nowMs, ...proven, ...(mayRelay ? { relay } : {}) };
       const ruling = resolveInterrupt(state.run, { ...answer, bound: bound ?? boundTo(state.run, { nodeId }) });
       audit.push(...ruling.audit);
       simulation.decide(() => ruling.events);

@@ -136,7 +136,7 @@ describe("an agent that remembers", () => {
     const ref = { agentId: AGENT_ID, ...(memoryRef === undefined ? {} : { memoryRef }) };
     const workflowId = await register(host, workflow({ id, nodes: { ask: { typeId: "assay.agent", agent: ref } } }));
     const worker = bench.work(host);
-    const runId = await begin({ ...host, hands: worker }, { workflowId }, ADA);
+    const runId = await begin({ ...host, localWorker: worker }, { workflowId }, ADA);
     const run = await until(bench.store, runId, ended);
     await worker.stop(0);
     return { run, log: await logOf(bench.store, runId) };

@@ -169,7 +169,7 @@ describe("the agent of a supervisor", () => {
         }),
     );
     const worker = bench.work(host);
-    const runId = await begin({ ...host, hands: worker }, { workflowId });
+    const runId = await begin({ ...host, localWorker: worker }, { workflowId });
     await calling;
     await cancelRun(host, change(runId));
     expect(await until(bench.store, runId, ended)).toMatchObject({ status: "cancelled", children: {} });

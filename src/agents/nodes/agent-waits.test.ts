@@ -76,7 +76,7 @@ describe("an agent whose worker is gone", () => {
     const { host } = agentHost(store, agentsOf([agentOf()], gone));
     const workflowId = await register(host, workflow({ nodes: { ask: ASK } }));
     const first = bench.work(host);
-    const runId = await begin({ ...host, hands: first }, { workflowId });
+    const runId = await begin({ ...host, localWorker: first }, { workflowId });
     await until(store, runId, (run) => run.version >= 5);
     await first.stop(0);
     bench.work(host);

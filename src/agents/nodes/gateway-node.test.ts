@@ -34,7 +34,7 @@ test("a program that a workflow asks reaches the live tools and the memory of it
     { tool: "memory:list" },
     { tool: "shop:drop" },
   ];
-  const runId = await begin({ ...host, hands: worker }, { workflowId, inputs: { calls } }, ADA);
+  const runId = await begin({ ...host, localWorker: worker }, { workflowId, inputs: { calls } }, ADA);
   const run = await until(bench.store, runId, ended);
   const id = expect.stringMatching(/^mem-/);
   expect(run.nodes["ask"]?.outputs).toMatchObject({

@@ -9,7 +9,7 @@ import { matches, problemsOf } from "../../protocol/schema.ts";
 import type { InstalledAgent } from "../installed-agent.ts";
 import { packHash } from "./file-list.ts";
 import { MANIFEST_FILE, type PackFiles } from "./pack-files.ts";
-import { jsonOf, PackLook } from "./pack-look.ts";
+import { jsonOf, PackInspection } from "./pack-inspection.ts";
 import type { PackSuite, PackSuites } from "./pack-suites.ts";
 
 /** A pack with everything that its agents refer to. */
@@ -37,7 +37,7 @@ export type CheckedPack =
 
 /** Looks at all of it, also when something is wrong already. */
 export function checkPack(files: PackFiles, suites: PackSuites, scrubber: Scrubber): CheckedPack {
-  const look = new PackLook(files, suites, scrubber);
+  const look = new PackInspection(files, suites, scrubber);
   const raw = jsonOf(files.get(MANIFEST_FILE));
   if ("problem" in raw) return { ok: false, problems: [{ file: MANIFEST_FILE, path: "", problem: raw.problem }] };
   look.forSecrets(MANIFEST_FILE, raw.value);
@@ -79,7 +79,7 @@ export function problemText({ file, path, problem }: PackProblem): string {
 const RANGE_CHARACTERS = 256;
 
 /** What the published shape allows and this host cannot do: nothing of it is left out silently. */
-function checkOffer(manifest: Partial<PackManifest> | null, look: PackLook): void {
+function checkOffer(manifest: Partial<PackManifest> | null, look: PackInspection): void {
   const say = (path: string, problem: string) => look.say(MANIFEST_FILE, path, problem);
   if (Array.isArray(manifest?.nodes) && manifest.nodes.length > 0) {
     say("/nodes", "must be empty: this host takes packs of agents only");
@@ -113,7 +113,7 @@ function resolved(
   agent: Partial<AgentManifest> | null,
   path: string,
   manifest: Partial<PackManifest> | null,
-  look: PackLook,
+  look: PackInspection,
 ): InstalledAgent {
   const { systemPrompt, systemPromptRef, evalSuiteRef, handoff = {} } = agent ?? {};
   if ((systemPrompt === undefined) === (systemPromptRef === undefined)) {

@@ -7,7 +7,6 @@ import { cancelRun } from "../../engine/runs/change-run.ts";
 import { endsLog } from "../../engine/runs/event-pages.ts";
 import { startWorker, type Worker } from "../../engine/worker/worker.ts";
 import { judgeTask } from "../../evals/override/judge-task.ts";
-import { asBegun } from "../../evals/run/as-begun.ts";
 import { evalPlanOf } from "../../evals/run/baseline.ts";
 import { keepBaselineFile } from "../../evals/run/baseline-files.ts";
 import { createEvalRun } from "../../evals/run/create-eval-run.ts";
@@ -21,6 +20,7 @@ import {
   removeBaseline,
   setBaseline,
 } from "../../evals/run/named-baselines.ts";
+import { resumeCheck } from "../../evals/run/resume-check.ts";
 import { evalTaskBodies } from "../../evals/run/task-bodies.ts";
 import { keepDraft } from "../../evals/suite/replace-suite.ts";
 import { listSuites } from "../../evals/suite/stored-suite.ts";
@@ -95,7 +95,7 @@ async function openedHome(
   }
   const trouble: unknown[] = [];
   const worker = ownWorker(bare, config, (error) => trouble.push(error));
-  const host: Host = { ...bare, hands: worker };
+  const host: Host = { ...bare, localWorker: worker };
   const caller = callerHere();
   const home: OwnHome = {
     agentId: bound?.agent.agentId,
@@ -210,7 +210,7 @@ async function goOn(
   const plan = run && evalPlanOf(run);
   if (run === undefined || plan === undefined) throw new AppError("not_found", { what: "evaluation", runId });
   // Begun again with something else it would fail for good; refused here it can still go on with the right one.
-  const begun = await asBegun(host, services, run.owner, plan);
+  const begun = await resumeCheck(host, services, run.owner, plan);
   if ("code" in begun) throw new AppError("unusable_input", { problem: begun.message.replace(/\.$/, "") });
   await adoptRun(host, run);
 }

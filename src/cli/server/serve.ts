@@ -107,7 +107,7 @@ async function start(call: Call, logs: ProcessLog, shutdown: Shutdown, scrubber:
   const deliveries = config.worker ? deliveryPart(host, config, log, shutdown) : undefined;
   const worker = config.worker ? workOn(host, config, log, shutdown, { paced: true }) : undefined;
   const otlpSamples = config.worker ? startOtlp(host, config, log, shutdown) : () => [];
-  if (worker) host = { ...host, hands: worker };
+  if (worker) host = { ...host, localWorker: worker };
 
   const trouble = (what: string) => (error: unknown) => log.error({ err: error }, what);
   const cacheMs = config.keyCacheMs;

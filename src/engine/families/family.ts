@@ -14,7 +14,7 @@ import { endOfHead, isHeadOnly } from "../runs/too-large.ts";
 import { roomOf } from "../worker/run-room.ts";
 import { childEnded } from "./child-ended.ts";
 import { type FamilyReads, FamilyTooLarge, inFamilyTurn } from "./family-reads.ts";
-import { inLine, type Relative } from "./in-line.ts";
+import { type Relative, serialize } from "./serialize.ts";
 
 /**
  * What a change of one run means for those above and below it, to be written in the same commit: a parent mirrors that
@@ -182,7 +182,7 @@ export async function changeRun(
   decide: (run: Run) => readonly EventDraft[],
   lease: Pick<RunWrite, "heldBy" | "lease"> = {},
 ): Promise<Refusal | undefined> {
-  return inLine(host.store, run, () => changeNow(host, run, decide, lease));
+  return serialize(host.store, run, () => changeNow(host, run, decide, lease));
 }
 
 async function changeNow(

@@ -14,7 +14,7 @@ import { stamp } from "../runs/stamp.ts";
 import { sealedTrace, traceBelow } from "../runs/trace-ids.ts";
 import type { NodeOutcome } from "../worker/node-type.ts";
 import type { Plan } from "../workflows/decide/plan.ts";
-import { workersInSight } from "../workflows/workers-in-sight.ts";
+import { dispatchableWorkflows } from "../workflows/dispatchable-workflows.ts";
 
 /** By workflow id, what the nodes of a plan may dispatch as it is registered now. */
 export type ChildPlans = ReadonlyMap<string, Plan | undefined>;
@@ -28,7 +28,7 @@ export async function childPlansOf(
 ): Promise<ChildPlans> {
   const { tenant } = run.owner;
   const called = plan.graph.order.filter(isSubWorkflow).map(({ config }) => String(config["workflowId"]));
-  const ids = new Set([...called, ...workersInSight(run, deciding)]);
+  const ids = new Set([...called, ...dispatchableWorkflows(run, deciding)]);
   const found = await Promise.all([...ids].map(async (id) => [id, await host.plans.current(tenant, id)] as const));
   return new Map(found.map(([id, child]) => [id, child && isHostOnly(host, child) ? undefined : child]));
 }

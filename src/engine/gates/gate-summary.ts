@@ -6,7 +6,7 @@ import type {
 } from "../../protocol/gates/inbox-api.ts";
 import type { Visibility } from "../../protocol/identity/identity.ts";
 import type { GateSummaryRow } from "../../store/port/gates.ts";
-import { inLineFor } from "../families/in-line.ts";
+import { serializeFor } from "../families/serialize.ts";
 import type { Host } from "../host.ts";
 import { queryInstant } from "../runs/query-instant.ts";
 import { pauses } from "../worker/pauses.ts";
@@ -23,7 +23,7 @@ export async function gateSummary(
     ...(to === undefined ? {} : { toMs: queryInstant("to", to) }),
   };
   const pause = pauses();
-  return inLineFor(store, `summaries of ${visible.tenant}`, async () => {
+  return serializeFor(store, `summaries of ${visible.tenant}`, async () => {
     const [total = NOTHING] = await store.gateSummary(visible, query);
     const rows = groupBy === undefined ? [] : await store.gateSummary(visible, { ...query, groupBy });
     const groups: GateSummaryResponse["groups"] = [];

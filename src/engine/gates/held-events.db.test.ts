@@ -130,7 +130,7 @@ describe.each(BOTH_STORES)("an event that is held and a run that comes to wait f
     const runId = await startRun(host, order, "gated");
     await until(host.store, runId, ({ status }) => status === "waiting-approval");
     expect(await hold(host, order)).toBe(202);
-    await accept({ ...host, hands: worker }, runId);
+    await accept({ ...host, localWorker: worker }, runId);
     await completed(host.store, runId);
     expect(await stillHeld(host.store, order)).toEqual([]);
   });

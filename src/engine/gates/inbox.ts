@@ -1,6 +1,6 @@
 import { AppError } from "../../protocol/errors.ts";
 import { ENGINE_VERSION } from "../../protocol/events.ts";
-import type { Judge } from "../../protocol/gates/gate-rules.ts";
+import type { Voter } from "../../protocol/gates/gate-rules.ts";
 import type { InboxItem, InboxQuery, InboxResponse } from "../../protocol/gates/inbox-api.ts";
 import { isId } from "../../protocol/id.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
@@ -10,7 +10,7 @@ import type { StoredInterrupt } from "../../store/port/gates.ts";
 import type { Host } from "../host.ts";
 import { roomOf } from "../worker/run-room.ts";
 import { itemFor, type ShownItem, shownItem, voteOf, waitsFor } from "./decide/inbox-item.ts";
-import { judgeOf } from "./judge.ts";
+import { voterOf } from "./voter.ts";
 
 const DEFAULT_LIMIT = 50;
 const ROWS_AT_ONCE = 200;
@@ -23,7 +23,7 @@ export type GateQuery = Omit<InboxQuery, "flagged" | "flaggedCursor">;
 export async function readInbox(host: Host, caller: Caller, query: GateQuery): Promise<InboxResponse> {
   const { limit = DEFAULT_LIMIT, cursor, mine, ...filter } = query;
   await requireCursor(host, caller, cursor);
-  const judges = judgesFor(host, caller);
+  const judges = votersFor(host, caller);
   const nowMs = host.nowMs();
   const found: StoredInterrupt[] = [];
   let after = cursor;
@@ -50,13 +50,13 @@ async function requireCursor({ store }: Host, caller: Caller, cursor: string | u
 }
 
 /** The caller as the workspaces see it, each asked once. */
-export function judgesFor(host: Pick<Host, "store">, caller: Caller): (row: StoredInterrupt) => Promise<Judge> {
-  const judges = new Map<string | undefined, Promise<Judge>>();
+export function votersFor(host: Pick<Host, "store">, caller: Caller): (row: StoredInterrupt) => Promise<Voter> {
+  const voters = new Map<string | undefined, Promise<Voter>>();
   return ({ tenant, workspace }) => {
     const owner = workspace === undefined ? { tenant } : { tenant, workspace };
-    const judge = judges.get(workspace) ?? judgeOf(host, caller, owner);
-    judges.set(workspace, judge);
-    return judge;
+    const answerer = voters.get(workspace) ?? voterOf(host, caller, owner);
+    voters.set(workspace, answerer);
+    return answerer;
   };
 }
 

@@ -19,7 +19,7 @@ describe("two hosts on one PostgreSQL", () => {
     stores = await Promise.all([open(), open()]);
     const bare = stores.map((store) => engineOn(store));
     workers = bare.map((host) => workerOn(host));
-    hosts.push(...bare.map((host, n): Host => ({ ...host, hands: workers[n] as Worker })));
+    hosts.push(...bare.map((host, n): Host => ({ ...host, localWorker: workers[n] as Worker })));
   });
   afterAll(async () => {
     await Promise.all(workers.map((worker) => worker.stop(0)));

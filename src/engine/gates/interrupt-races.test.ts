@@ -17,7 +17,7 @@ describe("a host on one file", () => {
     store = await openSqliteStore({ path: join(tempDir(), "assay.db") });
     const host = engineOn(store);
     worker = workerOn(host);
-    hosts.push({ ...host, hands: worker });
+    hosts.push({ ...host, localWorker: worker });
   });
   afterAll(async () => {
     await worker.stop(0);

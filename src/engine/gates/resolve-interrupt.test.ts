@@ -18,7 +18,7 @@ let ana: Caller;
 beforeEach(async () => {
   store = bench.store;
   bare = engineOn(store);
-  working = { ...bare, hands: bench.work(bare) };
+  working = { ...bare, localWorker: bench.work(bare) };
   ana = await enrol(store, "ana");
 });
 

@@ -1,5 +1,5 @@
 import type { ResolveInterruptResponse } from "../../protocol/gates/api.ts";
-import { excludesMakersOfStarters, gateRules, type Judge, tallyOf } from "../../protocol/gates/gate-rules.ts";
+import { excludesMakersOfStarters, gateRules, tallyOf, type Voter } from "../../protocol/gates/gate-rules.ts";
 import type { Interrupt } from "../../protocol/gates/interrupt.ts";
 import { notCountedIn } from "../../protocol/gates/interrupt-view.ts";
 import type { Caller, Visibility } from "../../protocol/identity/identity.ts";
@@ -15,9 +15,9 @@ import { resolveInterrupt as decide, findInterrupt, type ResolveInterrupt } from
 import type { Relay } from "./decide/vote-origin.ts";
 import { evidenceFor } from "./gate-evidence.ts";
 import type { Claims } from "./interrupt-token.ts";
-import { judgeOf, TOKEN_HOLDER } from "./judge.ts";
 import { namedVoter, relayFor } from "./relayed-voter.ts";
 import { receivedAnswer, withSecrets } from "./seal-answer.ts";
+import { TOKEN_HOLDER, voterOf } from "./voter.ts";
 
 export interface Resolving {
   readonly runId: string;
@@ -36,8 +36,8 @@ export async function resolveInterrupt(
 ): Promise<ResolveInterruptResponse> {
   const seen = before.seen ?? (await visibleRun(host, caller, runId));
   const asked = askedOf(seen, of);
-  const [{ judge, relay }, makersOfStarters] = await Promise.all([
-    voterOf(host, caller, { run: seen, asked, value }),
+  const [{ answerer, relay }, makersOfStarters] = await Promise.all([
+    answererOf(host, caller, { run: seen, asked, value }),
     excludedMakers(host, seen, findInterrupt(seen, asked)),
   ]);
   const voter = (relay && namedVoter(value, caller)) ?? caller.principal;
@@ -49,7 +49,15 @@ export async function resolveInterrupt(
     evidence: async (run) => (isRejection(value) ? undefined : evidenceFor(host, run, findInterrupt(run, asked))),
     decide: (run, { sensitivity }, evidence) => {
       const secrets = secretsOf(run, sensitivity);
-      const command = { of: asked, value: answer.value, judge, makersOfStarters, bound, secrets, nowMs: host.nowMs() };
+      const command = {
+        of: asked,
+        value: answer.value,
+        answerer,
+        makersOfStarters,
+        bound,
+        secrets,
+        nowMs: host.nowMs(),
+      };
       const proven = evidence === undefined ? {} : { evidence };
       const ruling = decide(run, { ...command, ...proven, ...(relay === undefined ? {} : { relay }) });
       return { ...ruling, events: withSecrets(ruling.events, answer.secrets) };
@@ -65,21 +73,21 @@ export async function resolveInterrupt(
  * The caller as the gate sees it, and the voter it names where it may relay. Who made the caller's key matters only where
  * several votes are counted, a vote is relayed, or voters must be independent; other gates are spared the look-up.
  */
-async function voterOf(
+async function answererOf(
   host: Host,
   caller: Caller,
   { run, asked, value }: { run: Run; asked: ResolveInterrupt["of"]; value: unknown },
-): Promise<{ judge: Judge; relay?: Relay }> {
+): Promise<{ answerer: Voter; relay?: Relay }> {
   const named = namedVoter(value, caller);
   const interrupt = findInterrupt(run, asked);
   const single = interrupt !== undefined && named === undefined && !asksForMakers(interrupt);
-  const [judge, makers] = await Promise.all([
-    judgeOf(host, caller, run.owner),
+  const [answerer, makers] = await Promise.all([
+    voterOf(host, caller, run.owner),
     single ? [] : makersOf(host.store, caller),
   ]);
-  const known = { ...judge, makers };
-  if (named === undefined || !judge.grants("approvals:relay")) return { judge: known };
-  return { judge: known, relay: await relayFor(host, { ...caller, makers }, run.owner, named) };
+  const known = { ...answerer, makers };
+  if (named === undefined || !answerer.grants("approvals:relay")) return { answerer: known };
+  return { answerer: known, relay: await relayFor(host, { ...caller, makers }, run.owner, named) };
 }
 
 function asksForMakers({ kind, data }: Interrupt): boolean {
@@ -135,7 +143,7 @@ export async function resolveByToken(
     runId,
     decide: (run, { sensitivity }) => {
       const secrets = secretsOf(run, sensitivity);
-      const command = { of, value: answer.value, judge: TOKEN_HOLDER, bound, secrets, nowMs: host.nowMs() };
+      const command = { of, value: answer.value, answerer: TOKEN_HOLDER, bound, secrets, nowMs: host.nowMs() };
       const ruling = decide(run, command);
       return { ...ruling, events: withSecrets(ruling.events, answer.secrets) };
     },

@@ -1,6 +1,6 @@
 import { EVERY_SCOPE } from "../../protocol/identity/scopes.ts";
 import { onceOnly } from "../shared/once-only.ts";
-import { StandingOutcome } from "../shared/standing-outcome.ts";
+import { RecordedOutcome } from "../shared/recorded-outcome.ts";
 import { hashOfKey, newApiKey } from "./api-key.ts";
 import { commitKeys, type KeyHost } from "./keys.ts";
 
@@ -49,7 +49,7 @@ export async function bootstrapOwnerKey(host: KeyHost): Promise<string | undefin
       idempotency: onceOnly({ tenant: TENANT, what: "first start", subject: "owner", nowMs, forMs: FOR_MS }),
     });
   } catch (error) {
-    if (error instanceof StandingOutcome) return undefined;
+    if (error instanceof RecordedOutcome) return undefined;
     throw error;
   }
   return key;

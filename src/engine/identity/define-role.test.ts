@@ -8,7 +8,7 @@ import { openSqliteStore } from "../../store/sqlite/sqlite-store.ts";
 import { idempotencyOutcome, NOW } from "../../testing/builders.ts";
 import { ADA } from "../../testing/engine.ts";
 import { hostAt } from "../../testing/moving-clock.ts";
-import { StandingOutcome } from "../shared/standing-outcome.ts";
+import { RecordedOutcome } from "../shared/recorded-outcome.ts";
 import { defineRole, listRoles, MAX_ROLES, removeRole } from "./define-role.ts";
 import type { KeyHost } from "./keys.ts";
 
@@ -110,7 +110,7 @@ describe("a role", () => {
     const request = { role: "lead", scopes: [] };
     await defineRole(host, { caller: ADA, request, record });
     expect(await store.readIdempotency(idempotencyOutcome("t1"), NOW)).toMatchObject({ state: "completed" });
-    await expect(defineRole(host, { caller: ADA, request, record })).rejects.toBeInstanceOf(StandingOutcome);
+    await expect(defineRole(host, { caller: ADA, request, record })).rejects.toBeInstanceOf(RecordedOutcome);
     expect(await audit()).toHaveLength(1);
   });
 });

@@ -2,7 +2,7 @@ import { AppError } from "../../protocol/errors.ts";
 import { type Caller, OPERATOR_KEY_ID } from "../../protocol/identity/identity.ts";
 import type { Membership } from "../../store/port/gates.ts";
 import type { RoleBinding, Store } from "../../store/port/store.ts";
-import { inLineFor } from "../families/in-line.ts";
+import { serializeFor } from "../families/serialize.ts";
 
 export interface KeyLimits {
   /** Keys of a tenant that work: neither revoked nor expired. */
@@ -29,7 +29,7 @@ export async function withRoomForKey(host: LimitedHost, caller: Caller, commit: 
   if (caller.keyId === OPERATOR_KEY_ID) return commit();
   const { store, nowMs, limits } = host;
   const limit = limits?.maxKeys ?? MAX_KEYS;
-  return inLineFor(store, `keys of ${caller.tenant}`, async () => {
+  return serializeFor(store, `keys of ${caller.tenant}`, async () => {
     if ((await store.countWorkingKeys(caller.tenant, nowMs())) < limit) return commit();
     throw new AppError("tenant_key_limit", { limit });
   });

@@ -7,7 +7,7 @@ import { openSqliteStore } from "../../store/sqlite/sqlite-store.ts";
 import { auditLogOn, checkpointsOf } from "../../testing/audit-log.ts";
 import { idempotencyOutcome, NOW } from "../../testing/builders.ts";
 import { accept } from "../../testing/store-contract/subject.ts";
-import { StandingOutcome } from "../shared/standing-outcome.ts";
+import { RecordedOutcome } from "../shared/recorded-outcome.ts";
 import { authenticator } from "./authenticate.ts";
 import { createKey, type KeyHost, listKeys, revokeKey } from "./keys.ts";
 import { setPrincipal } from "./principals.ts";
@@ -326,7 +326,7 @@ describe("a key that is revoked", () => {
     await revokeKey(host, { caller: owner, keyId: info.keyId, record });
     expect(await store.readIdempotency(idempotencyOutcome(T), NOW)).toMatchObject({ state: "completed" });
     const again = revokeKey(host, { caller: owner, keyId: info.keyId, record });
-    await expect(again).rejects.toBeInstanceOf(StandingOutcome);
+    await expect(again).rejects.toBeInstanceOf(RecordedOutcome);
     const other = () => idempotencyOutcome(T, { key: "k-2" });
     await revokeKey(host, { caller: owner, keyId: info.keyId, record: other });
     expect(await store.readIdempotency(other(), NOW)).toMatchObject({ state: "completed" });

@@ -1,5 +1,5 @@
 import { AppError } from "../../protocol/errors.ts";
-import type { Judge } from "../../protocol/gates/gate-rules.ts";
+import type { Voter } from "../../protocol/gates/gate-rules.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
 import { execute } from "../execute.ts";
 import { findInterrupt } from "../gates/decide/resolve-interrupt.ts";
@@ -16,14 +16,20 @@ export async function noteDenial(
   { runId, nodeId }: { readonly runId: string; readonly nodeId: string },
   problem: string,
 ): Promise<void> {
-  const judge: Judge = { principal: caller.principal, kind: caller.kind, roles: [], groups: [], grants: () => false };
+  const answerer: Voter = {
+    principal: caller.principal,
+    kind: caller.kind,
+    roles: [],
+    groups: [],
+    grants: () => false,
+  };
   try {
     await execute(host, {
       caller,
       runId,
       decide: (run) => {
         const interrupt = findInterrupt(run, { nodeId });
-        return interrupt?.status === "open" ? denied(interrupt, judge, problem).events : [];
+        return interrupt?.status === "open" ? denied(interrupt, answerer, problem).events : [];
       },
       result: () => undefined,
       record: () => undefined,

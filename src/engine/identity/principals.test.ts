@@ -7,7 +7,7 @@ import { openSqliteStore } from "../../store/sqlite/sqlite-store.ts";
 import { idempotencyOutcome, type NewKey, NOW, newKey } from "../../testing/builders.ts";
 import { hostAt } from "../../testing/moving-clock.ts";
 import { accept } from "../../testing/store-contract/subject.ts";
-import { StandingOutcome } from "../shared/standing-outcome.ts";
+import { RecordedOutcome } from "../shared/recorded-outcome.ts";
 import type { KeyHost } from "./keys.ts";
 import { listPrincipals, setPrincipal } from "./principals.ts";
 
@@ -136,7 +136,7 @@ describe("a principal", () => {
     const command = { caller: owner, principal: "pat", request: { roles: [] }, record: () => idempotencyOutcome(T) };
     await setPrincipal(host, command);
     expect(await store.readIdempotency(idempotencyOutcome(T), NOW)).toMatchObject({ state: "completed" });
-    await expect(setPrincipal(host, command)).rejects.toBeInstanceOf(StandingOutcome);
+    await expect(setPrincipal(host, command)).rejects.toBeInstanceOf(RecordedOutcome);
     expect(await audit()).toHaveLength(1);
   });
 });

@@ -7,7 +7,7 @@ import type {
 } from "../../protocol/judgments/feedback-api.ts";
 import type { AnnotationRecord, FeedbackQuery, FeedbackRow, RecountedRuns } from "../../store/port/judgments.ts";
 import type { Store } from "../../store/port/store.ts";
-import { inLineFor } from "../families/in-line.ts";
+import { serializeFor } from "../families/serialize.ts";
 import type { Host } from "../host.ts";
 import { queryInstant } from "../runs/query-instant.ts";
 import { Mutes } from "../tapes/mutes.ts";
@@ -28,7 +28,7 @@ export async function feedbackSummary(
     ...(to === undefined ? {} : { toMs: queryInstant("to", to) }),
     ...(groupBy === undefined ? {} : { groupBy }),
   };
-  return inLineFor(store, `summaries of ${visible.tenant}`, () => summaryOf(store, visible, query));
+  return serializeFor(store, `summaries of ${visible.tenant}`, () => summaryOf(store, visible, query));
 }
 
 async function summaryOf(store: Store, visible: Visibility, query: FeedbackQuery): Promise<FeedbackSummary> {

@@ -1,12 +1,12 @@
 import { AppError } from "../../protocol/errors.ts";
-import type { Judge } from "../../protocol/gates/gate-rules.ts";
+import type { Voter } from "../../protocol/gates/gate-rules.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
 import type { QueueItemView } from "../../protocol/queues/api.ts";
 import type { Unit } from "../../store/port/store.ts";
 import { auditDraft, type Recorder, refused } from "../execute.ts";
-import { inLineFor } from "../families/in-line.ts";
+import { serializeFor } from "../families/serialize.ts";
 import type { AuditNote } from "../gates/decide/ruling.ts";
-import { judgeOf } from "../gates/judge.ts";
+import { voterOf } from "../gates/voter.ts";
 import type { Host } from "../host.ts";
 import type { QueueItem } from "./decide/item.ts";
 import { mayReview } from "./decide/reviewers.ts";
@@ -34,7 +34,7 @@ export interface ItemChange {
 export interface Seat {
   readonly queue: Queue;
   readonly caller: Caller;
-  readonly judge: Judge;
+  readonly reviewer: Voter;
   readonly viewer: Viewer;
 }
 
@@ -43,13 +43,14 @@ export async function seatOf(host: Host, caller: Caller, queueId: string): Promi
 }
 
 export async function seatIn(host: Host, caller: Caller, queue: Queue): Promise<Seat> {
-  const judge = await judgeOf(host, caller, placeOf(queue));
-  const oversees = judge.grants("queues:manage") && !mayReview(queue.rules, judge);
-  return { queue, caller, judge, viewer: { principal: caller.principal, oversees } };
+  const reviewer = await voterOf(host, caller, placeOf(queue));
+  const oversees = reviewer.grants("queues:manage") && !mayReview(queue.rules, reviewer);
+  return { queue, caller, reviewer, viewer: { principal: caller.principal, oversees } };
 }
 
-export function requireReviewer({ queue, judge }: Seat): void {
-  if (!mayReview(queue.rules, judge)) throw new AppError("forbidden", { problem: "this queue is not assigned to you" });
+export function requireReviewer({ queue, reviewer }: Seat): void {
+  if (!mayReview(queue.rules, reviewer))
+    throw new AppError("forbidden", { problem: "this queue is not assigned to you" });
 }
 
 const ATTEMPTS = 20;
@@ -71,7 +72,7 @@ export async function changeItem(
   };
   const first = await attempt();
   if (first !== "moved") return first;
-  return inLineFor(host.store, itemId, async () => {
+  return serializeFor(host.store, itemId, async () => {
     for (let attempts = 1; attempts < ATTEMPTS; attempts++) {
       const view = await attempt();
       if (view !== "moved") return view;

@@ -43,7 +43,7 @@ export async function adjudicate(host: Host, command: ItemCommand<AdjudicateRequ
   const { caller, request } = command;
   const seat = await seatOf(host, caller, command.queueId);
   const { rules } = seat.queue;
-  if (!mayAdjudicate(rules, seat.judge)) {
+  if (!mayAdjudicate(rules, seat.reviewer)) {
     throw new AppError("forbidden", { problem: "adjudicating here is for queues:manage, or whom the queue names" });
   }
   const said = saidOf(rules, request);

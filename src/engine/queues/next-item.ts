@@ -3,7 +3,7 @@ import type { Caller } from "../../protocol/identity/identity.ts";
 import type { LeaseRequest, NextItemResponse, QueueItemView } from "../../protocol/queues/api.ts";
 import type { QueueItemRecord } from "../../store/port/judgments.ts";
 import type { Recorder } from "../execute.ts";
-import { inLineFor } from "../families/in-line.ts";
+import { serializeFor } from "../families/serialize.ts";
 import type { Host } from "../host.ts";
 import { requireReviewer, type Seat, seatOf, writeItem } from "./change-item.ts";
 import { leaseItem } from "./decide/hold-item.ts";
@@ -44,7 +44,7 @@ export async function nextItem(host: Host, { caller, queueId, request, record }:
   };
   const first = await attempt(0);
   if (first !== "moved") return { item: first === "none" ? null : first };
-  return inLineFor(host.store, queueId, async () => {
+  return serializeFor(host.store, queueId, async () => {
     for (let attempts = 1; attempts < ATTEMPTS; attempts++) {
       const found = await attempt(attempts);
       if (found !== "moved") return { item: found === "none" ? null : found };

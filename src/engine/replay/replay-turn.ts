@@ -14,7 +14,7 @@ import { tooLarge } from "../runs/too-large.ts";
 import { checkedInPieces, type Pieces } from "../schemas/schema-checks.ts";
 import { roomOf } from "../worker/run-room.ts";
 import type { Turn } from "../worker/turn.ts";
-import { LargeTurn, type Suspending, Turning } from "../worker/turning.ts";
+import { LargeTurn, type Suspending, TurnBase } from "../worker/turn-base.ts";
 import type { Plan } from "../workflows/decide/plan.ts";
 import { divergenceOf, inRecordedWords } from "./divergence.ts";
 import { SourceRecord } from "./source-record.ts";
@@ -54,7 +54,7 @@ async function beyondCancellation(turn: ReplayTurn): Promise<ReplayTurn | undefi
 /** So many steps, and then whatever else this process does has its turn. */
 const STEPS_AT_ONCE = 200;
 
-class ReplayTurn extends Turning {
+class ReplayTurn extends TurnBase {
   readonly #from: ForkedFrom;
   readonly #source: SourceRecord;
   readonly #steps: StepBatches;

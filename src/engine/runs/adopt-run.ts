@@ -6,17 +6,17 @@ import type { Host } from "../host.ts";
  * Takes a run into the hands of this process without waiting for the lease of whoever had it. Only for those who know that he is gone:
  * a process that has the database for itself.
  */
-export async function adoptRun(host: Pick<Host, "store" | "hands">, run: Run): Promise<void> {
+export async function adoptRun(host: Pick<Host, "store" | "localWorker">, run: Run): Promise<void> {
   const { runId, version, owner } = run;
-  const lease = host.hands?.reserve(owner.tenant);
+  const lease = host.localWorker?.reserve(owner.tenant);
   if (lease === undefined) throw new AppError("unavailable", { reason: `Nobody here can take run ${runId}` });
   let taken = false;
   try {
     const write = { runId, expectedVersion: version, events: [], run, lease };
     taken = (await host.store.commit({ tenant: owner.tenant, runs: [write] })).ok;
   } finally {
-    if (!taken) host.hands?.giveBack(owner.tenant);
+    if (!taken) host.localWorker?.giveBack(owner.tenant);
   }
   if (!taken) throw new AppError("run_version_conflict", { runId });
-  host.hands?.take(run);
+  host.localWorker?.take(run);
 }

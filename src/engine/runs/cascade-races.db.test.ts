@@ -21,7 +21,7 @@ beforeEach(async () => {
     const host = engineOn(store);
     const worker = workerOn(host);
     workers.push(worker);
-    return { ...host, hands: worker };
+    return { ...host, localWorker: worker };
   });
   hosts = { all };
   await gated(hosts, "leaf");

@@ -8,7 +8,7 @@ let hosts: Hosts;
 
 beforeEach(async () => {
   const host = engineOn(bench.store);
-  hosts = { all: [{ ...host, hands: bench.work(host) }] };
+  hosts = { all: [{ ...host, localWorker: bench.work(host) }] };
   await gated(hosts, "leaf");
 });
 

@@ -75,7 +75,7 @@ export async function beginRun(
   const url = `/v1/runs/${runId}`;
   const response: CreateRunResponse = { runId, status: run.status, eventsUrl: `${url}/events`, statusUrl: url };
   const outcome = command.record(response);
-  const lease = host.hands?.reserve(caller.tenant);
+  const lease = host.localWorker?.reserve(caller.tenant);
   const created = await host.store
     .commit({
       tenant: caller.tenant,
@@ -95,14 +95,14 @@ export async function beginRun(
       ...(outcome === undefined ? {} : { idempotency: outcome }),
     })
     .catch((error: unknown) => {
-      if (lease) host.hands?.giveBack(caller.tenant);
+      if (lease) host.localWorker?.giveBack(caller.tenant);
       throw error;
     });
   if (!created.ok) {
-    if (lease) host.hands?.giveBack(caller.tenant);
+    if (lease) host.localWorker?.giveBack(caller.tenant);
     throw refused(created.refusal);
   }
-  if (lease) host.hands?.take(run);
+  if (lease) host.localWorker?.take(run);
   return response;
 }
 

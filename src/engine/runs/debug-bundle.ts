@@ -6,7 +6,7 @@ import type { Run } from "../../protocol/runs/run.ts";
 import { maskValues, type Secret, sensitiveValues } from "../../protocol/runs/sensitive.ts";
 import type { RunSnapshot } from "../../protocol/runs/snapshot.ts";
 import type { AnnotationRecord } from "../../store/port/judgments.ts";
-import { inLineFor } from "../families/in-line.ts";
+import { serializeFor } from "../families/serialize.ts";
 import type { Host } from "../host.ts";
 import { annotationDoc } from "../judgments/annotation-view.ts";
 import { scrubInTurns } from "../secrets/scrub-in-turns.ts";
@@ -31,7 +31,7 @@ const SPAN_END_BYTES = 64;
  */
 export function debugBundle(host: Host, run: Run, version: string): Promise<string> {
   // One at a time: each may take much memory, and much work that is done in pieces.
-  return inLineFor(host.store, "debug bundles", () => bundleOf(host, run, version));
+  return serializeFor(host.store, "debug bundles", () => bundleOf(host, run, version));
 }
 
 async function bundleOf(host: Host, run: Run, version: string): Promise<string> {

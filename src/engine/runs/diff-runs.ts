@@ -11,7 +11,7 @@ import {
 import type { Run } from "../../protocol/runs/run.ts";
 import { isTerminal } from "../../protocol/runs/run-status.ts";
 import { visibleRun } from "../execute.ts";
-import { inLineFor } from "../families/in-line.ts";
+import { serializeFor } from "../families/serialize.ts";
 import type { Host } from "../host.ts";
 import { scrubInTurns } from "../secrets/scrub-in-turns.ts";
 import { inTurns, ownTurn, pauses } from "../worker/pauses.ts";
@@ -31,7 +31,7 @@ const LONG_CHARACTERS = 10_000;
 /** A function of two logs and of nothing else, as far as they are at this moment. */
 export function diffRuns(host: Host, caller: Caller, runId: string, against: string): Promise<RunDiffResponse> {
   // One at a time for each tenant: it holds states, snapshots and events of both runs, and requests that wait hold none.
-  return inLineFor(host.store, `diffs of ${caller.tenant}`, () => differences(host, caller, runId, against));
+  return serializeFor(host.store, `diffs of ${caller.tenant}`, () => differences(host, caller, runId, against));
 }
 
 async function differences(host: Host, caller: Caller, runId: string, against: string): Promise<RunDiffResponse> {

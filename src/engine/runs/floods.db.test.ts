@@ -36,7 +36,7 @@ afterEach(async () => {
 function work(host: Host, settings: Parameters<typeof workerOn>[1] = {}): Host {
   const worker = workerOn(host, settings);
   workers.push(worker);
-  return { ...host, hands: worker };
+  return { ...host, localWorker: worker };
 }
 
 describe.each(BOTH_STORES)("a tenant with a flood of runs, on %s", (_, open) => {

@@ -40,7 +40,7 @@ describe.each(BOTH_STORES)("runs that multiply, on %s", (_, open) => {
   function work(host: Host, settings: Partial<WorkerSettings> = {}): Host {
     const worker = workerOn(host, settings);
     workers.push(worker);
-    return { ...host, hands: worker };
+    return { ...host, localWorker: worker };
   }
 
   async function all(tenant = "t1"): Promise<Run[]> {

@@ -186,7 +186,7 @@ function hostsOwn({ runId: sourceRunId, fromSeq }: ForkedFrom, workflowId: strin
 
 /** Handed to this process's worker if it has room, as a new run is. */
 async function create(host: Host, run: Run, events: readonly RunEvent[], unit: Unit): Promise<void> {
-  const lease = isTerminal(run.status) ? undefined : host.hands?.reserve(run.owner.tenant);
+  const lease = isTerminal(run.status) ? undefined : host.localWorker?.reserve(run.owner.tenant);
   let created = false;
   try {
     const write = { runId: run.runId, expectedVersion: 0, events, run, ...(lease === undefined ? {} : { lease }) };
@@ -194,7 +194,7 @@ async function create(host: Host, run: Run, events: readonly RunEvent[], unit: U
     if (!committed.ok) throw refused(committed.refusal);
     created = true;
   } finally {
-    if (lease && !created) host.hands?.giveBack(run.owner.tenant);
+    if (lease && !created) host.localWorker?.giveBack(run.owner.tenant);
   }
-  if (lease) host.hands?.take(run);
+  if (lease) host.localWorker?.take(run);
 }

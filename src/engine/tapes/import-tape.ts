@@ -5,7 +5,7 @@ import type { Run, Scratch } from "../../protocol/runs/run.ts";
 import { type ImportTapeRequest, type ImportTapeResponse, RECORDED_WORKFLOW_ID } from "../../protocol/tapes/api.ts";
 import type { StoredTape } from "../../store/port/tapes.ts";
 import { auditDraft, type Recorder, refused } from "../execute.ts";
-import { inLineFor } from "../families/in-line.ts";
+import { serializeFor } from "../families/serialize.ts";
 import type { Host } from "../host.ts";
 import { ownerOf } from "../runs/create-run.ts";
 import { stamp } from "../runs/stamp.ts";
@@ -25,7 +25,7 @@ export interface ImportTape {
  */
 export function importTape(host: Host, command: ImportTape): Promise<ImportTapeResponse> {
   // One at a time: each may take much memory.
-  return inLineFor(host.store, "tapes", () => take(host, command));
+  return serializeFor(host.store, "tapes", () => take(host, command));
 }
 
 async function take(host: Host, command: ImportTape): Promise<ImportTapeResponse> {

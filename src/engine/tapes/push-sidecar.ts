@@ -14,7 +14,7 @@ import {
   type PushSidecarResponse,
 } from "../../protocol/tapes/sidecar-api.ts";
 import { type Recorder, refused } from "../execute.ts";
-import { inLineFor } from "../families/in-line.ts";
+import { serializeFor } from "../families/serialize.ts";
 import type { Host } from "../host.ts";
 import type { RunIdentity } from "../runs/run-identity.ts";
 import { lineExcess } from "./line-limits.ts";
@@ -50,7 +50,7 @@ export async function pushSidecar(host: Host, push: PushSidecar): Promise<PushSi
   const { text: sidecar, lines, scrubbed } = await scrubbedText(push.request.sidecar, host.scrubber.scrubText);
   const clean = { text: sidecar, ...(await rowsOf(lines)) };
   const answer = new PushAnswer(scrubbed, push.request.dryRun === true);
-  return inLineFor(host.store, `sidecar of ${push.run.runId}`, async () => {
+  return serializeFor(host.store, `sidecar of ${push.run.runId}`, async () => {
     for (let attempt = 1; ; attempt++) {
       const plan = await planPush(host, push, clean);
       answer.plan(plan);

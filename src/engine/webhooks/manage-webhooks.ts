@@ -9,7 +9,7 @@ import type {
 import type { WebhookRecord } from "../../store/port/gates.ts";
 import type { Unit } from "../../store/port/store.ts";
 import { auditDraft, type Recorder, refused } from "../execute.ts";
-import { inLineFor } from "../families/in-line.ts";
+import { serializeFor } from "../families/serialize.ts";
 import type { Host } from "../host.ts";
 import { checkUrl } from "../outbound/guard.ts";
 import { requirePatterns } from "./event-patterns.ts";
@@ -70,7 +70,7 @@ export async function registerWebhook(
  * can exceed the limit by one webhook each.
  */
 async function withRoomForWebhook({ store }: Host, { tenant }: Caller, put: () => Promise<void>): Promise<void> {
-  return inLineFor(store, `webhooks of ${tenant}`, async () => {
+  return serializeFor(store, `webhooks of ${tenant}`, async () => {
     if ((await store.listWebhooks({ tenant })).length < WEBHOOKS_MAX) return put();
     throw new AppError("validation_error", { problem: `the tenant has ${WEBHOOKS_MAX} webhooks; delete one first` });
   });

@@ -23,7 +23,7 @@ async function underWay() {
   const host = engineOn({ ...store, commit }, [effect]);
   const workflowId = await register(host, one);
   const worker = bench.work(host);
-  const runId = await begin({ ...host, hands: worker }, { workflowId });
+  const runId = await begin({ ...host, localWorker: worker }, { workflowId });
   await effect.called(1);
   const call = (n: number) => effect.calls[n - 1] as (typeof effect.calls)[number];
   const context = (n: number): EffectContext => call(n).context;

@@ -111,7 +111,7 @@ describe("a run that doubles a variable", () => {
     const host = { ...engineOn(store), room: new RunRoom(SETTINGS) };
     const workflowId = await register(host, doubling(30));
     worker = workerOn(host);
-    const runId = await begin({ ...host, hands: worker }, { workflowId });
+    const runId = await begin({ ...host, localWorker: worker }, { workflowId });
     expect(await until(store, runId, ended)).toMatchObject({ status: "failed", error: { code: "run_too_large" } });
     const log = await logOf(store, runId);
     expect(log.at(-1)?.type).toBe("run.failed");
@@ -136,7 +136,7 @@ describe("a run that doubles a variable", () => {
     const workflowId = await register(host, doubling(30));
     const small = await register(host, workflow({ id: "small", nodes: { a: "core.noop" } }));
     worker = workerOn(host, { concurrency: 2 });
-    const hands = { ...host, hands: worker };
+    const hands = { ...host, localWorker: worker };
     const large = await Promise.all(Array.from({ length: 12 }, () => begin(hands, { workflowId })));
     const others = await Promise.all(Array.from({ length: 12 }, () => begin(hands, { workflowId: small })));
     for (const runId of others) expect((await until(store, runId, ended)).status).toBe("completed");
@@ -184,7 +184,7 @@ describe("large runs that wait in the queue", () => {
     const host: Host = { ...engineOn(store, [slow]), room };
     const workflowId = await register(host, workflow({ id: "slow", nodes: { act: "test.slow" } }));
     worker = workerOn(host);
-    const hands = { ...host, hands: worker };
+    const hands = { ...host, localWorker: worker };
     // Each takes 80 % of the room while its node executes.
     const text = "x".repeat(80_000);
     const runIds = await Promise.all(Array.from({ length: 6 }, () => begin(hands, { workflowId, inputs: { text } })));

@@ -90,7 +90,7 @@ test("a run that sleeps wakes although the wall clock was set back by an hour", 
   const host = { ...engineOn(bench.store), nowMs };
   const workflowId = await register(host, workflow({ nodes: { wait: { typeId: "core.delay", config: { ms: 150 } } } }));
   const worker = bench.work(host);
-  const runId = await begin({ ...host, hands: worker }, { workflowId });
+  const runId = await begin({ ...host, localWorker: worker }, { workflowId });
   await until(bench.store, runId, (run) => run.nodes["wait"]?.status === "sleeping");
   set = -HOUR;
   expect(await until(bench.store, runId, ended)).toMatchObject({ status: "completed" });

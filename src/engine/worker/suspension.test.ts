@@ -57,7 +57,7 @@ describe("a node with effects that asks for two things", () => {
 
   test("is called again with each answer, in the same attempt, and asks each thing once", async () => {
     const host = engineOn(store, [type]);
-    const working = { ...host, hands: bench.work(host) };
+    const working = { ...host, localWorker: bench.work(host) };
     const runId = await begin(working, { workflowId: await register(host, one) });
     await until(store, runId, openKey("first"));
     await answer(working, ADA, runId, 1, "act");
@@ -85,7 +85,7 @@ describe("a node with effects that has its answer", () => {
     };
     const host = engineOn(store, [asking]);
     const lost = workerOn(host, { leaseMs: 200, renewMs: 60_000 });
-    const runId = await begin({ ...host, hands: lost }, { workflowId: await register(host, one) });
+    const runId = await begin({ ...host, localWorker: lost }, { workflowId: await register(host, one) });
     await until(store, runId, openKey("go"));
     await answer(host, ADA, runId, "go", "act");
     await effect.called(1);
@@ -160,7 +160,7 @@ describe("a node that waits beside one that is at work", () => {
   test("goes on when it is answered, and the other is left at its work", async () => {
     const effect = scriptedEffect("test.effect");
     const host = engineOn(store, [effect]);
-    const working = { ...host, hands: bench.work(host) };
+    const working = { ...host, localWorker: bench.work(host) };
     const runId = await begin(working, { workflowId: await register(host, branches) });
     await effect.called(1);
     await until(store, runId, ({ status }) => status === "waiting-approval");
@@ -193,7 +193,7 @@ describe("a node that waits beside one that is at work", () => {
     const effect = scriptedEffect("test.effect");
     const host = engineOn(store, [effect]);
     const worker = workerOn(host, { sweepMs: 60_000 });
-    const runId = await begin({ ...host, hands: worker }, { workflowId: await register(host, branches) });
+    const runId = await begin({ ...host, localWorker: worker }, { workflowId: await register(host, branches) });
     await effect.called(1);
     expect(await cancel(host, ADA, runId)).toMatchObject({ status: "cancelling" });
     expect(await outcomeOf(answer(host, ADA, runId, { action: "accept" }))).toBe("interrupt_cancelled");

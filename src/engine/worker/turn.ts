@@ -20,9 +20,9 @@ import { frontier, nextSteps, type Step } from "../runs/decide/next-step.ts";
 import type { Dispatching } from "../runs/decide/settle-node.ts";
 import type { Plan } from "../workflows/decide/plan.ts";
 import type { NodeOutcome } from "./node-type.ts";
-import { type Launch, type Suspending, Turning } from "./turning.ts";
+import { type Launch, type Suspending, TurnBase } from "./turn-base.ts";
 
-export type { Launch } from "./turning.ts";
+export type { Launch } from "./turn-base.ts";
 
 export interface Turn {
   readonly run: Run;
@@ -98,7 +98,7 @@ export function counts(run: Run, { nodeId, attempt }: Pick<Noted, "nodeId" | "at
   return state?.status === "executing" && state.attempt === attempt;
 }
 
-class TurnInProgress extends Turning implements Turn {
+class TurnInProgress extends TurnBase implements Turn {
   readonly launches: Launch[] = [];
   readonly children: RunWrite[] = [];
   readonly #childPlans: ChildPlans;

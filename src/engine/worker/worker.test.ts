@@ -19,7 +19,7 @@ describe("a run created where a worker has room", () => {
     const host = engineOn(store);
     const workflowId = await register(host, workflow({ nodes: { only: "core.noop" } }));
     const worker = work(host);
-    const runId = await begin({ ...host, hands: worker }, { workflowId });
+    const runId = await begin({ ...host, localWorker: worker }, { workflowId });
     await until(store, runId, ended);
     expect(worker.stats()).toMatchObject({ handedOver: 1, claimed: 0 });
     expect((await logOf(store, runId)).map((event) => event.type)).toEqual([
@@ -51,7 +51,7 @@ describe("a run that sleeps", () => {
       workflow({ nodes: { wait: { typeId: "core.delay", config: { ms: 60 } } } }),
     );
     const worker = work(host);
-    const runId = await begin({ ...host, hands: worker }, { workflowId });
+    const runId = await begin({ ...host, localWorker: worker }, { workflowId });
     const asleep = await until(store, runId, (run) => run.nodes["wait"]?.status === "sleeping");
     expect(asleep.status).toBe("running");
     await until(store, runId, ended);
@@ -65,7 +65,7 @@ describe("a run that sleeps", () => {
       workflow({ nodes: { wait: { typeId: "core.delay", config: { ms: 100 } } } }),
     );
     const first = workerOn(host);
-    const runId = await begin({ ...host, hands: first }, { workflowId });
+    const runId = await begin({ ...host, localWorker: first }, { workflowId });
     const { nodes } = await until(store, runId, (run) => run.nodes["wait"]?.status === "sleeping");
     await first.stop(0);
     work(host);
@@ -107,7 +107,7 @@ describe("cancelling a run while it executes", () => {
     );
     const worker = work(host);
     for (let round = 0; round < 40; round++) {
-      const runId = await begin({ ...host, hands: worker }, { workflowId });
+      const runId = await begin({ ...host, localWorker: worker }, { workflowId });
       await new Promise((resolve) => setTimeout(resolve, round % 8));
       await cancelRun(host, change(runId));
       await until(store, runId, ended);
@@ -159,7 +159,7 @@ describe("a worker that is told to stop", () => {
         return store.commit(unit);
       },
     };
-    const begun = begin({ ...host, store: slow, hands: worker }, { workflowId });
+    const begun = begin({ ...host, store: slow, localWorker: worker }, { workflowId });
     await new Promise((resolve) => setTimeout(resolve, 20));
     const stopped = worker.stop(10);
     await new Promise((resolve) => setTimeout(resolve, 40));

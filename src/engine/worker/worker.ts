@@ -4,11 +4,11 @@ import type { Run } from "../../protocol/runs/run.ts";
 import { isTerminal } from "../../protocol/runs/run-status.ts";
 import type { Change, Lease } from "../../store/port/store.ts";
 import { endHeadOnly } from "../families/family.ts";
-import type { Hands, Host } from "../host.ts";
+import type { Host, LocalWorker } from "../host.ts";
 import { deadLetter } from "../runs/dead-letter.ts";
 import { FairClaims } from "./fair-claims.ts";
+import { LeasedRun } from "./leased-run.ts";
 import { Pace } from "./pace.ts";
-import { RunExecution } from "./run-execution.ts";
 import { roomOf } from "./run-room.ts";
 
 export interface WorkerSettings {
@@ -31,7 +31,7 @@ export interface WorkerStats {
   readonly leasesLost: number;
 }
 
-export interface Worker extends Hands {
+export interface Worker extends LocalWorker {
   stats(): WorkerStats;
   /** Takes nothing new, gives what is in hand `graceMs` to end, hands the rest back to the queue. */
   stop(graceMs: number): Promise<void>;
@@ -60,7 +60,7 @@ const ATTEMPTS_MAX = 5;
 /** Claims due runs and executes them. Polling is the truth; notifications only make it fast. */
 export function startWorker(host: Host, settings: WorkerSettings): Worker {
   const { workerId, concurrency, onError } = settings;
-  const inHand = new Map<string, RunExecution>();
+  const inHand = new Map<string, LeasedRun>();
   /** Runs that could not be executed, and how often; in memory, because a restart may be the cure. */
   const stuck = new Map<string, number>();
   const ends = new Set<Promise<void>>();
@@ -128,7 +128,7 @@ export function startWorker(host: Host, settings: WorkerSettings): Worker {
   };
 
   const start = (run: Run, largeTurn?: () => void): Promise<void> => {
-    const execution = new RunExecution(host, workerId, run, largeTurn);
+    const execution = new LeasedRun(host, workerId, run, largeTurn);
     const { tenant } = run.owner;
     inHand.set(run.runId, execution);
     hold(tenant, 1);

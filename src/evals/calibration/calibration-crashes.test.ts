@@ -40,7 +40,7 @@ describe("a calibration", () => {
     const node = calibrationNode(made.host, () => services);
     host = { ...made.host, nodeTypes: new Map([...made.host.nodeTypes, [node.typeId, node]]) };
     const worker = bench.work(host);
-    evaluated = await beginEval({ host: { ...host, hands: worker }, services }, {}, { suite: SUITE.suiteId });
+    evaluated = await beginEval({ host: { ...host, localWorker: worker }, services }, {}, { suite: SUITE.suiteId });
     await until(bench.store, evaluated, ended);
     await worker.stop(0);
     for (const [i, output] of OUTPUTS.entries()) {

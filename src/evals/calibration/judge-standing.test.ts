@@ -79,7 +79,7 @@ describe("what is to be deployed because of an evaluation", () => {
   async function evaluated(suite: typeof SUITE) {
     const made = await evalHost(bench.store, suite, { agents: agentsOf([agentOf()], echo), judge });
     const runId = await beginEval(
-      { ...made, host: { ...made.host, hands: bench.work(made.host) } },
+      { ...made, host: { ...made.host, localWorker: bench.work(made.host) } },
       {},
       { suite: suite.suiteId },
     );

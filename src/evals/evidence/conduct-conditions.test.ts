@@ -31,7 +31,7 @@ async function hostWith(behave: Behaviour, modes: EvalMode[] = ["golden"]) {
   // A suite of its own for each, since what is there under a name stays.
   const suiteId = `local.test.evals.${modes.join("-")}`;
   const made = await evalHost(bench.store, suiteOf(tasks, { suiteId, modes }), { agents });
-  const host = { ...made.host, hands: bench.work(made.host) };
+  const host = { ...made.host, localWorker: bench.work(made.host) };
   return async (configurable: Readonly<Record<string, unknown>> = {}) => {
     const evalRunId = await beginEval({ ...made, host }, configurable, { suite: suiteId });
     const run = await until(bench.store, evalRunId, ended);

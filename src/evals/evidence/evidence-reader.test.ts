@@ -33,7 +33,7 @@ async function evaluated() {
   const agent = agentOf();
   const suite = suiteOf(["a", "b"].map((one) => goldenTask(one, one)));
   const made = await evalHost(bench.store, suite, { agents: agentsOf([agent], echo) });
-  const host = { ...made.host, hands: bench.work(made.host) };
+  const host = { ...made.host, localWorker: bench.work(made.host) };
   const evalRunId = await beginEval({ ...made, host });
   const run = await until(bench.store, evalRunId, ended);
   const asked: EvidenceAsked = { visible: { tenant: "t1" }, agent, evalRunId };
@@ -142,7 +142,7 @@ describe("evidence", () => {
       return echo(task, watch);
     };
     const made = await evalHost(bench.store, suite, { agents: agentsOf([agent], paid) });
-    const host = { ...made.host, hands: bench.work(made.host) };
+    const host = { ...made.host, localWorker: bench.work(made.host) };
     const evalRunId = await beginEval({ ...made, host }, { budgetUsd: 0.5, concurrency: 1 });
     expect(await until(bench.store, evalRunId, ended)).toMatchObject({ status: "failed" });
     expect(await evalReport(host, ADA, evalRunId)).toMatchObject({ complete: false, aggregateScore: 1 });

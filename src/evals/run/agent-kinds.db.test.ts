@@ -117,7 +117,7 @@ describe.each(BOTH_STORES)("an agent that is evaluated, on %s,", (_, open) => {
     const prepared = await evalHost(store, suite, { agents });
     const worker = workerOn(prepared.host);
     workers.push(worker);
-    const host = { ...prepared.host, hands: worker };
+    const host = { ...prepared.host, localWorker: worker };
     const runId = await beginEval({ ...prepared, host }, { evalModes: [mode] }, { suite: suiteId });
     await until(store, runId, ended);
     const { trials } = await evalTaskBodies(host, ADA, runId, "a");

@@ -95,7 +95,7 @@ test("a host that does not serve evaluations begins none", async () => {
 
 test("a replay judged nothing itself, and is no baseline", async () => {
   const made = await evalHost(bench.store, suite, { agents: agentsOf([agentOf()], echo) });
-  const host = { ...made.host, hands: bench.work(made.host) };
+  const host = { ...made.host, localWorker: bench.work(made.host) };
   const runId = await beginEval({ ...made, host });
   await until(bench.store, runId, ended);
   const { runId: replayId } = await forkRun(host, { ...change(runId), request: { mode: "replay", fromSeq: 0 } });

@@ -49,7 +49,7 @@ async function hostOf(
   });
   const judge = judged ? { judge: lexicalJudge({ fingerprint: "judge:1" }).judge } : {};
   const made = await evalHost(store, suiteOf(tasks, { modes, ...suite }), { agents, ...judge });
-  const host = { ...made.host, hands: bench.work(made.host) };
+  const host = { ...made.host, localWorker: bench.work(made.host) };
   return async (configurable: object = {}) => {
     const runId = await beginEval({ ...made, host }, { ...configurable });
     await until(store, runId, ended);

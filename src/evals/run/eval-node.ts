@@ -6,13 +6,13 @@ import type { Run } from "../../protocol/runs/run.ts";
 import { parse, Type } from "../../protocol/schema.ts";
 import type { Store } from "../../store/port/store.ts";
 import { tasksOfModes } from "../score/tasks-of-modes.ts";
-import { asBegun } from "./as-begun.ts";
 import { baselineTasks } from "./baseline-tasks.ts";
 import { overspentText } from "./budget.ts";
 import { EvalPlan } from "./eval-plan.ts";
 import type { EvalRun, EvalServices } from "./eval-run.ts";
 import { EVAL_NODE_TYPE } from "./eval-workflow.ts";
 import { readResults } from "./read-results.ts";
+import { resumeCheck } from "./resume-check.ts";
 import { type Ended, runTasks } from "./run-tasks.ts";
 import { type Baseline, baselineOf, summaryOf } from "./summary-of.ts";
 import type { TaskResult } from "./task-result.ts";
@@ -54,7 +54,7 @@ async function prepare(
   plan: EvalPlan,
 ): Promise<EvalRun | { readonly code: string; readonly message: string }> {
   const { owner, runId } = run;
-  const begun = await asBegun(host, services, owner, plan);
+  const begun = await resumeCheck(host, services, owner, plan);
   return "code" in begun ? begun : { host, services, runId, nodeId: node.id, owner, plan, ...begun, signal };
 }
 

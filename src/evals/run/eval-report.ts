@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { inLineFor } from "../../engine/families/in-line.ts";
+import { serializeFor } from "../../engine/families/serialize.ts";
 import type { Host } from "../../engine/host.ts";
 import { blindness } from "../../engine/judgments/list-annotations.ts";
 import type { EvalReport, EvalStop, EvalSummary } from "../../protocol/evals/api.ts";
@@ -47,7 +47,7 @@ export async function evalReport(
   if (plan.taskIds.length * plan.modes.length < MANY_PASSES) return reportOf(host, caller, runId, ended, content);
   // One at a time: each takes seconds of the processor, and the pauses of several together are none for the others.
   const line = `evaluation reports of ${caller.tenant}`;
-  return inLineFor(host.store, line, () => reportOf(host, caller, runId, ended, content));
+  return serializeFor(host.store, line, () => reportOf(host, caller, runId, ended, content));
 }
 
 /** An evaluation with so many passes of tasks is reported on when no other such report of its tenant is being made. */

@@ -27,7 +27,7 @@ async function evaluated(
 ) {
   const { store } = bench;
   const made = await evalHost(store, suiteOf(tasks), { agents: agentsOf([agentOf()], behave) });
-  const host = { ...made.host, hands: bench.work(made.host) };
+  const host = { ...made.host, localWorker: bench.work(made.host) };
   const runId = await beginEval({ ...made, host }, { ...configurable });
   const run = await until(store, runId, ended);
   return { store, host, made, runId, run, log: await logOf(store, runId) };
@@ -170,7 +170,7 @@ describe("an evaluation", () => {
     const tasks = letters.map((one) => goldenTask(one, one));
     const made = await evalHost(store, suiteOf(tasks), { agents: agentsOf([agentOf()], behave) });
     const first = bench.work(made.host);
-    const runId = await beginEval({ ...made, host: { ...made.host, hands: first } }, { concurrency: 1 });
+    const runId = await beginEval({ ...made, host: { ...made.host, localWorker: first } }, { concurrency: 1 });
     await held;
     await until(store, runId, ({ version }) => version > 15);
     await first.stop(0);
@@ -202,7 +202,7 @@ describe("an evaluation", () => {
         });
       });
     const made = await evalHost(store, suiteOf([goldenTask("a", "a")]), { agents: agentsOf([agentOf()], behave) });
-    const host = { ...made.host, hands: bench.work(made.host) };
+    const host = { ...made.host, localWorker: bench.work(made.host) };
     const runId = await beginEval({ ...made, host });
     await called;
     await cancelRun(host, change(runId));

@@ -72,7 +72,7 @@ describe.each(BOTH_STORES)("a program that is evaluated, on %s,", (_, open) => {
     const prepared = await evalHost(store, suiteOf(tasks, { suiteId, ...changes }), { agents });
     const worker = workerOn(prepared.host);
     workers.push(worker);
-    const host = { ...prepared.host, hands: worker };
+    const host = { ...prepared.host, localWorker: worker };
     const runId = await beginEval({ ...prepared, host }, { ...configurable }, { suite: suiteId });
     await until(store, runId, ended);
     const report = await evalReport(host, ADA, runId, { content: true });

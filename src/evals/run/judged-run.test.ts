@@ -53,7 +53,7 @@ async function evaluated(
   const judge = more.judge ?? agentJudge(model.binding());
   const agents = agentsOf([agentOf({ toolAllowlist: ["crm:find"] })], behave);
   const made = await evalHost(store, suiteOf(tasks, { modes, thresholds: { passScore: 0.7 } }), { agents, judge });
-  const host = { ...made.host, hands: bench.work(made.host) };
+  const host = { ...made.host, localWorker: bench.work(made.host) };
   const runId = await beginEval({ ...made, host });
   const run = await until(store, runId, ended);
   const log = await logOf(store, runId);
@@ -122,7 +122,7 @@ describe("an evaluation with a rubric", () => {
     const agents = agentsOf([agentOf({ toolAllowlist: ["crm:find"] })], asking);
     const planted = suiteOf(suite, { modes: ["rubric"], thresholds: { passScore: 0.7 }, version: "2.0.0" });
     const made = await evalHost(store, planted, { agents, judge: agentJudge(model.binding()) });
-    const runId = await beginEval({ ...made, host: { ...made.host, hands: bench.work(made.host) } });
+    const runId = await beginEval({ ...made, host: { ...made.host, localWorker: bench.work(made.host) } });
     await until(store, runId, ended);
     const attacked = await evalReport(made.host, ADA, runId);
     expect(attacked.aggregateScore).toBe(0.75);
@@ -181,7 +181,7 @@ describe("an evaluation with a rubric", () => {
     const agents = agentsOf([agentOf()], echo, { binding: { fingerprint: "agent:1" } });
     const suite = suiteOf([rubricTask("a", "is polite")], { modes: ["rubric"] });
     const made = await evalHost(bench.store, suite, { agents, judge: lexicon.judge });
-    const host = { ...made.host, hands: bench.work(made.host) };
+    const host = { ...made.host, localWorker: bench.work(made.host) };
     for (const _ of [1, 2]) await until(bench.store, await beginEval({ ...made, host }, { cache: true }), ended);
     expect(lexicon.asked).toHaveLength(asked);
   });

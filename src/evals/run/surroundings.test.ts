@@ -52,7 +52,7 @@ async function evaluated(
   const suiteId = `local.test.evals.${modes.join("-")}`;
   const suite = suiteOf([{ ...goldenTask("a", null, "?"), ...task }], { modes, suiteId });
   const made = await evalHost(store, suite, { agents });
-  const host = { ...made.host, hands: bench.work(made.host) };
+  const host = { ...made.host, localWorker: bench.work(made.host) };
   const runId = await beginEval({ ...made, host }, { evalModes: modes, ...configurable }, { suite: suiteId });
   await until(store, runId, ended);
   const report = await evalReport(host, ADA, runId, { content: true });
@@ -161,7 +161,7 @@ test("an evaluation in which nothing was answered has not passed, even where any
   });
   const suite = suiteOf([goldenTask("a", "a")], { thresholds: { passScore: 0 } });
   const made = await evalHost(store, suite, { agents: agentsOf([agentOf()], failing) });
-  const host = { ...made.host, hands: bench.work(made.host) };
+  const host = { ...made.host, localWorker: bench.work(made.host) };
   const runId = await beginEval({ ...made, host });
   await until(store, runId, ended);
   expect(await evalSummary(host, ADA, runId)).toMatchObject({ passed: false, aggregateScore: 0 });
@@ -175,7 +175,7 @@ test("an evaluation without a judge or a baseline has the modes and tasks that a
   const made = await evalHost(store, suiteOf(tasks, { modes: ["golden", "rubric", "regression"] }), {
     agents: agentsOf([agentOf()], echo),
   });
-  const host = { ...made.host, hands: bench.work(made.host) };
+  const host = { ...made.host, localWorker: bench.work(made.host) };
   const runId = await beginEval({ ...made, host });
   await until(store, runId, ended);
   expect(await evalReport(host, ADA, runId)).toMatchObject({

@@ -132,7 +132,10 @@ describe("an earlier result of a trial", () => {
       const agents = agentsOf([agentOf()], costly, { binding: { fingerprint } });
       const settings = { ...EVAL_SETTINGS, cacheMs };
       const made = await evalHost(bench.store, suiteOf([goldenTask("a", "a")]), { agents, settings });
-      const runId = await beginEval({ ...made, host: { ...made.host, hands: bench.work(made.host) } }, { cache: true });
+      const runId = await beginEval(
+        { ...made, host: { ...made.host, localWorker: bench.work(made.host) } },
+        { cache: true },
+      );
       await until(bench.store, runId, ended);
       return { summary: await evalSummary(made.host, ADA, runId), report: await evalReport(made.host, ADA, runId) };
     };

@@ -1,5 +1,5 @@
-import { checkNumber, checkText, fieldsOf, listOf } from "./look.ts";
 import type { ProblemList } from "./suite-problem.ts";
+import { checkNumber, checkText, fieldsOf, listOf } from "./validate-fields.ts";
 
 /** What is lost to rounding is no mistake. */
 const TOLERANCE = 1e-6;

@@ -1,6 +1,6 @@
 import type { Scrubber } from "../../formats/secrets/scrub.ts";
-import { pointerTo } from "./look.ts";
 import type { ProblemList } from "./suite-problem.ts";
+import { pointerTo } from "./validate-fields.ts";
 
 const FIX =
   "Take it out: suites are shared and kept. For a trap, plant a canary like CANARY-7f3a-blue, which is no secret and is looked for.";

@@ -7,8 +7,8 @@ import {
   SUITE_VERSION_PATTERN,
 } from "../../protocol/evals/eval-suite.ts";
 import { checkTask, type SeenTask } from "./check-task.ts";
-import { checkName, checkNumber, checkText, checkWords, fieldsOf, listOf } from "./look.ts";
 import type { ProblemList } from "./suite-problem.ts";
+import { checkName, checkNumber, checkText, checkWords, fieldsOf, listOf } from "./validate-fields.ts";
 
 const SUITE = {
   required: ["suiteId", "version", "modes", "tasks"],

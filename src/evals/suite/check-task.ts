@@ -1,7 +1,7 @@
 import { MATCH_STRATEGIES, NAME_LENGTH_MAX, TASK_ID_PATTERN } from "../../protocol/evals/eval-suite.ts";
 import { checkRubric } from "./check-rubric.ts";
-import { checkName, checkText, checkWord, type Fields, fieldsOf, isFields, listOf } from "./look.ts";
 import type { ProblemList } from "./suite-problem.ts";
+import { checkName, checkText, checkWord, type Fields, fieldsOf, isFields, listOf } from "./validate-fields.ts";
 
 /** As far as it could be understood. */
 export interface SeenTask {

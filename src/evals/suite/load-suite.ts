@@ -7,9 +7,9 @@ import { AgentEvalSuite } from "../../protocol/evals/eval-suite.ts";
 import { parse } from "../../protocol/schema.ts";
 import { checkSecrets } from "./check-secrets.ts";
 import { checkSuite } from "./check-suite.ts";
-import { pointerTo } from "./look.ts";
 import { readSuiteText, type SuiteLimits } from "./read-suite-text.ts";
 import { ProblemList, type SuiteProblem } from "./suite-problem.ts";
+import { pointerTo } from "./validate-fields.ts";
 
 export { SENT_SUITE_LIMITS } from "./read-suite-text.ts";
 

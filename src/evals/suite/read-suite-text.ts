@@ -2,8 +2,8 @@ import { isUtf8 } from "node:buffer";
 import { type Json, JsonObject, readJson, Unreadable } from "../../formats/json/exact-json.ts";
 import { exceedsLimits } from "../../formats/json/json-limits.ts";
 import { placeAt, type TextPlace } from "../../formats/json/json-places.ts";
-import { pointerTo } from "./look.ts";
 import type { ProblemList } from "./suite-problem.ts";
+import { pointerTo } from "./validate-fields.ts";
 
 export interface SuiteLimits {
   readonly maxBytes: number;

@@ -1,12 +1,12 @@
 import { execute } from "../../engine/execute.ts";
 import { decideGovernedGate } from "../../engine/gates/decide/decide-governed-gate.ts";
-import { judgeOf } from "../../engine/gates/judge.ts";
+import { voterOf } from "../../engine/gates/voter.ts";
 import type { Host } from "../../engine/host.ts";
 import { createRun } from "../../engine/runs/create-run.ts";
 import { registerWorkflow } from "../../engine/workflows/register-workflow.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { EventDraft } from "../../protocol/events.ts";
-import type { Judge } from "../../protocol/gates/gate-rules.ts";
+import type { Voter } from "../../protocol/gates/gate-rules.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
 import { startersOf } from "../../protocol/runs/forked-from.ts";
 import { openInterrupts, type Run } from "../../protocol/runs/run.ts";
@@ -29,7 +29,7 @@ export const seamApprovalGateRoute: Handler = async (context) => {
   const caller = callerOf(context);
   const { scenario, principal, reason } = body as { scenario: Scenario; principal: string; reason?: string };
   const run = await waitingRun(host, caller, scenario);
-  const judge = await judgeFor(host, { ...caller, principal }, run, scenario);
+  const answerer = await voterFor(host, { ...caller, principal }, run, scenario);
   let written: readonly EventDraft[] = [];
   const value = {
     decision: scenario === "reject" ? "rejected" : "granted",
@@ -46,7 +46,7 @@ export const seamApprovalGateRoute: Handler = async (context) => {
         const ruling = decideGovernedGate({
           interrupt,
           value,
-          judge,
+          answerer,
           checkBinding: () => {},
           starters: startersOf(now),
           at,
@@ -74,9 +74,9 @@ export const seamApprovalGateRoute: Handler = async (context) => {
   };
 };
 
-async function judgeFor(host: Host, caller: Caller, run: Run, scenario: Scenario): Promise<Judge> {
-  const judge = await judgeOf(host, caller, run.owner);
-  return scenario === "unauthorized-grant" ? judge : { ...judge, roles: [...judge.roles, ROLE] };
+async function voterFor(host: Host, caller: Caller, run: Run, scenario: Scenario): Promise<Voter> {
+  const answerer = await voterOf(host, caller, run.owner);
+  return scenario === "unauthorized-grant" ? answerer : { ...answerer, roles: [...answerer.roles, ROLE] };
 }
 
 async function waitingRun(host: Host, caller: Caller, scenario: Scenario): Promise<Run> {

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import type { Host } from "../../engine/host.ts";
 import { bearerOf } from "../../engine/identity/authenticate.ts";
-import { StandingOutcome } from "../../engine/shared/standing-outcome.ts";
+import { RecordedOutcome } from "../../engine/shared/recorded-outcome.ts";
 import { canonicalJson } from "../../formats/json/canonical-json.ts";
 import type { Scrubber } from "../../formats/secrets/scrub.ts";
 import { AppError } from "../../protocol/errors.ts";
@@ -115,7 +115,7 @@ export async function oncePerKey(
     if (reply === "hijacked" || wasRecorded()) return reply;
     return await settle(host, keyed, reply, "completed");
   } catch (error) {
-    if (error instanceof StandingOutcome) return replay(error.record, keyed);
+    if (error instanceof RecordedOutcome) return replay(error.record, keyed);
     if (isForClient(error) && isFinal(error)) {
       return settle(host, keyed, errorReply(error, host.scrubber), "terminal-failure");
     }

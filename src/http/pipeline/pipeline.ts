@@ -131,7 +131,7 @@ export function pipeline(deps: PipelineDeps, { operation, handler, stats, bodyDe
       if (access !== "public") {
         caller = await authenticator.authenticate(request.headers.authorization);
         limitRate?.(caller.keyId);
-        host.hands?.noteRequest(caller.tenant);
+        host.localWorker?.noteRequest(caller.tenant);
       }
       if (gate !== undefined) throw gate();
       if (caller !== undefined) for (const scope of scopes) await authorize(request, caller, scope);

@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { inLineFor } from "../../engine/families/in-line.ts";
+import { serializeFor } from "../../engine/families/serialize.ts";
 import { PROTOCOL_VERSION } from "../../protocol/discovery.ts";
 import type { Store } from "../../store/port/store.ts";
 import { STREAM_DEFAULTS } from "../streams/stream-settings.ts";
@@ -74,7 +74,7 @@ async function* inTurns(store: Store, pages: AsyncIterable<readonly string[]>): 
     let page = await rest.next();
     while (!page.done) {
       yield page.value;
-      page = await inLineFor(store, "pages of answers", async () => {
+      page = await serializeFor(store, "pages of answers", async () => {
         await nextTurn();
         return rest.next();
       });

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Host } from "../../engine/host.ts";
 import { AppError } from "../../protocol/errors.ts";
-import { Sighting } from "./inbox-sighting.ts";
+import { InboxEntry } from "./inbox-entry.ts";
 import type { InboxSubscriber } from "./inbox-subscriber.ts";
 
 const RUNS_AT_ONCE = 500;
@@ -86,8 +86,8 @@ export class InboxFeed {
     if (runIds.length === 0) return false;
     for (const runId of runIds) this.#changed.delete(runId);
     const rows = await this.#host.store.interruptsOfRuns({ tenant: this.#tenant }, runIds);
-    const sightings = rows.map((row) => new Sighting(this.#host, row, true));
-    await eachOf([...this.#subscribers], (subscriber) => subscriber.takeChanges(runIds, sightings));
+    const entries = rows.map((row) => new InboxEntry(this.#host, row, true));
+    await eachOf([...this.#subscribers], (subscriber) => subscriber.takeChanges(runIds, entries));
     return true;
   }
 
@@ -99,9 +99,9 @@ export class InboxFeed {
     const together = [...this.#subscribers].filter(({ cursor }) => cursor === after);
     const query = { after, limit: PAGE_ROWS, nowMs: this.#host.nowMs() };
     const rows = await this.#host.store.openInterrupts({ tenant: this.#tenant }, query);
-    const sightings = rows.map((row) => new Sighting(this.#host, row, false));
+    const entries = rows.map((row) => new InboxEntry(this.#host, row, false));
     await eachOf(together, async (subscriber) => {
-      const absent = await subscriber.takePage(sightings, rows.length < PAGE_ROWS);
+      const absent = await subscriber.takePage(entries, rows.length < PAGE_ROWS);
       for (const runId of absent) this.#changed.add(runId);
     });
     return true;

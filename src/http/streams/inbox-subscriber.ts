@@ -1,13 +1,13 @@
 import { isOverdue } from "../../engine/gates/decide/close-interrupt.ts";
 import { itemFor, waitsFor } from "../../engine/gates/decide/inbox-item.ts";
-import { judgesFor } from "../../engine/gates/inbox.ts";
+import { votersFor } from "../../engine/gates/inbox.ts";
 import type { Host } from "../../engine/host.ts";
 import type { InboxClosed, InboxEvent, InboxFilter } from "../../protocol/gates/inbox-api.ts";
 import type { Interrupt } from "../../protocol/gates/interrupt.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
 import type { StoredInterrupt } from "../../store/port/gates.ts";
 import type { StreamTally } from "../pipeline/stream-room.ts";
-import type { Sighting } from "./inbox-sighting.ts";
+import type { InboxEntry } from "./inbox-entry.ts";
 import { plainFrame } from "./sse-frame.ts";
 import type { SseSocket } from "./sse-socket.ts";
 
@@ -42,7 +42,7 @@ export class InboxSubscriber {
   readonly #tally: StreamTally;
   readonly #subscription: InboxSubscription;
   readonly #known = new Map<string, Known>();
-  #judges: ReturnType<typeof judgesFor>;
+  #judges: ReturnType<typeof votersFor>;
   #state: "following" | "lagging" | "ended" = "following";
   #pass = 1;
   /** How far this pass has got; undefined between passes. */
@@ -56,7 +56,7 @@ export class InboxSubscriber {
     this.#tally = tally;
     this.#socket = socket;
     this.#subscription = subscription;
-    this.#judges = judgesFor(host, subscription.caller);
+    this.#judges = votersFor(host, subscription.caller);
   }
 
   /** After which interrupt it wants to read on; undefined when it does not. */
@@ -66,20 +66,20 @@ export class InboxSubscriber {
 
   /** Something may have been missed, or who may decide what has changed. */
   recheck(): void {
-    this.#judges = judgesFor(this.#host, this.#subscription.caller);
+    this.#judges = votersFor(this.#host, this.#subscription.caller);
     if (this.#cursor === undefined) this.#begin();
     else this.#again = true;
   }
 
   /** Everything there is about these runs. */
-  async takeChanges(runIds: readonly string[], sightings: readonly Sighting[]): Promise<void> {
-    if (this.#state === "following" && (await this.#take(sightings, () => {}))) this.#closeDeleted(runIds, sightings);
+  async takeChanges(runIds: readonly string[], entries: readonly InboxEntry[]): Promise<void> {
+    if (this.#state === "following" && (await this.#take(entries, () => {}))) this.#closeDeleted(runIds, entries);
     if (this.#state === "lagging") this.#again = true;
   }
 
   /** Returns the runs of what it knows and did not meet in this pass: whatever became of that is to be looked at. */
-  async takePage(sightings: readonly Sighting[], isLast: boolean): Promise<readonly string[]> {
-    const taken = await this.#take(sightings, ({ row }) => {
+  async takePage(entries: readonly InboxEntry[], isLast: boolean): Promise<readonly string[]> {
+    const taken = await this.#take(entries, ({ row }) => {
       this.#cursor = row.interruptId;
     });
     return taken && isLast ? this.#endPass() : [];
@@ -129,9 +129,9 @@ export class InboxSubscriber {
   }
 
   /** Whether all of it was looked at; otherwise the socket is full, or nobody is left to tell. */
-  async #take(sightings: readonly Sighting[], taken: (sighting: Sighting) => void): Promise<boolean> {
-    const asked = await Promise.all(sightings.map((one) => (this.#isAsked(one.row) ? this.#newsOf(one) : undefined)));
-    for (const [i, one] of sightings.entries()) {
+  async #take(entries: readonly InboxEntry[], taken: (entry: InboxEntry) => void): Promise<boolean> {
+    const asked = await Promise.all(entries.map((one) => (this.#isAsked(one.row) ? this.#newsOf(one) : undefined)));
+    for (const [i, one] of entries.entries()) {
       if (this.#state !== "following") return false;
       const { interruptId } = one.row;
       const news = asked[i];
@@ -149,9 +149,9 @@ export class InboxSubscriber {
   }
 
   /** A run may be cancelled and deleted before anybody looks: then nothing is left that says how its interrupt ended. */
-  #closeDeleted(runIds: readonly string[], sightings: readonly Sighting[]): void {
+  #closeDeleted(runIds: readonly string[], entries: readonly InboxEntry[]): void {
     const asked = new Set(runIds);
-    const found = new Set(sightings.map(({ row }) => row.interruptId));
+    const found = new Set(entries.map(({ row }) => row.interruptId));
     for (const [interruptId, { runId }] of this.#known) {
       if (!asked.has(runId) || found.has(interruptId)) continue;
       if (this.#socket.full) {
@@ -172,7 +172,7 @@ export class InboxSubscriber {
     return filter.kind === undefined || filter.kind === interrupt.kind;
   }
 
-  async #newsOf(one: Sighting): Promise<News | undefined> {
+  async #newsOf(one: InboxEntry): Promise<News | undefined> {
     const { row } = one;
     const known = this.#known.get(row.interruptId);
     const nowMs = this.#host.nowMs();

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { AppError } from "../../protocol/errors.ts";
 import type { Store } from "../../store/port/store.ts";
-import { JudgmentNews } from "./judgment-news.ts";
+import { ChangeFrame } from "./change-frame.ts";
 import { idOfPlace } from "./judgment-places.ts";
 import type { JudgmentSubscriber } from "./judgment-subscriber.ts";
 
@@ -86,7 +86,7 @@ export class JudgmentFeed {
     // Before the read: what is told while it goes on may have come too late for it.
     for (const subscriber of group) subscriber.upToDate();
     const changes = await this.#store.annotationChanges(this.#options.tenant, place, PAGE_ROWS);
-    const page = changes.map((change) => new JudgmentNews(change));
+    const page = changes.map((change) => new ChangeFrame(change));
     if (changes.length === PAGE_ROWS) for (const subscriber of group) subscriber.told();
     const taken = await Promise.allSettled(group.map((subscriber) => subscriber.take(page)));
     for (const one of taken) if (one.status === "rejected") throw one.reason;

@@ -4,7 +4,7 @@ import type { Caller } from "../../protocol/identity/identity.ts";
 import type { AnnotationRecord, ChangePlace } from "../../store/port/judgments.ts";
 import type { Store } from "../../store/port/store.ts";
 import type { StreamTally } from "../pipeline/stream-room.ts";
-import type { JudgmentNews } from "./judgment-news.ts";
+import type { ChangeFrame } from "./change-frame.ts";
 import { idOfPlace } from "./judgment-places.ts";
 import type { SseSocket } from "./sse-socket.ts";
 
@@ -65,7 +65,7 @@ export class JudgmentSubscriber {
   }
 
   /** What follows its place. */
-  async take(page: readonly JudgmentNews[]): Promise<void> {
+  async take(page: readonly ChangeFrame[]): Promise<void> {
     for (const news of page) {
       const shown = await this.#isShown(news.annotation);
       if (this.#state !== "following") return;

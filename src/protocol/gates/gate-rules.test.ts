@@ -3,12 +3,12 @@ import { BOT, somebody } from "../../testing/judges.ts";
 import {
   gateRules,
   isSelfApproval,
-  type Judge,
   mayDecide,
   mayOverride,
   namesVoters,
   tallyOf,
   tokenAllowed,
+  type Voter,
   verdictOf,
 } from "./gate-rules.ts";
 import { type ApprovalAction, AUTH_REQUIRED, type Vote } from "./interrupt.ts";
@@ -85,7 +85,7 @@ describe("a gate", () => {
 });
 
 describe("who may decide a plain gate", () => {
-  const eligible = (data: Readonly<Record<string, unknown>>, judge: Judge) => mayDecide(plain(data), judge);
+  const eligible = (data: Readonly<Record<string, unknown>>, answerer: Voter) => mayDecide(plain(data), answerer);
 
   test("is anybody where nobody is named", () => {
     expect(eligible({}, somebody("stranger", { roles: [] }))).toEqual({ eligible: true, by: [] });
@@ -111,7 +111,8 @@ describe("who may decide a plain gate", () => {
 });
 
 describe("who may decide a governed gate", () => {
-  const eligible = (data: Readonly<Record<string, unknown>>, judge: Judge) => mayDecide(governed(data), judge).eligible;
+  const eligible = (data: Readonly<Record<string, unknown>>, answerer: Voter) =>
+    mayDecide(governed(data), answerer).eligible;
 
   test("holds the role or one that contains it", () => {
     expect(eligible({ requiredRole: "reviewer" }, reviewer)).toBe(true);
@@ -152,9 +153,9 @@ describe("who may decide a governed gate", () => {
 });
 
 describe("who may override", () => {
-  const may = (data: Readonly<Record<string, unknown>>, judge: Judge) => {
+  const may = (data: Readonly<Record<string, unknown>>, answerer: Voter) => {
     const rules = governed({ requiredRole: "reviewer", ...data });
-    return rules.governed !== undefined && mayOverride(rules.governed, judge).eligible;
+    return rules.governed !== undefined && mayOverride(rules.governed, answerer).eligible;
   };
 
   test("holds the role of the override", () => {

@@ -115,7 +115,7 @@ export function tokenAllowed({
 }
 
 /** Who wants to decide, with what holds for them now. */
-export interface Judge {
+export interface Voter {
   readonly principal: string;
   readonly kind: PrincipalKind | "token";
   readonly roles: readonly string[];
@@ -130,30 +130,33 @@ export type Eligibility =
   /** `by` is what made it so, recorded with the vote: membership is never looked up again. */
   { readonly eligible: true; readonly by: readonly string[] } | { readonly eligible: false; readonly problem: string };
 
-export function mayDecide(rules: GateRules, judge: Judge): Eligibility {
-  return rules.governed === undefined ? mayDecidePlain(rules, judge) : mayDecideGoverned(rules.governed, judge);
+export function mayDecide(rules: GateRules, answerer: Voter): Eligibility {
+  return rules.governed === undefined ? mayDecidePlain(rules, answerer) : mayDecideGoverned(rules.governed, answerer);
 }
 
-function mayDecidePlain({ approvers, groups, roles }: GateRules, judge: Judge): Eligibility {
+function mayDecidePlain({ approvers, groups, roles }: GateRules, answerer: Voter): Eligibility {
   if (approvers.length + groups.length + roles.length === 0) return { eligible: true, by: [] };
   const by = [
-    ...(approvers.includes(judge.principal) ? ["approversList"] : []),
-    ...groups.filter((group) => judge.groups.includes(group)).map((group) => `group:${group}`),
-    ...roles.filter((role) => holds(judge, role)).map((role) => `role:${role}`),
+    ...(approvers.includes(answerer.principal) ? ["approversList"] : []),
+    ...groups.filter((group) => answerer.groups.includes(group)).map((group) => `group:${group}`),
+    ...roles.filter((role) => holds(answerer, role)).map((role) => `role:${role}`),
   ];
   if (by.length > 0) return { eligible: true, by };
-  return { eligible: false, problem: `${judge.principal} is not among the approvers of this gate` };
+  return { eligible: false, problem: `${answerer.principal} is not among the approvers of this gate` };
 }
 
 /** Both where both are asked for. */
-function mayDecideGoverned({ requiredRole, requiredScope }: GovernedRules, judge: Judge): Eligibility {
+function mayDecideGoverned({ requiredRole, requiredScope }: GovernedRules, answerer: Voter): Eligibility {
   if (requiredRole === undefined && requiredScope === undefined) {
     return { eligible: false, problem: "this gate names neither a role nor a scope, so nobody may open it" };
   }
-  if (requiredRole !== undefined && !holds(judge, requiredRole)) {
-    return { eligible: false, problem: `this gate needs role ${requiredRole}, which ${judge.principal} does not hold` };
+  if (requiredRole !== undefined && !holds(answerer, requiredRole)) {
+    return {
+      eligible: false,
+      problem: `this gate needs role ${requiredRole}, which ${answerer.principal} does not hold`,
+    };
   }
-  if (requiredScope !== undefined && !judge.grants(requiredScope)) {
+  if (requiredScope !== undefined && !answerer.grants(requiredScope)) {
     return { eligible: false, problem: `this gate needs scope ${requiredScope}, which this key does not have` };
   }
   const by = [
@@ -163,20 +166,23 @@ function mayDecideGoverned({ requiredRole, requiredScope }: GovernedRules, judge
   return { eligible: true, by };
 }
 
-export function mayOverride({ overrideRole }: GovernedRules, judge: Judge): Eligibility {
+export function mayOverride({ overrideRole }: GovernedRules, answerer: Voter): Eligibility {
   if (overrideRole === undefined) return { eligible: false, problem: "this gate has no override" };
-  if (holds(judge, overrideRole)) return { eligible: true, by: [`role:${overrideRole}`] };
-  return { eligible: false, problem: `overriding needs role ${overrideRole}, which ${judge.principal} does not hold` };
+  if (holds(answerer, overrideRole)) return { eligible: true, by: [`role:${overrideRole}`] };
+  return {
+    eligible: false,
+    problem: `overriding needs role ${overrideRole}, which ${answerer.principal} does not hold`,
+  };
 }
 
-function holds({ roles }: Judge, required: string): boolean {
+function holds({ roles }: Voter, required: string): boolean {
   return roles.some((role) => roleContains(role, required));
 }
 
 /** Whether one of those behind the run would approve it. A run without a known starter is approved by nobody. */
 export function isSelfApproval(
   rules: Pick<GateRules, "forbidSelfApproval">,
-  { principal }: Pick<Judge, "principal">,
+  { principal }: Pick<Voter, "principal">,
   starters: readonly string[],
 ): boolean {
   return rules.forbidSelfApproval && (starters.length === 0 || starters.includes(principal));
@@ -188,7 +194,7 @@ export function isSelfApproval(
  */
 export function isDependent(
   { requireIndependentVoters }: Pick<GateRules, "requireIndependentVoters">,
-  { kind, makers = [] }: Pick<Judge, "kind" | "makers">,
+  { kind, makers = [] }: Pick<Voter, "kind" | "makers">,
 ): boolean {
   return requireIndependentVoters && (kind === "token" || makers.length > 0);
 }

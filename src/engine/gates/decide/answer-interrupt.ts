@@ -1,12 +1,12 @@
 import { AppError } from "../../../protocol/errors.ts";
 import type { EventDraft } from "../../../protocol/events.ts";
-import type { Judge } from "../../../protocol/gates/gate-rules.ts";
+import type { Voter } from "../../../protocol/gates/gate-rules.ts";
 import type { ApprovalAction, Interrupt } from "../../../protocol/gates/interrupt.ts";
 import { deepEqual } from "../../schemas/decide/deep-equal.ts";
 import { compileSchema } from "../../schemas/decide/json-schema.ts";
 import { closeInterrupt } from "./close-interrupt.ts";
 
-export type Answerer = Pick<Judge, "principal" | "kind">;
+export type Answerer = Pick<Voter, "principal" | "kind">;
 
 /** The events of an answer to anything but an approval. Throws what is wrong with it. */
 export function answerInterrupt(interrupt: Interrupt, value: unknown, by: Answerer, at: string): EventDraft[] {

@@ -5,10 +5,10 @@ import {
   type GateRules,
   type GovernedRules,
   gateRules,
-  type Judge,
   mayDecide,
   mayOverride,
   tallyOf,
+  type Voter,
   verdictOf,
 } from "../../../protocol/gates/gate-rules.ts";
 import type { Interrupt, Vote } from "../../../protocol/gates/interrupt.ts";
@@ -21,21 +21,21 @@ import { originOf } from "./vote-origin.ts";
 
 /** Who wants to pass a governed gate is asked first, then what they say. */
 export function decideGovernedGate(answer: GateAnswer): Ruling {
-  const { interrupt, judge, value } = answer;
+  const { interrupt, answerer, value } = answer;
   const rules = gateRules(interrupt.data);
   if (rules.governed === undefined) throw new Error(`interrupt ${interrupt.interruptId} is not of a governed gate`);
-  const eligibility = claimsOverride(value) ? mayOverride(rules.governed, judge) : mayDecide(rules, judge);
-  if (!eligibility.eligible) return denied(interrupt, judge, eligibility.problem);
+  const eligibility = claimsOverride(value) ? mayOverride(rules.governed, answerer) : mayDecide(rules, answerer);
+  if (!eligibility.eligible) return denied(interrupt, answerer, eligibility.problem);
   const given = governedAnswer(value, interrupt);
-  if (given.voter !== undefined && given.voter !== judge.principal) {
-    return denied(interrupt, judge, "at this gate the voter is whoever holds the key");
+  if (given.voter !== undefined && given.voter !== answerer.principal) {
+    return denied(interrupt, answerer, "at this gate the voter is whoever holds the key");
   }
   const gate = rules.governed;
-  const problem = given.decision === "granted" ? notIndependent(rules, judge, answer) : undefined;
-  if (problem !== undefined) return denied(interrupt, judge, problem);
+  const problem = given.decision === "granted" ? notIndependent(rules, answerer, answer) : undefined;
+  if (problem !== undefined) return denied(interrupt, answerer, problem);
   answer.checkBinding(true);
-  const earlier = interrupt.votes.find(({ voter }) => voter === judge.principal);
-  if (earlier !== undefined && !mayReplace(earlier, given, judge)) return votedBefore(interrupt, earlier, given);
+  const earlier = interrupt.votes.find(({ voter }) => voter === answerer.principal);
+  if (earlier !== undefined && !mayReplace(earlier, given, answerer)) return votedBefore(interrupt, earlier, given);
   const vote = { ...answer, rules, gate, given, eligibleBy: eligibility.by };
   return given.decision === "granted" && gate.requiredEval !== undefined ? provenVote(vote) : voted(vote);
 }
@@ -48,7 +48,7 @@ function claimsOverride(value: unknown): boolean {
  * An override takes the place of the same voter's grant. So does a vote with a stronger key: what an agent decided with a
  * principal's key must not keep the person from deciding.
  */
-function mayReplace(earlier: Vote, given: GovernedAnswer, { principal, kind, makers }: Judge): boolean {
+function mayReplace(earlier: Vote, given: GovernedAnswer, { principal, kind, makers }: Voter): boolean {
   if (given.override && earlier.action === "accept" && earlier.override !== true) return true;
   const now = { voter: principal, principal, kind, ...(makers === undefined ? {} : { makers }) };
   return strengthOf(now) > strengthOf(earlier);
@@ -66,12 +66,12 @@ function votedBefore(interrupt: Interrupt, earlier: Vote, given: GovernedAnswer)
 
 /** No grant counts without the evidence, not even an override: nothing stands in for it. */
 function provenVote(counted: Counted): Ruling {
-  const { interrupt, gate, judge, evidence = NO_EVIDENCE } = counted;
+  const { interrupt, gate, answerer, evidence = NO_EVIDENCE } = counted;
   const { conditions, grounds } = evidence;
   const { interruptId, nodeId } = interrupt;
   const ruling = voted({ ...counted, evidence });
   if (conditions.length > 0 && conditions.every(({ met }) => met)) return { ...ruling, grounds };
-  const details = { interruptId, nodeId, gateId: gate.gateId, voter: judge.principal, conditions };
+  const details = { interruptId, nodeId, gateId: gate.gateId, voter: answerer.principal, conditions };
   const { requiredEval } = gate;
   const refusal = new AppError("eval_gate_unmet", {
     problem: problemIn(conditions),
@@ -98,9 +98,9 @@ interface Counted extends GateAnswer {
 }
 
 function voted(counted: Counted): Ruling {
-  const { interrupt, gate, given, judge, evidence } = counted;
+  const { interrupt, gate, given, answerer, evidence } = counted;
   const { interruptId, nodeId } = interrupt;
-  const { principal } = judge;
+  const { principal } = answerer;
   const proven = evidence === undefined ? {} : { conditions: evidence.conditions };
   const reason = given.reason === undefined ? {} : { reason: given.reason };
   const subject = { interruptId, nodeId, gateId: gate.gateId };
@@ -118,10 +118,10 @@ function actionOf({ decision }: GovernedAnswer): "accept" | "reject" {
   return decision === "granted" ? "accept" : "reject";
 }
 
-function votesWith({ interrupt, judge, given, at }: Counted): Vote[] {
-  const { principal, kind } = judge;
+function votesWith({ interrupt, answerer, given, at }: Counted): Vote[] {
+  const { principal, kind } = answerer;
   const others = interrupt.votes.filter(({ voter }) => voter !== principal);
-  const origin = originOf(principal, judge);
+  const origin = originOf(principal, answerer);
   return [...others, { voter: principal, principal, kind, action: actionOf(given), at, ...origin }];
 }
 
@@ -137,8 +137,8 @@ function opensAlone(counted: Counted): boolean {
   return tallyOf({ votes: votesWith(counted) }, rules).humans >= rules.minHumans;
 }
 
-function voteEvent({ interrupt, judge, given, eligibleBy, evidence }: Counted): EventDraft {
-  const { principal, kind } = judge;
+function voteEvent({ interrupt, answerer, given, eligibleBy, evidence }: Counted): EventDraft {
+  const { principal, kind } = answerer;
   const earlier = interrupt.votes.find(({ voter }) => voter === principal);
   return {
     type: "assay.vote.recorded",
@@ -153,17 +153,17 @@ function voteEvent({ interrupt, judge, given, eligibleBy, evidence }: Counted): 
       ...(given.override ? { override: true as const } : {}),
       eligibleBy: [...eligibleBy],
       ...(earlier === undefined ? {} : { replaces: earlier.action }),
-      ...originOf(principal, judge),
+      ...originOf(principal, answerer),
       ...(evidence === undefined ? {} : { evidence: [...evidence.conditions] }),
     },
   };
 }
 
 function gateEvents(counted: Counted): EventDraft[] {
-  const { interrupt, rules, gate, given, judge } = counted;
+  const { interrupt, rules, gate, given, answerer } = counted;
   const { nodeId } = interrupt;
   const { gateId } = gate;
-  const { principal }: Judge = judge;
+  const { principal }: Voter = answerer;
   if (given.decision === "rejected") {
     const reason = given.reason === undefined ? {} : { reason: given.reason };
     return [{ type: "approval.rejected", nodeId, payload: { gateId, principal, ...reason } }];
@@ -184,14 +184,17 @@ function countsAsVote(counted: Counted): boolean {
 
 /** A grant of a principal that has granted before is a new one only where more count by it. */
 function isNewGrant(counted: Counted): boolean {
-  const { interrupt, judge, rules } = counted;
-  if (!interrupt.votes.some(({ voter }) => voter === judge.principal)) return true;
+  const { interrupt, answerer, rules } = counted;
+  if (!interrupt.votes.some(({ voter }) => voter === answerer.principal)) return true;
   return tallyOf({ votes: votesWith(counted) }, rules).granted > tallyOf(interrupt, rules).granted;
 }
 
-function closing({ interrupt, given, judge, at }: Counted, verdict: "granted" | "rejected" | undefined): EventDraft[] {
+function closing(
+  { interrupt, given, answerer, at }: Counted,
+  verdict: "granted" | "rejected" | undefined,
+): EventDraft[] {
   if (verdict === undefined) return [];
   const reason = given.reason === undefined ? {} : { reason: given.reason };
-  const resolvedBy = judge.principal;
+  const resolvedBy = answerer.principal;
   return closeInterrupt(interrupt, { outcome: verdict, ...reason, resolvedBy, resumeValue: given.value, at });
 }

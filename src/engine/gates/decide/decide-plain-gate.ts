@@ -8,12 +8,12 @@ import {
   isApproval,
   isDependent,
   isSelfApproval,
-  type Judge,
   mayDecide,
   namesPrincipals,
   namesVoters,
   type Tally,
   tallyOf,
+  type Voter,
   verdictOf,
 } from "../../../protocol/gates/gate-rules.ts";
 import type { Interrupt, Vote } from "../../../protocol/gates/interrupt.ts";
@@ -28,7 +28,7 @@ import { originOf, type Relay } from "./vote-origin.ts";
 export interface GateAnswer {
   readonly interrupt: Interrupt;
   readonly value: unknown;
-  readonly judge: Judge;
+  readonly answerer: Voter;
   /** The voter that the answer names; absent where the key may not relay votes. */
   readonly relay?: Relay;
   /** Throws `vote_not_bound`. A question at the gate is no vote: it need not say what it is about. */
@@ -56,27 +56,27 @@ const MADE_A_STARTER =
 /** Why a principal with the right to vote may not approve this run; undefined where it may. */
 export function notIndependent(
   rules: GateRules,
-  judge: Pick<Judge, "principal" | "kind" | "makers">,
+  answerer: Pick<Voter, "principal" | "kind" | "makers">,
   { starters, makersOfStarters = [] }: Pick<GateAnswer, "starters" | "makersOfStarters">,
 ): string | undefined {
-  if (isSelfApproval(rules, judge, starters)) return OWN_RUN;
-  if (isDependent(rules, judge)) return DEPENDENT;
-  return excludesMakersOfStarters(rules) && makersOfStarters.includes(judge.principal) ? MADE_A_STARTER : undefined;
+  if (isSelfApproval(rules, answerer, starters)) return OWN_RUN;
+  if (isDependent(rules, answerer)) return DEPENDENT;
+  return excludesMakersOfStarters(rules) && makersOfStarters.includes(answerer.principal) ? MADE_A_STARTER : undefined;
 }
 
 /** A vote at `core.approvalGate`, and the end of the gate when it is the last one needed. */
 export function decidePlainGate(answer: GateAnswer): Ruling {
-  const { interrupt, judge } = answer;
+  const { interrupt, answerer } = answer;
   const rules = gateRules(interrupt.data);
-  const eligibility = mayDecide(rules, judge);
-  if (!eligibility.eligible) return denied(interrupt, judge, eligibility.problem);
+  const eligibility = mayDecide(rules, answerer);
+  if (!eligibility.eligible) return denied(interrupt, answerer, eligibility.problem);
   const given = plainAnswer(answer.value, rules);
   checkSchema(interrupt, answer.value);
   const voter = voterOf(rules, given, answer);
   if (typeof voter !== "string") return voter;
-  const { makers = [] } = originOf(voter, judge, answer.relay);
-  const problem = approves(given) ? notIndependent(rules, { ...judge, makers }, answer) : undefined;
-  if (problem !== undefined) return denied(interrupt, judge, problem);
+  const { makers = [] } = originOf(voter, answerer, answer.relay);
+  const problem = approves(given) ? notIndependent(rules, { ...answerer, makers }, answer) : undefined;
+  if (problem !== undefined) return denied(interrupt, answerer, problem);
   answer.checkBinding(given.action !== "ask");
   if (given.action === "ask") return asked(interrupt, voter, given.text ?? "");
   const earlier = interrupt.votes.find((vote) => vote.voter === voter);
@@ -93,18 +93,22 @@ function approves({ action }: PlainAnswer): boolean {
 }
 
 /** A name in the body counts only where nobody is named and the key may relay; the refusal is about who asks. */
-function voterOf(rules: GateRules, { voter }: PlainAnswer, { interrupt, judge, relay }: GateAnswer): string | Ruling {
-  if (voter === undefined || voter === judge.principal) return judge.principal;
+function voterOf(
+  rules: GateRules,
+  { voter }: PlainAnswer,
+  { interrupt, answerer, relay }: GateAnswer,
+): string | Ruling {
+  if (voter === undefined || voter === answerer.principal) return answerer.principal;
   const namesOthers = relay?.trusted === true ? namesPrincipals(rules) : namesVoters(rules);
-  if (namesOthers) return denied(interrupt, judge, "at this gate the voter is whoever holds the key");
+  if (namesOthers) return denied(interrupt, answerer, "at this gate the voter is whoever holds the key");
   if (relay === undefined) {
     return denied(
       interrupt,
-      judge,
+      answerer,
       "a vote for another principal needs scope approvals:relay by name, in key and role",
     );
   }
-  return relay.known ? voter : denied(interrupt, judge, UNKNOWN_VOTER);
+  return relay.known ? voter : denied(interrupt, answerer, UNKNOWN_VOTER);
 }
 
 const UNKNOWN_VOTER =
@@ -171,12 +175,12 @@ function votesWith(counted: Counted): Vote[] {
   return [...others, voteOf(counted)];
 }
 
-function voteOf({ given, voter, judge, relay, at }: Counted): Vote {
-  const { principal, kind } = judge;
-  return { voter, principal, kind, action: given.action, at, ...originOf(voter, judge, relay) };
+function voteOf({ given, voter, answerer, relay, at }: Counted): Vote {
+  const { principal, kind } = answerer;
+  return { voter, principal, kind, action: given.action, at, ...originOf(voter, answerer, relay) };
 }
 
-function voteEvent({ interrupt, given, voter, judge, relay, eligibleBy, earlier }: Counted): EventDraft {
+function voteEvent({ interrupt, given, voter, answerer, relay, eligibleBy, earlier }: Counted): EventDraft {
   const reason = given.feedback ?? (given.refineFeedback?.["text"] as string | undefined);
   return {
     type: "assay.vote.recorded",
@@ -184,14 +188,14 @@ function voteEvent({ interrupt, given, voter, judge, relay, eligibleBy, earlier 
     payload: {
       interruptId: interrupt.interruptId,
       voter,
-      principal: judge.principal,
-      principalKind: judge.kind,
+      principal: answerer.principal,
+      principalKind: answerer.kind,
       action: given.action,
       ...(reason === undefined ? {} : { reason }),
       ...(eligibleBy.length === 0 ? {} : { eligibleBy: [...eligibleBy] }),
       ...(earlier === undefined ? {} : { replaces: earlier.action }),
       ...(given.edited === undefined ? {} : { editedArtifactData: given.edited.data }),
-      ...originOf(voter, judge, relay),
+      ...originOf(voter, answerer, relay),
     },
   };
 }

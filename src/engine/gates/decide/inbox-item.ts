@@ -2,10 +2,10 @@ import { shownDigest } from "../../../formats/gates/gate-digest.ts";
 import {
   gateRules,
   isSelfApproval,
-  type Judge,
   mayDecide,
   mayOverride,
   tallyOf,
+  type Voter,
 } from "../../../protocol/gates/gate-rules.ts";
 import type { InboxItem } from "../../../protocol/gates/inbox-api.ts";
 import { type Interrupt, revisionOf, titleOf, type Vote } from "../../../protocol/gates/interrupt.ts";
@@ -22,12 +22,12 @@ export interface Waiting {
 }
 
 /** Whether an inbox shows it: the judge could decide it, and not only against it. */
-export function waitsFor({ interrupt, starters }: Waiting, judge: Judge): boolean {
+export function waitsFor({ interrupt, starters }: Waiting, answerer: Voter): boolean {
   if (interrupt.kind !== "approval") return true;
   const rules = gateRules(interrupt.data);
-  if (isSelfApproval(rules, judge, starters)) return false;
-  if (mayDecide(rules, judge).eligible) return true;
-  return rules.governed !== undefined && mayOverride(rules.governed, judge).eligible;
+  if (isSelfApproval(rules, answerer, starters)) return false;
+  if (mayDecide(rules, answerer).eligible) return true;
+  return rules.governed !== undefined && mayOverride(rules.governed, answerer).eligible;
 }
 
 /** An item before it is anybody's. */

@@ -24,7 +24,7 @@ const child = (run: Run): Run => ({
 const codeAt = (run: Run, by = ANA, of: ResolveInterrupt["of"] = { nodeId: "gate" }) =>
   codeOf(() => {
     const nowMs = Date.parse(run.updatedAt);
-    const { refusal } = resolveInterrupt(run, { of, value: ACCEPT, judge: by, nowMs });
+    const { refusal } = resolveInterrupt(run, { of, value: ACCEPT, answerer: by, nowMs });
     if (refusal !== undefined) throw refusal;
   });
 

@@ -1,5 +1,5 @@
 import { AppError } from "../../../protocol/errors.ts";
-import { type Judge, tokenAllowed } from "../../../protocol/gates/gate-rules.ts";
+import { tokenAllowed, type Voter } from "../../../protocol/gates/gate-rules.ts";
 import { type Interrupt, isGoverned } from "../../../protocol/gates/interrupt.ts";
 import type { Evidence } from "../../../protocol/promotion/evidence.ts";
 import { startersOf } from "../../../protocol/runs/forked-from.ts";
@@ -17,7 +17,7 @@ export interface ResolveInterrupt {
   /** A node, whose latest interrupt is meant, or the one interrupt of a token. */
   readonly of: { readonly nodeId: string } | { readonly interruptId: string };
   readonly value: unknown;
-  readonly judge: Judge;
+  readonly answerer: Voter;
   /** The voter that the answer names, where the key may relay votes. */
   readonly relay?: Relay;
   /** Makers of those behind the run; given only where they may not approve it. */
@@ -36,8 +36,8 @@ export interface ResolveInterrupt {
  * deadline ends by it, whoever comes to look.
  */
 export function resolveInterrupt(run: Run, command: ResolveInterrupt): Ruling {
-  const { judge, value, nowMs } = command;
-  const byToken = judge.kind === "token";
+  const { answerer, value, nowMs } = command;
+  const byToken = answerer.kind === "token";
   const interrupt = findInterrupt(run, command.of);
   if (interrupt === undefined) throw new AppError("interrupt_not_found", { runId: run.runId, ...command.of });
   requireOpen(run, interrupt, byToken);
@@ -62,7 +62,7 @@ export function resolveInterrupt(run: Run, command: ResolveInterrupt): Ruling {
     const answer = {
       interrupt,
       value,
-      judge,
+      answerer,
       starters: startersOf(run),
       at,
       checkBinding,
@@ -74,7 +74,7 @@ export function resolveInterrupt(run: Run, command: ResolveInterrupt): Ruling {
   }
   checkBinding(ratifies(interrupt));
   const { interruptId, nodeId } = interrupt;
-  const events = answerInterrupt(interrupt, value, judge, at);
+  const events = answerInterrupt(interrupt, value, answerer, at);
   return { events, audit: [{ action: "interrupt.resolved", details: { interruptId, nodeId, outcome: "answered" } }] };
 }
 

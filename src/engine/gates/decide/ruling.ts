@@ -2,7 +2,7 @@ import type { AuditDraft } from "../../../protocol/audit/audit.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { EventDraft } from "../../../protocol/events.ts";
 import { resourceOf } from "../../../protocol/evolve/interrupts.ts";
-import type { Judge } from "../../../protocol/gates/gate-rules.ts";
+import type { Voter } from "../../../protocol/gates/gate-rules.ts";
 import type { Interrupt, Vote } from "../../../protocol/gates/interrupt.ts";
 import type { Ground } from "../../../protocol/promotion/evidence.ts";
 
@@ -29,12 +29,12 @@ export function refusedVote({ interruptId, nodeId }: Interrupt, earlier: Vote, a
 const DENIALS_MAX = 100;
 
 /** Refused for who they are. Written down once for each principal: asking again and again must not fill the log. */
-export function denied(interrupt: Interrupt, judge: Judge, problem: string): Ruling {
+export function denied(interrupt: Interrupt, answerer: Voter, problem: string): Ruling {
   const { interruptId, nodeId } = interrupt;
   const refusal = new AppError("forbidden", { problem, nodeId, interruptId });
   const known = interrupt.denied ?? [];
-  if (known.includes(judge.principal) || known.length >= DENIALS_MAX) return { events: [], audit: [], refusal };
-  const { principal } = judge;
+  if (known.includes(answerer.principal) || known.length >= DENIALS_MAX) return { events: [], audit: [], refusal };
+  const { principal } = answerer;
   const decided: EventDraft = {
     type: "authorization.decided",
     nodeId,

@@ -1,4 +1,4 @@
-import type { Judge } from "../../../protocol/gates/gate-rules.ts";
+import type { Voter } from "../../../protocol/gates/gate-rules.ts";
 
 /** What is known of a voter that a relay names. */
 export interface Relay {
@@ -21,7 +21,7 @@ interface VoteOrigin {
 }
 
 /** Which principals had the key of a vote in hand, as vote and log keep it. */
-export function originOf(voter: string, { principal, makers: own = [] }: Judge, relay?: Relay): VoteOrigin {
+export function originOf(voter: string, { principal, makers: own = [] }: Voter, relay?: Relay): VoteOrigin {
   const relayed = voter === principal ? undefined : relay;
   const makers = relayed?.makers ?? own;
   return {

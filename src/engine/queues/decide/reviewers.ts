@@ -1,15 +1,15 @@
-import type { Judge } from "../../../protocol/gates/gate-rules.ts";
+import type { Voter } from "../../../protocol/gates/gate-rules.ts";
 import { roleContains } from "../../../protocol/identity/scopes.ts";
 import type { QueueRules, Somebody } from "../../../protocol/queues/api.ts";
 
-type Person = Pick<Judge, "principal" | "kind" | "roles" | "groups">;
+type Person = Pick<Voter, "principal" | "kind" | "roles" | "groups">;
 
 /** Agents and code only judge where they are meant to: a queue that names nobody is for people. */
 export function mayReview({ assign }: Pick<QueueRules, "assign">, who: Person): boolean {
   return assign === undefined ? who.kind === "user" : isAmong(assign, who);
 }
 
-export function mayAdjudicate({ adjudicators }: Pick<QueueRules, "adjudicators">, who: Judge): boolean {
+export function mayAdjudicate({ adjudicators }: Pick<QueueRules, "adjudicators">, who: Voter): boolean {
   return who.grants("queues:manage") || (adjudicators !== undefined && isAmong(adjudicators, who));
 }
 

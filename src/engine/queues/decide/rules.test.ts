@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { AppError } from "../../../protocol/errors.ts";
-import type { Judge } from "../../../protocol/gates/gate-rules.ts";
+import type { Voter } from "../../../protocol/gates/gate-rules.ts";
 import { NOT_FLAGGED, saidOf } from "./judgment.ts";
 import { annotationMatches, type SaidAbout } from "./matches.ts";
 import { mayAdjudicate, mayReview } from "./reviewers.ts";
@@ -65,7 +65,7 @@ describe("the rules of a queue", () => {
 });
 
 describe("who may review", () => {
-  const who = (more: Partial<Judge>): Judge => ({
+  const who = (more: Partial<Voter>): Voter => ({
     principal: "ana",
     kind: "user",
     roles: ["reviewer"],

@@ -1,7 +1,7 @@
 import type { IdempotencyRecord } from "../../store/port/store.ts";
 
 /** Thrown when a commit met an outcome that already stands under its idempotency key; the edge replays it. */
-export class StandingOutcome extends Error {
+export class RecordedOutcome extends Error {
   readonly record: IdempotencyRecord;
 
   constructor(record: IdempotencyRecord) {

@@ -23,7 +23,7 @@ describe("a node with an effect", () => {
     const host = engineOn(store, [effect]);
     const workflowId = await register(host, one);
     const worker = work(host);
-    const runId = await begin({ ...host, hands: worker }, { workflowId });
+    const runId = await begin({ ...host, localWorker: worker }, { workflowId });
     await effect.called(1);
     expect((await logOf(store, runId)).map((event) => event.type)).toEqual(["run.started", "node.started"]);
     effect.calls[0]?.finish({ type: "completed", outputs: { answer: 42 } });
@@ -36,7 +36,7 @@ describe("a node with an effect", () => {
     const host = engineOn(store, [effect]);
     const workflowId = await register(host, one);
     const worker = work(host);
-    const runId = await begin({ ...host, hands: worker }, { workflowId });
+    const runId = await begin({ ...host, localWorker: worker }, { workflowId });
     await effect.called(1);
     expect(await cancelRun(host, change(runId))).toEqual({ runId, status: "cancelling" });
     const run = await until(store, runId, ended);
@@ -51,7 +51,7 @@ describe("a node with an effect", () => {
     const host = engineOn(store, [effect]);
     const workflowId = await register(host, one);
     const worker = work(host);
-    const runId = await begin({ ...host, hands: worker }, { workflowId });
+    const runId = await begin({ ...host, localWorker: worker }, { workflowId });
     await effect.called(1);
     await pauseRun(host, change(runId, { drainPolicy: "immediate" }));
     effect.calls[0]?.finish({ type: "completed", outputs: { from: "first" } });
@@ -68,7 +68,7 @@ describe("a node with an effect", () => {
     const host = engineOn(store, [effect]);
     const workflowId = await register(host, one);
     const worker = work(host);
-    const runId = await begin({ ...host, hands: worker }, { workflowId });
+    const runId = await begin({ ...host, localWorker: worker }, { workflowId });
     await effect.called(1);
     await pauseRun(host, change(runId));
     effect.calls[0]?.finish({ type: "completed" });
@@ -236,7 +236,7 @@ describe("a node with an effect", () => {
     const host = engineOn(store, [effect]);
     const workflowId = await register(host, one);
     const worker = work(host);
-    const runId = await begin({ ...host, hands: worker }, { workflowId });
+    const runId = await begin({ ...host, localWorker: worker }, { workflowId });
     await until(store, runId, (run) => run.nodes["act"]?.status === "executing");
     await cancelRun(host, change(runId));
     expect((await until(store, runId, ended)).status).toBe("cancelled");
@@ -247,7 +247,7 @@ describe("a node with an effect", () => {
     const host = engineOn(store, [effect]);
     const workflowId = await register(host, one);
     const first = workerOn(host);
-    const runId = await begin({ ...host, hands: first }, { workflowId });
+    const runId = await begin({ ...host, localWorker: first }, { workflowId });
     await effect.called(1);
     await first.stop(0);
     work(host);

@@ -13,12 +13,12 @@ const LINES = new WeakMap<Store, Map<string, Promise<void>>>();
  * at a time and all others decide again for nothing. What makes a change safe is the version it is committed at, here
  * and between processes; this only keeps it from being tried in vain.
  */
-export function inLine<T>(store: Store, run: Relative, work: () => Promise<T>): Promise<T> {
-  return inLineFor(store, familyOf(run), work);
+export function serialize<T>(store: Store, run: Relative, work: () => Promise<T>): Promise<T> {
+  return serializeFor(store, familyOf(run), work);
 }
 
 /** The same for changes of anything else that has an id. */
-export async function inLineFor<T>(store: Store, key: string, work: () => Promise<T>): Promise<T> {
+export async function serializeFor<T>(store: Store, key: string, work: () => Promise<T>): Promise<T> {
   const lines = LINES.get(store) ?? new Map<string, Promise<void>>();
   LINES.set(store, lines);
   const result = (lines.get(key) ?? Promise.resolve()).then(work);
@@ -34,7 +34,7 @@ export async function inLineFor<T>(store: Store, key: string, work: () => Promis
 }
 
 /** Whether others are in line: whoever did not wait would get in their way. */
-export function hasLine(store: Store, run: Relative): boolean {
+export function isSerializing(store: Store, run: Relative): boolean {
   return LINES.get(store)?.has(familyOf(run)) ?? false;
 }
 

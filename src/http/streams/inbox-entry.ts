@@ -4,7 +4,7 @@ import type { Host } from "../../engine/host.ts";
 import type { StoredInterrupt } from "../../store/port/gates.ts";
 
 /** An interrupt as it was read once for all who follow; what is shown of it is made once, and only for those who may see it. */
-export class Sighting {
+export class InboxEntry {
   readonly row: StoredInterrupt;
   /** Its run was said to have changed. */
   readonly isChange: boolean;

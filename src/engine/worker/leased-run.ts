@@ -6,7 +6,7 @@ import { isReplay } from "../../protocol/runs/forked-from.ts";
 import { nodeOf, type Run } from "../../protocol/runs/run.ts";
 import type { RunWrite } from "../../store/port/store.ts";
 import { endChildren, endHeadOnly, familyWrites, withFamily } from "../families/family.ts";
-import { hasLine, inLine } from "../families/in-line.ts";
+import { isSerializing, serialize } from "../families/serialize.ts";
 import { childPlansOf } from "../families/start-child.ts";
 import { externalWaits, offerHeld } from "../gates/held-events.ts";
 import type { Host } from "../host.ts";
@@ -21,7 +21,7 @@ import type { Beside, NodeOutcome } from "./node-type.ts";
 import { RunHold } from "./run-hold.ts";
 import { roomOf } from "./run-room.ts";
 import { counts, type Finished, type Launch, type Noted, type Turn, turnSteps } from "./turn.ts";
-import { LargeTurn } from "./turning.ts";
+import { LargeTurn } from "./turn-base.ts";
 
 /** How long to wait before asking a database again that could not answer. */
 const RETRY_MS = 250;
@@ -31,7 +31,7 @@ const RETRY_MS = 250;
  * when nothing is left to do now. Every write is fenced by version and lease, so a worker that lost the run can
  * neither overwrite nor duplicate anything.
  */
-export class RunExecution {
+export class LeasedRun {
   readonly runId: string;
   readonly startedAtMs: number;
   readonly #host: Host;
@@ -212,7 +212,7 @@ export class RunExecution {
         const family = await familyWrites(this.#host, reads, before, run, children);
         return store.commit({ tenant: run.owner.tenant, runs: [own, ...family], ...limits, ...beside });
       });
-    const committed = await (this.#contended || hasLine(store, run) ? inLine(store, run, write) : write());
+    const committed = await (this.#contended || isSerializing(store, run) ? serialize(store, run, write) : write());
     this.#contended = !committed.ok && committed.refusal.type === "version";
     this.#room = committed.ok ? undefined : childRoom(committed.refusal);
     if (committed.ok) return "done";

@@ -13,8 +13,8 @@ import type { Plan } from "../workflows/decide/plan.ts";
  * touches the outside world or may have its answer already, and where no worker runs in this process: then it is left
  * to a worker.
  */
-export async function goOn(host: Host, plan: Plan, run: Run): Promise<Turn | undefined> {
-  if (host.hands === undefined || isTerminal(run.status)) return undefined;
+export async function advanceRun(host: Host, plan: Plan, run: Run): Promise<Turn | undefined> {
+  if (host.localWorker === undefined || isTerminal(run.status)) return undefined;
   const active = activeNodes(run);
   const ready = active.some(([, { status }]) => status === "resumed");
   if (!ready || active.some(([, { status }]) => status === "executing")) return undefined;

@@ -5,7 +5,7 @@ import { idOfPlace } from "./judgment-places.ts";
 import { plainFrame } from "./sse-frame.ts";
 
 /** A change as it was read once for all who follow; its frame is made once, and only when somebody is shown it. */
-export class JudgmentNews {
+export class ChangeFrame {
   readonly #change: AnnotationChange;
   #frame: string | undefined;
 

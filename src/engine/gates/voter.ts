@@ -1,4 +1,4 @@
-import type { Judge } from "../../protocol/gates/gate-rules.ts";
+import type { Voter } from "../../protocol/gates/gate-rules.ts";
 import type { Caller, Owner } from "../../protocol/identity/identity.ts";
 import { BUILT_IN_ROLES, decideScope } from "../../protocol/identity/scopes.ts";
 import type { Host } from "../host.ts";
@@ -9,7 +9,7 @@ import { roleTable } from "../identity/roles.ts";
  * those of the key's workspace and count for nothing here. Somebody unknown has no role, and a role that nobody defines
  * is none.
  */
-export async function judgeOf(host: Pick<Host, "store">, caller: Caller, owner: Owner): Promise<Judge> {
+export async function voterOf(host: Pick<Host, "store">, caller: Caller, owner: Owner): Promise<Voter> {
   const { tenant, workspace } = owner;
   const place = { tenant, ...(workspace === undefined ? {} : { workspace }) };
   const { roles: bound, groups } = await host.store.membershipOf(place, caller.principal);
@@ -21,4 +21,4 @@ export async function judgeOf(host: Pick<Host, "store">, caller: Caller, owner: 
 }
 
 /** Whoever holds a token: known by that alone. */
-export const TOKEN_HOLDER: Judge = { principal: "token", kind: "token", roles: [], groups: [], grants: () => false };
+export const TOKEN_HOLDER: Voter = { principal: "token", kind: "token", roles: [], groups: [], grants: () => false };

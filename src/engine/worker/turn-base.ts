@@ -39,7 +39,7 @@ export type Suspending = InterruptRequest & { readonly key: string };
  * How the steps of a run become events. What a node does with the world is left to those who know which world: a turn
  * of a worker (`turn.ts`) or the record of another run (`replay/`).
  */
-export abstract class Turning {
+export abstract class TurnBase {
   readonly events: RunEvent[] = [];
   run: Run;
   protected readonly host: Host;

@@ -17,7 +17,7 @@ type JsonObject = Readonly<Record<string, unknown>>;
 type ReadSchema = { readonly value: JsonObject } | { readonly problem: string };
 
 /** Follows what a manifest refers to, and notes what is wrong with it. */
-export class PackLook {
+export class PackInspection {
   readonly problems: PackProblem[] = [];
   /** By `id@version`. */
   readonly suites = new Map<string, PackSuite>();

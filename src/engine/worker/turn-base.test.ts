@@ -4,10 +4,10 @@ import type { Run } from "../../protocol/runs/run.ts";
 import { openSqliteStore } from "../../store/sqlite/sqlite-store.ts";
 import { sourceRun } from "../../testing/branches.ts";
 import { engineOn } from "../../testing/engine.ts";
-import { Turning } from "./turning.ts";
+import { TurnBase } from "./turn-base.ts";
 
 /** Keeps the run after each event. */
-class Watched extends Turning {
+class Watched extends TurnBase {
   readonly seen: Run[] = [];
   protected override launch(): void {}
   protected override suspend(): void {}

@@ -11,7 +11,7 @@ export interface Changed {
 }
 
 /** What an evaluation was begun with, as long as it still is the same; else what is not. */
-export async function asBegun(
+export async function resumeCheck(
   host: Pick<Host, "store">,
   services: EvalServices,
   owner: Visibility,
