@@ -17,7 +17,7 @@ export interface TurnsApartOptions extends TurnThreadData {
   readonly fromBytes?: number;
 }
 
-export const APART_FROM_BYTES = 64 * 1024;
+export const APART_FROM_BYTES = 32 * 1024;
 
 interface Taking {
   readonly resolve: (taken: TurnTaken) => void;
