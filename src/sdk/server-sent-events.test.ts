@@ -52,4 +52,10 @@ describe("an event stream", () => {
   test("holds the characters that other line readers take for the end of a line", async () => {
     expect(await frames("data: a\u2028b\n\n")).toEqual([{ id: undefined, event: "message", data: "a\u2028b" }]);
   });
+
+  test("takes work in proportion to its length, in however many pieces it comes", async () => {
+    const pieces = Array.from({ length: 16_000 }, () => "x".repeat(1_000));
+    const [frame] = await frames("data: ", ...pieces, "\n", "\n");
+    expect(frame?.data.length).toBe(16_000_000);
+  });
 });

@@ -44,24 +44,29 @@ async function* readLines(
   onBytes: () => void,
 ): AsyncGenerator<string, void, undefined> {
   const decoder = new TextDecoder();
-  let rest = "";
+  // Pieces of a line whose end has not come. Each piece is searched once, however many there are.
+  let begun: string[] = [];
+  let afterReturn = false;
   for await (const chunk of chunksOf(body)) {
     onBytes();
-    rest += decoder.decode(chunk, { stream: true });
-    let start = 0;
-    for (let end = endOfLine(rest, 0); end >= 0; end = endOfLine(rest, start)) {
-      yield rest.slice(start, end);
-      start = end + (rest.startsWith("\r\n", end) ? 2 : 1);
+    const text = decoder.decode(chunk, { stream: true });
+    if (text === "") continue;
+    // The second half of a CRLF that the connection cut in two.
+    let start = afterReturn && text.startsWith("\n") ? 1 : 0;
+    afterReturn = false;
+    for (let end = endOfLine(text, start); end < text.length; end = endOfLine(text, start)) {
+      begun.push(text.slice(start, end));
+      yield begun.join("");
+      begun = [];
+      afterReturn = text[end] === "\r" && end + 1 === text.length;
+      start = end + (text.startsWith("\r\n", end) ? 2 : 1);
     }
-    rest = rest.slice(start);
+    if (start < text.length) begun.push(text.slice(start));
   }
 }
 
-/** A CR at the very end may be half of a CRLF: it waits for the next chunk. */
 function endOfLine(text: string, from: number): number {
-  for (let i = from; i < text.length; i++) {
-    if (text[i] === "\n") return i;
-    if (text[i] === "\r") return i + 1 < text.length ? i : -1;
-  }
-  return -1;
+  let at = from;
+  while (at < text.length && text[at] !== "\n" && text[at] !== "\r") at++;
+  return at;
 }
