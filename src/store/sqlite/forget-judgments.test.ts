@@ -11,17 +11,25 @@ test("a run with many judgments is removed in several transactions, with those o
   const store = await openSqliteStore({ path: join(tempDir(), "assay.db") });
   const run = await endedRun(store, { tenant: newTenant() });
   const { tenant } = run.owner;
-  const said = Array.from({ length: 1200 }, (_, n) => recording(annotationOf(run, { note: `a word ${n}` })));
-  await accept(store, judging(tenant, ...said));
+  const said = Array.from({ length: 1200 }, (_, n) => annotationOf(run, { note: `a word ${n}` }));
+  await accept(store, judging(tenant, ...said.map((one) => recording(one))));
+  const ids = said.map(({ annotationId }) => annotationId);
   let isOver = false;
   const deletion = accept(store, { tenant, deletions: [deletionOf(run)] }).then(() => {
     isOver = true;
   });
   let others = 0;
+  let found = 0;
   for (const other = newTenant(); !isOver; others++) {
     await accept(store, { tenant: other, audit: [auditDraft("another.thing")] });
+    const left = await store.annotationsById(tenant, ids);
+    // Whoever finds some of them gone finds the tombstone too.
+    if (left.length === ids.length) continue;
+    found++;
+    expect(await store.readTombstone({ tenant }, run.runId)).toBeDefined();
   }
   await deletion;
   expect(others).toBeGreaterThan(6);
+  expect(found).toBeGreaterThan(1);
   await store.close();
 });

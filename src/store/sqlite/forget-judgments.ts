@@ -1,6 +1,11 @@
 import { type Kysely, sql } from "kysely";
 import type { RunDeletion } from "../port/judgments.ts";
 import { ANNOTATION_OPERATIONS } from "../read/delete-run.ts";
+<<<<<<< HEAD
+=======
+import { refusalToDelete } from "../rows/deletable.ts";
+import { tombstoneRow } from "../rows/queue-rows.ts";
+>>>>>>> 7b29a4598c81b7c30ef33aa5388b37f6a127aae8
 import type { Tables } from "../schema/tables.ts";
 import { refusalToDelete } from "../units/check-unit.ts";
 
@@ -18,8 +23,9 @@ interface Handles {
 
 /**
  * Removes judgments of runs that are about to go, some at a time, where a run has many: the index of words overwrites what is taken out of
- * it, and all others would wait for one long transaction. The last of them go with their run. Nothing is removed where a run cannot go. A process
- * that ends in between leaves runs with fewer judgments, which whoever wanted them gone asks for again.
+ * it, and all others would wait for one long transaction. The last of them go with their run. Nothing is removed where a run cannot go. The tombstone
+ * comes first, so that nobody decides by those that are left. A process that ends in between leaves runs with fewer judgments, which whoever
+ * wanted them gone asks for again.
  */
 export async function forgetJudgments(
   { read, write }: Handles,
@@ -34,13 +40,22 @@ export async function forgetJudgments(
       .executeTakeFirst();
     if (refusalToDelete(tenant, deletion, row) !== undefined) return;
   }
-  for (const { runId } of deletions) {
-    for (;;) {
-      const ids = await someOfMany(read, tenant, runId);
+  for (const deletion of deletions) {
+    for (let isFirst = true; ; isFirst = false) {
+      const ids = await someOfMany(read, tenant, deletion.runId);
       if (ids === undefined) break;
+      if (isFirst) await bury(write, deletion);
       for (const statement of deletesOf(tenant, ids)) await statement.execute(write);
     }
   }
+}
+
+async function bury(db: Kysely<Tables>, deletion: RunDeletion): Promise<void> {
+  await db
+    .insertInto("run_tombstones")
+    .values(tombstoneRow(deletion))
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
 }
 
 /** Judgments to be removed in one go, at least one; undefined where all that there are can go with the run. */
