@@ -1,11 +1,7 @@
 import { type Kysely, sql } from "kysely";
 import type { RunDeletion } from "../port/judgments.ts";
 import { ANNOTATION_OPERATIONS } from "../read/delete-run.ts";
-<<<<<<< HEAD
-=======
-import { refusalToDelete } from "../rows/deletable.ts";
-import { tombstoneRow } from "../rows/queue-rows.ts";
->>>>>>> 7b29a4598c81b7c30ef33aa5388b37f6a127aae8
+import { runTombstones } from "../schema/runs.ts";
 import type { Tables } from "../schema/tables.ts";
 import { refusalToDelete } from "../units/check-unit.ts";
 
@@ -53,7 +49,7 @@ export async function forgetJudgments(
 async function bury(db: Kysely<Tables>, deletion: RunDeletion): Promise<void> {
   await db
     .insertInto("run_tombstones")
-    .values(tombstoneRow(deletion))
+    .values(runTombstones.toRow(deletion))
     .onConflict((conflict) => conflict.doNothing())
     .execute();
 }
