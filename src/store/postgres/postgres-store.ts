@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { type Change, NO_CHANGE, type Store } from "../port/store.ts";
+import { forgetUndelivered } from "../read/deliveries.ts";
 import { sharedStore } from "../read/shared-store.ts";
 import { migrate, requireCurrentSchema } from "../schema/migrate.ts";
 import { claimRuns, renewLeases } from "./claim-runs.ts";
@@ -85,6 +86,7 @@ export async function openPostgresStore(settings: PostgresSettings): Promise<Sto
     ...asked,
     commit: async (unit) => {
       if (closing !== undefined) throw closedError();
+      if (unit.webhooks !== undefined) await forgetUndelivered({ read: db, write: db }, unit);
       return writer.commit(unit);
     },
     onChange: (listener) => listeners.add(listener),

@@ -123,7 +123,7 @@ const putWebhooks = insertInto(
   `on conflict (webhook_id) do update set ${replaced(WEBHOOK)} where webhooks.tenant = excluded.tenant`,
 );
 
-const DELETE_UNDELIVERED = "delete from deliveries where webhook_id = $1 and tenant = $2 and state <> 'delivered'";
+const DELETE_UNDELIVERED = "delete from deliveries where webhook_id = $1 and tenant = $2 and state = 'pending'";
 
 function deleteUndelivered(tenant: string, { webhookId }: Extract<WebhookWrite, { type: "delete" }>): Statement[] {
   return [{ ...prepared("delete undelivered", DELETE_UNDELIVERED), values: [webhookId, tenant] }];

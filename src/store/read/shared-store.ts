@@ -92,7 +92,7 @@ export function sharedStore(read: Kysely<Tables>, write: Kysely<Tables>): Shared
     listDeliveries: (visible, query) => deliveries.listDeliveries(read, visible, query),
     claimDeliveries: (claim) => deliveries.claimDeliveries(write, read, claim),
     nextDeliveryAtMs: (nowMs) => nextDeliveryAtMs(read, nowMs),
-    redeliver: (visible, which, nowMs) => deliveries.redeliver(write, visible, which, nowMs),
+    redeliver: (visible, which, nowMs) => deliveries.redeliver({ read, write }, visible, which, nowMs),
 
     readAnnotation: (visible, annotationId) => annotations.readAnnotation(read, visible, annotationId),
     annotationsById: (tenant, annotationIds) => annotations.annotationsById(read, tenant, annotationIds),

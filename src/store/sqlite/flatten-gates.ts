@@ -1,6 +1,6 @@
 import type { AttemptOutcome, ExternalEventWrite, RoleDefinitionWrite, WebhookWrite } from "../port/gates.ts";
 import type { Unit } from "../port/store.ts";
-import { finishedColumns, WEBHOOK_DISABLED } from "../rows/attempt-rows.ts";
+import { finishedColumns } from "../rows/attempt-rows.ts";
 import { deliveryRow, externalEventRow, webhookRow } from "../rows/gate-rows.ts";
 import type { InterruptChanges } from "../rows/interrupt-rows.ts";
 import * as columns from "./gate-statements.ts";
@@ -35,13 +35,12 @@ export function flattenInterrupts({ interrupts, voted, dropped }: InterruptChang
 
 /** What an attempt came to. Nothing of it happens unless its owner still holds the delivery. */
 export function flattenAttempt(attempt: AttemptOutcome): Extract<Operation, { kind: "guarded" }> {
-  const { deliveryId, owner, webhook, atMs } = attempt;
+  const { deliveryId, owner, webhook } = attempt;
   const finished = valuesOf(finishedColumns(attempt), columns.FINISHED_COLUMNS);
   const rest: Write[] = [];
   if (webhook !== undefined) {
     const { webhookId, failures, failingSinceMs = null, circuitUntilMs = null, disabledAtMs = null } = webhook;
     rest.push(["setWebhookHealth", [failures, failingSinceMs, circuitUntilMs, disabledAtMs, webhookId]]);
-    if (disabledAtMs !== null) rest.push(["buryDeliveries", [atMs, WEBHOOK_DISABLED, webhookId]]);
   }
   return { kind: "guarded", first: ["finishDelivery", [...finished, deliveryId, owner]], rest };
 }

@@ -103,7 +103,7 @@ export const GATE_WRITES = {
     where tenant = ? and workspace = ? and correlation_id = ? and event_id = ?`,
   putWebhook: `${insertInto("webhooks", WEBHOOK_COLUMNS)}
     on conflict (webhook_id) do update set ${replaced(WEBHOOK_COLUMNS)} where tenant = excluded.tenant`,
-  deleteUndelivered: "delete from deliveries where webhook_id = ? and tenant = ? and state <> 'delivered'",
+  deleteUndelivered: "delete from deliveries where webhook_id = ? and tenant = ? and state = 'pending'",
   deleteWebhook: "delete from webhooks where webhook_id = ? and tenant = ?",
   enableWebhook: `update webhooks set failures = 0, failing_since = null, circuit_until = null, disabled_at = null
     where webhook_id = ? and tenant = ?`,
@@ -117,8 +117,6 @@ export const GATE_WRITES = {
     lease_owner = null, lease_until = null where delivery_id = ? and lease_owner = ?`,
   setWebhookHealth: `update webhooks set failures = ?, failing_since = ?, circuit_until = ?,
     disabled_at = coalesce(?, disabled_at) where webhook_id = ?`,
-  buryDeliveries: `update deliveries set state = 'dead', next_at = null, finished_at = ?, last_error = ?
-    where webhook_id = ? and state = 'pending' and lease_owner is null`,
 } as const;
 
 export const GATE_READS = {
