@@ -3,6 +3,7 @@ import type { RunDeletion } from "../port/judgments.ts";
 import { ANNOTATION_OPERATIONS } from "../read/delete-run.ts";
 import { refusalToDelete } from "../rows/deletable.ts";
 import type { Tables } from "../schema/tables.ts";
+import { forgetBodies } from "./forget-bodies.ts";
 
 /** Judgments that are removed in one go, and characters of their words, of which each costs some microseconds. */
 const ROWS_AT_ONCE = 500;
@@ -17,9 +18,9 @@ interface Handles {
 }
 
 /**
- * Removes judgments of runs that are about to go, some at a time, where a run has many: the index of words overwrites what is taken out of
+ * Removes judgments and large artifacts of runs that are about to go, some at a time, where a run has many: the index of words overwrites what is taken out of
  * it, and all others would wait for one long transaction. The last of them go with their run. Nothing is removed where a run cannot go. A process
- * that ends in between leaves runs with fewer judgments, which whoever wanted them gone asks for again.
+ * that ends in between leaves runs with fewer of them, which whoever wanted them gone asks for again.
  */
 export async function forgetJudgments(
   { read, write }: Handles,
@@ -40,6 +41,7 @@ export async function forgetJudgments(
       if (ids === undefined) break;
       for (const statement of deletesOf(tenant, ids)) await statement.execute(write);
     }
+    await forgetBodies({ read, write }, tenant, runId);
   }
 }
 
