@@ -59,8 +59,8 @@ export function deleting(
 /** Events of the runs that go in one commit: others wait for as long as it takes. */
 const EVENTS_AT_ONCE = 20_000;
 
-/** What a run costs beside its events, in events. */
-const RUN_EVENTS = 100;
+/** What a run costs beside its events, in events: what queues answered about it is looked for among all that they answered. */
+const RUN_EVENTS = 500;
 
 interface DeletionPart extends Pick<Deletion, "runs"> {
   readonly entries: AuditNotes;
