@@ -4,6 +4,7 @@ import { ANNOTATION_OPERATIONS } from "../read/delete-run.ts";
 import { runTombstones } from "../schema/runs.ts";
 import type { Tables } from "../schema/tables.ts";
 import { refusalToDelete } from "../units/check-unit.ts";
+import { forgetBodies } from "./forget-bodies.ts";
 
 /** Judgments that are removed in one go, and characters of their words, of which each costs some microseconds. */
 const ROWS_AT_ONCE = 500;
@@ -18,9 +19,9 @@ interface Handles {
 }
 
 /**
- * Removes judgments of runs that are about to go, some at a time, where a run has many: the index of words overwrites what is taken out of
+ * Removes judgments and large artifacts of runs that are about to go, some at a time, where a run has many: the index of words overwrites what is taken out of
  * it, and all others would wait for one long transaction. The last of them go with their run. Nothing is removed where a run cannot go. The tombstone
- * comes first, so that nobody decides by those that are left. A process that ends in between leaves runs with fewer judgments, which whoever
+ * comes first, so that nobody decides by those that are left. A process that ends in between leaves runs with fewer of them, which whoever
  * wanted them gone asks for again.
  */
 export async function forgetJudgments(
@@ -43,6 +44,7 @@ export async function forgetJudgments(
       if (isFirst) await bury(write, deletion);
       for (const statement of deletesOf(tenant, ids)) await statement.execute(write);
     }
+    await forgetBodies({ read, write }, tenant, deletion.runId);
   }
 }
 
