@@ -9,6 +9,7 @@ import {
   printedByGo,
   printedByPhp,
   saidInLine,
+  wordSaid,
 } from "./printed-values.ts";
 import {
   AFTER_QUOTE,
@@ -239,7 +240,9 @@ function inLine(text: string, from: number, { name, from: nameFrom, isQuoted }: 
   // A comma or a semicolon is code: a type, or a variable.
   const isLast =
     rest === "" || rest.startsWith("#") || (isQuote(rest.charAt(0)) && AFTER_QUOTE.includes(rest.charAt(1)));
-  if (!isLast || CALL.test(word)) return undefined;
+  if (!isLast)
+    return /^[ \t]/.test(line.slice(to - from)) ? allChecked(text, [wordSaid(text, from)], name)[0] : undefined;
+  if (CALL.test(word)) return undefined;
   if (PATH.test(word) && HEADS.test(word)) return undefined;
   return checked(text, [from, to], name);
 }

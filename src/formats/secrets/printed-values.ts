@@ -43,11 +43,17 @@ const TYPE = /^(?:[iuf]|u?int|float|bytes|char|string|str|utf|base|sha|md|oauth|
  */
 export function saidInLine(text: string, nameFrom: number, from: number): TextRange | undefined {
   if (!" \t:*_".includes(text.charAt(nameFrom - 1)) || !" \t".includes(text.charAt(from - 1))) return undefined;
+  const range = wordSaid(text, from);
+  return range[0] === range[1] ? undefined : range;
+}
+
+/** The word that begins here; empty where it is one that people say. */
+export function wordSaid(text: string, from: number): TextRange {
   const [, to] = readWord(text, from, NEAR);
   const word = text.slice(from, to).replace(/[.,;:!?)*_]{1,9}$/, "");
-  if (!/\d/.test(word) || !/[a-z]/i.test(word) || TYPE.test(word) || NO_WORD.test(word)) return undefined;
+  if (!/\d/.test(word) || !/[a-z]/i.test(word) || TYPE.test(word) || NO_WORD.test(word)) return [from, from];
   const isLast = LAST.test(text.slice(from + word.length, from + word.length + NEAR));
-  return isLast || word.length >= 8 ? [from, from + word.length] : undefined;
+  return isLast || word.length >= 8 ? [from, from + word.length] : [from, from];
 }
 
 /** Addresses, paths, code, names of types with their modules, days, and amounts with a unit. */
