@@ -2,6 +2,16 @@ import { checked } from "./checked-value.ts";
 import { optionSecretsIn } from "./option-secrets.ts";
 import { pairedSecretsIn } from "./paired-secrets.ts";
 import {
+  beforeBold,
+  hereDocument,
+  pastBold,
+  pastWrapper,
+  printedByGo,
+  printedByPhp,
+  saidInLine,
+  wordSaid,
+} from "./printed-values.ts";
+import {
   AFTER_QUOTE,
   BLANKS_MAX,
   endOfQuoted,
@@ -15,7 +25,8 @@ import {
 } from "./read-value.ts";
 import { isHeaderName, isSecretName, NAME_MAX, schemeLength } from "./secret-names.ts";
 import { requireFew, type TextRange } from "./text-range.ts";
-import { blockBehind, isOwnLine, itemsBehind, pastTags } from "./yaml-values.ts";
+import { elementSecretsIn } from "./xml-values.ts";
+import { blockBehind, isOwnLine, itemsBehind, pastTags, wordBelow } from "./yaml-values.ts";
 
 /**
  * Values that are secret by the name in front of them: after `=`, in quotes, in a line of a header, in a member of JSON, in an element of
@@ -29,7 +40,7 @@ export function namedSecretsIn(text: string): TextRange[] {
     ...assigned(text),
     ...members(text),
     ...optionSecretsIn(text),
-    ...elements(text),
+    ...elementSecretsIn(text),
     ...pairedSecretsIn(text),
   ].filter(([from, to]) => to > from);
 }
@@ -58,12 +69,14 @@ function valuesAssigned(text: string, at: number): readonly TextRange[] {
   const found = nameBefore(text, at);
   if (found === undefined) return NOTHING;
   const { name } = found;
-  const from = skipBlanks(text, isArrow ? at + 2 : at + 1);
+  const from = pastWrapper(text, skipBlanks(text, isArrow ? at + 2 : at + 1));
   if (closesLabel(text, found, from)) return NOTHING;
   const texts = text.charAt(from) === "[" ? listed(text, from + 1) : [];
   if (texts.length > 0) return allChecked(text, texts, name);
-  const quoted = readQuoted(text, from) ?? standIn(text, from);
+  const quoted = readQuoted(text, from) ?? hereDocument(text, from) ?? standIn(text, from);
   if (quoted !== undefined) return allChecked(text, [quoted], name);
+  const printed = isArrow && !found.isQuoted ? printedByPhp(text, found.from, from) : undefined;
+  if (printed !== undefined) return allChecked(text, [printed], name);
   if (isArrow || isExpression(text, from, name, from > at + 1)) return NOTHING;
   return allChecked(text, [afterScheme(text, from)], name);
 }
@@ -153,7 +166,7 @@ function valuesOfMember(text: string, at: number): readonly TextRange[] {
   const { name } = found;
   const several = valuesOfYaml(text, at + 1, found);
   if (several !== undefined) return allChecked(text, several, name);
-  const from = pastTags(text, skipBlanks(text, at + 1, found.isQuoted));
+  const from = pastWrapper(text, pastTags(text, skipBlanks(text, pastBold(text, at + 1), found.isQuoted)));
   if (closesLabel(text, found, from)) return NOTHING;
   if (text.charAt(from) === "[") return allChecked(text, listed(text, from + 1), name);
   const quoted = readQuoted(text, from) ?? declared(text, from, name) ?? standIn(text, from);
@@ -177,7 +190,7 @@ function valuesOfYaml(
   const mark = pastTags(text, skipBlanks(text, from));
   const start = isQuoted ? nameFrom - 1 : nameFrom;
   if (!isOwnLine(text, mark) || !beginsLine(text, start)) return undefined;
-  const block = blockBehind(text, mark, start);
+  const block = blockBehind(text, mark, start) ?? wordBelow(text, mark, start);
   const values = block === undefined ? itemsBehind(text, mark) : [block];
   return values.length === 0 ? undefined : values;
 }
@@ -212,7 +225,9 @@ function inLine(text: string, from: number, { name, from: nameFrom, isQuoted }: 
   const before = text.charAt(nameFrom - 1);
   const opened = !isQuoted && isQuote(before) ? before : undefined;
   if (opened === undefined && !beginsLine(text, isQuoted ? nameFrom - 1 : nameFrom)) {
-    return isHeaderName(name) ? generated(text, from, name) : undefined;
+    if (isHeaderName(name)) return generated(text, from, name);
+    const said = isQuoted ? undefined : (saidInLine(text, nameFrom, from) ?? printedByGo(text, nameFrom, from));
+    return said === undefined ? undefined : checked(text, said, name);
   }
   const line = lineOf(text, from, opened);
   if (isHeaderName(name) && (name.includes("-") || schemeLength(line) > 0 || isCookie(name, line))) {
@@ -225,7 +240,9 @@ function inLine(text: string, from: number, { name, from: nameFrom, isQuoted }: 
   // A comma or a semicolon is code: a type, or a variable.
   const isLast =
     rest === "" || rest.startsWith("#") || (isQuote(rest.charAt(0)) && AFTER_QUOTE.includes(rest.charAt(1)));
-  if (!isLast || CALL.test(word)) return undefined;
+  if (!isLast)
+    return /^[ \t]/.test(line.slice(to - from)) ? allChecked(text, [wordSaid(text, from)], name)[0] : undefined;
+  if (CALL.test(word)) return undefined;
   if (PATH.test(word) && HEADS.test(word)) return undefined;
   return checked(text, [from, to], name);
 }
@@ -264,36 +281,6 @@ function beginsLine(text: string, from: number): boolean {
   return from <= 64;
 }
 
-const END_TAG = /<\/([A-Za-z][\w:.-]{1,79})\s{0,64}>/y;
-
-/** <password>value</password> */
-function elements(text: string): TextRange[] {
-  const found: TextRange[] = [];
-  for (let at = text.indexOf("</"), done = 0; at !== -1; at = text.indexOf("</", at + 2)) {
-    END_TAG.lastIndex = at;
-    const name = END_TAG.exec(text)?.[1];
-    if (name === undefined || !isSecretName(name)) continue;
-    const range = contentOf(text.slice(done, at), name);
-    const value = range === undefined ? undefined : checked(text, [done + range[0], done + range[1]], name);
-    if (value !== undefined) found.push(value);
-    done = at;
-  }
-  return found;
-}
-
-const CDATA = "<![CDATA[";
-
-/** The text of the element that a part of a document ends with, without the marks around one that is written as it is. */
-function contentOf(part: string, name: string): TextRange | undefined {
-  const to = part.trimEnd().length;
-  if (part.endsWith("]]>", to)) {
-    const from = part.indexOf(CDATA, Math.max(0, part.lastIndexOf(`<${name}`)));
-    return from === -1 ? undefined : [from + CDATA.length, to - "]]>".length];
-  }
-  const from = part.lastIndexOf(">") + 1;
-  return from === 0 || part.includes("<", from) ? undefined : [from, part.length];
-}
-
 const IN_NAME = new Uint8Array(128);
 for (const character of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.$-") {
   IN_NAME[character.charCodeAt(0)] = 1;
@@ -301,7 +288,7 @@ for (const character of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012
 
 /** The secret name that ends before a separator: alone, in quotes, or as an index. */
 function nameBefore(text: string, separator: number): Name | undefined {
-  let to = endBefore(text, separator);
+  let to = beforeBold(text, endBefore(text, separator));
   if (text.charAt(to - 1) === "?" || (text.charAt(separator) === "=" && text.charAt(to - 1) === ":")) {
     to = endBefore(text, to - 1);
   }

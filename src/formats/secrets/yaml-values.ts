@@ -55,6 +55,17 @@ export function itemsBehind(text: string, from: number): TextRange[] {
   return found;
 }
 
+/** A text that has the line below its name for itself, indented more: where a line of settings would be too long. */
+export function wordBelow(text: string, from: number, nameFrom: number): TextRange | undefined {
+  const line = lineEnd(text, from) + 1;
+  const first = indented(text, line);
+  if (first - line <= nameFrom - (text.lastIndexOf("\n", nameFrom) + 1)) return undefined;
+  const quoted = readQuoted(text, first);
+  if (quoted === undefined)
+    return /[,;]$/.test(text.slice(line, lineEnd(text, line))) ? undefined : wordOfLine(text, first);
+  return /^[ \t\r]*$/.test(text.slice(quoted[1] + 1, lineEnd(text, quoted[1]))) ? quoted : undefined;
+}
+
 function wordOfLine(text: string, from: number): TextRange | undefined {
   WORD.lastIndex = from;
   const word = WORD.exec(text)?.[0];
