@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { inLongForm } from "../src/testing/long-form.ts";
 import { createDatabase } from "../src/testing/postgres.ts";
 import { tempDir } from "../src/testing/temp-dir.ts";
 import { workflow } from "../src/testing/workflow.ts";
@@ -71,10 +72,12 @@ async function hostOn(database: readonly string[], folder: string) {
   return { ...server, ask, until, waiting, ended };
 }
 
-describe.each([
+const DATABASES = inLongForm([
   ["SQLite", async (folder: string) => ["--data", folder]],
   ["PostgreSQL", async () => ["--database-url", (await createDatabase()).url]],
-] as const)("a run with many large children, on %s", (_, databaseFor) => {
+] as const);
+
+describe.each(DATABASES)("a run with many large children, on %s", (_, databaseFor) => {
   test("is read and fails within the memory of the host, and its children are cancelled by their workflow", async () => {
     const folder = tempDir();
     const host = await hostOn(await databaseFor(folder), folder);

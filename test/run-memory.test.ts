@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { doubling } from "../src/testing/doubling.ts";
+import { inLongForm } from "../src/testing/long-form.ts";
 import { createDatabase } from "../src/testing/postgres.ts";
 import { tempDir } from "../src/testing/temp-dir.ts";
 import { workflow } from "../src/testing/workflow.ts";
@@ -34,10 +35,12 @@ async function hostOn(database: readonly string[], folder: string) {
   return { ...server, ask, ends };
 }
 
-describe.each([
+const DATABASES = inLongForm([
   ["SQLite", async (folder: string) => ["--data", folder]],
   ["PostgreSQL", async () => ["--database-url", (await createDatabase()).url]],
-] as const)("twenty runs that double a variable, on %s", (_, databaseFor) => {
+] as const);
+
+describe.each(DATABASES)("twenty runs that double a variable, on %s", (_, databaseFor) => {
   test("end by themselves while other runs complete, also when the host is killed in the middle of it", async () => {
     const folder = tempDir();
     const database = await databaseFor(folder);

@@ -1,6 +1,7 @@
 import type { Store } from "../store/port/store.ts";
 import { openPostgresStore } from "../store/postgres/postgres-store.ts";
 import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
+import { inLongForm } from "./long-form.ts";
 import { createDatabase } from "./postgres.ts";
 
 /** An empty database of the test's own, for `describe.each`. */
@@ -19,4 +20,4 @@ export const BOTH_STORES: readonly (readonly [string, () => Promise<{ store: Sto
  * Databases of the tests over HTTP. `npm test` tries them on SQLite: what the databases do differently is below HTTP, and the tests of store and
  * engine run on both. `npm run test:all` tries them on both too.
  */
-export const HTTP_STORES = process.env["ASSAY_TEST_ALL"] === "1" ? BOTH_STORES : BOTH_STORES.slice(0, 1);
+export const HTTP_STORES = inLongForm(BOTH_STORES);

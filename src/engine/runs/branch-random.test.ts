@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { openInterrupts } from "../../protocol/runs/run.ts";
 import { acted, actedWithoutVotes, branchOf, sourceRun } from "../../testing/branches.ts";
+import { IS_LONG_FORM } from "../../testing/long-form.ts";
 import type { Simulation } from "../../testing/simulate.ts";
 import { cancelRun } from "./decide/cancel-run.ts";
 
@@ -10,7 +11,7 @@ const FLAGS = ["a", "b", "c"];
 const RULES = ["all_success", "any_success", "none_failed", "all_complete"];
 /** A node with effects whose inputs are not there. */
 const MISSING = { to: { type: "variable", variableName: "missing" } };
-const WORKFLOWS = 120;
+const WORKFLOWS = IS_LONG_FORM ? 1_000 : 60;
 
 /** Numbers that are the same in every run of the test. */
 function random(seed: number): (below: number) => number {

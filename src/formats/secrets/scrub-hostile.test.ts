@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { IS_LONG_FORM } from "../../testing/long-form.ts";
 import { RULE_SET_EXAMPLES } from "../../testing/rule-set-examples.ts";
 import { KnownValues } from "./known-values.ts";
 import { loadRuleSet } from "./rule-set.ts";
@@ -9,7 +10,7 @@ import { VENDOR_SHAPES } from "./vendor-shapes.ts";
 const KNOWN = new KnownValues(["aaaaaaaab", "abababababababc"]);
 const { scrubText } = scrubber({ known: KNOWN, more: await loadRuleSet() });
 
-const LENGTH = 300_000;
+const LENGTH = IS_LONG_FORM ? 300_000 : 150_000;
 const full = (piece: string) => piece.repeat(Math.ceil(LENGTH / piece.length));
 
 const examples = [
