@@ -101,11 +101,11 @@ export function vagueEvidence({ evalRunId, suite, agentId, suiteSha256 }: Requir
 /** How the evaluation stands, and what that was read from. */
 export interface Evidence {
   readonly conditions: readonly Condition[];
-  readonly grounds: readonly Ground[];
+  readonly preconditions: readonly Precondition[];
 }
 
 /** A run that something is decided on. The decision is void when the run has changed since, or people's judgments of it. */
-export interface Ground {
+export interface Precondition {
   readonly runId: string;
   readonly version: number;
   /** The place in the tenant's history of judgments up to which they were read; absent where they do not matter. */

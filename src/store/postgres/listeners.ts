@@ -17,7 +17,7 @@ export class Listeners {
       try {
         listener(change);
       } catch (error) {
-        // A bug of the listener. The commit it was told of has happened and is acknowledged all the same.
+        // A bug of the listener. The commit it was notified of is acknowledged all the same.
         setImmediate(() => {
           throw error;
         });

@@ -46,7 +46,7 @@ export async function openPostgresStore(settings: PostgresSettings): Promise<Sto
 
   const db = kyselyOn(pool);
   const shared = sharedStore(db, db);
-  /** Everybody, of what was not a commit. Others look by themselves when they do not hear of it. */
+  /** Notifies all processes of changes outside a commit. A process that misses it polls. */
   const tellAll = (change: Change): void => {
     tell(change);
     const { text, values = [] } = notify(sender, change);
@@ -96,10 +96,10 @@ async function prepareSchema(connection: ConnectionSettings, mayMigrate: boolean
   }
 }
 
-type Asked = Omit<Store, "commit" | "onChange" | "close">;
+type StoreMethods = Omit<Store, "commit" | "onChange" | "close">;
 
-/** Every method, refusing when the store is closed and naming trouble with the database as such. */
-function guard(isOpen: () => boolean, methods: Asked): Asked {
+/** Every method, refusing when the store is closed and mapping database errors to `unavailable`. */
+function guard(isOpen: () => boolean, methods: StoreMethods): StoreMethods {
   const guarded = Object.entries<(...args: never[]) => Promise<unknown>>(methods).map(([name, method]) => [
     name,
     async (...args: never[]) => {
@@ -111,5 +111,5 @@ function guard(isOpen: () => boolean, methods: Asked): Asked {
       }
     },
   ]);
-  return Object.fromEntries(guarded) as Asked;
+  return Object.fromEntries(guarded) as StoreMethods;
 }

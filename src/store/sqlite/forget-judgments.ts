@@ -19,7 +19,7 @@ interface Handles {
 /**
  * Removes judgments of runs that are about to go, some at a time, where a run has many: the index of words overwrites what is taken out of
  * it, and all others would wait for one long transaction. The last of them go with their run. Nothing is removed where a run cannot go. A process
- * that ends in between leaves runs with fewer judgments, which whoever wanted them gone asks for again.
+ * that ends in between leaves runs with fewer judgments; the deletion is then repeated by its caller.
  */
 export async function forgetJudgments(
   { read, write }: Handles,

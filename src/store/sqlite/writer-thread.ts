@@ -28,7 +28,7 @@ function emptyLog(): void {
   try {
     db.exec("pragma wal_checkpoint(truncate)");
   } catch {
-    // A disk that is full or gone: whoever opens the file next finds the log, and nothing is lost.
+    // The disk is full or gone: the next process that opens the file finds the log, and nothing is lost.
   }
 }
 

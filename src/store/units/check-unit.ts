@@ -36,7 +36,7 @@ export function checkUnit(unit: C.UnitChecks, current: CurrentRows): Checked {
     first(unit.reviews, (check) => checkReview(tenant, check, current)) ??
     first(unit.documents, (check) => checkDocument(check, current)) ??
     first(unit.deletions, (check) => refusalToDelete(tenant, check, current.run(check.runId))) ??
-    first(unit.grounds, (check) => checkGround(tenant, check, current));
+    first(unit.preconditions, (check) => checkPrecondition(tenant, check, current));
   return refusal === undefined ? { counts } : { refusal };
 }
 
@@ -193,14 +193,14 @@ export function refusalToDelete(
   return run.lease_owner !== null && (run.lease_until ?? 0) > atMs ? { type: "lease", runId } : undefined;
 }
 
-function checkGround(
+function checkPrecondition(
   tenant: string,
-  { runId, version: wanted, judgedUpTo }: C.UnitChecks["grounds"][number],
+  { runId, version: wanted, judgedUpTo }: C.UnitChecks["preconditions"][number],
   current: CurrentRows,
 ): Refusal | undefined {
   const row = current.run(runId);
   const version = row?.tenant === tenant ? row.version : 0;
   if (version !== wanted) return { type: "version", runId, version };
   if (judgedUpTo === undefined || !current.judgedSince(tenant, judgedUpTo, runId)) return undefined;
-  return { type: "ground", runId };
+  return { type: "precondition", runId };
 }
