@@ -4,9 +4,9 @@ import { matches, problemsOf } from "../../protocol/schema.ts";
 import { canonicalJson } from "../json/canonical-json.ts";
 
 /** With the digest of what it says. */
-export function baselineFileOf(content: Omit<BaselineFile, "format" | "version" | "sha256">): BaselineFile {
-  const said = { format: BASELINE_FORMAT, version: BASELINE_FILE_VERSION, ...content } as const;
-  return { ...said, sha256: digestOf(said) };
+export function baselineFileOf(fields: Omit<BaselineFile, "format" | "version" | "sha256">): BaselineFile {
+  const content = { format: BASELINE_FORMAT, version: BASELINE_FILE_VERSION, ...fields } as const;
+  return { ...content, sha256: digestOf(content) };
 }
 
 /** A line for each task, so that whoever reviews a change of it sees which tasks ended otherwise. */
@@ -55,9 +55,9 @@ export function checkBaselineFile(value: unknown): CheckedBaselineFile {
   return wrong === undefined ? { ok: true, file: value } : bad(`${wrong}; write it anew with ${EXPORT}`);
 }
 
-function isAsWritten({ sha256, ...said }: BaselineFile): boolean {
+function isAsWritten({ sha256, ...content }: BaselineFile): boolean {
   try {
-    return digestOf(said) === sha256;
+    return digestOf(content) === sha256;
   } catch {
     // Half of a character has no canonical form, so nothing that was written by us has one.
     return false;
@@ -75,8 +75,8 @@ function contradictionIn({ tasks, passedCount }: BaselineFile): string | undefin
   return passedCount > tasks.length ? "more tasks passed than there are" : undefined;
 }
 
-function digestOf(said: Omit<BaselineFile, "sha256">): string {
-  return createHash("sha256").update(canonicalJson(said)).digest("hex");
+function digestOf(content: Omit<BaselineFile, "sha256">): string {
+  return createHash("sha256").update(canonicalJson(content)).digest("hex");
 }
 
 function bad(problem: string): CheckedBaselineFile {

@@ -145,8 +145,8 @@ function contradictionIn(judgment: Judgment): string | undefined {
 }
 
 function isCoherent({ status, closedBy, closedAt, note }: NonNullable<Judgment["flag"]>): boolean {
-  const told = [closedBy, closedAt, note].filter((part) => part !== undefined).length;
-  return told === (status === "closed" ? 3 : 0);
+  const given = [closedBy, closedAt, note].filter((part) => part !== undefined).length;
+  return given === (status === "closed" ? 3 : 0);
 }
 
 function firstProblem(schema: typeof Judgment | typeof JudgmentHeader, value: unknown): string {

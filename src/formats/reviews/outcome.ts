@@ -1,4 +1,4 @@
-import type { Asked } from "./check-response.ts";
+import type { Expected } from "./check-response.ts";
 import { AnswerFinder, type Choice, type Spent, type ToolError } from "./choose-answer.ts";
 import type { ReviewResponse } from "./response.ts";
 import { WrapperStream } from "./wrapper-stream.ts";
@@ -30,7 +30,7 @@ export interface Ending {
   readonly stderr: string;
 }
 
-export interface Question extends Asked {
+export interface Question extends Expected {
   /** The session that was named, where one was and no copy of it was asked for. */
   readonly session?: string;
   readonly allowOtherAgent?: boolean;

@@ -8,7 +8,7 @@ import { JsonObject, open, Type } from "../schema.ts";
 const ShortText = Type.String({ maxLength: 256 });
 
 /** Routes that exist for conformance suites only, with `--conformance-seams`. They drive the production code. */
-export const SEAM_OPERATIONS = {
+export const CONFORMANCE_OPERATIONS = {
   seamListEvents: {
     method: "GET",
     path: "/v1/host/sample/test/runs/{runId}/events",

@@ -9,10 +9,10 @@ export interface Gathered<T> {
 /** `list` with what it lacks of `more`. `before` is what the last call gave, where nobody has seen its list since. */
 export function gather<T>(list: readonly T[], more: readonly T[], before: Gathered<T> | undefined): Gathered<T> {
   const known = before?.list === list ? before.known : new Set(list);
-  const news = new Set(more.filter((one) => !known.has(one)));
-  if (news.size === 0) return before?.list === list ? before : { list, known };
+  const added = new Set(more.filter((one) => !known.has(one)));
+  if (added.size === 0) return before?.list === list ? before : { list, known };
   const own = before?.list === list && before.own !== undefined ? before.own : [...list];
-  for (const one of news) {
+  for (const one of added) {
     known.add(one);
     own.push(one);
   }

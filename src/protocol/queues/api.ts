@@ -51,7 +51,7 @@ export const QueueJudgment = Type.Union([
 export type QueueJudgment = Static<typeof QueueJudgment>;
 
 /** Principals, and whoever has one of the roles or is in one of the groups at the moment they ask. */
-export const Somebody = Type.Object(
+export const PrincipalSelector = Type.Object(
   {
     people: Type.Optional(Type.Array(Principal, { maxItems: 200 })),
     roles: Type.Optional(Type.Array(Principal, { maxItems: 50 })),
@@ -59,7 +59,7 @@ export const Somebody = Type.Object(
   },
   closed,
 );
-export type Somebody = Static<typeof Somebody>;
+export type PrincipalSelector = Static<typeof PrincipalSelector>;
 
 export const CORRECTIONS = ["off", "optional", "required"] as const;
 
@@ -74,8 +74,8 @@ const CHANGEABLE = {
     description: "of items that are added from now on",
   }),
   blind: Type.Boolean({ description: "others' judgments are kept from whoever has yet to judge" }),
-  assign: Somebody,
-  adjudicators: Somebody,
+  assign: PrincipalSelector,
+  adjudicators: PrincipalSelector,
   selfAdjudication: Type.Boolean({ description: "whether somebody who judged an item may adjudicate it" }),
   maxSpread: Type.Integer({
     minimum: 0,
@@ -102,8 +102,10 @@ export const UpdateQueueRequest = Type.Object(
   {
     revision: Type.Integer({ minimum: 1, description: "of the queue as it was read" }),
     ...Type.Partial(Type.Object(CHANGEABLE)).properties,
-    assign: Type.Optional(Type.Union([Somebody, Type.Null()], { description: "null: anybody who may annotate" })),
-    adjudicators: Type.Optional(Type.Union([Somebody, Type.Null()])),
+    assign: Type.Optional(
+      Type.Union([PrincipalSelector, Type.Null()], { description: "null: anybody who may annotate" }),
+    ),
+    adjudicators: Type.Optional(Type.Union([PrincipalSelector, Type.Null()])),
     query: Type.Optional(Type.Union([QueueQuery, Type.Null()], { description: "null: filled by hand only" })),
     state: Type.Optional(Type.Enum([...QUEUE_STATES])),
   },
@@ -117,8 +119,8 @@ export const QUEUE_RULES = {
   description: Type.Optional(CHANGEABLE.description),
   query: Type.Optional(QueueQuery),
   judgment: QueueJudgment,
-  assign: Type.Optional(Somebody),
-  adjudicators: Type.Optional(Somebody),
+  assign: Type.Optional(PrincipalSelector),
+  adjudicators: Type.Optional(PrincipalSelector),
 };
 export const QueueRules = Type.Object(QUEUE_RULES, closed);
 export type QueueRules = Static<typeof QueueRules>;

@@ -265,10 +265,10 @@ function apply(run: Run, event: RunEvent, scratch: Scratch): Run {
     case "assay.child.changed":
     case "assay.child.ended": {
       const { nodeId, childRunId } = event.payload;
-      const told = mirrorWaiting({ ...run, children: evolveChildren(run.children, event, visitOf(run, nodeId)) });
+      const updated = mirrorWaiting({ ...run, children: evolveChildren(run.children, event, visitOf(run, nodeId)) });
       const node = nodeOf(run, nodeId);
       const awaited = node?.status === "delegated" && node.childRunId === childRunId;
-      return awaited && event.type === "assay.child.ended" ? changeNode(told, scratch, nodeId, resumed) : told;
+      return awaited && event.type === "assay.child.ended" ? changeNode(updated, scratch, nodeId, resumed) : updated;
     }
     case "runOrchestrator.decided":
       return { ...run, orchestrator: evolveOrchestrator(run.orchestrator, event) };

@@ -2,8 +2,8 @@ import { type Interval, wilson } from "../../../statistics/wilson.ts";
 import { compareUtf8 } from "../../json/print-json.ts";
 import { addTo } from "../../text/groups.ts";
 import { trimSpace } from "../../text/trim.ts";
+import { CurrentRows } from "../sidecar/current-rows.ts";
 import { type AUTHOR_KINDS, nameOfRow, type Row } from "../sidecar/sidecar.ts";
-import { StandingRows } from "../sidecar/standing-rows.ts";
 
 export const GRADED_BY = ["persona", "tape", "author"] as const;
 export type GradedBy = (typeof GRADED_BY)[number];
@@ -71,7 +71,7 @@ export interface Grades {
 
 /** Takes the rows of a sidecar, in order; what of them is a verdict is known in the end. */
 export class VerdictRows {
-  readonly #rows = new StandingRows(["correct", "incorrect"], verdictOf);
+  readonly #rows = new CurrentRows(["correct", "incorrect"], verdictOf);
 
   add(row: Row): void {
     this.#rows.add(row);

@@ -1,8 +1,8 @@
 import { lowerBound } from "../../text/lower-bound.ts";
 import { compareSeq } from "../seq-set.ts";
+import { CurrentRows } from "../sidecar/current-rows.ts";
 import { EventStretches, stretchOf } from "../sidecar/event-stretches.ts";
 import type { Row } from "../sidecar/sidecar.ts";
-import { StandingRows } from "../sidecar/standing-rows.ts";
 import type { TapeRecord } from "../tape.ts";
 
 /** One stop of a presentation: what somebody said, and what it is about. */
@@ -24,7 +24,7 @@ export interface Presentation {
 
 /** Which rows are stopped at. Markers and alternatives, in the order of their events, and of the file within an event. */
 export class Stops {
-  readonly #rows = new StandingRows(["marker", "alternative"], (row) => row);
+  readonly #rows = new CurrentRows(["marker", "alternative"], (row) => row);
 
   /** Takes all the rows of a sidecar, in the order of the file. */
   add(row: Row): void {

@@ -2,9 +2,9 @@ import { Chains } from "./chains.ts";
 import { EventStretches } from "./event-stretches.ts";
 import type { Row, RowKind } from "./sidecar.ts";
 
-type Standing = Pick<Row, "event_id" | "kind" | "span">;
+type MutableRow = Pick<Row, "event_id" | "kind" | "span">;
 
-export interface StandingSplit<T> {
+export interface MuteSplit<T> {
   readonly heard: readonly T[];
   /** About events that somebody asked to leave alone. */
   readonly muted: readonly T[];
@@ -13,9 +13,9 @@ export interface StandingSplit<T> {
 }
 
 /** Of rows that nothing replaces, each in its order. */
-export function splitMuted<T extends Standing>(standing: readonly T[]): StandingSplit<T> {
-  const mutes = standing.filter(({ kind }) => kind === "mute");
-  const others = standing.filter(({ kind }) => kind !== "mute");
+export function splitMuted<T extends MutableRow>(current: readonly T[]): MuteSplit<T> {
+  const mutes = current.filter(({ kind }) => kind === "mute");
+  const others = current.filter(({ kind }) => kind !== "mute");
   const events = new EventStretches(mutes);
   return {
     heard: others.filter(({ event_id }) => !events.has(event_id)),
@@ -28,7 +28,7 @@ export function splitMuted<T extends Standing>(standing: readonly T[]): Standing
  * Takes the rows of a sidecar in their order, and keeps those of some kinds that no later row replaces. `keep` says what of them: there may
  * be a million.
  */
-export class StandingRows<T extends Standing> {
+export class CurrentRows<T extends MutableRow> {
   readonly #chains = new Chains();
   readonly #kinds: readonly RowKind[];
   readonly #keep: (row: Row) => T;
@@ -46,8 +46,8 @@ export class StandingRows<T extends Standing> {
   }
 
   /** In the order of the file, once all have been added. */
-  split(): StandingSplit<T> {
-    const standing = this.#kept.filter(({ index }) => !this.#chains.isReplaced(index)).map(({ row }) => row);
-    return splitMuted(standing);
+  split(): MuteSplit<T> {
+    const current = this.#kept.filter(({ index }) => !this.#chains.isReplaced(index)).map(({ row }) => row);
+    return splitMuted(current);
   }
 }

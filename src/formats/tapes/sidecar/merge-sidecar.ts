@@ -3,7 +3,7 @@ import type { RowLine } from "./row-key.ts";
 import type { KnownRow } from "./row-key-pairs.ts";
 
 /** A row as it stands beside a run now. */
-export interface StandingRow extends KnownRow {
+export interface CurrentRow extends KnownRow {
   /** Kept from whoever asks. */
   readonly hidden?: true;
   /** As it was pushed; `text` names its author, where that is another than the reader. */
@@ -17,19 +17,19 @@ export interface StandingRow extends KnownRow {
 export function currentSidecar(
   lines: readonly FileLine[],
   rows: readonly RowLine[],
-  standing: readonly StandingRow[],
-  pairs: ReadonlyMap<RowLine, StandingRow>,
+  current: readonly CurrentRow[],
+  pairs: ReadonlyMap<RowLine, CurrentRow>,
 ): string {
   const rowAt = new Map(rows.map((row) => [row.line, row]));
   const kept = lines.flatMap((line, i) => lineNow(line, pairs.get(rowAt.get(i + 1) as RowLine)));
   const paired = new Set(pairs.values());
   const end = usualEnd(lines);
-  const added = standing.filter((row) => row.state === "live" && !row.hidden && !paired.has(row));
+  const added = current.filter((row) => row.state === "live" && !row.hidden && !paired.has(row));
   return fileText([...kept, ...added.map((row) => ({ text: row.text, end }))]);
 }
 
 /** A row says what was recorded of it: whoever pushes the file last may not be its author, and a push may have broken off before its file. */
-function lineNow(line: FileLine, now: StandingRow | undefined): readonly FileLine[] {
+function lineNow(line: FileLine, now: CurrentRow | undefined): readonly FileLine[] {
   if (now === undefined) return [line];
   return now.hidden || now.state === "retracted" ? [] : [{ ...line, text: now.text }];
 }

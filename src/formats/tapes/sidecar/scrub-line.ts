@@ -20,9 +20,9 @@ export function scrubLine(line: string, scrub: Scrub): string {
 }
 
 function scrubLiteral(literal: string, scrub: Scrub): string {
-  const said = JSON.parse(literal) as string;
-  const clean = scrub(said);
-  return clean === said ? literal : printString(clean);
+  const text = JSON.parse(literal) as string;
+  const clean = scrub(text);
+  return clean === text ? literal : printString(clean);
 }
 
 function isReadable(line: string): boolean {
