@@ -10,7 +10,7 @@ const common = {
 } as const;
 const agents = [...PROTECTED, "validation_error", "capability_required", "no_active_deployment"] as const;
 
-/** Seams of agents: each makes a real run of the caller's tenant and tells what came of it. */
+/** Conformance routes of agents: each makes a real run of the caller's tenant and returns its outcome. */
 export const AGENT_CONFORMANCE_OPERATIONS = {
   seamLiveInvoke: {
     ...common,

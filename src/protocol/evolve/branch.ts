@@ -8,7 +8,7 @@ import { startOver } from "./nodes.ts";
 
 type BranchBegan = Extract<RunEvent, { type: "assay.branch.began" }>;
 
-/** What is different in a record: entries with another value, and those that are gone. */
+/** Changes of a record: entries with another value, and removed ones. */
 export interface EntryChanges {
   readonly set: Readonly<Record<string, unknown>>;
   readonly removed: readonly string[];

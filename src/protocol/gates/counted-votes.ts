@@ -15,7 +15,7 @@ export function isHuman({ voter, principal, kind, relayedPerson }: Vote): boolea
 }
 
 /**
- * The largest part of the votes that are independent of each other. A principal that another one made does not count beside
+ * The largest set of votes that are independent of each other. A principal that another one made does not count together with
  * its maker until an owner confirms it, so of a maker and those it made only the latter count. Where people are asked for,
  * the votes of people come first.
  */

@@ -4,7 +4,7 @@ import { whyNotCounted } from "./counted-votes.ts";
 import { gateRules, isApproval, tallyOf } from "./gate-rules.ts";
 import { type Interrupt, revisionOf, type Vote } from "./interrupt.ts";
 
-/** An interrupt as it is shown to whoever may read its run, or holds its token. */
+/** An interrupt as readers of its run and holders of its token see it. */
 export function interruptView(runId: string, interrupt: Interrupt, secrets: readonly Secret[]): InterruptView {
   const { nodeId, interruptId, kind, key, requestedAt, data, resumeSchema, correlationId, deadlineMs } = interrupt;
   const approval = kind === "approval";

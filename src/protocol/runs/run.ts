@@ -86,9 +86,9 @@ export interface Run {
   readonly forkedFrom?: ForkedFrom;
   /** Of a branch: the options that were given other values at the fork point, as `inputs.NAME` or `configurable.NAME`. */
   readonly branchChanges?: readonly string[];
-  /** Whoever started it, where that is not its owner. */
+  /** The principal that started it, where that is not its owner. */
   readonly startedBy?: string;
-  /** Others who are behind it: starters of its source and of the runs above, and who asked for the same later. */
+  /** Further starters: of its source, of the runs above, and of later requests for the same run. */
   readonly starters?: readonly string[];
   /** The trace of the request that started it; without one the run is a trace of its own. */
   readonly trace?: Trace;
