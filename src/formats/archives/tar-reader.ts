@@ -15,7 +15,7 @@ export class TarReader<E extends TarEntry = TarEntry> {
   readonly #header: (block: Uint8Array) => E | string;
   #rest: Uint8Array = new Uint8Array();
 
-  /** `header` says what may be in the archive. */
+  /** `header` decides which entries are allowed. */
   constructor(bytes: Bytes, header: (block: Uint8Array) => E | string) {
     this.#pieces = iterate(bytes);
     this.#header = header;

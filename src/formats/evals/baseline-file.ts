@@ -3,13 +3,13 @@ import { BASELINE_FILE_VERSION, BASELINE_FORMAT, BaselineFile } from "../../prot
 import { matches, problemsOf } from "../../protocol/schema.ts";
 import { canonicalJson } from "../json/canonical-json.ts";
 
-/** With the digest of what it says. */
+/** Adds format, version and the digest of the content. */
 export function baselineFileOf(fields: Omit<BaselineFile, "format" | "version" | "sha256">): BaselineFile {
   const content = { format: BASELINE_FORMAT, version: BASELINE_FILE_VERSION, ...fields } as const;
   return { ...content, sha256: digestOf(content) };
 }
 
-/** A line for each task, so that whoever reviews a change of it sees which tasks ended otherwise. */
+/** A line for each task, so that a review of its diff shows which tasks changed. */
 export function baselineFileText({ tasks, sha256, ...head }: BaselineFile): string {
   const members = Object.entries(head).map(([name, value]) => `  ${JSON.stringify(name)}: ${JSON.stringify(value)},`);
   const lines = tasks.map((task) => `    ${JSON.stringify(task)}`).join(",\n");
@@ -32,7 +32,7 @@ export function readBaselineFile(text: string): CheckedBaselineFile {
   }
 }
 
-/** Whether it is a baseline, whole and as it was written. That somebody wrote it on purpose to say something else cannot be told. */
+/** Whether it is a baseline, whole and as it was written. A deliberate forgery is not detected. */
 export function checkBaselineFile(value: unknown): CheckedBaselineFile {
   const { format, version } = (value ?? {}) as { readonly format?: unknown; readonly version?: unknown };
   if (format === "assay-eval") {

@@ -93,7 +93,7 @@ function failuresOf({ quotes }: EvalOutcome, { tasks }: EvalReport): string {
   return ["### What did not pass", ...shown, ...rest].join("\n\n");
 }
 
-/** Beside what was scored, and never in its place: the verdict above is of the scores as they were. */
+/** Shown in addition to the original scores, on which the verdict above is based. */
 function overridesOf({ override, aggregateScore, passed, complete }: EvalReport): string {
   const { tasks, disputed } = override;
   if (tasks.length === 0 && disputed.length === 0) return "";

@@ -15,12 +15,12 @@ import {
   type ReviewResponse,
 } from "./response.ts";
 
-/** What the answer must be an answer to. */
+/** The request that the answer must match. */
 export interface Expected {
   readonly iteration: number;
   /** Of the decisions that were sent; absent when none were. */
   readonly sentIds?: readonly string[];
-  /** Small things count as much as large ones. */
+  /** Warnings count as problems. */
   readonly strict?: boolean;
 }
 
@@ -92,7 +92,7 @@ function usable(value: Members, expected: Expected, warn: Warn): ReviewResponse 
   return { status: "error", iteration, error: errorIn(value["error"] as Members, warn), ...more };
 }
 
-/** Of any object of a provider, kept as they are: whoever reads the answer may know them. */
+/** Of any object of a provider, kept as they are: readers of the answer may know them. */
 function extensionsOf(members: Members): Extended {
   return Object.fromEntries(
     Object.entries(members).filter(([name]) => name.startsWith("x-") && !isSessionLike(name)),

@@ -13,7 +13,7 @@ interface Group {
   looked: number;
 }
 
-/** Gathers what the messages of one run say about the answer. */
+/** Gathers candidates for the answer from the messages of one run. */
 export class AnswerFinder {
   /** What names no message is one group. */
   readonly #groups = new Map<string | undefined, Group>();
@@ -42,7 +42,7 @@ export class AnswerFinder {
     return [...this.#groups].some(([key, { started, finished }]) => key !== undefined && started && !finished);
   }
 
-  /** Why the agent stopped talking, as far as it said so. */
+  /** The stop reason of the agent, where it gave one. */
   get lastReason(): string | undefined {
     return [...this.#groups.values()].findLast(({ finished }) => finished)?.reason;
   }
@@ -62,7 +62,7 @@ export class AnswerFinder {
   }
 
   /**
-   * Whether a usable answer stands in the step that ended last. For one look after each step: every text is decoded once, however
+   * Whether a usable answer stands in the step that ended last. For one check after each step: every text is decoded once, however
    * often a step is repeated, so that a stream without end cannot make this slow.
    */
   answeredBy(expected: Expected): boolean {
@@ -141,7 +141,7 @@ function toolErrorIn(error: Members): ToolError {
 /** Of the models behind the answer. */
 export interface Spent {
   readonly tokens: number;
-  /** In the currency of whoever reports it. */
+  /** In the currency of the reporting agent. */
   readonly cost: number;
 }
 

@@ -51,7 +51,7 @@ function lastAnswerIn(bodies: Iterable<string>): Members | undefined {
   let found: Members | undefined;
   for (const body of bodies) {
     const bare = body.trim();
-    // Most that is no answer can be told by its ends; to have the parser find that out takes far longer.
+    // Most texts that are no answer are recognised by their ends; the parser takes far longer.
     const value = bare.startsWith("{") && bare.endsWith("}") ? parsed(body) : undefined;
     if (isResponseLike(value)) found = value;
   }

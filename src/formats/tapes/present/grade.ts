@@ -8,7 +8,7 @@ import { type AUTHOR_KINDS, nameOfRow, type Row } from "../sidecar/sidecar.ts";
 export const GRADED_BY = ["persona", "tape", "author"] as const;
 export type GradedBy = (typeof GRADED_BY)[number];
 
-/** A row that says of an event that it is as it should be, or that it is not. */
+/** A row that judges an event as correct or not. */
 export interface GradedRow {
   readonly row: Verdict;
   readonly file: GradedFile;
@@ -34,7 +34,7 @@ export interface GradeFigures {
   readonly incorrect: number;
   /** Judged both ways; these are in neither count. */
   readonly disputed: number;
-  /** Judged, but to be left alone; these are in no other count. */
+  /** Judged, but muted; these are in no other count. */
   readonly muted: number;
   /** Correct ones among those that were judged one way; null when there are none. */
   readonly rate: number | null;

@@ -5,7 +5,7 @@ import { EventStretches, stretchOf } from "../sidecar/event-stretches.ts";
 import type { Row } from "../sidecar/sidecar.ts";
 import type { TapeRecord } from "../tape.ts";
 
-/** One stop of a presentation: what somebody said, and what it is about. */
+/** One stop of a presentation: a row and the events it is about. */
 export interface Step {
   readonly row: Row;
   /** With the number of the row; more than one where a tape repeats a number. */
@@ -16,7 +16,7 @@ export interface Step {
 
 export interface Presentation {
   readonly steps: readonly Step[];
-  /** Left out, because their events are to be left alone. */
+  /** Left out, because their events are muted. */
   readonly muted: readonly Row[];
   /** Left out, because the tape has no such event. */
   readonly lost: readonly Row[];

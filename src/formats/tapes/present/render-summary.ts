@@ -2,15 +2,15 @@ import type { Chains } from "../sidecar/chains.ts";
 import { splitMuted } from "../sidecar/current-rows.ts";
 import { FRICTION_KINDS, HYPOTHESIS_STATUSES, ROW_KINDS, type Row } from "../sidecar/sidecar.ts";
 
-/** As much of a row as people are told. */
+/** The members of a row that a summary shows. */
 export type SummaryRow = Omit<Row, "suggested_fix" | "links" | "metadata">;
 
-/** A million rows are held with less than half the memory. */
+/** Drops the other members: a million rows then take less than half the memory. */
 export function summaryRow({ suggested_fix: _, links: __, metadata: ___, ...shown }: Row): SummaryRow {
   return shown;
 }
 
-/** What the rows of a sidecar come to. */
+/** Figures of the rows of a sidecar. */
 export interface Summary {
   /** All rows of the file. */
   readonly annotations: number;
@@ -33,7 +33,7 @@ export interface Count {
   readonly count: number;
 }
 
-/** `chains` has been told of the same rows, in the same order. */
+/** `chains` was given the same rows, in the same order. */
 export function summarize(rows: readonly SummaryRow[], chains: Chains): Summary {
   const current = rows.filter((_, index) => !chains.isReplaced(index));
   const { heard: counted, muted, mutes } = splitMuted(current);

@@ -35,7 +35,7 @@ export function shownEvent({ seq, virtual_time_ms, kind }: TapeRecord): ShownEve
   return { seq, virtual_time_ms, kind: kind.kind };
 }
 
-/** How the parts of a line style; whoever prints for people paints them. */
+/** Formatting of the parts of a line; terminals add colours. */
 export interface LineStyle {
   heading(text: string): string;
   event(text: string): string;

@@ -6,13 +6,13 @@ type MutableRow = Pick<Row, "event_id" | "kind" | "span">;
 
 export interface MuteSplit<T> {
   readonly heard: readonly T[];
-  /** About events that somebody asked to leave alone. */
+  /** Rows about muted events. */
   readonly muted: readonly T[];
-  /** The rows that ask for it. */
+  /** The rows that mute them. */
   readonly mutes: readonly T[];
 }
 
-/** Of rows that nothing replaces, each in its order. */
+/** Splits rows that no other row replaces; each list keeps their order. */
 export function splitMuted<T extends MutableRow>(current: readonly T[]): MuteSplit<T> {
   const mutes = current.filter(({ kind }) => kind === "mute");
   const others = current.filter(({ kind }) => kind !== "mute");
@@ -25,8 +25,8 @@ export function splitMuted<T extends MutableRow>(current: readonly T[]): MuteSpl
 }
 
 /**
- * Takes the rows of a sidecar in their order, and keeps those of some kinds that no later row replaces. `keep` says what of them: there may
- * be a million.
+ * Takes the rows of a sidecar in their order, and keeps those of some kinds that no later row replaces. `keep` selects the members
+ * that are held: there may be a million rows.
  */
 export class CurrentRows<T extends MutableRow> {
   readonly #chains = new Chains();
@@ -40,7 +40,7 @@ export class CurrentRows<T extends MutableRow> {
   }
 
   add(row: Row): void {
-    // Whatever its kind is: a note may take back a verdict.
+    // Rows of all kinds are added: a note may replace a verdict.
     const index = this.#chains.add(row);
     if (row.kind === "mute" || this.#kinds.includes(row.kind)) this.#kept.push({ row: this.#keep(row), index });
   }

@@ -32,7 +32,7 @@ export const AUTHORS = { person: "human", agent: "agent", code: "system" } as co
 /** The member of `metadata` that holds what a row has no place for. */
 const ASSAY = "assay";
 
-/** A judgment that was made beside the file, as a row of it. Nothing is lost: what the kind cannot say is in `metadata.assay`. */
+/** A judgment that did not come from the file, as a row of it. Nothing is lost: members without a place in the kind are in `metadata.assay`. */
 export function rowOfAnnotation(judged: Judged, { eventId, isTarget, supersedes }: RowPlace): Row {
   const { annotationId, signal, target, note, actor, actorKind, confidence, createdAtMs } = judged;
   const fields = kindOfSignal(signal);
@@ -77,7 +77,7 @@ export interface RowJudgment {
   readonly confidence?: number;
 }
 
-/** The judgment that a row makes. What `metadata.assay` says counts as long as nobody made another thing of the row since. */
+/** The judgment that a row makes. `metadata.assay` counts as long as the row was not changed since. */
 export function judgmentOfRow(row: Row): RowJudgment {
   const assay = plain(row.metadata.get(ASSAY) ?? null) as Record<string, unknown> | null;
   const { signal, target, confidence } = typeof assay === "object" && assay !== null ? assay : {};
