@@ -16,7 +16,7 @@ export function markdownText(outcome: EvalOutcome): string {
     list("Also", conclusion.reasons.slice(1)),
     list(
       "Note",
-      conclusion.warnings.filter((warning) => !saysAlready(conclusion.sentence, warning)),
+      conclusion.warnings.filter((warning) => !repeatsWarning(conclusion.sentence, warning)),
     ),
     report === undefined ? "" : figuresOf(report),
     report === undefined ? "" : failuresOf(outcome, report),
@@ -26,7 +26,7 @@ export function markdownText(outcome: EvalOutcome): string {
   return `${sections.filter((section) => section !== "").join("\n\n")}\n`;
 }
 
-function saysAlready(sentence: string, warning: string): boolean {
+function repeatsWarning(sentence: string, warning: string): boolean {
   return sentence.toLowerCase().includes(warning.toLowerCase());
 }
 

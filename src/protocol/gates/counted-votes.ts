@@ -60,19 +60,19 @@ class CountedVotes {
 }
 
 /** Why votes are not among those that count; a vote that counts is not in it. `votes` are those of the same side. */
-export function whyNotCounted(votes: readonly Vote[], minHumans: number): ReadonlyMap<Vote, string> {
+export function uncountedReasons(votes: readonly Vote[], minHumans: number): ReadonlyMap<Vote, string> {
   const why = new Map<Vote, string>();
   const counted = new CountedVotes();
   for (const vote of countedVotes(votes, minHumans)) counted.add(vote);
   const counts = new Set(counted.votes);
   for (const vote of votes) {
     const other = counts.has(vote) ? undefined : counted.relatedTo(vote);
-    if (other !== undefined) why.set(vote, whyOne(vote, other));
+    if (other !== undefined) why.set(vote, uncountedReason(vote, other));
   }
   return why;
 }
 
-function whyOne(vote: Vote, other: Vote): string {
+function uncountedReason(vote: Vote, other: Vote): string {
   if (personOf(other) === personOf(vote)) {
     return `votes relayed by ${vote.principal} count as one until another owner confirms ${vote.principal}`;
   }

@@ -30,7 +30,6 @@ import type { Owner } from "../identity/identity.ts";
 import { own } from "../own.ts";
 import { type Cancellation, cancellationOf } from "./cancellation.ts";
 import { type Channel, openChannel, reduceChannel } from "./channel.ts";
-import { addCost } from "./cost.ts";
 import { type ForkedFrom, isInherited } from "./forked-from.ts";
 import { isActive, type NodeState } from "./node-state.ts";
 import { CHAIN_EVENT } from "./orchestrator-events.ts";
@@ -320,4 +319,14 @@ function settle(run: Run, scratch: Scratch, nodeId: string, at: string, change: 
 function without<K extends "pause" | "pausedAt">(run: Run, key: K): Omit<Run, K> {
   const { [key]: _, ...rest } = run;
   return rest;
+}
+
+/** Numbers add up over the run; texts are the latest. */
+function addCost(before: Readonly<Record<string, unknown>>, attributes: Readonly<Record<string, unknown>>) {
+  const after: Record<string, unknown> = { ...before };
+  for (const [name, value] of Object.entries(attributes)) {
+    const held = after[name];
+    after[name] = typeof value === "number" && typeof held === "number" ? held + value : value;
+  }
+  return after;
 }

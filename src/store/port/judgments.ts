@@ -19,7 +19,7 @@ export type * from "./queue-records.ts";
  * that were deleted. None of it is in the log of a run.
  *
  * Every change of an annotation has a place in its tenant's history: the sequence of the audit entry that was committed
- * with it, and its number among the changes of that commit. Places are handed out in the order of commits, so whoever has
+ * with it, and its number among the changes of that commit. Places are handed out in the order of commits, so a reader that has
  * read up to one has missed nothing before it, whichever process wrote it.
  */
 export interface Judgments {

@@ -81,7 +81,7 @@ async function transact(
   const end = { text: writes.length > 0 ? "commit" : "rollback" };
   const change = changeOfBatch(accepted);
   const answers = await sendTransaction(client, writes, end, () => {
-    if (change !== undefined) tellOthers(client, sender, change);
+    if (change !== undefined) notifyOthers(client, sender, change);
   });
   // After a failed statement a commit answers ROLLBACK, but then `sendTransaction` has thrown.
   if (answers.at(-1)?.command !== end.text.toUpperCase()) throw new Error("the database did not commit");
@@ -93,7 +93,7 @@ async function transact(
  * PostgreSQL, so that every process would wait for the disks of all others. When the commit fails, a listener
  * reads in vain; when the notification is lost, it reads later.
  */
-function tellOthers(client: Client, sender: string, change: Change): void {
+function notifyOthers(client: Client, sender: string, change: Change): void {
   send(client, [notify(sender, change)]).catch(() => {});
 }
 

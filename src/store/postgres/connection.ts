@@ -43,7 +43,7 @@ export function listenerClient(settings: ConnectionSettings): Client {
 
 export function openPool(settings: ConnectionSettings, max: number): Pool {
   const pool = new Pool({ ...configOf(settings, DURABLE), max, idleTimeoutMillis: 60_000 });
-  // A connection that dies while idle has no caller to tell. The next one who needs it opens another.
+  // A connection that dies while idle has no caller to report to. The next caller opens another.
   pool.on("error", () => {});
   // The pool listens to idle connections only. What a dying server says to one that is lent out, or that was opened
   // this moment, would be an uncaught error, and end the process. The pool keeps no connection that had one.

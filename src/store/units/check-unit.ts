@@ -80,12 +80,12 @@ function checkEffect(effectId: string, current: CurrentRows): Refusal | undefine
 
 function checkIdempotency(check: C.IdempotencyCheck, current: CurrentRows): Refusal | undefined {
   const row = current.outcome(check);
-  if (row === undefined || givesWay(row, check)) return undefined;
+  if (row === undefined || isReplaceable(row, check)) return undefined;
   return { type: "idempotency", record: toIdempotencyRecord(row) };
 }
 
 /** An outcome replaces a record that no longer counts, and the pending claim that it completes. */
-function givesWay(row: IdempotencyTable, { nowMs, leaseOwner }: C.IdempotencyCheck): boolean {
+function isReplaceable(row: IdempotencyTable, { nowMs, leaseOwner }: C.IdempotencyCheck): boolean {
   if (row.expires_at <= nowMs || row.state === "retryable-failure") return true;
   if (row.state !== "pending") return false;
   return row.lease_until === null || row.lease_until <= nowMs || row.lease_owner === leaseOwner;
