@@ -66,6 +66,22 @@ describe("a request for a decision", () => {
     });
   });
 
+  test("is none where somebody registers another workflow in its place before it is made", async () => {
+    const approved = { type: "static" as const, value: true };
+    const position = { x: 0, y: 0 };
+    const gate = { id: "gate", typeId: "core.identity", name: "Gate", position, config: {}, inputs: { approved } };
+    const none = { edges: [], triggers: [], variables: [], metadata: {}, settings: {} };
+    const replacing = async (to: string, init: RequestInit) => {
+      const response = await fetch(to, init);
+      if (!to.endsWith("/v1/workflows")) return response;
+      const { workflowId: id } = (await response.clone().json()) as { workflowId: string };
+      await client().workflows.register({ id, name: "Another", version: "1", nodes: [gate], ...none });
+      return response;
+    };
+    const { gates } = connect({ url, key: KEYS.owner.key, fetch: replacing });
+    await expect(gates.request({ title: "Pay it?" })).rejects.toThrow("does not ask what was requested");
+  });
+
   test("made again with its idempotency key is the same", async () => {
     const ask = () => client().gates.request({ title: "Once?" }, { idempotencyKey: "once-1" });
     expect((await ask()).id).toBe((await ask()).id);

@@ -59,13 +59,21 @@ export function gateCalls(client: Client): GateCalls {
     async request({ artifact, ...config }, options) {
       const workflow = workflowOf(config, artifact !== undefined);
       const { idempotencyKey: _, ...rest } = options ?? {};
-      // Always, so that what a run waits for is what was asked, whoever registered what under this id.
-      await client.workflows.register(workflow, rest);
+      const { hash } = await client.workflows.register(workflow, rest);
       const { runId } = await client.runs.start({ workflowId: workflow.id, inputs: { artifact } }, options);
+      await requireAsked(client, runId, hash, rest);
       return handleOf(client, runId);
     },
     attach: (id) => handleOf(client, id),
   };
+}
+
+/** Throws where somebody registered something else under this id in between: what a run waits for has to be what was asked. */
+async function requireAsked(client: Client, id: string, hash: string, options: CallOptions): Promise<void> {
+  const [started] = (await client.runs.poll(id, {}, options)).events;
+  const { workflowHash } = (started?.payload ?? {}) as { readonly workflowHash?: unknown };
+  if (workflowHash === hash) return;
+  throw new AssayError(`Run ${id} does not ask what was requested: its workflow was replaced by somebody else`);
 }
 
 function handleOf(client: Client, id: string): GateHandle {

@@ -55,7 +55,7 @@ export const approvalGate: NodeType = {
       ...(profile === undefined ? {} : { profile }),
       ...(resumeSchema === undefined ? {} : { resumeSchema }),
     });
-    return outcomeOf(node.id, data.artifactData, answer, (config as Config).requiredApprovals ?? 1);
+    return outcomeOf(node.id, answer, (config as Config).requiredApprovals ?? 1);
   },
 };
 
@@ -72,8 +72,9 @@ function given(config: Readonly<Record<string, unknown>>): Record<string, unknow
   return Object.fromEntries(PASSED_ON.filter((name) => config[name] !== undefined).map((name) => [name, config[name]]));
 }
 
-function outcomeOf(nodeId: string, artifact: unknown, answer: Answer, required: number): NodeOutcome {
-  const { outcome, reason, by, value, timedOut, approvals } = answer;
+/** The artifact that is handed on is the one that was shown: a variable may have been written since. */
+function outcomeOf(nodeId: string, answer: Answer, required: number): NodeOutcome {
+  const { outcome, reason, by, value, shown, timedOut, approvals } = answer;
   const details = { nodeId, ...(reason === undefined ? {} : { reason }) };
   if (timedOut) {
     const message = `Gate ${nodeId} stays closed: ${timedOutText(required, approvals)}.`;
@@ -88,7 +89,9 @@ function outcomeOf(nodeId: string, artifact: unknown, answer: Answer, required: 
     return { type: "failed", error: { code: "approval_rejected", message, details } };
   }
   const approved = outcome === "granted";
-  const decided = Object.hasOwn(decision, "editedArtifactData") ? decision["editedArtifactData"] : artifact;
+  const decided = Object.hasOwn(decision, "editedArtifactData")
+    ? decision["editedArtifactData"]
+    : shown["artifactData"];
   const outputs = {
     ...decision,
     decision: outcome,

@@ -1,6 +1,6 @@
 import type { AuditDraft } from "../../protocol/audit/audit.ts";
 import type { Host } from "../host.ts";
-import { deleting, entriesOf } from "./delete-run.ts";
+import { deleting, partsOf } from "./delete-run.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -105,7 +105,12 @@ async function expire({ store, nowMs }: Pick<Host, "store" | "nowMs">, tenant: s
   if (deletion === undefined || deletion.active.length > 0) return 0;
   const atMs = nowMs();
   const occurredAt = new Date(atMs).toISOString();
-  const audit = entriesOf(deletion, "expired").map((entry): AuditDraft => ({ ...entry, occurredAt, actor: "host" }));
-  const committed = await store.commit({ ...deleting(tenant, deletion, { reason: "expired", atMs }), audit });
-  return committed.ok ? deletion.runs.length : 0;
+  let gone = 0;
+  for (const { runs, entries } of partsOf(deletion, "expired")) {
+    const audit = entries.map((entry): AuditDraft => ({ ...entry, occurredAt, actor: "host" }));
+    const committed = await store.commit({ ...deleting(tenant, { runs }, { reason: "expired", atMs }), audit });
+    if (!committed.ok) break;
+    gone += runs.length;
+  }
+  return gone;
 }

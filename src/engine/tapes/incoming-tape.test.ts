@@ -3,7 +3,7 @@ import { aTape, tapeText } from "../../testing/tape-files.ts";
 import { incomingTape } from "./incoming-tape.ts";
 import { MAX_LINE_ELEMENTS } from "./line-limits.ts";
 
-const LIMIT = 8000;
+const LIMIT = 40_000;
 const plain = { scrubText: (text: string) => text };
 
 test("a tape may be as long as a run can be, and is refused beyond that, with how far it would fit", async () => {
@@ -15,6 +15,12 @@ test("a tape may be as long as a run can be, and is refused beyond that, with ho
     code: "tape_too_long",
     details: { problem: expect.stringContaining("only its first 3 records fit"), limitCharacters: LIMIT },
   });
+});
+
+test("a tape of many small records is refused by their number, as all are written in one go", async () => {
+  const small = Array.from({ length: 30 }, () => ({ kind: "file_delete", path: "x" }) as const);
+  const refused = incomingTape(plain, tapeText(aTape(...small)), undefined, 20_000);
+  await expect(refused).rejects.toMatchObject({ code: "tape_too_long" });
 });
 
 describe("a line of a tape", () => {

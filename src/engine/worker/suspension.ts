@@ -11,6 +11,8 @@ export interface Answer {
   readonly reason?: string;
   readonly by?: string;
   readonly value: unknown;
+  /** The data of the interrupt, as it was shown. What a node would ask with now may be something else. */
+  readonly shown: Interrupt["data"];
   /** Nobody answered; whatever somebody writes as their reason is never taken for this. */
   readonly timedOut: boolean;
   /** Approvals that were given, also where they did not suffice. */
@@ -73,6 +75,7 @@ function answerOf({ status, outcome = "cancelled", reason, resolvedBy, resumeVal
   return {
     outcome,
     value: resumeValue ?? null,
+    shown: data,
     timedOut: status === "expired",
     approvals: tallyOf({ votes }, gateRules(data)).granted,
     ...(reason === undefined ? {} : { reason }),

@@ -260,6 +260,16 @@ describe("a dispatch whose loop does not come back to the supervisor", () => {
   test.each<readonly [string, Partial<WorkflowSpec>]>([
     ["the edge back asks for more", directly],
     [
+      "the edge on is for all that the edge back is not for",
+      {
+        nodes: { publish },
+        edges: [
+          { from: "do", to: "boss", condition: done },
+          { from: "do", to: "publish", condition: { ...done, type: "notEquals" } },
+        ],
+      },
+    ],
+    [
       "the edge back of a later node does",
       {
         nodes: { sum: "core.noop", publish },

@@ -176,9 +176,17 @@ describe("a decision with little confidence of its own", () => {
     expect(run.nodes["publish"]?.status).not.toBe("completed");
   });
 
-  test("that nobody confirms ends the run where the loop goes round for workers only", async () => {
+  const others = { type: "notEquals", left: "output.kind", right: "next-worker" } as const;
+
+  test.each([
+    ["whatever came of it", {}],
+    ["where it was for no worker", { condition: others }],
+  ])("that nobody confirms ends the run where the loop goes round for workers only, and is left %s", async (_, on) => {
     const workers = { type: "equals", left: "output.kind", right: "next-worker" } as const;
-    const edges = [{ from: "do", to: "boss", condition: workers }, "do>publish"];
+    const edges = [
+      { from: "do", to: "boss", condition: workers },
+      { from: "do", to: "publish", ...on },
+    ];
     const runId = await start({ plan: [unsure], loop: false, nodes: { publish: "core.noop" }, edges });
     await waiting(runId, "waiting-input");
     await answer(runId, "do", { answers: { proceed: "no" } });

@@ -1,5 +1,6 @@
 import { visibleRun } from "../../engine/execute.ts";
 import type { Host } from "../../engine/host.ts";
+import { requireKept } from "../../engine/judgments/require-kept.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { AgentEvalSuite } from "../../protocol/evals/eval-suite.ts";
 import type { LeftOut } from "../../protocol/evals/judge-certificate-api.ts";
@@ -77,6 +78,7 @@ async function goldOfRun(
     throw new AppError("run_state_conflict", { runId, runStatus: run.status, problem });
   }
   const stored = await annotationsOf(host.store, runId);
+  await requireKept(host.store, run);
   const annotations = importedGold ? stored.map(({ importedBy: _, ...record }) => record) : stored;
   const adjudicated = await adjudicatedAmong(host.store, visible.tenant, annotations);
   const rubrics = rubricsByTask(suite);

@@ -1,4 +1,5 @@
 import { isMadeHere } from "../../engine/judgments/may-replace.ts";
+import { requireKept } from "../../engine/judgments/require-kept.ts";
 import { adjudicationsOf } from "../../engine/queues/decide/hold-item.ts";
 import { storedItem } from "../../engine/queues/item-record.ts";
 import type { Run } from "../../protocol/runs/run.ts";
@@ -7,7 +8,7 @@ import type { Store } from "../../store/port/store.ts";
 import type { ScoreJudgment } from "./fold-overrides.ts";
 import { scoredEvents } from "./scored-events.ts";
 
-type Reads = Pick<Store, "readEvents" | "listAnnotations" | "queueItemsById">;
+type Reads = Pick<Store, "readEvents" | "listAnnotations" | "queueItemsById" | "readTombstone">;
 
 const PAGE = 500;
 
@@ -23,6 +24,7 @@ export async function scoreJudgments(
   const about = (await annotationsOf(store, owner.tenant, runId, blindFor)).filter(
     ({ target }) => target.eventId !== undefined,
   );
+  await requireKept(store, { runId, owner });
   // Most evaluations are judged by nobody, and their logs are long.
   if (about.length === 0) return [];
   const tasks = new Map((await scoredEvents(store, runId)).map(({ eventId, taskId }) => [eventId, taskId]));

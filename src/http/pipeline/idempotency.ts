@@ -85,6 +85,7 @@ const ASKER_MATTERS: readonly Operation["access"][] = [
   "approvals:respond",
   "runs:annotate",
   "webhooks:manage",
+  "suites:write",
   // Where the scope depends on the body, the handler asks for it; what was answered to one is not for another.
   "authenticated",
 ];

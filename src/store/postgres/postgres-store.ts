@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type Change, NO_CHANGE, type Store } from "../port/store.ts";
 import { over, sharedStore } from "../read/shared-store.ts";
+import { forgetUndelivered } from "../read/webhooks.ts";
 import { migrate, requireCurrentSchema } from "../schema/migrate.ts";
 import { claimRuns, renewLeases } from "./claim-runs.ts";
 import { type ConnectionSettings, kyselyOn, openPool } from "./connection.ts";
@@ -79,6 +80,7 @@ export async function openPostgresStore(settings: PostgresSettings): Promise<Sto
     ...asked,
     commit: async (unit) => {
       if (closing !== undefined) throw closedError();
+      if (unit.webhooks !== undefined) await forgetUndelivered({ read: db, write: db }, unit);
       return writer.commit(unit);
     },
     onChange: (listener) => listeners.add(listener),

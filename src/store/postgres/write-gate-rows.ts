@@ -53,7 +53,7 @@ const putWebhooks = insertInto(webhooks, replacing(webhooks, { where: "webhooks.
 const DELETE_WEBHOOK = prepared("delete webhook", "delete from webhooks where webhook_id = $1 and tenant = $2");
 const DELETE_UNDELIVERED = prepared(
   "delete undelivered",
-  "delete from deliveries where webhook_id = $1 and tenant = $2 and state <> 'delivered'",
+  "delete from deliveries where webhook_id = $1 and tenant = $2 and state = 'pending'",
 );
 const ENABLE_WEBHOOK = prepared(
   "enable webhook",

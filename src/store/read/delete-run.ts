@@ -74,8 +74,9 @@ function outcomeDeletes({ run, tenant, last }: Words) {
     deleteOutcomesOfEval: ofRun(RUN_OPERATIONS[3]),
     deleteOutcomesOfAnnotations: about("annotations", `'${ANNOTATION_OPERATIONS[0]}' || named.annotation_id`),
     // A request for the next item of a queue does not name the item; its recorded response does.
+    // Each queue once: a run may have a thousand items in one.
     deleteOutcomesOfItems: about(
-      "queue_items",
+      `(select distinct tenant, run_id, queue_id from queue_items where run_id = ${run} and tenant = ${tenant})`,
       `'${QUEUE_OPERATIONS[0]}' || named.queue_id`,
       `and outcome.body like '%' || ${run} || '%'`,
     ),

@@ -74,7 +74,7 @@ export function sharedStore(read: Kysely<Tables>, write: Kysely<Tables>): Shared
 
     ...over(read, webhooks),
     claimDeliveries: (claim) => webhooks.claimDeliveries(write, read, claim),
-    redeliver: (visible, which, nowMs) => webhooks.redeliver(write, visible, which, nowMs),
+    redeliver: (visible, which, nowMs) => webhooks.redeliver({ read, write }, visible, which, nowMs),
 
     ...over(read, reviews),
     claimReview: (visible, claim) => reviews.claimReview(write, read, visible, claim),

@@ -130,8 +130,8 @@ export async function hostSecret(
   return first.value;
 }
 
-/** Rows per statement: commits of requests get their turn in between. */
-const PURGE_ROWS = 1000;
+/** Rows per statement: commits of requests get their turn in between. What was answered may be some hundred thousand bytes, and is overwritten. */
+const PURGE_ROWS = 100;
 
 const DAY_MS = 86_400_000;
 

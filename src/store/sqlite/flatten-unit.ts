@@ -4,7 +4,7 @@ import type { ReviewWrite } from "../port/reviews.ts";
 import type { ArtifactWrite, KeyWrite, RoleBinding, Unit } from "../port/store.ts";
 import { passedBy } from "../read/queue-marks.ts";
 import { annotationRow, textRow } from "../rows/annotation-rows.ts";
-import { finishedColumns, WEBHOOK_DISABLED } from "../rows/attempt-rows.ts";
+import { finishedColumns } from "../rows/attempt-rows.ts";
 import { tallyChanges } from "../rows/feedback-tallies.ts";
 import { deliveryRow } from "../rows/gate-rows.ts";
 import type { InterruptChanges } from "../rows/interrupt-rows.ts";
@@ -191,13 +191,12 @@ function flattenReview(write: ReviewWrite, writes: Writes): void {
 
 /** The outcome of an attempt. Nothing is written unless its owner still holds the delivery. */
 export function flattenAttempt(attempt: AttemptOutcome): Extract<Operation, { kind: "guarded" }> {
-  const { deliveryId, owner, webhook, atMs } = attempt;
+  const { deliveryId, owner, webhook } = attempt;
   const { state, attempts, next_at, last_status, last_error, finished_at } = finishedColumns(attempt);
   const rest: Write[] = [];
   if (webhook !== undefined) {
     const { webhookId, failures, failingSinceMs = null, circuitUntilMs = null, disabledAtMs = null } = webhook;
     rest.push(["setWebhookHealth", [failures, failingSinceMs, circuitUntilMs, disabledAtMs, webhookId]]);
-    if (disabledAtMs !== null) rest.push(["buryDeliveries", [atMs, WEBHOOK_DISABLED, webhookId]]);
   }
   const values = [state, attempts, next_at, last_status, last_error, finished_at, deliveryId, owner];
   return { kind: "guarded", first: ["finishDelivery", values], rest };

@@ -1,8 +1,10 @@
 import { type Kysely, sql } from "kysely";
 import type { RunDeletion } from "../port/judgments.ts";
 import { ANNOTATION_OPERATIONS } from "../read/delete-run.ts";
+import { runTombstones } from "../schema/runs.ts";
 import type { Tables } from "../schema/tables.ts";
 import { refusalToDelete } from "../units/check-unit.ts";
+import { forgetBodies } from "./forget-bodies.ts";
 
 /** Judgments that are removed in one go, and characters of their words, of which each costs some microseconds. */
 const ROWS_AT_ONCE = 500;
@@ -17,9 +19,10 @@ interface Handles {
 }
 
 /**
- * Removes judgments of runs that are about to go, some at a time, where a run has many: the index of words overwrites what is taken out of
- * it, and all others would wait for one long transaction. The last of them go with their run. Nothing is removed where a run cannot go. A process
- * that ends in between leaves runs with fewer judgments; the deletion is then repeated by its caller.
+ * Removes judgments and large artifacts of runs that are about to be deleted, in pieces: the index of words overwrites removed content, and
+ * all other writes would wait for one long transaction. The rest goes with the run. Nothing is removed where a run cannot be deleted. The
+ * tombstone comes first, so that the remaining judgments decide nothing. After a process that ends in between, runs have fewer judgments
+ * and artifacts until the caller repeats the deletion.
  */
 export async function forgetJudgments(
   { read, write }: Handles,
@@ -34,13 +37,23 @@ export async function forgetJudgments(
       .executeTakeFirst();
     if (refusalToDelete(tenant, deletion, row) !== undefined) return;
   }
-  for (const { runId } of deletions) {
-    for (;;) {
-      const ids = await someOfMany(read, tenant, runId);
+  for (const deletion of deletions) {
+    for (let isFirst = true; ; isFirst = false) {
+      const ids = await someOfMany(read, tenant, deletion.runId);
       if (ids === undefined) break;
+      if (isFirst) await bury(write, deletion);
       for (const statement of deletesOf(tenant, ids)) await statement.execute(write);
     }
+    await forgetBodies({ read, write }, tenant, deletion.runId);
   }
+}
+
+async function bury(db: Kysely<Tables>, deletion: RunDeletion): Promise<void> {
+  await db
+    .insertInto("run_tombstones")
+    .values(runTombstones.toRow(deletion))
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
 }
 
 /** Judgments to be removed in one go, at least one; undefined where all that there are can go with the run. */

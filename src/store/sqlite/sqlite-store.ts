@@ -1,5 +1,6 @@
 import { type Change, type Committed, NO_CHANGE, type Store } from "../port/store.ts";
 import { sharedStore } from "../read/shared-store.ts";
+import { buryDeliveries, forgetUndelivered } from "../read/webhooks.ts";
 import { toRun } from "../rows/rows.ts";
 import { migrate, requireCurrentSchema } from "../schema/migrate.ts";
 import { isLongUnit, writeEvents } from "../units/event-texts.ts";
@@ -98,6 +99,7 @@ function storeOver({ reader, writer: connection, lock, path }: Connections): Sto
 
     async commit(unit): Promise<Committed> {
       if (unit.deletions !== undefined) await forgetJudgments({ read, write }, unit.tenant, unit.deletions);
+      if (unit.webhooks !== undefined) await forgetUndelivered({ read, write }, unit);
       const texts = isLongUnit(unit) ? await writeEvents(unit) : undefined;
       const outcome = await writer.run({ kind: "unit", unit: flattenUnit(unit, texts) });
       if (outcome.kind === "committed") return { ok: true };
@@ -117,7 +119,10 @@ function storeOver({ reader, writer: connection, lock, path }: Connections): Sto
 
     async finishAttempt(attempt) {
       const { changes } = await rowsOf(flattenAttempt(attempt));
-      if (changes > 0 && attempt.webhook?.disabledAtMs !== undefined) tell({ ...NO_CHANGE, webhooks: true });
+      if (changes > 0 && attempt.webhook?.disabledAtMs !== undefined) {
+        await buryDeliveries(write, attempt.webhook.webhookId, attempt.atMs);
+        tell({ ...NO_CHANGE, webhooks: true });
+      }
       return changes > 0;
     },
 

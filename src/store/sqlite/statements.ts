@@ -27,7 +27,7 @@ const OTHER_WRITES = {
   deleteVotes: "delete from interrupt_votes where interrupt_id = ?",
   deliverExternalEvent: `update external_events set state = 'delivered', payload = '{}', answer = ?, expires_at = ?
     where tenant = ? and workspace = ? and correlation_id = ? and event_id = ?`,
-  deleteUndelivered: "delete from deliveries where webhook_id = ? and tenant = ? and state <> 'delivered'",
+  deleteUndelivered: "delete from deliveries where webhook_id = ? and tenant = ? and state = 'pending'",
   deleteWebhook: "delete from webhooks where webhook_id = ? and tenant = ?",
   enableWebhook: `update webhooks set failures = 0, failing_since = null, circuit_until = null, disabled_at = null
     where webhook_id = ? and tenant = ?`,
@@ -35,8 +35,6 @@ const OTHER_WRITES = {
     finished_at = ?, lease_owner = null, lease_until = null where delivery_id = ? and lease_owner = ?`,
   setWebhookHealth: `update webhooks set failures = ?, failing_since = ?, circuit_until = ?,
     disabled_at = coalesce(?, disabled_at) where webhook_id = ?`,
-  buryDeliveries: `update deliveries set state = 'dead', next_at = null, finished_at = ?, last_error = ?
-    where webhook_id = ? and state = 'pending' and lease_owner is null`,
 
   deleteReviews: "delete from queue_reviews where item_id = ?",
   // Back to an item that a reviewer could get now, though all before the mark were passed; see `queueMarks`.

@@ -14,6 +14,7 @@ export function answerInterrupt(interrupt: Interrupt, value: unknown, by: Answer
   const answered = (resumeValue: unknown) =>
     closeInterrupt(interrupt, { outcome: "answered", ...who, resumeValue, at });
   checkSchema(interrupt, value);
+  requireNoOutput(interrupt, value);
   switch (interrupt.kind) {
     case "clarification": {
       const answers = answersOf(interrupt, value);
@@ -44,6 +45,19 @@ function requireRatification({ resumeSchema }: Interrupt, value: unknown): void 
   const { action } = value;
   if (!NO_RATIFICATION.some((one) => one === action)) return;
   refuse("/action", `must be accept or reject, and is ${String(action)}; or answer with a decision of your own`);
+}
+
+/**
+ * The members of such an answer are the outputs of its node, and where one of them is called `output`, a condition on `output` is about that one
+ * alone: whoever answers could say one thing to the condition before a gate, and another to the nodes behind it.
+ */
+function requireNoOutput({ resumeSchema, data }: Interrupt, value: unknown): void {
+  if (!hasOutput(value) || hasOutput(resumeSchema?.["properties"]) || hasOutput(data["correlation"])) return;
+  refuse("/output", "is taken by conditions for the whole answer: use another name, or name it in the resumeSchema");
+}
+
+function hasOutput(value: unknown): boolean {
+  return typeof value === "object" && value !== null && Object.hasOwn(value, "output");
 }
 
 export function checkSchema({ resumeSchema }: Interrupt, value: unknown): void {

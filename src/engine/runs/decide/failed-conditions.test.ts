@@ -20,17 +20,27 @@ describe("a condition that cannot be evaluated", () => {
     variables: [
       { name: "items", type: "array", defaultValue: [] },
       { name: "text", type: "string", defaultValue: "" },
+      { name: "order", type: "object", defaultValue: {} },
     ],
   });
+  const noted = (type: "regex" | "contains"): EdgeCondition => ({ type, left: "order.note", right: "confidential" });
 
   test.each<[string, EdgeCondition, Record<string, unknown>]>([
     ["for the type of a value", large, { items: [{ a: "5000" }] }],
     ["within its budget", marked, { text: `${" ".repeat(300_000)}confidential` }],
+    ["to true or false", expression("variables.order.abroad"), { order: { abroad: "true" } }],
+    ["because a pattern is for texts", noted("regex"), { order: { note: ["confidential"] } }],
+    ["because a number contains nothing", noted("contains"), { order: { note: 7 } }],
+    ["because a text contains only texts", { type: "contains", left: "text", right: 7 }, { text: "7" }],
   ])("%s leaves out no gate: the run fails", (_, condition, inputs) => {
     const { run, story } = runOf(asks(condition), inputs);
     expect(run.error).toMatchObject({ code: "condition_failed" });
     expect(run.error?.message).toMatch(/^The condition from check to gate cannot be evaluated: ./);
     expect(story).not.toContain("node.started:pay");
+  });
+
+  test.each(["regex", "contains"] as const)("is none that looks for something where there is nothing: %s", (type) => {
+    expect(runOf(asks(noted(type))).run.status).toBe("completed");
   });
 
   test("ends no loop: the run fails", () => {

@@ -39,14 +39,20 @@ export function leavesUndecided(graph: Graph, run: Run, { sourceNodeId, targetNo
   return loop.has(sourceNodeId) && !loop.has(targetNodeId) && undecidedDispatch(graph, run) !== undefined;
 }
 
-/** The same dispatch, had its worker completed. Kept, because a condition is asked about at every step. */
-const DONE = new WeakMap<NodeState, NodeState>();
+/**
+ * The same dispatch, had its worker completed and had its supervisor ended the loop: an edge that is taken then does not ask for what it came
+ * to. Kept, because a condition is asked about at every step.
+ */
+const DECIDED = new WeakMap<NodeState, readonly NodeState[]>();
 
-export function hadItBeenDone(dispatch: NodeState): NodeState {
-  const known = DONE.get(dispatch);
+export function hadItBeenDecided(dispatch: NodeState): readonly NodeState[] {
+  const known = DECIDED.get(dispatch);
   if (known !== undefined) return known;
   const { error: _, notStarted: __, ...outputs } = dispatch.outputs ?? {};
-  const done = { ...dispatch, outputs: { ...outputs, kind: "next-worker", childStatus: "completed" } };
-  DONE.set(dispatch, done);
-  return done;
+  const decided = [
+    { ...dispatch, outputs: { ...outputs, kind: "next-worker", childStatus: "completed" } },
+    { ...dispatch, outputs: { kind: "terminate" } },
+  ];
+  DECIDED.set(dispatch, decided);
+  return decided;
 }

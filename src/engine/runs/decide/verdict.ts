@@ -5,18 +5,19 @@ import type { WorkflowEdge } from "../../../protocol/workflows/workflow.ts";
 import { conditionHolds } from "../../workflows/decide/condition.ts";
 import type { Graph } from "../../workflows/decide/graph.ts";
 import type { Plan } from "../../workflows/decide/plan.ts";
-import { hadItBeenDone, leavesUndecided } from "./undecided.ts";
+import { hadItBeenDecided, leavesUndecided } from "./undecided.ts";
 
 /**
  * A gate that was not passed lets nothing through by accident: an edge leads on from it only when its condition holds
  * for what was decided and would not hold had the gate been passed.
  */
 export function selectsVerdict(run: Run, edge: WorkflowEdge, gate: NodeState): boolean {
-  return selects(run, edge, gate, hadItPassed(gate));
+  return selects(run, edge, gate, [hadItPassed(gate)]);
 }
 
-function selects(run: Run, edge: WorkflowEdge, source: NodeState, otherwise: NodeState): boolean {
-  return edge.condition !== undefined && conditionHolds(run, edge, source) && !conditionHolds(run, edge, otherwise);
+function selects(run: Run, edge: WorkflowEdge, source: NodeState, otherwise: readonly NodeState[]): boolean {
+  if (edge.condition === undefined || !conditionHolds(run, edge, source)) return false;
+  return !otherwise.some((state) => conditionHolds(run, edge, state));
 }
 
 /** The same gate, passed. Kept, because a condition is asked about at every step. */
@@ -42,7 +43,7 @@ export function statusAlong(graph: Graph, run: Run, edge: WorkflowEdge): NodeSta
   if (source.verdict !== undefined) return selectsVerdict(run, edge, source) ? "completed" : "failed";
   if (!leavesUndecided(graph, run, edge)) return "completed";
   const isDispatch = graph.node.get(edge.sourceNodeId)?.typeId === DISPATCH;
-  return isDispatch && selects(run, edge, source, hadItBeenDone(source)) ? "completed" : "failed";
+  return isDispatch && selects(run, edge, source, hadItBeenDecided(source)) ? "completed" : "failed";
 }
 
 /** Whether the edge is taken from a settled source, as far as the source is concerned. */

@@ -16,7 +16,7 @@ export function conditionHolds(run: Run, edge: WorkflowEdge, source: NodeState):
   return answerOf(run, edge, source) === true;
 }
 
-/** Why a condition cannot be evaluated: its expression fails for these values, or takes too much work. */
+/** Why a condition cannot be evaluated: it is not made for values of these types, or takes too much work. */
 export function conditionProblem(run: Run, edge: WorkflowEdge, source: NodeState): string | undefined {
   const answer = answerOf(run, edge, source);
   return typeof answer === "boolean" ? undefined : answer.problem;
@@ -63,7 +63,7 @@ function evaluated(condition: EdgeCondition, context: Record<string, unknown>, a
 
 function evaluate(condition: EdgeCondition, context: Record<string, unknown>, allowance: Allowance): boolean {
   const type = condition.type ?? (condition.expression === undefined ? "truthy" : "expression");
-  if (type === "expression") return compileExpression(condition.expression ?? "false")(context, allowance) === true;
+  if (type === "expression") return truthOf(compileExpression(condition.expression ?? "false")(context, allowance));
   const left = lookUp(context, condition.left ?? "");
   switch (type) {
     case "equals":
@@ -71,14 +71,29 @@ function evaluate(condition: EdgeCondition, context: Record<string, unknown>, al
     case "notEquals":
       return !deepEqual(left, condition.right, chargeTo(allowance));
     case "contains":
-      return contains(left, condition.right, chargeTo(allowance));
+      return !isAbsent(left) && contains(left, condition.right, chargeTo(allowance));
     case "regex":
-      return typeof left === "string" && hasMatch(left, String(condition.right), chargeTo(allowance));
+      return !isAbsent(left) && hasMatch(left, String(condition.right), chargeTo(allowance));
     case "truthy":
       return Boolean(left);
     case "falsy":
       return !left;
   }
+}
+
+function truthOf(value: unknown): boolean {
+  if (typeof value !== "boolean") throw new Error(`the expression is ${nameOf(value)}, and neither true nor false`);
+  return value;
+}
+
+/** In what is not there, nothing is found. */
+function isAbsent(value: unknown): boolean {
+  return value === undefined || value === null;
+}
+
+function nameOf(value: unknown): string {
+  if (Array.isArray(value)) return "a list";
+  return isAbsent(value) ? "nothing" : `of type ${typeof value}`;
 }
 
 type Charge = (units: number) => void;
@@ -96,7 +111,8 @@ function chargeTo(allowance: Allowance): Charge {
 /** States of a pattern times characters of a text, for one unit. */
 const STEPS_PER_UNIT = 4;
 
-function hasMatch(text: string, source: string, charge: Charge): boolean {
+function hasMatch(text: unknown, source: string, charge: Charge): boolean {
+  if (typeof text !== "string") throw new Error(`a pattern is for texts, and what it is to match is ${nameOf(text)}`);
   const pattern = compilePattern(source);
   charge((pattern.states * text.length) / STEPS_PER_UNIT);
   return pattern(text);
@@ -131,11 +147,12 @@ const COMPARED_PER_UNIT = 256;
 
 function contains(left: unknown, right: unknown, charge: Charge): boolean {
   if (typeof left === "string") {
-    if (typeof right !== "string" || right.length > left.length) return false;
+    if (typeof right !== "string") throw new Error(`a text contains texts, and what is looked for is ${nameOf(right)}`);
+    if (right.length > left.length) return false;
     charge(((left.length - right.length) * (1 + right.length)) / COMPARED_PER_UNIT);
     return left.includes(right);
   }
   if (Array.isArray(left)) return left.some((item) => deepEqual(item, right, charge));
-  if (typeof left === "object" && left !== null) return typeof right === "string" && Object.hasOwn(left, right);
-  return false;
+  if (typeof left === "object" && left !== null && typeof right === "string") return Object.hasOwn(left, right);
+  throw new Error(`what is ${nameOf(left)} does not contain what is ${nameOf(right)}`);
 }
