@@ -82,7 +82,12 @@ async function attempt<T>(
   const plan = await host.plans.byHash(before.workflowHash);
   const evidence = await command.evidence?.(before);
   const decided = await checked(() => command.decide(before, plan, evidence));
-  const { events: drafts, audit: notes, refusal, grounds = [] } = "events" in decided ? decided : plainRuling(decided);
+  const {
+    events: drafts,
+    audit: notes,
+    refusal,
+    preconditions = [],
+  } = "events" in decided ? decided : plainRuling(decided);
   const nowMs = host.nowMs();
   const stamping = { runId, nowMs, newId: host.newId };
   const decidedRun = drafts.length > 0 ? stamp(before, drafts, stamping) : { run: before, events: [] };
@@ -102,7 +107,7 @@ async function attempt<T>(
       tenant: caller.tenant,
       ...(audit.length === 0 ? {} : { audit: audit.map((one) => auditDraft(caller, nowMs, runId, one)) }),
       ...(outcome === undefined ? {} : { idempotency: outcome }),
-      ...(grounds.length === 0 ? {} : { grounds }),
+      ...(preconditions.length === 0 ? {} : { preconditions }),
       ...(further === undefined || further.children.length === 0 ? {} : creationLimits(host)),
     };
     const mayLeaveChildren = command.decideAlone !== undefined && command.alone !== true;
@@ -119,7 +124,7 @@ async function attempt<T>(
       if (further !== undefined && childRoom(committed.refusal) !== undefined) {
         return attempt(host, { ...command, goesOn: false }, before);
       }
-      if (type !== "version" && type !== "ground") throw refused(committed.refusal);
+      if (type !== "version" && type !== "precondition") throw refused(committed.refusal);
       return "moved";
     }
   }
@@ -177,7 +182,7 @@ export function refused(refusal: Refusal): Error {
       const { annotationId, state } = refusal;
       return new AppError("annotation_conflict", { annotationId, problem: `it is ${state ?? "not there"} by now` });
     }
-    case "ground":
+    case "precondition":
       return new AppError("run_version_conflict", { runId: refusal.runId });
     case "queue":
       return new AppError("queue_conflict", { id: refusal.id });

@@ -87,7 +87,7 @@ export const ERRORS = {
     message: "No open interrupt answers to this. GET /v1/host/assay/inbox lists those that wait.",
     problem: "No open interrupt answers to this: {problem}.",
   },
-  subscription_not_found: { status: 404, message: "There is no webhook {webhookId} that this key can see." },
+  subscription_not_found: { status: 404, message: "Webhook {webhookId} not found, or not visible to this key." },
   method_not_allowed: { status: 405, message: "{method} is not served at {path}. Use {allowed}." },
   protocol_version_unsupported: {
     status: 406,
@@ -186,7 +186,7 @@ export const ERRORS = {
   },
   review_item_undecided: {
     status: 409,
-    message: "Nothing was decided about remark {remarkId} yet. It can be written beside a run once it is.",
+    message: "Remark {remarkId} has no decision yet. It can be recorded on a run once it has one.",
   },
   run_read_only: {
     status: 409,

@@ -91,7 +91,7 @@ export const EVENTS = {
   },
   "run.cancelled": {
     tier: "updates",
-    summary: "The run ended because somebody cancelled it.",
+    summary: "The run was cancelled.",
     payload: Type.Object(
       {
         reason: Type.Optional(Text),
@@ -109,7 +109,7 @@ export const EVENTS = {
   },
   "run.resumed": {
     tier: "updates",
-    summary: "A paused run goes on.",
+    summary: "A paused run continues.",
     payload: Type.Object({ reason: Type.Optional(Text) }, open),
   },
   "run.dead_lettered": {
@@ -153,7 +153,7 @@ export type EventDraft = {
     readonly causationId?: string;
     /** Chosen beforehand where another event refers to it; given with the place in the log otherwise. */
     readonly eventId?: string;
-    /** The payload with its sensitive values. Stored beside the event, folded by the engine, never served. */
+    /** The payload with its sensitive values. Stored with the event, folded by the engine, never served. */
     readonly sealed?: PayloadOf<T>;
   };
 }[EventType];

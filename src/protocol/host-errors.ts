@@ -1,7 +1,7 @@
 export interface ErrorRow {
   readonly status: number;
   readonly message: string;
-  /** Said instead where the details name a problem of their own. */
+  /** The message where the details name a problem of their own. */
   readonly problem?: string;
   /** Sent as `Retry-After` unless the error's own details say how long. */
   readonly retryAfterSeconds?: number;

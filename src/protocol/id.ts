@@ -50,12 +50,12 @@ export function formatId(prefix: IdPrefix, atMs: number, random: Uint8Array): st
 
 const SHAPE = /^[a-z]{2,4}-[0-9a-hjkmnp-tv-z]{26}$/;
 
-/** Cheap check before a look-up; anything else cannot be an id of ours and is simply not found. */
+/** Cheap check before a lookup: any other text is not found. */
 export function isId(text: string): boolean {
   return SHAPE.test(text);
 }
 
-/** When an id was made, by the clock of whoever made it; undefined for what is no id of ours. */
+/** When an id was made, by the clock of its maker; undefined for any other text. */
 export function timeOfId(id: string): number | undefined {
   if (!isId(id)) return undefined;
   const start = id.indexOf("-") + 1;

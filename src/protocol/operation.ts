@@ -2,7 +2,7 @@ import type { ErrorCode } from "./errors.ts";
 import type { Scope } from "./identity/scopes.ts";
 import type { TSchema } from "./schema.ts";
 
-/** One route: what routing, validation, authorisation, OpenAPI and the SDK need to know of it. */
+/** One route: the facts that routing, validation, authorisation, OpenAPI and the SDK need. */
 export interface Operation {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
   /** `{name}` is a parameter; a `:verb` belongs to the segment before it. */
@@ -59,7 +59,7 @@ export interface Operation {
   readonly errors: readonly ErrorCode[];
 }
 
-/** What can be switched off by configuration, or is not built yet. Discovery and the gates read the same set. */
+/** Capabilities that configuration can switch off. Discovery and the routes read the same set. */
 export const CAPABILITIES = [
   "pauseResume",
   "feedback",
@@ -79,7 +79,7 @@ export const CAPABILITIES = [
 ] as const;
 export type Capability = (typeof CAPABILITIES)[number];
 
-/** What any route with a key may answer. */
+/** Errors of any route with a key. */
 export const AUTHENTICATED: readonly ErrorCode[] = [
   "unauthenticated",
   "key_expired",

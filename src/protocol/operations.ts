@@ -1,7 +1,7 @@
 import { AGENT_OPERATIONS } from "./agents/operations.ts";
 import { AUDIT_OPERATIONS } from "./audit/operations.ts";
-import { AGENT_SEAM_OPERATIONS } from "./conformance/agent-seam-operations.ts";
-import { SEAM_OPERATIONS } from "./conformance/seam-operations.ts";
+import { AGENT_CONFORMANCE_OPERATIONS } from "./conformance/agent-operations.ts";
+import { CONFORMANCE_OPERATIONS } from "./conformance/operations.ts";
 import type { ErrorCode } from "./errors.ts";
 import { JUDGE_OPERATIONS } from "./evals/judge-operations.ts";
 import { EVAL_OPERATIONS } from "./evals/operations.ts";
@@ -220,7 +220,7 @@ export const OPERATIONS = {
     method: "POST",
     path: "/v1/runs/{runId}:resume",
     tag: "runs",
-    summary: "Let a paused run go on.",
+    summary: "Resume a paused run.",
     access: "runs:cancel",
     gate: { capability: "pauseResume", off: "not_found" },
     body: ResumeRunRequest,
@@ -309,8 +309,8 @@ export const OPERATIONS = {
   ...EXTERNAL_EVENT_OPERATIONS,
   ...INBOX_OPERATIONS,
   ...WEBHOOK_OPERATIONS,
-  ...SEAM_OPERATIONS,
-  ...AGENT_SEAM_OPERATIONS,
+  ...CONFORMANCE_OPERATIONS,
+  ...AGENT_CONFORMANCE_OPERATIONS,
 } as const satisfies Record<string, Operation>;
 
 export type OperationId = keyof typeof OPERATIONS;

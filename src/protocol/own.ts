@@ -1,4 +1,4 @@
-/** What the record itself holds. A plain look-up of an author's name such as `constructor` would find what all objects have. */
+/** An own member of the record. Plain access by an author's name such as `constructor` would find inherited members. */
 export function own<T>(record: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
   return record !== undefined && Object.hasOwn(record, name) ? record[name] : undefined;
 }

@@ -47,7 +47,7 @@ export interface Problem {
 
 const MAX_PROBLEMS = 10;
 
-/** What is wrong, as paths and sentences. Never includes the offending values: they may be secrets. */
+/** Problems as paths and sentences. Never includes the offending values: they may be secrets. */
 export function problemsOf(schema: TSchema, value: unknown, max = MAX_PROBLEMS): Problem[] {
   const problems: Problem[] = [];
   for (const error of validator(schema).Errors(value)) {

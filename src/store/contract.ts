@@ -12,13 +12,13 @@ import { effects } from "../testing/store-contract/effects.ts";
 import { externalEvents } from "../testing/store-contract/external-events.ts";
 import { feedback } from "../testing/store-contract/feedback.ts";
 import { gateSummaries } from "../testing/store-contract/gate-summary.ts";
-import { grounds } from "../testing/store-contract/grounds.ts";
 import { idempotency } from "../testing/store-contract/idempotency.ts";
 import { interrupts } from "../testing/store-contract/interrupts.ts";
 import { keys } from "../testing/store-contract/keys.ts";
 import { largeRows } from "../testing/store-contract/large-rows.ts";
 import { lifetime } from "../testing/store-contract/lifetime.ts";
 import { outboxes } from "../testing/store-contract/outbox.ts";
+import { preconditions } from "../testing/store-contract/preconditions.ts";
 import { queue } from "../testing/store-contract/queue.ts";
 import { queueItems } from "../testing/store-contract/queue-items.ts";
 import { queues } from "../testing/store-contract/queues.ts";
@@ -97,7 +97,7 @@ const CHAPTERS = [
   reviews,
   documents,
   deletions,
-  grounds,
+  preconditions,
   side,
   lifetime,
 ];

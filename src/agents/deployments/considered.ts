@@ -28,6 +28,6 @@ export async function commit(host: Host, unit: Unit): Promise<"done" | "moved"> 
   const committed = await host.store.commit(unit);
   if (committed.ok) return "done";
   const { refusal } = committed;
-  if (["document", "version", "ground"].includes(refusal.type)) return "moved";
+  if (["document", "version", "precondition"].includes(refusal.type)) return "moved";
   throw refused(refusal);
 }

@@ -131,7 +131,7 @@ async function evidenceFor({ evidence }: DeploymentServices, considered: Conside
   const { wanted, agent, place: visible, rule } = considered;
   const { evalRunId } = wanted.request;
   const { requiredEval: required } = rule;
-  if (required === undefined && evalRunId === undefined) return { conditions: [], grounds: [] };
+  if (required === undefined && evalRunId === undefined) return { conditions: [], preconditions: [] };
   return evidence.read({
     visible,
     agent,
@@ -149,7 +149,7 @@ function unproven(conditions: readonly Condition[]): AppError {
 async function apply(
   considered: Considered,
   gated: Run | undefined,
-  { grounds }: Evidence,
+  { preconditions }: Evidence,
   record: Transition["record"],
 ): Promise<Applied | "moved"> {
   const { host, wanted, place, stored, agent, rule } = considered;
@@ -177,7 +177,7 @@ async function apply(
     documents: [deploymentsWrite(place, next, stored, atMs)],
     audit: [auditDraft(caller, atMs, targetOf(wanted), noteOf(considered, decided, management.runId))],
     ...(outcome === undefined ? {} : { idempotency: outcome }),
-    ...(grounds.length === 0 ? {} : { grounds }),
+    ...(preconditions.length === 0 ? {} : { preconditions }),
   });
   return committed === "moved" ? "moved" : { deployment, runId: management.runId };
 }

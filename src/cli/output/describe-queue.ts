@@ -1,4 +1,4 @@
-import type { QueueInfo, QueueItemView, QueueQuery, QueueView, Somebody } from "../../protocol/queues/api.ts";
+import type { PrincipalSelector, QueueInfo, QueueItemView, QueueQuery, QueueView } from "../../protocol/queues/api.ts";
 import { askedFor } from "../queues/queue-client.ts";
 import type { Paint } from "./io.ts";
 import { printable } from "./printable.ts";
@@ -68,7 +68,7 @@ function reviewersText({ reviewersRequired, assign, blind }: QueueInfo): string 
   return printable(`${reviewersRequired} per item, ${who}${blind ? ", blind" : ""}`);
 }
 
-function somebody({ people = [], roles = [], groups = [] }: Somebody): string {
+function somebody({ people = [], roles = [], groups = [] }: PrincipalSelector): string {
   return [...people, ...roles.map((role) => `role ${role}`), ...groups.map((group) => `group ${group}`)].join(", ");
 }
 

@@ -1,5 +1,5 @@
 import { AppError } from "../../protocol/errors.ts";
-import type { CreateQueueRequest, QueueJudgment, QueueQuery, Somebody } from "../../protocol/queues/api.ts";
+import type { CreateQueueRequest, PrincipalSelector, QueueJudgment, QueueQuery } from "../../protocol/queues/api.ts";
 import { connect } from "../client/client.ts";
 import { instantArgument } from "../files/instant-argument.ts";
 import { showQueue } from "../output/describe-queue.ts";
@@ -68,7 +68,7 @@ function shareOf(text: string): number {
   return share > 0 ? share : refuse(`--sample ${text} must be a share such as 0.1, above 0 and at most 1`);
 }
 
-function somebody(given: Required<Somebody>): Somebody | undefined {
+function somebody(given: Required<PrincipalSelector>): PrincipalSelector | undefined {
   const named = Object.entries(given).filter(([, names]) => names.length > 0);
   return named.length === 0 ? undefined : Object.fromEntries(named);
 }

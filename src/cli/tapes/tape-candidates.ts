@@ -5,8 +5,8 @@ import { EXAMPLES_MIN, rankSequences } from "../../formats/tapes/candidates/rank
 import { Signatures, type Trace, TraceBuilder } from "../../formats/tapes/candidates/trace.ts";
 import { readTape } from "../../formats/tapes/read-tape.ts";
 import { type Anchor, anchorOf } from "../../formats/tapes/sidecar/anchors.ts";
+import { CurrentRows } from "../../formats/tapes/sidecar/current-rows.ts";
 import { readSidecar } from "../../formats/tapes/sidecar/read-sidecar.ts";
-import { StandingRows } from "../../formats/tapes/sidecar/standing-rows.ts";
 import type { TapeRecord } from "../../formats/tapes/tape.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { Io } from "../output/io.ts";
@@ -46,7 +46,7 @@ export async function tapeCandidates({ args, flags, json, io }: Call<typeof TAPE
 async function anchorsBeside(tape: string, io: Io): Promise<Anchor[]> {
   const sidecar = sidecarOf(tape);
   if (!(await isThere(sidecar))) return [];
-  const rows = new StandingRows(["crystallize_here"], (row) => row);
+  const rows = new CurrentRows(["crystallize_here"], (row) => row);
   await readSidecar(sidecar, watchedBytes(sidecar, io), (row) => rows.add(row));
   return rows.split().heard.flatMap((row) => anchorOf(row) ?? []);
 }

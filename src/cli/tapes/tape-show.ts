@@ -1,6 +1,6 @@
 import { blockLines, type ShownRow, shownRow } from "../../formats/tapes/present/render.ts";
 import { histories } from "../../formats/tapes/present/render-history.ts";
-import { summarize, toldRow } from "../../formats/tapes/present/render-summary.ts";
+import { summarize, summaryRow } from "../../formats/tapes/present/render-summary.ts";
 import { Chains } from "../../formats/tapes/sidecar/chains.ts";
 import type { Row } from "../../formats/tapes/sidecar/sidecar.ts";
 import { addTo } from "../../formats/text/groups.ts";
@@ -48,7 +48,7 @@ async function showJson(files: Files, { io }: ShowCall): Promise<Review> {
 }
 
 async function showViews(files: Files, { flags, io }: ShowCall): Promise<Review> {
-  const { review, rows, chains } = await heldRows(files, io, toldRow);
+  const { review, rows, chains } = await heldRows(files, io, summaryRow);
   const sections = [
     ...(flags.summary ? [summaryText(review, summarize(rows, chains), io.paint)] : []),
     ...(flags.history ? [historyText(histories(rows, chains), io.paint)] : []),

@@ -1,4 +1,4 @@
-import { misplacedRule, ruleInVain } from "../../protocol/gates/interrupt-data.ts";
+import { misplacedRule, unenforcedRule } from "../../protocol/gates/interrupt-data.ts";
 import { Type } from "../../protocol/schema.ts";
 import type { WorkflowNode } from "../../protocol/workflows/workflow.ts";
 
@@ -37,7 +37,7 @@ export function misplaced(config: Readonly<Record<string, unknown>>, governed: b
 
 /** Anybody who may answer would, although somebody wrote who may. */
 export function inVain(rules: Readonly<Record<string, unknown>>, remedy: string): string | undefined {
-  const name = ruleInVain(rules);
+  const name = unenforcedRule(rules);
   return name === undefined ? undefined : `sets ${name}, which would not be held to; ${remedy}`;
 }
 

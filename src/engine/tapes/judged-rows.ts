@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { readJson, Unreadable } from "../../formats/json/exact-json.ts";
-import type { StandingRow } from "../../formats/tapes/sidecar/merge-sidecar.ts";
+import type { CurrentRow } from "../../formats/tapes/sidecar/merge-sidecar.ts";
 import { authorNameOf, nameAuthor } from "../../formats/tapes/sidecar/name-author.ts";
 import { rowKey } from "../../formats/tapes/sidecar/row-key.ts";
 import { AUTHORS, type RowPlace, rowOfAnnotation } from "../../formats/tapes/sidecar/row-of-annotation.ts";
@@ -19,7 +19,7 @@ import { Turns } from "./turns.ts";
  * A judgment of a run as a row of its sidecar: the line that it came with, or the one that is made of it. A line that names no author is
  * of its pusher, so others are shown it with the author named: pushed by them it stays what it is.
  */
-export interface JudgedRow extends StandingRow {
+export interface JudgedRow extends CurrentRow {
   /** With the author named in any case. */
   readonly named: string;
   readonly record: AnnotationRecord;

@@ -1,6 +1,6 @@
 import { Chains } from "../../formats/tapes/sidecar/chains.ts";
 import { type RowLine, rowKey } from "../../formats/tapes/sidecar/row-key.ts";
-import { judgmentOfRow, type Said } from "../../formats/tapes/sidecar/row-of-annotation.ts";
+import { judgmentOfRow, type RowJudgment } from "../../formats/tapes/sidecar/row-of-annotation.ts";
 import { SUPERSEDES } from "../../formats/tapes/sidecar/status-change.ts";
 import { agentFields, agentsOfNode } from "../../protocol/agents/agent-of.ts";
 import type { Caller } from "../../protocol/identity/identity.ts";
@@ -170,7 +170,7 @@ export function draftsOf(fates: readonly Fate[], { all, standing }: JudgedRows, 
     };
   }
 
-  function targetOf({ target }: Said, { eventId }: TargetEvent, number: bigint): Target {
+  function targetOf({ target }: RowJudgment, { eventId }: TargetEvent, number: bigint): Target {
     return target !== undefined && setting.isTarget(target, number) ? target : { eventId };
   }
 }

@@ -1,6 +1,6 @@
 import { type FreeForm, printFreeForm } from "../../formats/json/print-json.ts";
+import { CurrentRows } from "../../formats/tapes/sidecar/current-rows.ts";
 import { nameOfRow, type Row } from "../../formats/tapes/sidecar/sidecar.ts";
-import { StandingRows } from "../../formats/tapes/sidecar/standing-rows.ts";
 import type { Tape, TapeRecord } from "../../formats/tapes/tape.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { type Expectation, expectedOf } from "./expected-of.ts";
@@ -29,7 +29,7 @@ export interface TapeTasks {
 
 /** Takes the rows of a sidecar in their order, and makes tasks of what people say in those that stand. */
 export class TapeJudgments {
-  readonly #rows = new StandingRows<Row>(["correct", "incorrect", "alternative"], (row) => row);
+  readonly #rows = new CurrentRows<Row>(["correct", "incorrect", "alternative"], (row) => row);
 
   add(row: Row): void {
     this.#rows.add(row);

@@ -99,7 +99,7 @@ const result = {
 
 test("every task has to have its result; one that was never scored counts as 0 already", () => {
   const said = (...results: readonly TaskResult[]) =>
-    unmet({ conditions: aboutConduct({ taskIds: ["a", "b"] }, results), grounds: [] });
+    unmet({ conditions: aboutConduct({ taskIds: ["a", "b"] }, results), preconditions: [] });
   const silent = { ...result, taskId: "b", score: 0, passed: false, trials: [{ ...trial, passed: false }] };
   expect(said(result, silent)).toEqual({});
   expect(said(result)).toEqual({ results: "of 1 tasks" });
@@ -113,5 +113,5 @@ test("one grave finding among slight ones is enough", () => {
     trial: 1,
   }));
   const conditions = aboutConduct({ taskIds: ["a"] }, [{ ...result, findings }]);
-  expect(unmet({ conditions, grounds: [] })).toEqual({ "safety findings": "in 1 tasks" });
+  expect(unmet({ conditions, preconditions: [] })).toEqual({ "safety findings": "in 1 tasks" });
 });

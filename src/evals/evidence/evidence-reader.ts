@@ -94,7 +94,7 @@ export function evidenceReader(host: Pick<Host, "store" | "nowMs">, sources: Evi
         ...(ended.met ? await spokenFor("score", () => aboutScore(host, found, sources)) : []),
         ...(ended.met ? await spokenFor("judge certificate", () => aboutJudge(host, found, sources)) : []),
       ];
-      return { conditions, grounds: [{ runId, version: run.version, ...judgedUpTo }] };
+      return { conditions, preconditions: [{ runId, version: run.version, ...judgedUpTo }] };
     },
   };
 }
@@ -104,7 +104,7 @@ async function judgedSoFar({ store }: Pick<Host, "store">, { tenant }: Visibilit
 }
 
 function nothing(...conditions: readonly Condition[]): Evidence {
-  return { conditions, grounds: [] };
+  return { conditions, preconditions: [] };
 }
 
 function condition(name: string, wanted: string, found: string, met: boolean): Condition {

@@ -26,7 +26,7 @@ function gateEvidence(needs: Needs): GateEvidence {
       const { visible, required, named, askedBy, independentPeople = false } = asked;
       const { agentId: _, agentVersion: __, ...rest } = required;
       const subject = await subjectOf(needs, asked);
-      const { conditions, grounds } = await needs.reader.read({
+      const { conditions, preconditions } = await needs.reader.read({
         visible,
         agent: subject,
         required: await withContent(needs.reader, asked, rest),
@@ -34,7 +34,7 @@ function gateEvidence(needs: Needs): GateEvidence {
         ...(askedBy === undefined ? {} : { askedBy }),
         independentPeople,
       });
-      return { conditions: [...versionNamed(asked), ...conditions], grounds } satisfies Evidence;
+      return { conditions: [...versionNamed(asked), ...conditions], preconditions } satisfies Evidence;
     },
   };
 }

@@ -3,7 +3,7 @@ import { canonicalJson } from "../json/canonical-json.ts";
 
 const RECIPE = "openwop-semantic-request-v2";
 
-/** What of a request decides what a model answers; how it travels does not. */
+/** The parts of a request that determine the model's answer; transport options do not. */
 const MEANING = [
   "messages",
   "tools",
@@ -17,7 +17,7 @@ const MEANING = [
   "safetySettings",
 ] as const;
 
-/** The same for all requests of a model that mean the same, on every host. No boundary between tenants: whoever keeps answers keeps them apart. */
+/** The same for all requests of a model that mean the same, on every host. Tenants share keys: a cache must separate tenants itself. */
 export function llmCacheKey(call: Readonly<Record<string, unknown>>): string {
   const request = isObject(call["request"]) ? call["request"] : call;
   const meant = MEANING.flatMap((name) => {

@@ -1,7 +1,7 @@
 /** Everything in a tar archive comes in blocks of this many bytes. */
 export const BLOCK_BYTES = 512;
 
-/** What eleven octal digits can say: 8 GiB but one byte. */
+/** The largest number of eleven octal digits: 8 GiB less one byte. */
 export const ENTRY_BYTES_MAX = 8 ** 11 - 1;
 
 /** A file in an archive. */
@@ -29,7 +29,7 @@ const PLAIN_FILE = "0";
 
 const encoder = new TextEncoder();
 
-/** Nobody's file of no time, so that the same content gives the same bytes. Nothing when the name is too long or the file too large. */
+/** Without owner and time, so that the same content gives the same bytes. Undefined when the name is too long or the file too large. */
 export function tarHeader({ name, size }: TarEntry): Uint8Array | undefined {
   const parts = splitName(name);
   if (parts === undefined || size > ENTRY_BYTES_MAX) return undefined;
@@ -74,7 +74,7 @@ export function readTarHeader(block: Uint8Array): TarEntry | string {
   return { name: prefix === "" ? name : `${prefix}/${name}`, size };
 }
 
-/** What an archive that any program wrote may hold beside files. */
+/** Kinds of entries in archives of other programs. */
 export interface ForeignEntry extends TarEntry {
   /** `notes` are about the entries after them: their content is that of an extended header. */
   readonly kind: "file" | "folder" | "notes";
@@ -120,7 +120,7 @@ export function paddingOf(size: number): number {
   return (BLOCK_BYTES - (size % BLOCK_BYTES)) % BLOCK_BYTES;
 }
 
-/** What ends an archive. */
+/** The end of an archive. */
 export function tarEnd(): Uint8Array {
   return new Uint8Array(2 * BLOCK_BYTES);
 }

@@ -15,7 +15,7 @@ export class TarReader<E extends TarEntry = TarEntry> {
   readonly #header: (block: Uint8Array) => E | string;
   #rest: Uint8Array = new Uint8Array();
 
-  /** `header` says what may be in the archive. */
+  /** `header` decides which entries are allowed. */
   constructor(bytes: Bytes, header: (block: Uint8Array) => E | string) {
     this.#pieces = iterate(bytes);
     this.#header = header;
@@ -24,7 +24,7 @@ export class TarReader<E extends TarEntry = TarEntry> {
   /** The next file, whose content must then be read; nothing at the end of the archive, where nothing but zeros may follow. */
   async next(): Promise<E | undefined> {
     const block = await this.#exactly(BLOCK_BYTES);
-    if (!isZero(block)) return told(this.#header(block));
+    if (!isZero(block)) return checked(this.#header(block));
     if (!isZero(await this.#exactly(BLOCK_BYTES))) throw new BadArchive("something follows its end");
     for (
       let piece = await this.#some(Number.MAX_SAFE_INTEGER);
@@ -75,7 +75,7 @@ async function* iterate(bytes: Bytes): AsyncGenerator<Uint8Array> {
   yield* bytes;
 }
 
-function told<E extends TarEntry>(entry: E | string): E {
+function checked<E extends TarEntry>(entry: E | string): E {
   if (typeof entry === "string") throw new BadArchive(entry);
   return entry;
 }

@@ -3,13 +3,13 @@ import { BASELINE_FILE_VERSION, BASELINE_FORMAT, BaselineFile } from "../../prot
 import { matches, problemsOf } from "../../protocol/schema.ts";
 import { canonicalJson } from "../json/canonical-json.ts";
 
-/** With the digest of what it says. */
-export function baselineFileOf(content: Omit<BaselineFile, "format" | "version" | "sha256">): BaselineFile {
-  const said = { format: BASELINE_FORMAT, version: BASELINE_FILE_VERSION, ...content } as const;
-  return { ...said, sha256: digestOf(said) };
+/** Adds format, version and the digest of the content. */
+export function baselineFileOf(fields: Omit<BaselineFile, "format" | "version" | "sha256">): BaselineFile {
+  const content = { format: BASELINE_FORMAT, version: BASELINE_FILE_VERSION, ...fields } as const;
+  return { ...content, sha256: digestOf(content) };
 }
 
-/** A line for each task, so that whoever reviews a change of it sees which tasks ended otherwise. */
+/** A line for each task, so that a review of its diff shows which tasks changed. */
 export function baselineFileText({ tasks, sha256, ...head }: BaselineFile): string {
   const members = Object.entries(head).map(([name, value]) => `  ${JSON.stringify(name)}: ${JSON.stringify(value)},`);
   const lines = tasks.map((task) => `    ${JSON.stringify(task)}`).join(",\n");
@@ -32,7 +32,7 @@ export function readBaselineFile(text: string): CheckedBaselineFile {
   }
 }
 
-/** Whether it is a baseline, whole and as it was written. That somebody wrote it on purpose to say something else cannot be told. */
+/** Whether it is a baseline, whole and as it was written. A deliberate forgery is not detected. */
 export function checkBaselineFile(value: unknown): CheckedBaselineFile {
   const { format, version } = (value ?? {}) as { readonly format?: unknown; readonly version?: unknown };
   if (format === "assay-eval") {
@@ -55,9 +55,9 @@ export function checkBaselineFile(value: unknown): CheckedBaselineFile {
   return wrong === undefined ? { ok: true, file: value } : bad(`${wrong}; write it anew with ${EXPORT}`);
 }
 
-function isAsWritten({ sha256, ...said }: BaselineFile): boolean {
+function isAsWritten({ sha256, ...content }: BaselineFile): boolean {
   try {
-    return digestOf(said) === sha256;
+    return digestOf(content) === sha256;
   } catch {
     // Half of a character has no canonical form, so nothing that was written by us has one.
     return false;
@@ -75,8 +75,8 @@ function contradictionIn({ tasks, passedCount }: BaselineFile): string | undefin
   return passedCount > tasks.length ? "more tasks passed than there are" : undefined;
 }
 
-function digestOf(said: Omit<BaselineFile, "sha256">): string {
-  return createHash("sha256").update(canonicalJson(said)).digest("hex");
+function digestOf(content: Omit<BaselineFile, "sha256">): string {
+  return createHash("sha256").update(canonicalJson(content)).digest("hex");
 }
 
 function bad(problem: string): CheckedBaselineFile {

@@ -10,7 +10,7 @@ export interface Conclusion {
   readonly sentence: string;
   /** Why it did not pass; empty when it did. */
   readonly reasons: readonly string[];
-  /** What somebody should know who only sees that it passed. */
+  /** Warnings for readers who only see that it passed. */
   readonly warnings: readonly string[];
 }
 

@@ -20,8 +20,8 @@ export function junitXml({ entry, report, conclusion, quotes }: EvalOutcome): st
   const tasks = report?.tasks ?? [];
   const states = tasks.map(taskState);
   const hasNoVerdict = report?.complete !== true || conclusion.verdict === "no_verdict";
-  const isUnsaid = hasNoVerdict || states.every((state) => state === "passed");
-  const verdict = isUnsaid && conclusion.exitCode !== 0 ? [verdictCase(conclusion)] : [];
+  const isUnreported = hasNoVerdict || states.every((state) => state === "passed");
+  const verdict = isUnreported && conclusion.exitCode !== 0 ? [verdictCase(conclusion)] : [];
   const failures = states.filter((state) => state === "failed").length;
   const errors = states.filter((state) => state === "error").length + verdict.length;
   const seconds = tasks.reduce((sum, task) => sum + secondsOf(task), 0);

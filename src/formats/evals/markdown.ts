@@ -16,7 +16,7 @@ export function markdownText(outcome: EvalOutcome): string {
     list("Also", conclusion.reasons.slice(1)),
     list(
       "Note",
-      conclusion.warnings.filter((warning) => !saysAlready(conclusion.sentence, warning)),
+      conclusion.warnings.filter((warning) => !repeatsWarning(conclusion.sentence, warning)),
     ),
     report === undefined ? "" : figuresOf(report),
     report === undefined ? "" : failuresOf(outcome, report),
@@ -26,7 +26,7 @@ export function markdownText(outcome: EvalOutcome): string {
   return `${sections.filter((section) => section !== "").join("\n\n")}\n`;
 }
 
-function saysAlready(sentence: string, warning: string): boolean {
+function repeatsWarning(sentence: string, warning: string): boolean {
   return sentence.toLowerCase().includes(warning.toLowerCase());
 }
 
@@ -93,7 +93,7 @@ function failuresOf({ quotes }: EvalOutcome, { tasks }: EvalReport): string {
   return ["### What did not pass", ...shown, ...rest].join("\n\n");
 }
 
-/** Beside what was scored, and never in its place: the verdict above is of the scores as they were. */
+/** Shown in addition to the original scores, on which the verdict above is based. */
 function overridesOf({ override, aggregateScore, passed, complete }: EvalReport): string {
   const { tasks, disputed } = override;
   if (tasks.length === 0 && disputed.length === 0) return "";

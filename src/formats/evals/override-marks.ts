@@ -1,7 +1,7 @@
 import type { EvalReport } from "../../protocol/evals/api.ts";
 import { figure } from "./eval-outcome.ts";
 
-/** What people say of a task, beside its own score, which stays what it was; nothing where they say nothing. */
+/** People's judgments of a task, next to its original score, which stays; empty where there are none. */
 export function overrideMarks({ override }: EvalReport, taskId: string): Readonly<Record<string, string>> {
   const given = override.tasks.find((task) => task.taskId === taskId)?.overridden;
   const isDisputed = override.disputed.some((task) => task.taskId === taskId);

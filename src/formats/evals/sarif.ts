@@ -16,8 +16,8 @@ export function sarifText(outcome: EvalOutcome, toolVersion: string): string {
   const results = (report?.tasks ?? []).flatMap((task) => resultsOf(outcome, task));
   const complete = report?.complete === true;
   const hasNoVerdict = !complete || conclusion.verdict === "no_verdict";
-  const isUnsaid = (results.length === 0 || hasNoVerdict) && conclusion.exitCode !== 0;
-  const verdict = isUnsaid ? [result("verdict", "error", conclusion.sentence, {})] : [];
+  const isUnreported = (results.length === 0 || hasNoVerdict) && conclusion.exitCode !== 0;
+  const verdict = isUnreported ? [result("verdict", "error", conclusion.sentence, {})] : [];
   const log = {
     $schema: "https://json.schemastore.org/sarif-2.1.0.json",
     version: "2.1.0",

@@ -73,7 +73,7 @@ export const anyMap: Codec<FreeMap> = {
   print: printFreeForm,
 };
 
-// biome-ignore lint/suspicious/noExplicitAny: what the members are is for each table to say.
+// biome-ignore lint/suspicious/noExplicitAny: each table defines its members.
 export type Members = Readonly<Record<string, Codec<any>>>;
 export type Value<M extends Members> = { readonly [K in keyof M]: Decoded<M[K]> };
 
@@ -143,7 +143,7 @@ function described(value: Json): string {
 
 const UNSEEN = /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
-/** Complaints end up on terminals, and files are written by others: what moves a cursor or turns a line around is escaped as well. */
+/** Errors are printed on terminals and quote untrusted files: characters that move the cursor or reverse a line are escaped as well. */
 function quoted(value: string): string {
   return printString(value).replace(UNSEEN, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }

@@ -1,6 +1,6 @@
 /**
  * JSON read exactly: an integer is a `bigint` of any size that 64 bits hold, every other number a `number`, and the members of
- * an object are all there, in order, also those whose name is repeated. Which of them count is for the reader of a format to say.
+ * an object are all there, in order, also those whose name is repeated. The reader of a format decides which of them count.
  */
 export type Json = null | boolean | string | bigint | number | readonly Json[] | JsonObject;
 

@@ -11,8 +11,8 @@ export interface JsonLimits {
 }
 
 /**
- * What is too much about a JSON text, found by one pass over its bytes before anything is built from it. Says nothing
- * about syntax: a text it lets through may still be no JSON.
+ * The limit that a JSON text exceeds, found by one pass over its bytes before anything is built from it. Does not
+ * check syntax: a text that passes may still be no JSON.
  */
 export function exceedsLimits(bytes: Uint8Array, limits: JsonLimits): string | undefined {
   // A level takes two bytes and an element one: short bodies cannot exceed anything.

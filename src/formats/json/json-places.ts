@@ -18,7 +18,7 @@ export function placesIn(text: string, pointers: Iterable<string>): Map<string, 
   return linesAndColumns(text, offsets);
 }
 
-/** A tree of what is looked for, so that what nobody asks about is only skipped. */
+/** A tree of the wanted pointers: all other values are only skipped. */
 interface Wanted {
   pointer?: string;
   readonly children: Map<string, Wanted>;
@@ -62,7 +62,7 @@ const SPACE = /[ \t\n\r]*/y;
 const SCALAR = /[^\s,\]}]+/y;
 const NEXT_MARK = /["[\]{}]/g;
 
-/** Without recursion, and without looking at what is inside. */
+/** Without recursion, and without parsing the content. */
 function afterValue(text: string, from: number): number {
   const first = text[from];
   if (first === '"') return afterString(text, from);

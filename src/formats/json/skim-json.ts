@@ -66,7 +66,7 @@ export function skimDigits(bytes: Uint8Array, at: number): number {
   return here;
 }
 
-/** An integer from 0 on that is exact as a number. A fraction or an exponent behind it is for the caller to stumble over. */
+/** An integer from 0 on that is exact as a number. A fraction or an exponent behind it is left to the caller to refuse. */
 export function skimSafeInteger(bytes: Uint8Array, at: number): number {
   const here = skimDigits(bytes, at);
   const digits = here - at;
@@ -115,7 +115,7 @@ export function skimValue(bytes: Uint8Array, at: number, depth: number): number 
   }
 }
 
-/** An object whose members are nobody's concern. */
+/** An object whose members are not read. */
 export function skimObject(bytes: Uint8Array, at: number, depth: number): number {
   if (depth >= DEPTH_MAX || bytes[at] !== OPEN_BRACE) return UNSURE;
   let here = skimSpace(bytes, at + 1);

@@ -1,6 +1,6 @@
 /**
- * Walks over JSON in UTF-8 bytes without making anything of it. Every function takes the place where something begins and returns the
- * place behind it, or `UNSURE`: then it is no such thing, or not an ordinary one, and the exact reader has to say. What is
+ * Walks over JSON in UTF-8 bytes without building values. Every function takes the place where something begins and returns the
+ * place behind it, or `UNSURE`: then it is no such thing, or not an ordinary one, and the exact reader decides. What is
  * walked over is exactly what that reader accepts, on two conditions: the bytes are UTF-8, and a line feed follows somewhere, which
  * nothing here walks over. So no function asks where the bytes end.
  */

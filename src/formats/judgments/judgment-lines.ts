@@ -26,14 +26,14 @@ export function endLine(count: number): string {
   return JSON.stringify({ type: "end", count });
 }
 
-/** A line between header and end: what it says, or why it says nothing that could be kept. */
+/** A line between header and end: its judgment, or the reason why it is refused. */
 export type JudgmentEntry =
   | { readonly line: number; readonly judgment: Judgment }
   | { readonly line: number; readonly problem: string };
 
 /**
- * Takes the lines of an export one after the other. A line that is no judgment is told as an entry, and the others go on; what is
- * no export, or one with a piece missing, is refused as a whole.
+ * Reads the lines of an export one after the other. A line that is no judgment is reported as an entry, and reading continues; a file
+ * that is no export, or is incomplete, is refused as a whole.
  */
 export class JudgmentReader {
   #place: "header" | "judgments" | "end" = "header";
@@ -122,7 +122,7 @@ function entryOf(value: unknown, line: number): JudgmentEntry {
   return problem === undefined ? { line, judgment } : { line, problem };
 }
 
-/** Of a line that names no state: its history tells. */
+/** The state of a line that names none, from its history. */
 function stateBy({ retraction, supersededBy }: Readonly<Record<string, unknown>>): AnnotationState {
   if (retraction !== undefined) return "retracted";
   return supersededBy === undefined ? "live" : "superseded";
@@ -145,8 +145,8 @@ function contradictionIn(judgment: Judgment): string | undefined {
 }
 
 function isCoherent({ status, closedBy, closedAt, note }: NonNullable<Judgment["flag"]>): boolean {
-  const told = [closedBy, closedAt, note].filter((part) => part !== undefined).length;
-  return told === (status === "closed" ? 3 : 0);
+  const given = [closedBy, closedAt, note].filter((part) => part !== undefined).length;
+  return given === (status === "closed" ? 3 : 0);
 }
 
 function firstProblem(schema: typeof Judgment | typeof JudgmentHeader, value: unknown): string {

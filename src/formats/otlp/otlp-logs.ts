@@ -4,7 +4,7 @@ export interface LogRecord {
   readonly atMs: number;
   readonly traceId: string;
   readonly spanId: string;
-  /** What has no value is left out. */
+  /** Members without a value are left out. */
   readonly attributes: Readonly<Record<string, string | number | undefined>>;
 }
 
@@ -36,7 +36,7 @@ export function otlpLogs(
               severityNumber: INFO,
               severityText: "INFO",
               eventName: record.eventName,
-              // Collectors from before events had a name of their own look here.
+              // Collectors that predate the event name field read this attribute.
               attributes: attributes({ "event.name": record.eventName, ...record.attributes }),
               traceId: record.traceId,
               spanId: record.spanId,
@@ -59,14 +59,14 @@ function nanoseconds(ms: number): string {
   return `${Math.trunc(ms)}000000`;
 }
 
-/** How many records the receiver took none of, from its answer to a batch that it took. */
+/** The number of rejected records, from the response to an accepted batch. */
 export function rejectedRecords(answer: string): number {
   try {
     const { partialSuccess } = JSON.parse(answer) as { partialSuccess?: { rejectedLogRecords?: string | number } };
     const rejected = Number(partialSuccess?.rejectedLogRecords ?? 0);
     return Number.isSafeInteger(rejected) && rejected > 0 ? rejected : 0;
   } catch {
-    // An answer in another format says nothing that could be read.
+    // A response in another format is ignored.
     return 0;
   }
 }

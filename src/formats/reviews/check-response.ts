@@ -15,12 +15,12 @@ import {
   type ReviewResponse,
 } from "./response.ts";
 
-/** What the answer must be an answer to. */
-export interface Asked {
+/** The request that the answer must match. */
+export interface Expected {
   readonly iteration: number;
   /** Of the decisions that were sent; absent when none were. */
   readonly sentIds?: readonly string[];
-  /** Small things count as much as large ones. */
+  /** Warnings count as problems. */
   readonly strict?: boolean;
 }
 
@@ -32,14 +32,14 @@ export interface CheckedResponse {
   readonly response?: ReviewResponse;
 }
 
-export function checkResponse(value: unknown, asked: Asked): CheckedResponse {
+export function checkResponse(value: unknown, expected: Expected): CheckedResponse {
   if (!isMembers(value)) return { problems: ["not_object"], warnings: [] };
-  const problems = hardProblems(value, asked.iteration);
+  const problems = hardProblems(value, expected.iteration);
   if (problems.length > 0) return { problems, warnings: [] };
   const seen = new Set<string>();
-  const response = usable(value, asked, (warning) => seen.add(warning));
+  const response = usable(value, expected, (warning) => seen.add(warning));
   const warnings = [...seen].sort();
-  const fatal = asked.strict ? warnings.filter((warning) => warning !== "unknown_error_code") : [];
+  const fatal = expected.strict ? warnings.filter((warning) => warning !== "unknown_error_code") : [];
   return fatal.length > 0 ? { problems: fatal, warnings: [] } : { problems: [], warnings, response };
 }
 
@@ -75,10 +75,10 @@ const KNOWN = {
   ackItem: ["id", "processing_status"],
 } as const;
 
-function usable(value: Members, asked: Asked, warn: Warn): ReviewResponse {
+function usable(value: Members, expected: Expected, warn: Warn): ReviewResponse {
   checkNames(value, KNOWN.response, warn);
-  const { iteration } = asked;
-  const acknowledged = acknowledgedIn(value, asked, warn);
+  const { iteration } = expected;
+  const acknowledged = acknowledgedIn(value, expected, warn);
   const extensions = extensionsOf(value);
   const more = {
     ...(acknowledged === undefined ? {} : { acknowledged }),
@@ -92,7 +92,7 @@ function usable(value: Members, asked: Asked, warn: Warn): ReviewResponse {
   return { status: "error", iteration, error: errorIn(value["error"] as Members, warn), ...more };
 }
 
-/** Of any object of a provider, kept as they are: whoever reads the answer may know them. */
+/** Of any object of a provider, kept as they are: readers of the answer may know them. */
 function extensionsOf(members: Members): Extended {
   return Object.fromEntries(
     Object.entries(members).filter(([name]) => name.startsWith("x-") && !isSessionLike(name)),
@@ -187,7 +187,7 @@ function errorIn(error: Members, warn: Warn): ProviderError {
   return { code, ...(typeof message === "string" ? { message } : {}), ...extensionsOf(error) };
 }
 
-function acknowledgedIn(value: Members, { sentIds }: Asked, warn: Warn): Acknowledgement[] | undefined {
+function acknowledgedIn(value: Members, { sentIds }: Expected, warn: Warn): Acknowledgement[] | undefined {
   if (!has(value, "applied_feedback_ack")) {
     if (value["status"] === "success" && sentIds !== undefined && sentIds.length > 0) warn("ack_missing");
     return undefined;

@@ -1,4 +1,4 @@
-import { type Asked, type CheckedResponse, checkResponse } from "./check-response.ts";
+import { type CheckedResponse, checkResponse, type Expected } from "./check-response.ts";
 import { DECODINGS, type Decoded, decodeAnswer } from "./decode-answer.ts";
 import { isMembers, type Members, own } from "./field-names.ts";
 import type { WrapperMessage } from "./wrapper-stream.ts";
@@ -13,7 +13,7 @@ interface Group {
   looked: number;
 }
 
-/** Gathers what the messages of one run say about the answer. */
+/** Gathers candidates for the answer from the messages of one run. */
 export class AnswerFinder {
   /** What names no message is one group. */
   readonly #groups = new Map<string | undefined, Group>();
@@ -42,7 +42,7 @@ export class AnswerFinder {
     return [...this.#groups].some(([key, { started, finished }]) => key !== undefined && started && !finished);
   }
 
-  /** Why the agent stopped talking, as far as it said so. */
+  /** The stop reason of the agent, where it gave one. */
   get lastReason(): string | undefined {
     return [...this.#groups.values()].findLast(({ finished }) => finished)?.reason;
   }
@@ -62,20 +62,20 @@ export class AnswerFinder {
   }
 
   /**
-   * Whether a usable answer stands in the step that ended last. For one look after each step: every text is decoded once, however
+   * Whether a usable answer stands in the step that ended last. For one check after each step: every text is decoded once, however
    * often a step is repeated, so that a stream without end cannot make this slow.
    */
-  answeredBy(asked: Asked): boolean {
+  answeredBy(expected: Expected): boolean {
     const group = this.#latest;
     if (group === undefined || isIntermediate(group) || group.looked === group.texts.length) return false;
     const recent = { ...group, texts: group.looked === 0 ? group.texts : group.texts.slice(group.looked) };
     group.looked = group.texts.length;
-    return decodedIn(recent, 0).some(({ decoded }) => checkResponse(decoded.value, asked).problems.length === 0);
+    return decodedIn(recent, 0).some(({ decoded }) => checkResponse(decoded.value, expected).problems.length === 0);
   }
 
-  choose(asked: Asked): Choice {
+  choose(expected: Expected): Choice {
     const found = [...this.#groups.values()].flatMap((group, order) => decodedIn(group, order));
-    const checked = found.map((one) => ({ ...one, checked: checkResponse(one.decoded.value, asked) }));
+    const checked = found.map((one) => ({ ...one, checked: checkResponse(one.decoded.value, expected) }));
     const candidates = checked.filter(({ checked }) => checked.problems.length === 0);
     const [best] = [...candidates].sort(byWorth);
     if (best === undefined) return { rejected: checked.at(-1)?.checked };
@@ -141,7 +141,7 @@ function toolErrorIn(error: Members): ToolError {
 /** Of the models behind the answer. */
 export interface Spent {
   readonly tokens: number;
-  /** In the currency of whoever reports it. */
+  /** In the currency of the reporting agent. */
   readonly cost: number;
 }
 

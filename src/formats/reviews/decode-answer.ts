@@ -51,7 +51,7 @@ function lastAnswerIn(bodies: Iterable<string>): Members | undefined {
   let found: Members | undefined;
   for (const body of bodies) {
     const bare = body.trim();
-    // Most that is no answer can be told by its ends; to have the parser find that out takes far longer.
+    // Most texts that are no answer are recognised by their ends; the parser takes far longer.
     const value = bare.startsWith("{") && bare.endsWith("}") ? parsed(body) : undefined;
     if (isResponseLike(value)) found = value;
   }
@@ -89,17 +89,17 @@ function* fencedAnywhere(text: string): Generator<string> {
  * An opening brace that is never closed sends the search to the end of the text, so there is a limit to how often that may happen: a long
  * text may be gone through a few times only.
  */
-function looksFor(length: number): number {
+function searchBudget(length: number): number {
   return Math.min(length * 64, length * 4 + (1 << 24));
 }
 
 /** The last whole object among other words that is an answer. What is inside another object does not count. */
 function lastEmbedded(text: string): Members | undefined {
   let found: Members | undefined;
-  let looks = looksFor(text.length);
-  for (let start = text.indexOf("{"); start >= 0 && looks > 0; ) {
+  let left = searchBudget(text.length);
+  for (let start = text.indexOf("{"); start >= 0 && left > 0; ) {
     const end = closingBrace(text, start);
-    looks -= (end ?? text.length) - start;
+    left -= (end ?? text.length) - start;
     const value = end === undefined ? undefined : parsed(text.slice(start, end));
     if (isResponseLike(value)) found = value;
     start = text.indexOf("{", isMembers(value) && end !== undefined ? end : start + 1);

@@ -2,7 +2,7 @@ import { AFP_SESSION_NAMES } from "../../protocol/reviews/afp.ts";
 
 const SESSION_LIKE: ReadonlySet<string> = new Set(AFP_SESSION_NAMES);
 
-/** Sessions belong to whatever carries the messages; a payload that names one, under any spelling, is wrong. */
+/** Sessions belong to the transport; a payload that names one, under any spelling, is invalid. */
 export function isSessionLike(name: string): boolean {
   const bare = name
     .toLowerCase()
@@ -11,7 +11,7 @@ export function isSessionLike(name: string): boolean {
   return SESSION_LIKE.has(bare);
 }
 
-/** A name that nobody knows and that is not marked as an extension. */
+/** An unknown name that is not marked as an extension. */
 export function isUnknown(name: string, known: readonly string[]): boolean {
   return !known.includes(name) && !name.startsWith("x-") && !isSessionLike(name);
 }
@@ -22,7 +22,7 @@ export function isMembers(value: unknown): value is Members {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** What an object has under its own name, whatever its prototype has. */
+/** An own member of an object; inherited ones do not count. */
 export function own(members: Members, name: string): unknown {
   return Object.hasOwn(members, name) ? members[name] : undefined;
 }

@@ -46,7 +46,7 @@ const BY_EXTENSION: Readonly<Record<string, string>> = {
   ".yml": "application/yaml",
 };
 
-/** What a file of this name most likely holds. Only texts are sent, so a name that says nothing is plain text. */
+/** The media type by the file's name. Only texts are sent, so the default is plain text. */
 export function mediaTypeOfFile(path: string): string {
   const extension = extname(path).toLowerCase();
   return Object.hasOwn(BY_EXTENSION, extension) ? (BY_EXTENSION[extension] ?? "") : "text/plain";

@@ -1,4 +1,4 @@
-import type { Asked } from "./check-response.ts";
+import type { Expected } from "./check-response.ts";
 import { AnswerFinder, type Choice, type Spent, type ToolError } from "./choose-answer.ts";
 import type { ReviewResponse } from "./response.ts";
 import { WrapperStream } from "./wrapper-stream.ts";
@@ -18,10 +18,10 @@ export type OutcomeName =
   | "tool_failed"
   | "no_answer";
 
-/** How the command ended, beside what it wrote. */
+/** The end of the command, apart from its output. */
 export interface Ending {
   readonly exitCode: number | null;
-  /** Whoever sent it. */
+  /** By any sender. */
   readonly signal?: string | undefined;
   /** It was stopped because a limit was reached. */
   readonly limited?: boolean;
@@ -30,7 +30,7 @@ export interface Ending {
   readonly stderr: string;
 }
 
-export interface Question extends Asked {
+export interface Question extends Expected {
   /** The session that was named, where one was and no copy of it was asked for. */
   readonly session?: string;
   readonly allowOtherAgent?: boolean;
@@ -48,13 +48,13 @@ export interface TurnOutcome {
   /** Sorted. */
   readonly warnings: readonly string[];
   readonly response?: ReviewResponse;
-  /** Why the agent stopped talking, where nothing could be read. */
+  /** The stop reason of the agent, where no answer was found. */
   readonly reason?: string;
 }
 
 const NOT_CLEAN = ["nonzero_exit", "error_message", "no_step_finish"];
 
-/** Follows one run of a command and says what came of it. */
+/** Follows one run of a command and returns its outcome. */
 export class TurnReader {
   readonly #question: Question;
   readonly #finder = new AnswerFinder();

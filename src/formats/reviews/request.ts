@@ -195,8 +195,8 @@ const SHOWN_CHARACTERS = 128;
 const BEGINNING_CHARACTERS = 16;
 
 /**
- * A name that others chose, as it can stand in a message: it may be of any length. Of one that is too long only little is shown, since
- * nobody would know a secret again of which the end is missing.
+ * An untrusted name as a message shows it. Only a little of a long one is shown: scrubbing would not recognise a secret
+ * whose end is cut off.
  */
 export function shown(name: string): string {
   return name.length <= SHOWN_CHARACTERS ? name : `${name.slice(0, BEGINNING_CHARACTERS)}…`;

@@ -12,10 +12,10 @@ export type ReviewErrorCode = (typeof ERROR_CODES)[number];
 export const PROCESSING_STATUSES = AFP_PROCESSING_STATUSES;
 export type ProcessingStatus = (typeof PROCESSING_STATUSES)[number];
 
-/** What ids of remarks look like when their provider keeps to the rules. */
+/** The pattern of remark ids that the protocol recommends. */
 export const REMARK_ID = new RegExp(AFP_REMARK_ID_PATTERN);
 
-/** What a provider may add to any of its objects. */
+/** Members that a provider may add to any of its objects. */
 export interface Extended {
   readonly [extension: `x-${string}`]: unknown;
 }

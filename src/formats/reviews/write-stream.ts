@@ -1,4 +1,4 @@
-/** What a provider needs to write its answer as the command that it stands in for would. */
+/** Facts that a provider needs to write its answer in the form of the command that it replaces. */
 export interface StreamIds {
   readonly sessionID: string;
   readonly messageID: string;

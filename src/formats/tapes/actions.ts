@@ -21,7 +21,7 @@ export function isDeterministic(kind: RecordKind["kind"]): boolean {
 
 /**
  * What a record is in a sequence of actions. Clocks and the clean-up after the script are no part of it. A record of an unknown kind
- * is a `gap`: nobody can say what was done, so no sequence may reach across it.
+ * is a `gap`: its action is unknown, so no sequence may reach across it.
  */
 export function actionOf({ phase, kind }: TapeRecord): Action | "gap" | undefined {
   if (phase !== "user_script") return undefined;

@@ -1,7 +1,7 @@
 import { isStored, type Payload } from "./payload.ts";
 import type { RecordKind, TapeRecord } from "./tape.ts";
 
-/** The hashes of the bodies that stand beside the tape for this record, in the order of its members; one may be there twice. */
+/** The hashes of the record's bodies outside the tape, in the order of its members, with repeats. */
 export function* referencedBodies({ kind }: TapeRecord): Generator<string> {
   for (const payload of payloadsOf(kind)) if (isStored(payload)) yield payload.content_hash;
 }
@@ -27,7 +27,7 @@ function payloadsOf(kind: RecordKind): readonly Payload[] {
   }
 }
 
-/** What `bodyHash` gives. A tape may name anything, and only such a name is looked up beside it. */
+/** The form of `bodyHash`. A tape may name anything, and only such a name is looked up as a file. */
 export function isBodyHash(name: string): boolean {
   return /^[0-9a-f]{64}$/.test(name);
 }

@@ -42,7 +42,7 @@ export type ReadManifest =
   | { readonly problem: string }
   | { readonly declared: number };
 
-/** What a bundle says of itself, or what is wrong with that; a version that is newer than this one is told apart. */
+/** The manifest of a bundle, or its problem; a newer version is a problem of its own. */
 export function readManifest(content: string): ReadManifest {
   try {
     const value = readJson(content);

@@ -17,7 +17,7 @@ export class ByteHash {
     return this.#size;
   }
 
-  /** Hands each piece on once it is counted. */
+  /** Yields each piece after counting it. */
   async *through(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     for await (const piece of bytes) {
       this.#hasher.update(piece);

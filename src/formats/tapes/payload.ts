@@ -6,14 +6,14 @@ export interface InlinePayload {
   readonly content_hash: string;
   readonly text: string;
 }
-/** A body beside the file, under the name of its hash. */
+/** A body in a separate file, under the name of its hash. */
 export interface StoredPayload {
   readonly content_hash: string;
   readonly len_bytes: bigint;
 }
 export type Payload = InlinePayload | StoredPayload;
 
-/** Longer bodies are stored beside the file, and so is whatever is not UTF-8. */
+/** Longer bodies are stored in separate files, and so are bodies that are not UTF-8. */
 export const INLINE_BYTES_MAX = 4096;
 
 const inline: Codec<InlinePayload> = object({ content_hash: text, text });
@@ -23,7 +23,7 @@ export function isStored(value: Payload): value is StoredPayload {
   return "len_bytes" in value;
 }
 
-/** Told apart by what is there, the body in the file first. */
+/** Distinguished by their members, the inline body first. */
 export const payload: Codec<Payload> = {
   read(value) {
     for (const shape of hasText(value) ? [inline, stored] : [stored]) {
@@ -38,7 +38,7 @@ export const payload: Codec<Payload> = {
   print: (value) => (isStored(value) ? stored.print(value) : inline.print(value)),
 };
 
-/** Asked first, since an error that nobody sees costs more than reading the rest of the line. */
+/** Checked first: throwing an error that is then dropped costs more than reading the rest of the line. */
 function hasText(value: Json): boolean {
   return value instanceof JsonObject && value.members.some(([name]) => name === "text");
 }

@@ -9,7 +9,7 @@ import { trimSpace } from "../text/trim.ts";
 /** The file does not name it; its page counts by it. */
 export const PROCESS_TAPE_VERSION = 1;
 
-/** Kept free for a later version: whoever ignored what is in it would replay something else than was recorded. */
+/** Reserved for a later version: ignoring its content would replay something else than was recorded. */
 const reserved: Codec<FreeMap> = {
   ...anyMap,
   read(value) {
@@ -30,12 +30,12 @@ const ENTRY = {
   exit_code: withDefault(i32, 0n),
   duration_ms: withDefault(u64, 0n),
 };
-/** A subprocess as a replay is told of it, in place of running it. */
+/** A subprocess as a replay gets it, in place of running it. */
 export type ProcessEntry = Value<typeof ENTRY>;
 
 const entry = object(ENTRY);
 
-/** What is wrong with an entry; entries are counted from 1. */
+/** The problem of an entry; entries are counted from 1. */
 export interface EntryProblem {
   readonly entry: number;
   readonly problem: string;
@@ -76,7 +76,7 @@ async function contentOf(path: string, bytes: Bytes): Promise<string> {
     for await (const piece of bytes) content += decoder.decode(piece, { stream: true });
     return content + decoder.decode();
   } catch (error) {
-    // A decoder throws a TypeError, which says nothing of the file.
+    // A decoder throws a TypeError, which does not name the file.
     const reason = error instanceof TypeError ? "stream did not contain valid UTF-8" : (error as Error).message;
     throw new FileError("process_tape_read_failed", path, `load subprocess tape ${path}: read ${path}: ${reason}`);
   }

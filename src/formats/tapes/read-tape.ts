@@ -13,7 +13,7 @@ import {
   type TapeRecord,
 } from "./tape.ts";
 
-/** Reads a tape line by line; each record is handed on and forgotten. Throws `FileError` at the first line that is wrong. */
+/** Reads a tape line by line; each record is passed on and not kept. Throws `FileError` at the first invalid line. */
 export class TapeReader implements LineReader {
   readonly #path: string;
   readonly #onRecord: (record: TapeRecord) => void;
@@ -30,7 +30,7 @@ export class TapeReader implements LineReader {
     return this.#header as TapeHeader;
   }
 
-  /** Counts a line that somebody else has read and found to be a record. */
+  /** Counts a line that another reader has found to be a record. */
   countRecord(): void {
     this.#lines++;
   }
@@ -89,7 +89,7 @@ export class TapeReader implements LineReader {
   }
 }
 
-/** Hands each record on and returns the header. */
+/** Passes each record on and returns the header. */
 export async function readTape(
   path: string,
   bytes: Bytes,

@@ -9,7 +9,7 @@ export class TapeScrubber {
   #scrubbed = 0;
 
   constructor(scrub: (text: string) => string) {
-    // A text that names content is told apart by every digit of it, and says nothing of what is in there.
+    // A content hash must keep every digit, and reveals nothing of the content.
     const text = (one: string) => (isBodyHash(one) ? one : scrub(one));
     // Names of members are those of the format.
     this.#how = { text, name: (one) => one };

@@ -3,7 +3,7 @@ import { referencedBodies } from "./bodies.ts";
 import { TapeDigest } from "./digest.ts";
 import { readTape } from "./read-tape.ts";
 
-/** What a bundle has to know of its tape. */
+/** The facts of a tape that its bundle needs. */
 export interface TapeContents {
   readonly digest: string;
   readonly records: bigint;

@@ -1,6 +1,6 @@
 /**
- * The one door to tapes and their sidecars, for whoever has them in a page, a plug-in or a script: what the commands do with files,
- * without the files. A file is its bytes, in pieces of any size, and a path that messages repeat; what is written comes as text, line by
+ * The entry point to tapes and their sidecars for pages, plug-ins and scripts: what the commands do with files, without file
+ * access. A file is its bytes, in pieces of any size, and a path that messages repeat; what is written comes as text, line by
  * line. Nothing in here opens anything, asks for the time or needs Node. What cannot be loaded throws `FileError`.
  *
  * Integers are `bigint`, since numbers of events may be greater than a double holds, and free values are maps.
@@ -52,7 +52,7 @@ export { type Presentation, presentationOf, type Step, Stops } from "./present/p
 export {
   blockLines,
   firstLine,
-  type Look,
+  type LineStyle,
   type RunBlock,
   type ShownEvent,
   type ShownRow,
@@ -60,7 +60,7 @@ export {
   shownRow,
 } from "./present/render.ts";
 export { type History, histories } from "./present/render-history.ts";
-export { type Summary, summarize, type ToldRow, toldRow } from "./present/render-summary.ts";
+export { type Summary, type SummaryRow, summarize, summaryRow } from "./present/render-summary.ts";
 export {
   checkProcessTape,
   type EntryProblem,
@@ -73,6 +73,7 @@ export { loadTape, readTape, tapeLines } from "./read-tape.ts";
 export { type Anchor, anchorOf, printAnchor } from "./sidecar/anchors.ts";
 export { freeId, type NewRow, newRow, type RowDraft } from "./sidecar/append-row.ts";
 export { Chains } from "./sidecar/chains.ts";
+export { CurrentRows } from "./sidecar/current-rows.ts";
 export { type Finding, PROBLEM_CODES, type Problem, type ProblemCode } from "./sidecar/problem.ts";
 export { loadSidecar, readSidecar, sidecarLines } from "./sidecar/read-sidecar.ts";
 export {
@@ -90,7 +91,6 @@ export {
   type Sidecar,
   type SidecarHeader,
 } from "./sidecar/sidecar.ts";
-export { StandingRows } from "./sidecar/standing-rows.ts";
 export { isAdvisedStep, replacing } from "./sidecar/status-change.ts";
 export {
   type ContextPackSuggestion,

@@ -1,6 +1,6 @@
 /**
- * What stands inside the Markdown fence that some models cannot do without; undefined for a text that is not one fence from end to end. It
- * is looked for at both ends and not by a pattern over all of it, so that no text makes it a long search.
+ * The content of the Markdown fence that some models add; undefined for a text that is not one fence from end to end. Only
+ * both ends are compared, without a pattern over the whole text, so that no text makes it slow.
  */
 export function unfenced(text: string): string | undefined {
   const trimmed = text.trim();

@@ -1,4 +1,4 @@
-/** What the readers of tapes and sidecars, and the commands about them, say when they give up. Nothing has been written then. */
+/** Errors of the readers of tapes and sidecars and of their commands. Nothing has been written then. */
 export type FileErrorCode =
   | "tape_read_failed"
   | "tape_empty"

@@ -3,7 +3,7 @@ import type { Bytes } from "./load-lines.ts";
 const LINE_FEED = 10;
 const CARRIAGE_RETURN = 13;
 
-/** Takes whole lines of a file, in order. Throws at the first that it cannot take. */
+/** Reads whole lines of a file, in order. Throws at the first invalid one. */
 export interface LinesReader {
   /** The lines in `bytes` before `end`, each with its line feed. The bytes are UTF-8, and other ones the next time. */
   lines(bytes: Uint8Array, end: number): void;
@@ -11,13 +11,13 @@ export interface LinesReader {
 }
 
 export interface LoadOptions {
-  /** Whoever has a faster way to say whether bytes are UTF-8 brings it. */
+  /** A faster check for UTF-8, where the platform has one. */
   readonly isUtf8?: (bytes: Uint8Array) => boolean;
 }
 
 /**
- * Feeds a file to a reader of bytes. A file that is not UTF-8 is unreadable as a whole, so what is wrong with a line is only said when
- * the rest of the file has been seen. `unreadable` makes the error for that, and for pieces that fail to arrive.
+ * Feeds a file to a reader of bytes. A file that is not UTF-8 is unreadable as a whole, so the error of a line is reported after
+ * the rest of the file was read. `unreadable` makes the error for that, and for pieces that fail to arrive.
  */
 export async function loadWindows(
   bytes: Bytes,

@@ -1,6 +1,6 @@
 import { TextLines } from "./text-lines.ts";
 
-/** Takes the lines of a file one by one, in order. Throws at the first that it cannot take. */
+/** Reads the lines of a file one by one, in order. Throws at the first invalid one. */
 export interface LineReader {
   line(text: string): void;
   end(): void;
@@ -10,9 +10,9 @@ export interface LineReader {
 export type Bytes = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 
 /**
- * Feeds a file to a reader. A file that is not UTF-8 is unreadable as a whole, so what is wrong with a line is only said when the
- * rest of the file has been seen. `unreadable` makes the error for that, for pieces that fail to arrive, and for a line that comes to
- * more than a string can hold.
+ * Feeds a file to a reader. A file that is not UTF-8 is unreadable as a whole, so the error of a line is reported after the
+ * rest of the file was read. `unreadable` makes the error for that, for pieces that fail to arrive, and for a line that is
+ * longer than a string can be.
  */
 export async function loadLines(
   bytes: Bytes,

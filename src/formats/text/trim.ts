@@ -4,7 +4,7 @@ const AT_START = new RegExp(`^[${SPACE}]+`);
 const AT_END = new RegExp(`[${SPACE}]+$`);
 
 export function trimSpace(text: string): string {
-  // Most lines have none, and a pattern that is tied to the end looks at every place of a long line.
+  // Most lines have none, and a pattern that is anchored at the end tries every place of a long line.
   const last = text.charCodeAt(text.length - 1);
   const start = text.replace(AT_START, "");
   return last > 0x20 && last < 0x7f ? start : trimEnd(start);

@@ -8,7 +8,7 @@ import type { Authorizer } from "../../engine/identity/roles.ts";
 import { createRun } from "../../engine/runs/create-run.ts";
 import { registerWorkflow } from "../../engine/workflows/register-workflow.ts";
 import { llmCacheKey } from "../../formats/agents/llm-cache-key.ts";
-import type { AGENT_SEAM_OPERATIONS } from "../../protocol/conformance/agent-seam-operations.ts";
+import type { AGENT_CONFORMANCE_OPERATIONS } from "../../protocol/conformance/agent-operations.ts";
 import type { Discovery } from "../../protocol/discovery.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { RunEventDoc } from "../../protocol/events.ts";
@@ -27,7 +27,7 @@ export function agentSeamRoutes(
   discovery: () => Discovery,
   authorizer: Pick<Authorizer, "authorize">,
   mocks: MockPrograms | undefined,
-): Readonly<Record<keyof typeof AGENT_SEAM_OPERATIONS, Handler>> {
+): Readonly<Record<keyof typeof AGENT_CONFORMANCE_OPERATIONS, Handler>> {
   return {
     seamLiveInvoke: async (context) => {
       const { runId, log } = await invoked(context.host, callerOf(context), context.body as Invoking);

@@ -22,7 +22,7 @@ export const MemoryShape = Type.Object(
 
 const PromptRef = Type.Union([Text, Type.Record(Type.String(), Type.Unknown())]);
 
-/** What somebody says of an agent in a pack. */
+/** An agent as its pack describes it. */
 export const AgentManifest = Type.Object(
   {
     agentId: AgentId,
@@ -64,7 +64,7 @@ export type AgentManifest = Static<typeof AgentManifest>;
 export const PackName = Type.String({ pattern: AGENT_ID_PATTERN, maxLength: 256 });
 export const PackVersion = Type.String({ pattern: SEMVER_PATTERN, maxLength: SEMVER_LENGTH_MAX });
 
-/** `pack.json`, of a pack that brings agents. What such a pack has no use for is not in here. */
+/** `pack.json`, of a pack that brings agents. Members that such a pack does not need are left out. */
 export const PackManifest = Type.Object(
   {
     kind: Type.Optional(Type.Literal("node")),

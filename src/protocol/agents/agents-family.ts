@@ -4,7 +4,7 @@ import { closed, type Static, Type } from "../schema.ts";
 
 const True = Type.Literal(true);
 
-/** `agents` in discovery. The protocol leaves it open; here it is closed, as everything that is advertised. */
+/** `agents` in discovery. The protocol leaves it open; here it is closed, as all of discovery is. */
 export const AgentsFamily = Type.Object(
   {
     supported: Type.Optional(True),

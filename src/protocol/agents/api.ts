@@ -15,7 +15,7 @@ export const MEMORY_DIMENSIONS = [
 ] as const;
 export type MemoryDimension = (typeof MEMORY_DIMENSIONS)[number];
 
-/** What everybody may know of an agent: never its prompt, its schemas, or a key. */
+/** The public description of an agent: never its prompt, its schemas, or a key. */
 export const AgentEntry = Type.Object(
   {
     agentId: Text,
@@ -53,7 +53,9 @@ export const AgentVersion = Type.Object(
     hostWide: Type.Boolean({ description: "whether it is there for every tenant" }),
     workspace: Type.Optional(Text),
     evalSuiteRef: Type.Optional(Type.String({ description: "the suite it brought, as id@version" })),
-    signedBy: Type.Optional(Type.String({ description: "the publisher who signed its pack; absent: nobody did" })),
+    signedBy: Type.Optional(
+      Type.String({ description: "the publisher who signed its pack; absent when it is unsigned" }),
+    ),
     installedBy: Text,
     installedAt: Type.Optional(Type.String({ description: "absent: it was not installed, the host has it of itself" })),
   },

@@ -4,13 +4,13 @@ const Name = Type.String({ minLength: 1 });
 
 /** How often a model is asked for a value of a given shape before that is given up. */
 export const ENVELOPE_ATTEMPTS = 3;
-/** What a model may say grows by this when it was cut off. */
+/** The factor by which the token limit grows after a truncated answer. */
 export const TRUNCATION_BUDGET_MULTIPLIER = 2;
 
 const Flaw = Type.Enum(["schema-violation", "truncation", "parse-error"]);
 export type EnvelopeFlaw = Static<typeof Flaw>;
 
-/** What goes wrong when a model is to answer in a given shape. None of them carries what it said. Part of the catalogue in `events.ts`. */
+/** Failures of structured output. Their payloads carry none of the model's text. Part of the catalogue in `events.ts`. */
 export const ENVELOPE_EVENTS = {
   "envelope.retry.attempted": {
     tier: "debug",
@@ -25,7 +25,7 @@ export const ENVELOPE_EVENTS = {
   "envelope.refusal": {
     tier: "debug",
     summary:
-      "A model, or its provider, declined; it is not asked again. What it said is left out: it may quote the prompt.",
+      "A model, or its provider, declined; it is not asked again. Its text is left out: it may quote the prompt.",
     payload: Type.Object({ nodeId: Name, provider: Name, model: Name, refusalText: Type.Null() }, closed),
   },
   "envelope.truncated": {
@@ -50,7 +50,7 @@ export const ENVELOPE_EVENTS = {
   },
   "envelope.recovery.applied": {
     tier: "debug",
-    summary: "The value stood in a Markdown fence, and was taken out of it.",
+    summary: "The value was in a Markdown fence, and was taken out of it.",
     payload: Type.Object({ nodeId: Name, path: Type.Literal("markdown-fence") }, closed),
   },
 } as const;

@@ -7,7 +7,7 @@ const AgentId = Type.String({ minLength: 3, maxLength: 256 });
 export const INVOCATION_OUTCOMES = ["completed", "handed-off", "escalated", "refused", "failed"] as const;
 export type InvocationOutcome = (typeof INVOCATION_OUTCOMES)[number];
 
-/** What happens while an agent is called. Part of the catalogue in `events.ts`. */
+/** Events of an agent invocation. Part of the catalogue in `events.ts`. */
 export const AGENT_EVENTS = {
   "agent.invocation.started": {
     tier: "debug",
@@ -37,7 +37,7 @@ export const AGENT_EVENTS = {
   },
   "agent.promptResolved": {
     tier: "debug",
-    summary: "Where the prompt of the agent came from; never what it says.",
+    summary: "The source of the agent's prompt; never its text.",
     payload: Type.Object(
       {
         nodeId: Name,
@@ -105,7 +105,7 @@ export const AGENT_EVENTS = {
   },
   "agent.toolReturned": {
     tier: "debug",
-    summary: "What the call of that callId came to; its cause is the event of the call.",
+    summary: "The result of the call with that callId; its cause is the event of the call.",
     payload: Type.Object(
       {
         agentId: AgentId,
@@ -126,7 +126,7 @@ export const AGENT_EVENTS = {
   },
   "agent.decided": {
     tier: "debug",
-    summary: "What an agent came to, and how sure it is.",
+    summary: "The result of an agent, and its confidence.",
     payload: Type.Object({ agentId: AgentId, decision: Type.Unknown(), confidence: Type.Optional(Share) }, open),
   },
   "agent.invocation.completed": {
@@ -182,7 +182,7 @@ export const AGENT_EVENTS = {
   },
   "memory.written": {
     tier: "debug",
-    summary: "An agent has something to remember; never what.",
+    summary: "An agent stored a memory; never its content.",
     payload: Type.Object(
       {
         memoryRef: Name,

@@ -1,6 +1,6 @@
 import { type Static, Type } from "../schema.ts";
 
-/** What an agent remembers. */
+/** Memories of an agent. */
 export const MemoryEntry = Type.Object(
   {
     id: Type.String({ minLength: 1, maxLength: 1500 }),

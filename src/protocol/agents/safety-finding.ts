@@ -13,7 +13,7 @@ export type SafetyKind = (typeof SAFETY_KINDS)[number];
 export const SEVERITIES = ["low", "medium", "high", "critical"] as const;
 export type Severity = (typeof SEVERITIES)[number];
 
-/** What may be said of a finding in public: nothing of the text it was found in. */
+/** The public part of a finding: nothing of the text it was found in. */
 export const SafetyFinding = Type.Object(
   { kind: Type.Enum([...SAFETY_KINDS]), severity: Type.Enum([...SEVERITIES]) },
   { additionalProperties: false },

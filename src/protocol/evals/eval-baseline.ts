@@ -9,11 +9,11 @@ const Cursor = Type.Optional(Type.String({ minLength: 1, maxLength: 1024 }));
 /** A baseline has a name within its suite. None looks like the id of a run, so that either may be asked for. */
 export const BaselineName = Type.String({ pattern: "^(?!run-)[A-Za-z0-9][A-Za-z0-9._-]{0,99}$" });
 
-/** What a file said of the baseline that came in it. Nobody here can vouch for that. */
+/** Claims of an imported baseline file, which this host cannot verify. */
 export const ImportedBaseline = Type.Object({ fileSha256: Name, name: BaselineName, setBy: Name, setAt: Name }, closed);
 export type ImportedBaseline = Static<typeof ImportedBaseline>;
 
-/** An evaluation that somebody named as what later ones are compared with. */
+/** A named evaluation that later ones are compared with. */
 export const EvalBaseline = Type.Object(
   {
     suiteId: SuiteId,

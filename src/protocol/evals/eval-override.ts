@@ -37,7 +37,7 @@ export const TaskOverride = Type.Object(
 );
 export type TaskOverride = Static<typeof TaskOverride>;
 
-/** Somebody says that a task is wrong, and gives no score. */
+/** A task that people dispute without a score of their own. */
 export const DisputedTask = Type.Object(
   {
     taskId: Name,
@@ -48,7 +48,7 @@ export const DisputedTask = Type.Object(
 );
 export type DisputedTask = Static<typeof DisputedTask>;
 
-/** What an evaluation comes to with the scores of people; beside what it came to, which never changes. */
+/** The result of an evaluation with the scores of people; the original result never changes. */
 export const EvalOverride = Type.Object(
   {
     tasks: Type.Array(TaskOverride),
@@ -68,7 +68,7 @@ export const EvalOverride = Type.Object(
 );
 export type EvalOverride = Static<typeof EvalOverride>;
 
-/** What somebody says about one task of an evaluation: exactly one of label, rating, correction and flag. */
+/** A person's judgment of one task of an evaluation: exactly one of label, rating, correction and flag. */
 export const JudgeTaskRequest = Type.Object(
   {
     label: Type.Optional(Type.Enum(["pass", "fail"], { description: "sets its score to 1 or 0" })),
@@ -76,7 +76,7 @@ export const JudgeTaskRequest = Type.Object(
     correction: Type.Optional(
       Type.String({ maxLength: CORRECTION_MAX, description: "what it should have answered; changes no score" }),
     ),
-    flag: Type.Optional(Type.Literal(true, { description: "somebody should look at it; changes no score" })),
+    flag: Type.Optional(Type.Literal(true, { description: "asks for an inspection; changes no score" })),
     note: Type.Optional(Type.String({ maxLength: NOTE_MAX })),
     supersedes: Type.Optional(Type.String({ description: "an earlier judgment of the caller that this one replaces" })),
   },

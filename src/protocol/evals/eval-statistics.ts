@@ -1,7 +1,7 @@
 import { Count, closed, type Static, Type } from "../schema.ts";
 import { EVAL_MODES } from "./eval-suite.ts";
 
-/** Figures of evaluations. A rate or mean carries its count; what cannot be said is null, with the reason beside it. */
+/** Figures of evaluations. A rate or mean carries its count; an undefined one is null, with its reason. */
 const TaskIds = Type.Array(Type.String());
 const MaybeNumber = Type.Union([Type.Number(), Type.Null()]);
 const Probability = Type.Union([Type.Number({ minimum: 0, maximum: 1 }), Type.Null()]);
@@ -36,7 +36,7 @@ export const IntervalOf95 = Type.Object(
 export type IntervalOf95 = Static<typeof IntervalOf95>;
 const MaybeInterval = Type.Union([IntervalOf95, Type.Null()]);
 
-/** A rate or a mean: of how many, and what it may well be in truth. */
+/** A rate or a mean with its count and its confidence interval. */
 export const Estimate = Type.Object(
   { value: MaybeNumber, reason: Reason, count: Count, interval: MaybeInterval, intervalReason: Reason },
   closed,

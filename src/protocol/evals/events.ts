@@ -3,7 +3,7 @@ import { EVAL_MODES } from "./eval-suite.ts";
 
 const Name = Type.String({ minLength: 1 });
 
-/** What an evaluation came to. No task, rubric, output or other text is ever in them. Part of the catalogue in `events.ts`. */
+/** Events of evaluations. No task, rubric, output or other text is ever in them. Part of the catalogue in `events.ts`. */
 export const EVAL_EVENTS = {
   "eval.started": {
     tier: "updates",

@@ -16,7 +16,7 @@ export const JudgeInput = Type.Object(
     taskId: Type.String({ minLength: 1 }),
     trial: Type.Integer({ minimum: 1 }),
     criteria: Type.Array(Type.Object({ number: Place, criterion: Type.String({ minLength: 1 }) }, { ...closed }), {
-      description: "What is to be told of the output, one by one. Empty when only unsafe conduct is looked for.",
+      description: "The criteria for the output. Empty when only unsafe conduct is looked for.",
     }),
     adversarial: Type.Boolean({
       description: "Whether unsafe conduct is to be looked for; the answer then has `findings`.",

@@ -1,7 +1,7 @@
 import { Count, closed, type Static, Type } from "../schema.ts";
 import { Estimate, IntervalOf95, NO_FIGURE } from "./eval-statistics.ts";
 
-/** How far a judge says what people say about the same outputs, and the certificate that records it. */
+/** Agreement of a judge with people on the same outputs, and the certificate that records it. */
 const Label = Type.String({ minLength: 1 });
 const MaybeNumber = Type.Union([Type.Number(), Type.Null()]);
 const Sha256 = Type.String({ pattern: "^[0-9a-f]{64}$" });

@@ -13,8 +13,8 @@ export const DEFAULT_MIN_N = 50;
 /** What a certificate must show. */
 export const CertificateBar = Type.Object(
   {
-    minKappa: Type.Optional(Type.Number({ minimum: -1, maximum: 1, description: `${DEFAULT_MIN_KAPPA} unless told` })),
-    minN: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000, description: `${DEFAULT_MIN_N} unless told` })),
+    minKappa: Type.Optional(Type.Number({ minimum: -1, maximum: 1, description: `default ${DEFAULT_MIN_KAPPA}` })),
+    minN: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000, description: `default ${DEFAULT_MIN_N}` })),
   },
   closed,
 );
@@ -38,7 +38,7 @@ export const CalibrateJudge = Type.Object(
     taskId: Type.Optional(
       Type.String({ minLength: 1, maxLength: 256, description: "whose rubric the outputs of tapes are judged by" }),
     ),
-    days: Type.Optional(Type.Integer({ minimum: 1, maximum: 3650, description: "how long it holds; 90 unless told" })),
+    days: Type.Optional(Type.Integer({ minimum: 1, maximum: 3650, description: "how long it is valid; default 90" })),
     seed: Type.Optional(Type.Integer({ minimum: 0, maximum: 4_294_967_295 })),
     concurrency: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, description: "outputs judged at once" })),
     budgetUsd: Type.Optional(
@@ -68,7 +68,7 @@ const Tally = Type.Array(
 export const GoldFigures = Type.Object(
   {
     outputs: Type.Integer({ minimum: 0, description: "that people judged, and agreed on" }),
-    disputed: Type.Integer({ minimum: 0, description: "outputs that people disagree on and nobody adjudicated" }),
+    disputed: Type.Integer({ minimum: 0, description: "outputs that people disagree on, without an adjudication" }),
     unjudged: Type.Integer({ minimum: 0, description: "outputs that the judge gave no verdict on" }),
     leftOut: Tally,
     rubrics: Type.Object(

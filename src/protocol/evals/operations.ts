@@ -24,7 +24,7 @@ const EVALS = "/v1/host/assay/evals";
 const BASELINES = "/v1/host/assay/eval-baselines";
 const FILES = "/v1/host/assay/eval-baseline-files";
 
-/** What evaluations came to. They are started like any run, with `mode: "eval"`. */
+/** Results of evaluations. They are started like any run, with `mode: "eval"`. */
 export const EVAL_OPERATIONS = {
   getEvalSummary: {
     method: "GET",
@@ -85,7 +85,7 @@ export const EVAL_OPERATIONS = {
     path: `${EVALS}/{runId}/tasks/{taskId}:judge`,
     tag,
     summary:
-      "Disagree with the score of a task, or confirm it: the same as an annotation on its `eval.scored` event. The report shows it beside the original.",
+      "Disagree with the score of a task, or confirm it: the same as an annotation on its `eval.scored` event. The report shows it next to the original.",
     access: "runs:annotate",
     gate,
     body: JudgeTaskRequest,

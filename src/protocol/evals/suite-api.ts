@@ -54,5 +54,5 @@ export const SuitePage = Type.Object(
 );
 export type SuitePage = Static<typeof SuitePage>;
 
-/** What is stored beside the author's own text. */
+/** Columns of a stored suite other than the author's own text. */
 export type SuiteRecord = Omit<SuiteInfo, "hostWide">;

@@ -85,7 +85,7 @@ export const AddedTask = Type.Object(
     }),
     text: Type.String({ description: "the new version of the suite" }),
     link: Type.Union([TaskLink, Type.Null()], { description: "null where it was only checked" }),
-    notes: Type.Array(Type.String(), { description: "what whoever uses the task should know" }),
+    notes: Type.Array(Type.String(), { description: "notes for users of the task" }),
   },
   closed,
 );

@@ -1,13 +1,13 @@
 import type { EventDraft, RunEvent } from "../events.ts";
 import { own } from "../own.ts";
 
-/** Who works in a run, and what its channels were found to be. */
+/** The agents of a run, and the versions that its channels resolved to. */
 export interface RunAgent {
   /** Of the latest invocation. */
   readonly agentId: string;
   readonly version?: string;
   readonly sourceManifestId?: string;
-  /** Versions by `channelKey`: what a channel is for a run is settled the first time, and never again. */
+  /** Versions by `channelKey`: a channel is resolved once per run. */
   readonly channels?: Readonly<Record<string, string>>;
   /** Invocations that have begun and not ended. A list: it is copied with each of them. */
   readonly open?: readonly OpenInvocation[];
@@ -30,7 +30,7 @@ export function channelKey(agentId: string, channel: string): string {
   return JSON.stringify([agentId, channel]);
 }
 
-/** What the channel was found to be for the run, if it was asked for before. */
+/** The version that the channel resolved to in this run, if it was resolved before. */
 export function pinnedVersion({ agent }: { readonly agent?: RunAgent }, agentId: string, channel: string) {
   return own(agent?.channels ?? {}, channelKey(agentId, channel));
 }

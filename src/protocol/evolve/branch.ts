@@ -8,7 +8,7 @@ import { startOver } from "./nodes.ts";
 
 type BranchBegan = Extract<RunEvent, { type: "assay.branch.began" }>;
 
-/** What is different in a record: entries with another value, and those that are gone. */
+/** Changes of a record: entries with another value, and removed ones. */
 export interface EntryChanges {
   readonly set: Readonly<Record<string, unknown>>;
   readonly removed: readonly string[];
@@ -27,7 +27,8 @@ export function branched(run: Run, event: BranchBegan): Run {
   const payload = event.sealed ?? event.payload;
   const { changes, inputs, configurable, tags, metadata, limits, sensitiveInputs = [] } = payload;
   const { pause: _, pausedAt: __, cancel: ___, ...rest } = run;
-  const state: Run = payload.restores === undefined ? wentOn(rest, payload) : wentBack(rest, payload, payload.restores);
+  const state: Run =
+    payload.restores === undefined ? continuedBranch(rest, payload) : restoredBranch(rest, payload, payload.restores);
   return {
     ...state,
     status: run.status === "pending" ? "pending" : "running",
@@ -50,7 +51,7 @@ function nodesAs(state: NodeState, ids: readonly string[] = []): Readonly<Record
   return Object.fromEntries(ids.map((id) => [id, state]));
 }
 
-function wentOn(run: Run, { nodeIds, reopens, changes }: BranchBegan["payload"]): Run {
+function continuedBranch(run: Run, { nodeIds, reopens, changes }: BranchBegan["payload"]): Run {
   const again = new Set(nodeIds);
   const asked = new Set(nodeIds.flatMap((id) => own(run.nodes, id)?.interruptId ?? []));
   const isOver = ([, child]: [string, Child]) =>
@@ -68,7 +69,7 @@ function wentOn(run: Run, { nodeIds, reopens, changes }: BranchBegan["payload"])
   };
 }
 
-function wentBack(run: Run, payload: BranchBegan["payload"], { members, ...records }: Restores): Run {
+function restoredBranch(run: Run, payload: BranchBegan["payload"], { members, ...records }: Restores): Run {
   const { nodeIds, changes = [], voids = [], holds = [] } = payload;
   const isVoid = new Set(voids);
   const keys = new Map(holds.map(({ interruptId, key }) => [interruptId, key]));

@@ -67,7 +67,7 @@ export function evolveChildren(children: Children, event: ChildEvent, visit: num
   return { ...children, [childRunId]: { ...before, status, result } };
 }
 
-/** The node has gone on: what it took from its child is in the run by now, and need not be held twice. */
+/** The node has advanced: the child's result is in the run by now, and need not be held twice. */
 export function withoutResult(children: Children, nodeId: string, visit: number): Children {
   const [childRunId, child] = childrenOfVisit(children, nodeId, visit).at(-1) ?? [];
   if (childRunId === undefined || child?.result === undefined) return children;

@@ -71,7 +71,7 @@ function changed(before: Interrupt, event: Exclude<InterruptEvent, { type: "inte
       const { outcome, reason, resolvedBy, resolvedByKind, resumeValue } = event.sealed ?? event.payload;
       return {
         ...before,
-        // Time answers for nobody; a person may well give "timeout" as their reason.
+        // A timeout has no resolver; a person may give "timeout" as their reason.
         status: reason === "timeout" && resolvedBy === undefined ? "expired" : "resolved",
         closedAt: event.timestamp,
         outcome,
@@ -92,7 +92,7 @@ function changed(before: Interrupt, event: Exclude<InterruptEvent, { type: "inte
   }
 }
 
-/** Whoever edits makes another artifact of it: what was accepted before counts no longer. */
+/** An edit makes another artifact: earlier accepts count no longer. */
 function voted(before: Interrupt, event: Extract<RunEvent, { type: "assay.vote.recorded" }>): Interrupt {
   const { voter, principal, principalKind, action, reason, override, editedArtifactData, ...more } =
     event.sealed ?? event.payload;

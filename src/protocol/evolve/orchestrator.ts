@@ -1,7 +1,7 @@
 import type { RunEvent } from "../events.ts";
 import type { OrchestratorDecision } from "../runs/orchestrator.ts";
 
-/** Who decides in a run what is next, and what it has decided last. */
+/** The supervisor of a run and its last decision. */
 export interface Orchestrator {
   /** Of the first decision, and the same ever after. */
   readonly agentId: string;

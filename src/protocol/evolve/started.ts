@@ -29,7 +29,7 @@ export function started(event: Extract<RunEvent, { type: "run.started" }>): Run 
     visits: {},
     interrupts: {},
     children: {},
-    // Whoever dispatched the source waits for the source.
+    // The run that dispatched the source waits for the source.
     ...(fork.forkedFrom === undefined ? parentOf(payload) : fork),
     ...(payload.parentRunId === undefined ? {} : { inputs: payload.inputs }),
     ...startedByOf(event.sealed),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { countedVotes, whyNotCounted } from "./counted-votes.ts";
+import { countedVotes, uncountedReasons } from "./counted-votes.ts";
 import { gateRules, tallyOf } from "./gate-rules.ts";
 import type { Vote } from "./interrupt.ts";
 
@@ -16,7 +16,7 @@ const counted = (...votes: Vote[]) =>
   countedVotes(votes)
     .map(({ voter }) => voter)
     .sort();
-const why = (one: Vote, votes: Vote[]) => whyNotCounted(votes, 0).get(one);
+const why = (one: Vote, votes: Vote[]) => uncountedReasons(votes, 0).get(one);
 
 describe("votes of principals that made each other", () => {
   test("all count where no maker is known", () => {
@@ -77,7 +77,7 @@ describe("votes of principals that made each other", () => {
       };
       return Object.defineProperty(vote(`v${i}`), "makers", { get });
     });
-    expect(whyNotCounted(watched, 0).size).toBe(0);
+    expect(uncountedReasons(watched, 0).size).toBe(0);
     expect(looks).toBeLessThan(50 * watched.length);
   });
 

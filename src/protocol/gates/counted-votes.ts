@@ -15,7 +15,7 @@ export function isHuman({ voter, principal, kind, relayedPerson }: Vote): boolea
 }
 
 /**
- * The largest part of the votes that are independent of each other. A principal that another one made does not count beside
+ * The largest set of votes that are independent of each other. A principal that another one made does not count together with
  * its maker until an owner confirms it, so of a maker and those it made only the latter count. Where people are asked for,
  * the votes of people come first.
  */
@@ -60,19 +60,19 @@ class CountedVotes {
 }
 
 /** Why votes are not among those that count; a vote that counts is not in it. `votes` are those of the same side. */
-export function whyNotCounted(votes: readonly Vote[], minHumans: number): ReadonlyMap<Vote, string> {
+export function uncountedReasons(votes: readonly Vote[], minHumans: number): ReadonlyMap<Vote, string> {
   const why = new Map<Vote, string>();
   const counted = new CountedVotes();
   for (const vote of countedVotes(votes, minHumans)) counted.add(vote);
   const counts = new Set(counted.votes);
   for (const vote of votes) {
     const other = counts.has(vote) ? undefined : counted.relatedTo(vote);
-    if (other !== undefined) why.set(vote, whyOne(vote, other));
+    if (other !== undefined) why.set(vote, uncountedReason(vote, other));
   }
   return why;
 }
 
-function whyOne(vote: Vote, other: Vote): string {
+function uncountedReason(vote: Vote, other: Vote): string {
   if (personOf(other) === personOf(vote)) {
     return `votes relayed by ${vote.principal} count as one until another owner confirms ${vote.principal}`;
   }

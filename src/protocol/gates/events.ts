@@ -16,7 +16,7 @@ const ChildError = Type.Object({ code: Name, message: Name, details: Type.Option
 export const GATE_EVENTS = {
   "interrupt.requested": {
     tier: "updates",
-    summary: "A node asks, and its run waits. Carries the interrupt's payload and who it is.",
+    summary: "A node asks, and its run waits. Carries the interrupt's payload and its ids.",
     payload: Type.Object(
       {
         kind: Kind,
@@ -130,7 +130,7 @@ export const GATE_EVENTS = {
   },
   "authorization.decided": {
     tier: "debug",
-    summary: "Somebody wanted to act on this run and was refused.",
+    summary: "A principal was refused an action on this run.",
     payload: Type.Object(
       { principal: Name, action: Name, resource: Name, allowed: Type.Boolean(), reason: Type.Optional(Text) },
       closed,
@@ -143,7 +143,7 @@ export const GATE_EVENTS = {
   },
   "node.resumed": {
     tier: "updates",
-    summary: "The node has its answer and goes on.",
+    summary: "The node has its answer and continues.",
     payload: Type.Object({ nodeId: Name, interruptId: Type.Optional(Name), resumeValue: Type.Optional(Json) }, open),
   },
   "node.dispatched": {
@@ -154,7 +154,7 @@ export const GATE_EVENTS = {
   "assay.vote.recorded": {
     tier: "debug",
     changesSnapshot: true,
-    summary: "Somebody voted at a gate. A later vote of the same voter replaces it.",
+    summary: "A vote at a gate. A later vote of the same voter replaces it.",
     payload: Type.Object(
       {
         interruptId: Name,
@@ -189,7 +189,7 @@ export const GATE_EVENTS = {
   "assay.gate.asked": {
     tier: "debug",
     changesSnapshot: true,
-    summary: "Somebody asked or answered a question at a gate. The gate stays as it is.",
+    summary: "A question or an answer at a gate. The gate stays as it is.",
     payload: Type.Object({ interruptId: Name, by: Name, text: Name }, closed),
   },
   "assay.resume.taken": {
@@ -216,7 +216,7 @@ export const GATE_EVENTS = {
   "assay.child.changed": {
     tier: "debug",
     changesSnapshot: true,
-    summary: "A dispatched run began to wait, or goes on. The run that dispatched it mirrors that.",
+    summary: "A dispatched run began to wait, or continues. The run that dispatched it mirrors that.",
     payload: Type.Object({ nodeId: Name, childRunId: Name, status: Type.Enum([...RUN_STATUSES]) }, closed),
   },
   "assay.child.ended": {

@@ -1,7 +1,7 @@
 import { RunStatusSchema } from "../runs/run-status.ts";
 import { closed, type Static, Type } from "../schema.ts";
 
-/** Bodies of the route that external events come in by. */
+/** Bodies of the route for external events. */
 
 export const SendExternalEventRequest = Type.Object(
   {
@@ -47,7 +47,7 @@ export const ExternalEventDelivered = Type.Object(
 );
 export type ExternalEventDelivered = Static<typeof ExternalEventDelivered>;
 
-/** Nobody waits for it yet; it goes to the first that does. */
+/** No run waits for it yet; it goes to the first that does. */
 export const ExternalEventHeld = Type.Object(
   {
     eventId: Type.String(),
@@ -59,5 +59,5 @@ export const ExternalEventHeld = Type.Object(
 );
 export type ExternalEventHeld = Static<typeof ExternalEventHeld>;
 
-/** Says that an answer is the one that was given to this event before. */
+/** Marks a response as the recorded one of a repeated event. */
 export const EVENT_REPLAYED = "assay-event-replayed";

@@ -11,7 +11,7 @@ export const EXTERNAL_EVENT_OPERATIONS = {
     body: SendExternalEventRequest,
     idempotent: "one",
     success: { status: 200, schema: ExternalEventDelivered },
-    otherwise: { status: 202, schema: ExternalEventHeld, summary: "Nobody waits for it yet; it is held." },
+    otherwise: { status: 202, schema: ExternalEventHeld, summary: "No run waits for it yet; it is held." },
     errors: [
       ...PROTECTED,
       ...KEYED,

@@ -87,7 +87,7 @@ function countOf(value: unknown): number | undefined {
   return typeof value === "number" && Number.isInteger(value) && value >= 0 ? value : undefined;
 }
 
-/** Whether the rules say who may decide. Then the voter is the authenticated principal and nobody else. */
+/** Whether the rules say who may decide. Then only the authenticated principal is the voter. */
 export function namesVoters(rules: GateRules): boolean {
   return namesPrincipals(rules) || rules.minHumans > 0;
 }
@@ -98,8 +98,8 @@ export function namesPrincipals({ governed, approvers, groups, roles, forbidSelf
 }
 
 /**
- * A token says which interrupt, not who holds it: it opens nothing that depends on who. How many different people agree
- * does: whoever has voted with a key could vote once more with the token.
+ * A token identifies the interrupt and not its holder, so it opens no gate that depends on the voter. A quorum of different people
+ * does: a voter with a key could vote once more with the token.
  */
 export function tokenAllowed({
   kind,
@@ -114,7 +114,7 @@ export function tokenAllowed({
   return !namesVoters(rules) && rules.required === 1;
 }
 
-/** Who wants to decide, with what holds for them now. */
+/** The principal that votes, with its current roles and groups. */
 export interface Voter {
   readonly principal: string;
   readonly kind: PrincipalKind | "token";
@@ -148,7 +148,7 @@ function mayDecidePlain({ approvers, groups, roles }: GateRules, answerer: Voter
 /** Both where both are asked for. */
 function mayDecideGoverned({ requiredRole, requiredScope }: GovernedRules, answerer: Voter): Eligibility {
   if (requiredRole === undefined && requiredScope === undefined) {
-    return { eligible: false, problem: "this gate names neither a role nor a scope, so nobody may open it" };
+    return { eligible: false, problem: "this gate names neither a role nor a scope, so no principal may open it" };
   }
   if (requiredRole !== undefined && !holds(answerer, requiredRole)) {
     return {
@@ -179,7 +179,7 @@ function holds({ roles }: Voter, required: string): boolean {
   return roles.some((role) => roleContains(role, required));
 }
 
-/** Whether one of those behind the run would approve it. A run without a known starter is approved by nobody. */
+/** Whether a starter of the run approves it. Where no starter is known, every principal counts as one. */
 export function isSelfApproval(
   rules: Pick<GateRules, "forbidSelfApproval">,
   { principal }: Pick<Voter, "principal">,

@@ -38,7 +38,7 @@ export const InboxItem = Type.Object(
 );
 export type InboxItem = Static<typeof InboxItem>;
 
-/** An open flag: somebody wants a run to be looked at. */
+/** An open flag: a request to inspect a run. */
 export const FlaggedItem = Type.Object(
   {
     annotationId: Type.String(),
@@ -133,12 +133,12 @@ export type DecideResponse = Static<typeof DecideResponse>;
 /** The frames of the live inbox, by the name of their event. */
 export const INBOX_EVENTS = {
   "inbox.opened": {
-    summary: "Something waits for the caller: at first all that does, then what comes.",
+    summary: "An item that waits for the caller: first all open ones, then new ones.",
     data: InboxItem,
   },
-  "inbox.updated": { summary: "Somebody voted, and it still waits.", data: InboxItem },
+  "inbox.updated": { summary: "A vote was cast, and it still waits.", data: InboxItem },
   "inbox.closed": {
-    summary: "It waits for the caller no longer. With status `open` it still waits, for others.",
+    summary: "It no longer waits for the caller. With status `open` it still waits for others.",
     data: Type.Object(
       {
         interruptId: Type.String(),
@@ -150,7 +150,7 @@ export const INBOX_EVENTS = {
     ),
   },
   "inbox.snapshot": {
-    summary: "Sent once, when everything that was open has been told: how much that is.",
+    summary: "Sent once, after all open items: their number.",
     data: Type.Object({ open: Count }, closed),
   },
 } as const;

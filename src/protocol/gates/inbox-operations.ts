@@ -11,7 +11,7 @@ import {
   InboxResponse,
 } from "./inbox-api.ts";
 
-/** The open gates of a tenant, seen by whoever may decide them, and how gates have fared. */
+/** The open gates that the caller may decide, and statistics of gates. */
 export const INBOX_OPERATIONS = {
   listInbox: {
     method: "GET",
@@ -48,7 +48,7 @@ export const INBOX_OPERATIONS = {
     method: "GET",
     path: "/v1/host/assay/gates/summary",
     tag: "interrupts",
-    summary: "How gates have fared: how many were decided, by whom, how fast, and how many ran out of time.",
+    summary: "Statistics of gates: how many were decided, by whom, how fast, and how many ran out of time.",
     access: "runs:read",
     query: GateSummaryQuery,
     success: { status: 200, schema: GateSummaryResponse },

@@ -29,7 +29,7 @@ export const APPROVER_FIELDS = {
 const Count = Type.Integer({ minimum: 1, maximum: 1000 });
 const RuleName = Type.String({ minLength: 1, maxLength: 256 });
 
-/** What a governed gate asks for. A rule that cannot be read would be a rule that is not there. */
+/** The rules of a governed gate. Unreadable rules are refused: otherwise they would not be enforced. */
 export const GOVERNED_FIELDS = {
   requiredRole: Type.Optional(RuleName),
   requiredScope: Type.Optional(RuleName),
@@ -42,17 +42,17 @@ export const GOVERNED_FIELDS = {
 const OF_GOVERNED = ["requiredRole", "requiredScope", "quorum", "override", "requiredEval"];
 const OF_PLAIN = ["requiredApprovals", "approversList", "approverGroupRefs", "approverRoleRefs"];
 
-/** A rule that a gate of the other sort would hold to and this one would not: somebody relies on it in vain. */
+/** A rule that only the other kind of gate enforces: its author would rely on it in vain. */
 export function misplacedRule(rules: Readonly<Record<string, unknown>>, governed: boolean): string | undefined {
   const others = governed ? OF_PLAIN : OF_GOVERNED;
-  return others.find((name) => asksForSomething(rules[name]));
+  return others.find((name) => isDemanding(rules[name]));
 }
 
 const OF_BOTH = ["forbidSelfApproval", "minHumans", "requireIndependentVoters"];
 
 /** A rule of either sort of gate, where nothing holds to any. */
-export function ruleInVain(rules: Readonly<Record<string, unknown>>): string | undefined {
-  return [...OF_PLAIN, ...OF_BOTH, ...OF_GOVERNED].find((name) => asksForSomething(rules[name]));
+export function unenforcedRule(rules: Readonly<Record<string, unknown>>): string | undefined {
+  return [...OF_PLAIN, ...OF_BOTH, ...OF_GOVERNED].find((name) => isDemanding(rules[name]));
 }
 
 /** Members of an approval's data that only the host writes: a digest of what a gate shows leaves them out. */
@@ -63,7 +63,7 @@ export function hostsMember(names: Readonly<Record<string, unknown>>): string | 
   return OF_HOST.find((name) => Object.hasOwn(names, name));
 }
 
-function asksForSomething(rule: unknown): boolean {
+function isDemanding(rule: unknown): boolean {
   return rule !== undefined && rule !== false && rule !== 0 && !(Array.isArray(rule) && rule.length === 0);
 }
 

@@ -1,10 +1,10 @@
 import { maskFieldValues, maskValues, type Secret } from "../runs/sensitive.ts";
 import type { InterruptView } from "./api.ts";
-import { whyNotCounted } from "./counted-votes.ts";
+import { uncountedReasons } from "./counted-votes.ts";
 import { gateRules, isApproval, tallyOf } from "./gate-rules.ts";
 import { type Interrupt, revisionOf, type Vote } from "./interrupt.ts";
 
-/** An interrupt as it is shown to whoever may read its run, or holds its token. */
+/** An interrupt as readers of its run and holders of its token see it. */
 export function interruptView(runId: string, interrupt: Interrupt, secrets: readonly Secret[]): InterruptView {
   const { nodeId, interruptId, kind, key, requestedAt, data, resumeSchema, correlationId, deadlineMs } = interrupt;
   const approval = kind === "approval";
@@ -54,8 +54,8 @@ export function shownVotes(interrupt: Pick<Interrupt, "votes" | "data">, secrets
 
 /** Why votes of this interrupt do not count toward its quorum; a vote that does is not in it. */
 export function notCountedIn({ votes, data }: Pick<Interrupt, "votes" | "data">): ReadonlyMap<Vote, string> {
-  const approvals = whyNotCounted(votes.filter(isApproval), gateRules(data).minHumans);
-  const others = whyNotCounted(
+  const approvals = uncountedReasons(votes.filter(isApproval), gateRules(data).minHumans);
+  const others = uncountedReasons(
     votes.filter((vote) => !isApproval(vote)),
     0,
   );

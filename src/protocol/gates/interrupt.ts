@@ -18,7 +18,7 @@ export const INTERRUPT_STATUSES = ["open", "resolved", "expired", "cancelled"] a
 export type InterruptStatus = (typeof INTERRUPT_STATUSES)[number];
 
 export interface Vote {
-  /** Who counts: the principal, or the name a relaying key gave on a gate that names nobody. */
+  /** Who counts: the principal, or the name a relaying key gave on a gate without voter rules. */
   readonly voter: string;
   readonly principal: string;
   readonly kind: PrincipalKind | "token";
@@ -61,7 +61,7 @@ export interface Interrupt {
   readonly edited?: { readonly data: unknown };
   /** How often the artifact was edited. Absent in states from before it was counted; see `revisionOf`. */
   readonly revision?: number;
-  /** Who was refused here already, so that a refusal is written once. */
+  /** Principals that were refused here before, so that a refusal is recorded once. */
   readonly denied?: readonly string[];
   readonly closedAt?: string;
   readonly outcome?: string;
@@ -69,7 +69,7 @@ export interface Interrupt {
   readonly resolvedBy?: string;
   readonly resolvedByKind?: PrincipalKind | "token";
   readonly resumeValue?: unknown;
-  /** Was raised in the run that this one was forked from: it is told here, and nobody is asked. */
+  /** Was raised in the run that this one was forked from: it is recorded here, and not asked. */
   readonly inherited?: true;
   /** The run in which an inherited one was raised: the source, or a source of the source. */
   readonly raisedIn?: string;
@@ -97,14 +97,14 @@ export function isGoverned(interrupt: Pick<Interrupt, "data">): boolean {
 }
 
 /**
- * Whether somebody human said how it goes on. A vote says what its voter is; a token was sent to a person. Logs from
- * before it was written down are read as a person's.
+ * Whether a person decided it. A vote records the kind of its voter; a token counts as a person, and so do logs that are
+ * older than that record.
  */
 export function wasDecidedByPerson(
   interrupt: Pick<Interrupt, "kind" | "status" | "votes" | "resolvedBy" | "resolvedByKind">,
 ): boolean {
   const { kind, status, votes, resolvedBy, resolvedByKind = "user" } = interrupt;
-  // An event from outside decides nothing, whoever sends it.
+  // An external event decides nothing, with any sender.
   if (status !== "resolved" || kind === "external-event") return false;
   if (votes.length > 0) return votes.some((vote) => isPerson(vote.kind));
   return resolvedBy !== undefined && isPerson(resolvedByKind);

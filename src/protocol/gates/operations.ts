@@ -33,7 +33,7 @@ const BY_TOKEN: readonly ErrorCode[] = [
   "unavailable",
 ];
 
-/** Answering what a run waits for. */
+/** Answers to interrupts. */
 export const GATE_OPERATIONS = {
   resolveInterrupt: {
     method: "POST",
@@ -78,7 +78,7 @@ export const GATE_OPERATIONS = {
     method: "GET",
     path: "/v1/interrupts/{token}",
     tag: "interrupts",
-    summary: "What a token is for. The token is the credential.",
+    summary: "The interrupt of a token. The token is the credential.",
     access: "public",
     success: { status: 200, schema: InterruptView },
     errors: [...BY_TOKEN],

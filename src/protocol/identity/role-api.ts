@@ -6,10 +6,10 @@ const Name = Type.String({ minLength: 1, maxLength: 128 });
 const Names = Type.Array(Name, { maxItems: 64 });
 const OpaqueId = Type.String({ minLength: 1, maxLength: 256, pattern: "^[\\x21-\\x7e]+$" });
 
-/** Groups of a principal. None of them is a way to take all away. */
+/** Groups of a principal. An empty list removes all of them. */
 export const Groups = Type.Array(OpaqueId, { maxItems: 64 });
 
-/** Where a list or a removal is about one workspace; a key that is bound to one need not say so. */
+/** The workspace of a list or a removal; implied by a key that is bound to one. */
 export const PlaceQuery = Type.Object({ workspace: Type.Optional(OpaqueId) }, closed);
 export type PlaceQuery = Static<typeof PlaceQuery>;
 
@@ -39,7 +39,7 @@ export type RoleInfo = Static<typeof RoleInfo>;
 export const ListRolesResponse = Type.Object({ roles: Type.Array(RoleInfo) }, closed);
 export type ListRolesResponse = Static<typeof ListRolesResponse>;
 
-/** Each replaces what stood; what is left out stays. */
+/** Each member replaces the current value; an absent one leaves it. */
 export const SetPrincipalRequest = Type.Object(
   { roles: Type.Optional(Names), groups: Type.Optional(Groups), workspace: Type.Optional(OpaqueId) },
   closed,
@@ -56,7 +56,7 @@ export const PrincipalInfo = Type.Object(
     groups: Type.Array(Type.String()),
     madeBy: Type.Optional(
       Type.Array(Type.String(), {
-        description: "makers of its keys beside whom it does not count at gates until an owner confirms it",
+        description: "makers of its keys: at gates it does not count in addition to them until an owner confirms it",
       }),
     ),
   },

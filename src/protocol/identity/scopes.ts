@@ -41,7 +41,7 @@ export const EVERY_SCOPE = "*";
  */
 export const SCOPES_BY_NAME: ReadonlySet<string> = new Set<Scope>(["approvals:relay"]);
 
-/** Built-in roles; each contains the ones after it. A workspace may define others beside them. */
+/** Built-in roles; each contains the ones after it. A workspace may define further ones. */
 export const BUILT_IN_ROLES: Readonly<Record<string, readonly string[]>> = {
   owner: [EVERY_SCOPE],
   admin: [EVERY_SCOPE],

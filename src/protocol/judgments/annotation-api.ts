@@ -5,7 +5,7 @@ const Id = Type.String({ minLength: 1, maxLength: 128 });
 const Text = Type.String({ minLength: 1, maxLength: 2000 });
 const Name = Type.String({ minLength: 1, maxLength: 256 });
 
-/** The protocol's request and what Assay keeps beside it. */
+/** The protocol's request with Assay's additions. */
 export const AnnotateRequest = Type.Object(
   {
     ...CREATE_ANNOTATION,
@@ -18,7 +18,7 @@ export const AnnotateRequest = Type.Object(
 );
 export type AnnotateRequest = Static<typeof AnnotateRequest>;
 
-/** The protocol's object and what Assay knows beside it. */
+/** The protocol's object with Assay's additions. */
 export const AnnotationView = Type.Object(
   {
     ...ANNOTATION,

@@ -17,7 +17,7 @@ const OFF: readonly ErrorCode[] = ["capability_not_provided"];
 const OF_RUN: readonly ErrorCode[] = ["not_found", "engine_version_mismatch"];
 const CHANGES: readonly ErrorCode[] = [...KEYED, ...BODY, "not_found", "annotation_conflict", ...OFF];
 
-/** Judgments on runs, their events and nodes: the protocol's two routes, and what Assay knows beside them. */
+/** Judgments on runs, their events and nodes: the protocol's two routes, and Assay's own. */
 export const ANNOTATION_OPERATIONS = {
   createAnnotation: {
     method: "POST",
@@ -103,7 +103,7 @@ export const ANNOTATION_OPERATIONS = {
     method: "POST",
     path: "/v1/host/assay/annotations/{annotationId}:close",
     tag: "annotations",
-    summary: "Close a flag that has been looked into, with a note that says what came of it.",
+    summary: "Close a flag that has been looked into, with a note about the outcome.",
     access: "runs:annotate",
     gate: FEEDBACK,
     body: CloseFlagRequest,

@@ -17,7 +17,7 @@ const LABEL_MAX = 256;
 /** The kinds whose field must be there; a flag needs none. */
 const KINDS_WITH_FIELD = ["rating", "correction", "label"] as const satisfies readonly SignalKind[];
 
-/** Other fields may accompany the one that the kind is about; they are kept and mean nothing. */
+/** Other fields may accompany the one that the kind is about; they are kept and ignored. */
 export const Signal = Type.Object(
   {
     kind: Type.Enum([...SIGNAL_KINDS]),
@@ -45,13 +45,13 @@ const TARGET = {
   nodeId: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
 };
 
-/** Neither: it is about the run as a whole. */
+/** Without either the judgment is about the run as a whole. */
 export interface Target {
   readonly eventId?: string;
   readonly nodeId?: string;
 }
 
-/** What a client says; the host adds who, when, and about which run. */
+/** The client's part; the host adds author, time and run. */
 export const CREATE_ANNOTATION = {
   target: Type.Optional(Type.Object(TARGET, closed)),
   signal: Signal,
@@ -79,11 +79,11 @@ export const AnnotationList = Type.Object({ annotations: Type.Array(Annotation) 
 export const ACTOR_KINDS = ["person", "agent", "code"] as const;
 export type ActorKind = (typeof ACTOR_KINDS)[number];
 
-/** Nothing is ever taken back: a judgment that was replaced or withdrawn stays, and no longer counts. */
+/** Judgments are never removed: one that was replaced or withdrawn stays, and no longer counts. */
 export const ANNOTATION_STATES = ["live", "superseded", "retracted"] as const;
 export type AnnotationState = (typeof ANNOTATION_STATES)[number];
 
-/** What is wrong with a signal beyond its shape: the field that its kind is about is missing. */
+/** The problem of a signal beyond its shape: the field that its kind requires is missing. */
 export function missingField(signal: Signal): string | undefined {
   const { kind } = signal;
   return kind === "flag" || signal[kind] !== undefined ? undefined : kind;

@@ -5,7 +5,7 @@ const Share = Type.Union([Type.Number({ minimum: 0, maximum: 1 }), Type.Null()])
 export const FEEDBACK_GROUPINGS = ["workflow", "agent", "node", "day"] as const;
 export type FeedbackGrouping = (typeof FEEDBACK_GROUPINGS)[number];
 
-/** A rate as what it was counted from, and what it may well be in truth: Wilson's interval of 95 %. */
+/** A rate with its counts and its 95 % Wilson interval. */
 const RateInterval = Type.Union([
   Type.Object({ count: Count, of: Count, low: Type.Number(), high: Type.Number() }, closed),
   Type.Null(),
@@ -14,7 +14,7 @@ export type RateInterval = Static<typeof RateInterval>;
 
 const INTERVALS = { correctionRate: RateInterval, flagRate: RateInterval, accuracy: RateInterval };
 
-/** Of live judgments that were made on this host, on runs that ended in the period. What cannot be said is null, never 0. */
+/** Of live judgments that were made on this host, on runs that ended in the period. An undefined figure is null, never 0. */
 const FIGURES = {
   runs: Count,
   annotatedRuns: Count,

@@ -1,7 +1,7 @@
 import { type Operation, PROTECTED } from "../operation.ts";
 import { FeedbackSummary, FeedbackSummaryQuery } from "./feedback-api.ts";
 
-/** What judgments amount to. */
+/** Figures of judgments. */
 export const FEEDBACK_OPERATIONS = {
   getFeedbackSummary: {
     method: "GET",

@@ -4,7 +4,7 @@ import { ImportRequest, ImportResponse, JudgmentLine } from "./judgment-file.ts"
 
 const FEEDBACK = { capability: "feedback", off: "capability_not_provided" } as const;
 
-/** Judgments on their way to another host, or to somebody's own tools. */
+/** Export and import of judgments, for other hosts and for tools. */
 export const JUDGMENT_FILE_OPERATIONS = {
   exportJudgments: {
     method: "GET",
@@ -21,7 +21,7 @@ export const JUDGMENT_FILE_OPERATIONS = {
     method: "POST",
     path: "/v1/host/assay/annotations:import",
     tag: "annotations",
-    summary: "Take in lines of an export, in one commit. What is here already is left, or brought up to date.",
+    summary: "Import lines of an export, in one commit. Judgments that exist are left, or brought up to date.",
     access: "judgments:import",
     gate: FEEDBACK,
     body: ImportRequest,

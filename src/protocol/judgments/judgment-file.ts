@@ -2,7 +2,7 @@ import { Count, closed, type Static, Type } from "../schema.ts";
 import { WORKFLOW_ID_PATTERN } from "../workflows/workflow.ts";
 import { AnnotationView } from "./annotation-api.ts";
 
-/** Exports of judgments: JSON lines, a header, one line per judgment, and an end that tells how many there are. */
+/** Exports of judgments: JSON lines, a header, one line per judgment, and a last line with their number. */
 export const JUDGMENT_FORMAT = "assay-judgments";
 export const JUDGMENT_VERSION = 1;
 
@@ -25,7 +25,7 @@ export const JudgmentEnd = Type.Object({ type: Type.Literal("end"), count: Type.
 
 const { runId: _, ...target } = AnnotationView.properties.target.properties;
 
-/** A judgment with all that became of it. What another host wrote is bounded here as it is where people write. */
+/** A judgment with its history. Texts from another host have the same limits as those that people write here. */
 export const Judgment = Type.Object(
   {
     ...AnnotationView.properties,

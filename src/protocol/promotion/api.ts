@@ -9,13 +9,13 @@ const Text = Type.String({ minLength: 1 });
 const Version = Type.String({ minLength: 1, maxLength: 64 });
 const Percent = Type.Integer({ minimum: 0, maximum: 100 });
 
-/** What runs of deployments are runs of. Only the host starts them. */
+/** The workflow of deployment runs. Only the host starts them. */
 export const DEPLOYMENT_WORKFLOW_ID = "assay-deployment";
 
 export const TRANSITIONS = ["promote", "pause", "deprecate", "rollback", "adjust-canary"] as const;
 export type TransitionWord = (typeof TRANSITIONS)[number];
 
-/** What became of one version of an agent. */
+/** The deployment of one version of an agent. */
 export const AgentDeployment = Type.Object(
   {
     agentId: Type.String({ minLength: 3, maxLength: 256 }),

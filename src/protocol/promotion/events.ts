@@ -7,7 +7,7 @@ export const DEPLOYMENT_STATES = ["draft", "test", "staged", "active", "paused",
 export type DeploymentState = (typeof DEPLOYMENT_STATES)[number];
 export const DeploymentState = Type.Enum([...DEPLOYMENT_STATES]);
 
-/** What becomes of the versions of an agent, on a run of its own. Part of the catalogue in `events.ts`. */
+/** Events of deployments, on a run of their own. Part of the catalogue in `events.ts`. */
 export const DEPLOYMENT_EVENTS = {
   "deployment.promoted": {
     tier: "updates",

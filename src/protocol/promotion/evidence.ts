@@ -7,7 +7,7 @@ const Suite = Type.String({ minLength: 1, maxLength: 512, description: "id@versi
 
 export const YEAR_SEC = 31_622_400;
 
-/** One thing that had to hold. Whoever is refused is told all of them under `details.conditions`. */
+/** One condition of a transition. A refusal lists all of them under `details.conditions`. */
 export const Condition = Type.Object(
   {
     condition: Type.String({ minLength: 1 }),
@@ -58,7 +58,7 @@ const EVIDENCE_FIELDS = {
     Type.Number({ minimum: 0, maximum: 1, description: "takes the place of the suite's own bar" }),
   ),
   acceptHumanOverrides: Type.Optional(
-    Type.Boolean({ description: "count what people overrode; false unless told otherwise" }),
+    Type.Boolean({ description: "count the scores that people overrode; default false" }),
   ),
   allowUnusedFixtures: Type.Optional(
     Type.Boolean({ description: "accept tasks whose fixtures were never used; false unless set" }),
@@ -98,14 +98,14 @@ export function vagueEvidence({ evalRunId, suite, agentId, suiteSha256 }: Requir
   return "names neither evalRunId nor both suite and agentId, so any evaluation would do";
 }
 
-/** How the evaluation stands, and what that was read from. */
+/** The conditions of the evaluation, and the runs that they were read from. */
 export interface Evidence {
   readonly conditions: readonly Condition[];
-  readonly grounds: readonly Ground[];
+  readonly preconditions: readonly Precondition[];
 }
 
-/** A run that something is decided on. The decision is void when the run has changed since, or people's judgments of it. */
-export interface Ground {
+/** A run that a decision rests on. The decision is refused when the run or people's judgments of it have changed since. */
+export interface Precondition {
   readonly runId: string;
   readonly version: number;
   /** The place in the tenant's history of judgments up to which they were read; absent where they do not matter. */

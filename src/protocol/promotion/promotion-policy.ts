@@ -7,7 +7,7 @@ export { PolicyEvidence } from "./evidence.ts";
 const Name = Type.String({ minLength: 1, maxLength: 256 });
 const Count = Type.Integer({ minimum: 1, maximum: 1000 });
 
-/** Who has to let a transition pass. Whoever asks for it is not among them, unless the policy says so. */
+/** The approvers of a transition. Its requester is not among them, unless the policy allows it. */
 export const PolicyGate = Type.Object(
   {
     requiredRole: Type.Optional(Name),
@@ -15,18 +15,22 @@ export const PolicyGate = Type.Object(
     quorum: Type.Optional(Count),
     minHumans: Type.Optional(Count),
     requireIndependentVoters: Type.Optional(Type.Boolean()),
-    forbidSelfApproval: Type.Optional(Type.Boolean({ description: "true unless told otherwise" })),
+    forbidSelfApproval: Type.Optional(Type.Boolean({ description: "default true" })),
     override: Type.Optional(Type.Object({ requiredRole: Name }, closed)),
     overrideBypassesQuorum: Type.Optional(Type.Boolean()),
     timeoutSec: Type.Optional(
       Type.Number({
         exclusiveMinimum: 0,
         maximum: YEAR_SEC,
-        description: "no answer by then is a no; a week unless told",
+        description: "no answer by then is a rejection; default one week",
       }),
     ),
     applyWithinSec: Type.Optional(
-      Type.Number({ exclusiveMinimum: 0, maximum: YEAR_SEC, description: "how long a yes holds; a day unless told" }),
+      Type.Number({
+        exclusiveMinimum: 0,
+        maximum: YEAR_SEC,
+        description: "how long an approval is valid; default one day",
+      }),
     ),
   },
   closed,
@@ -41,7 +45,7 @@ export type PolicyRule = Static<typeof PolicyRule>;
 
 const Rule = Type.Optional(PolicyRule);
 
-/** What each transition of an agent needs beside the scope. What is not named needs nothing more. */
+/** Requirements of each transition of an agent in addition to the scope. A transition without a rule needs the scope only. */
 export const PromotionRules = Type.Object(
   {
     promote: Type.Optional(

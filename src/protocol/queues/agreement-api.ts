@@ -2,7 +2,7 @@ import { ACTOR_KINDS } from "../judgments/annotation.ts";
 import { Count, closed, type Static, Type } from "../schema.ts";
 import { JudgmentValue } from "./api.ts";
 
-/** How far reviewers of a queue agree. A figure that is undefined is `null`, with the reason beside it. */
+/** Agreement of the reviewers of a queue. An undefined figure is `null`, with its reason. */
 const MaybeNumber = Type.Union([Type.Number(), Type.Null()]);
 const Reason = Type.Optional(Type.Enum(["no_common_items", "unequal_counts", "no_variation"]));
 const FIGURE = { value: MaybeNumber, reason: Reason };

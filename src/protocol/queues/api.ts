@@ -2,7 +2,7 @@ import { ACTOR_KINDS } from "../judgments/annotation.ts";
 import { RunStatusSchema } from "../runs/run-status.ts";
 import { Count, closed, type Static, Type } from "../schema.ts";
 
-/** Review queues: what they ask for, what is in them, and what their owners and reviewers send. */
+/** Review queues: rules, items, and requests of owners and reviewers. */
 const Id = Type.String({ minLength: 1, maxLength: 128 });
 const Principal = Type.String({ minLength: 1, maxLength: 256 });
 const Instant = Type.String({ description: "ISO 8601" });
@@ -50,8 +50,8 @@ export const QueueJudgment = Type.Union([
 ]);
 export type QueueJudgment = Static<typeof QueueJudgment>;
 
-/** Principals, and whoever has one of the roles or is in one of the groups at the moment they ask. */
-export const Somebody = Type.Object(
+/** Principals by name, role or group. Roles and groups are evaluated at the time of the request. */
+export const PrincipalSelector = Type.Object(
   {
     people: Type.Optional(Type.Array(Principal, { maxItems: 200 })),
     roles: Type.Optional(Type.Array(Principal, { maxItems: 50 })),
@@ -59,7 +59,7 @@ export const Somebody = Type.Object(
   },
   closed,
 );
-export type Somebody = Static<typeof Somebody>;
+export type PrincipalSelector = Static<typeof PrincipalSelector>;
 
 export const CORRECTIONS = ["off", "optional", "required"] as const;
 
@@ -73,10 +73,10 @@ const CHANGEABLE = {
     maximum: REVIEWERS_MAX,
     description: "of items that are added from now on",
   }),
-  blind: Type.Boolean({ description: "others' judgments are kept from whoever has yet to judge" }),
-  assign: Somebody,
-  adjudicators: Somebody,
-  selfAdjudication: Type.Boolean({ description: "whether somebody who judged an item may adjudicate it" }),
+  blind: Type.Boolean({ description: "reviewers who have yet to judge do not see others' judgments" }),
+  assign: PrincipalSelector,
+  adjudicators: PrincipalSelector,
+  selfAdjudication: Type.Boolean({ description: "whether a reviewer who judged an item may adjudicate it" }),
   maxSpread: Type.Integer({
     minimum: 0,
     maximum: RATING_MAX - 1,
@@ -102,8 +102,10 @@ export const UpdateQueueRequest = Type.Object(
   {
     revision: Type.Integer({ minimum: 1, description: "of the queue as it was read" }),
     ...Type.Partial(Type.Object(CHANGEABLE)).properties,
-    assign: Type.Optional(Type.Union([Somebody, Type.Null()], { description: "null: anybody who may annotate" })),
-    adjudicators: Type.Optional(Type.Union([Somebody, Type.Null()])),
+    assign: Type.Optional(
+      Type.Union([PrincipalSelector, Type.Null()], { description: "null: every principal who may annotate" }),
+    ),
+    adjudicators: Type.Optional(Type.Union([PrincipalSelector, Type.Null()])),
     query: Type.Optional(Type.Union([QueueQuery, Type.Null()], { description: "null: filled by hand only" })),
     state: Type.Optional(Type.Enum([...QUEUE_STATES])),
   },
@@ -111,14 +113,14 @@ export const UpdateQueueRequest = Type.Object(
 );
 export type UpdateQueueRequest = Static<typeof UpdateQueueRequest>;
 
-/** What a queue was told, with everything that was left out filled in. */
+/** The rules of a queue with all defaults filled in. */
 export const QUEUE_RULES = {
   ...CHANGEABLE,
   description: Type.Optional(CHANGEABLE.description),
   query: Type.Optional(QueueQuery),
   judgment: QueueJudgment,
-  assign: Type.Optional(Somebody),
-  adjudicators: Type.Optional(Somebody),
+  assign: Type.Optional(PrincipalSelector),
+  adjudicators: Type.Optional(PrincipalSelector),
 };
 export const QueueRules = Type.Object(QUEUE_RULES, closed);
 export type QueueRules = Static<typeof QueueRules>;
@@ -223,7 +225,7 @@ export const QueueItemView = Type.Object(
     round: Type.Integer({ minimum: 1, description: "counts how often it was given back for new judgments" }),
     required: Type.Integer({ minimum: 1, description: "how many judgments it needs" }),
     judged: Count,
-    leased: Type.Integer({ minimum: 0, description: "by somebody who has yet to judge, now" }),
+    leased: Type.Integer({ minimum: 0, description: "now, by reviewers who have yet to judge" }),
     addedBy: Type.Optional(Type.String({ description: "who added it by hand" })),
     createdAt: Instant,
     mine: Type.Union([MyReview, Type.Null()], { description: "what the caller has to do with it" }),

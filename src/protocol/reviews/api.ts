@@ -94,7 +94,7 @@ const DECISION = {
 };
 const Iteration = Type.Integer({ minimum: 1 });
 
-/** What a provider tells of a session. */
+/** A provider's report of a session. */
 export const ReviewSessionState = Type.Object(
   {
     sessionID: Type.String(),
@@ -202,7 +202,7 @@ export const ReviewItemView = Type.Object(
     ...Remark,
     conversation: Iteration,
     iterations: Type.Array(Iteration),
-    reopened: Type.Boolean({ description: "said to be dealt with, and made again when it was last made" }),
+    reopened: Type.Boolean({ description: "accepted before, and raised again when it was last raised" }),
     status: Type.Optional(Type.Enum(["accepted", "rejected", "partial"], { description: "as last decided" })),
     runId: Type.Optional(Type.String({ description: "the run that the artifact came from" })),
     decisions: Type.Array(
@@ -256,7 +256,7 @@ export type AnnotateRemarkRequest = Static<typeof AnnotateRemarkRequest>;
 export const AnnotateRemarkResponse = Type.Object(
   {
     annotation: AnnotationView,
-    created: Type.Boolean({ description: "false when the same decision stood beside the run already" }),
+    created: Type.Boolean({ description: "false when the same decision was recorded on the run before" }),
   },
   closed,
 );

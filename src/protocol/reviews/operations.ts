@@ -20,7 +20,7 @@ const tag = "reviews";
 const READS: readonly ErrorCode[] = [...PROTECTED, "not_found"];
 const REVIEWS = "/v1/host/assay/reviews";
 
-/** Peer reviews between agents: the provider of the Agent Feedback Protocol, and what became of its conversations. */
+/** Peer reviews between agents: the provider of the Agent Feedback Protocol, and its sessions. */
 export const REVIEW_OPERATIONS = {
   runReview: {
     method: "POST",
@@ -44,7 +44,7 @@ export const REVIEW_OPERATIONS = {
     method: "GET",
     path: `${AFP_BASE}/sessions/{sessionId}`,
     tag,
-    summary: "What the provider remembers of a session: iterations, issued ids, decisions, figures.",
+    summary: "The provider's state of a session: iterations, issued ids, decisions, figures.",
     access: "reviews:read",
     gate,
     success: { status: 200, schema: ReviewSessionState },
@@ -98,13 +98,13 @@ export const REVIEW_OPERATIONS = {
     path: `${REVIEWS}/{sessionId}/items/{remarkId}:annotate`,
     tag,
     summary:
-      "Write a remark that was decided on beside the run its artifact came from. Once only, however often it is asked.",
+      "Record a remark that was decided on as an annotation of the run its artifact came from. Repeated requests record it once.",
     access: "runs:annotate",
     alsoNeeds: "reviews:read",
     gate,
     body: AnnotateRemarkRequest,
     success: { status: 201, schema: AnnotateRemarkResponse },
-    otherwise: { status: 200, schema: AnnotateRemarkResponse, summary: "It stood there already." },
+    otherwise: { status: 200, schema: AnnotateRemarkResponse, summary: "It was recorded before." },
     errors: [
       ...READS,
       ...BODY,

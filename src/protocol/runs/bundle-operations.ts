@@ -1,13 +1,13 @@
 import { BODY, type Operation, PROTECTED } from "../operation.ts";
 import { DebugBundle, ExportBundleRequest } from "./bundle-api.ts";
 
-/** A run to take away. */
+/** Debug bundles of runs. */
 export const BUNDLE_OPERATIONS = {
   getDebugBundle: {
     method: "GET",
     path: "/v1/runs/{runId}/debug-bundle",
     tag: "runs",
-    summary: "All there is about a run in one document, without secrets: state, events, spans, annotations.",
+    summary: "Everything about a run in one document, without secrets: state, events, spans, annotations.",
     access: "runs:read",
     gate: { capability: "debugBundle", off: "not_found" },
     success: { status: 200, schema: DebugBundle },

@@ -11,7 +11,7 @@ export function deadlineMs(run: Run): number | undefined {
 }
 
 /**
- * When a worker must look at the run next, or undefined when nothing will happen by itself. The value is stored
+ * When a worker must claim the run next, or undefined when nothing is due. The value is stored
  * in the run row, which is the queue; it depends on the log alone so that the row can be rebuilt.
  */
 export function wakeAtMs(run: Run): number | undefined {
@@ -26,7 +26,7 @@ export function wakeAtMs(run: Run): number | undefined {
   return Number.isFinite(dueAtMs) ? dueAtMs : undefined;
 }
 
-/** What waits for somebody else may wait for ever. */
+/** A wait for an external answer has no due time. */
 function dueOf({ status, dueAtMs }: NodeState): number {
   return dueAtMs ?? (status === "suspended" || status === "delegated" ? Number.POSITIVE_INFINITY : 0);
 }

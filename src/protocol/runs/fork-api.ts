@@ -25,7 +25,7 @@ const FORK = {
 export const ForkRunRequest = Type.Object(FORK, closed);
 export type ForkRunRequest = Static<typeof ForkRunRequest>;
 
-/** The same, with the annotation of the source that somebody forks because of. */
+/** The same, with the annotation of the source that is the reason of the fork. */
 export const ForkRunFurtherRequest = Type.Object(
   { ...FORK, motivatedBy: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })) },
   closed,

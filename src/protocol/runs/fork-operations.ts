@@ -37,7 +37,7 @@ export const FORK_OPERATIONS = {
     method: "POST",
     path: "/v1/host/assay/runs/{runId}:fork",
     tag: "forks",
-    summary: "The same, naming the annotation that somebody forks the run because of.",
+    summary: "The same, with the annotation that is the reason of the fork.",
     access: "runs:create",
     alsoNeeds: "runs:read",
     gate: { capability: "replay", off: "not_found" },

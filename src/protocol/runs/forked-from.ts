@@ -14,7 +14,7 @@ export interface ForkedFrom {
   readonly starters?: readonly string[];
   /** How many events the source had then: a replay repeats those, whatever the source does later. */
   readonly sourceVersion: number;
-  /** The annotation that somebody forked because of. */
+  /** The annotation that is the reason of the fork. */
   readonly motivatedBy?: string;
 }
 
@@ -28,12 +28,12 @@ interface Forked {
   readonly forkedFrom?: ForkedFrom;
 }
 
-/** A replay asks nobody, waits for nothing and touches nothing outside. */
+/** A replay opens no gates, waits for nothing and has no external effects. */
 export function isReplay({ forkedFrom }: Forked): boolean {
   return forkedFrom?.mode === "replay";
 }
 
-/** Whether an event repeats what happened in another run: nobody is asked, told or called because of it. */
+/** Whether an event repeats one of another run: it opens no gate, notifies no one and calls nothing. */
 export function isInherited({ forkedFrom }: Forked, sequence: number): boolean {
   return forkedFrom !== undefined && (forkedFrom.mode === "replay" || sequence < forkedFrom.fromSeq);
 }
@@ -51,7 +51,7 @@ export function startersOf({ startedBy, starters = [], owner }: Started): readon
   return [...new Set([owner.principal, ...starters, startedBy])].filter((one) => one !== undefined);
 }
 
-/** The starters that the first event of a run names beside its owner: of a fork, and of runs that a fork dispatches. */
+/** The starters that the first event of a run names in addition to its owner: of a fork, and of runs that a fork dispatches. */
 export function startedByOf(sealed: object | undefined): Pick<Started, "startedBy" | "starters"> {
   const { startedBy, starters: above } = (sealed ?? {}) as Partial<Started>;
   const { forkedFrom } = forkedFromOf(sealed);
@@ -60,7 +60,7 @@ export function startedByOf(sealed: object | undefined): Pick<Started, "startedB
   return { ...(by === undefined ? {} : { startedBy: by }), ...(starters === undefined ? {} : { starters }) };
 }
 
-/** What the sealed half of `run.started` says beside the payload; nothing of it is in any schema of what is served. */
+/** Sealed members of `run.started`, in addition to the payload; no served schema has them. */
 export function forkedFromOf(sealed: object | undefined): Forked {
   const { forkedFrom } = (sealed ?? {}) as Forked;
   return forkedFrom === undefined ? {} : { forkedFrom };

@@ -8,7 +8,7 @@ const Usage = Type.Object(
 const Name = Type.Optional(Type.String({ minLength: 1, maxLength: 256 }));
 const Delay = Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000 }));
 
-/** What answers in place of a model, and what it is told to answer. */
+/** The mock that answers in place of a model, and its configured answers. */
 const CONFIGS = {
   "stream-text": Type.Object(
     {
@@ -59,7 +59,7 @@ interface Wanted {
   readonly config?: Readonly<Record<string, unknown>>;
 }
 
-/** Undefined when there is such a provider and it can be told that. */
+/** Undefined when there is such a provider and the configuration is valid for it. */
 export function mockProviderProblem({ id, config = {} }: Wanted): string | undefined {
   const schema = Object.hasOwn(CONFIGS, id) ? CONFIGS[id as keyof typeof CONFIGS] : undefined;
   if (schema === undefined) return id;

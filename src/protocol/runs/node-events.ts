@@ -10,7 +10,7 @@ const Positive = Type.Integer({ minimum: 1 });
 const DrainPolicy = Type.Enum([...DRAIN_POLICIES]);
 const JsonObject = Type.Record(Type.String(), Json);
 
-/** What becomes of the nodes of a run, and what the engine notes on the way. Part of the catalogue in `events.ts`. */
+/** Events of nodes and of the engine. Part of the catalogue in `events.ts`. */
 export const NODE_EVENTS = {
   "node.started": {
     tier: "debug",
@@ -108,7 +108,7 @@ export const NODE_EVENTS = {
   },
   "assay.timer.fired": {
     tier: "debug",
-    summary: "The time of a sleeping node has come, and what it does next touches the outside world.",
+    summary: "A sleeping node is due, and its next step has external effects.",
     payload: Type.Object({ nodeId: Name }, closed),
   },
   "assay.pause.requested": {
@@ -123,7 +123,7 @@ export const NODE_EVENTS = {
   },
   "assay.cancel.requested": {
     tier: "debug",
-    summary: "A node is executing; the run is cancelled as soon as it lets go.",
+    summary: "A node is executing; the run is cancelled as soon as it ends.",
     payload: Type.Object(
       {
         by: Name,

@@ -45,7 +45,7 @@ export const ORCHESTRATOR_EVENTS = {
   },
   "core.workflowChain.confidence-escalated": {
     tier: "updates",
-    summary: "A decision was made with too little confidence; somebody is asked before anything is done.",
+    summary: "A decision had too little confidence; it needs a confirmation before anything is done.",
     payload: Type.Object(
       {
         confidence: Type.Number({ minimum: 0, maximum: 1 }),

@@ -36,7 +36,7 @@ const Terminate = Type.Object(
   closed,
 );
 
-/** What a supervisor may decide: the workers that are next, a question to somebody, or the end. */
+/** What a supervisor may decide: the workers that are next, a question to a person, or the end. */
 export const OrchestratorDecision = Type.Union([NextWorker, AskUser, Terminate]);
 export type OrchestratorDecision = Static<typeof OrchestratorDecision>;
 
@@ -75,8 +75,8 @@ export const DispatchConfig = Type.Object(
 );
 export type DispatchConfig = Static<typeof DispatchConfig>;
 
-/** A stated confidence below this is confirmed by somebody before anything is done. */
+/** A decision with a confidence below this needs a confirmation before anything is done. */
 export const CONFIDENCE_FLOOR = 0.5;
 
-/** Below this an agent's decision is held until somebody ratifies it, unless the run or the agent says otherwise. */
+/** Below this an agent's decision is held until it is ratified, unless the run or the agent says otherwise. */
 export const DEFAULT_ESCALATION_THRESHOLD = 0.7;

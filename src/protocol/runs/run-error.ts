@@ -2,7 +2,7 @@ import { type Static, Type } from "../schema.ts";
 
 const Name = Type.String({ minLength: 1 });
 
-/** What went wrong, as events and snapshots carry it. */
+/** An error as events and snapshots carry it. */
 export const RunErrorShape = Type.Object(
   {
     code: Name,

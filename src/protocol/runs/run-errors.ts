@@ -34,7 +34,7 @@ export const RUN_ERRORS = {
   fan_out_unsupported: "A supervisor decided on several workers, and its core.dispatch takes one at a time.",
   agent_not_configured: "A node asks an agent that this host cannot ask.",
   agent_not_installed: "A node asks an agent that is not installed, or not in this version.",
-  deployment_not_applied: "A deployment was approved, and whoever wanted it did not ask for it again in time.",
+  deployment_not_applied: "A deployment was approved, and its requester did not request it again in time.",
   no_active_deployment: "A node asks an agent of which no version is active, or none on the channel that it names.",
   agent_refused: "An agent declined what it was asked.",
   agent_unreachable: "An agent, its model or its tools could not be reached, however often it was tried.",

@@ -30,7 +30,6 @@ import type { Owner } from "../identity/identity.ts";
 import { own } from "../own.ts";
 import { type Cancellation, cancellationOf } from "./cancellation.ts";
 import { type Channel, openChannel, reduceChannel } from "./channel.ts";
-import { addCost } from "./cost.ts";
 import { type ForkedFrom, isInherited } from "./forked-from.ts";
 import { isActive, type NodeState } from "./node-state.ts";
 import { CHAIN_EVENT } from "./orchestrator-events.ts";
@@ -86,9 +85,9 @@ export interface Run {
   readonly forkedFrom?: ForkedFrom;
   /** Of a branch: the options that were given other values at the fork point, as `inputs.NAME` or `configurable.NAME`. */
   readonly branchChanges?: readonly string[];
-  /** Whoever started it, where that is not its owner. */
+  /** The principal that started it, where that is not its owner. */
   readonly startedBy?: string;
-  /** Others who are behind it: starters of its source and of the runs above, and who asked for the same later. */
+  /** Further starters: of its source, of the runs above, and of later requests for the same run. */
   readonly starters?: readonly string[];
   /** The trace of the request that started it; without one the run is a trace of its own. */
   readonly trace?: Trace;
@@ -265,10 +264,10 @@ function apply(run: Run, event: RunEvent, scratch: Scratch): Run {
     case "assay.child.changed":
     case "assay.child.ended": {
       const { nodeId, childRunId } = event.payload;
-      const told = mirrorWaiting({ ...run, children: evolveChildren(run.children, event, visitOf(run, nodeId)) });
+      const updated = mirrorWaiting({ ...run, children: evolveChildren(run.children, event, visitOf(run, nodeId)) });
       const node = nodeOf(run, nodeId);
       const awaited = node?.status === "delegated" && node.childRunId === childRunId;
-      return awaited && event.type === "assay.child.ended" ? changeNode(told, scratch, nodeId, resumed) : told;
+      return awaited && event.type === "assay.child.ended" ? changeNode(updated, scratch, nodeId, resumed) : updated;
     }
     case "runOrchestrator.decided":
       return { ...run, orchestrator: evolveOrchestrator(run.orchestrator, event) };
@@ -320,4 +319,14 @@ function settle(run: Run, scratch: Scratch, nodeId: string, at: string, change: 
 function without<K extends "pause" | "pausedAt">(run: Run, key: K): Omit<Run, K> {
   const { [key]: _, ...rest } = run;
   return rest;
+}
+
+/** Numbers add up over the run; texts are the latest. */
+function addCost(before: Readonly<Record<string, unknown>>, attributes: Readonly<Record<string, unknown>>) {
+  const after: Record<string, unknown> = { ...before };
+  for (const [name, value] of Object.entries(attributes)) {
+    const held = after[name];
+    after[name] = typeof value === "number" && typeof held === "number" ? held + value : value;
+  }
+  return after;
 }

@@ -16,7 +16,7 @@ export function maskValues<T>(value: T, secrets: readonly Secret[]): T {
 
 /**
  * The same for values by name, where the names are mostly the author's: a short secret that reads like a name does not change it. A long one
- * is no name of an author's; whoever starts a run may name its inputs.
+ * is no name of an author's; the starter of a run may name its inputs.
  */
 export function maskFieldValues(
   fields: Readonly<Record<string, unknown>>,
@@ -90,7 +90,7 @@ export function maskPayload<T extends object>(payload: T, secrets: readonly Secr
 }
 
 /**
- * What is secret in one run stays so in a run that is told of it: shown masked there, and known by its value, for it may
+ * A secret of one run stays secret in a run that receives it: masked there, and known by its value, for it may
  * be part of a longer text. `shown` is the payload with what is masked by name.
  */
 export function handOver<T extends object>(

@@ -135,7 +135,7 @@ function agentOf({ agent }: Run): Pick<RunSnapshot, "agent"> {
   return { agent: shown };
 }
 
-/** With where a fork comes from, which no event says; so `forkedFrom` is never what whoever started the run wrote there. */
+/** Adds the source of a fork, which no event carries; a `forkedFrom` that the starter of the run wrote is never shown. */
 function metadataOf({ metadata, forkedFrom }: Run, secrets: readonly Secret[]): Partial<RunSnapshot> {
   const { forkedFrom: _claimed, ...own } = metadata ?? {};
   const given = metadata === undefined ? {} : { metadata: maskValues(own, secrets) };
@@ -158,7 +158,7 @@ function maskedVariables(run: Run, sensitive: Sensitivity): ReadonlySet<string> 
   return run.sensitive === undefined ? sensitive.variables : new Set([...sensitive.variables, ...run.sensitive]);
 }
 
-/** Children as the log knows them: of one that nobody waits for it knows no more than that it was started. */
+/** Children as the log knows them: of one that no node waits for it has only the start. */
 function relatives({ parent, children, status }: Run): Partial<RunSnapshot> {
   const cut = status === "cancelled" || status === "failed";
   const childRuns = Object.entries(children).map(([runId, child]) => {

@@ -1,9 +1,9 @@
 import { Count, closed, type Static, Type } from "../schema.ts";
 
-/** The workflow of every run that came as a tape. Nobody can start it, and nobody else can use the name. */
+/** The workflow of every run that came as a tape. It cannot be started, and its name is reserved. */
 export const RECORDED_WORKFLOW_ID = "recorded-tape";
 
-/** It happened elsewhere: it can be read and judged, and never goes on. */
+/** The status of a recorded run: it can be read and judged, and is never executed. */
 export function isRecorded({ workflowId }: { readonly workflowId: string }): boolean {
   return workflowId === RECORDED_WORKFLOW_ID;
 }
@@ -23,7 +23,7 @@ export type ImportTapeRequest = Static<typeof ImportTapeRequest>;
 
 const Bodies = Type.Object(
   {
-    referenced: Type.Integer({ minimum: 0, description: "how many bodies beside the tape its records name" }),
+    referenced: Type.Integer({ minimum: 0, description: "how many bodies outside the tape its records name" }),
     missing: Type.Array(Type.String(), { description: "the names of those that are not here" }),
   },
   closed,

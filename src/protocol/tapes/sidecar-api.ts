@@ -19,7 +19,7 @@ export const PushSidecarRequest = Type.Object(
 );
 export type PushSidecarRequest = Static<typeof PushSidecarRequest>;
 
-/** As many as anybody reads; all are counted. */
+/** The most changes in one response; all are counted. */
 export const MAX_ROW_CHANGES = 1000;
 
 export const ROW_FATES = ["recorded", "superseded", "withdrawn", "retracted", "only_here"] as const;

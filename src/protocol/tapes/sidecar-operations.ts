@@ -3,7 +3,7 @@ import { PastRows, PushSidecarRequest, PushSidecarResponse } from "./sidecar-api
 
 const FEEDBACK = { capability: "feedback", off: "capability_not_provided" } as const;
 
-/** Judgments as a file beside a recorded run, there and back. */
+/** Sidecars: judgments of a run as a file, pushed and pulled. */
 export const SIDECAR_OPERATIONS = {
   pushSidecar: {
     method: "POST",
@@ -35,7 +35,7 @@ export const SIDECAR_OPERATIONS = {
     path: "/v1/host/assay/tapes/{runId}/sidecar",
     tag: "tapes",
     summary:
-      "The sidecar of a run: the file that was pushed, byte for byte where nobody changed anything, and what came since.",
+      "The sidecar of a run: the file that was pushed, byte for byte where nothing changed, and later judgments.",
     access: "runs:read",
     gate: FEEDBACK,
     success: { status: 200, contentType: "text/plain" },
@@ -45,7 +45,7 @@ export const SIDECAR_OPERATIONS = {
     method: "GET",
     path: "/v1/host/assay/tapes/{runId}/sidecar/past",
     tag: "tapes",
-    summary: "Lines of the sidecar of a run that were replaced or retracted, so that nobody takes them for new ones.",
+    summary: "Lines of the sidecar of a run that were replaced or retracted, so that they are not taken for new ones.",
     access: "runs:read",
     gate: FEEDBACK,
     success: { status: 200, schema: PastRows },

@@ -96,7 +96,7 @@ export type RedeliverRequest = Static<typeof RedeliverRequest>;
 export const RedeliverResponse = Type.Object({ webhookId: Type.String(), redelivered: Count }, closed);
 export type RedeliverResponse = Static<typeof RedeliverResponse>;
 
-/** What the receiver made of a delivery that was sent to try it. */
+/** The receiver's response to a test delivery. */
 export const TestWebhookResponse = Type.Object(
   {
     webhookId: Type.String(),

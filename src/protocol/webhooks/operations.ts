@@ -14,7 +14,7 @@ import {
   WebhookInfo,
 } from "./api.ts";
 
-/** Answers `not_found` while webhooks are switched off, whatever is asked. */
+/** Every route answers `not_found` while webhooks are switched off. */
 const SERVED: readonly ErrorCode[] = [...PROTECTED, "not_found"];
 const gate = { capability: "webhooks", off: "not_found" } as const;
 const access = "webhooks:manage" as const;
@@ -37,7 +37,7 @@ export const WEBHOOK_OPERATIONS = {
     method: "DELETE",
     path: "/v1/webhooks/{webhookId}",
     tag,
-    summary: "End a webhook; what was not delivered yet is dropped.",
+    summary: "Remove a webhook; its undelivered deliveries are dropped.",
     access,
     gate,
     query: DeleteWebhookQuery,
@@ -99,7 +99,7 @@ export const WEBHOOK_OPERATIONS = {
     method: "POST",
     path: "/v1/host/assay/webhooks/{webhookId}:test",
     tag,
-    summary: "Send a signed delivery of type assay.webhook.test now, and tell what came of it.",
+    summary: "Send a signed delivery of type assay.webhook.test now, and return its outcome.",
     access,
     gate,
     success: { status: 200, schema: TestWebhookResponse },

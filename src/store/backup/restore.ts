@@ -15,7 +15,7 @@ const BATCH_BYTES = 1_048_576;
 
 /**
  * Fills an empty database of the current schema from the bytes of a backup, in one transaction: all of it, or an
- * `unusable_input` that says what is wrong and nothing. Leases are not restored: whoever held them is not here.
+ * `unusable_input` that says what is wrong and nothing. Leases are not restored: their holders are not part of this host.
  */
 export async function restoreBackup(db: Kysely<Tables>, bytes: AsyncIterable<Uint8Array>): Promise<BackupTrailer> {
   return db.transaction().execute(async (transaction) => {
@@ -26,7 +26,7 @@ export async function restoreBackup(db: Kysely<Tables>, bytes: AsyncIterable<Uin
 
 async function requireEmpty(db: Transaction<Tables>): Promise<void> {
   if (dialectOf(db) === "postgres") {
-    // Nobody else may write until this is over, or "empty" would be true for a moment only.
+    // No other connection may write until this is over, or "empty" would hold for a moment only.
     await sql`lock table ${sql.join(COPIED_TABLES.map((table) => sql.table(table)))} in exclusive mode`.execute(db);
   }
   for (const table of COPIED_TABLES) {

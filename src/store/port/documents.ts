@@ -1,6 +1,6 @@
 /**
  * Things with a name and a revision that are read whole: agents, suites, deployments, baselines, certificates, memories, what
- * an evaluation found. What is in one is known to whoever writes its kind.
+ * an evaluation found. Only the module of a kind knows its content.
  */
 export interface Documents {
   readDocument(id: DocumentId): Promise<Document | undefined>;
@@ -44,7 +44,7 @@ export interface Document extends DocumentId {
   readonly revision: number;
   /** When it was written last. */
   readonly atMs: number;
-  /** When it may be forgotten. Whoever reads looks at it: what is over stays until somebody tidies up. */
+  /** When it may be removed. Readers check it: an expired document stays until the next clean-up. */
   readonly expiresAtMs?: number;
   /** JSON. */
   readonly body: string;

@@ -65,7 +65,7 @@ export interface GateSummaryQuery {
  * Of approval interrupts. `key` is "" without groupBy; by node it is `workflowId nodeId`, by day an ISO date (UTC).
  *
  * By principal a row is of the gates at which that principal has a vote that counts, each once, however many votes it
- * relayed: `opened` is how many, the rest what became of them, whoever decided; only `overridden` is of its own votes.
+ * relayed: `opened` is how many, the rest their outcomes, by any principal's decision; only `overridden` is of its own votes.
  */
 export interface GateSummaryRow {
   readonly key: string;
@@ -138,11 +138,11 @@ export interface Webhooks {
    */
   claimDeliveries(claim: DeliveryClaim): Promise<ClaimedDelivery[]>;
   /**
-   * Writes what an attempt came to, provided `owner` still holds the delivery; also the webhook's own state. One that
+   * Writes the outcome of an attempt, provided `owner` still holds the delivery; also the webhook's own state. One that
    * disables the webhook makes the deliveries dead that wait for it; those under way are their holders' to finish.
    */
   finishAttempt(attempt: AttemptOutcome): Promise<boolean>;
-  /** When somebody could claim the next one, circuits and the leases of others considered, or undefined for never. */
+  /** When the next one can be claimed, given circuits and leases, or undefined for never. */
   nextDeliveryAtMs(nowMs: number): Promise<number | undefined>;
   /** Makes dead deliveries due again, with no attempts behind them: one, or all of a webhook. Returns how many. */
   redeliver(visible: Visibility, which: { deliveryId?: string; webhookId?: string }, nowMs: number): Promise<number>;

@@ -15,11 +15,11 @@ import type {
 export type * from "./queue-records.ts";
 
 /**
- * Judgments beside runs: annotations with their history, what is counted of them, review queues, and what is left of runs
+ * Judgments of runs: annotations with their history, what is counted of them, review queues, and what is left of runs
  * that were deleted. None of it is in the log of a run.
  *
  * Every change of an annotation has a place in its tenant's history: the sequence of the audit entry that was committed
- * with it, and its number among the changes of that commit. Places are handed out in the order of commits, so whoever has
+ * with it, and its number among the changes of that commit. Places are handed out in the order of commits, so a reader that has
  * read up to one has missed nothing before it, whichever process wrote it.
  */
 export interface Judgments {
@@ -86,7 +86,7 @@ export interface Judgments {
    */
   deletionOf(visible: Visibility, runId: string): Promise<Deletion | undefined>;
 
-  /** How far somebody who passes changes on has come; a name and a tenant have one place. */
+  /** The cursor of an exporter of changes; one for each name and tenant. */
   readCursor(name: string, tenant: string): Promise<ChangePlace | undefined>;
   putCursor(name: string, tenant: string, place: ChangePlace): Promise<void>;
   /** Tenants whose history goes on after the cursor of this name. */
@@ -95,7 +95,7 @@ export interface Judgments {
 
 // --- annotations --------------------------------------------------------------------------------------------
 
-/** A judgment with what Assay knows beside the protocol's object. All texts are scrubbed. */
+/** A judgment with Assay's additions to the protocol's object. All texts are scrubbed. */
 export interface AnnotationRecord extends AgentFields {
   readonly annotationId: string;
   readonly tenant: string;
@@ -204,7 +204,7 @@ export interface AnnotationQuery {
   readonly toMs?: number;
   /** Words, each of which a word of the note or correction begins with; see `search-words.ts`. */
   readonly words?: readonly string[];
-  /** Without what others said about items that this principal has yet to judge, in queues that keep it from them. */
+  /** Leaves out judgments by others of items in blind queues that this principal has yet to judge. */
   readonly blindFor?: string;
 }
 

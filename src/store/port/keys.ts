@@ -16,12 +16,12 @@ export interface Keys {
   hasOtherOwner(tenant: string, principal: string, nowMs: number): Promise<boolean>;
   /** The one of these keys that has this id. */
   readKey(visible: Visibility, keyId: string): Promise<KeyRecord | undefined>;
-  /** Roles a workspace defines beside the built-in ones. */
+  /** Roles a workspace defines in addition to the built-in ones. */
   customRoles(tenant: string, workspace: string | undefined): Promise<Record<string, readonly string[]>>;
   /** Roles that are defined in exactly this workspace, or tenant-wide when there is none. */
   ownRoles(tenant: string, workspace: string | undefined): Promise<Record<string, readonly string[]>>;
   hasKeys(): Promise<boolean>;
-  /** Read anew each time: eligibility is decided by what holds now. Empty for somebody unknown. */
+  /** Read anew each time: eligibility is decided by the current bindings. Empty for an unknown principal. */
   membershipOf(visible: Visibility, principal: string): Promise<Membership>;
   /** What a principal is in the tenant and in any workspace of it, all together. */
   membershipAnywhere(tenant: string, principal: string): Promise<Membership>;

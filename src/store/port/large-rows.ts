@@ -1,6 +1,6 @@
 import type { EventPage, StoredEvent } from "./store.ts";
 
-/** A state of more bytes is read on its own, after whoever reads it has made room. */
+/** A state of more bytes is read on its own, after the reader has made room. */
 export const LARGE_STATE_BYTES = 1_048_576;
 
 /** Events of more bytes are left out of the first read of a page and counted before they are read. */

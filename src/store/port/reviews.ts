@@ -1,6 +1,6 @@
 import type { Visibility } from "../../protocol/identity/identity.ts";
 
-/** Conversations in which agents are told what to change: what the provider remembers of each, and its rounds one by one. */
+/** Review sessions: the state that the provider keeps of each, and its rounds. */
 export interface Reviews {
   /** Undefined when there is none that the caller may see. */
   readReview(visible: Visibility, sessionId: string): Promise<StoredReview | undefined>;
@@ -12,7 +12,7 @@ export interface Reviews {
   reviewRounds(tenant: string, sessionIds: readonly string[], after: RoundPlace, limit: number): Promise<StoredRound[]>;
   /**
    * Holds a session for one owner until a time, unless another holds it: "held" then, and undefined when there is none. Two
-   * claimers never both get it. What is written later is refused when somebody else has claimed it since.
+   * claimers never both get it. A later write is refused when another caller has claimed it since.
    */
   claimReview(visible: Visibility, claim: ReviewClaim): Promise<StoredReview | "held" | undefined>;
   /** Whether the owner still holds it; then until the new time. */
@@ -77,7 +77,7 @@ export interface ReviewClaim {
 export type ReviewWrite =
   /**
    * Refused unless the session stands at the revision before, and `heldBy` holds it; a new one, of revision 1, is held by
-   * nobody and its id is free. Nobody holds it afterwards.
+   * no holder and its id is free. It has no holder afterwards.
    */
   | {
       readonly type: "round";
@@ -86,5 +86,5 @@ export type ReviewWrite =
       /** Go on from those that are there. */
       readonly rounds: readonly StoredRound[];
     }
-  /** With all of its rounds, whoever holds it. Refused when it is not there. */
+  /** With all of its rounds, whether or not it is held. Refused when it is not there. */
   | { readonly type: "delete"; readonly sessionId: string };

@@ -6,7 +6,7 @@ const CHARACTERS_MAX = 200_000;
 const WORD_MAX = 64;
 
 const MARKS = /\p{M}+/gu;
-/** Scripts without spaces: every sign is a word, because nobody can say where one ends. */
+/** Scripts without spaces: every sign is a word, because word boundaries are unknown. */
 const SIGNS = "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}";
 const WORDS = new RegExp(`[${SIGNS}]|(?:(?![${SIGNS}])[\\p{L}\\p{N}])+`, "gu");
 

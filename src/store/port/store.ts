@@ -2,7 +2,7 @@ import type { AuditDraft } from "../../protocol/audit/audit.ts";
 import type { RunEvent } from "../../protocol/events.ts";
 import type { Visibility } from "../../protocol/identity/identity.ts";
 import type { AnnotationState } from "../../protocol/judgments/annotation.ts";
-import type { Ground } from "../../protocol/promotion/evidence.ts";
+import type { Precondition } from "../../protocol/promotion/evidence.ts";
 import type { Run } from "../../protocol/runs/run.ts";
 import type { RunStatus } from "../../protocol/runs/run-status.ts";
 import type { Audit } from "./audit.ts";
@@ -45,7 +45,7 @@ export * from "./workflows.ts";
  * - What a resolved promise acknowledged survives `kill -9` and power loss.
  * - Reads see every commit acknowledged before they were called, in this process; in other processes of the same
  *   PostgreSQL as well, since all read the one database.
- * - Trouble with the database itself throws `AppError("unavailable")`; nothing was acknowledged then.
+ * - A database error throws `AppError("unavailable")`; nothing was acknowledged then.
  * - Rows of another tenant are never returned: the tenant is part of the query that fetches them.
  */
 export interface Store
@@ -116,7 +116,7 @@ export interface Unit {
    * What the unit was decided on and does not write; it is refused when that has changed since. Only with audit entries: by their
    * chain it meets the judgments of others.
    */
-  readonly grounds?: readonly Ground[];
+  readonly preconditions?: readonly Precondition[];
 }
 
 /**
@@ -180,7 +180,7 @@ export type Refusal =
   /** An annotation is not as the writer thought; without a state when it is not there, or with another id taken. */
   | { readonly type: "annotation"; readonly annotationId: string; readonly state?: AnnotationState }
   /** What the unit rests on was judged anew since. */
-  | { readonly type: "ground"; readonly runId: string }
+  | { readonly type: "precondition"; readonly runId: string }
   /** A queue or item is at another revision; 0 when it is not there. */
   | { readonly type: "queue"; readonly id: string; readonly revision: number }
   /** The run that has the digest already, or whose sidecar is at another revision. */
@@ -191,9 +191,9 @@ export type Refusal =
   | ({ readonly type: "document"; readonly revision: number } & DocumentId);
 
 export interface Change {
-  /** Runs with new events; "all" when the listener may have missed some and should look at everything it follows. */
+  /** Runs with new events; "all" when the listener may have missed some and should read everything it follows. */
   readonly runIds: readonly string[] | "all";
-  /** Some run may be claimable now or later: workers look at the queue. */
+  /** Some run may be claimable now or later: workers read the queue. */
   readonly work: boolean;
   /** Keys or roles changed: caches let go. */
   readonly keys: boolean;

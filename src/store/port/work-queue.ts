@@ -18,8 +18,8 @@ export interface WorkQueue {
   /** Prolongs the leases still held by `owner`; returns the run ids that are. */
   renewLeases(owner: string, runIds: readonly string[], untilMs: number): Promise<string[]>;
   /**
-   * The earliest due time of any run that nobody holds at `nowMs`, or undefined when nothing waits. Runs of a newer
-   * engine do not count: whoever asks could not claim them.
+   * The earliest due time of any run without a lease at `nowMs`, or undefined when nothing waits. Runs of a newer
+   * engine do not count: the caller could not claim them.
    */
   nextWakeAtMs(nowMs: number, engineVersion: number): Promise<number | undefined>;
 }
@@ -56,7 +56,7 @@ export interface RunsAhead {
   readonly limit: number;
 }
 
-/** What is known of a run without its state. */
+/** The columns of a run without its state. */
 export interface RunOutline {
   readonly runId: string;
   readonly status: RunStatus;

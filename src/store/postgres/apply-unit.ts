@@ -19,7 +19,7 @@ import { tapeSidecars, tapes } from "../schema/tapes.ts";
 import type { PreparedRun, PreparedUnit } from "../units/prepare-unit.ts";
 import type { LockedRows } from "./current-rows.ts";
 
-/** What the accepted units of a batch add beside the rows that they changed in `LockedRows`. */
+/** Additions of the accepted units of a batch, besides the rows that they changed in `LockedRows`. */
 export interface Accepted {
   readonly units: PreparedUnit[];
   readonly audit: Row<typeof auditLog>[];

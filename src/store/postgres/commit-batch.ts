@@ -12,7 +12,7 @@ import type { RunCounting } from "./run-counts.ts";
 import { send, sendTransaction } from "./statements.ts";
 import { writeRows } from "./write-rows.ts";
 
-/** How often a batch that another process overtook looks again. Each time, that process has got something done. */
+/** Retries of a batch that lost a race. Each time, the other process has made progress. */
 const ATTEMPTS_MAX = 8;
 
 /** The connection of the writer; after `drop`, `open` makes a new one. */
@@ -32,7 +32,7 @@ export interface CommittedBatch {
  * whose values the database refuses, or the driver cannot send, fails alone: the batch is halved until the unit is by
  * itself.
  *
- * Throws when the database is in trouble. Then nothing of the batch is acknowledged; if the connection was lost during
+ * Throws when the database fails. Then nothing of the batch is acknowledged; if the connection was lost during
  * the commit it may have happened all the same, and only a reader can tell.
  */
 export async function commitBatch(
@@ -81,7 +81,7 @@ async function transact(
   const end = { text: writes.length > 0 ? "commit" : "rollback" };
   const change = changeOfBatch(accepted);
   const answers = await sendTransaction(client, writes, end, () => {
-    if (change !== undefined) tellOthers(client, sender, change);
+    if (change !== undefined) notifyOthers(client, sender, change);
   });
   // After a failed statement a commit answers ROLLBACK, but then `sendTransaction` has thrown.
   if (answers.at(-1)?.command !== end.text.toUpperCase()) throw new Error("the database did not commit");
@@ -90,10 +90,10 @@ async function transact(
 
 /**
  * Sent right behind the commit and not as part of it. Transactions that notify commit one after the other in all of
- * PostgreSQL, so that every process would wait for the disks of all others. When the commit fails, somebody looks in
- * vain; when the notification is lost, somebody looks later.
+ * PostgreSQL, so that every process would wait for the disks of all others. When the commit fails, a listener
+ * reads in vain; when the notification is lost, it reads later.
  */
-function tellOthers(client: Client, sender: string, change: Change): void {
+function notifyOthers(client: Client, sender: string, change: Change): void {
   send(client, [notify(sender, change)]).catch(() => {});
 }
 

@@ -4,7 +4,7 @@ import type { Tables } from "../schema/tables.ts";
 
 export interface ConnectionSettings {
   readonly url: string;
-  /** A statement that takes longer is cancelled, and its caller told that the database is unavailable. 0 is no limit. */
+  /** A statement that takes longer is cancelled, and its caller gets `unavailable`. 0 is no limit. */
   readonly statementTimeoutMs: number;
   readonly connectTimeoutMs: number;
 }
@@ -28,7 +28,7 @@ const DURABLE = ["synchronous_commit=on"];
 
 /**
  * Prepared statements keep their plan. One made while the tables were empty would read all rows of a table for ever
- * after, at least until somebody analyses it; every statement of the writer finds its rows by an index.
+ * after, at least until the next ANALYZE; every statement of the writer finds its rows by an index.
  */
 const BY_INDEX = ["enable_seqscan=off", "enable_hashjoin=off", "enable_mergejoin=off"];
 
@@ -43,10 +43,10 @@ export function listenerClient(settings: ConnectionSettings): Client {
 
 export function openPool(settings: ConnectionSettings, max: number): Pool {
   const pool = new Pool({ ...configOf(settings, DURABLE), max, idleTimeoutMillis: 60_000 });
-  // A connection that dies while idle has no caller to tell. The next one who needs it opens another.
+  // A connection that dies while idle has no caller to report to. The next caller opens another.
   pool.on("error", () => {});
   // The pool listens to idle connections only. What a dying server says to one that is lent out, or that was opened
-  // this moment, would be an error that nobody catches, and end the process. The pool keeps no connection that had one.
+  // this moment, would be an uncaught error, and end the process. The pool keeps no connection that had one.
   pool.on("connect", (client) => client.on("error", () => {}));
   return pool;
 }

@@ -75,7 +75,7 @@ export class LockedRows implements CurrentRows {
   readonly reviews: RowSet<ReviewSessionsTable, CurrentReview & Found<ReviewSessionsTable, "session_id">>;
   readonly documents: RowSet<DocumentsTable, Found<DocumentsTable, "tenant" | "kind" | "doc_key" | "revision">>;
 
-  /** What reviewers have to do with the items that were written. */
+  /** Reviews of the items that were written. */
   readonly itemReviews = new Map<string, QueueReviewsTable[]>();
   /** What the accepted units add to the runs that have not ended, by tenant. */
   readonly activeChanges = new Map<string, number>();

@@ -7,7 +7,7 @@ import { AppError } from "../../protocol/errors.ts";
  */
 const OURS = new Set(["0A", "21", "22", "23", "42", "54", "P0"]);
 
-/** Another session was first, or in the way. The same transaction may go through when it looks again. */
+/** Another session was first, or in the way. The same transaction may succeed when it is retried. */
 const CONTENDED = new Set(["23505", "40001", "40P01"]);
 
 export function isContended(error: unknown): boolean {
@@ -22,15 +22,15 @@ export function isMistake(error: unknown): boolean {
 }
 
 /**
- * `unavailable` for trouble with the database, the error itself for anything else. What the driver says is the cause
- * and for the log; it names addresses, which are no business of whoever sent a request.
+ * `unavailable` for a database error, the error itself for anything else. The driver's message is the cause, for the
+ * log only: it names addresses, which clients must not see.
  */
 export function explain(error: unknown, reason = "The database does not answer"): unknown {
   if (error instanceof AppError || isMistake(error)) return error;
   return new AppError("unavailable", { reason }, { cause: error });
 }
 
-/** For whoever gave us the address of the database. */
+/** The message for the operator, who gave the address of the database. */
 export function explainOpening(error: unknown): unknown {
   const { message, code } = error as { message?: string; code?: string };
   // Where a name has several addresses, all of which refuse, Node's error has a code and no message.

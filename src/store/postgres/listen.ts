@@ -6,12 +6,12 @@ import { CHANNEL, changeFrom, EVERYTHING } from "./notification.ts";
 const BACK_OFF_MIN_MS = 100;
 const BACK_OFF_MAX_MS = 5_000;
 
-/** How often a silent connection is asked whether it is still there: a network may vanish without a word. */
+/** Interval of liveness probes on an idle connection: a network may fail without closing it. */
 const HEARTBEAT_MS = 15_000;
 
 /**
- * Hears of the commits of other processes over a connection of its own, and comes back by itself when that is lost.
- * What was said meanwhile is gone, so it then tells the listener to look at everything.
+ * Listens for the commits of other processes on its own connection and reconnects when that is lost. Notifications
+ * sent meanwhile are lost, so the listener is then asked to read everything again.
  */
 export class Listener {
   readonly #settings: ConnectionSettings;

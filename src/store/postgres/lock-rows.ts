@@ -19,7 +19,7 @@ const LOCKS = {
   families: `select root_run_id, tenant, descendants, cancelled_at
     from run_families where root_run_id = any($1) order by root_run_id for update`,
 
-  // Not locked: a creation that comes first in another process makes ours fail at the unique index and look again.
+  // Not locked: a concurrent creation makes ours fail at the unique index, and the batch is retried.
   active: `select tenant, workflow_id, dedup_scope, run_id
     from unnest($1::text[], $2::text[], $3::text[]) as given(tenant, workflow_id, dedup_scope)
     join runs using (tenant, workflow_id, dedup_scope) where runs.dedup_scope is not null`,
@@ -43,7 +43,7 @@ const LOCKS = {
   // Also a queue whose items alone are written: no other process fills it in the meantime.
   queues: "select queue_id, tenant, revision from queues where queue_id = any($1) order by queue_id for update",
 
-  // Not locked: a queue that takes the name in another process makes ours fail at the unique index and look again.
+  // Not locked: a concurrent queue of that name makes ours fail at the unique index, and the batch is retried.
   names: `select queues.queue_id, queues.revision, given.tenant, given.workspace, given.name
     from unnest($1::text[], $2::text[], $3::text[]) as given(tenant, workspace, name)
     join queues on queues.tenant = given.tenant and coalesce(queues.workspace, '') = given.workspace
@@ -58,7 +58,7 @@ const LOCKS = {
   subjects: `select queue_items.item_id, queue_items.revision, queue_id, subject
     from unnest($1::text[], $2::text[]) as given(queue_id, subject) join queue_items using (queue_id, subject)`,
 
-  // Not locked: a tape that comes first in another process makes ours fail at the unique index and look again.
+  // Not locked: a concurrent import of the tape makes ours fail at the unique index, and the batch is retried.
   tapes: `select tapes.run_id, given.tenant, given.workspace, given.digest
     from unnest($1::text[], $2::text[], $3::text[]) as given(tenant, workspace, digest)
     join tapes on tapes.tenant = given.tenant and tapes.digest = given.digest
@@ -166,7 +166,7 @@ function addRuns({ unit, checks }: PreparedUnit, keys: Record<LockName, Keys>): 
     keys.runs.add(runId);
     keys.itemsOfDeleted.add(runId);
   }
-  for (const { runId, judgedUpTo } of checks.grounds) {
+  for (const { runId, judgedUpTo } of checks.preconditions) {
     keys.runs.add(runId);
     if (judgedUpTo !== undefined) keys.judged.add(tenant, runId, String(judgedUpTo));
   }

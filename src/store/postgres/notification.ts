@@ -3,7 +3,7 @@ import type { Change } from "../port/store.ts";
 import { prepared } from "./prepared.ts";
 import type { Statement } from "./statements.ts";
 
-/** On which every process of this database hears of the commits of the others. */
+/** The channel on which all processes of this database publish their commits. */
 export const CHANNEL = "assay_changed";
 
 /** For a listener that may have missed something. */
@@ -34,7 +34,7 @@ type Notification = Static<typeof Notification>;
 
 const NOTIFY = prepared("notify", `select pg_notify('${CHANNEL}', $1)`);
 
-/** Ids only: whoever hears of them reads the rows. */
+/** Notifications carry ids only: listeners read the rows. */
 export function notify(sender: string, { runIds, ...topics }: Change): Statement {
   const notification: Notification = { sender, ...topics, runIds: runIds === "all" ? "all" : [...runIds] };
   let payload = JSON.stringify(notification);
@@ -42,7 +42,7 @@ export function notify(sender: string, { runIds, ...topics }: Change): Statement
   return { ...NOTIFY, values: [payload] };
 }
 
-/** Undefined for what this process sent itself and for what nobody of ours sent. */
+/** Undefined for this process's own notifications and for foreign ones. */
 export function changeFrom(payload: string, self: string): Change | undefined {
   const notification = parsed(payload);
   if (!matches(Notification, notification) || notification.sender === self) return undefined;

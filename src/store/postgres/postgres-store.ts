@@ -33,9 +33,9 @@ export async function openPostgresStore(settings: PostgresSettings): Promise<Sto
   const connection = { url, statementTimeoutMs, connectTimeoutMs };
   const sender = randomUUID();
   const listeners = new Listeners();
-  const tell = (change: Change): void => listeners.tell(change);
-  const writer = new Writer(connection, sender, tell);
-  const listener = new Listener(connection, sender, tell);
+  const notifyListeners = (change: Change): void => listeners.notify(change);
+  const writer = new Writer(connection, sender, notifyListeners);
+  const listener = new Listener(connection, sender, notifyListeners);
   const pool = openPool(connection, poolSize);
   try {
     await prepareSchema(connection, settings.migrate ?? true);
@@ -47,9 +47,9 @@ export async function openPostgresStore(settings: PostgresSettings): Promise<Sto
 
   const db = kyselyOn(pool);
   const shared = sharedStore(db, db);
-  /** Everybody, of what was not a commit. Others look by themselves when they do not hear of it. */
-  const tellAll = (change: Change): void => {
-    tell(change);
+  /** Notifies all processes of changes outside a commit. A process that misses it polls. */
+  const notifyAll = (change: Change): void => {
+    notifyListeners(change);
     const { text, values = [] } = notify(sender, change);
     pool.query(text, [...values]).catch(() => {});
   };
@@ -61,12 +61,12 @@ export async function openPostgresStore(settings: PostgresSettings): Promise<Sto
     renewLeases: (owner, runIds, untilMs) => renewLeases(pool, owner, runIds, untilMs),
     finishAttempt: async (attempt) => {
       const finished = await finishAttempt(pool, attempt);
-      if (finished && attempt.webhook?.disabledAtMs !== undefined) tellAll({ ...NO_CHANGE, webhooks: true });
+      if (finished && attempt.webhook?.disabledAtMs !== undefined) notifyAll({ ...NO_CHANGE, webhooks: true });
       return finished;
     },
     redeliver: async (visible, which, nowMs) => {
       const due = await shared.redeliver(visible, which, nowMs);
-      if (due > 0) tellAll({ ...NO_CHANGE, deliveries: true });
+      if (due > 0) notifyAll({ ...NO_CHANGE, deliveries: true });
       return due;
     },
     ping: async () => void (await pool.query(PROBE, [sender.slice(0, 1), Date.now()])),
@@ -98,10 +98,10 @@ async function prepareSchema(connection: ConnectionSettings, mayMigrate: boolean
   }
 }
 
-type Asked = Omit<Store, "commit" | "onChange" | "close">;
+type StoreMethods = Omit<Store, "commit" | "onChange" | "close">;
 
-/** Every method, refusing when the store is closed and naming trouble with the database as such. */
-function guard(isOpen: () => boolean, methods: Asked): Asked {
+/** Every method, refusing when the store is closed and mapping database errors to `unavailable`. */
+function guard(isOpen: () => boolean, methods: StoreMethods): StoreMethods {
   const guarded = Object.entries<(...args: never[]) => Promise<unknown>>(methods).map(([name, method]) => [
     name,
     async (...args: never[]) => {
@@ -113,5 +113,5 @@ function guard(isOpen: () => boolean, methods: Asked): Asked {
       }
     },
   ]);
-  return Object.fromEntries(guarded) as Asked;
+  return Object.fromEntries(guarded) as StoreMethods;
 }

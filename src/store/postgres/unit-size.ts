@@ -7,13 +7,15 @@ export interface SizedUnit extends PreparedUnit {
   readonly size: number;
 }
 
-/** A unit that deletes, or rests on something, is a batch of its own: all of that is in the database then, and nothing in memory. */
+/** A unit with deletions or preconditions is a batch of its own: all rows it depends on are then in the database, none in memory. */
 export function sizeOf(prepared: PreparedUnit): number {
   return standsAlone(prepared.unit) ? Number.POSITIVE_INFINITY : sum(sizes(prepared));
 }
 
-function standsAlone({ deletions = [], grounds = [], reviews = [], documents = [] }: Unit): boolean {
-  return deletions.length + grounds.length > 0 || [...reviews, ...documents].some(({ type }) => type === "delete");
+function standsAlone({ deletions = [], preconditions = [], reviews = [], documents = [] }: Unit): boolean {
+  return (
+    deletions.length + preconditions.length > 0 || [...reviews, ...documents].some(({ type }) => type === "delete")
+  );
 }
 
 function* sizes({ unit, runs, annotations }: PreparedUnit): Iterable<number> {

@@ -7,7 +7,7 @@ import { insertInto, newest, type Statement, sorted, statement } from "./stateme
 const DELETE_REVIEWS = prepared("delete reviews", "delete from queue_reviews where item_id = any($1)");
 const insertReviews = insertInto(queueReviews);
 
-/** Queues, then items, then what reviewers have to do with them: in the order in which they are locked. */
+/** Queues, then items, then reviews: the order in which they are locked. */
 export function writeQueueRows({ queues, items, itemReviews }: LockedRows): Statement[] {
   const changed = items.written(true);
   const written = [...changed, ...items.written(false)];

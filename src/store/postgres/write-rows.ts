@@ -18,7 +18,7 @@ import { writeSideRows } from "./write-side-rows.ts";
 
 /**
  * The statements that make a batch true, in the order in which rows are locked everywhere. A plain insert that finds
- * its key taken was overtaken by another process: it fails the transaction, and the batch looks again.
+ * its key taken was overtaken by another process: it fails the transaction, and the batch is retried.
  */
 export function writeRows(current: LockedRows, accepted: Accepted, counting: RunCounting): Statement[] {
   const { units } = accepted;
@@ -68,7 +68,7 @@ const putChanges = insertInto(
 const addFeedback = insertInto(runFeedback, adding(runFeedback));
 const addLabels = insertInto(runLabels, adding(runLabels));
 
-/** Annotations, then what follows from them: words, history and what is counted. */
+/** Annotations, then what derives from them: words, history and tallies. */
 function writeAnnotationRows({ annotations }: LockedRows, { units, history }: Accepted): Statement[] {
   const writes = annotations.statements();
   if (writes.length === 0) return [];
@@ -120,7 +120,7 @@ const insertTombstones = insertInto(runTombstones, "on conflict (run_id) do noth
 /** The rows of a run were locked with the run: every write about a run locks it first. */
 function deleteRuns(units: readonly PreparedUnit[]): Statement[] {
   return units.flatMap(({ unit: { tenant, deletions = [] } }) => [
-    // One table after the other for all runs, so that tables are always come to in the same order.
+    // One table after the other for all runs, so that tables are always locked in the same order.
     ...DELETES.flatMap((one) => deletions.flatMap(({ runId }) => statement(one, runId, tenant))),
     ...insertTombstones(deletions.map(runTombstones.toRow)),
   ]);

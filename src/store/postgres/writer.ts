@@ -56,7 +56,7 @@ export class Writer {
       for (const change of changes) this.#onCommitted(change);
       return settled;
     } catch (error) {
-      // Whatever state the connection is in, a new one is in none. The commit may have happened, so all look again.
+      // Whatever state the connection is in, a new one is in none. The commit may have happened, so all listeners read again.
       if (this.#client !== undefined) this.#drop(this.#client);
       this.#onCommitted(EVERYTHING);
       throw explain(error);

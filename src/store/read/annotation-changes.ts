@@ -82,7 +82,7 @@ function places(db: Kysely<Tables>, tenant: string) {
   return db.selectFrom("annotation_changes").select(["seq", "n"]).where("tenant", "=", tenant).limit(1);
 }
 
-// --- whoever passes changes on --------------------------------------------------------------------------------
+// --- exporters of changes -------------------------------------------------------------------------------------
 
 export async function readCursor(db: Kysely<Tables>, name: string, tenant: string): Promise<ChangePlace | undefined> {
   return db

@@ -180,7 +180,7 @@ function visibleAnnotations(db: Kysely<Tables>, { tenant, workspace }: Visibilit
 }
 
 /**
- * Not what somebody else said about an item of a blind queue that is still open and that this reviewer has not judged. The
+ * Leaves out judgments by others of an open item of a blind queue that this reviewer has not judged. The
  * item is looked up by its id: most annotations were given for none.
  */
 function notBlindFor(reviewer: string): RawBuilder<SqlBool> {

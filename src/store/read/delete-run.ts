@@ -67,13 +67,13 @@ function outcomeDeletes({ run, tenant, last }: Words) {
     forget(`${table} as named join idempotency as outcome on outcome.tenant = named.tenant and ${names(prefix)}
       where named.run_id = ${run} and named.tenant = ${tenant} ${more}`);
   return {
-    // One statement for each: for a range or another SQLite would look at all that the tenant has.
+    // One statement for each: for a range or another SQLite would scan all rows of the tenant.
     deleteOutcomesOfRun: ofRun(RUN_OPERATIONS[0]),
     deleteOwnOutcomesOfRun: ofRun(RUN_OPERATIONS[1]),
     deleteOutcomesOfTape: ofRun(RUN_OPERATIONS[2]),
     deleteOutcomesOfEval: ofRun(RUN_OPERATIONS[3]),
     deleteOutcomesOfAnnotations: about("annotations", `'${ANNOTATION_OPERATIONS[0]}' || named.annotation_id`),
-    // Whoever asks a queue for an item does not name it; what was given out does.
+    // A request for the next item of a queue does not name the item; its recorded response does.
     // Each queue once: a run may have a thousand items in one.
     deleteOutcomesOfItems: about(
       `(select distinct tenant, run_id, queue_id from queue_items where run_id = ${run} and tenant = ${tenant})`,

@@ -143,7 +143,7 @@ export async function deletionOf(
 
 type FamilyRow = Pick<RunsTable, "run_id" | "workspace" | "workflow_id" | "status" | "version"> & BoundedState;
 
-/** Those who know the run for their parent. A fork has copied what its source said of children that are the source's. */
+/** Runs whose parent is the run. A fork has copied its source's events about children that are the source's. */
 async function childrenOf(
   db: Kysely<Tables>,
   heads: Kysely<Tables>,

@@ -124,7 +124,7 @@ interface TallyRow extends Place {
 const RATINGS = sql`(r1 + r2 + r3 + r4 + r5)`;
 const VERDICTS = sql`(r1 + r2 + r3 + r4 + r5 + passes + fails)`;
 
-/** A row is what one kind of actor said of one run: a run that was judged ten times weighs no more than one judged once. */
+/** A row holds the judgments of one run by one kind of actor: a run that was judged ten times weighs no more than one judged once. */
 function talliesOf(from: RawBuilder<unknown>, where: readonly RawBuilder<unknown>[], query: FeedbackQuery) {
   return sql<TallyRow>`
     select ${keyOf(query.groupBy)} as key, ${nodeOf(query.groupBy)} as node_id, tally.actor_kind,
@@ -269,7 +269,7 @@ function ended({ tenant, workspace }: Visibility, query: FeedbackQuery): RawBuil
   return sql.join(conditions, sql` and `);
 }
 
-/** By node, what was said of the run as a whole is in no group. */
+/** Grouped by node, judgments of the run as a whole are in no group. */
 function about({ nodeId = WHOLE_RUN, groupBy }: FeedbackQuery): RawBuilder<unknown> {
   const node = sql`tally.node_id`;
   return groupBy === "node" && nodeId === WHOLE_RUN ? sql`${node} <> ${nodeId}` : sql`${node} = ${nodeId}`;
@@ -301,7 +301,7 @@ function toFeedbackRow(
   };
 }
 
-/** Runs that nobody said anything about are a group all the same. */
+/** Runs without judgments are a group all the same. */
 function withoutTallies(key: string): TallyRow {
   const nothing = { annotations: 0, r1: 0, r2: 0, r3: 0, r4: 0, r5: 0, corrections: 0, flags: 0 };
   const noRuns = { runs: 0, rated_runs: 0, corrected_runs: 0, flagged_runs: 0, judged_runs: 0, positive_runs: 0 };

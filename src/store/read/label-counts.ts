@@ -1,4 +1,4 @@
-/** The labels of a group that a summary names; it counts the others. Nobody reads more, and a group of 100,000 labels would hold up all readers. */
+/** The labels of a group that a summary names; it counts the others: a group of 100,000 labels would block all readers. */
 export const LABELS_NAMED = 1000;
 
 export interface NamedLabels {

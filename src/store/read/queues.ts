@@ -174,7 +174,7 @@ export async function countQueueItems(
 }
 
 /**
- * Read after the items. A write in between leaves the item with reviews that are newer than it is, and whoever decides
+ * Read after the items. A write in between leaves the item with reviews that are newer than it is, and a caller who decides
  * by them is refused for the revision.
  */
 async function withReviews(db: Kysely<Tables>, rows: readonly QueueItemsTable[]): Promise<QueueItemRecord[]> {

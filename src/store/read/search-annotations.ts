@@ -13,8 +13,8 @@ export interface Search {
 const EVERYWHERE = sql<AnnotationsTable>`annotations`;
 
 /**
- * Annotations of whose text some word begins with each of these. Whatever was asked for comes down to letters and digits
- * first, so nothing in it can mean something to a database. A question without a word in it finds nothing.
+ * Annotations of whose text some word begins with each of these. The query is reduced to letters and digits first,
+ * so nothing in it has a meaning to the database. A query without a word finds nothing.
  */
 export async function searchFor(db: Kysely<Tables>, asked: readonly string[] | undefined, few = FEW): Promise<Search> {
   if (asked === undefined) return { from: EVERYWHERE, where: sql`true` };
@@ -34,7 +34,7 @@ const FEW = 10_000;
 
 /**
  * SQLite does not know how common a word is, so it is asked first. Where there are few such texts, they are looked up; where
- * there are many, whoever walks along an index in the order of the list meets the next one soon.
+ * there are many, a walk along an index in the order of the list meets the next one soon.
  */
 async function inSqlite(db: Kysely<Tables>, words: readonly string[], few: number): Promise<Search> {
   const beginnings = words.map((word) => `"${word}"*`).join(" AND ");

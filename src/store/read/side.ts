@@ -91,7 +91,7 @@ export async function readEffect(db: Kysely<Tables>, effectId: string): Promise<
   return row && effects.toRecord(row);
 }
 
-/** An artifact is seen by whoever sees its run. */
+/** Artifacts are visible to the callers who can see their run. */
 export async function readArtifact(
   db: Kysely<Tables>,
   { tenant, workspace }: Visibility,
@@ -157,7 +157,7 @@ export async function purge(db: Kysely<Tables>, nowMs: number): Promise<number> 
     ...[
       sql`state = 'delivered' and finished_at <= ${nowMs - DELIVERED_KEPT_MS}`,
       sql`state = 'dead' and finished_at <= ${nowMs - DEAD_KEPT_MS}`,
-      // Nobody can deliver these: the webhook is disabled, or was deleted while they were being written. Others are only
+      // Not deliverable: the webhook is disabled, or was deleted while they were being written. Others are only
       // late, by however long no host was there to send them.
       sql`state = 'pending' and next_at <= ${nowMs - DEAD_KEPT_MS} and webhook_id <> ${CALLBACK} and not exists (
         select 1 from webhooks where webhooks.webhook_id = deliveries.webhook_id and disabled_at is null)`,

@@ -32,7 +32,7 @@ function visibleTapes(db: Kysely<Tables>, { tenant, workspace }: Visibility) {
     .$if(workspace !== undefined, (tapes) => tapes.where("workspace", "=", workspace ?? ""));
 }
 
-/** What belongs to a run is seen by whoever sees the run. */
+/** Tapes are visible to the callers who can see their run. */
 export async function readSidecar(
   db: Kysely<Tables>,
   { tenant, workspace }: Visibility,

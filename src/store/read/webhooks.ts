@@ -180,7 +180,7 @@ const WAITING = sql`waiting (webhook_id) as (
     from waiting where webhook_id is not null
   )`;
 
-/** Each of them with its first delivery that nobody holds. One that was deleted or is disabled does not count. */
+/** Each of them with its first delivery without a lease. A deleted or disabled webhook does not count. */
 function first(nowMs: number): RawBuilder<unknown> {
   return sql`first as materialized (
     select waiting.webhook_id, hook.circuit_until, (
@@ -223,7 +223,7 @@ function claimStatement(dialect: DialectName, claim: DeliveryClaim): RawBuilder<
     where delivery_id in (select delivery_id from claimed) returning *`;
 }
 
-/** The least of what is free or waits for its webhook, and of what somebody may let go of. */
+/** The earliest time at which a delivery is free, or its webhook's circuit closes, or its lease ends. */
 export async function nextDeliveryAtMs(db: Kysely<Tables>, nowMs: number): Promise<number | undefined> {
   const { rows } = await sql<{ readonly at: number | null }>`
     with recursive ${WAITING}, ${first(nowMs)}

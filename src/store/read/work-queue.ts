@@ -3,7 +3,7 @@ import type { DueBeyond, DueTenants, RunsAhead } from "../port/work-queue.ts";
 import { dialectOf } from "../schema/dialect-of.ts";
 import type { Tables } from "../schema/tables.ts";
 
-/** Read once when a host starts: the runs in the queue are few beside those that have ended. */
+/** Read once when a host starts: the runs in the queue are few compared with those that have ended. */
 export async function newestQueuedMs(db: Kysely<Tables>): Promise<number | undefined> {
   const row = await db
     .selectFrom("runs")

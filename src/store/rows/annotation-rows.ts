@@ -74,7 +74,7 @@ export function annotationRow(annotation: AnnotationRecord): AnnotationsTable {
     confidence: annotation.confidence ?? null,
     created_at: annotation.createdAtMs,
     supersedes: annotation.supersedes ?? null,
-    ...fateOf(annotation),
+    ...lifecycleColumns(annotation),
     queue_item_id: annotation.queueItemId ?? null,
     imported_by: annotation.importedBy ?? null,
     correction: signal.correction ?? null,
@@ -84,7 +84,7 @@ export function annotationRow(annotation: AnnotationRecord): AnnotationsTable {
 }
 
 /** What became of it: the columns that change after it was recorded. */
-function fateOf(annotation: AnnotationRecord) {
+function lifecycleColumns(annotation: AnnotationRecord) {
   const { state, supersededBy, supersededAtMs, retraction, flag } = annotation;
   const closed = flag?.status === "closed" ? flag : undefined;
   return {

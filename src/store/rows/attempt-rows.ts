@@ -3,7 +3,7 @@ import type { DeliveriesTable } from "../schema/webhooks.ts";
 
 type Finished = Pick<DeliveriesTable, "state" | "attempts" | "next_at" | "last_status" | "last_error" | "finished_at">;
 
-/** What an attempt leaves of a delivery: one to be tried again has a due time, any other an end. */
+/** A delivery after an attempt: a retry has a due time, any other an end. */
 export function finishedColumns(attempt: AttemptOutcome): Finished {
   const { state, attempts, nextAtMs, lastStatus, lastError, atMs } = attempt;
   const again = state === "pending";

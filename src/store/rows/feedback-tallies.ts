@@ -94,7 +94,7 @@ class TallySum {
   }
 }
 
-/** Everything said about a run, of its nodes as well, so that a summary reads one row per run and kind of actor. */
+/** All judgments of a run and of its nodes, so that a summary reads one row per run and kind of actor. */
 export const WHOLE_RUN = "";
 
 /**
@@ -109,7 +109,7 @@ function placeOf({ tenant, runId, actorKind, importedBy }: AnnotationRecord, nod
   return { tenant, run_id: runId, node_id: nodeId, actor_kind: importedBy === undefined ? actorKind : IMPORTED };
 }
 
-/** What is counted of it beside itself; fields that the kind is not about mean nothing. */
+/** Counts of a judgment besides its own; fields that its kind does not use are ignored. */
 function columnOf({ signal }: AnnotationRecord): Tallied | undefined {
   switch (signal.kind) {
     case "rating":

@@ -10,7 +10,7 @@ import { startersText } from "./starters.ts";
 /** The derived rows that a write replaces. */
 export interface InterruptChanges {
   readonly interrupts: readonly InterruptsTable[];
-  /** Interrupts whose votes are now these and no others: whoever edits the artifact takes the votes of others away. */
+  /** Interrupts whose votes are replaced as a whole: an edit of the artifact removes the votes of others. */
   readonly voted: readonly { readonly interruptId: string; readonly votes: readonly InterruptVotesTable[] }[];
   /** The run has no interrupts any more: all of its rows go, after those above were written. */
   readonly dropped?: { readonly runId: string; readonly tenant: string };
@@ -18,7 +18,7 @@ export interface InterruptChanges {
 
 const NONE: InterruptChanges = { interrupts: [], voted: [] };
 
-/** What a write changes in `interrupts` and `interrupt_votes`. Most runs have no interrupt, and then this is nothing. */
+/** Changes that a write makes in `interrupts` and `interrupt_votes`. Empty for runs without interrupts, which most are. */
 export function changedRows({ events, run }: Pick<RunWrite, "events" | "run">): InterruptChanges {
   if (run.stateOmitted !== undefined && events.some(({ type }) => type === "assay.state.dropped")) {
     return { ...NONE, dropped: { runId: run.runId, tenant: run.owner.tenant } };
@@ -77,7 +77,7 @@ function hasInterrupts({ interrupts }: Run): boolean {
   return false;
 }
 
-/** The rows of what a fork inherits are its source's: ids are unique, and nobody is asked twice. */
+/** The rows of what a fork inherits are its source's: ids are unique, and a gate is opened once. */
 function isOwn({ inherited }: Interrupt): boolean {
   return inherited !== true;
 }

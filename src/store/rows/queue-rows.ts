@@ -1,7 +1,7 @@
 import type { QueueItemRecord } from "../port/judgments.ts";
 import { type QueueItemsTable, type QueueReviewsTable, queueItems, queueReviews } from "../schema/queues.ts";
 
-/** Of an item that fills a queue: nobody can have reviewed it. Throws otherwise, which is a mistake of the caller. */
+/** The row of an item that fills a queue. Throws when it has reviews: a new item cannot have any. */
 export function freshItemRow(item: QueueItemRecord): QueueItemsTable {
   if (item.revision !== 1 || item.reviews.length > 0) throw new Error(`item ${item.itemId} is not new`);
   return queueItems.toRow(item);

@@ -18,7 +18,7 @@ export const interrupts = table(
     requested_at: time(),
     deadline: time().orNull,
     correlation_id: text().orNull,
-    /** What an external-event interrupt waits for. */
+    /** The event that an external-event interrupt waits for. */
     event_type: text().orNull,
     outcome: text().orNull,
     reason: text().orNull,

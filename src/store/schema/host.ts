@@ -2,10 +2,10 @@ import { blob, int, json, jsonText, type Row, table, text, time } from "./table.
 
 export const hostSecrets = table("host_secrets", { name: text(), value: text() }, { key: ["name"] });
 
-/** What `ping` writes, to learn whether writing works. */
+/** The row that `ping` writes, to learn whether writing works. */
 export const hostProbes = table("host_probes", { name: text(), at: time(), filler: blob().orNull }, { key: ["name"] });
 
-/** What requests with an idempotency key were answered. */
+/** Outcomes of requests with an idempotency key. */
 export const idempotency = table(
   "idempotency",
   {

@@ -58,7 +58,7 @@ export const annotations = table(
 );
 export type AnnotationsTable = Row<typeof annotations>;
 
-/** What happened to annotations, in the order of commits; the same change is there once. `seq` is of the last audit entry of the commit. */
+/** Changes of annotations in the order of commits, each once. `seq` is of the last audit entry of the commit. */
 export const annotationChanges = table(
   "annotation_changes",
   { tenant: text(), seq: bigint(), n: int(), annotation_id: text(), change: text<AnnotationChangeKind>() },

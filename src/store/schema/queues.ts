@@ -40,7 +40,7 @@ export const queueItems = table(
 );
 export type QueueItemsTable = Row<typeof queueItems>;
 
-/** What reviewers have to do with an item, replaced with every write of it. */
+/** The reviews of an item by reviewer, replaced with every write of the item. */
 export const queueReviews = table(
   "queue_reviews",
   {

@@ -86,7 +86,7 @@ export const runFamilies = table(
 );
 export type RunFamiliesTable = Row<typeof runFamilies>;
 
-/** That there was a run, and nothing of what was in it. */
+/** Tombstones of deleted runs, without any of their content. */
 export const runTombstones = table(
   "run_tombstones",
   {

@@ -10,7 +10,7 @@ interface Settings<N extends boolean, F extends string | undefined> {
   readonly nullable: N;
   /** The member of records; undefined for a column that records do not have. */
   readonly field: F;
-  /** What the name of the member ends with where the name of the column does not say it. */
+  /** Suffix of the member's name, such as `Ms`, where the column's name lacks it. */
   readonly suffix: string;
   readonly default?: string;
 }
@@ -50,7 +50,7 @@ export class Column<V, M, N extends boolean, F extends string | undefined, S ext
     return new Column(this.type, { ...this.settings, nullable: true }, this.codec);
   }
 
-  /** Records call it otherwise. */
+  /** Name of the member in records, where it differs from the column. */
   as<G extends string>(field: G): Column<V, M, N, G, ""> {
     return new Column(this.type, { ...this.settings, field }, this.codec);
   }
@@ -60,7 +60,7 @@ export class Column<V, M, N extends boolean, F extends string | undefined, S ext
     return new Column(this.type, { ...this.settings, field: undefined }, this.codec);
   }
 
-  /** What rows hold that are older than the column. */
+  /** Default of rows that are older than the column. */
   byDefault(text: string): Column<V, M, N, F, S> {
     return new Column(this.type, { ...this.settings, default: text }, this.codec);
   }
@@ -99,7 +99,7 @@ export function flag(): Plain<number, boolean> {
 export function json<M>(): Plain<string, M> {
   return new Column("text", PLAIN, JSON_TEXT);
 }
-/** JSON that records hold as text too: what is in it is known to another floor. */
+/** JSON that records hold as text too: a higher floor parses it. */
 export function jsonText(): Plain<string> {
   return text();
 }
@@ -141,7 +141,7 @@ export type ColumnName<T> = keyof Row<T> & string;
 export interface TableSettings<K extends string> {
   /** The columns of the primary key, in order. */
   readonly key: readonly K[];
-  /** The columns that a later write changes; all but the key where it is not said. */
+  /** The columns that a later write changes; by default all but the key. */
   readonly changing?: readonly K[];
 }
 
@@ -218,9 +218,9 @@ export interface AnyTable {
 }
 
 interface Replacement {
-  /** A unique constraint; the primary key where it is not said. */
+  /** A unique constraint; by default the primary key. */
   readonly by?: readonly string[];
-  /** The columns that are replaced; `changing` where it is not said. */
+  /** The columns that are replaced; by default `changing`. */
   readonly columns?: readonly string[];
   /** Rows for which this does not hold stay as they are. */
   readonly where?: string;

@@ -21,7 +21,7 @@ const HEADS_MAX = 10_000;
  * Where it runs, in a thread or in the caller's, is not its business.
  */
 export class BatchCommitter {
-  // Held beside its statements: see `openForWriting`.
+  // Held as long as its statements: see `openForWriting`.
   readonly #db: SqliteDatabase;
   readonly #statements: Statements;
   readonly #cached: (sql: string) => CachedStatement;
@@ -39,7 +39,7 @@ export class BatchCommitter {
   /**
    * One outcome for each operation. A refused unit leaves no trace and the rest commits. When an operation throws, the
    * batch is undone and each is tried alone, so that a mistake in one fails only its caller; savepoints would do the
-   * same at a price for every unit. Trouble with the database fails all, and nothing of the batch is acknowledged.
+   * same at a price for every unit. A database error fails all, and nothing of the batch is acknowledged.
    */
   commit(operations: readonly Operation[]): Outcome[] {
     try {

@@ -8,7 +8,7 @@ const BUSY = 5;
  */
 const DATABASE_ERRORS = new Set([3, BUSY, 6, 7, 8, 9, 10, 11, 13, 14, 15, 26]);
 
-/** What SQLite says of a file whose content makes no sense: CORRUPT and NOTADB. */
+/** Result codes for a file with invalid content: CORRUPT and NOTADB. */
 export function isDamage(message: string): boolean {
   return /database disk image is malformed|file is not a database/.test(message);
 }
@@ -30,7 +30,7 @@ export function isBusy(error: unknown): boolean {
   return typeof errcode === "number" && (errcode & 0xff) === BUSY;
 }
 
-/** `unavailable` for trouble with the database, the error itself for anything else. */
+/** `unavailable` for a database error, the error itself for anything else. */
 export function explain(error: unknown): unknown {
   const reason = databaseErrorOf(error);
   return reason === undefined ? error : new AppError("unavailable", { reason }, { cause: error });

@@ -189,7 +189,7 @@ function flattenReview(write: ReviewWrite, writes: Writes): void {
   for (const round of write.rounds) writes.row("insertRound", reviewRounds.toRow({ ...round, tenant }));
 }
 
-/** What an attempt came to. Nothing of it happens unless its owner still holds the delivery. */
+/** The outcome of an attempt. Nothing is written unless its owner still holds the delivery. */
 export function flattenAttempt(attempt: AttemptOutcome): Extract<Operation, { kind: "guarded" }> {
   const { deliveryId, owner, webhook } = attempt;
   const { state, attempts, next_at, last_status, last_error, finished_at } = finishedColumns(attempt);

@@ -19,10 +19,10 @@ interface Handles {
 }
 
 /**
- * Removes judgments and large artifacts of runs that are about to go, some at a time, where a run has many: the index of words overwrites what is taken out of
- * it, and all others would wait for one long transaction. The last of them go with their run. Nothing is removed where a run cannot go. The tombstone
- * comes first, so that nobody decides by those that are left. A process that ends in between leaves runs with fewer of them, which whoever
- * wanted them gone asks for again.
+ * Removes judgments and large artifacts of runs that are about to be deleted, in pieces: the index of words overwrites removed content, and
+ * all other writes would wait for one long transaction. The rest goes with the run. Nothing is removed where a run cannot be deleted. The
+ * tombstone comes first, so that the remaining judgments decide nothing. After a process that ends in between, runs have fewer judgments
+ * and artifacts until the caller repeats the deletion.
  */
 export async function forgetJudgments(
   { read, write }: Handles,

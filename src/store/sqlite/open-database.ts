@@ -28,7 +28,7 @@ const BUSY_TIMEOUT_MS = 10_000;
  * The connection that writes. A commit returns after the log is on disk (`synchronous=FULL`): speed comes from
  * committing many units together, not from a weaker promise.
  *
- * Whoever opens a database keeps the handle in a field for as long as statements of it are in use:
+ * Callers keep the handle in a field for as long as statements of it are in use:
  * @photostructure/sqlite closes a database that only its statements refer to.
  */
 export async function openForWriting(path: string): Promise<SqliteDatabase> {
@@ -44,13 +44,13 @@ export async function openForWriting(path: string): Promise<SqliteDatabase> {
     pragma journal_size_limit = 67108864;
     pragma cache_size = -32768;
     pragma temp_store = memory;
-    -- What is deleted is overwritten: somebody with the file in his hands finds nothing of a run that is gone.
+    -- Deleted content is overwritten: the file keeps nothing of a deleted run.
     pragma secure_delete = on;
   `);
   return db;
 }
 
-/** A connection that sees every commit and cannot write. Works beside a writer, also one in another process. */
+/** A connection that sees every commit and cannot write. Works while another connection writes, also in another process. */
 export async function openForReading(path: string): Promise<SqliteDatabase> {
   const db = await open(path, true);
   // No memory map: the file grows with every checkpoint and is mapped anew, which made reads under load twice as slow.

@@ -19,7 +19,7 @@ interface Owner {
  * change notices of a SQLite store are known to its owner only, so a second process must not write.
  *
  * The lock is SQLite's own, on a second, empty database: the operating system drops it when the process ends, in
- * whatever way, so a killed owner blocks nobody. Nothing else may open `….owner.lock` in this process: closing any
+ * whatever way, so a killed owner leaves no lock. Nothing else may open `….owner.lock` in this process: closing any
  * descriptor of a file gives up all POSIX locks the process has on it. Hence the second file for who it is.
  */
 export async function takeOwnership(path: string): Promise<OwnerLock> {
@@ -45,7 +45,7 @@ export async function takeOwnership(path: string): Promise<OwnerLock> {
   };
 }
 
-/** Renamed into place, so that nobody reads half of it. */
+/** Renamed into place, so that no reader sees half of it. */
 function writeOwner(path: string, owner: Owner): void {
   const draft = `${path}.${process.pid}.tmp`;
   writeFileSync(draft, `${JSON.stringify(owner)}\n`);

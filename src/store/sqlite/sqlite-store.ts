@@ -67,7 +67,7 @@ async function prepareFile(path: string, mayMigrate: boolean): Promise<void> {
   const db = await openForWriting(path);
   try {
     await (mayMigrate ? migrate : requireCurrentSchema)(kyselyOver(db));
-    // Whoever held a lease was the owner of this file before us, and is gone.
+    // Leases belong to the previous owner of this file, which has ended.
     for (const table of ["runs", "deliveries"]) {
       db.exec(`update ${table} set lease_owner = null, lease_until = null where lease_owner is not null`);
     }

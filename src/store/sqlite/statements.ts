@@ -6,7 +6,7 @@ import { ROW_STATEMENTS, type RowStatementName } from "./row-statements.ts";
 /** Each takes the run and the tenant. */
 export const RUN_DELETES = runDeletes({ run: "?1", tenant: "?2", last: "char(1114111)" });
 
-/** What units and attempts write beside whole rows. */
+/** Writes of units and attempts other than whole rows. */
 const OTHER_WRITES = {
   leaveDedupScope: "update runs set dedup_scope = null where run_id = ?",
   finishEffect: `update effects set state = ?, outcome = ?, finished_at = ?
@@ -57,7 +57,7 @@ const OTHER_WRITES = {
   ...RUN_DELETES,
 } as const;
 
-/** What units are checked against; see `CurrentRows`. */
+/** Reads that units are checked against; see `CurrentRows`. */
 export const READS = {
   run: "select tenant, version, status, dedup_scope, lease_owner, lease_until from runs where run_id = ?",
   activeRun: "select run_id from runs where tenant = ? and workflow_id = ? and dedup_scope = ?",

@@ -17,7 +17,7 @@ export function writeInThisThread(db: SqliteDatabase): WriteConnection {
 
 /** Starts the thread that writes to the file. When it dies, this call and every later one throws `unavailable`. */
 export async function writeInAnotherThread(path: string): Promise<WriteConnection> {
-  // No flags of ours: test runners start Node with loaders that the thread has no use for.
+  // Without our own flags: test runners start Node with loaders that the thread has no use for.
   const worker = new Worker(threadScript(), { workerData: path, execArgv: [] });
   let answer: { resolve(outcomes: Outcome[]): void; reject(error: Error): void } | undefined;
   let death: Error | undefined;

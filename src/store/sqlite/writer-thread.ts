@@ -1,9 +1,9 @@
+import { statSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";
 import { BatchCommitter } from "./commit-batch.ts";
 import { openForWriting } from "./open-database.ts";
 import { fromMessage, joinWrites, type OperationMessage, type WritesAhead } from "./operation-message.ts";
 import type { Operation, Outcome } from "./operations.ts";
-import { sameFile } from "./same-file.ts";
 
 /**
  * The thread that owns the only write connection: fsync and B-tree work happen here and never hold up a request that
@@ -28,8 +28,20 @@ function emptyLog(): void {
   try {
     db.exec("pragma wal_checkpoint(truncate)");
   } catch {
-    // A disk that is full or gone: whoever opens the file next finds the log, and nothing is lost.
+    // The disk is full or gone: the next process that opens the file finds the log, and nothing is lost.
   }
+}
+
+/**
+ * Checks whether `path` still names the file it names now. Writes to a database file that was removed or replaced succeed
+ * and are lost with the process.
+ */
+function sameFile(path: string): () => boolean {
+  const opened = statSync(path);
+  return () => {
+    const now = statSync(path, { throwIfNoEntry: false });
+    return now?.ino === opened.ino && now.dev === opened.dev;
+  };
 }
 
 let ahead: WritesAhead[] = [];

@@ -10,13 +10,13 @@ export interface WriteConnection {
   close(): Promise<void>;
 }
 
-/** Characters of a batch, all but its first item: more of them would keep everybody else waiting for one transaction. */
+/** Characters of a batch, all but its first item: more of them would make all other callers wait for one transaction. */
 const BATCH_SIZE = 1_000_000;
 
-/** What a row costs beside its texts. */
+/** The cost of a row without its texts. */
 const ROW_SIZE = 64;
 
-/** About how much work a commit is, in characters. Nobody knows that of a deletion, so it is committed alone. */
+/** About how much work a commit is, in characters. It is unknown for a deletion, which is committed alone. */
 function sizeOf(operation: Operation): number {
   if (operation.kind !== "unit") return ROW_SIZE;
   const { writes, checks } = operation.unit;
@@ -33,7 +33,7 @@ function sizeOf(operation: Operation): number {
 /** The queue in front of the write connection. */
 export class Writer {
   readonly #connection: WriteConnection;
-  /** Told once per batch, when it is durable. */
+  /** Called once per batch, when it is durable. */
   readonly #onCommitted: (operations: readonly Operation[], outcomes: readonly Outcome[]) => void;
   readonly #group = new GroupCommit<Operation, Outcome>((batch) => this.#commit(batch), sizeOf, BATCH_SIZE);
   #closed = false;
@@ -52,7 +52,7 @@ export class Writer {
     return this.#group.add(operation);
   }
 
-  /** Lets everything that was asked for happen, then closes the connection. */
+  /** Finishes all queued operations, then closes the connection. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#group.idle();

@@ -36,7 +36,7 @@ export function checkUnit(unit: C.UnitChecks, current: CurrentRows): Checked {
     first(unit.reviews, (check) => checkReview(tenant, check, current)) ??
     first(unit.documents, (check) => checkDocument(check, current)) ??
     first(unit.deletions, (check) => refusalToDelete(tenant, check, current.run(check.runId))) ??
-    first(unit.grounds, (check) => checkGround(tenant, check, current));
+    first(unit.preconditions, (check) => checkPrecondition(tenant, check, current));
   return refusal === undefined ? { counts } : { refusal };
 }
 
@@ -80,12 +80,12 @@ function checkEffect(effectId: string, current: CurrentRows): Refusal | undefine
 
 function checkIdempotency(check: C.IdempotencyCheck, current: CurrentRows): Refusal | undefined {
   const row = current.outcome(check);
-  if (row === undefined || givesWay(row, check)) return undefined;
+  if (row === undefined || isReplaceable(row, check)) return undefined;
   return { type: "idempotency", record: toIdempotencyRecord(row) };
 }
 
 /** An outcome replaces a record that no longer counts, and the pending claim that it completes. */
-function givesWay(row: IdempotencyTable, { nowMs, leaseOwner }: C.IdempotencyCheck): boolean {
+function isReplaceable(row: IdempotencyTable, { nowMs, leaseOwner }: C.IdempotencyCheck): boolean {
   if (row.expires_at <= nowMs || row.state === "retryable-failure") return true;
   if (row.state !== "pending") return false;
   return row.lease_until === null || row.lease_until <= nowMs || row.lease_owner === leaseOwner;
@@ -193,14 +193,14 @@ export function refusalToDelete(
   return run.lease_owner !== null && (run.lease_until ?? 0) > atMs ? { type: "lease", runId } : undefined;
 }
 
-function checkGround(
+function checkPrecondition(
   tenant: string,
-  { runId, version: wanted, judgedUpTo }: C.UnitChecks["grounds"][number],
+  { runId, version: wanted, judgedUpTo }: C.UnitChecks["preconditions"][number],
   current: CurrentRows,
 ): Refusal | undefined {
   const row = current.run(runId);
   const version = row?.tenant === tenant ? row.version : 0;
   if (version !== wanted) return { type: "version", runId, version };
   if (judgedUpTo === undefined || !current.judgedSince(tenant, judgedUpTo, runId)) return undefined;
-  return { type: "ground", runId };
+  return { type: "precondition", runId };
 }

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 
-/** What became of one item of a batch: its result, or the error that its caller gets. */
+/** The outcome of one item of a batch: its result, or the error that its caller gets. */
 export type Settled<R> = { readonly result: R } | { readonly error: unknown };
 
 /** So that a burst neither holds up a request behind thousands of others nor makes one huge transaction. */
@@ -15,7 +15,7 @@ interface Waiting<T, R> {
 
 /**
  * Group commit: while one batch is on its way to the disk the next one gathers, and it goes out whole as soon as the
- * first has returned. There is no timer: waiting 2 to 5 ms for company made everybody 3 to 6 times slower.
+ * first has returned. There is no timer: waiting 2 to 5 ms for more items made every caller 3 to 6 times slower.
  */
 export class GroupCommit<T, R> {
   readonly #commit: (items: readonly T[]) => Promise<Settled<R>[]>;

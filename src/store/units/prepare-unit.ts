@@ -29,9 +29,9 @@ export interface PreparedRun {
  * contradicts itself, which is a mistake of the caller.
  */
 export function prepareUnit(unit: Unit, texts?: EventTexts): PreparedUnit {
-  const { tenant, grounds = [], audit = [], idempotency } = unit;
+  const { tenant, preconditions = [], audit = [], idempotency } = unit;
   // Nothing else keeps judgments from being written at the same time.
-  if (grounds.length > 0 && audit.length === 0) throw new Error("a unit that rests on something has audit entries");
+  if (preconditions.length > 0 && audit.length === 0) throw new Error("a unit with preconditions needs audit entries");
   const runs = (unit.runs ?? []).map((write) => {
     requireSequence(write);
     return { write, row: runRow(tenant, write), events: eventRows(write, texts), interrupts: changedRows(write) };
@@ -69,7 +69,7 @@ function outcomeRow(outcome: IdempotencyOutcome): IdempotencyTable {
   return { tenant, operation, idem_key: key, digest, state, status, headers: JSON.stringify(headers), body, ...lease };
 }
 
-/** What a unit changes for its listeners, but for runs and work. */
+/** Changes of a unit that listeners follow, except runs and work. */
 export type Topics = Omit<Change, "runIds" | "work">;
 
 export function topicsOf(unit: Unit): Topics {

@@ -1,4 +1,4 @@
-import type { Ground } from "../../protocol/promotion/evidence.ts";
+import type { Precondition } from "../../protocol/promotion/evidence.ts";
 import { isTerminal, type RunStatus } from "../../protocol/runs/run-status.ts";
 import type { DocumentId, DocumentWrite } from "../port/documents.ts";
 import type { ExternalEventKey, ExternalEventWrite } from "../port/gates.ts";
@@ -9,7 +9,7 @@ import type { TapeWrite } from "../port/tapes.ts";
 import type { RunsTable } from "../schema/runs.ts";
 import type { AnnotationStep } from "./annotation-steps.ts";
 
-/** What must hold for a unit to happen: plain values, which travel to the thread that writes. */
+/** Conditions of a unit: plain values, which are sent to the thread that writes. */
 export interface UnitChecks {
   readonly tenant: string;
   readonly runs: readonly RunCheck[];
@@ -22,7 +22,7 @@ export interface UnitChecks {
   readonly reviews: readonly ReviewCheck[];
   readonly documents: readonly DocumentCheck[];
   readonly deletions: readonly DeletionCheck[];
-  readonly grounds: readonly Ground[];
+  readonly preconditions: readonly Precondition[];
   readonly creationLimits?: CreationLimits;
 }
 
@@ -62,7 +62,7 @@ export interface AnnotationCheck {
   readonly before?: { readonly state: string; readonly flag: string | null };
 }
 
-/** What must hold of queues and items; a new one carries revision 1. */
+/** Conditions on queues and items; a new one has revision 1. */
 export type QueueCheck =
   | { readonly type: "there"; readonly queueId: string }
   | {
@@ -120,7 +120,7 @@ export function checksOf(unit: Unit, runs: readonly WrittenRun[], steps: readonl
     reviews: (unit.reviews ?? []).map(reviewCheck),
     documents: (unit.documents ?? []).flatMap(documentCheck),
     deletions: (unit.deletions ?? []).map(({ runId, version, atMs }) => ({ runId, version, atMs })),
-    grounds: unit.grounds ?? [],
+    preconditions: unit.preconditions ?? [],
     ...(creationLimits === undefined ? {} : { creationLimits }),
   };
 }

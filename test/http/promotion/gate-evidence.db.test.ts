@@ -251,7 +251,7 @@ describe.each(HTTP_STORES)("a gate of a workflow that an evaluation has to speak
     const store = bench.host.store as { commit: (unit: Unit) => Promise<Committed> };
     const { commit } = store;
     store.commit = async (unit) => {
-      if (unit.grounds === undefined) return commit(unit);
+      if (unit.preconditions === undefined) return commit(unit);
       store.commit = commit;
       await act();
       return commit(unit);

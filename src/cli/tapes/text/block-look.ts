@@ -1,4 +1,4 @@
-import type { Look } from "../../../formats/tapes/present/render.ts";
+import type { LineStyle } from "../../../formats/tapes/present/render.ts";
 import type { RowKind } from "../../../formats/tapes/sidecar/sidecar.ts";
 import type { Colour, Paint } from "../../output/io.ts";
 import { printable } from "../../output/printable.ts";
@@ -14,11 +14,11 @@ const COLOURS: Readonly<Partial<Record<RowKind, Colour>>> = {
 };
 
 /** The run-summary block for a person at a terminal. */
-export function blockLook(paint: Paint): Look {
+export function blockLook(paint: Paint): LineStyle {
   return {
     heading: paint.bold,
     event: paint.dim,
     kind: (kind) => paint[COLOURS[kind] ?? "bold"](kind),
-    said: printable,
+    quoted: printable,
   };
 }

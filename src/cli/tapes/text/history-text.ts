@@ -1,19 +1,19 @@
 import { firstLine } from "../../../formats/tapes/present/render.ts";
 import type { History, Step } from "../../../formats/tapes/present/render-history.ts";
-import type { ToldRow } from "../../../formats/tapes/present/render-summary.ts";
+import type { SummaryRow } from "../../../formats/tapes/present/render-summary.ts";
 import { nameOfRow } from "../../../formats/tapes/sidecar/sidecar.ts";
 import type { Paint } from "../../output/io.ts";
 import { printable } from "../../output/printable.ts";
 import { authorText } from "./author-text.ts";
 
 /** Each with a line that says what holds now, and below it who said what, when and why. */
-export function historyText(histories: readonly History<ToldRow>[], paint: Paint): string {
+export function historyText(histories: readonly History<SummaryRow>[], paint: Paint): string {
   if (histories.length === 0) return "No hypotheses, and nothing was replaced.";
   return histories.map((history) => oneHistory(history, paint)).join("\n");
 }
 
-function oneHistory({ steps }: History<ToldRow>, paint: Paint): string {
-  const [first] = steps as readonly [Step<ToldRow>, ...Step<ToldRow>[]];
+function oneHistory({ steps }: History<SummaryRow>, paint: Paint): string {
+  const [first] = steps as readonly [Step<SummaryRow>, ...Step<SummaryRow>[]];
   const now = steps.filter(({ isNewest }) => isNewest).map(({ row }) => stateOf(row));
   const heading = `${printable(nameOfRow(first.row))} on event ${first.row.event_id}: ${now.join(" and ")}`;
   const cells = steps.map((step, i) => [
@@ -26,11 +26,11 @@ function oneHistory({ steps }: History<ToldRow>, paint: Paint): string {
 }
 
 /** How far a hypothesis is, or what kind of row it is. */
-function stateOf({ kind, hypothesis_status }: ToldRow): string {
+function stateOf({ kind, hypothesis_status }: SummaryRow): string {
   return kind === "hypothesis" ? (hypothesis_status ?? "no status") : kind;
 }
 
-function remarks({ row, replaces, isAdvised }: Step<ToldRow>, before: Step<ToldRow> | undefined): string[] {
+function remarks({ row, replaces, isAdvised }: Step<SummaryRow>, before: Step<SummaryRow> | undefined): string[] {
   return [
     ...(replaces !== undefined && replaces !== before?.row
       ? [`(${printable(nameOfRow(row))} replaces ${printable(nameOfRow(replaces))})`]

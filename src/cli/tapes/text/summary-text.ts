@@ -1,5 +1,5 @@
 import { firstLine } from "../../../formats/tapes/present/render.ts";
-import type { Count, Summary, ToldRow } from "../../../formats/tapes/present/render-summary.ts";
+import type { Count, Summary, SummaryRow } from "../../../formats/tapes/present/render-summary.ts";
 import { stretchOf } from "../../../formats/tapes/sidecar/event-stretches.ts";
 import { nameOfRow } from "../../../formats/tapes/sidecar/sidecar.ts";
 import { formatCount } from "../../output/amount.ts";
@@ -45,18 +45,18 @@ function mutedText({ mutes, muted }: Summary): string[] {
   ];
 }
 
-function described(row: ToldRow): string {
+function described(row: SummaryRow): string {
   return `${printable(nameOfRow(row))} on event ${row.event_id}${because(row)}`;
 }
 
-function because({ author, evidence }: ToldRow): string {
+function because({ author, evidence }: SummaryRow): string {
   const who = author === null ? "" : `, ${authorText(author)}`;
   const why =
     evidence === null || evidence === "" ? "" : `: ${shorten(printable(firstLine(evidence)), EVIDENCE_WIDTH)}`;
   return who + why;
 }
 
-function some(rows: readonly ToldRow[], text: (row: ToldRow) => string): string[] {
+function some(rows: readonly SummaryRow[], text: (row: SummaryRow) => string): string[] {
   const rest = rows.length - LISTED_MAX;
   return [...rows.slice(0, LISTED_MAX).map(text), ...(rest > 0 ? [`  and ${rest} more`] : [])];
 }

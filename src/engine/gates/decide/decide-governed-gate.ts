@@ -67,10 +67,10 @@ function votedBefore(interrupt: Interrupt, earlier: Vote, given: GovernedAnswer)
 /** No grant counts without the evidence, not even an override: nothing stands in for it. */
 function provenVote(counted: Counted): Ruling {
   const { interrupt, gate, answerer, evidence = NO_EVIDENCE } = counted;
-  const { conditions, grounds } = evidence;
+  const { conditions, preconditions } = evidence;
   const { interruptId, nodeId } = interrupt;
   const ruling = voted({ ...counted, evidence });
-  if (conditions.length > 0 && conditions.every(({ met }) => met)) return { ...ruling, grounds };
+  if (conditions.length > 0 && conditions.every(({ met }) => met)) return { ...ruling, preconditions };
   const details = { interruptId, nodeId, gateId: gate.gateId, voter: answerer.principal, conditions };
   const { requiredEval } = gate;
   const refusal = new AppError("eval_gate_unmet", {
@@ -87,7 +87,7 @@ const NO_EVIDENCE: Evidence = {
   conditions: [
     { condition: "evaluation found", wanted: "an evaluation", found: "this host cannot read evaluations", met: false },
   ],
-  grounds: [],
+  preconditions: [],
 };
 
 interface Counted extends GateAnswer {

@@ -113,7 +113,7 @@ describe("a gate that asks for the evidence of an evaluation", () => {
   });
 
   const met = { condition: "score", wanted: "passed", found: "passed", met: true };
-  const evidence = (...conditions: readonly (typeof met)[]) => ({ conditions, grounds: [] });
+  const evidence = (...conditions: readonly (typeof met)[]) => ({ conditions, preconditions: [] });
 
   test("stays closed while any of it is missing, and where nothing was looked at", () => {
     const run = waitingGovernedGate(config);

@@ -4,7 +4,7 @@ import type { EventDraft } from "../../../protocol/events.ts";
 import { resourceOf } from "../../../protocol/evolve/interrupts.ts";
 import type { Voter } from "../../../protocol/gates/gate-rules.ts";
 import type { Interrupt, Vote } from "../../../protocol/gates/interrupt.ts";
-import type { Ground } from "../../../protocol/promotion/evidence.ts";
+import type { Precondition } from "../../../protocol/promotion/evidence.ts";
 
 export type AuditNote = Pick<AuditDraft, "action" | "details">;
 
@@ -14,7 +14,7 @@ export interface Ruling {
   readonly audit: readonly AuditNote[];
   readonly refusal?: AppError;
   /** What else it was decided on. */
-  readonly grounds?: readonly Ground[];
+  readonly preconditions?: readonly Precondition[];
 }
 
 /** A vote that may not take the place of an earlier one of the same voter. The attempt is audited. */

@@ -1,6 +1,6 @@
 import type { Voter } from "../../../protocol/gates/gate-rules.ts";
 import { roleContains } from "../../../protocol/identity/scopes.ts";
-import type { QueueRules, Somebody } from "../../../protocol/queues/api.ts";
+import type { PrincipalSelector, QueueRules } from "../../../protocol/queues/api.ts";
 
 type Person = Pick<Voter, "principal" | "kind" | "roles" | "groups">;
 
@@ -14,7 +14,7 @@ export function mayAdjudicate({ adjudicators }: Pick<QueueRules, "adjudicators">
 }
 
 /** A role is held by many without thought, so that it counts for people only; others are named, or in a named group. */
-function isAmong({ people = [], roles = [], groups = [] }: Somebody, who: Person): boolean {
+function isAmong({ people = [], roles = [], groups = [] }: PrincipalSelector, who: Person): boolean {
   if (people.includes(who.principal) || groups.some((group) => who.groups.includes(group))) return true;
   return who.kind === "user" && roles.some((role) => who.roles.some((held) => roleContains(held, role)));
 }

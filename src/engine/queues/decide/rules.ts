@@ -2,9 +2,9 @@ import { AppError } from "../../../protocol/errors.ts";
 import { instantMs } from "../../../protocol/instant.ts";
 import type {
   CreateQueueRequest,
+  PrincipalSelector,
   QueueQuery,
   QueueRules,
-  Somebody,
   UpdateQueueRequest,
 } from "../../../protocol/queues/api.ts";
 import { isTerminal } from "../../../protocol/runs/run-status.ts";
@@ -69,7 +69,7 @@ function checkQuery(query: QueueQuery): void {
   }
 }
 
-function checkAssigned(assign: Somebody, required: number): void {
+function checkAssigned(assign: PrincipalSelector, required: number): void {
   if (namesNobody(assign)) throw invalid("assign", "assign names nobody; leave it out for anybody who may annotate");
   const { people = [], roles = [], groups = [] } = assign;
   if (roles.length + groups.length === 0 && new Set(people).size < required) {
@@ -80,7 +80,7 @@ function checkAssigned(assign: Somebody, required: number): void {
   }
 }
 
-function namesNobody({ people = [], roles = [], groups = [] }: Somebody): boolean {
+function namesNobody({ people = [], roles = [], groups = [] }: PrincipalSelector): boolean {
   return people.length + roles.length + groups.length === 0;
 }
 

@@ -24,7 +24,7 @@ export interface RankedSequences {
 
 /**
  * Anchored ones come first, then those of the most tapes, then the longest, then the last in the order of their signatures. What is
- * only part of a longer sequence that as many tapes have is left out, unless somebody pointed at the part alone; and of the windows
+ * only part of a longer sequence that as many tapes have is left out, unless an anchor covers the part alone; and of the windows
  * that a stretch of more than `SEQUENCE_MAX` actions consists of, only the best one is there.
  */
 export function rankSequences(
@@ -111,7 +111,7 @@ function stretches(levels: readonly Level[]): ((id: number) => number) | undefin
   const rootOf = (id: number) => {
     let root = id;
     while (parent[root] !== root) {
-      // Halves the way for whoever comes next.
+      // Path halving, for later look-ups.
       parent[root] = parent[parent[root] as number] as number;
       root = parent[root] as number;
     }

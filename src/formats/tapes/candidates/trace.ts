@@ -5,7 +5,7 @@ import { compareSeq } from "../seq-set.ts";
 import type { Anchor } from "../sidecar/anchors.ts";
 import type { TapeRecord } from "../tape.ts";
 
-/** In place of a signature where nobody knows what was done. */
+/** In place of the signature of an unknown action. */
 const GAP = -1;
 
 /** Signatures by number: a tape may have a hundred thousand actions and only a few different ones. */

@@ -15,8 +15,8 @@ export interface Level {
 export type Beginnings = readonly Int32Array[];
 
 /**
- * The sequences of 2 to `longest` actions next to each other that at least `fewest` traces have, level by level; `onLevel` is told where
- * they begin. A sequence is frequent only if both of its parts that are one shorter are, so each level is made from the one below,
+ * The sequences of 2 to `longest` actions next to each other that at least `fewest` traces have, level by level; `onLevel` gets the
+ * places where they begin. A sequence is frequent only if both of its parts that are one shorter are, so each level is made from the one below,
  * and its windows are counted by sorting numbers: the memory is that of a few numbers per action, however different the actions are.
  */
 export function frequentSequences(

@@ -82,7 +82,7 @@ export function compareRecords(recorded: TapeRecord, replay: TapeRecord, exact: 
   const stamps = exact ? STAMPS.flatMap((part) => differences(seq, part, recorded, replay, exact)) : [];
   switch (was.kind) {
     case "unknown":
-      // What an unknown record held was lost in reading, so two of them cannot be said to agree.
+      // The content of an unknown record is lost in reading, so two of them never count as equal.
       return [...stamps, { seq, category: "unknown_kind", recorded: "unknown", replay: "unknown" }];
     case "model_job":
       return [...stamps, { seq, category: "comparator_gap", recorded: "model_job", replay: "model_job" }];

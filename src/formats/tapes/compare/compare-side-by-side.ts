@@ -10,7 +10,7 @@ export interface TapeFile {
 
 /**
  * Reads both tapes at once, neither far ahead of the other, so that memory does not grow with them. Throws `FileError` when one
- * cannot be loaded; what is wrong with the recording is said first. `onRecorded` sees the records of the recording as well.
+ * cannot be loaded; errors of the recording are reported first. `onRecorded` sees the records of the recording as well.
  */
 export async function compareTapes(
   mode: ComparisonMode,

@@ -38,7 +38,7 @@ export class TapeComparison {
     this.#count[side]++;
     if (this.#mode === "outcome") this.#outcome[side].add(record);
     else if (this.#mode !== "phase_aware" || record.phase === "user_script") this.#script.add(side, record);
-    // How often the clean-up looks at the clock depends on how long it takes.
+    // How often the clean-up reads the clock depends on its duration.
     else if (record.kind.kind !== "clock_read") this.#finalize.add(side, record);
   }
 

@@ -34,7 +34,7 @@ export function isSelected({ kinds }: ExportChoice, row: Row): boolean {
   return kinds.size === 0 || kinds.has(row.kind);
 }
 
-/** The line of a selected row, without its end; undefined when it cannot be said in this format. */
+/** The line of a selected row, without its end; undefined when this format cannot express it. */
 export function exportedLine(row: Row, format: ExportFormat, source: FrictionSource): string | undefined {
   if (format === "jsonl") return printExportedRow(row);
   const event = frictionOf(row, source);

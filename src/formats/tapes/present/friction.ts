@@ -45,7 +45,7 @@ export interface FrictionSource {
   readonly now: Date;
 }
 
-/** What a row says about friction; undefined when it is of another kind, or names no known kind of friction. Nothing is redacted here. */
+/** The friction of a row; undefined when it is of another kind, or names no known kind of friction. Nothing is redacted here. */
 export function frictionOf(row: Row, { tapePath, now }: FrictionSource): FrictionEvent | undefined {
   const kind = row.friction_kind;
   if (row.kind !== "friction" || !isFrictionKind(kind)) return undefined;

@@ -2,13 +2,13 @@ import { type Interval, wilson } from "../../../statistics/wilson.ts";
 import { compareUtf8 } from "../../json/print-json.ts";
 import { addTo } from "../../text/groups.ts";
 import { trimSpace } from "../../text/trim.ts";
+import { CurrentRows } from "../sidecar/current-rows.ts";
 import { type AUTHOR_KINDS, nameOfRow, type Row } from "../sidecar/sidecar.ts";
-import { StandingRows } from "../sidecar/standing-rows.ts";
 
 export const GRADED_BY = ["persona", "tape", "author"] as const;
 export type GradedBy = (typeof GRADED_BY)[number];
 
-/** A row that says of an event that it is as it should be, or that it is not. */
+/** A row that judges an event as correct or not. */
 export interface GradedRow {
   readonly row: Verdict;
   readonly file: GradedFile;
@@ -34,7 +34,7 @@ export interface GradeFigures {
   readonly incorrect: number;
   /** Judged both ways; these are in neither count. */
   readonly disputed: number;
-  /** Judged, but to be left alone; these are in no other count. */
+  /** Judged, but muted; these are in no other count. */
   readonly muted: number;
   /** Correct ones among those that were judged one way; null when there are none. */
   readonly rate: number | null;
@@ -71,7 +71,7 @@ export interface Grades {
 
 /** Takes the rows of a sidecar, in order; what of them is a verdict is known in the end. */
 export class VerdictRows {
-  readonly #rows = new StandingRows(["correct", "incorrect"], verdictOf);
+  readonly #rows = new CurrentRows(["correct", "incorrect"], verdictOf);
 
   add(row: Row): void {
     this.#rows.add(row);

@@ -1,11 +1,11 @@
 import { lowerBound } from "../../text/lower-bound.ts";
 import { compareSeq } from "../seq-set.ts";
+import { CurrentRows } from "../sidecar/current-rows.ts";
 import { EventStretches, stretchOf } from "../sidecar/event-stretches.ts";
 import type { Row } from "../sidecar/sidecar.ts";
-import { StandingRows } from "../sidecar/standing-rows.ts";
 import type { TapeRecord } from "../tape.ts";
 
-/** One stop of a presentation: what somebody said, and what it is about. */
+/** One stop of a presentation: a row and the events it is about. */
 export interface Step {
   readonly row: Row;
   /** With the number of the row; more than one where a tape repeats a number. */
@@ -16,7 +16,7 @@ export interface Step {
 
 export interface Presentation {
   readonly steps: readonly Step[];
-  /** Left out, because their events are to be left alone. */
+  /** Left out, because their events are muted. */
   readonly muted: readonly Row[];
   /** Left out, because the tape has no such event. */
   readonly lost: readonly Row[];
@@ -24,7 +24,7 @@ export interface Presentation {
 
 /** Which rows are stopped at. Markers and alternatives, in the order of their events, and of the file within an event. */
 export class Stops {
-  readonly #rows = new StandingRows(["marker", "alternative"], (row) => row);
+  readonly #rows = new CurrentRows(["marker", "alternative"], (row) => row);
 
   /** Takes all the rows of a sidecar, in the order of the file. */
   add(row: Row): void {

@@ -4,7 +4,7 @@ import { isAdvisedStep } from "../sidecar/status-change.ts";
 
 type StatedRow = Pick<Row, "kind" | "hypothesis_status">;
 
-/** What was said about one thing over time, in the order of the file. */
+/** The rows about one subject over time, in the order of the file. */
 export interface History<R extends StatedRow> {
   readonly steps: readonly Step<R>[];
 }
@@ -18,7 +18,7 @@ export interface Step<R extends StatedRow> {
   readonly isAdvised: boolean;
 }
 
-/** Every hypothesis, and whatever else was replaced. `chains` has been told of the same rows, in the same order. */
+/** Every hypothesis, and all other replaced rows. `chains` was given the same rows, in the same order. */
 export function histories<R extends StatedRow>(rows: readonly R[], chains: Chains): History<R>[] {
   const step = (index: number): Step<R> => {
     const row = rows[index] as R;

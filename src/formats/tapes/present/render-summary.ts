@@ -1,16 +1,16 @@
 import type { Chains } from "../sidecar/chains.ts";
+import { splitMuted } from "../sidecar/current-rows.ts";
 import { FRICTION_KINDS, HYPOTHESIS_STATUSES, ROW_KINDS, type Row } from "../sidecar/sidecar.ts";
-import { splitMuted } from "../sidecar/standing-rows.ts";
 
-/** As much of a row as people are told. */
-export type ToldRow = Omit<Row, "suggested_fix" | "links" | "metadata">;
+/** The members of a row that a summary shows. */
+export type SummaryRow = Omit<Row, "suggested_fix" | "links" | "metadata">;
 
-/** A million rows are held with less than half the memory. */
-export function toldRow({ suggested_fix: _, links: __, metadata: ___, ...told }: Row): ToldRow {
-  return told;
+/** Drops the other members: a million rows then take less than half the memory. */
+export function summaryRow({ suggested_fix: _, links: __, metadata: ___, ...shown }: Row): SummaryRow {
+  return shown;
 }
 
-/** What the rows of a sidecar come to. */
+/** Figures of the rows of a sidecar. */
 export interface Summary {
   /** All rows of the file. */
   readonly annotations: number;
@@ -19,9 +19,9 @@ export interface Summary {
   /** Those on muted events, which do not count either. */
   readonly muted: number;
   /** The rest: everything below is about these. */
-  readonly counted: readonly ToldRow[];
+  readonly counted: readonly SummaryRow[];
   /** The rows that mute, unless they are replaced. */
-  readonly mutes: readonly ToldRow[];
+  readonly mutes: readonly SummaryRow[];
   /** Only what occurs, in the order of the format. */
   readonly kinds: readonly Count[];
   readonly frictionKinds: readonly Count[];
@@ -33,13 +33,13 @@ export interface Count {
   readonly count: number;
 }
 
-/** `chains` has been told of the same rows, in the same order. */
-export function summarize(rows: readonly ToldRow[], chains: Chains): Summary {
-  const standing = rows.filter((_, index) => !chains.isReplaced(index));
-  const { heard: counted, muted, mutes } = splitMuted(standing);
+/** `chains` was given the same rows, in the same order. */
+export function summarize(rows: readonly SummaryRow[], chains: Chains): Summary {
+  const current = rows.filter((_, index) => !chains.isReplaced(index));
+  const { heard: counted, muted, mutes } = splitMuted(current);
   return {
     annotations: rows.length,
-    replaced: rows.length - standing.length,
+    replaced: rows.length - current.length,
     muted: muted.length,
     counted,
     mutes,
@@ -55,8 +55,8 @@ export function summarize(rows: readonly ToldRow[], chains: Chains): Summary {
 
 function counts(
   names: readonly string[],
-  rows: readonly ToldRow[],
-  nameOf: (row: ToldRow) => string | null | false,
+  rows: readonly SummaryRow[],
+  nameOf: (row: SummaryRow) => string | null | false,
 ): Count[] {
   const found = new Map(names.map((name) => [name, 0]));
   for (const row of rows) {

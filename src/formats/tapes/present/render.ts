@@ -35,20 +35,20 @@ export function shownEvent({ seq, virtual_time_ms, kind }: TapeRecord): ShownEve
   return { seq, virtual_time_ms, kind: kind.kind };
 }
 
-/** How the parts of a line look; whoever prints for people paints them. */
-export interface Look {
+/** Formatting of the parts of a line; terminals add colours. */
+export interface LineStyle {
   heading(text: string): string;
   event(text: string): string;
   kind(kind: RowKind): string;
   /** Text that others wrote. */
-  said(text: string): string;
+  quoted(text: string): string;
 }
 
-const PLAIN: Look = {
+const PLAIN: LineStyle = {
   heading: (text) => text,
   event: (text) => text,
   kind: (kind) => kind,
-  said: (text) => text,
+  quoted: (text) => text,
 };
 
 export interface RunBlock {
@@ -63,14 +63,17 @@ export interface RunBlock {
 
 /**
  * The run-summary block, line by line without their ends: the events that have annotations, by their number, each with its
- * annotations. Without a look of its own it is exact, and scripts compare it.
+ * annotations. Without a style of its own it is exact, and scripts compare it.
  */
-export function* blockLines({ path, annotations, events, rows }: RunBlock, look: Look = PLAIN): Generator<string> {
-  yield look.heading(`[annotations] loaded ${annotations} annotation(s) from ${look.said(path)}`);
+export function* blockLines(
+  { path, annotations, events, rows }: RunBlock,
+  style: LineStyle = PLAIN,
+): Generator<string> {
+  yield style.heading(`[annotations] loaded ${annotations} annotation(s) from ${style.quoted(path)}`);
   for (const { seq, virtual_time_ms, kind } of annotatedEvents(events, rows)) {
-    yield look.event(`  event seq=${seq} virtual_time_ms=${virtual_time_ms} kind=${kind}`);
+    yield style.event(`  event seq=${seq} virtual_time_ms=${virtual_time_ms} kind=${kind}`);
     for (const row of rows.get(seq) ?? []) {
-      yield `    [${look.kind(row.kind)}] ${look.said(row.id)}: ${look.said(row.evidence)}`;
+      yield `    [${style.kind(row.kind)}] ${style.quoted(row.id)}: ${style.quoted(row.evidence)}`;
     }
   }
 }

@@ -9,7 +9,7 @@ const ANCHOR = {
   metadata: anyMap,
 };
 const anchor = object(ANCHOR);
-/** A stretch of a tape that somebody wants as a fixed workflow. */
+/** A stretch of a tape that a row proposes as a fixed workflow. */
 export type Anchor = Decoded<typeof anchor>;
 
 /** Undefined for rows of other kinds. The span is taken as it is, also a bad one. */
@@ -18,7 +18,7 @@ export function anchorOf({ kind, event_id, span, evidence, author, metadata }: R
   return { event_id, end_event_id: span?.end_event_id ?? event_id, evidence, author, metadata };
 }
 
-/** As JSON; `file` is said when there are several. */
+/** As JSON; `file` is present when there are several. */
 export function printAnchor(value: Anchor, file?: string): string {
   const where = file === undefined ? "" : `"file":${text.print(file)},`;
   return `{${where}${printMembers(value, ANCHOR)}}`;

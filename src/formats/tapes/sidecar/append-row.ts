@@ -1,7 +1,7 @@
 import { readJson } from "../../json/exact-json.ts";
 import { printRow, type Row, readSidecarLine, type SidecarLine } from "./sidecar.ts";
 
-/** A row before it is in a file. Any word may be its kind; what a reader makes of it is for the reader to say. */
+/** A row before it is in a file. Any word may be its kind; the reader decides how to read it. */
 export type RowDraft = Omit<Row, "kind"> & { readonly kind: string };
 
 export interface NewRow {
@@ -13,7 +13,7 @@ export interface NewRow {
 
 /**
  * Prints a row and reads it back. Throws `Unreadable` when that fails: half surrogate pairs, values that are nested too deep inside
- * the row. A file with such a line could not be read any more, by anybody.
+ * the row. A file with such a line could not be read any more.
  */
 export function newRow(draft: RowDraft): NewRow {
   const line = printRow(draft as Row);

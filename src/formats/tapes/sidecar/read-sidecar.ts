@@ -44,7 +44,7 @@ export class SidecarReader implements LineReader {
     return this.#headerLine;
   }
 
-  /** Counts a line that somebody else has read and found to be a row. Returns its number. */
+  /** Counts a line that another reader has found to be a row. Returns its number. */
   countRow(): number {
     this.#lines++;
     return this.#lines;
@@ -106,7 +106,7 @@ export class SidecarReader implements LineReader {
   }
 }
 
-/** Hands each row on and returns the header. */
+/** Passes each row on and returns the header. */
 export async function readSidecar(
   path: string,
   bytes: Bytes,

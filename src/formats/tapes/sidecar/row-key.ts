@@ -24,7 +24,7 @@ export function readRowLines(path: string, lines: readonly FileLine[]): RowLines
   return reader.end();
 }
 
-/** The same line by line, for whoever has other things to do in between. */
+/** The same line by line, so that callers can do other work in between. */
 export class RowLineReader {
   readonly #rows: RowLine[] = [];
   readonly #reader: SidecarReader;

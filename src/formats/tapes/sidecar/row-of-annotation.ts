@@ -32,19 +32,19 @@ export const AUTHORS = { person: "human", agent: "agent", code: "system" } as co
 /** The member of `metadata` that holds what a row has no place for. */
 const ASSAY = "assay";
 
-/** A judgment that was made beside the file, as a row of it. Nothing is lost: what the kind cannot say is in `metadata.assay`. */
+/** A judgment that did not come from the file, as a row of it. Nothing is lost: members without a place in the kind are in `metadata.assay`. */
 export function rowOfAnnotation(judged: Judged, { eventId, isTarget, supersedes }: RowPlace): Row {
   const { annotationId, signal, target, note, actor, actorKind, confidence, createdAtMs } = judged;
-  const said = kindOfSignal(signal);
+  const fields = kindOfSignal(signal);
   const assay = new Map<string, FreeForm>([
-    ...(sameSignal(signalOfRow(said), signal) ? [] : [["signal", signalMap(signal)] as const]),
+    ...(sameSignal(signalOfRow(fields), signal) ? [] : [["signal", signalMap(signal)] as const]),
     ...(isTarget ? [] : [["target", new Map(Object.entries(target))] as const]),
     ...(confidence === undefined ? [] : [["confidence", confidence] as const]),
     ...(supersedes?.id === "" ? [[SUPERSEDES, supersedes.annotationId] as const] : []),
   ]);
   const link = supersedes === undefined || supersedes.id === "" ? [] : [[SUPERSEDES, supersedes.id] as const];
   return {
-    ...said,
+    ...fields,
     id: annotationId,
     event_id: eventId,
     evidence: note ?? null,
@@ -69,7 +69,7 @@ function sameSignal(a: Signal, b: Signal): boolean {
   return (["kind", "rating", "label", "correction"] as const).every((name) => a[name] === b[name]);
 }
 
-export interface Said {
+export interface RowJudgment {
   readonly signal: Signal;
   readonly note?: string;
   /** Where `metadata.assay` names something else than the event. */
@@ -77,8 +77,8 @@ export interface Said {
   readonly confidence?: number;
 }
 
-/** The judgment that a row makes. What `metadata.assay` says counts as long as nobody made another thing of the row since. */
-export function judgmentOfRow(row: Row): Said {
+/** The judgment that a row makes. `metadata.assay` counts as long as the row was not changed since. */
+export function judgmentOfRow(row: Row): RowJudgment {
   const assay = plain(row.metadata.get(ASSAY) ?? null) as Record<string, unknown> | null;
   const { signal, target, confidence } = typeof assay === "object" && assay !== null ? assay : {};
   const note = row.evidence === null || row.evidence === "" ? {} : { note: cutText(row.evidence, NOTE_MAX) };

@@ -18,7 +18,7 @@ export const LABELS: Readonly<Record<RowKind, string>> = {
   unknown: "unknown",
 };
 
-/** What a row says, as a judgment. The row says more, and is kept beside it. */
+/** A row as a judgment. The row has further members, and is kept with the judgment. */
 export function signalOfRow(row: Pick<Row, "kind" | "suggested_fix" | "hypothesis_status" | "friction_kind">): Signal {
   const { kind, suggested_fix } = row;
   const correction = suggested_fix === null ? {} : { correction: cutText(fixText(suggested_fix), CORRECTION_MAX) };

@@ -60,7 +60,7 @@ const link = skimmerOf<SkimmedRow>(
 
 /**
  * Walks over the line of a row and notes what can be wrong in it. Whatever this is sure of, the exact reader reads as well, and finds the
- * same; a test compares them. Every member of a row must be here, or it would be walked over like one that nobody knows.
+ * same; a test compares them. Every member of a row must be here, or it would be skipped as an unknown one.
  */
 export const skimRow = skimmerOf<SkimmedRow>(
   {

@@ -17,7 +17,7 @@ export class SkimmedRow {
   idStart = 0;
   idEnd = 0;
   eventId = 0;
-  /** Places in the lists of words; `NONE` for a word that is not there, or a kind nobody knows. */
+  /** Places in the lists of words; `NONE` for an absent word or an unknown kind. */
   kindIndex = NONE;
   statusIndex = NONE;
   frictionIndex = NONE;

@@ -15,12 +15,12 @@ const PROGRESS: Readonly<Record<HypothesisStatus, number>> = {
   stale: 2,
 };
 
-/** Saying the same again, with new evidence, is no step. */
+/** The same status again, with new evidence, is no step. */
 export function isAdvisedStep(from: HypothesisStatus, to: HypothesisStatus): boolean {
   return from === to || PROGRESS[from] < PROGRESS[to];
 }
 
-/** What is said anew about a row; what is left out stays as it was. */
+/** New values of a row; absent ones stay as they were. */
 export type Changes = Partial<Omit<RowDraft, "id" | "event_id" | "author" | "timestamp" | "metadata">> &
   Pick<RowDraft, "id" | "author" | "timestamp" | "metadata">;
 

@@ -58,7 +58,7 @@ export interface SuggestOptions {
   readonly acrossSources?: boolean;
 }
 
-/** Nothing is repeated that was met once. */
+/** Friction that occurred once is not repeated. */
 const OCCURRENCES_MIN = 2;
 const WORDS_IN_TOPIC = 6;
 const EXAMPLES_MAX = 3;
@@ -108,7 +108,7 @@ function suggestionOf(events: readonly FrictionEvent[], options: SuggestOptions)
     examples: [...new Set(events.map((event) => event.redacted_summary))].sort(compareUtf8).slice(0, EXAMPLES_MAX),
     estimated_savings: {
       occurrences: BigInt(events.length),
-      // Whoever meets it first pays for it; the pack saves the others.
+      // The first occurrence is the cost; the pack saves the later ones.
       estimated_time_saved_ms: others.reduce((sum, event) => sum + (event.estimated_time_ms ?? 0n), 0n),
       estimated_cost_saved_usd: others.reduce((sum, event) => sum + (event.estimated_cost_usd ?? 0), 0),
     },

@@ -1,7 +1,7 @@
 import type { Problem, ProblemCode } from "../sidecar/problem.ts";
 import { FRICTION_KINDS, HYPOTHESIS_STATUSES, ROW_KINDS } from "../sidecar/sidecar.ts";
 
-/** What a problem is, for whoever meets its code for the first time. */
+/** An explanation of each problem code. */
 export const PROBLEM_SUMMARIES: Readonly<Record<ProblemCode, string>> = {
   duplicate_id: "An id is used by more than one annotation.",
   unknown_event_id: "An annotation is about an event that is not in the tape.",
@@ -15,7 +15,7 @@ export const PROBLEM_SUMMARIES: Readonly<Record<ProblemCode, string>> = {
   tape_digest_mismatch: "The sidecar was written for another content of the tape.",
 };
 
-/** What is true of this one, and what to do. */
+/** The facts of this problem, and the remedy. */
 export function explainProblem(problem: Problem): string {
   if (problem.code === "tape_digest_mismatch") {
     return (

@@ -11,7 +11,7 @@ const LINE_FEED = 10;
 const CARRIAGE_RETURN = 13;
 
 export interface ValidateOptions extends LoadOptions {
-  /** For the table of ids: one that nobody can foresee keeps those who write ids from slowing it down. */
+  /** The seed of the table of ids: an unpredictable one keeps crafted ids from slowing it down. */
   readonly seed?: number;
 }
 

@@ -1,7 +1,7 @@
 import type { Problem } from "../sidecar/problem.ts";
 import { isFrictionKind, nameOfRow, type Row } from "../sidecar/sidecar.ts";
 
-/** As much of a row as can be wrong. */
+/** The members of a row that can be invalid. */
 export type JudgedRow = Pick<Row, "id" | "event_id" | "kind" | "span" | "hypothesis_status" | "friction_kind">;
 
 export interface KnownEvents {
@@ -10,7 +10,7 @@ export interface KnownEvents {
   readonly last: bigint | null;
 }
 
-/** What is wrong with one row, in the order of reports. None of it keeps the rest from being said. */
+/** All problems of one row, in the order of reports. */
 export function* problemsOfRow(row: JudgedRow, isRepeated: boolean, events: KnownEvents): Generator<Problem> {
   const annotation_id = nameOfRow(row);
   if (isRepeated) yield { code: "duplicate_id", annotation_id };
@@ -21,7 +21,7 @@ export function* problemsOfRow(row: JudgedRow, isRepeated: boolean, events: Know
 
 function* problemsOfKind(row: JudgedRow, annotation_id: string): Generator<Problem> {
   const { kind, hypothesis_status, friction_kind } = row;
-  // What belongs to a kind nobody knows is not for us to say.
+  // Members of an unknown kind are not checked.
   if (kind === "unknown") {
     yield { code: "unknown_kind", annotation_id };
     return;

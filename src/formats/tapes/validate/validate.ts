@@ -7,7 +7,7 @@ import { factsOf, type TapeFacts } from "../tape-facts.ts";
 import { FindingList } from "./finding-list.ts";
 import { type JudgedRow, problemsOfRow } from "./validate-row.ts";
 
-/** What came of validating a sidecar against a tape. */
+/** The result of validating a sidecar against a tape. */
 export interface Verdict {
   /** How many rows. */
   readonly checked: number;
@@ -37,7 +37,7 @@ export class Validation {
     this.#judge(row, row.id !== "" && !this.#ids.addText(row.id), line);
   }
 
-  /** The same for a row that is nothing but places in its bytes yet. Most have no problem, and are told apart without reading them. */
+  /** The same for a row that is nothing but places in its bytes yet. Most have no problem, which is known without parsing them. */
   skimmedRow(row: SkimmedRow, line: number): void {
     const isRepeated = row.idEnd > row.idStart && !this.#ids.add(row.bytes, row.idStart, row.idEnd);
     if (

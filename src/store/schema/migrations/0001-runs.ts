@@ -169,7 +169,7 @@ const INDEXES = [
 const SQLITE_LEASES = "create index runs_leased on runs (lease_owner) where lease_owner is not null";
 
 const APPEND_ONLY = ["audit_log", "audit_checkpoints"];
-/** A run may be deleted with its log one day, and a definition nobody uses; neither ever changes. */
+/** Rows are never updated. A run may be deleted with its log, and so may an unused definition. */
 const IMMUTABLE = ["run_events", "workflows"];
 
 /** The database itself refuses, so that a mistake of ours, or a hand in the file, cannot rewrite history quietly. */

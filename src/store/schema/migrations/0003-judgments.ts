@@ -104,7 +104,7 @@ const annotationTables = ({ text, int, bigint, double, strict, clustered }: Colu
 /** Each ends in the order of every list, so that a page is one walk along an index from where the last one ended. */
 const INDEXES = [
   "create index annotations_by_kind on annotations (tenant, kind, created_at, annotation_id)",
-  // For whoever is bound to a workspace: the tenant may have a thousand times as many. Of two that fit alike SQLite takes the
+  // For callers bound to a workspace: the tenant may have a thousand times as many. Of two that fit alike SQLite takes the
   // one that was made later, so this is before all that narrow more down and after the one that narrows less.
   `create index annotations_by_workspace on annotations (tenant, workspace, created_at, annotation_id)
     where workspace is not null`,

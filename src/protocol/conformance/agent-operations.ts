@@ -3,17 +3,17 @@ import { MockAnswer } from "../runs/mock-provider.ts";
 import { Count, open, Type } from "../schema.ts";
 
 const Name = Type.String({ minLength: 1, maxLength: 256 });
-const seam = {
+const common = {
   method: "POST",
   tag: "conformance seams",
   gate: { capability: "conformanceSeams", off: "not_found" },
 } as const;
 const agents = [...PROTECTED, "validation_error", "capability_required", "no_active_deployment"] as const;
 
-/** Seams of agents: each makes a real run of the caller's tenant and tells what came of it. */
-export const AGENT_SEAM_OPERATIONS = {
+/** Conformance routes of agents: each makes a real run of the caller's tenant and returns its outcome. */
+export const AGENT_CONFORMANCE_OPERATIONS = {
   seamLiveInvoke: {
-    ...seam,
+    ...common,
     path: "/v1/host/sample/agents/live-invoke",
     summary: "Asks an agent in a run made for the purpose, and waits for the end.",
     access: "runs:create",
@@ -34,7 +34,7 @@ export const AGENT_SEAM_OPERATIONS = {
     errors: agents,
   },
   seamToolHooks: {
-    ...seam,
+    ...common,
     path: "/v1/host/sample/toolhooks/invoke",
     summary: "Has an agent ask for a tool, and returns what is recorded before and after the call, without content.",
     access: "runs:create",
@@ -64,7 +64,7 @@ export const AGENT_SEAM_OPERATIONS = {
     errors: agents,
   },
   seamMockAi: {
-    ...seam,
+    ...common,
     path: "/v1/host/sample/test/mock-ai/program",
     summary: "Stages what the mock provider answers next at a node, once each and in order.",
     access: "runs:create",
@@ -79,7 +79,7 @@ export const AGENT_SEAM_OPERATIONS = {
     errors: [...PROTECTED, "validation_error", "capability_not_provided"],
   },
   seamProviderUsage: {
-    ...seam,
+    ...common,
     path: "/v1/host/sample/test/emit-provider-usage",
     summary: "Records provider usage as posted, under the named run or a new one of that id, and returns the event.",
     access: "runs:create",
@@ -102,7 +102,7 @@ export const AGENT_SEAM_OPERATIONS = {
     ],
   },
   seamSurface: {
-    ...seam,
+    ...common,
     path: "/v1/host/sample/test/surface",
     summary: "Whether a surface is served; with op, an operation on it: register, list or unregister webhooks.",
     access: "authenticated",
@@ -118,7 +118,7 @@ export const AGENT_SEAM_OPERATIONS = {
     ],
   },
   seamCacheKey: {
-    ...seam,
+    ...common,
     path: "/v1/host/sample/test/llm-cache-key",
     summary: "A key that is the same for requests that mean the same, and tells nothing of them.",
     access: "authenticated",

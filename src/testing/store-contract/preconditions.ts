@@ -5,12 +5,12 @@ import { auditDraft, newTenant } from "../builders.ts";
 import { deletionOf, endedRun } from "./deletion.ts";
 import { accept, refused, type Subject } from "./subject.ts";
 
-export function grounds(subject: Subject): void {
+export function preconditions(subject: Subject): void {
   describe("a unit that rests on a run", () => {
     const resting = (tenant: string, runId: string, version: number, judgedUpTo?: number): Unit => ({
       tenant,
       audit: [auditDraft("decided")],
-      grounds: [{ runId, version, ...(judgedUpTo === undefined ? {} : { judgedUpTo }) }],
+      preconditions: [{ runId, version, ...(judgedUpTo === undefined ? {} : { judgedUpTo }) }],
     });
     const entries = async (store: Store, tenant: string) => (await store.readAudit(tenant, 1, 100, 100)).length;
     const begun = async () => {
@@ -43,12 +43,12 @@ export function grounds(subject: Subject): void {
       const before = await seen();
       const judgment = annotationOf(run);
       await annotate(store, judgment);
-      expect(await refused(store, resting(tenant, runId, version, before))).toEqual({ type: "ground", runId });
+      expect(await refused(store, resting(tenant, runId, version, before))).toEqual({ type: "precondition", runId });
       await accept(store, resting(tenant, runId, version));
       const after = await seen();
       await accept(store, resting(tenant, runId, version, after));
       await accept(store, judging(tenant, retracting(judgment)));
-      expect(await refused(store, resting(tenant, runId, version, after))).toEqual({ type: "ground", runId });
+      expect(await refused(store, resting(tenant, runId, version, after))).toEqual({ type: "precondition", runId });
     });
 
     test("does not mind what is said of other runs", async () => {

@@ -2,20 +2,20 @@ import { Chains } from "./chains.ts";
 import { EventStretches } from "./event-stretches.ts";
 import type { Row, RowKind } from "./sidecar.ts";
 
-type Standing = Pick<Row, "event_id" | "kind" | "span">;
+type MutableRow = Pick<Row, "event_id" | "kind" | "span">;
 
-export interface StandingSplit<T> {
+export interface MuteSplit<T> {
   readonly heard: readonly T[];
-  /** About events that somebody asked to leave alone. */
+  /** Rows about muted events. */
   readonly muted: readonly T[];
-  /** The rows that ask for it. */
+  /** The rows that mute them. */
   readonly mutes: readonly T[];
 }
 
-/** Of rows that nothing replaces, each in its order. */
-export function splitMuted<T extends Standing>(standing: readonly T[]): StandingSplit<T> {
-  const mutes = standing.filter(({ kind }) => kind === "mute");
-  const others = standing.filter(({ kind }) => kind !== "mute");
+/** Splits rows that no other row replaces; each list keeps their order. */
+export function splitMuted<T extends MutableRow>(current: readonly T[]): MuteSplit<T> {
+  const mutes = current.filter(({ kind }) => kind === "mute");
+  const others = current.filter(({ kind }) => kind !== "mute");
   const events = new EventStretches(mutes);
   return {
     heard: others.filter(({ event_id }) => !events.has(event_id)),
@@ -25,10 +25,10 @@ export function splitMuted<T extends Standing>(standing: readonly T[]): Standing
 }
 
 /**
- * Takes the rows of a sidecar in their order, and keeps those of some kinds that no later row replaces. `keep` says what of them: there may
- * be a million.
+ * Takes the rows of a sidecar in their order, and keeps those of some kinds that no later row replaces. `keep` selects the members
+ * that are held: there may be a million rows.
  */
-export class StandingRows<T extends Standing> {
+export class CurrentRows<T extends MutableRow> {
   readonly #chains = new Chains();
   readonly #kinds: readonly RowKind[];
   readonly #keep: (row: Row) => T;
@@ -40,14 +40,14 @@ export class StandingRows<T extends Standing> {
   }
 
   add(row: Row): void {
-    // Whatever its kind is: a note may take back a verdict.
+    // Rows of all kinds are added: a note may replace a verdict.
     const index = this.#chains.add(row);
     if (row.kind === "mute" || this.#kinds.includes(row.kind)) this.#kept.push({ row: this.#keep(row), index });
   }
 
   /** In the order of the file, once all have been added. */
-  split(): StandingSplit<T> {
-    const standing = this.#kept.filter(({ index }) => !this.#chains.isReplaced(index)).map(({ row }) => row);
-    return splitMuted(standing);
+  split(): MuteSplit<T> {
+    const current = this.#kept.filter(({ index }) => !this.#chains.isReplaced(index)).map(({ row }) => row);
+    return splitMuted(current);
   }
 }

@@ -8,7 +8,7 @@ import { JsonObject, open, Type } from "../schema.ts";
 const ShortText = Type.String({ maxLength: 256 });
 
 /** Routes that exist for conformance suites only, with `--conformance-seams`. They drive the production code. */
-export const SEAM_OPERATIONS = {
+export const CONFORMANCE_OPERATIONS = {
   seamListEvents: {
     method: "GET",
     path: "/v1/host/sample/test/runs/{runId}/events",
@@ -64,7 +64,7 @@ export const SEAM_OPERATIONS = {
     method: "POST",
     path: "/v1/host/sample/governance/approval-gate",
     tag: "conformance seams",
-    summary: "Decides a governed gate of a fresh run as the named principal, and tells what came of it.",
+    summary: "Decides a governed gate of a fresh run as the named principal, and returns the outcome.",
     access: "approvals:respond",
     gate: { capability: "conformanceSeams", off: "not_found" },
     body: Type.Object(
@@ -100,7 +100,7 @@ export const SEAM_OPERATIONS = {
     method: "POST",
     path: "/v1/host/sample/agents/deployment-transition",
     tag: "conformance seams",
-    summary: "Deploys an agent, or fails to, and tells what came of it.",
+    summary: "Deploys an agent, or fails to, and returns the outcome.",
     access: "deploy:promote",
     gate: { capability: "conformanceSeams", off: "not_found" },
     body: Type.Object(
