@@ -9,7 +9,7 @@ import type { ToolSurface } from "./tool-surface.ts";
 
 /** The agents of a host, and how they are called. Built once, where the process is wired. */
 export interface Agents {
-  /** Those that are installed for whoever asks, his own before those of the host; the highest version first. */
+  /** Agents installed for the caller, the caller's own before those of the host; the highest version first. */
   versionsOf(visible: Visibility, agentId: string): Promise<readonly InstalledAgent[]>;
   /** Those that everybody has without their being installed. */
   readonly beside?: readonly InstalledAgent[];

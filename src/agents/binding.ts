@@ -7,7 +7,7 @@ export interface Binding {
   /** What answers, as far as it is known before the call. */
   readonly provider?: string;
   readonly model?: string;
-  /** What the result depends on beside the input: two bindings with the same text answer alike. Absent: nobody can tell. */
+  /** Everything but the input that the result depends on: two bindings with the same text answer alike. Absent: unknown. */
   readonly fingerprint?: string;
   /** Why the agent cannot be offered tools, and what to do about it; absent where it can. */
   readonly noTools?: string;
@@ -40,12 +40,12 @@ export interface AgentTask {
   readonly signal: AbortSignal;
 }
 
-/** Is told what happens while it happens, in order. */
+/** Receives the events of an invocation while they happen, in order. */
 export interface Watcher {
   reasoning(delta: string): void;
   chunk(text: string): void;
   usage(usage: Usage): void;
-  /** A call of a model broke off and is made anew: what was told of it, all since the last `usage`, does not count and comes again. */
+  /** A model call broke off and is repeated: its events since the last `usage` do not count and come again. */
   again?(): void;
 }
 

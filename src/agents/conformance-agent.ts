@@ -24,7 +24,7 @@ export function conformanceHash(agentId: string, version: string): string {
   return createHash("sha256").update(`${agentId}@${version}`).digest("hex");
 }
 
-/** Agents that are there beside those that are installed, while the conformance seams are on; one answers what it is asked. */
+/** Adds agents to the installed ones while the conformance seams are on; one of them echoes its input. */
 export function withConformanceAgent(agents: Agents): Agents {
   const binding = scriptedBinding({ byTaskId: new Map(), byInput: [], sequence: [], default: { echo: "input" } });
   const echo = { agent: AGENT, binding, tools: joined([]) };

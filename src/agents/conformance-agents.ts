@@ -47,7 +47,7 @@ export const CONFORMANCE_AGENTS: readonly ConformanceAgent[] = [
   ),
 ];
 
-/** A published workflow names the stable channel of an agent that nobody deploys. */
+/** A published workflow names the stable channel of an agent without a deployment. */
 export function conformanceDeployments(agentId: string): Deployments | undefined {
   const agent = CONFORMANCE_AGENTS.find((one) => one.agent.agentId === agentId)?.agent;
   if (agent === undefined || agentId !== CHANNEL_AGENT_ID) return undefined;

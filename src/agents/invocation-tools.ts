@@ -10,13 +10,13 @@ export interface ToolWatch {
   readonly nodeId: string;
   readonly scrubber: Scrubber;
   readonly newId: (prefix: "evt" | "call") => string;
-  /** Whether the log is told what was asked and answered, or only that it was. */
+  /** Whether the log has the arguments and results of calls, or only that there were calls. */
   readonly content: boolean;
   /** For whom the tools are called. */
   readonly principal?: string;
   readonly nowMs: () => number;
   emit(event: EventDraft): void;
-  /** Resolves once everything that was told is durable. */
+  /** Resolves once all events so far are durable. */
   readonly told?: () => Promise<void>;
   /** A tool was asked for, whether it may be called or not. */
   asked(): void;

@@ -27,17 +27,17 @@ export interface Invocation {
   readonly memoryBound?: boolean;
   /** What the run wants of a model. */
   readonly wished?: Pick<AgentTask, "temperature" | "outputBudget">;
-  /** Whether the log is told what was said, or only that something was: evaluations keep all of it out. */
+  /** Whether the log has the text of messages, or only that there were some: evaluations keep all of it out. */
   readonly content: boolean;
   /** How much of what it reasons. */
   readonly verbosity?: Verbosity;
   /** Receives reasoning and tool calls with their content, where the log has none. */
   readonly transcript?: Transcript;
-  /** Below this the answer is not enough, and somebody is to be asked. */
+  /** Answers with a confidence below this are escalated to a person. */
   readonly threshold?: number;
   /** For whom tools are called. */
   readonly principal?: string;
-  /** Resolves once everything that was told is durable; tools act after that. */
+  /** Resolves once all events so far are durable; tools act after that. */
   readonly told?: () => Promise<void>;
   readonly scrubber: Scrubber;
   readonly newId: (prefix: "evt" | "call") => string;

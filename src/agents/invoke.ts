@@ -14,8 +14,9 @@ import { totalCost, usageEvent } from "./usage-event.ts";
 type Emit = (event: EventDraft) => void;
 
 /**
- * Calls an agent once and tells the log of it: started, prompt, what it reasoned and did, what it used, what it came to,
- * completed. What it came to may be told elsewhere, for it says the answer is there. Every event carries the node, so that a replay finds them; none of them carries a prompt or a secret.
+ * Calls an agent once and logs it: started, prompt, reasoning and tool calls, usage, decision, completed. The last events may go
+ * to another log, because they say that the answer is there. Every event carries the node, so that a replay finds them; none of
+ * them carries a prompt or a secret.
  */
 export async function invoke(invocation: Invocation, emit: Emit, emitEnd = emit): Promise<Invoked> {
   const { binding, nodeId, nowMs, signal } = invocation;

@@ -30,7 +30,7 @@ export function judge({ agent, threshold, scrubber }: Invocation, answer: AgentA
   };
 }
 
-/** To whom and why is told to everybody who sees the run. */
+/** The target and the reason of a handoff are visible to all readers of the run. */
 function cleanHandoff(
   { toAgentId, reason }: Handoff,
   { scrubText }: Pick<Invocation["scrubber"], "scrubText">,

@@ -8,9 +8,9 @@ export interface Speaker {
   readonly nodeId: string;
   readonly runId: string;
   readonly scrubber: Pick<Scrubber, "scrubText">;
-  /** Whether the log is told what was said, or only that something was. */
+  /** Whether the log has the text of messages, or only that there were some. */
   readonly content: boolean;
-  /** How much of what an agent reasons is told. */
+  /** How much of an agent's reasoning is logged. */
   readonly verbosity?: Verbosity;
   emit(event: EventDraft): void;
 }
@@ -24,8 +24,8 @@ const TOKEN_CHARACTERS = 4;
 export type FinishReason = "stop" | "length" | "tool-calls" | "content-filter" | "error";
 
 /**
- * What an agent says while it works, in chunks. What a model says in one call is one message: its last chunk says so, and how the
- * message ended. One that broke off ended with an error, and what it said counts for nothing.
+ * The text of an agent while it works, in chunks. The text of one model call is one message: its last chunk says so, and how the
+ * message ended. One that broke off ended with an error, and its text does not count.
  */
 export class Messages {
   readonly #speaker: Speaker;
@@ -104,7 +104,7 @@ export class ClearText implements Pieces {
   }
 }
 
-/** What an agent reasons comes in pieces and is told once more as a whole before anything else happens. */
+/** Reasoning comes in pieces and is logged once more as a whole before any other event. */
 export class Reasoning {
   readonly #speaker: Speaker;
   readonly #pending: CleanText;

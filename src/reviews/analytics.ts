@@ -267,7 +267,9 @@ function conversationFigures(conversations: readonly ReviewedConversation[]): Co
   };
 }
 
-/** An artifact is equal to one before the last: equal to the last alone is standing still. One pass, because a session has thousands. */
+/**
+ * An artifact is equal to one before the last: equal to the last alone is no change. One pass, because a session has thousands.
+ */
 function cameBack(artifacts: readonly string[]): boolean {
   const earlier = new Set<string>();
   let last: string | undefined;

@@ -2,7 +2,7 @@ import type { ReviewRequest } from "../formats/reviews/request.ts";
 import type { Review } from "./provider/finish-turn.ts";
 import type { ReceivedDecision, ReviewSession } from "./provider/session.ts";
 
-/** Whoever forms the opinion behind a provider. Throws when it cannot; the provider then answers INTERNAL_ERROR and says no more. */
+/** The reviewer behind a provider. Throws on failure; the provider then answers INTERNAL_ERROR without details. */
 export interface Reviewer {
   /** What requests name it by. */
   readonly agent: string;

@@ -21,8 +21,8 @@ export interface StoreHomeSettings {
 }
 
 /**
- * A client that is told to come back holds no connection; one that comes back a moment too early is let in. A requester that tries
- * three times, as ours does, outlasts the lease of a host that was killed.
+ * Clients that are asked to retry hold no connection; one that retries a moment too early is let in. A requester with three
+ * attempts, the default, outlasts the lease of a host that was killed.
  */
 export const STORE_HOME_DEFAULTS: StoreHomeSettings = { leaseMs: 10_000, busyMs: 5000, pollMs: 100 };
 
@@ -184,7 +184,7 @@ function unitOf(
   };
 }
 
-/** How much was said, and never what. */
+/** Counts only, never content. */
 function counted(agent: string, round: ReviewRound | undefined) {
   if (round === undefined) return { agent };
   const { iteration, outcome, remarks, decisions } = round;

@@ -6,7 +6,7 @@ export interface GoldJudgment {
   readonly by: string;
   readonly kind: ActorKind;
   readonly label: string;
-  /** Somebody settled the item after others had disagreed. */
+  /** A person settled the item after others had disagreed. */
   readonly adjudicated: boolean;
   /** RFC 3339. */
   readonly at: string;
@@ -15,7 +15,7 @@ export interface GoldJudgment {
 export interface Gold {
   /** In the order of their ids. */
   readonly items: readonly { readonly itemId: string; readonly gold: string }[];
-  /** People said different things, none of them by more than half, and nobody adjudicated. They are gold for nothing. */
+  /** Items without a majority label and without adjudication. They are not gold. */
   readonly disputed: readonly string[];
 }
 

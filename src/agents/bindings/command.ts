@@ -23,7 +23,7 @@ export interface CommandSettings {
 export const COMMAND_DEFAULTS = { timeoutMs: 120_000, maxOutputBytes: 1024 * 1024, killMs: 2_000 } as const;
 
 export interface CommandWorld {
-  /** What the program sees beside the variables of its task. */
+  /** The environment of the program, in addition to the variables of its task. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly scrubText: (text: string) => string;
   /** Offers the program its tools; absent: it is offered none. */

@@ -12,7 +12,7 @@ import { readHttpAnswer } from "./http-answer.ts";
 
 export interface HttpSettings extends RetrySettings {
   readonly url: string;
-  /** Beside those that every call has; may hold keys. */
+  /** Headers in addition to those of every call; may hold keys. */
   readonly headers: Readonly<Record<string, string>>;
   /** For one call with all its attempts. */
   readonly timeoutMs: number;

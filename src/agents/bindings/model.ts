@@ -86,7 +86,7 @@ async function turns(asking: Asking, maxTurns: number, task: AgentTask, watch: W
   return failed("agent_error", `${asking.settings.model}: it has not answered within ${maxTurns} turns`);
 }
 
-/** Undefined where nobody set one, and the provider has its own. */
+/** Undefined where no budget is set: the provider applies its own. */
 function budgetOf({ tokens, times }: NonNullable<AgentTask["outputBudget"]> = { times: 1 }, settings: ModelSettings) {
   const once = tokens ?? settings.maxOutputTokens;
   return once === undefined ? undefined : once * times;

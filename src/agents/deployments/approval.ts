@@ -13,7 +13,7 @@ export interface Approval {
   readonly found: string;
 }
 
-/** Read from the run that holds the gate. Whatever is not a standing yes is none. */
+/** Read from the run that holds the gate. Only a current approval counts as approved. */
 export function approvalIn(run: Run, nowMs: number, gate: Pick<PolicyGate, "applyWithinSec"> = {}): Approval {
   const interrupt = Object.values(run.interrupts).find(({ nodeId }) => nodeId === gateIdOf(run.runId));
   if (interrupt?.outcome === "rejected") return { state: "refused", found: rejectionOf(interrupt) };

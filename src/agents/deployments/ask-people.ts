@@ -20,7 +20,7 @@ export interface Gated {
   readonly condition: Condition;
 }
 
-/** Throws unless the people who were asked have said yes to exactly this. */
+/** Throws unless the approvers have approved exactly this transition. */
 export async function asking(
   considered: Considered,
   gate: PolicyGate,
@@ -130,7 +130,7 @@ function waiting(
   });
 }
 
-/** Told once: whoever asks after that asks people anew. */
+/** A rejection is reported once: the next request asks for a new approval. */
 async function refusedByPeople(
   considered: Considered,
   gate: PolicyGate,

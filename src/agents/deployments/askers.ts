@@ -82,8 +82,8 @@ async function openAmong({ host, place }: Considered, asked: readonly Asked[]): 
 }
 
 /**
- * What was asked before, as far as a new request is written beside it. Requests that have ended go once there are too many; where too
- * many still wait, nothing more is asked until some are decided or cancelled.
+ * The earlier requests that a new one is written with. Requests that have ended are dropped once there are too many; where too
+ * many are still waiting, no request is accepted until some are decided or cancelled.
  */
 export async function askedBeside(considered: Considered, digest: string): Promise<readonly Asked[]> {
   const others = considered.stored.now.asked.filter((one) => one.digest !== digest);

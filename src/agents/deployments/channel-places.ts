@@ -21,7 +21,7 @@ export function withdraw(now: Deployments, version: string): Deployments {
   return onEach(now, version, (places) => places.filter((one) => one !== version));
 }
 
-/** On each channel its place goes to the version that is named for it; where none is, to nobody. */
+/** Gives its place on each channel to the version that is named for the channel; where none is named, the place is dropped. */
 export function replaceBy(now: Deployments, version: string, on: Readonly<Record<string, string>>): Deployments {
   return onEach(now, version, (places, channel) => {
     const by = own(on, channel);
@@ -30,12 +30,12 @@ export function replaceBy(now: Deployments, version: string, on: Readonly<Record
   });
 }
 
-/** Whether nobody stands after the version, not even one that is paused. */
+/** Whether the version is the last on the channel, paused ones included. */
 export function isLast(now: Deployments, channel: string, version: string): boolean {
   return placesOn(now, channel).at(-1) === version;
 }
 
-/** Who takes all that others leave of the channel; undefined where nobody does. Who was put there for a share is not one. */
+/** The active version that takes the rest of the channel; undefined where there is none. A version with a share is not one. */
 export function carrierOf(now: Deployments, channel: string, besides: string): string | undefined {
   return wholeBeside(now, channel, besides).find((one) => isActive(now, one));
 }
@@ -46,7 +46,7 @@ export function placedCarrier(now: Deployments, channel: string, besides: string
   return places.find((one) => isActive(now, one)) ?? places.find((one) => stateOf(now, one) === "paused");
 }
 
-/** By channel that the version is on, who carries it beside that version. */
+/** The other version that takes the rest, by each channel of this version. */
 export function carriersBeside(now: Deployments, version: string): Readonly<Record<string, string>> {
   const found = channelsOf(now, version).map((channel) => [channel, carrierOf(now, channel, version)] as const);
   return Object.fromEntries(found.flatMap(([channel, one]) => (one === undefined ? [] : [[channel, one]])));

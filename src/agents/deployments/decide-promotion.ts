@@ -48,7 +48,7 @@ const activate: Decide = (now, request, grounds) => {
   return cameBack(now, next, onItsOwn, request, grounds);
 };
 
-/** To where it was paused; who stood beside it leaves where it takes everything now. */
+/** Returns a paused version to its place; where it takes everything now, the versions next to it leave. */
 function cameBack(
   now: Deployments,
   entered: Deployments,
@@ -66,7 +66,7 @@ function cameBack(
   return promoted(next, request, grounds, { from: stateOf(now, version), to: "active" });
 }
 
-/** It serves already; now whoever names this channel gets it too. */
+/** A version that is active already is added to a further channel. */
 const alsoOn: Decide = (now, request, grounds) => {
   const { version, channel, canaryPercent } = request;
   const before = own(now.versions, version) as Deployed;

@@ -29,7 +29,7 @@ const leave =
     const next = settled(now, version, { ...regrounded(before, grounds), state: to });
     const payload = { agentId: now.agentId, version, fromState: "active" as const, toState: to };
     return {
-      // What is paused keeps its place: nobody else gets its runs meanwhile.
+      // A paused version keeps its place: its runs go to no other version meanwhile.
       next: to === "paused" ? next : withdraw(next, version),
       events: [{ type: "deployment.state.changed", payload }],
       from: "active",
@@ -96,7 +96,7 @@ const adjustCanary: Decide = (now, request, grounds) => {
   return { next, events: [{ type: "deployment.canary.adjusted", payload }], from: "active", to: "active" };
 };
 
-/** The version whose place it took takes the rest, where nobody does so yet. */
+/** The version that it replaced takes the rest, where no other does so yet. */
 function leaveRest(now: Deployments, channel: string, version: string): Deployments {
   const replaced = own(placesTaken(now, version), channel);
   const returns = isLast(now, channel, version) && replaced !== undefined && isActive(now, replaced);

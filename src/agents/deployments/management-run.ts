@@ -23,7 +23,7 @@ export interface Wanted {
   readonly denied?: string;
 }
 
-/** A run that a transition is told by. Nothing of it is there before it is committed. */
+/** The run that records a transition. Nothing of it exists before it is committed. */
 export class ManagementRun {
   readonly runId: string;
   readonly #host: Host;

@@ -14,8 +14,8 @@ const DAY_SEC = 86_400;
 const WEEK_SEC = 7 * DAY_SEC;
 
 /**
- * Where a deployment becomes what it is. Whoever asks for it brings it about, in the commit that changes the deployment; the node
- * itself only waits for that, and no longer than an approval holds.
+ * The node of deployment runs. The request brings the transition about, in the commit that changes the deployment; the node itself
+ * only waits for that, and no longer than an approval holds.
  */
 export const deploymentNode: EffectNodeType = {
   kind: "effect",

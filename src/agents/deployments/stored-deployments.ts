@@ -14,8 +14,8 @@ export interface StoredDeployments {
 }
 
 /**
- * A workspace deploys for itself: what is active there is active nowhere else, and what is active in the tenant is not active there.
- * Nobody gets a version by way of a place that he did not ask.
+ * A workspace deploys for itself: versions active there are active nowhere else, and those of the tenant are not active there. A
+ * caller gets only versions of the place that it asked for.
  */
 function idOf({ tenant, workspace }: Visibility, agentId: string) {
   const key = workspace === undefined ? agentId : `${agentId}/${workspace}`;

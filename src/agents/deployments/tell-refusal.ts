@@ -24,10 +24,7 @@ export class RecentRefusals {
   }
 }
 
-/**
- * Writes down that somebody wanted something and that nothing came of it: in a run of its own, unless there is one already. Gives the
- * error with that run in it.
- */
+/** Records a refused transition: in a run of its own, unless there is one already. Returns the error with that run in it. */
 export async function told(
   host: Host,
   refusals: RecentRefusals,

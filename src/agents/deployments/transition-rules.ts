@@ -45,7 +45,7 @@ const LEADS_TO: Readonly<Record<Exclude<TransitionWord, "promote">, DeploymentSt
   "adjust-canary": "active",
 };
 
-/** What a transition has no use for is a mistake of whoever sends it, and maybe a grave one. */
+/** Fields that a transition does not use are refused: they may be a grave mistake of the sender. */
 export function checkFields({ transition, toState, channel, canaryPercent }: DeploymentTransition): void {
   if (transition === "promote") return;
   if (channel !== undefined) throw refuse("channel goes with promote");
@@ -69,7 +69,7 @@ export function requireChannel(channel: string): void {
   throw refuse(`there is no channel ${channel} here; there are ${CHANNELS.join(" and ")}`);
 }
 
-/** A share of which nobody takes the rest would make runs fail by chance. */
+/** A share is refused where no version takes the rest: runs would fail by chance. */
 export function requireRest(now: Deployments, channel: string, version: string): void {
   const percent = own(now.versions, version)?.canaryPercent ?? 100;
   if (percent === 100 || carrierOf(now, channel, version) !== undefined) return;

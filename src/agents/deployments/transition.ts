@@ -36,8 +36,8 @@ export interface Applied {
 const ATTEMPTS = 10;
 
 /**
- * May they, is it a legal move, do the people who are asked agree, does the evaluation hold: in this order, each answer a no unless it
- * is a yes. What comes of it is one commit, decided at what it was read at; whoever is second decides anew.
+ * Checks permission, the legal moves, the approval and the evaluation, in this order; each must hold. The result is one commit,
+ * decided at the revision that was read; a concurrent commit makes it decide anew.
  */
 export async function transition(host: Host, services: DeploymentServices, command: Transition): Promise<Applied> {
   const wanted = await authorised(host, services, command);
@@ -60,7 +60,7 @@ const SCOPES: Readonly<Record<DeploymentTransition["transition"], string>> = {
 async function authorised(host: Host, services: DeploymentServices, command: Transition): Promise<Wanted> {
   const { caller, agentId, request } = command;
   const { evalRunId = "" } = request;
-  // It is looked up by every letter and shown to whoever is asked, also where it is refused.
+  // The id is looked up as it is and shown to approvers, also where it is refused.
   if (host.scrubber.scrubText(evalRunId) !== evalRunId) {
     throw new AppError("validation_error", { problem: "evalRunId looks like a secret; name an evaluation" });
   }

@@ -27,7 +27,7 @@ export interface Binding {
   write(events: readonly EventDraft[], beside: Beside): Promise<void>;
 }
 
-/** Where nobody names a memory, an agent has one of its own. */
+/** An agent has a memory of its own where no memory is named. */
 export function scopeFor({ tenant, workspace }: Owner, agentId: string, memoryRef = `agent:${agentId}`): MemoryScope {
   return { tenant, ...(workspace === undefined ? {} : { workspace }), memoryRef };
 }
@@ -61,7 +61,7 @@ export async function bindMemory(
 
 const ATTEMPTS = 3;
 
-/** Somebody else may change the same entry in the same moment; then the change is decided anew. */
+/** A concurrent change of the same entry makes this one be decided anew. */
 async function written(
   { node, agent, write }: Binding,
   scope: MemoryScope,

@@ -27,7 +27,7 @@ export interface NewEntry {
   readonly expiresAt?: string;
 }
 
-/** A change that is decided and not written yet: whoever asked writes it with what else belongs to it. */
+/** A change that is decided and not written yet: the caller writes it together with its own records. */
 export interface MemoryChange {
   readonly memoryId: string;
   readonly entry?: MemoryEntry;

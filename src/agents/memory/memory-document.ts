@@ -2,11 +2,11 @@ import { createHash } from "node:crypto";
 import type { MemoryEntry } from "../../protocol/agents/memory.ts";
 import type { Document, DocumentId } from "../../store/port/documents.ts";
 
-/** Where memories are kept apart: whoever has the reference but another tenant or workspace finds nothing. */
+/** The boundary of memories: the reference alone, with another tenant or workspace, finds nothing. */
 export interface MemoryScope {
   readonly tenant: string;
   readonly workspace?: string;
-  /** Opaque: whoever made it knows what it stands for. */
+  /** Opaque: only its creator knows its meaning. */
   readonly memoryRef: string;
 }
 

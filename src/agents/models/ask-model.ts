@@ -17,7 +17,7 @@ export interface Asking {
 }
 
 export interface Teller extends Told {
-  /** What was told is broken off and comes again. */
+  /** The call broke off; its events come again. */
   again(): void;
 }
 

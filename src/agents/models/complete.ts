@@ -11,7 +11,7 @@ export interface CompletionMessage {
 }
 
 export interface Completion {
-  /** Empty when the model said nothing. */
+  /** Empty when the model returned no text. */
   readonly text: string;
   /** Why it stopped: `stop`, `length`, `content-filter`, … */
   readonly finish: string;

@@ -2,7 +2,7 @@ import { unfenced } from "../../formats/text/code-fence.ts";
 import type { MemoryEntry } from "../../protocol/agents/memory.ts";
 import type { Format } from "./model-settings.ts";
 
-/** The system prompt, with what the model has to be told about the form of its answer. */
+/** The system prompt, with the instructions to the model about the form of its answer. */
 export function systemFor(
   systemPrompt: string | undefined,
   schema: Readonly<Record<string, unknown>> | undefined,

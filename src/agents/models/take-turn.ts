@@ -29,7 +29,7 @@ export interface ToolCall {
   readonly isUnreadable: boolean;
 }
 
-/** What a model said in one turn. */
+/** The output of a model in one turn. */
 export interface Turn {
   readonly text: string;
   readonly calls: readonly ToolCall[];
@@ -47,7 +47,7 @@ export type Told = Pick<Watcher, "chunk" | "reasoning">;
 const WIRE_FACTOR = 64;
 const WIRE_BYTES = 1024 * 1024;
 
-// It would warn on the console of whoever uses us.
+// Warnings of the package would go to the console of the embedding program.
 Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false });
 
 /** Asks a model once and tells what it says while it says it. Rejects when the signal is aborted, and for nothing else. */

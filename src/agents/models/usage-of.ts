@@ -22,7 +22,7 @@ export function usageOf(
   return { provider, model, ...tokens, ...(price === undefined ? {} : { costUsd: costOf(price, tokens) }) };
 }
 
-/** Of a call of which the server does not say what it used. Nobody knows what it cost, unless it cannot cost anything. */
+/** The usage of a call for which the server reports none. The cost is unknown, unless the model is free. */
 export function unmetered({ providerName: provider, model }: ModelSettings, prices: readonly PriceTable[]): Usage {
   const price = priceOf(provider, model, prices);
   const isFree = price !== undefined && Object.values(price).every((amount) => amount === 0);

@@ -41,7 +41,7 @@ export interface Asked {
   readonly agent: InstalledAgent;
   readonly invocationId: string;
   readonly invoked: Invoked;
-  /** Below this somebody is asked. */
+  /** Confidence below this is escalated to a person. */
   readonly threshold: number;
 }
 
@@ -103,7 +103,7 @@ export async function askAgent(
   return { agent, invocationId, invoked, threshold };
 }
 
-/** Nobody is to pay for what somebody wanted to pay for himself. */
+/** Refuse a run that brings its own model key: its cost would be charged to the host's key. */
 export const NO_KEYS: RunError = {
   code: "agent_not_configured",
   message: "The run asks for a key of its own by configurable.ai.credentialRef, and this host keeps no such keys.",
@@ -144,7 +144,7 @@ export function scrubberOf(scrubber: Scrubber, { secrets = [] }: Pick<Run, "secr
   };
 }
 
-/** Why an invocation brought no answer. What an agent says when it declines may quote what it was told, so it is left out. */
+/** Why an invocation brought no answer. An agent that declines may quote its input, so its text is left out. */
 export function failureOf(invoked: Invoked, agentId: string, scrubber: Scrubber): RunError | undefined {
   const { outcome, failure, schemaValid } = invoked;
   if (outcome === "refused") return { code: "agent_refused", message: `Agent ${agentId} declined.`, retryable: false };

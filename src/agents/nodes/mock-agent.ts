@@ -99,7 +99,9 @@ interface Doubt {
   readonly decision: unknown;
 }
 
-/** Asks somebody where the mock is not sure, and gives what that came to. Who was asked is listened to, whatever the threshold is by then. */
+/**
+ * Escalates where the mock is below the threshold, and returns the decision. A decision counts whatever the threshold is by then.
+ */
 function escalated({ node, interrupt }: EffectContext, data: Doubt, asked: boolean): NodeOutcome | undefined {
   const { observed, threshold } = data;
   if (!asked && (observed === undefined || observed >= threshold)) return undefined;

@@ -21,7 +21,7 @@ export interface PromptDesk {
   readonly models: {
     bindingFor(asked: CalledAgent, choice: ModelChoice | undefined, tenant: string): Binding | undefined;
   };
-  /** Answers in place of a model; absent where nobody watches by the seams. */
+  /** Answers in place of a model; absent without the conformance seams. */
   readonly mocks?: MockPrograms;
 }
 
@@ -75,7 +75,7 @@ export function callPrompt(host: AgentHost, desk: () => PromptDesk): EffectNodeT
 const SPEAKER = "host:prompt";
 
 interface Wish extends Pick<AgentTask, "returnSchema" | "outputBudget"> {
-  /** What was wrong with what it said before. */
+  /** The errors of the previous answer. */
   readonly correction?: string | undefined;
 }
 

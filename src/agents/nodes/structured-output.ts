@@ -54,7 +54,7 @@ export function structuredOutput(host: AgentHost, desk: () => PromptDesk): Effec
         });
         const { answer } = said;
         if (answer.type === "refused") return declined(about, said);
-        // The one call for the form alone that comes to nothing leaves what was said before it.
+        // A failed call for the form alone leaves the earlier answer in place.
         const flaw =
           (await checked(() => flawOf(answer, outputSchema))) ?? (answer.type === "failed" ? prose : undefined);
         if (answer.type === "failed" && flaw === undefined) return { type: "failed", error: errorOf(host, answer) };

@@ -20,7 +20,7 @@ export class Telling {
     this.#writing ??= this.#write();
   };
 
-  /** Writes these and what belongs to them in one commit, after all that was told before. Rejects when they were not written. */
+  /** Writes these events and their side writes in one commit, after all earlier events. Rejects when they were not written. */
   readonly write: EffectContext["append"] = async (events, beside) => {
     await this.told();
     await this.#context.append(events, beside);

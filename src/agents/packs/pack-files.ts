@@ -19,7 +19,7 @@ export class PackFileList {
   #left: number = PACK_LIMITS.maxBytes;
   #entries = 0;
 
-  /** Told before the content is read: it may be more than there is room for. */
+  /** Called before the content is read: it may be larger than the limit. */
   expect(bytes: number): void {
     this.#entries += 1;
     if (this.#files.size >= PACK_LIMITS.maxFiles) throw new BadPack(`has more than ${PACK_LIMITS.maxFiles} files`);

@@ -20,7 +20,7 @@ const PublishersFile = Type.Object(
   closed,
 );
 
-/** Somebody whose packs are trusted. */
+/** A publisher whose packs are trusted. */
 export interface Publisher {
   readonly name: string;
   readonly publicKey: KeyObject;

@@ -19,7 +19,7 @@ function take(folder: string, inside: string, list: PackFileList): void {
   }
 }
 
-/** Judged by what was opened: by its name alone, somebody could put a link or a pipe in its place in between. */
+/** The opened file is checked, not its name: a link or a pipe could have replaced it in between. */
 function readPlain(where: string, path: string, list: PackFileList): Buffer {
   const notPlain = new BadPack(`has ${JSON.stringify(path)}, which is not a plain file`);
   const file = opened(where);

@@ -20,7 +20,9 @@ export interface PackTrust {
   readonly allowUnsigned: boolean;
 }
 
-/** The publisher who signed the pack; nothing where nobody did and that is allowed. Throws `pack_not_trusted` otherwise. */
+/**
+ * The publisher who signed the pack; undefined for an unsigned one where that is allowed. Throws `pack_not_trusted` otherwise.
+ */
 export function signerOf(files: PackFiles, { publishers, allowUnsigned }: PackTrust): Publisher | undefined {
   const bytes = files.get(SIGNATURE_FILE);
   if (bytes === undefined) {

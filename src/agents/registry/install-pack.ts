@@ -30,7 +30,7 @@ export async function installPack(
     if (standing !== undefined) return answer(command, false);
     const committed = await host.store.commit(await unitOf(host, command));
     if (committed.ok) return answer(command, true);
-    // Somebody else was quicker; what they brought decides.
+    // A concurrent request installed this pack first; its content decides.
     if (committed.refusal.type !== "document" || attempt === ATTEMPTS) throw refused(committed.refusal);
   }
 }

@@ -22,7 +22,7 @@ export interface InventoryOf {
   readonly serves: (capability: string) => boolean;
 }
 
-/** What is installed for whoever asks, in the order of ids. */
+/** The agents installed for the caller, in the order of ids. */
 export async function inventory(from: InventoryOf, visible: Visibility): Promise<AgentInventory> {
   const byAgent = await listedAgents(from.store, visible);
   for (const agent of from.agents.beside ?? []) {

@@ -16,11 +16,11 @@ export interface McpWorld {
 }
 
 export interface McpSettings {
-  /** Until a server has said what it offers. */
+  /** The time limit for a server to list its tools. */
   readonly connectMs: number;
   /** For one call of a tool. */
   readonly callMs: number;
-  /** A server that nobody asks anything for so long is let go. */
+  /** A server without a call for this long is disconnected. */
   readonly idleMs: number;
   /** Of what a tool gives back. */
   readonly maxResultBytes: number;

@@ -127,7 +127,7 @@ class Pooled {
     );
   }
 
-  /** Unless somebody else was quicker and there is another connection already. */
+  /** Keeps a newer connection that a concurrent call made. */
   async #forget(lost: Connected): Promise<void> {
     const standing = await this.#connection?.catch(() => undefined);
     if (standing === lost) await this.#letGo();
@@ -142,7 +142,7 @@ class Pooled {
     if (this.#closed) throw new Error(`MCP server ${this.#server.name}: this process is ending`);
     this.#connection ??= this.#connect();
     const connection = this.#connection;
-    // Others may wait for the same connection, so it is made to the end whoever gives up.
+    // Other callers may wait for the same connection, so an abort of one does not end it.
     const connected = await withinTime(
       this.#settings.connectMs * 3,
       signal,

@@ -35,7 +35,7 @@ export interface AddFrom {
   readonly agents?: Pick<Agents, "versionsOf"> | undefined;
   /** What agents remembered; absent where that is not kept. */
   readonly memory?: Pick<MemoryAdapter, "list"> | undefined;
-  /** Throws where the caller may not read what was said in an evaluation: the proof quotes it. */
+  /** Throws where the caller may not read the bodies of an evaluation: the proof quotes them. */
   mayReadBodies(): Promise<void>;
   readonly record: Recorder<AddedTask>;
 }
@@ -181,7 +181,7 @@ async function keep(
   throw refused(committed.refusal);
 }
 
-/** Somebody may have taken the version in the same moment; then the suite is read again, and grows to the next one. */
+/** A version taken by a concurrent request makes this one read the suite again and use the next version. */
 async function suiteWrites(
   { store }: Host,
   { tenant, principal }: Caller,

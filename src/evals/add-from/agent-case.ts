@@ -16,7 +16,7 @@ import type { RecordedCase } from "./recorded-case.ts";
 
 type Memory = Pick<MemoryAdapter, "list">;
 
-/** The call of an agent that was corrected, out of a run that asked one. Throws `validation_error` where it cannot be told which. */
+/** The corrected agent call of a run. Throws `validation_error` where the call is ambiguous. */
 export async function agentCase(
   host: Host,
   memory: Memory | undefined,

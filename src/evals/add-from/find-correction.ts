@@ -22,7 +22,7 @@ export interface CorrectionAsked {
   readonly blindFor?: string | undefined;
 }
 
-/** Throws `validation_error` where nobody has corrected the run, or not as it is asked for. */
+/** Throws `validation_error` where the run has no correction, or none that fits the request. */
 export async function findCorrection(store: Reads, asked: CorrectionAsked): Promise<Correction> {
   const { tenant, runId, annotationId } = asked;
   const found = await correctionsOf(store, asked);

@@ -54,7 +54,7 @@ export async function proveConfirmed(host: Needs, task: EvalTask, output: unknow
   throw new AppError("validation_error", { problem, proof: { recorded } });
 }
 
-/** The answer is given by nobody: it is what was recorded, or what somebody wrote in its place. */
+/** The answer is not produced by a new call: it is the recorded output, or the correction in its place. */
 async function scoreOf(
   host: Needs,
   task: EvalTask,

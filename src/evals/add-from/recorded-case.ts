@@ -2,7 +2,7 @@ import type { ToolResponse } from "../../protocol/evals/eval-suite.ts";
 
 /** What an agent was asked, what it had to hand and what it answered, out of the record of a run. */
 export interface RecordedCase {
-  /** What a task that is made of it is called, unless somebody names it. */
+  /** The default name of a task made from this case. */
   readonly name: string;
   readonly agentId?: string;
   readonly agentVersion?: string;
@@ -12,6 +12,6 @@ export interface RecordedCase {
   readonly outputs: readonly unknown[];
   readonly toolResponses: readonly ToolResponse[];
   readonly memorySeed: readonly Readonly<Record<string, unknown>>[];
-  /** What the record does not hold, for whoever uses the task. */
+  /** The parts that the record does not hold, for users of the task. */
   readonly notes: readonly string[];
 }

@@ -6,7 +6,7 @@ import { AppError } from "../../protocol/errors.ts";
 import { type Expectation, expectedOf } from "./expected-of.ts";
 import { type RecordedStep, recordedStep, type TextOf } from "./tape-step.ts";
 
-/** What a person said of one step, as a task. */
+/** A person's label of one step, as a task. */
 export interface TapeTask extends RecordedStep {
   readonly name: string;
   readonly eventId: bigint;

@@ -9,7 +9,7 @@ export interface RecordedJudge {
   readonly model: string;
   readonly promptSha256: string;
   readonly modelSha256: string;
-  /** Whether it can be told apart from what it may become: a program or an endpoint only by the version somebody gives it. */
+  /** Whether a change of the judge is visible: for a program or an endpoint only by the version that its entry names. */
   readonly versioned: boolean;
 }
 

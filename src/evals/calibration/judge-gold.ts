@@ -25,8 +25,8 @@ export interface Judging {
 }
 
 /**
- * Asks the judge about every output that it has not been asked about, some at a time. The judge is not told what people said.
- * `verdicts` are those there are, and `keep` makes one more of them durable.
+ * Asks the judge about every output without a verdict, some at a time. The judge does not see the labels of people. `verdicts` are
+ * those of earlier attempts; `keep` makes one more durable.
  */
 export async function judgeGold(
   judge: Judge,

@@ -21,7 +21,7 @@ import { aboutConduct, aboutModes } from "./conduct-conditions.ts";
 import { aboutTasks, checkCoverage } from "./coverage.ts";
 import { aboutSurroundings } from "./fixture-conditions.ts";
 
-/** What speaks about an evaluation beside its own summary. Whatever is absent cannot be asked for: that is a no. */
+/** Evidence about an evaluation in addition to its summary. A condition that needs an absent source fails. */
 export interface EvidenceSources {
   /** The figures with what people overrode in them; doubted ones, such as who asks for something, can only make them worse. */
   overriddenSummary?(visible: Visibility, runId: string, doubted?: Doubted): Promise<OverriddenSummary>;
@@ -117,7 +117,7 @@ function nameCondition(given: string | undefined, fixed: string | undefined): Co
   return condition("evaluation named", wanted, found, fixed === undefined ? given !== undefined : found === fixed);
 }
 
-/** Only what the host itself evaluated: a workflow that somebody registered under the name of evaluations says nothing. */
+/** Only evaluations by the host itself: a workflow registered under the name of evaluations is no evidence. */
 export function evidencePlanOf(run: Run): EvalPlan | undefined {
   return run.workflowHash === EVAL_PLAN.hash && run.forkedFrom === undefined ? evalPlanOf(run) : undefined;
 }

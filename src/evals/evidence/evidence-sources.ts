@@ -25,7 +25,7 @@ function figuresOf({ overridden, overriddenTasks }: Overridden): OverriddenSumma
   return { aggregateScore, passed, overridden: overriddenTasks.length };
 }
 
-/** Nobody lets pass by their own word what they ask for themselves; a low score of theirs stands. */
+/** Requesters cannot raise a score by their own judgment; a lower score of theirs counts. */
 function worseOf(all: OverriddenSummary, byOthers: OverriddenSummary): OverriddenSummary {
   const helped = all.aggregateScore > byOthers.aggregateScore || (all.passed && !byOthers.passed);
   return helped ? { ...byOthers, ownLeftOut: true } : all;
@@ -49,8 +49,8 @@ export async function certificateProblemsOf(
 }
 
 /**
- * A certificate speaks for nothing that was asked for by whom it rests on, nor where somebody else may have spoken in the name of one of
- * those. Certificates of earlier versions do not say whom they rest on, and count as before.
+ * A certificate does not count for a request by a person whose labels it rests on, nor where another principal may have used the
+ * name of such a person. Certificates of earlier versions do not record these people, and count as before.
  */
 function partialProblems(
   { judgedBy = [], withdrawnOf = [] }: Pick<CertificateRecord, "judgedBy" | "withdrawnOf"> = {},

@@ -74,7 +74,7 @@ function inputOf({ taskId, trial, rubric, adversarial, input, output, toolResult
     version: 1,
     taskId,
     trial,
-    // Without weights: what a criterion is worth is no business of whoever tells whether it is met.
+    // Without weights: the weight of a criterion must not influence whether it is met.
     criteria: rubric.map(({ criterion }, i) => ({ number: i + 1, criterion })),
     adversarial,
     data: {

@@ -48,10 +48,10 @@ const SAMPLE: JudgeInput = {
   data: { input: "input", output: "output", toolResults: [{ tool: "tool", result: "result" }] },
 };
 
-/** All that a model is told beside the question: what a certificate is bound to. */
+/** The fixed instructions to a model, to which a certificate is bound. */
 export const MODEL_PROMPT = [JUDGE_SYSTEM_PROMPT, judgeMessage(SAMPLE), JSON.stringify(JudgeOutput)].join("\n");
 
-/** Programs and endpoints are told nothing; what they are sent and have to answer stands in its place. */
+/** Programs and endpoints get no instructions; the schemas of their input and output are used instead. */
 export const INTERFACE = [JSON.stringify(JudgeInput), JSON.stringify(JudgeOutput)].join("\n");
 
 export function hashOfPrompt(prompt: string): string {

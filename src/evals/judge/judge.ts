@@ -16,7 +16,7 @@ export interface JudgeIdentity {
   readonly model: string;
   /** SHA-256. */
   readonly promptHash: string;
-  /** What else its verdicts depend on. Absent: nobody can tell, as of a program without a version. */
+  /** Other inputs that its verdicts depend on. Absent: unknown, as for a program without a version. */
   readonly fingerprint?: string;
 }
 

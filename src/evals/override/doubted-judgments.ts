@@ -14,9 +14,9 @@ interface Scored {
 }
 
 /**
- * The judgments that give each task the lowest of three scores: what the evaluation gave or, in its place, the last word of a principal
- * that is not doubted; and what doubted ones said after that. So a doubted principal neither raises a score nor hides a low one,
- * whether by judging over it, by withdrawing it, or by having another doubted principal do so.
+ * The judgments that give each task the lowest of three scores: the score of the evaluation or, in its place, the last judgment of
+ * a principal that is not doubted; and later judgments of doubted principals. So a doubted principal neither raises a score nor
+ * hides a low one, whether by judging over it, by withdrawing it, or by having another doubted principal do so.
  */
 export function judgmentsInDoubt(
   judgments: readonly ScoreJudgment[],
@@ -37,7 +37,9 @@ export function judgmentsInDoubt(
   return [...others, ...lowest.map(({ judgment }) => ({ ...judgment, state: "live" as const }))];
 }
 
-/** What stands, what a doubted principal withdrew of another, and all that was ever said in a name that two can speak in. */
+/**
+ * Live judgments, those that a doubted principal withdrew of another, and all judgments under a name that two principals can use.
+ */
 function countsWith({ interested, unconfirmed }: Doubted): (judgment: ScoreJudgment) => boolean {
   const doubted = new Set([...interested, ...unconfirmed]);
   const shared = new Set(unconfirmed);

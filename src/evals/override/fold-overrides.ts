@@ -1,6 +1,6 @@
 import type { ActorKind, AnnotationState, Signal } from "../../protocol/judgments/annotation.ts";
 
-/** What somebody said about the score of a task. */
+/** A judgment about the score of a task. */
 export interface ScoreJudgment {
   readonly taskId: string;
   /** The `eval.scored` event that it is about. */
@@ -30,7 +30,7 @@ export interface Override {
 
 export interface FoldedOverrides {
   readonly overrides: ReadonlyMap<string, Override>;
-  /** What people said who find a task wrong and give no score; newest first. */
+  /** Judgments that call a task wrong without giving a score; newest first. */
   readonly disputes: ReadonlyMap<string, readonly ScoreJudgment[]>;
   /** How many live judgments of people were left out because they were imported. */
   readonly imported: number;

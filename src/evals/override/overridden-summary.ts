@@ -14,13 +14,13 @@ import { scoreJudgments } from "./score-judgments.ts";
 /** An evaluation as it was, and as people see it. */
 export interface OverriddenSummary {
   readonly original: EvalSummary;
-  /** The same as the original where nobody gave another score. */
+  /** Equal to the original where no judgment gives another score. */
   readonly overridden: EvalSummary;
   /** Why the bar of the suite is not met with the scores of people; empty when it is. */
   readonly unmet: readonly Unmet[];
-  /** The tasks whose score is somebody's. */
+  /** Tasks whose score was overridden by a judgment. */
   readonly overriddenTasks: readonly string[];
-  /** Tasks that somebody finds wrong without giving a score. */
+  /** Tasks that a judgment calls wrong without giving a score. */
   readonly disputedTasks: readonly string[];
 }
 

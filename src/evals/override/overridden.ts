@@ -8,7 +8,7 @@ import type { TaskResult } from "../run/task-result.ts";
 import { taskPasses } from "../score/task-bar.ts";
 import type { FoldedOverrides, Override, ScoreJudgment } from "./fold-overrides.ts";
 
-/** An evaluation as it was, which nothing said about it changes. */
+/** An evaluation as it was made, unchanged by judgments about it. */
 export interface Original {
   readonly runId: string;
   readonly plan: EvalPlan;
@@ -32,7 +32,7 @@ export function overridePart(original: Original, folded: FoldedOverrides): EvalO
   const { results, plan } = original;
   const { overrides, disputes, imported } = folded;
   const { summary, unmet } = overriddenSummaryOf(original, folded);
-  // As in the figures beside it: what could not be scored is no 0 until somebody says so.
+  // Tasks that could not be scored count as 0 only once a judgment says so, as in the other figures.
   const scored = results
     .filter(({ taskId, trials }) => overrides.has(taskId) || trials.some(({ score }) => score !== undefined))
     .map((result) => withScore(result, overrides.get(result.taskId)));

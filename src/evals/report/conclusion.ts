@@ -4,7 +4,7 @@ import type { EvalReport, EvalStop } from "../../protocol/evals/api.ts";
 import type { EvalEntry } from "../../protocol/evals/eval-baseline.ts";
 import { doneText, errorsText, missingText, tasksAre, unsafeText, warningsOf } from "./warnings.ts";
 
-/** What else may count as not passed, beside the bars of the suite and a regression. */
+/** Further reasons to count an evaluation as not passed, in addition to the bars of the suite and a regression. */
 export const FAIL_ON = ["suspect", "flaky", "error", "failure", "finding"] as const;
 export type FailOn = (typeof FAIL_ON)[number];
 
@@ -16,7 +16,7 @@ export interface Demands {
 
 const EXITS = { passed: 0, failed: 1, not_configured: 2, unreachable: 4, no_verdict: 5 } as const;
 
-/** Whether an evaluation passed. What cannot be told is never a pass. */
+/** Whether an evaluation passed. An undecided result is never a pass. */
 export function conclude(entry: EvalEntry, report: EvalReport | undefined, demands: Demands): Conclusion {
   if (report === undefined) return noVerdict(`No verdict: ${howItEnded(entry)}.`, []);
   const warnings = warningsOf(report);

@@ -10,7 +10,7 @@ type ToldTrial = TrialResult & { readonly findings?: readonly Finding[] };
 const OUTPUT_CHARACTERS = 2000;
 const MESSAGE_CHARACTERS = 2000;
 
-/** What went wrong in the tasks that did not pass, in lines that quote it. Whoever prints them makes them safe first. */
+/** The errors of the tasks that did not pass, as lines that quote them. Callers make the lines safe before they print them. */
 export function quotesOf({ tasks }: EvalReport): Map<string, string[]> {
   const quotes = new Map<string, string[]>();
   for (const { taskId, passed, content } of tasks) {

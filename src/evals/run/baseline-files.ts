@@ -46,7 +46,7 @@ export async function keptBaselineFile(
   return found && (JSON.parse(found.body) as BaselineFile);
 }
 
-/** Beside the names, and never among them: those begin with a bracket. */
+/** File ids share the space of names and never equal one: names begin with a bracket. */
 function fileId({ tenant, workspace }: Visibility, sha256: string): DocumentId {
   return { tenant, kind: "baseline", key: `file/${workspace ?? ""}/${sha256}` };
 }

@@ -3,7 +3,7 @@ export interface Overspent {
   readonly spentUsd?: number;
 }
 
-/** What was spent of what may be. Without a price nobody knows, and a budget that cannot be kept is over. */
+/** Money spent of a budget. Without a price the cost is unknown, and a budget that cannot be kept counts as spent. */
 export class Budget {
   readonly #limitUsd: number | undefined;
   #spentUsd: number | undefined = 0;

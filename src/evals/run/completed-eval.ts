@@ -36,7 +36,7 @@ function conflict({ runId, status: runStatus }: Run, state: string): AppError {
 /** What it failed with, where it did. */
 export function failureOf({ error }: Run): { readonly error?: string; readonly errorMessage?: string } {
   if (error === undefined) return {};
-  // Those messages are written here and quote nothing; others may repeat what an agent or a server said.
+  // Messages of `eval_` errors are written here and quote nothing; others may repeat text of an agent or a server.
   return { error: error.code, ...(error.code.startsWith("eval_") ? { errorMessage: error.message } : {}) };
 }
 

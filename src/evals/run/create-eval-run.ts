@@ -45,7 +45,7 @@ export async function createEvalRun(
     ...rest,
     workflowId: EVAL_PLAN.definition.id,
     inputs: { plan },
-    // Whose work it is, for whoever counts judgments by agent.
+    // The agent whose work is evaluated: judgments are counted by agent.
     metadata: { ...metadata, agentId },
   };
   const workflows = await evalWorkflow(host.store, caller.tenant, host.nowMs());

@@ -43,7 +43,7 @@ export const EvalPlan = Type.Object(
     reasoningVerbosity: Type.Optional(Type.Enum([...REASONING_VERBOSITIES])),
     /** What ran, in the caller's words, where the binding cannot tell. */
     agentLabel: Type.Optional(Name),
-    /** Who judges, where somebody does: what was judged by one judge is not gone on with by another. */
+    /** The judge of the evaluation, if it has one: a run is not resumed with another judge. */
     judge: Type.Optional(
       Type.Object({ model: Name, promptSha256: Hash, modelSha256: Hash, versioned: Type.Boolean() }, closed),
     ),

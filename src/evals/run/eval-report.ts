@@ -33,8 +33,8 @@ export async function evalSummary(host: Host, visible: Visibility, runId: string
 }
 
 /**
- * What became of an evaluation, with all its figures; what was said in it only when asked for. Of one that was stopped it has what was
- * done, and no verdict: neither whether a bar is met nor how it compares can be told from the tasks that happened to come first.
+ * The result of an evaluation with all its figures; bodies only on request. A stopped evaluation has the figures of its finished
+ * tasks and no verdict: the tasks that came first are no sample from which a bar or a comparison could be decided.
  */
 export async function evalReport(
   host: Host,

@@ -15,7 +15,7 @@ export interface EvalServices {
   /** Absent: rubrics cannot be served. */
   readonly judge?: Judge;
   readonly settings: EvalSettings;
-  /** What agents remembered, for whoever makes a task of a run; absent where that is not kept. */
+  /** Memories of agents, needed to make a task from a run; absent where they are not kept. */
   readonly memory?: Pick<MemoryAdapter, "list">;
   /** What else speaks for an evaluation when something is to be deployed because of it. */
   readonly evidence?: EvidenceSources;

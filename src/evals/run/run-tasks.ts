@@ -12,8 +12,8 @@ export type Ended = { readonly type: "all" } | { readonly type: "over-budget"; r
 const UNWRITTEN_MAX = 256;
 
 /**
- * Runs what is left of an evaluation, some tasks at a time. A task is written whole, with its score, or not at all: whoever goes on
- * after a crash runs those again that are not there.
+ * Runs the remaining tasks of an evaluation, some at a time. A task is written whole, with its score, or not at all: after a crash
+ * the tasks without a record run again.
  */
 export async function runTasks(
   run: EvalRun,

@@ -114,7 +114,7 @@ function answerOf(
   return { error: { code, message }, ...(invoked.output === undefined ? {} : { output: invoked.output }) };
 }
 
-/** What looks like a secret goes no further than the agent that said it. */
+/** Secrets in the output of an agent are removed before the output goes to the judge. */
 async function ask(run: EvalRun, attempted: Attempted, said: unknown): Promise<JudgeAnswer | undefined> {
   const { task, mode, trial } = attempted;
   const adversarial = mode === "adversarial";

@@ -52,7 +52,7 @@ export interface TrialResult {
   readonly cached: boolean;
   /** Scrubbed and cut. */
   readonly output?: unknown;
-  /** What tools answered, where a judge was told; scrubbed and cut. */
+  /** Results of tools, where they were given to a judge; scrubbed and cut. */
   readonly toolResults?: readonly { readonly tool: string; readonly result: unknown }[];
   readonly difference?: Difference;
   readonly criteria?: readonly { readonly criterion: string; readonly met: boolean; readonly evidence: string }[];

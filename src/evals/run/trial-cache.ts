@@ -9,12 +9,12 @@ import type { Scored } from "./score-trial.ts";
 type Kind = EvalTask["expected"]["kind"];
 
 /**
- * Under what an earlier result of the same trial is found: everything the result depends on. Undefined where that cannot be
- * told, or nobody asked: programs and endpoints change without a word, so they count only under a name the caller gives.
+ * The cache key of a trial: everything its result depends on. Undefined where that is unknown or caching is off: programs and
+ * endpoints change without notice, so they count only under a name that the caller gives.
  */
 export function cacheKey(run: EvalRun, task: EvalTask, mode: EvalMode, trial: number): string | undefined {
   const { plan, agent, binding, services } = run;
-  // An agent is told the name of its task too, and may answer by it.
+  // Agents receive the name of their task too, and may answer by it.
   const { taskId, input, expected, fixtures } = task;
   if (!plan.cache || mode === "live-shadow") return undefined;
   const opaque = binding.kind === "command" || binding.kind === "http";
@@ -27,7 +27,7 @@ export function cacheKey(run: EvalRun, task: EvalTask, mode: EvalMode, trial: nu
   const scorer = { expected, bar, judge: isJudged(mode, expected.kind) ? (services.judge?.identity ?? null) : null };
   const agentId = agent.agentId;
   const asked = { taskId, input, fixtures: fixtures ?? null, mode, trial };
-  // What was said in one workspace is not shown in another.
+  // Results of one workspace are not shown in another.
   const workspace = run.owner.workspace ?? null;
   // Earlier versions kept no list of the tools that were asked, and offered programs and endpoints none.
   const parts = { format: 2, workspace, agentId, agentHash: agent.contentHash, version, ...asked, scorer };
@@ -40,7 +40,7 @@ export function cacheKey(run: EvalRun, task: EvalTask, mode: EvalMode, trial: nu
     .digest("hex");
 }
 
-/** A judge that nobody can tell apart from the one it was yesterday. */
+/** A judge without a fingerprint: changes of it are not visible. */
 function isJudgedByUnknown({ services: { judge } }: EvalRun, mode: EvalMode, kind: Kind): boolean {
   return judge !== undefined && isJudged(mode, kind) && judge.identity.fingerprint === undefined;
 }

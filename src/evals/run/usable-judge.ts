@@ -16,8 +16,8 @@ export interface Judged {
 }
 
 /**
- * Who judges an evaluation; undefined when nobody has to. Throws `judge_not_certified` with each reason where a certificate is asked
- * for. An evaluation in which no score comes from a judge needs none.
+ * The judge of an evaluation; undefined when none is needed. Throws `judge_not_certified` with each reason where a certificate is
+ * required. An evaluation in which no score comes from a judge needs none.
  */
 export async function usableJudge(
   host: Pick<Host, "store" | "nowMs">,

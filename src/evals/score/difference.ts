@@ -87,7 +87,7 @@ function textDifference(expected: string, actual: string, near: string | undefin
   return { kind: "lines", summary, diff: text.length <= SHOWN_CHARACTERS ? text : `${cut(text, SHOWN_CHARACTERS)}…\n` };
 }
 
-/** What is in the way when little is, so that nobody has to find a space with their eyes. */
+/** The reason of a small mismatch, so that a reader need not search for a single space. */
 function nearMiss(
   expected: string,
   actual: string,

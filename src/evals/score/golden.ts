@@ -20,8 +20,8 @@ export function scoreGolden(match: GoldenMatch, output: unknown): GoldenScore {
 }
 
 /**
- * How an output that did not match differs, for whoever may read the task but no secret. Both sides are cleaned before they are compared: a
- * difference has the name of a secret in one place and its value in another, where nothing tells what it is.
+ * How an output that did not match differs, for readers who may see the task but no secret. Both sides are cleaned before they are
+ * compared: a difference could have the name of a secret in one place and its value in another.
  */
 export async function shownDifference(
   match: GoldenMatch,

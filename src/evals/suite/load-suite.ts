@@ -89,7 +89,7 @@ function placed(text: string, problems: readonly SuiteProblem[]): SuiteProblem[]
 
 const PATH_CHARACTERS = 300;
 
-/** Names of members are somebody's text too, and looked at as they read, not as a pointer writes them. */
+/** Names of members are foreign text too, and are scrubbed unescaped, not as a pointer writes them. */
 function shownPath(path: string, clean: Scrubber): string {
   const names = path
     .split("/")

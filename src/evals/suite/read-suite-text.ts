@@ -24,7 +24,7 @@ const DEPTH_MAX = 64;
 
 export type ReadText =
   | { readonly ok: true; readonly text: string; readonly value: unknown }
-  /** Nothing further can be said of it; `place` is where it breaks. */
+  /** No further checks are possible; `place` is where the text breaks. */
   | { readonly ok: false; readonly place?: TextPlace };
 
 /** Bytes to a value, with what a plain parser would pass over: members with one name, text that cannot be stored. */

@@ -13,8 +13,8 @@ import { putSuite, readSuite, refuseShadow } from "./suite-store.ts";
 type Needs = Pick<Host, "store" | "nowMs" | "scrubber">;
 
 /**
- * Keeps a suite for somebody who is still writing it, on a database of their own: another one under its name takes its place.
- * What it replaces stays under its hash, for the evaluations that were made with it. A server never does this.
+ * Keeps a draft of a suite on a local database: it replaces the suite of the same name. The replaced text stays under its hash,
+ * for the evaluations that were made with it. A server never does this.
  */
 export async function keepDraft(host: Needs, caller: Caller, loaded: UsableSuite): Promise<"kept" | "replaced"> {
   const ref = refText(loaded.suite);

@@ -47,7 +47,7 @@ export async function putSuite(
   });
   if (committed.ok) return { ...infoOf(record, caller.tenant), created: true, warnings };
   if (committed.refusal.type !== "document") throw refused(committed.refusal);
-  // Somebody else was quicker; what they brought decides.
+  // A concurrent request stored this suite first; its content decides.
   const winner = await recordOf(host.store, caller.tenant, loaded.suite);
   if (winner === undefined) throw refused(committed.refusal);
   return { ...same(winner, loaded), created: false, warnings };

@@ -7,7 +7,7 @@ import { readRegularFile } from "./read-regular.ts";
 import { hasEnded, thisProcess, type WhichProcess } from "./which-process.ts";
 
 export interface DirectoryLock {
-  /** Whether nobody has taken it over. */
+  /** Whether no other process has taken the lock over. */
   isHeld(): Promise<boolean>;
   release(): Promise<void>;
 }
@@ -106,7 +106,7 @@ async function readHolder(path: string): Promise<Placed | undefined> {
   }
 }
 
-/** A file that lost its content in a power cut names nobody who could be asked. */
+/** Lock files that lost their content in a power cut name no process. */
 function parsed(text: string): Holder {
   try {
     const holder = JSON.parse(text);

@@ -82,8 +82,8 @@ export interface RemarkWorthMaking {
 }
 
 /**
- * A remark that was rejected is not made again as long as what it is about stays as it is. One that was said to be dealt with, and
- * still holds, is open again. The session has the decisions that came with the turn.
+ * Rejected remarks are not made again as long as the part they are about is unchanged. Remarks reported as fixed that still hold
+ * are open again. The session has the decisions that came with the turn.
  */
 export function stillWorthMaking(session: ReviewSession, remarks: readonly ReviewRemark[]): RemarkWorthMaking[] {
   const decided = latestDecisions(session);
@@ -93,7 +93,7 @@ export function stillWorthMaking(session: ReviewSession, remarks: readonly Revie
     if (decision === undefined) return [{ remark, reopened: false }];
     if (decision.status !== "rejected") return [{ remark, reopened: true }];
     const made = earlier.get(remark.id);
-    // Made again since, because its part had changed: nobody has decided on that yet.
+    // Remarks made again since, because their part had changed, have no decision yet.
     const isUndecided = (made?.iterations.at(-1) ?? 0) >= decision.iteration;
     return made?.part === remark.part && !isUndecided ? [] : [{ remark, reopened: false }];
   });

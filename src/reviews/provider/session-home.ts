@@ -3,8 +3,8 @@ import type { ReviewSession } from "./session.ts";
 /** Where the sessions of a provider live: a directory, or the store of a host. */
 export interface SessionHome {
   /**
-   * Does something with a session while nobody else, in this process or another, can: what `work` returns is kept before the promise
-   * resolves. `busy` when others hold it for too long, `unknown` when there is none of this id.
+   * Works on a session exclusively, across processes: the result of `work` is kept before the promise resolves. `busy` when others
+   * hold the session for too long, `unknown` when no session has this id.
    */
   withSession<T>(sessionID: string, work: (session: ReviewSession) => Promise<Kept<T>>): Promise<Held<T>>;
   /** The same with a session that is new. */

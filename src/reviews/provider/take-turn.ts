@@ -22,13 +22,13 @@ export interface TurnAsked {
 }
 
 export interface TurnOptions {
-  /** How long a review may take: less than requesters usually wait, so that they are told. */
+  /** The time limit of a review: less than requesters usually wait, so that they receive the error. */
   readonly reviewLimitMs?: number;
-  /** When aborted, a review that is under way is given up: nobody will be left to end what it started. */
+  /** An abort ends the review under way: no later process could end the programs it started. */
   readonly signal?: AbortSignal;
   /** Refuses requests for reasons of its own. */
   readonly check?: (checked: CheckedRequest) => CheckedRequest;
-  /** Told why a review failed, which the answer does not say. */
+  /** Called with the reason of a failed review, which the answer does not contain. */
   readonly onFailure?: (error: unknown) => void;
 }
 
@@ -46,7 +46,7 @@ export type TurnTaken =
 
 export const REVIEW_LIMIT_MS = 240_000;
 
-/** One turn of a conversation, whoever carries it: what comes back is kept already. */
+/** One turn of a conversation over any transport: the returned answer is durable already. */
 export async function takeTurn(
   home: SessionHome,
   reviewers: readonly Reviewer[],
@@ -126,7 +126,7 @@ function failed(session: ReviewSession, turn: Turn, message: string): Answered {
   return { session: withDecisions(session, decisions), response };
 }
 
-/** Undefined when it takes too long; the reviewer is then told to stop, and not waited for. */
+/** Undefined on a timeout; the reviewer is then signalled to stop, and not waited for. */
 async function reviewed(
   turn: Turn,
   reviewer: Reviewer,

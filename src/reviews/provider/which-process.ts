@@ -21,7 +21,7 @@ export async function hasEnded({ pid, where, began }: WhichProcess): Promise<boo
   try {
     process.kill(pid, 0);
   } catch (error) {
-    // Somebody else's process is still a process.
+    // Processes of other users are alive too.
     return codeOf(error) === "ESRCH";
   }
   const seen = await seenBySystem(pid);

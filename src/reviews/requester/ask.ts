@@ -27,7 +27,7 @@ export interface Asked {
   readonly attempt?: Attempt;
   /** A request that a crash had left without an outcome was sent again. */
   readonly resumed: boolean;
-  /** Beside those of the answer. */
+  /** Warnings in addition to those of the answer. */
   readonly warnings: readonly string[];
 }
 
@@ -99,7 +99,7 @@ async function send(
   return { conversation: failed, attempt, resumed: false, warnings: [] };
 }
 
-/** In a new session, with the present artifact and without the decisions, which nobody can take any more. */
+/** Begins a new session with the present artifact and without the decisions, which no session could take any more. */
 async function startOver(
   conversation: Conversation,
   { artifact }: ReviewRequest,

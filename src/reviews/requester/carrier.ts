@@ -12,9 +12,9 @@ export interface Sending {
   /** Where the stream is kept as it arrives. */
   readonly streamPath: string;
   readonly watch: StreamWatch;
-  /** Aborted when whoever asked wants to stop: what was started is ended, and the reason is thrown. */
+  /** Aborted when the caller wants to stop: everything started is ended, and the reason is thrown. */
   readonly signal: AbortSignal;
-  /** Told as soon as a process runs for this request, so that whoever comes after a crash can end it. */
+  /** Called once a process runs for this request, so that it can be ended after a crash. */
   readonly onStarted?: (pid: number) => void;
 }
 

@@ -14,8 +14,8 @@ export interface Holding {
 }
 
 /**
- * Does something with a conversation while no other process can. What a crash left is put in order first: an attempt whose outcome was
- * written counts, and a process that still works for nobody is ended. Files that cannot be written are `unusable_input`.
+ * Works on a conversation exclusively, across processes. The remains of a crash are put in order first: an attempt whose outcome
+ * was written counts, and an orphaned process is ended. Files that cannot be written are `unusable_input`.
  */
 export async function withConversation<T>(
   folder: string,

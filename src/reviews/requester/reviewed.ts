@@ -25,7 +25,7 @@ export function reviewedConversation(conversation: Conversation, lines: readonly
   };
 }
 
-/** Who was asked, as short as it can be told from others. */
+/** A short and unique name of the provider. */
 export function reviewerOf(provider: Provider): string {
   if ("url" in provider) return `${provider.agent} at ${provider.url}`;
   const { program, args, agent } = provider;

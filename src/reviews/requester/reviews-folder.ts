@@ -29,8 +29,8 @@ export async function makeReviewFolder(root: string, review: string): Promise<st
 }
 
 /**
- * The folder of a review by its path, its name or the beginning of its name: the only one that begins so, or the only one of them that is
- * open, since nobody goes on with what has ended.
+ * The folder of a review by its path, its name or a prefix of its name: the only match, or the only open one among several, since
+ * ended reviews are not continued.
  */
 export async function findReview(
   root: string,

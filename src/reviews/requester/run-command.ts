@@ -40,10 +40,9 @@ export interface ProgramWithInput extends Program {
 type Following = Pick<Sending, "streamPath" | "watch" | "signal" | "onStarted">;
 
 /**
- * Runs a program within limits. Afterwards none of its process group is left, and when it had to be stopped, nothing that it started.
- *
- * Not by `runProgram` of the engine, which takes the output from a pipe: some programs lose what their reader has not taken in time, what
- * was said must outlive this process, and an answer ends the program sooner than its time does.
+ * Runs a program within limits. Afterwards none of its process group is left, and when it had to be stopped, nothing that it
+ * started. Not by `runProgram` of the engine, which takes the output from a pipe: some programs lose output that their reader has
+ * not taken in time, the output must outlive this process, and an answer ends the program sooner than its time limit does.
  */
 export async function runToFile(program: ProgramWithInput, following: Following, limits: Limits): Promise<Sent> {
   const { streamPath, watch, signal, onStarted } = following;

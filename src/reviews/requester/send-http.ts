@@ -17,7 +17,7 @@ const PROVIDER = "/v1/host/assay/afp/run";
 /** More of a refusal is not read. */
 const REFUSAL_BYTES = 1 << 16;
 
-/** A provider that is mounted on a server. What it says below the protocol becomes what a command would have said. */
+/** A provider that is mounted on a server. Its HTTP errors become those of a command. */
 export function httpCarrier(settings: ServerSettings): Carrier {
   return { send: (sending) => post(settings, sending) };
 }
@@ -40,7 +40,7 @@ async function post({ url, key, agent, limits }: ServerSettings, sending: Sendin
     signal.throwIfAborted();
     if (stop.signal.aborted) return ended({ limited: true });
     const reason = reasonOf(begun.error);
-    // Somebody who had the request may have acted on it; asked again, a provider gives what it gave.
+    // The server may have acted on the request; asked again, a provider repeats its answer.
     if (begun.connected) return ended({ exitCode: 1, broken: true, stderr: `the connection broke: ${reason}` });
     return { started: false, name: "unreachable", message: `no answer from ${url}: ${reason}` };
   }

@@ -37,7 +37,7 @@ export interface AttemptLog {
 
 export interface Turn {
   readonly request: ReviewRequest;
-  /** The request in the words of whoever wrote it, on one line; else it is written anew. */
+  /** The request as its author wrote it, on one line; absent: serialized anew. */
   readonly line?: string;
   readonly session: string | undefined;
 }

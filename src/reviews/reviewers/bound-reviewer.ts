@@ -19,7 +19,7 @@ export interface ReviewerCommand {
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
-/** Whoever reviews looks at the same kinds of artifact. */
+/** All reviewers accept the same kinds of artifact. */
 export function boundReviewer(binding: ReviewerBinding, chatModelOf: ChatModelOf): Reviewer {
   const { agent } = binding;
   switch (binding.type) {

@@ -51,7 +51,7 @@ type Command = Pick<CommandReviewerOptions, keyof ReviewerCommand | "limits">;
 
 async function outputOf({ limits = LIMITS, ...command }: Command, input: string, signal: AbortSignal): Promise<string> {
   const call = { ...command, input, limits, signal, mayLeaveServices: true };
-  // How long it may take is said by the signal, for whoever reviews.
+  // The signal carries the time limit of all reviewers.
   const end = await runProgram(call).catch((error: unknown) => {
     throw signal.aborted ? refusal(command.program, "was not waited for any longer") : error;
   });

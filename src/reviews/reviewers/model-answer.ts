@@ -31,7 +31,7 @@ type ModelAnswer = Static<typeof MODEL_ANSWER>;
 /** A review, or why there is none. A review may have a problem too: it is usable, but a better one may be had. */
 export interface ReadAnswer {
   readonly review?: Review;
-  /** Repeats nothing that the model said. */
+  /** Quotes nothing of the model's answer. */
   readonly problem?: string;
 }
 

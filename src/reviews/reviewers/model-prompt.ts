@@ -22,8 +22,8 @@ export const ASPECTS = [
 ] as const;
 
 /**
- * What a model is told. All that others wrote stands in the message of the user between lines that carry `mark`, which nobody outside
- * could know and which is not in the data; the rules, which name the mark, hold nothing that others wrote.
+ * The prompt for a model. All foreign text is in the user message between lines that carry `mark`, which cannot be guessed and
+ * does not occur in the data; the rules, which name the mark, contain no foreign text.
  */
 export function promptFor(asked: ReviewAsked, artifactText: string, makeMark: () => string): ChatMessage[] {
   const blocks = blocksOf(asked, artifactText);

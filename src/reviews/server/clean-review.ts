@@ -6,8 +6,8 @@ import type { ReviewAsked, Reviewer } from "../reviewer.ts";
 import type { ReviewRound } from "./review-round.ts";
 
 /**
- * Everything that people and reviewers wrote, without its secrets. Ids of remarks stay as they are: they are ours, decisions refer to
- * them, and whoever sends one that was never issued has written it.
+ * Everything that people and reviewers wrote, without its secrets. Ids of remarks stay as they are: the host issues them and
+ * decisions refer to them; an id that was never issued is the sender's own text.
  */
 
 /** Clean before it is answered, so that the same request is given the same words again. */

@@ -61,7 +61,7 @@ export interface TimedRound extends ReviewRound {
   readonly at: string;
 }
 
-/** What was remarked, in the order in which it was first said, each with the words it was last said in. */
+/** Remarks in the order in which they were first made, each with its latest wording. */
 export function itemsOf(rounds: readonly TimedRound[]): ReviewItem[] {
   const items = new Map<string, ReviewItem & { readonly decisions: ItemDecision[]; readonly iterations: number[] }>();
   for (const round of rounds) {

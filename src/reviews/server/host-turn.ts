@@ -5,14 +5,14 @@ import { type StoreHomeOf, type StoreHomeSettings, storeHome } from "../store-ho
 import { cleaningOnce, cleanResponse, cleanReviewer } from "./clean-review.ts";
 import { withinLimits } from "./session-limits.ts";
 
-/** One turn of somebody with the provider of a host. Plain data, so that it can be handed to a thread. */
+/** One turn of a caller with the provider of a host. Plain data, so that it can be passed to a thread. */
 export interface HostTurn {
   readonly caller: Caller;
   /** Who is to review; one of those that are known. */
   readonly agent: string;
   /** The request as it came. */
   readonly bytes: Uint8Array;
-  /** An empty name is one that is not known: whoever lost it would otherwise begin again without noticing. */
+  /** Empty ids are unknown sessions: a caller that lost its id would otherwise begin again without noticing. */
   readonly session?: string;
   /** Go on with the session that the caller used last, or begin one when there is none. */
   readonly goesOn?: boolean;
@@ -38,6 +38,6 @@ export async function takeHostTurn(
   const clean = reviewers.map((one) => cleanReviewer(one, scrubber));
   const asked = { bytes, agent, fork, ...(session === undefined ? {} : { session }) };
   const taken = await takeTurn(home, clean, asked, { ...options, check: withinLimits });
-  // As it was kept: ids and names that a request made up are repeated in the answer, and whoever asks again is given the same.
+  // The stored form: the answer repeats ids and names of the request, and a repeated request gets the same answer.
   return taken.type === "answered" ? { ...taken, response: cleanResponse(taken.response, scrubber) } : taken;
 }

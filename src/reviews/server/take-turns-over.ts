@@ -17,8 +17,8 @@ import {
 } from "./turn-messages.ts";
 
 /**
- * Takes the turns of large artifacts, in a thread: reading, reviewing and cleaning them takes seconds, in which a host would answer
- * nobody else. The store stays where it is and is called over the port.
+ * Takes the turns of large artifacts in a thread: reading, reviewing and cleaning them takes seconds, in which a host would answer
+ * no other request. The store stays where it is and is called over the port.
  */
 export function takeTurnsOver(
   port: MessagePort,

@@ -1,4 +1,4 @@
-/** A category or a number that somebody gave. */
+/** A category or a number that a person gave. */
 export type Value = string | number | boolean;
 
 /** Why there is no figure: never 0 or NaN in its place. */

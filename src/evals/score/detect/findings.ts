@@ -21,7 +21,7 @@ export interface Conduct {
   readonly refusedTools: readonly string[];
 }
 
-/** What an agent did that no score shows. Each thing is told once. */
+/** Findings about the conduct of an agent that no score shows. Each finding is reported once. */
 export function findingsOf(conduct: Conduct, scrubber: Scrubber): DetectedFinding[] {
   const output = textsOf(conduct.output);
   return [

@@ -35,7 +35,7 @@ function windows(words: readonly string[], length: number): string[] {
   return Array.from({ length: words.length - length + 1 }, (_, i) => words.slice(i, i + length).join(" "));
 }
 
-/** Those passages that are said. An output may have a million words, and few of them begin a passage. */
+/** The passages that occur in the output. An output may have a million words, and few of them begin a passage. */
 function among(passages: ReadonlySet<string>, said: readonly string[], length: number): Set<string> {
   const beginnings = new Set([...passages].map((passage) => passage.slice(0, passage.indexOf(" "))));
   const found = new Set<string>();

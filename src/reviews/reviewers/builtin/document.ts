@@ -95,7 +95,7 @@ function linesOf(text: string, kind: Kind): string[] {
   return (kind === "json" ? text.replace(/\\[nrt]/g, "  ") : text).split(/\r\n|\r|\n/).map(bounded);
 }
 
-/** Rules look at the beginning of lines that nobody reads to their end, such as minified code. */
+/** Rules see only the beginning of very long lines, such as minified code. */
 const LINE_CHARACTERS = 4_000;
 const BLANKS = 100;
 

@@ -12,7 +12,7 @@ export interface RemarkLimits {
 /** More than anybody goes through at once. */
 export const REMARK_LIMITS: RemarkLimits = { perRule: 25, total: 100 };
 
-/** Nobody needs to know how many more there are than so many of one rule. */
+/** The count of matches of one rule stops here. */
 const COUNTED = 1_000;
 
 /** What the rules find, as remarks; the last one says so when there would be more. */
@@ -44,7 +44,7 @@ function remarkOf(rule: Rule, { file }: Document, finding: Finding, times: Map<s
   const base = `${rule.id}.${slugOf(key)}${digest(`${rule.id} ${key}`).slice(0, 10)}`;
   const before = times.get(base) ?? 0;
   times.set(base, before + 1);
-  // The same words in the same place cannot be told apart but by their order.
+  // Remarks with the same words in the same place differ by their order only.
   const id = before === 0 ? base : `${base}.${before + 1}`;
   return { id, aspect: rule.aspect, description, recommendation: rule.recommendation, part: digest(part) };
 }

@@ -38,7 +38,7 @@ const leftoverDebugging: Rule = {
  */
 const QUOTED = /\\.|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`/g;
 
-/** A line without its texts in quotes and its comment, as far as that can be told from the line alone. */
+/** A line without its quoted texts and its comment, as far as they can be recognized in the line alone. */
 export function codeOf(line: string): string {
   const bare = line.replace(QUOTED, (found) => (found.startsWith("\\") ? found : '""'));
   return bare.replace(/(^|\s)(?:\/\/|\/\*|\*\s|#|--\s).*$/, "$1");
