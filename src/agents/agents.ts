@@ -11,10 +11,10 @@ import type { ToolSurface } from "./tool-surface.ts";
 export interface Agents {
   /** Agents installed for the caller, the caller's own before those of the host; the highest version first. */
   versionsOf(visible: Visibility, agentId: string): Promise<readonly InstalledAgent[]>;
-  /** Those that everybody has without their being installed. */
-  readonly beside?: readonly InstalledAgent[];
-  /** What of an agent is deployed for everybody, until they decide about it themselves. */
-  standing?(agentId: string): Deployments | undefined;
+  /** Agents that exist for every tenant without installation. */
+  readonly builtIn?: readonly InstalledAgent[];
+  /** Deployments of an agent that hold for every tenant until it decides about the agent itself. */
+  fixedDeployments?(agentId: string): Deployments | undefined;
   /** Versions that are deployed and active. */
   activeVersions(visible: Visibility, agentId: string): Promise<readonly string[]>;
   /** Versions for runs that name none, the highest first; undefined before any was active. Absent: nothing is ever deployed. */

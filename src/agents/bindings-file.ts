@@ -143,7 +143,8 @@ function endpointProblems({ url, allowPrivate }: Extract<BindingEntry, { type: "
 
 function mcpProblem({ command, args, env, url }: McpServer): string | undefined {
   if ((command === undefined) === (url === undefined)) return "must have exactly one of command, url";
-  if (url !== undefined && (args !== undefined || env !== undefined)) return "must not have args or env beside url";
+  if (url !== undefined && (args !== undefined || env !== undefined))
+    return "must not have args or env together with url";
   const [own] = ownVariables(env);
   if (own !== undefined) return own;
   return url === undefined ? undefined : urlProblems("url", url)[0];

@@ -31,7 +31,7 @@ export function withConformanceAgent(agents: Agents): Agents {
   const known = new Map([echo, ...CONFORMANCE_AGENTS].map((one) => [one.agent.agentId, one]));
   return {
     ...agents,
-    beside: [...known.values()].map(({ agent }) => agent),
+    builtIn: [...known.values()].map(({ agent }) => agent),
     async versionsOf(visible, agentId) {
       const installed = await agents.versionsOf(visible, agentId);
       const own = known.get(agentId);

@@ -17,7 +17,7 @@ export interface ToolWatch {
   readonly nowMs: () => number;
   emit(event: EventDraft): void;
   /** Resolves once all events so far are durable. */
-  readonly told?: () => Promise<void>;
+  readonly flushed?: () => Promise<void>;
   /** A tool was asked for, whether it may be called or not. */
   asked(): void;
   /** A tool that the agent may not call was asked for. */
@@ -56,14 +56,19 @@ export function watchedTools(surface: ToolSurface, watch: ToolWatch): ToolSurfac
           ...(tool.transport === undefined ? {} : { transport: tool.transport }),
         },
       });
-      await watch.told?.();
+      await watch.flushed?.();
       const begunAtMs = watch.nowMs();
       const returned = (result: ToolResult) => {
         // One that was refused never began.
         const acted = result.status === "ok" || result.status === "error";
         const tookMs = result.durationMs ?? Math.max(0, Math.round(watch.nowMs() - begunAtMs));
         const took = acted ? { durationMs: tookMs } : {};
-        const payload = { ...about, status: result.status, ...took, ...(content ? told(result, scrubber) : {}) };
+        const payload = {
+          ...about,
+          status: result.status,
+          ...took,
+          ...(content ? loggedResult(result, scrubber) : {}),
+        };
         watch.emit({ type: "agent.toolReturned", nodeId, causationId: eventId, payload });
       };
       try {
@@ -87,7 +92,7 @@ function usableResult(result: ToolResult): ToolResult {
   return { status: "ok", outcome: outcome.value, ...took };
 }
 
-function told(result: ToolResult, scrubber: Scrubber) {
+function loggedResult(result: ToolResult, scrubber: Scrubber) {
   if (result.status === "ok") return { outcome: scrubber.scrubValue(result.outcome ?? null) };
   const { code, message } = toolError(result);
   return { error: { code, message: scrubber.scrubText(message) } };

@@ -3,7 +3,7 @@ import type { InvocationOutcome } from "../protocol/agents/events.ts";
 import type { MemoryEntry } from "../protocol/agents/memory.ts";
 import type { AgentFailure, AgentTask, Binding, Usage } from "./binding.ts";
 import type { InstalledAgent } from "./installed-agent.ts";
-import type { Verbosity } from "./spoken.ts";
+import type { Verbosity } from "./message-stream.ts";
 import type { ToolSurface } from "./tool-surface.ts";
 import type { Transcript } from "./transcript.ts";
 
@@ -38,7 +38,7 @@ export interface Invocation {
   /** For whom tools are called. */
   readonly principal?: string;
   /** Resolves once all events so far are durable; tools act after that. */
-  readonly told?: () => Promise<void>;
+  readonly flushed?: () => Promise<void>;
   readonly scrubber: Scrubber;
   readonly newId: (prefix: "evt" | "call") => string;
   readonly nowMs: () => number;

@@ -1,5 +1,5 @@
 import type { EventDraft } from "../protocol/events.ts";
-import { Reasoning, type Speaker } from "./spoken.ts";
+import { Reasoning, type Speaker } from "./message-stream.ts";
 import type { ToolResult, ToolSurface } from "./tool-surface.ts";
 
 /** Receives the bodies of one invocation in order, where the log gets none of them. Reasoning arrives scrubbed; tool calls as they were. */

@@ -94,12 +94,15 @@ function answerOf(
   scrubText: (text: string) => string,
   watch: Watcher,
 ): AgentAnswer {
-  const said = (stderr: string) => (stderr.trim() === "" ? "" : `: ${lastWords(stderr, scrubText)}`);
+  const stderrNote = (stderr: string) => (stderr.trim() === "" ? "" : `: ${lastWords(stderr, scrubText)}`);
   switch (end.type) {
     case "not-started":
       return failed("agent_unreachable", end.problem, false);
     case "too-slow":
-      return failed("agent_timeout", `${program} took longer than ${timeoutMs} ms and was ended${said(end.stderr)}`);
+      return failed(
+        "agent_timeout",
+        `${program} took longer than ${timeoutMs} ms and was ended${stderrNote(end.stderr)}`,
+      );
     case "too-much": {
       const limit = end.where === "stdout" ? maxOutputBytes : REPORT_BYTES;
       return failed("agent_output_too_large", `${program} wrote more than ${limit} bytes to ${end.where}`);
@@ -109,7 +112,7 @@ function answerOf(
       if (reported.ok) for (const { usage } of reported.reports) if (usage !== undefined) watch.usage(usage);
       if (end.exitCode !== 0) {
         const how = end.exitCode === null ? `signal ${end.signalName}` : `exit code ${end.exitCode}`;
-        return failed("agent_crashed", `${program} ended with ${how}${said(end.stderr)}`);
+        return failed("agent_crashed", `${program} ended with ${how}${stderrNote(end.stderr)}`);
       }
       if (!reported.ok) {
         const problem = `${program} wrote no usable report to file descriptor 3: ${reported.problem}`;

@@ -61,7 +61,7 @@ async function turns(asking: Asking, maxTurns: number, task: AgentTask, watch: W
   const tools = sayableNames(task.tools.tools);
   const messages: ModelMessage[] = openingOf(task);
   const maxOutputTokens = budgetOf(task.outputBudget, asking.settings);
-  const teller = {
+  const watcher = {
     chunk: (text: string) => watch.chunk(text),
     reasoning: (delta: string) => watch.reasoning(delta),
     again: () => watch.again?.(),
@@ -72,7 +72,7 @@ async function turns(asking: Asking, maxTurns: number, task: AgentTask, watch: W
       const system = systemFor(task.systemPrompt, schema, format);
       return { system, messages, tools, format, schema, maxOutputTokens, temperature: task.temperature };
     };
-    const taken = await askModel(asking, requestIn, teller, signal);
+    const taken = await askModel(asking, requestIn, watcher, signal);
     if ("problem" in taken) {
       const { code, message, again } = taken.problem;
       return failed(code, `${asking.settings.model}: ${message}`, again);
@@ -81,7 +81,7 @@ async function turns(asking: Asking, maxTurns: number, task: AgentTask, watch: W
     watch.usage(turn.usage ?? unmetered(asking.settings, asking.prices));
     if (turn.finish === "content-filter") return refused(turn);
     if (turn.calls.length === 0) return answerOf(turn, task, asking.settings);
-    messages.push(...turn.said, await callTools(turn.calls, tools, task.tools, signal));
+    messages.push(...turn.replies, await callTools(turn.calls, tools, task.tools, signal));
   }
   return failed("agent_error", `${asking.settings.model}: it has not answered within ${maxTurns} turns`);
 }

@@ -122,10 +122,10 @@ export function readScript(value: unknown): ReadScript {
     return { ...rule, answer: answer(`${path}/answer`, rule.answer) } as InputRule;
   });
   const sequence = answers("/sequence", raw.sequence ?? []);
-  const standing = Object.hasOwn(raw, "default") ? { default: answer("/default", raw.default) } : {};
+  const fallback = Object.hasOwn(raw, "default") ? { default: answer("/default", raw.default) } : {};
   if (Object.keys(raw).length === 0) problems.push({ path: "", problem: "must have an answer" });
   if (problems.length > 0) return { ok: false, problems };
-  return { ok: true, script: { byTaskId: new Map(byTaskId), byInput, sequence, ...standing } };
+  return { ok: true, script: { byTaskId: new Map(byTaskId), byInput, sequence, ...fallback } };
 }
 
 function problemsIf(schema: Parameters<typeof problemsOf>[0], value: unknown): Problem[] {

@@ -30,8 +30,8 @@ export function scriptedBinding(script: Script): Binding {
   };
 }
 
-function fingerprintOf({ byTaskId, byInput, default: standing }: Script): string {
-  const text = sortedJson([Object.fromEntries(byTaskId), byInput, standing ?? null]);
+function fingerprintOf({ byTaskId, byInput, default: fallback }: Script): string {
+  const text = sortedJson([Object.fromEntries(byTaskId), byInput, fallback ?? null]);
   return `${NAME}:${createHash("sha256").update(text).digest("hex")}`;
 }
 

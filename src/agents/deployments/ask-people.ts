@@ -5,15 +5,15 @@ import type { PolicyGate } from "../../protocol/promotion/promotion-policy.ts";
 import { startersOf } from "../../protocol/runs/forked-from.ts";
 import type { Run } from "../../protocol/runs/run.ts";
 import { type Approval, approvalCondition, approvalIn, gateIdOf } from "./approval.ts";
-import { askedBeside, forbidsOwn, joinedSiblings, joinRequests, ownApprovalAmong, siblingsOf } from "./askers.ts";
+import { earlierRequests, forbidsOwn, joinedSiblings, joinRequests, ownApprovalAmong, siblingsOf } from "./askers.ts";
 import { type Considered, commit, targetOf } from "./considered.ts";
 import { decideTransition } from "./decide-transition.ts";
 import { type Deployments, recordOf } from "./deployments.ts";
 import { ManagementRun } from "./management-run.ts";
 import { managementPlan, planWrite } from "./management-workflow.ts";
 import { digestOf } from "./question.ts";
+import { type RecentRefusals, recordRefusal } from "./record-refusal.ts";
 import { deploymentsWrite } from "./stored-deployments.ts";
-import { type RecentRefusals, told } from "./tell-refusal.ts";
 
 export interface Gated {
   readonly run: Run;
@@ -36,7 +36,7 @@ export async function asking(
   if (approval.state === "refused") return refusedByPeople(considered, gate, run, approval, evidence);
   const others = await siblingsUnder(considered, gate, run.runId);
   const own = ownApprovalAmong(considered, gate, [run, ...others]);
-  if (own !== undefined) throw await told(host, refusals, considered.wanted, own, run.runId);
+  if (own !== undefined) throw await recordRefusal(host, refusals, considered.wanted, own, run.runId);
   if (approval.state === "granted") return { run, condition: approvalCondition(gate, approval) };
   if (forbidsOwn(gate) && (await joinRequests(considered, [run, ...others])) === "moved") return "moved";
   throw waiting(considered, gate, run, approval, evidence);
@@ -74,10 +74,10 @@ async function ask(
       evidence,
     },
   });
-  const before = await askedBeside(considered, digest);
+  const before = await earlierRequests(considered, digest);
   const siblings = await siblingsUnder(considered, gate);
   const own = ownApprovalAmong(considered, gate, siblings);
-  if (own !== undefined) throw await told(host, refusals, wanted, own, String(own.details?.["runId"]));
+  if (own !== undefined) throw await recordRefusal(host, refusals, wanted, own, String(own.details?.["runId"]));
   const others = new Set(siblings.flatMap(startersOf).filter((one) => one !== caller.principal));
   const management = ManagementRun.begin(host, plan, runId, wanted, [...others]);
   const atMs = host.nowMs();

@@ -23,7 +23,7 @@ export function ownApproval({ wanted, conditions }: Considered, gate: PolicyGate
   const { principal } = wanted.caller;
   if (!forbidsOwn(gate) || !approversOf(run).has(principal)) return undefined;
   return new AppError("forbidden", {
-    problem: `${principal} approved this transition, and nobody may both approve a transition and ask for or apply it; let another principal send the request`,
+    problem: `${principal} approved this transition; a principal must not both approve a transition and request or apply it; let another principal send the request`,
     runId: run.runId,
     gateId: gateIdOf(run.runId),
     conditions: [
@@ -85,7 +85,7 @@ async function openAmong({ host, place }: Considered, asked: readonly Asked[]): 
  * The earlier requests that a new one is written with. Requests that have ended are dropped once there are too many; where too
  * many are still waiting, no request is accepted until some are decided or cancelled.
  */
-export async function askedBeside(considered: Considered, digest: string): Promise<readonly Asked[]> {
+export async function earlierRequests(considered: Considered, digest: string): Promise<readonly Asked[]> {
   const others = considered.stored.now.asked.filter((one) => one.digest !== digest);
   if (others.length < OPEN_REQUESTS_MAX) return others;
   const open = await openAmong(considered, others);

@@ -36,24 +36,24 @@ export function isLast(now: Deployments, channel: string, version: string): bool
 }
 
 /** The active version that takes the rest of the channel; undefined where there is none. A version with a share is not one. */
-export function carrierOf(now: Deployments, channel: string, besides: string): string | undefined {
-  return wholeBeside(now, channel, besides).find((one) => isActive(now, one));
+export function carrierOf(now: Deployments, channel: string, version: string): string | undefined {
+  return othersWithoutShare(now, channel, version).find((one) => isActive(now, one));
 }
 
 /** The carrier, also where it is paused: its place stays its own. */
-export function placedCarrier(now: Deployments, channel: string, besides: string): string | undefined {
-  const places = wholeBeside(now, channel, besides);
+export function placedCarrier(now: Deployments, channel: string, version: string): string | undefined {
+  const places = othersWithoutShare(now, channel, version);
   return places.find((one) => isActive(now, one)) ?? places.find((one) => stateOf(now, one) === "paused");
 }
 
 /** The other version that takes the rest, by each channel of this version. */
-export function carriersBeside(now: Deployments, version: string): Readonly<Record<string, string>> {
+export function otherCarriers(now: Deployments, version: string): Readonly<Record<string, string>> {
   const found = channelsOf(now, version).map((channel) => [channel, carrierOf(now, channel, version)] as const);
   return Object.fromEntries(found.flatMap(([channel, one]) => (one === undefined ? [] : [[channel, one]])));
 }
 
-function wholeBeside(now: Deployments, channel: string, besides: string): string[] {
-  const others = placesOn(now, channel).filter((one) => one !== besides);
+function othersWithoutShare(now: Deployments, channel: string, version: string): string[] {
+  const others = placesOn(now, channel).filter((one) => one !== version);
   return others.filter((one) => own(now.versions, one)?.canaryPercent === undefined);
 }
 

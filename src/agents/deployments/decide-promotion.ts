@@ -1,6 +1,6 @@
 import { own } from "../../protocol/own.ts";
 import { CHANNELS, type DeploymentState, type DeploymentTransition } from "../../protocol/promotion/api.ts";
-import { carrierOf, carriersBeside, putOn, takeAll } from "./channel-places.ts";
+import { carrierOf, otherCarriers, putOn, takeAll } from "./channel-places.ts";
 import { channelsOf, type Deployed, type Deployments, placesTaken, stateOf } from "./deployments.ts";
 import {
   type Decide,
@@ -58,7 +58,7 @@ function cameBack(
 ): Decided {
   const { version } = request;
   const deployed = own(entered.versions, version) as Deployed;
-  const replacedOn = { ...deployed.replacedOn, ...carriersBeside(now, version) };
+  const replacedOn = { ...deployed.replacedOn, ...otherCarriers(now, version) };
   const marked = settled(entered, version, { ...deployed, replacedOn });
   const isWhole = deployed.canaryPercent === undefined;
   const next = isWhole ? channels.reduce((so, channel) => takeAll(so, channel, version), marked) : marked;

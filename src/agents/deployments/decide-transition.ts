@@ -1,7 +1,7 @@
 import type { EventDraft } from "../../protocol/events.ts";
 import { own } from "../../protocol/own.ts";
 import { CHANNELS, type DeploymentTransition } from "../../protocol/promotion/api.ts";
-import { carriersBeside, isLast, putLast, replaceBy, takeAll, withdraw } from "./channel-places.ts";
+import { isLast, otherCarriers, putLast, replaceBy, takeAll, withdraw } from "./channel-places.ts";
 import { promote } from "./decide-promotion.ts";
 import { channelsOf, type Deployments, isActive, placesTaken, stateOf } from "./deployments.ts";
 import {
@@ -43,7 +43,7 @@ const rollback: Decide = (now, request, grounds) => {
   const back = waysBack(now, version);
   const targets = [...new Set(CHANNELS.flatMap((channel) => own(back, channel) ?? []))];
   const [first] = targets;
-  if (first === undefined) throw refuse(`${version} took nobody's place, so there is none to go back to; pause it`);
+  if (first === undefined) throw refuse(`${version} replaced no version, so there is none to go back to; pause it`);
   const { agentId } = now;
   const label = reason !== undefined && LABEL.test(reason) ? { reason } : {};
   const { canaryPercent: _, ...left } = before;
@@ -86,7 +86,7 @@ const adjustCanary: Decide = (now, request, grounds) => {
   if (toPercent === undefined) throw refuse("adjust-canary needs canaryPercent");
   if (fromPercent === toPercent) throw refuse(`${version} has ${toPercent} % already`);
   const share = toPercent === 100 ? {} : { canaryPercent: toPercent };
-  const replacedOn = { ...placesTaken(now, version), ...carriersBeside(now, version) };
+  const replacedOn = { ...placesTaken(now, version), ...otherCarriers(now, version) };
   const kept = { ...regrounded(before, grounds), ...share, replacedOn };
   const next = channelsOf(now, version).reduce(
     (shared, channel) => (toPercent === 100 ? takeAll(shared, channel, version) : leaveRest(shared, channel, version)),

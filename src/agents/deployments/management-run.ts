@@ -71,8 +71,8 @@ export class ManagementRun {
 
   /** It has come about. */
   complete(events: readonly EventDraft[], outputs: Readonly<Record<string, unknown>>): void {
-    const told = events.map((event) => ({ ...event, nodeId: APPLY }) as EventDraft);
-    this.#append([...told, { type: "node.completed", nodeId: APPLY, payload: { nodeId: APPLY, outputs } }]);
+    const applied = events.map((event) => ({ ...event, nodeId: APPLY }) as EventDraft);
+    this.#append([...applied, { type: "node.completed", nodeId: APPLY, payload: { nodeId: APPLY, outputs } }]);
     this.#goOn();
     if (this.run.status !== "completed") throw new Error(`the deployment run ${this.runId} did not complete`);
   }

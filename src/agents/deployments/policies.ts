@@ -77,12 +77,12 @@ export async function putPolicy(
     throw refuse("something that the policy names looks like a secret");
   }
   const rules = await eachRule(given, (rule, where) => checkedRule(host, evidence, caller, rule, where));
-  const standing = await read(host, caller, subject);
+  const current = await read(host, caller, subject);
   const atMs = host.nowMs();
   const policy: PromotionPolicy = {
     subject,
     rules,
-    revision: (standing?.revision ?? 0) + 1,
+    revision: (current?.revision ?? 0) + 1,
     setBy: caller.principal,
     setAt: new Date(atMs).toISOString(),
   };
@@ -177,7 +177,7 @@ async function checkGate(
   const known = await roleTable(host, visible);
   for (const role of [requiredRole, override?.requiredRole]) {
     if (role !== undefined && !Object.hasOwn(known, role)) {
-      throw refuse(`${where} names role ${role}, which nobody has defined; there are ${Object.keys(known).join(", ")}`);
+      throw refuse(`${where} names the undefined role ${role}; defined are ${Object.keys(known).join(", ")}`);
     }
   }
   if (requiredScope !== undefined && !(SCOPES as readonly string[]).includes(requiredScope)) {

@@ -26,10 +26,10 @@ export async function readDeployments(
   store: Documents,
   place: Visibility,
   agentId: string,
-  { standing }: Pick<Agents, "standing">,
+  { fixedDeployments }: Pick<Agents, "fixedDeployments">,
 ): Promise<StoredDeployments> {
   const found = await store.readDocument(idOf(place, agentId));
-  if (found === undefined) return { now: standing?.(agentId) ?? noDeployments(agentId), revision: 0 };
+  if (found === undefined) return { now: fixedDeployments?.(agentId) ?? noDeployments(agentId), revision: 0 };
   return { now: JSON.parse(found.body) as Deployments, revision: found.revision };
 }
 
@@ -55,7 +55,7 @@ export async function isPromoted(
   store: Documents,
   place: Visibility,
   { agentId, version, contentHash }: Pick<InstalledAgent, "agentId" | "version" | "contentHash">,
-  agents: Pick<Agents, "standing"> = {},
+  agents: Pick<Agents, "fixedDeployments"> = {},
 ): Promise<boolean> {
   const { now } = await readDeployments(store, place, agentId, agents);
   return own(now.versions, version)?.agentHash === contentHash;
@@ -69,7 +69,7 @@ export async function unnamedVersions(
   store: Documents,
   place: Visibility,
   agentId: string,
-  agents: Pick<Agents, "standing"> = {},
+  agents: Pick<Agents, "fixedDeployments"> = {},
 ): Promise<string[] | undefined> {
   const { now } = await readDeployments(store, place, agentId, agents);
   if (Object.values(now.versions).every(({ state }) => BEFORE_SERVICE.has(state))) return undefined;
@@ -83,7 +83,7 @@ export async function activeVersions(
   store: Documents,
   place: Visibility,
   agentId: string,
-  agents: Pick<Agents, "standing"> = {},
+  agents: Pick<Agents, "fixedDeployments"> = {},
 ): Promise<string[]> {
   return activeOf((await readDeployments(store, place, agentId, agents)).now);
 }

@@ -16,8 +16,8 @@ import { recordOf, stateOf } from "./deployments.ts";
 import { ManagementRun, type Wanted } from "./management-run.ts";
 import { managementPlan, planWrite } from "./management-workflow.ts";
 import { ruleFor } from "./policies.ts";
+import { recordRefusal } from "./record-refusal.ts";
 import { deploymentsWrite, readDeployments } from "./stored-deployments.ts";
-import { told } from "./tell-refusal.ts";
 import type { Decided } from "./transition-rules.ts";
 
 export interface Transition {
@@ -72,7 +72,7 @@ async function authorised(host: Host, services: DeploymentServices, command: Tra
   const found = `${missingFrom} does not grant it`;
   const conditions = [{ condition: "authorisation", wanted: `scope ${scope}`, found, met: false }];
   const error = new AppError("forbidden", { scopeRequired: scope, missingFrom, conditions });
-  throw await told(host, services.refusals, { ...wanted, denied: `${scope}: ${found}` }, error);
+  throw await recordRefusal(host, services.refusals, { ...wanted, denied: `${scope}: ${found}` }, error);
 }
 
 async function installed({ agents }: DeploymentServices, { caller, agentId, request }: Transition) {
@@ -102,7 +102,7 @@ async function attempt(
   if (gated === "moved") return "moved";
   const conditions = [...considered.conditions, ...(gated === undefined ? [] : [gated.condition]), ...proven];
   if (proven.some(({ met }) => !met)) {
-    throw await told(host, services.refusals, wanted, unproven(conditions), gated?.run.runId);
+    throw await recordRefusal(host, services.refusals, wanted, unproven(conditions), gated?.run.runId);
   }
   return apply({ ...considered, conditions }, gated?.run, evidence, command.record);
 }

@@ -47,7 +47,7 @@ function requireWhole(now: Deployments, version: string, target: string, channel
   const percent = own(now.versions, target)?.canaryPercent;
   if (percent === undefined) return;
   throw refuse(
-    `${version} took the place of ${target}, which has a share of ${percent} % and nobody to serve the rest on ${channel}; pause it`,
+    `${version} replaced ${target}, which has a share of ${percent} % and no version to serve the rest on ${channel}; pause it`,
   );
 }
 

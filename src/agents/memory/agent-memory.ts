@@ -24,7 +24,7 @@ export interface Binding {
   readonly agent: InstalledAgent;
   readonly ref: AgentRef;
   /** Writes a change of the memory and the event that says so, or neither. */
-  write(events: readonly EventDraft[], beside: Beside): Promise<void>;
+  write(events: readonly EventDraft[], sideWrites: Beside): Promise<void>;
 }
 
 /** An agent has a memory of its own where no memory is named. */

@@ -24,7 +24,7 @@ export interface Remembered {
 }
 
 /** The moment that is looked at, and the run that looks, if it is one. */
-export interface Looking {
+export interface ReadAt {
   readonly asOfMs: number;
   readonly runId?: string;
   readonly nowMs: number;
@@ -43,7 +43,7 @@ export function idOf(scope: MemoryScope, entryId: string): DocumentId {
 }
 
 /** The entry as it was then; nothing when it was not there, or is over by now. */
-export function visibleIn({ body }: Document, { asOfMs, runId, nowMs }: Looking): MemoryEntry | undefined {
+export function visibleIn({ body }: Document, { asOfMs, runId, nowMs }: ReadAt): MemoryEntry | undefined {
   const { versions } = JSON.parse(body) as Remembered;
   const version = versions.findLast(
     (one) => one.fromMs <= asOfMs && (one.untilMs === undefined || one.untilMs > asOfMs) && !isOwn(one, runId),
@@ -60,11 +60,11 @@ function isOwn(version: Version, runId: string | undefined): boolean {
 /** The document with one more version, or with none that still holds. */
 export function changed(
   id: DocumentId,
-  standing: Document | undefined,
+  current: Document | undefined,
   next: Omit<Version, "fromMs"> | undefined,
   nowMs: number,
 ): Document {
-  const { versions } = standing === undefined ? { versions: [] } : (JSON.parse(standing.body) as Remembered);
+  const { versions } = current === undefined ? { versions: [] } : (JSON.parse(current.body) as Remembered);
   const before = versions
     .map((one) => ({ ...one, untilMs: one.untilMs ?? nowMs }))
     .filter((one) => one.untilMs > nowMs - HISTORY_MS);
@@ -73,7 +73,7 @@ export function changed(
   const overMs = next === undefined ? nowMs + HISTORY_MS : expiresAt === undefined ? undefined : Date.parse(expiresAt);
   return {
     ...id,
-    revision: (standing?.revision ?? 0) + 1,
+    revision: (current?.revision ?? 0) + 1,
     atMs: nowMs,
     ...(overMs === undefined ? {} : { expiresAtMs: Math.max(overMs, nowMs) }),
     body: JSON.stringify({ versions: after } satisfies Remembered),

@@ -3,7 +3,7 @@ import { type RetryWorld, retrying } from "../retrying.ts";
 import { withinTime } from "../within-time.ts";
 import { tooSlow } from "./model-problem.ts";
 import type { Format, ModelSettings } from "./model-settings.ts";
-import { type TakenTurn, type Told, type TurnRequest, takeTurn } from "./take-turn.ts";
+import { type TakenTurn, type TurnRequest, type TurnWatcher, takeTurn } from "./take-turn.ts";
 
 /** How to ask a model, and what was learnt of it. */
 export interface Asking {
@@ -16,7 +16,7 @@ export interface Asking {
   format: Format;
 }
 
-export interface Teller extends Told {
+export interface CallWatcher extends TurnWatcher {
   /** The call broke off; its events come again. */
   again(): void;
 }
@@ -28,12 +28,12 @@ export interface Teller extends Told {
 export async function askModel(
   asking: Asking,
   requestIn: (format: Format) => TurnRequest,
-  teller: Teller,
+  watcher: CallWatcher,
   signal: AbortSignal,
 ): Promise<TakenTurn> {
   const { settings, prices, world, attemptMs } = asking;
   const take = (request: TurnRequest): Promise<TakenTurn> => {
-    const within = (inTime: AbortSignal) => takeTurn(settings, request, prices, teller, inTime);
+    const within = (inTime: AbortSignal) => takeTurn(settings, request, prices, watcher, inTime);
     if (attemptMs === undefined) return within(signal);
     return withinTime(attemptMs, signal, within, () => ({ problem: tooSlow(attemptMs) }));
   };
@@ -49,7 +49,7 @@ export async function askModel(
     return plain;
   };
   return retrying(settings, world, signal, async (count) => {
-    if (count > 1) teller.again();
+    if (count > 1) watcher.again();
     const taken = await attempt();
     if ("turn" in taken || !taken.problem.again) return { done: taken };
     return { again: true, retryAfter: taken.problem.retryAfter, last: taken };

@@ -36,12 +36,12 @@ export interface Turn {
   readonly finish: string;
   readonly usage?: Usage | undefined;
   /** For the next turn: with what the provider wants to see of its own again. */
-  readonly said: readonly ModelMessage[];
+  readonly replies: readonly ModelMessage[];
 }
 
 export type TakenTurn = { readonly turn: Turn } | { readonly problem: ModelProblem };
 
-export type Told = Pick<Watcher, "chunk" | "reasoning">;
+export type TurnWatcher = Pick<Watcher, "chunk" | "reasoning">;
 
 /** A streamed token takes some hundred bytes on the wire. */
 const WIRE_FACTOR = 64;
@@ -55,7 +55,7 @@ export async function takeTurn(
   settings: ModelSettings,
   request: TurnRequest,
   prices: readonly PriceTable[],
-  told: Told,
+  watcher: TurnWatcher,
   signal: AbortSignal,
 ): Promise<TakenTurn> {
   const { maxOutputBytes } = settings;
@@ -68,27 +68,27 @@ export async function takeTurn(
       model: await languageModel(settings, fetch),
       abortSignal: AbortSignal.any([signal, stop.signal]),
     });
-    const heard = new Heard(maxOutputBytes, told);
+    const reader = new TurnReader(maxOutputBytes, watcher);
     for await (const part of readOnce(result)) {
       signal.throwIfAborted();
       if (part.type === "error") return { problem: problemFrom(part.error, carried, settings) };
       if (part.type === "abort") break;
-      if (!heard.take(part)) return { problem: tooLarge(maxOutputBytes) };
+      if (!reader.take(part)) return { problem: tooLarge(maxOutputBytes) };
     }
     signal.throwIfAborted();
-    const { finish } = heard;
+    const { finish } = reader;
     if (carried.answer !== "stream") return { problem: NO_STREAM };
     // That is what a stream comes to that stopped without a word about its end.
     const isUnfinished = finish?.reason === "other" && finish.raw === undefined;
     if (finish === undefined || isUnfinished) return { problem: BROKE_OFF };
     const { messages } = await result.response;
-    const { text, refusal, calls } = heard;
+    const { text, refusal, calls } = reader;
     const turn = {
       text: refusal === "" ? text : refusal,
       calls,
       finish: refusal === "" ? finish.reason : "content-filter",
       usage: usageOf(settings, finish.usage, prices),
-      said: messages.filter(({ role }) => role === "assistant"),
+      replies: messages.filter(({ role }) => role === "assistant"),
     };
     return { turn };
   } catch (error) {
@@ -154,17 +154,17 @@ function toolSet(tools: ReadonlyMap<string, ToolDescriptor>): ToolSet {
   );
 }
 
-class Heard {
+class TurnReader {
   text = "";
   refusal = "";
   readonly calls: ToolCall[] = [];
   finish: { reason: string; raw: string | undefined; usage: Parameters<typeof usageOf>[1] } | undefined;
   #left: number;
-  readonly #told: Told;
+  readonly #watcher: TurnWatcher;
 
-  constructor(maxBytes: number, told: Told) {
+  constructor(maxBytes: number, watcher: TurnWatcher) {
     this.#left = maxBytes;
-    this.#told = told;
+    this.#watcher = watcher;
   }
 
   /** False when there is more of it than may be. */
@@ -173,11 +173,11 @@ class Heard {
       case "text-delta":
         if (!this.#fits(part.text)) return false;
         this.text += part.text;
-        if (part.text !== "") this.#told.chunk(part.text);
+        if (part.text !== "") this.#watcher.chunk(part.text);
         return true;
       case "reasoning-delta":
         if (!this.#fits(part.text)) return false;
-        if (part.text !== "") this.#told.reasoning(part.text);
+        if (part.text !== "") this.#watcher.reasoning(part.text);
         return true;
       case "tool-input-delta":
         return this.#fits(part.delta);

@@ -6,10 +6,10 @@ import type { ModelSettings } from "./model-settings.ts";
 /** Undefined when the server did not say. */
 export function usageOf(
   { providerName: provider, model }: ModelSettings,
-  told: LanguageModelUsage,
+  reported: LanguageModelUsage,
   prices: readonly PriceTable[],
 ): Usage | undefined {
-  const { inputTokens, outputTokens, inputTokenDetails } = told;
+  const { inputTokens, outputTokens, inputTokenDetails } = reported;
   if (inputTokens === undefined && outputTokens === undefined) return undefined;
   const { cacheReadTokens, cacheWriteTokens } = inputTokenDetails;
   const tokens = {

@@ -13,13 +13,13 @@ import type { Invoked } from "../invocation.ts";
 import { invoke } from "../invoke.ts";
 import { bindMemory } from "../memory/agent-memory.ts";
 import type { MemoryAdapter } from "../memory/memory-adapter.ts";
+import type { Verbosity } from "../message-stream.ts";
 import { wishesOf } from "../model-choice.ts";
 import type { Resolving } from "../resolve-agent.ts";
-import type { Verbosity } from "../spoken.ts";
 import { joined } from "../tools/joined.ts";
+import { EventAppender } from "./event-appender.ts";
 import { closeLost } from "./lost-invocation.ts";
 import { settledAgent } from "./settled-agent.ts";
-import { Telling } from "./telling.ts";
 
 export type AgentHost = Pick<Host, "store" | "scrubber" | "nowMs" | "newId">;
 
@@ -53,22 +53,22 @@ export async function askAgent(
   { ref, task, source = "workflow-node", returnSchema }: Question,
 ): Promise<Asked | { readonly error: RunError }> {
   const { run, node, signal } = context;
-  const telling = new Telling(context);
-  for (const event of await closeLost(host.store, context)) telling.tell(event);
-  const resolved = await settledAgent(desk, context, telling.write, ref);
-  if ("refusal" in resolved) return after(telling, resolved.refusal);
+  const appender = new EventAppender(context);
+  for (const event of await closeLost(host.store, context)) appender.append(event);
+  const resolved = await settledAgent(desk, context, appender.write, ref);
+  if ("refusal" in resolved) return after(appender, resolved.refusal);
   const agent = returnSchema === undefined ? resolved.agent : { ...resolved.agent, returnSchema };
   const { choice, asked: wished, bringsKey } = wishesOf(run);
   const binding = desk.agents.bindingFor(agent, choice, run.owner.tenant);
   if (binding === undefined) {
     const message = `This host does not know how to call ${agent.agentId} for tenant ${run.owner.tenant}; bind it in the agents file.`;
-    return after(telling, { code: "agent_not_configured", message });
+    return after(appender, { code: "agent_not_configured", message });
   }
-  if (bringsKey && binding.kind === "model") return after(telling, NO_KEYS);
+  if (bringsKey && binding.kind === "model") return after(appender, NO_KEYS);
   const invocationId = host.newId("inv");
-  const memory = await bindMemory(desk.memory, { run, node, agent, ref, write: telling.write });
+  const memory = await bindMemory(desk.memory, { run, node, agent, ref, write: appender.write });
   const tools = await toolsOf(desk, agent, signal, run.owner.tenant);
-  if ("code" in tools) return after(telling, tools);
+  if ("code" in tools) return after(appender, tools);
   const threshold = thresholdOf(run, agent);
   const invoked = await invoke(
     {
@@ -92,14 +92,14 @@ export async function askAgent(
       scrubber: scrubberOf(host.scrubber, run),
       newId: host.newId,
       nowMs: host.nowMs,
-      told: telling.told,
+      flushed: appender.flushed,
       signal,
     },
-    telling.tell,
+    appender.append,
     // An invocation is completed when its answer is kept: a crash in between would ask again after it was.
     (event) => context.atEnd([event]),
   );
-  await telling.told();
+  await appender.flushed();
   return { agent, invocationId, invoked, threshold };
 }
 
@@ -109,8 +109,8 @@ export const NO_KEYS: RunError = {
   message: "The run asks for a key of its own by configurable.ai.credentialRef, and this host keeps no such keys.",
 };
 
-async function after(telling: Telling, error: RunError): Promise<{ readonly error: RunError }> {
-  await telling.told();
+async function after(appender: EventAppender, error: RunError): Promise<{ readonly error: RunError }> {
+  await appender.flushed();
   return { error };
 }
 

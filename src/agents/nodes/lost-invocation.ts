@@ -20,7 +20,7 @@ export async function closeLost(
     const page = await store.readEvents(run.runId, from, PAGE);
     for (const { type, body } of page) {
       if (!WATCHED.has(type)) continue;
-      const event = JSON.parse(body) as RunEventDoc & { readonly payload: Told };
+      const event = JSON.parse(body) as RunEventDoc & { readonly payload: WatchedPayload };
       if (event.nodeId !== node.id) continue;
       const { invocationId = "", agentId = "", isLast } = event.payload;
       if (type === "agent.invocation.started") open.set(invocationId, agentId);
@@ -48,7 +48,7 @@ export async function closeLost(
 
 const WATCHED = new Set<string>(["agent.invocation.started", "agent.invocation.completed", "output.chunk"]);
 
-interface Told {
+interface WatchedPayload {
   readonly invocationId?: string;
   readonly agentId?: string;
   readonly isLast?: boolean;

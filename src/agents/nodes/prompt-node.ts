@@ -8,14 +8,14 @@ import { type MockProvider, mockProviderOf } from "../../protocol/runs/mock-prov
 import { type Static, type TSchema, Type } from "../../protocol/schema.ts";
 import type { AgentAnswer, AgentTask, Binding, Usage } from "../binding.ts";
 import type { CalledAgent } from "../bindings.ts";
+import { ClearText, Messages, tokensOf } from "../message-stream.ts";
 import { type ModelChoice, wishesOf } from "../model-choice.ts";
-import { ClearText, Messages, tokensOf } from "../spoken.ts";
 import { joined } from "../tools/joined.ts";
 import { usageEvent } from "../usage-event.ts";
 import { type AgentHost, NO_KEYS, scrubberOf } from "./ask-agent.ts";
+import { EventAppender } from "./event-appender.ts";
 import { closeLost } from "./lost-invocation.ts";
 import { type MockPrograms, mockOf, programmed } from "./mock-programs.ts";
-import { Telling } from "./telling.ts";
 
 export interface PromptDesk {
   readonly models: {
@@ -71,7 +71,7 @@ export function callPrompt(host: AgentHost, desk: () => PromptDesk): EffectNodeT
   };
 }
 
-/** A model speaks for itself here. */
+/** The speaker of a prompt is the model, not an agent. */
 const SPEAKER = "host:prompt";
 
 interface Wish extends Pick<AgentTask, "returnSchema" | "outputBudget"> {
@@ -79,8 +79,8 @@ interface Wish extends Pick<AgentTask, "returnSchema" | "outputBudget"> {
   readonly correction?: string | undefined;
 }
 
-/** What a model came to, and which. */
-export interface Said {
+/** The result of one model call, with the model that gave it. */
+export interface PromptResult {
   readonly answer: AgentAnswer;
   readonly usage: readonly Usage[];
   readonly provider: string;
@@ -93,28 +93,35 @@ export async function ask(
   desk: PromptDesk,
   context: EffectContext,
   { correction = "", ...wish }: Wish,
-): Promise<Said> {
+): Promise<PromptResult> {
   const { run, node, signal } = context;
   const binding = bindingOf(desk, context);
   const { provider = "unknown", model = "unknown" } = binding ?? {};
   if (binding === undefined) return { answer: notConfigured(node.id), usage: [], provider, model };
   const { asked, bringsKey } = wishesOf(run);
   if (bringsKey && binding.kind === "model") return { answer: noKeys(), usage: [], provider, model };
-  const telling = new Telling(context);
-  for (const event of await closeLost(host.store, context)) telling.tell(event);
+  const appender = new EventAppender(context);
+  for (const event of await closeLost(host.store, context)) appender.append(event);
   const usage: Usage[] = [];
   const scrubber = scrubberOf(host.scrubber, run);
-  const speaker = { agentId: SPEAKER, nodeId: node.id, runId: run.runId, scrubber, content: true, emit: telling.tell };
+  const speaker = {
+    agentId: SPEAKER,
+    nodeId: node.id,
+    runId: run.runId,
+    scrubber,
+    content: true,
+    emit: appender.append,
+  };
   const mock = desk.mocks && mockProviderOf(run.configurable);
   const messages = new Messages(speaker, isClean(mock, scrubber) ? new ClearText() : undefined);
   const { systemPrompt = "" } = context.config as PromptConfig;
-  const told = [systemPrompt, correction].filter((part) => part !== "").join("\n\n");
+  const instructions = [systemPrompt, correction].filter((part) => part !== "").join("\n\n");
   const answer = await binding.call(
     {
       input: inputOf(context),
       runId: run.runId,
       invocationId: host.newId("inv"),
-      ...(told === "" ? {} : { systemPrompt: told }),
+      ...(instructions === "" ? {} : { systemPrompt: instructions }),
       ...wish,
       ...asked,
       ...budgetOf(asked, wish),
@@ -134,8 +141,8 @@ export async function ask(
   );
   signal.throwIfAborted();
   messages.end(finishOf(answer, mock));
-  for (const used of usage) telling.tell(usageEvent(node.id, used));
-  await telling.told();
+  for (const used of usage) appender.append(usageEvent(node.id, used));
+  await appender.flushed();
   return { answer, usage, provider, model };
 }
 

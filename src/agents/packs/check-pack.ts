@@ -37,17 +37,18 @@ export type CheckedPack =
 
 /** Looks at all of it, also when something is wrong already. */
 export function checkPack(files: PackFiles, suites: PackSuites, scrubber: Scrubber): CheckedPack {
-  const look = new PackInspection(files, suites, scrubber);
+  const inspection = new PackInspection(files, suites, scrubber);
   const raw = jsonOf(files.get(MANIFEST_FILE));
   if ("problem" in raw) return { ok: false, problems: [{ file: MANIFEST_FILE, path: "", problem: raw.problem }] };
-  look.forSecrets(MANIFEST_FILE, raw.value);
+  inspection.forSecrets(MANIFEST_FILE, raw.value);
   if (!matches(PackManifest, raw.value)) {
-    for (const { path, problem } of problemsOf(PackManifest, raw.value, 1000)) look.say(MANIFEST_FILE, path, problem);
+    for (const { path, problem } of problemsOf(PackManifest, raw.value, 1000))
+      inspection.say(MANIFEST_FILE, path, problem);
   }
   const manifest = raw.value as Partial<PackManifest> | null;
-  checkOffer(manifest, look);
-  const found = agentsIn(manifest).map((agent, i) => resolved(agent, `/agents/${i}`, manifest, look));
-  if (look.problems.length > 0) return { ok: false, problems: look.problems };
+  checkOffer(manifest, inspection);
+  const found = agentsIn(manifest).map((agent, i) => resolved(agent, `/agents/${i}`, manifest, inspection));
+  if (inspection.problems.length > 0) return { ok: false, problems: inspection.problems };
   const whole = raw.value as PackManifest;
   return {
     ok: true,
@@ -56,7 +57,7 @@ export function checkPack(files: PackFiles, suites: PackSuites, scrubber: Scrubb
       version: whole.version,
       sha256: packHash(files),
       agents: found,
-      suites: [...look.suites.values()],
+      suites: [...inspection.suites.values()],
       needs: peersOf(whole, false),
     },
   };
@@ -79,8 +80,8 @@ export function problemText({ file, path, problem }: PackProblem): string {
 const RANGE_CHARACTERS = 256;
 
 /** What the published shape allows and this host cannot do: nothing of it is left out silently. */
-function checkOffer(manifest: Partial<PackManifest> | null, look: PackInspection): void {
-  const say = (path: string, problem: string) => look.say(MANIFEST_FILE, path, problem);
+function checkOffer(manifest: Partial<PackManifest> | null, inspection: PackInspection): void {
+  const say = (path: string, problem: string) => inspection.say(MANIFEST_FILE, path, problem);
   if (Array.isArray(manifest?.nodes) && manifest.nodes.length > 0) {
     say("/nodes", "must be empty: this host takes packs of agents only");
   }
@@ -113,21 +114,21 @@ function resolved(
   agent: Partial<AgentManifest> | null,
   path: string,
   manifest: Partial<PackManifest> | null,
-  look: PackInspection,
+  inspection: PackInspection,
 ): InstalledAgent {
   const { systemPrompt, systemPromptRef, evalSuiteRef, handoff = {} } = agent ?? {};
   if ((systemPrompt === undefined) === (systemPromptRef === undefined)) {
-    look.say(MANIFEST_FILE, path, 'must have exactly one of "systemPrompt", "systemPromptRef"');
+    inspection.say(MANIFEST_FILE, path, 'must have exactly one of "systemPrompt", "systemPromptRef"');
   }
   for (const [i, name] of (Array.isArray(agent?.toolAllowlist) ? agent.toolAllowlist : []).entries()) {
     if (typeof name === "string" && !TOOL.test(name)) {
-      look.say(MANIFEST_FILE, `${path}/toolAllowlist/${i}`, 'must be "<scope>:<tool-id>", like mcp:search');
+      inspection.say(MANIFEST_FILE, `${path}/toolAllowlist/${i}`, 'must be "<scope>:<tool-id>", like mcp:search');
     }
   }
-  const prompt = systemPrompt ?? look.text(`${path}/systemPromptRef`, systemPromptRef);
-  const taskSchema = look.schema(`${path}/handoff/taskSchemaRef`, handoff?.taskSchemaRef);
-  const returnSchema = look.schema(`${path}/handoff/returnSchemaRef`, handoff?.returnSchemaRef);
-  const suite = look.suite(`${path}/evalSuiteRef`, evalSuiteRef);
+  const prompt = systemPrompt ?? inspection.text(`${path}/systemPromptRef`, systemPromptRef);
+  const taskSchema = inspection.schema(`${path}/handoff/taskSchemaRef`, handoff?.taskSchemaRef);
+  const returnSchema = inspection.schema(`${path}/handoff/returnSchemaRef`, handoff?.returnSchemaRef);
+  const suite = inspection.suite(`${path}/evalSuiteRef`, evalSuiteRef);
   const needs = [...new Set([...(agent?.requiresCapabilities ?? []), ...peersOf(manifest, true)])];
   const { agentId, persona, modelClass, label, description, memoryShape, confidence } = (agent ?? {}) as AgentManifest;
   const threshold = confidence?.defaultThreshold;
@@ -148,7 +149,7 @@ function resolved(
     ...(needs.length === 0 ? {} : { requiresCapabilities: needs }),
     ...(suite === undefined ? {} : { evalSuiteRef: suite }),
   };
-  return { ...found, contentHash: look.problems.length > 0 ? "" : hashOf(found) };
+  return { ...found, contentHash: inspection.problems.length > 0 ? "" : hashOf(found) };
 }
 
 const TOOL = /^[a-zA-Z][a-zA-Z0-9_.-]*:\S+$/;

@@ -17,7 +17,7 @@ import {
 
 export interface InventoryOf {
   readonly store: Documents;
-  readonly agents: Pick<Agents, "activeVersions" | "bindingFor" | "beside">;
+  readonly agents: Pick<Agents, "activeVersions" | "bindingFor" | "builtIn">;
   /** Whether discovery advertises it. */
   readonly serves: (capability: string) => boolean;
 }
@@ -25,7 +25,7 @@ export interface InventoryOf {
 /** The agents installed for the caller, in the order of ids. */
 export async function inventory(from: InventoryOf, visible: Visibility): Promise<AgentInventory> {
   const byAgent = await listedAgents(from.store, visible);
-  for (const agent of from.agents.beside ?? []) {
+  for (const agent of from.agents.builtIn ?? []) {
     if (!byAgent.has(agent.agentId)) byAgent.set(agent.agentId, [listed(agent)]);
   }
   const ids = [...byAgent.keys()].sort();
@@ -42,7 +42,7 @@ export async function inventoryEntry(from: InventoryOf, visible: Visibility, age
 }
 
 function besideOf({ agents }: InventoryOf, agentId: string): InstalledAgent[] {
-  return agents.beside?.filter((agent) => agent.agentId === agentId) ?? [];
+  return agents.builtIn?.filter((agent) => agent.agentId === agentId) ?? [];
 }
 
 /** The version that is shown for all of them. */

@@ -129,8 +129,8 @@ class Pooled {
 
   /** Keeps a newer connection that a concurrent call made. */
   async #forget(lost: Connected): Promise<void> {
-    const standing = await this.#connection?.catch(() => undefined);
-    if (standing === lost) await this.#letGo();
+    const current = await this.#connection?.catch(() => undefined);
+    if (current === lost) await this.#letGo();
   }
 
   async close(): Promise<void> {

@@ -31,7 +31,7 @@ export async function agentCase(
   if (node === undefined || before === undefined) throw refuse(`the run has no node ${invocation.nodeId}`);
   // What the node was given is no event: it follows from what came before it, as it did then.
   const resolved = resolveInputs(plan, before, node);
-  if ("error" in resolved) throw refuse(`what the agent was asked cannot be told any more: ${resolved.error.message}`);
+  if ("error" in resolved) throw refuse(`the input of the agent call is no longer known: ${resolved.error.message}`);
   const { secrets = [] } = run;
   // What looks like a secret is taken out of the whole task later; what the workflow says is one, only the run knows.
   const clean = <T>(value: T): T => maskValues(value, secrets);

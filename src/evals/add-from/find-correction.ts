@@ -38,9 +38,7 @@ export async function findCorrection(store: Reads, asked: CorrectionAsked): Prom
   const chosen = newestFirst.find((one) => adjudicated.has(one.annotationId)) ?? newestFirst[0];
   if (chosen !== undefined) return correctionIn(chosen);
   if (found.length > 0) throw refuse("only agents have corrected this run; a task expects what a person says");
-  throw refuse(
-    `nobody has corrected this run; say what it should have been: assay annotate ${runId} --correction TEXT`,
-  );
+  throw refuse(`this run has no correction; add one: assay annotate ${runId} --correction TEXT`);
 }
 
 const PAGE = 500;

@@ -22,18 +22,18 @@ export async function requireFit(
   const { taskSchema, returnSchema } = agent;
   if (taskSchema !== undefined) {
     const [problem] = await checked(() => compileSchema(taskSchema, "task schema")(input));
-    if (problem !== undefined) throw refuse(`${agentId} takes no such task: ${told(problem)}`);
+    if (problem !== undefined) throw refuse(`${agentId} takes no such task: ${describe(problem)}`);
   }
   if (returnSchema !== undefined) {
-    const said = match.strategy === "json-match" ? match.value : answer;
-    const [problem] = await checked(() => compileSchema(returnSchema, "return schema")(said));
+    const checkedAnswer = match.strategy === "json-match" ? match.value : answer;
+    const [problem] = await checked(() => compileSchema(returnSchema, "return schema")(checkedAnswer));
     if (problem !== undefined) {
-      throw refuse(`the correction is no answer that ${agentId} can give, by its return schema: ${told(problem)}`);
+      throw refuse(`the correction is no answer that ${agentId} can give, by its return schema: ${describe(problem)}`);
     }
   }
 }
 
-function told({ path, problem }: { readonly path: string; readonly problem: string }): string {
+function describe({ path, problem }: { readonly path: string; readonly problem: string }): string {
   return `${path === "" ? "it" : path} ${problem}`;
 }
 

@@ -62,16 +62,16 @@ async function taskOf(
   const confirmed = people.findLast(({ kind }) => kind === "correct");
   const isWrong = fix !== undefined || people.some(({ kind }) => kind === "incorrect");
   if (confirmed !== undefined && isWrong) return "people disagree on it";
-  const said = fix ?? confirmed;
-  if (said === undefined) return "people say that it is wrong, and not what would be right";
+  const label = fix ?? confirmed;
+  if (label === undefined) return "people say that it is wrong, and not what would be right";
   const step = record && (await recordedStep(record.kind, textOf));
   if (step === undefined) return "the tape holds no answer of it";
   try {
     const expected = expectationOf(fix?.suggested_fix ?? step.output, step.output);
     const name = `event-${eventId}`;
-    const asked = said.metadata.get("input");
+    const asked = label.metadata.get("input");
     const given = asked === undefined ? {} : { input: plain(asked), notes: [] };
-    return { ...step, ...given, name, eventId, row: nameOfRow(said), corrects: fix !== undefined, expected };
+    return { ...step, ...given, name, eventId, row: nameOfRow(label), corrects: fix !== undefined, expected };
   } catch (error) {
     if (error instanceof AppError) return String(error.details["problem"]);
     throw error;

@@ -29,9 +29,9 @@ export async function linkWrites(
   atMs: number,
 ): Promise<DocumentWrite[]> {
   const keys = keysOf(link);
-  const standing = await store.readDocuments(tenant, "task-link", keys);
+  const current = await store.readDocuments(tenant, "task-link", keys);
   return keys.map((key) => {
-    const revision = (standing.find((one) => one.key === key)?.revision ?? 0) + 1;
+    const revision = (current.find((one) => one.key === key)?.revision ?? 0) + 1;
     const base: Document = { tenant, kind: "task-link", key, revision, atMs, body: JSON.stringify(link) };
     return { type: "put", document: workspace === undefined ? base : { ...base, workspace } };
   });

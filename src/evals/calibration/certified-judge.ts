@@ -44,5 +44,5 @@ export function hashesOf(judge: RecordedJudge, suite: AgentEvalSuite) {
 export const UNVERSIONED: CertificateProblem = {
   code: "judge_unversioned",
   problem:
-    "Nobody can tell whether the judge is still the one that was calibrated; give its entry in the agents file a version.",
+    "It is unknown whether the judge has changed since its calibration; give its entry in the agents file a version.",
 };

@@ -21,8 +21,8 @@ export interface GoldItem extends SuiteRubric {
 
 export function goldItem(item: Omit<GoldItem, "itemId">): GoldItem {
   const { input, output, toolResults } = item;
-  const told = canonicalJson(JSON.parse(JSON.stringify([rubricKey(item), input ?? null, output ?? null, toolResults])));
-  return { ...item, itemId: createHash("sha256").update(told).digest("hex") };
+  const text = canonicalJson(JSON.parse(JSON.stringify([rubricKey(item), input ?? null, output ?? null, toolResults])));
+  return { ...item, itemId: createHash("sha256").update(text).digest("hex") };
 }
 
 /** What was found in a run. */

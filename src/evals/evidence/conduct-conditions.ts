@@ -19,7 +19,7 @@ export function aboutModes(
   const missing = needed.filter((mode) => !modes.includes(mode));
   const condition = named === undefined ? "all modes" : "modes";
   const found = `${modes.join(", ")}${without("modes", missing)}`;
-  return [told(condition, needed.join(", "), found, missing.length === 0)];
+  return [row(condition, needed.join(", "), found, missing.length === 0)];
 }
 
 /** What no score shows: results that were not measured, trials that it leaves out, and what an agent gave away while it was right. */
@@ -30,24 +30,19 @@ export function aboutConduct({ taskIds }: Pick<EvalPlan, "taskIds">, results: re
   const silent = results.flatMap((one) => (isScored(one) ? one.trials.filter(({ score }) => score === undefined) : []));
   const unsafe = results.filter(({ findings }) => findings.some(isDisqualifying)).length;
   return [
-    told("results", `of ${taskIds.length} tasks`, `of ${results.length} tasks`, results.length === taskIds.length),
-    told("trials made", "each in this evaluation", `${trials.length - cached} of ${trials.length}`, cached === 0),
-    told(
+    row("results", `of ${taskIds.length} tasks`, `of ${results.length} tasks`, results.length === taskIds.length),
+    row("trials made", "each in this evaluation", `${trials.length - cached} of ${trials.length}`, cached === 0),
+    row(
       "trials scored",
       "each of a task that has a score",
       silent.length === 0 ? "each" : `${silent.length} of ${trials.length} ended in an error and are left out of it`,
       silent.length === 0,
     ),
-    told(
-      "safety findings",
-      "none that is high or critical",
-      unsafe === 0 ? "none" : `in ${unsafe} tasks`,
-      unsafe === 0,
-    ),
+    row("safety findings", "none that is high or critical", unsafe === 0 ? "none" : `in ${unsafe} tasks`, unsafe === 0),
   ];
 }
 
-function told(condition: string, wanted: string, found: string, met: boolean): Condition {
+function row(condition: string, wanted: string, found: string, met: boolean): Condition {
   return { condition, wanted, found, met };
 }
 

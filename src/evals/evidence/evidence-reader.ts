@@ -9,7 +9,7 @@ import type { Visibility } from "../../protocol/identity/identity.ts";
 import type { Condition } from "../../protocol/promotion/api.ts";
 import type { Evidence } from "../../protocol/promotion/evidence.ts";
 import type { Run } from "../../protocol/runs/run.ts";
-import { barOf } from "../calibration/judge-standing.ts";
+import { barOf } from "../calibration/judge-certification.ts";
 import type { Doubted } from "../override/doubted-judgments.ts";
 import { evalPlanOf } from "../run/baseline.ts";
 import type { EvalPlan } from "../run/eval-plan.ts";

@@ -1,7 +1,7 @@
 import type { Host } from "../../engine/host.ts";
 import type { CertificateBar, CertificateRecord } from "../../protocol/evals/judge-certificate-api.ts";
 import type { Visibility } from "../../protocol/identity/identity.ts";
-import { judgeStanding } from "../calibration/judge-standing.ts";
+import { judgeCertification } from "../calibration/judge-certification.ts";
 import type { Doubted } from "../override/doubted-judgments.ts";
 import { type OverriddenSummary as Overridden, overriddenSummary } from "../override/overridden-summary.ts";
 import { completedEval } from "../run/completed-eval.ts";
@@ -44,7 +44,7 @@ export async function certificateProblemsOf(
   const suite = await suiteAsOf(host, run.owner.tenant, ref, plan.suiteSha256);
   const chosen = new Set(plan.taskIds);
   if (!suite.tasks.some(({ taskId, expected }) => expected.kind === "rubric" && chosen.has(taskId))) return [];
-  const { problems, certificate } = await judgeStanding(host, visible, suite, plan.judge, bar);
+  const { problems, certificate } = await judgeCertification(host, visible, suite, plan.judge, bar);
   return [...problems.map(({ problem }) => problem), ...partialProblems(certificate, doubted)];
 }
 

@@ -33,7 +33,7 @@ export function judgmentsInDoubt(
     else byTask.set(judgment.taskId, [{ judgment, score }]);
   }
   const others = judgments.filter(({ signal }) => scoreIn(signal) === undefined);
-  const lowest = [...byTask].flatMap(([taskId, said]) => lowestOf(said, doubted, given.get(taskId) ?? 0));
+  const lowest = [...byTask].flatMap(([taskId, judgments]) => lowestOf(judgments, doubted, given.get(taskId) ?? 0));
   return [...others, ...lowest.map(({ judgment }) => ({ ...judgment, state: "live" as const }))];
 }
 
@@ -49,10 +49,10 @@ function countsWith({ interested, unconfirmed }: Doubted): (judgment: ScoreJudgm
     (state === "live" || shared.has(by) || (retractedBy !== by && doubted.has(retractedBy)));
 }
 
-function lowestOf(said: readonly Scored[], { interested, unconfirmed }: Doubted, given: number): Scored[] {
+function lowestOf(judgments: readonly Scored[], { interested, unconfirmed }: Doubted, given: number): Scored[] {
   const doubted = new Set([...interested, ...unconfirmed]);
   const shared = new Set(unconfirmed);
-  const ordered = said.toSorted(byRank);
+  const ordered = judgments.toSorted(byRank);
   const at = ordered.findIndex(({ judgment }) => !doubted.has(judgment.by));
   const trusted = ordered[at];
   const heard = new Set<string>();

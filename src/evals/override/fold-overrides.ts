@@ -44,14 +44,14 @@ export function foldOverrides(judgments: readonly ScoreJudgment[]): FoldedOverri
   const overrides = new Map<string, Override>();
   const disputes = new Map<string, readonly ScoreJudgment[]>();
   const people = judgments.filter(({ actorKind }) => actorKind === "person");
-  for (const [taskId, said] of byTask(people.filter(({ imported }) => !imported))) {
-    const newestFirst = [...said].sort(byAge);
+  for (const [taskId, judgments] of byTask(people.filter(({ imported }) => !imported))) {
+    const newestFirst = [...judgments].sort(byAge);
     const history = newestFirst.flatMap((judgment) => {
       const score = scoreIn(judgment.signal);
       return score === undefined ? [] : [{ judgment, score }];
     });
-    const standing = history.filter(({ judgment }) => judgment.state === "live");
-    const chosen = standing.find(({ judgment }) => judgment.adjudicated) ?? standing[0];
+    const current = history.filter(({ judgment }) => judgment.state === "live");
+    const chosen = current.find(({ judgment }) => judgment.adjudicated) ?? current[0];
     if (chosen !== undefined) overrides.set(taskId, { ...chosen, history });
     const disputing = newestFirst.filter(isDispute);
     if (disputing.length > 0) disputes.set(taskId, disputing);

@@ -42,9 +42,9 @@ export function overridePart(original: Original, folded: FoldedOverrides): EvalO
       return override === undefined ? [] : taskPart(result, override);
     }),
     disputed: results.flatMap(({ taskId }) => {
-      const said = disputes.get(taskId) ?? [];
-      const [first] = said;
-      return first === undefined ? [] : { taskId, eventId: first.eventId, said: said.map(disputePart) };
+      const raised = disputes.get(taskId) ?? [];
+      const [first] = raised;
+      return first === undefined ? [] : { taskId, eventId: first.eventId, said: raised.map(disputePart) };
     }),
     imported,
     aggregateScore: summary.aggregateScore,

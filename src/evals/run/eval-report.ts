@@ -78,9 +78,9 @@ async function reportOf(
   await nextTurn();
   const before = await baselineTasks(host.store, run.owner, plan);
   const baseline = baselineOf(plan, before);
-  const said = foldOverrides(await scoreJudgments(host.store, run, blindness(caller).blindFor));
+  const overrides = foldOverrides(await scoreJudgments(host.store, run, blindness(caller).blindFor));
   const original = { runId, plan, suite, results, summary, ...(baseline && { baseline }) };
-  const override = await resampledInTurns(() => overridePart(original, said));
+  const override = await resampledInTurns(() => overridePart(original, overrides));
   await nextTurn();
   const report = {
     runId,

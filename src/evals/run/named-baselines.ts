@@ -52,8 +52,8 @@ export async function setBaseline(
   if (figures.suiteId !== suiteId) {
     throw refuse(`${runId} is an evaluation with suite ${figures.suiteId}, not ${suiteId}`);
   }
-  const standing = await find(host.store, caller, { suiteId, name });
-  const before = standing && parsed(standing).runId;
+  const current = await find(host.store, caller, { suiteId, name });
+  const before = current && parsed(current).runId;
   const atMs = host.nowMs();
   const baseline: EvalBaseline = {
     ...figures,
@@ -68,7 +68,7 @@ export async function setBaseline(
     kind: "baseline",
     key: baselineKey(workspace, suiteId, name),
     ...(workspace === undefined ? {} : { workspace }),
-    revision: (standing?.revision ?? 0) + 1,
+    revision: (current?.revision ?? 0) + 1,
     atMs,
     body: JSON.stringify(baseline),
   };

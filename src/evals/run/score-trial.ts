@@ -81,8 +81,8 @@ export async function scoreTrial(run: EvalRun, attempted: Attempted): Promise<Sc
     const { match } = task.expected;
     const { score } = scoreGolden(match, answered.output);
     const clean = (value: unknown) => scrubInTurns(host.scrubber, value);
-    const told = score === 1 ? {} : { difference: await shownDifference(match, answered.output, clean) };
-    return { trial: { ...paid, score, passed: meets(score, bar), ...told }, findings, ...schema, usage };
+    const details = score === 1 ? {} : { difference: await shownDifference(match, answered.output, clean) };
+    return { trial: { ...paid, score, passed: meets(score, bar), ...details }, findings, ...schema, usage };
   }
   const { rubric } = task.expected;
   const criteria = (judged?.criteria ?? []).map(({ met, evidence }, i) => ({
@@ -98,8 +98,8 @@ export async function scoreTrial(run: EvalRun, attempted: Attempted): Promise<Sc
     tool,
     result: keptOutput(result, host.scrubber),
   }));
-  const told = toolResults.length === 0 ? { criteria } : { toolResults, criteria };
-  return { trial: { ...paid, score, passed: meets(score, bar), ...told }, findings, ...schema, usage };
+  const details = toolResults.length === 0 ? { criteria } : { toolResults, criteria };
+  return { trial: { ...paid, score, passed: meets(score, bar), ...details }, findings, ...schema, usage };
 }
 
 /** A result that is not as the agent's schema has it is a wrong answer; a refusal is an answer too. */
@@ -115,7 +115,7 @@ function answerOf(
 }
 
 /** Secrets in the output of an agent are removed before the output goes to the judge. */
-async function ask(run: EvalRun, attempted: Attempted, said: unknown): Promise<JudgeAnswer | undefined> {
+async function ask(run: EvalRun, attempted: Attempted, answer: unknown): Promise<JudgeAnswer | undefined> {
   const { task, mode, trial } = attempted;
   const adversarial = mode === "adversarial";
   const { judge } = run.services;
@@ -126,7 +126,7 @@ async function ask(run: EvalRun, attempted: Attempted, said: unknown): Promise<J
   }
   const rubric = task.expected.kind === "rubric" ? task.expected.rubric : [];
   const { runId, signal, host } = run;
-  const output = host.scrubber.scrubValue(said);
+  const output = host.scrubber.scrubValue(answer);
   const toolResults = attempted.toolResults.map((one) => host.scrubber.scrubValue(one));
   const { taskId, input } = task;
   return judge.judge({ runId, taskId, trial, input, output, toolResults, rubric, adversarial }, signal);

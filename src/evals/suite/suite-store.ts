@@ -8,7 +8,7 @@ import type { Caller } from "../../protocol/identity/identity.ts";
 import type { Document, Documents, DocumentWrite } from "../../store/port/documents.ts";
 import { HOST_WIDE } from "../../store/port/store.ts";
 import { loadSuite, requireSuite, SENT_SUITE_LIMITS, type UsableSuite } from "./load-suite.ts";
-import { infoKey, infoOf, recordOf, standingSuite, textKey } from "./stored-suite.ts";
+import { currentSuite, infoKey, infoOf, recordOf, textKey } from "./stored-suite.ts";
 import { parseSuiteRef, refText } from "./suite-ref.ts";
 
 export interface PutSuite {
@@ -34,8 +34,8 @@ export async function putSuite(
     });
   }
   const warnings = loaded.problems.map(({ severity: _, fix: __, ...warning }) => warning);
-  const standing = await recordOf(host.store, caller.tenant, loaded.suite);
-  if (standing !== undefined) return { ...same(standing, loaded), created: false, warnings };
+  const current = await recordOf(host.store, caller.tenant, loaded.suite);
+  if (current !== undefined) return { ...same(current, loaded), created: false, warnings };
 
   const atMs = host.nowMs();
   const record = recordFrom(loaded, caller.principal, atMs);
@@ -53,15 +53,15 @@ export async function putSuite(
   return { ...same(winner, loaded), created: false, warnings };
 }
 
-function same(standing: SuiteInfo, { suite, sha256 }: UsableSuite): SuiteInfo {
-  if (standing.sha256 === sha256) return standing;
-  const { hostWide } = standing;
-  throw new AppError("suite_conflict", { suite: refText(suite), standing: standing.sha256, sent: sha256, hostWide });
+function same(current: SuiteInfo, { suite, sha256 }: UsableSuite): SuiteInfo {
+  if (current.sha256 === sha256) return current;
+  const { hostWide } = current;
+  throw new AppError("suite_conflict", { suite: refText(suite), standing: current.sha256, sent: sha256, hostWide });
 }
 
 /** Throws `suite_conflict` where the host has other content under the name of this suite. */
 export async function refuseShadow(store: Documents, loaded: UsableSuite): Promise<void> {
-  const wide = await standingSuite(store, HOST_WIDE, refText(loaded.suite));
+  const wide = await currentSuite(store, HOST_WIDE, refText(loaded.suite));
   if (wide !== undefined) same(wide, loaded);
 }
 
@@ -99,17 +99,17 @@ export async function suiteWritesUnlessThere(
   { tenant, principal }: { readonly tenant: string; readonly principal: string },
   atMs: number,
 ): Promise<DocumentWrite[]> {
-  const standing = await recordOf(store, tenant, loaded.suite);
-  if (standing === undefined) return suiteWrites(tenant, loaded, recordFrom(loaded, principal, atMs), atMs);
-  same(standing, loaded);
+  const current = await recordOf(store, tenant, loaded.suite);
+  if (current === undefined) return suiteWrites(tenant, loaded, recordFrom(loaded, principal, atMs), atMs);
+  same(current, loaded);
   return [];
 }
 
 /** Whether a suite from a file is new to the host. Throws `suite_conflict` when another one has its name there. */
 export async function isNewHostWide({ store }: Pick<Host, "store">, loaded: UsableSuite): Promise<boolean> {
-  const standing = await standingSuite(store, HOST_WIDE, refText(loaded.suite));
-  if (standing === undefined) return true;
-  same(standing, loaded);
+  const current = await currentSuite(store, HOST_WIDE, refText(loaded.suite));
+  if (current === undefined) return true;
+  same(current, loaded);
   return false;
 }
 

@@ -55,13 +55,13 @@ export function beginTurn({ checked, fingerprint, session, reviews }: BeginTurn)
   const decisions = received(request, present);
   const acknowledged = acknowledgements(request, decisions);
   const warnings = atMost([...orderWarnings(iteration, last), ...checked.warnings, ...decisionWarnings(request)]);
-  const said = { ...(acknowledged === undefined ? {} : { acknowledged }), warnings };
+  const common = { ...(acknowledged === undefined ? {} : { acknowledged }), warnings };
   if (!reviews(mediaTypeOf(request.artifact.media_type) ?? "")) {
     const message = `artifacts of the type ${shown(mediaTypeOf(request.artifact.media_type) ?? "")} are not reviewed here`;
-    const answer = { iteration, code: "UNSUPPORTED_MEDIA_TYPE", message, ...said } as const;
+    const answer = { iteration, code: "UNSUPPORTED_MEDIA_TYPE", message, ...common } as const;
     return { type: "refused", answer, session: withDecisions(session, decisions) };
   }
-  return { type: "review", turn: { request, fingerprint, session: present, decisions, ...said } };
+  return { type: "review", turn: { request, fingerprint, session: present, decisions, ...common } };
 }
 
 function refused(session: ReviewSession, iteration: number, message: string): Beginning {

@@ -45,7 +45,7 @@ export function finishTurn(turn: Turn, review: Review): FinishedTurn {
       })),
       general_summary: review.general_summary,
     },
-    ...said(turn),
+    ...optionalMembers(turn),
   });
   const issued = withIssued(
     before.issued,
@@ -65,11 +65,11 @@ export function errorResponse(answer: ErrorAnswer): string {
     iteration,
     status: "error",
     error: { code, message },
-    ...said(answer),
+    ...optionalMembers(answer),
   });
 }
 
-function said({ acknowledged, warnings }: Pick<Turn, "acknowledged" | "warnings">): object {
+function optionalMembers({ acknowledged, warnings }: Pick<Turn, "acknowledged" | "warnings">): object {
   return {
     ...(acknowledged === undefined ? {} : { applied_feedback_ack: { items: acknowledged } }),
     ...(warnings.length === 0 ? {} : { "x-warnings": warnings }),

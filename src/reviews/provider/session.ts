@@ -10,7 +10,7 @@ export interface ReviewSession {
   readonly decisions: readonly ReceivedDecision[];
   /** The last success answer, to be given again when the same request comes again. */
   readonly answered?: AnsweredTurn;
-  /** It holds as much as its home takes: nothing more is added. Never kept. */
+  /** The session has reached the limits of its backend: nothing more is added. Never stored. */
   readonly isFull?: true;
   /** The content as it was last reviewed. */
   readonly artifact?: ReviewRequest["artifact"];

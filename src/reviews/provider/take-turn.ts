@@ -7,7 +7,7 @@ import { beginTurn, type Turn, withDecisions } from "./begin-turn.ts";
 import { fingerprintOf } from "./fingerprint.ts";
 import { errorResponse, finishTurn, type Review } from "./finish-turn.ts";
 import type { ReviewSession } from "./session.ts";
-import type { Kept, SessionHome } from "./session-home.ts";
+import type { Kept, SessionBackend } from "./session-backend.ts";
 import { isUsable } from "./usable-review.ts";
 
 export interface TurnAsked {
@@ -48,7 +48,7 @@ export const REVIEW_LIMIT_MS = 240_000;
 
 /** One turn of a conversation over any transport: the returned answer is durable already. */
 export async function takeTurn(
-  home: SessionHome,
+  backend: SessionBackend,
   reviewers: readonly Reviewer[],
   { bytes, session, agent = DEFAULT_AGENT, fork = false }: TurnAsked,
   options: TurnOptions = {},
@@ -69,16 +69,16 @@ export async function takeTurn(
   });
 
   // A session is opened and reported also when its first request is wrong.
-  if (session === undefined) return answered(await home.withNewSession(work));
-  const sessionID = fork ? await home.fork(session) : session;
+  if (session === undefined) return answered(await backend.withNewSession(work));
+  const sessionID = fork ? await backend.fork(session) : session;
   if (sessionID === undefined) return { type: "unknown" };
-  const held = await home.withSession(sessionID, async (present) => onlyChanged(present, await work(present)));
+  const held = await backend.withSession(sessionID, async (present) => onlyChanged(present, await work(present)));
   return held.ok ? answered(held.result) : { type: held.why };
 }
 
 function reviewerNamed(reviewers: readonly Reviewer[], agent: string): Reviewer {
   const found = reviewers.find((one) => one.agent === agent);
-  assert(found, `nobody reviews as ${agent}`);
+  assert(found, `no reviewer named ${agent}`);
   return found;
 }
 

@@ -45,10 +45,10 @@ async function outputOf(program: FeedbackProgram, input: string): Promise<string
     const sent = await runToFile({ ...program, input }, { streamPath, watch, signal }, limits);
     if (!sent.started) throw useless(program.program, sent.message);
     if (sent.limited) throw useless(program.program, "it took too long, or wrote too much");
-    const said = sent.stderr.trim().split("\n").at(-1) ?? "";
+    const lastLine = sent.stderr.trim().split("\n").at(-1) ?? "";
     const ending = sent.exitCode === null ? `was ended by ${sent.signal}` : `ended with ${sent.exitCode}`;
     if (sent.exitCode !== 0)
-      throw useless(program.program, `it ${ending}${said === "" ? "" : `: ${said.slice(0, 500)}`}`);
+      throw useless(program.program, `it ${ending}${lastLine === "" ? "" : `: ${lastLine.slice(0, 500)}`}`);
     return await readFile(streamPath, "utf8");
   } finally {
     await rm(folder, { recursive: true, force: true });

@@ -68,8 +68,8 @@ function failureOf(end: Exclude<ProgramEnd, { type: "not-started" }>, outputByte
       return `printed more than ${outputBytes} bytes`;
     case "ended": {
       const how = end.exitCode === null ? end.signalName : `exit code ${end.exitCode}`;
-      const said = lastWords(end.stderr, SCRUBBER.scrubText);
-      return `ended with ${how}${said === "" ? "" : `: ${said}`}`;
+      const stderrNote = lastWords(end.stderr, SCRUBBER.scrubText);
+      return `ended with ${how}${stderrNote === "" ? "" : `: ${stderrNote}`}`;
     }
   }
 }

@@ -47,10 +47,10 @@ export async function annotateRemark(host: Host, command: AnnotateRemark): Promi
   const target = { ...(eventId === undefined ? {} : { eventId }), ...(nodeId === undefined ? {} : { nodeId }) };
   const idOf = (one: ItemDecision) => annotationIdOf(sessionId, item, one, runId, target);
   const annotationId = idOf(decision);
-  const standing = await host.store.annotationsById(caller.tenant, item.decisions.map(idOf));
-  const same = standing.find((one) => one.annotationId === annotationId);
+  const current = await host.store.annotationsById(caller.tenant, item.decisions.map(idOf));
+  const same = current.find((one) => one.annotationId === annotationId);
   if (same !== undefined) return { annotation: madeHere(same), created: false };
-  const earlier = standing.findLast(({ state, actor }) => state === "live" && actor === caller.principal);
+  const earlier = current.findLast(({ state, actor }) => state === "live" && actor === caller.principal);
   if (earlier !== undefined) requireOverruling(caller, earlier);
   const made = await annotationOf(host, caller, run, {
     target,

@@ -1,7 +1,7 @@
 import type { Caller } from "../../protocol/identity/identity.ts";
 import { type TurnOptions, type TurnTaken, takeTurn } from "../provider/take-turn.ts";
 import type { Reviewer } from "../reviewer.ts";
-import { type StoreHomeOf, type StoreHomeSettings, storeHome } from "../store-home.ts";
+import { type StoreBackendOf, type StoreBackendSettings, storeBackend } from "../store-backend.ts";
 import { cleaningOnce, cleanResponse, cleanReviewer } from "./clean-review.ts";
 import { withinLimits } from "./session-limits.ts";
 
@@ -21,23 +21,23 @@ export interface HostTurn {
 }
 
 export interface HostReviews {
-  readonly host: StoreHomeOf["host"];
+  readonly host: StoreBackendOf["host"];
   readonly reviewers: readonly Reviewer[];
-  readonly home?: Partial<StoreHomeSettings> | undefined;
+  readonly backend?: Partial<StoreBackendSettings> | undefined;
 }
 
 export async function takeHostTurn(
-  { host, reviewers, home: settings }: HostReviews,
+  { host, reviewers, backend: settings }: HostReviews,
   { caller, agent, bytes, session: named, goesOn = false, fork = false }: HostTurn,
   options: TurnOptions = {},
 ): Promise<TurnTaken> {
   const { store, nowMs, newId } = host;
   const scrubber = cleaningOnce(host.scrubber);
-  const home = storeHome({ host: { store, nowMs, newId, scrubber }, caller, agent }, settings);
-  const session = named ?? (goesOn ? await home.latest() : undefined);
+  const backend = storeBackend({ host: { store, nowMs, newId, scrubber }, caller, agent }, settings);
+  const session = named ?? (goesOn ? await backend.latest() : undefined);
   const clean = reviewers.map((one) => cleanReviewer(one, scrubber));
   const asked = { bytes, agent, fork, ...(session === undefined ? {} : { session }) };
-  const taken = await takeTurn(home, clean, asked, { ...options, check: withinLimits });
+  const taken = await takeTurn(backend, clean, asked, { ...options, check: withinLimits });
   // The stored form: the answer repeats ids and names of the request, and a repeated request gets the same answer.
   return taken.type === "answered" ? { ...taken, response: cleanResponse(taken.response, scrubber) } : taken;
 }

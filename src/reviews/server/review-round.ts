@@ -73,9 +73,9 @@ export function movementOf(
     (answered.iteration !== earlier?.iteration || answered.fingerprint !== earlier.fingerprint);
   const beginsAnew = isAnswered && answered.iteration === 1 && before.session.last > 0;
   const conversation = Math.max(1, before.conversation + (beginsAnew ? 1 : 0));
-  const told = new Set(isAnswered && answered.iteration === 1 ? [] : before.session.decisions.map(asText));
+  const reported = new Set(isAnswered && answered.iteration === 1 ? [] : before.session.decisions.map(asText));
   // Repeated turns bring their decisions again, perhaps with others; decisions already reported are not reported twice.
-  const decisions = after.decisions.filter((one) => !told.has(asText(one)));
+  const decisions = after.decisions.filter((one) => !reported.has(asText(one)));
   if (!isAnswered && decisions.length === 0) return { conversation: before.conversation };
   const common = { conversation, ...who, decisions: decisions.map(decisionOf) };
   if (!isAnswered) {
@@ -85,7 +85,10 @@ export function movementOf(
     };
   }
   const { iteration, response } = answered;
-  return { conversation, round: { ...common, iteration, outcome: "success", ...artifactOf(after), ...said(response) } };
+  return {
+    conversation,
+    round: { ...common, iteration, outcome: "success", ...artifactOf(after), ...feedbackOf(response) },
+  };
 }
 
 function asText({ iteration, id, status, known, reason_code, explanation }: ReceivedDecision): string {
@@ -126,8 +129,8 @@ interface Answer {
   };
 }
 
-/** The answer is one of our own making: it is what it has to be. */
-function said(response: string) {
+/** The response was written by this host, so it is not checked again. */
+function feedbackOf(response: string) {
   const { feedback } = JSON.parse(response) as Answer;
   const { confidence, general_summary, positive_points, areas_for_improvement } = feedback;
   return {

@@ -3,7 +3,7 @@ import type { Visibility } from "../../protocol/identity/identity.ts";
 import type { ReviewDetails, ReviewInfo, ReviewItemView, ReviewSessionState } from "../../protocol/reviews/api.ts";
 import type { ReviewHead } from "../../store/port/reviews.ts";
 import { reviewAnalytics } from "../analytics.ts";
-import { memoryOf } from "../store-home.ts";
+import { memoryOf } from "../store-backend.ts";
 import { conversationsOf, itemsOf, type ReviewItem } from "./conversations.ts";
 import { iso, timedRounds, visibleReview } from "./visible-review.ts";
 

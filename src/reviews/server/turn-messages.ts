@@ -1,13 +1,13 @@
 import { AppError, type ErrorCode, type ErrorDetails } from "../../protocol/errors.ts";
 import type { TurnTaken } from "../provider/take-turn.ts";
 import type { ReviewerBinding } from "../reviewers/bound-reviewer.ts";
-import type { ReviewStore, StoreHomeSettings } from "../store-home.ts";
+import type { ReviewStore, StoreBackendSettings } from "../store-backend.ts";
 import type { HostTurn } from "./host-turn.ts";
 
 /** What a thread that takes turns is started with. */
 export interface TurnThreadData {
   readonly reviewers: readonly ReviewerBinding[];
-  readonly home: Partial<StoreHomeSettings>;
+  readonly backend: Partial<StoreBackendSettings>;
   readonly reviewLimitMs: number;
 }
 

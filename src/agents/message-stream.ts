@@ -111,7 +111,7 @@ export class Reasoning {
   readonly #verbosity: Verbosity;
   #text = "";
   #pieces = 0;
-  #told = false;
+  #logged = false;
 
   constructor(speaker: Speaker) {
     this.#speaker = speaker;
@@ -126,15 +126,15 @@ export class Reasoning {
   /** At least once in an invocation, also of an agent that keeps it to itself. */
   close(): void {
     this.#show(this.#pending.end());
-    if (this.#told && this.#pieces === 0) return;
-    this.#told = true;
-    this.#tell({});
+    if (this.#logged && this.#pieces === 0) return;
+    this.#logged = true;
+    this.#log({});
   }
 
   /** It comes again from its beginning. */
   breakOff(): void {
     this.#pending.drop();
-    if (this.#pieces > 0) this.#tell({ superseded: true });
+    if (this.#pieces > 0) this.#log({ superseded: true });
   }
 
   #show(delta: string): void {
@@ -146,7 +146,7 @@ export class Reasoning {
     if (this.#verbosity === "full") this.#speaker.emit({ type: "agent.reasoning.delta", nodeId, payload });
   }
 
-  #tell(more: { readonly superseded?: true }): void {
+  #log(more: { readonly superseded?: true }): void {
     const { agentId, nodeId } = this.#speaker;
     const verbosity = this.#pieces === 0 ? "off" : this.#verbosity;
     const most = verbosity === "summary" ? SUMMARY_TOKENS * TOKEN_CHARACTERS : Number.POSITIVE_INFINITY;

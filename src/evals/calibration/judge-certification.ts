@@ -13,7 +13,7 @@ import { certificateProblems } from "./certificate.ts";
 import { allCertificates } from "./certificate-store.ts";
 import { hashesOf, type RecordedJudge, UNVERSIONED } from "./certified-judge.ts";
 
-export interface JudgeStanding {
+export interface JudgeCertification {
   /** The one that counts, whether it holds or not. */
   readonly certificate?: CertificateRecord;
   /** Why the judge is not certified; each of them. */
@@ -29,13 +29,13 @@ const NO_JUDGE: CertificateProblem = {
  * Whether a judge is certified for the rubrics of a suite. What counts is its newest certificate, however good an older one is: who
  * calibrates until the figures please has calibrated nothing.
  */
-export async function judgeStanding(
+export async function judgeCertification(
   { store, nowMs }: Pick<Host, "store" | "nowMs">,
   visible: Visibility,
   suite: AgentEvalSuite,
   judge: RecordedJudge | undefined,
   bar: CertificateBar = {},
-): Promise<JudgeStanding> {
+): Promise<JudgeCertification> {
   if (judge === undefined) return { problems: [NO_JUDGE] };
   if (!judge.versioned) return { problems: [UNVERSIONED] };
   const all = await allCertificates(store, visible, suite.suiteId);

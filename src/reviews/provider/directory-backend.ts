@@ -6,12 +6,12 @@ import { codeOf } from "./error-code.ts";
 import { makeDirectory } from "./make-directory.ts";
 import { readRegularFile } from "./read-regular.ts";
 import { newSession, type ReviewSession } from "./session.ts";
+import type { Held, Kept, SessionBackend } from "./session-backend.ts";
 import { readSessionFile, type StoredSession, sessionFileText } from "./session-file.ts";
-import type { Held, Kept, SessionHome } from "./session-home.ts";
 import { isSessionID, newSessionID } from "./stream-ids.ts";
 import { removeDrafts, replaceFile } from "./whole-file.ts";
 
-export interface DirectoryHomeOptions {
+export interface DirectoryBackendOptions {
   /** How long to wait for a session that others hold. */
   readonly busyMs?: number;
 }
@@ -23,7 +23,7 @@ export const BUSY_MS = 30_000;
  * after one turn or after the next. A directory without that file is a session that was never reported to a requester. Throws
  * `unusable_input` when the directory cannot be used.
  */
-export function directoryHome(root: string, { busyMs = BUSY_MS }: DirectoryHomeOptions = {}): SessionHome {
+export function directoryBackend(root: string, { busyMs = BUSY_MS }: DirectoryBackendOptions = {}): SessionBackend {
   const explained = <T>(work: Promise<T>): Promise<T> => work.catch((error) => Promise.reject(unusable(root, error)));
   return {
     withSession: (sessionID, work) => explained(withSession(root, sessionID, busyMs, work)),

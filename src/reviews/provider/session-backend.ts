@@ -1,7 +1,7 @@
 import type { ReviewSession } from "./session.ts";
 
 /** Where the sessions of a provider live: a directory, or the store of a host. */
-export interface SessionHome {
+export interface SessionBackend {
   /**
    * Works on a session exclusively, across processes: the result of `work` is kept before the promise resolves. `busy` when others
    * hold the session for too long, `unknown` when no session has this id.
