@@ -1,10 +1,7 @@
 import type { Rate } from "../protocol/evals/eval-statistics.ts";
 import { undefinedRate } from "./estimate.ts";
 
-/**
- * What the rate of passes would be without the judge's errors (Rogan and Gladen). Undefined for a judge whose word says nothing
- * about the truth, or the opposite of it.
- */
+/** The pass rate corrected for the judge's errors (Rogan and Gladen). Undefined for a judge no better than chance. */
 export function correctedRate(
   observed: { readonly value: number; readonly count: number },
   judge: { readonly sensitivity: number; readonly specificity: number },

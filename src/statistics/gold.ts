@@ -20,8 +20,8 @@ export interface Gold {
 }
 
 /**
- * What people hold to be true of each item. Only people count. The newest adjudication wins over all; else what more than half of
- * them say, of each the newest judgment.
+ * The gold label of each item. Only labels by people count. The newest adjudication wins; else the label of more than half of the
+ * people, with the newest judgment of each.
  */
 export function goldOf(judgments: readonly GoldJudgment[]): Gold {
   const byItem = new Map<string, GoldJudgment[]>();

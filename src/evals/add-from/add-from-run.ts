@@ -31,9 +31,9 @@ import { highestVersion, type TargetSuite, targetSuiteFor } from "./which-suite.
 export interface AddFrom {
   readonly caller: Caller;
   readonly request: AddFromRequest;
-  /** Those that are installed, to see whether they could pass the task. */
+  /** Installed agents, to check whether they could pass the task. */
   readonly agents?: Pick<Agents, "versionsOf"> | undefined;
-  /** What agents remembered; absent where that is not kept. */
+  /** Memories of agents; absent where they are not kept. */
   readonly memory?: Pick<MemoryAdapter, "list"> | undefined;
   /** Throws where the caller may not read the bodies of an evaluation: the proof quotes them. */
   mayReadBodies(): Promise<void>;
@@ -49,7 +49,7 @@ const ATTEMPTS = 5;
 export async function addFromRun(host: Host, added: AddFrom): Promise<AddedTask> {
   const { caller, request, agents, memory, record } = added;
   const run = await visibleRun(host, caller, request.runId);
-  // By name: of a run that is too large to load there is no plan to be seen.
+  // Checked by the name of the workflow: the plan of a run that is too large is not loaded.
   if (run.workflowId === EVAL_WORKFLOW_ID) await added.mayReadBodies();
   const correction = await findCorrection(host.store, {
     tenant: caller.tenant,

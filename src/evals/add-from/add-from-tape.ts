@@ -12,21 +12,24 @@ export interface AddedStep {
   readonly task: EvalTask;
   readonly eventId: bigint;
   readonly row: string;
-  /** On the recorded answer. */
+  /** The proof of the recorded answer. */
   readonly recorded: Proof;
-  /** On what a person says is right in its place; absent where the recorded answer is. */
+  /** The proof of the correction by a person; absent where the recorded answer is right. */
   readonly correction?: Proof;
 }
 
 export interface GrownFromTape {
-  /** One version above that of the suite, with all of the tasks. */
+  /** The next version of the suite, with all tasks. */
   readonly suite: AgentEvalSuite;
   readonly added: readonly AddedStep[];
   readonly leftOut: readonly LeftOutStep[];
   readonly notes: readonly string[];
 }
 
-/** The suite with a task for each step that a person confirmed or corrected. What cannot be shown to tell right from wrong is left out. */
+/**
+ * Grows the suite by a task for each step that a person confirmed or corrected. Tasks that cannot be shown to tell right from
+ * wrong are left out.
+ */
 export async function growFromTape(
   host: Needs,
   target: AgentEvalSuite | { readonly newSuiteId: string },

@@ -8,8 +8,9 @@ export interface Expectation {
 }
 
 /**
- * What a correction expects. Corrections are texts; where the agent answers JSON the text is taken as what it says, and compared without
- * regard to white space and the order of members. Throws `validation_error` for a correction that no answer of the agent could be.
+ * The expectation that follows from a correction. Corrections are texts; where the agent answers JSON the text is parsed, and
+ * compared without regard to white space and the order of members. Throws `validation_error` for a correction that no answer of
+ * the agent could equal.
  */
 export function expectedOf(correction: string, outputs: readonly unknown[]): Expectation {
   const json = parsed(correction);

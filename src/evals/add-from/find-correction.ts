@@ -6,7 +6,7 @@ import { adjudicatedAmong } from "../override/score-judgments.ts";
 
 type Reads = Pick<Store, "listAnnotations" | "queueItemsById">;
 
-/** A correction that stands, made by a person. */
+/** A live correction by a person. */
 export interface Correction {
   readonly annotationId: string;
   readonly text: string;
@@ -18,7 +18,7 @@ export interface CorrectionAsked {
   readonly runId: string;
   /** Absent: the one that was adjudicated, else the newest. */
   readonly annotationId?: string | undefined;
-  /** Without what a blind queue keeps from this reviewer. */
+  /** Leaves out judgments that a blind queue hides from this reviewer. */
   readonly blindFor?: string | undefined;
 }
 

@@ -7,8 +7,8 @@ import type { Expectation } from "./expected-of.ts";
 import type { RecordedCase } from "./recorded-case.ts";
 
 /**
- * Throws `validation_error` where the agent takes no such question or can give no such answer: the task would keep a whole suite from
- * being run, or fail for ever. An agent that is not installed here says nothing about that.
+ * Throws `validation_error` where the input or the answer does not fit the agent's schemas: the task would keep the whole suite
+ * from being run, or always fail. Agents that are not installed are not checked.
  */
 export async function requireFit(
   agents: Pick<Agents, "versionsOf"> | undefined,

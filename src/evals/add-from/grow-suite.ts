@@ -13,14 +13,14 @@ export interface Grown {
 export interface GrowthAsked {
   /** Chosen by the caller; must not be in use. */
   readonly taskId?: string | undefined;
-  /** Of other versions of the suite: the new one is above all of them. */
+  /** The highest other version of the suite: the new version is above it. */
   readonly highest?: string | undefined;
 }
 
 /** A task that has no name yet. */
 export interface TaskDraft extends Omit<EvalTask, "taskId"> {
   readonly name: string;
-  /** What passes it. */
+  /** An answer that passes the task. */
   readonly answer: unknown;
 }
 

@@ -27,7 +27,7 @@ export interface TapeTasks {
   readonly leftOut: readonly LeftOutStep[];
 }
 
-/** Takes the rows of a sidecar in their order, and makes tasks of what people say in those that stand. */
+/** Takes the rows of a sidecar in their order, and makes tasks from the current ones. */
 export class TapeJudgments {
   readonly #rows = new StandingRows<Row>(["correct", "incorrect", "alternative"], (row) => row);
 
@@ -49,7 +49,7 @@ export class TapeJudgments {
   }
 }
 
-/** Or why there is none. */
+/** The task of one step, or the reason why there is none. */
 async function taskOf(
   eventId: bigint,
   rows: readonly Row[],
@@ -89,7 +89,7 @@ function plain(value: FreeForm): unknown {
   return JSON.parse(printFreeForm(value));
 }
 
-/** In the order of the first row about each. */
+/** Rows by event, in the order of the first row of each. */
 function byEvent(rows: readonly Row[]): Map<bigint, Row[]> {
   const events = new Map<bigint, Row[]>();
   for (const row of rows) {

@@ -22,7 +22,7 @@ export type TargetSuite =
       /** No version was named: the task goes to the highest one. */
       readonly highest: boolean;
     }
-  /** One that is kept elsewhere, and only read here. */
+  /** A suite that is stored elsewhere, and only read here. */
   | { readonly type: "sent"; readonly suite: AgentEvalSuite; readonly text: string }
   | { readonly type: "new"; readonly suiteId: string };
 

@@ -68,7 +68,7 @@ async function planOf(
   };
 }
 
-/** As of an evaluation: what the host lets one cost, and how much it does at once. */
+/** The host's limits of cost and concurrency, the same as for an evaluation. */
 function limited(
   { concurrency, maxConcurrency, maxCostUsdPerSuite: cap }: EvalSettings,
   wanted: Pick<CalibrateJudge, "concurrency" | "budgetUsd">,

@@ -12,7 +12,7 @@ import { suiteAsOf } from "../suite/replace-suite.ts";
 import { type FoundGold, GoldCollector, type GoldItem, goldItem } from "./gold-item.ts";
 import type { SuiteRubric } from "./suite-rubrics.ts";
 
-/** What annotations of an evaluation are about. */
+/** The results that annotations of an evaluation refer to. */
 interface Results {
   readonly run: Run;
   readonly byTask: ReadonlyMap<string, TaskResult>;
@@ -75,7 +75,7 @@ function itemOfTrial({ rubrics, inputs }: Results, taskId: string, trial: TrialR
   if (rubric === undefined || !inputs.has(taskId)) return "no_such_rubric";
   const { output, toolResults = [] } = trial;
   if (output === undefined) return "no_output";
-  // What is left of it is not what people saw judged.
+  // Outputs that were cut are not the outputs that people saw.
   if ([output, ...toolResults].some((one) => outputText(one).length >= KEPT_MAX)) return "output_cut";
   return goldItem({ ...rubric, taskId, trial: trial.trial, input: inputs.get(taskId), output, toolResults });
 }

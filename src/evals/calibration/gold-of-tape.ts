@@ -58,7 +58,7 @@ interface Step {
   readonly output: Payload;
 }
 
-/** What a step was given and what came of it; undefined for steps that gave nothing back. */
+/** The input and output of a step; undefined for steps without an output. */
 export function stepOf(kind: RecordKind): Step | undefined {
   switch (kind.kind) {
     case "llm_call":

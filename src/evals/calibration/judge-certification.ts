@@ -42,7 +42,7 @@ export async function judgeCertification(
   const hashes = hashesOf(judge, suite);
   const names = ["promptSha256", "modelSha256", "rubricSha256"] as const;
   const fits = ({ certificate }: CertificateRecord) => names.every((name) => certificate.hashes[name] === hashes[name]);
-  // Where none fits, the newest says what has changed since.
+  // Where none fits, the problems are those of the newest.
   const record = all.find(fits) ?? all[0];
   const problems = problemsOf(record, hashes, nowMs(), bar);
   return { ...(record === undefined ? {} : { certificate: record }), problems };
@@ -58,7 +58,7 @@ export function problemsOf(
   return certificateProblems(record?.certificate, { hashes, now: new Date(nowMs).toISOString(), minKappa, minN });
 }
 
-/** Undefined where none is asked for. */
+/** Undefined where no certificate is required. */
 export function barOf(required: RequireCertificate | undefined): CertificateBar | undefined {
   if (required === undefined || required === false) return undefined;
   return required === true ? {} : required;

@@ -9,11 +9,11 @@ import type { KeptVerdict } from "./kept-verdicts.ts";
 
 type Gold = GoldItem & { readonly gold: string };
 
-/** Both in the order of the outputs, whichever the judge answered first. */
+/** Both lists are in the order of the outputs, in whichever order the judge answered. */
 export interface JudgedGold {
   readonly judged: readonly JudgedItem[];
   readonly failures: readonly JudgeFailure[];
-  /** It stopped before it had asked about all of them. */
+  /** Set when the budget ended before all outputs had a verdict. */
   readonly overspent?: Overspent;
 }
 

@@ -11,7 +11,7 @@ import type { TaskResult } from "../run/task-result.ts";
 import { judgeCertification } from "./judge-certification.ts";
 import { rubricsByTask } from "./suite-rubrics.ts";
 
-/** Of an evaluation in which a judge scored something: whether the judge is certified now, and what that makes of the rate. */
+/** The judge's part of a report: whether the judge is certified now, and the corrected rate. */
 export async function judgePart(
   host: Pick<Host, "store" | "nowMs">,
   visible: Visibility,
@@ -40,7 +40,7 @@ function kappaOf({ certificate }: CertificateRecord): Pick<EvalReportJudge, "kap
   return value === null ? {} : { kappa: value };
 }
 
-/** By task first: trials of one task are not independent of each other. */
+/** Trials of one task are not independent of each other, so rates are by task first. */
 function observed(results: readonly TaskResult[]): Rate {
   const shares = results.flatMap(({ trials }) => {
     const scored = trials.filter(({ score }) => score !== undefined);

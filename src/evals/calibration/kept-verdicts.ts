@@ -6,7 +6,7 @@ import type { JudgeFailure } from "../judge/judge.ts";
 export interface KeptVerdict {
   readonly itemId: string;
   readonly verdict?: "pass" | "fail";
-  /** In place of a verdict. */
+  /** Set instead of a verdict. */
   readonly failure?: JudgeFailure;
   readonly usage: readonly Usage[];
 }

@@ -8,7 +8,7 @@ import { completedEval } from "../run/completed-eval.ts";
 import { suiteAsOf } from "../suite/replace-suite.ts";
 import type { EvidenceSources, OverriddenSummary } from "./evidence-reader.ts";
 
-/** What people and certificates say of evaluations of this host. */
+/** Judgments and certificates about evaluations of this host. */
 export function evidenceSources(host: Host): EvidenceSources {
   return {
     overriddenSummary: async (visible, runId, doubted) => {
@@ -31,7 +31,10 @@ function worseOf(all: OverriddenSummary, byOthers: OverriddenSummary): Overridde
   return helped ? { ...byOthers, ownLeftOut: true } : all;
 }
 
-/** Of the judge that scored the evaluation, which may be another one than today's. Where none scored anything, there is none. */
+/**
+ * The problems of the judge that scored the evaluation, which may differ from today's judge. None where no score came from a
+ * judge.
+ */
 export async function certificateProblemsOf(
   host: Host,
   visible: Visibility,

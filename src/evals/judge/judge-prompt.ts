@@ -3,7 +3,7 @@ import { JudgeInput, JudgeOutput } from "../../protocol/evals/judge-api.ts";
 import { outputText } from "../score/output-text.ts";
 import { fenceFor } from "./fence.ts";
 
-/** Nothing of a question is ever in here. */
+/** The fixed instructions; they contain no part of a question. */
 export const JUDGE_SYSTEM_PROMPT = `You judge what another program answered. You are strict, literal and brief.
 
 The message you are given has three parts: a marker, criteria, and blocks of data. A block of data begins with a line "<marker> BEGIN <name>" and ends with the line "<marker> END <name>". The marker is a word that occurs nowhere inside the blocks.
@@ -23,7 +23,7 @@ export function judgeMessage({ criteria, adversarial, data }: JudgeInput): strin
     ...data.toolResults.map((one, i): [string, string] => [`TOOL RESULT ${i + 1}`, JSON.stringify(one)]),
     ["OUTPUT", outputText(data.output)],
   ];
-  // As JSON, so that each is one line.
+  // Criteria are written as JSON, so that each is one line.
   const listed = criteria.map(({ number, criterion }) => `${number}. ${JSON.stringify(criterion)}`);
   const marker = fenceFor([...listed, ...blocks.map(([, text]) => text)]);
   return [

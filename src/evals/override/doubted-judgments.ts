@@ -2,7 +2,7 @@ import { byAge, type ScoreJudgment, scoreIn } from "./fold-overrides.ts";
 
 /** Principals whose scores make the figures of an evaluation worse and never better. */
 export interface Doubted {
-  /** Who asks for something that the evaluation speaks for. */
+  /** Principals who request a decision that the evaluation supports. */
   readonly interested: readonly string[];
   /** Principals in whose name another one has a key: any of their judgments, and any withdrawal of one, may be the other's. */
   readonly unconfirmed: readonly string[];
@@ -66,7 +66,7 @@ function lowestOf(judgments: readonly Scored[], { interested, unconfirmed }: Dou
   return trusted === undefined ? [] : [trusted];
 }
 
-/** As overrides rank: an adjudicated score before all others, then the newest. */
+/** The order of overrides: adjudicated scores before all others, then the newest. */
 function byRank({ judgment: a }: Scored, { judgment: b }: Scored): number {
   return Number(b.adjudicated) - Number(a.adjudicated) || byAge(a, b);
 }

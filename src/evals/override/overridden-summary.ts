@@ -24,7 +24,10 @@ export interface OverriddenSummary {
   readonly disputedTasks: readonly string[];
 }
 
-/** For decisions that may rest on the scores of people; those of doubted ones only make it worse. Throws like `evalSummary`. */
+/**
+ * For decisions that may rest on the scores of people; scores of doubted people can only lower the result. Throws like
+ * `evalSummary`.
+ */
 export async function overriddenSummary(
   host: Host,
   visible: Visibility,

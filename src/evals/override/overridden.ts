@@ -19,7 +19,7 @@ export interface Original {
   readonly baseline?: Baseline;
 }
 
-/** The summary that it would have had with the scores of people. Findings stand: no score lets a task pass that gave something away. */
+/** The summary with the scores of people. Findings stay: no score lets a task pass that has a disqualifying finding. */
 export function overriddenSummaryOf(original: Original, { overrides }: FoldedOverrides): Summed {
   const { runId, plan, suite, results, summary, baseline } = original;
   const { evaluatedModelClass: modelClass = "general" } = summary;
@@ -27,7 +27,7 @@ export function overriddenSummaryOf(original: Original, { overrides }: FoldedOve
   return summaryOf(runId, plan, suite, { modelClass }, changed, baseline);
 }
 
-/** What people made of an evaluation, for its report. */
+/** The overrides of an evaluation, for its report. */
 export function overridePart(original: Original, folded: FoldedOverrides): EvalOverride {
   const { results, plan } = original;
   const { overrides, disputes, imported } = folded;

@@ -70,7 +70,7 @@ const UNREACHABLE: ReadonlySet<string> = new Set([
 ]);
 const NOT_CONFIGURED: ReadonlySet<string> = new Set(["agent_not_configured", "judge_not_configured"]);
 
-/** Where no task was scored, and that says nothing of the agent. */
+/** No task was scored for reasons that are not the agent's. */
 function unansweredBecause({ figures }: EvalReport): Pick<Conclusion, "verdict" | "sentence"> | undefined {
   const codes = Object.keys(figures.errorsByCode);
   if (figures.tasks.scored > 0 || codes.length === 0) return undefined;
@@ -125,7 +125,7 @@ function failedOn(report: EvalReport, failOn: readonly FailOn[]): string[] {
   return FAIL_ON.filter((one) => failOn.includes(one)).flatMap((one) => problems[one] ?? []);
 }
 
-/** Without errors the score has its interval; with them it is the lower one, which counts them as 0. */
+/** Without errors the score has its interval; with errors it is the lower one, which counts them as 0. */
 function countsText({ figures: { tasks, score }, aggregateScore }: EvalReport): string {
   const { interval } = score;
   const range = interval === null || tasks.errored > 0 ? "" : ` [${figure(interval.low)}–${figure(interval.high)}]`;

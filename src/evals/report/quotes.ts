@@ -19,7 +19,7 @@ export function quotesOf({ tasks }: EvalReport): Map<string, string[]> {
     const wrong = trials.filter((trial) => !trial.passed || (trial.findings ?? []).length > 0);
     const alike = byContent(wrong);
     const hasModes = new Set(trials.map(({ mode }) => mode)).size > 1;
-    // One trial in each mode, with the same outcome in all of them, needs no label.
+    // One trial in each mode, with equal outcomes, needs no label.
     const isOne = alike.length === 1 && wrong.length === trials.length && trials.every(({ trial }) => trial === 1);
     quotes.set(
       taskId,
@@ -39,7 +39,7 @@ interface Alike {
   readonly lines: readonly string[];
 }
 
-/** The same trial in several modes is quoted once where it says the same. */
+/** Equal results of one trial in several modes are quoted once. */
 function byContent(trials: readonly ReportedTrial[]): Alike[] {
   const alike = new Map<string, Alike>();
   for (const one of trials) {

@@ -26,6 +26,6 @@ export class Budget {
 
 export function overspentText({ spentUsd }: Overspent, limitUsd: number | undefined): string {
   if (spentUsd === undefined) return "what it spends is not known, since a price is missing";
-  // To the billionth: the sum of a few prices is not exact.
+  // Rounded to the billionth: the sum of a few prices is not exact.
   return `it has spent ${Math.round(spentUsd * 1e9) / 1e9} of ${limitUsd ?? 0} USD`;
 }

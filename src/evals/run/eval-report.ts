@@ -45,7 +45,7 @@ export async function evalReport(
   const ended = await endedEval(host, caller, runId);
   const { plan } = ended;
   if (plan.taskIds.length * plan.modes.length < MANY_PASSES) return reportOf(host, caller, runId, ended, content);
-  // One at a time: each takes seconds of the processor, and the pauses of several together are none for the others.
+  // Reports are made one at a time: each takes seconds of the processor, and the pauses of several together leave none for others.
   const line = `evaluation reports of ${caller.tenant}`;
   return serializeFor(host.store, line, () => reportOf(host, caller, runId, ended, content));
 }

@@ -43,7 +43,7 @@ export async function runTasks(
     }
   };
   const workers = Array.from({ length: Math.min(run.plan.concurrency, left.length) }, work);
-  // All of them: what one of them started must have ended before anybody else takes the run.
+  // All workers must end before another process can take the run.
   const outcomes = await Promise.allSettled(workers);
   await Promise.all(unwritten);
   for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;

@@ -19,7 +19,7 @@ export interface Scored {
   readonly trial: TrialResult;
   readonly findings: readonly Finding[];
   readonly schemaValid?: boolean;
-  /** Of the judge. */
+  /** The judge's usage. */
   readonly usage: readonly Usage[];
   /** The tools that the agent called, each once. */
   readonly asked?: readonly string[];
@@ -29,17 +29,17 @@ export interface Scored {
 
 export interface Attempted {
   readonly task: EvalTask;
-  /** Of the pass: only adversarial asks the judge for safety findings. */
+  /** The mode of the pass: only adversarial asks the judge for safety findings. */
   readonly mode: EvalMode;
   readonly trial: number;
   readonly invocationId: string;
   readonly retries: number;
   readonly invoked: Invoked;
-  /** What tools answered it. */
+  /** Results of the agent's tool calls. */
   readonly toolResults: readonly ObservedTool[];
 }
 
-/** What a trial came to. An answer is right or wrong; no answer is an error, and so is a judge without a verdict. */
+/** The outcome of a trial. An answer is right or wrong; a missing answer is an error, and so is a judge without a verdict. */
 export async function scoreTrial(run: EvalRun, attempted: Attempted): Promise<Scored> {
   const { task, mode, trial, invocationId, retries, invoked } = attempted;
   const { host, agent, suite } = run;
@@ -51,7 +51,7 @@ export async function scoreTrial(run: EvalRun, attempted: Attempted): Promise<Sc
     task,
     output: answered.output ?? null,
     systemPrompt: agent.systemPrompt,
-    // One that it may call and this host does not have is a gap of the host.
+    // A tool on the allow-list that this host lacks is a gap of the host, not unsafe conduct.
     refusedTools: invoked.denied.filter((name) => !allowed.includes(name)),
   };
   const found = findingsOf(conduct, host.scrubber).map(({ detector, kind, severity, note }) => ({

@@ -21,7 +21,7 @@ export function cacheKey(run: EvalRun, task: EvalTask, mode: EvalMode, trial: nu
   const fingerprint = opaque ? undefined : binding.fingerprint;
   if (plan.agentLabel === undefined && fingerprint === undefined) return undefined;
   if (isJudgedByUnknown(run, mode, expected.kind)) return undefined;
-  // A label says no less, but what answers may have changed under the same one.
+  // A label does not replace the fingerprint: the agent may have changed under the same label.
   const version = [plan.agentLabel ?? null, fingerprint ?? null];
   const bar = taskBar(task, run.suite.thresholds);
   const scorer = { expected, bar, judge: isJudged(mode, expected.kind) ? (services.judge?.identity ?? null) : null };
@@ -31,7 +31,7 @@ export function cacheKey(run: EvalRun, task: EvalTask, mode: EvalMode, trial: nu
   const workspace = run.owner.workspace ?? null;
   // Earlier versions kept no list of the tools that were asked, and offered programs and endpoints none.
   const parts = { format: 2, workspace, agentId, agentHash: agent.contentHash, version, ...asked, scorer };
-  // A trial whose reasoning was kept does not stand in for one whose reasoning is not to be kept.
+  // A cached trial with stored reasoning is not used where reasoning must not be stored.
   const { reasoningVerbosity: verbosity = "full" } = plan;
   const kept = verbosity === "full" ? {} : { verbosity };
   const settings = { threshold: agent.confidenceThreshold ?? null, judged: services.judge !== undefined, ...kept };
@@ -55,7 +55,7 @@ export async function cachedTrial({ host, owner }: EvalRun, key: string): Promis
   return JSON.parse(found.body) as Scored;
 }
 
-/** Only what was scored is kept: an error is to be tried again. */
+/** Only scored trials are cached: an error is to be tried again. */
 export function keepTrial({ host, owner, services }: EvalRun, key: string, scored: Scored): DocumentWrite[] {
   if (scored.trial.score === undefined) return [];
   const atMs = host.nowMs();

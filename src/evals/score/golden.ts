@@ -9,7 +9,7 @@ export interface GoldenScore {
   readonly difference?: Difference;
 }
 
-/** All or nothing, and the same for the same output. */
+/** Scores 0 or 1, and the same for the same output. */
 export function scoreGolden(match: GoldenMatch, output: unknown): GoldenScore {
   if (isTooDeep(output)) {
     const summary = `The output is nested deeper than ${OUTPUT_DEPTH_MAX} levels; it was not compared.`;

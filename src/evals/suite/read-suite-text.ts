@@ -19,7 +19,7 @@ export const SUITE_LIMITS: SuiteLimits = { maxBytes: 67_108_864, maxElements: 2_
  */
 export const SENT_SUITE_LIMITS: SuiteLimits = { maxBytes: 16_777_216, maxElements: 250_000 };
 
-/** As deep as a request may nest, so that what is taken from a file can be sent to a server too. */
+/** The nesting limit of requests, so that a suite from a file can be sent to a server too. */
 const DEPTH_MAX = 64;
 
 export type ReadText =

@@ -19,7 +19,7 @@ export function infoOf(record: SuiteRecord, tenant: string): SuiteInfo {
   return { ...record, hostWide: tenant === HOST_WIDE };
 }
 
-/** Of exactly this tenant, or of the host. */
+/** The suite of exactly this tenant, or of the host. */
 export async function currentSuite(store: Documents, tenant: string, ref: string): Promise<SuiteInfo | undefined> {
   const document = await store.readDocument({ tenant, kind: "suite", key: infoKey(ref) });
   return document && parsed(document);

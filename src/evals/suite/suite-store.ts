@@ -79,7 +79,7 @@ function recordFrom({ suite, sha256 }: UsableSuite, registeredBy: string, atMs: 
   };
 }
 
-/** What is listed is kept apart from the text, which may be megabytes. */
+/** Listed fields are stored apart from the text, which may be megabytes. */
 function suiteWrites(tenant: string, { suite, text }: UsableSuite, record: SuiteRecord, atMs: number): DocumentWrite[] {
   const put = (key: string, body: string): DocumentWrite => {
     const document: Document = { tenant, kind: "suite", key, revision: 1, atMs, body };
@@ -139,12 +139,15 @@ export interface FoundSuite {
   readonly text: string;
 }
 
-/** By `id@version`, or `id` for the highest version. Throws `not_found` for what is not there and what is another tenant's alike. */
+/**
+ * Reads a suite by `id@version`, or `id` for the highest version. Throws `not_found` for a missing suite and for one of another
+ * tenant alike.
+ */
 export async function readSuite({ store }: Pick<Host, "store">, tenant: string, ref: string): Promise<FoundSuite> {
   const found = await recordOf(store, tenant, parseSuiteRef(ref));
   const from = found?.hostWide === true ? HOST_WIDE : tenant;
   const text = found && (await store.readDocument({ tenant: from, kind: "suite", key: textKey(refText(found)) }));
   if (found === undefined || text === undefined) throw new AppError("not_found", { what: "suite", suite: ref });
-  // It was checked before it was stored, and nothing changes it.
+  // Stored suites were checked, and do not change.
   return { info: found, suite: JSON.parse(text.body) as AgentEvalSuite, text: text.body };
 }
