@@ -21,10 +21,10 @@ export interface Agents {
   unnamedVersions?(visible: Visibility, agentId: string): Promise<readonly string[] | undefined>;
   /** Whether the content of an agent is what was promoted under its version. Absent: nothing is installed under a version that is deployed. */
   isPromoted?(visible: Visibility, agent: InstalledAgent): Promise<boolean>;
-  /** Undefined where the agents file does not say how this agent is called for this tenant. */
+  /** Undefined where the agents file has no binding of this agent for this tenant. */
   bindingFor(agent: InstalledAgent, choice: ModelChoice | undefined, tenant: string): Binding | undefined;
   /** Live tools, cut down to what the agent may call. Rejects when a source of tools it names cannot be reached. */
   toolsFor(agent: InstalledAgent, signal: AbortSignal, tenant: string): Promise<ToolSurface>;
-  /** What the agent remembers; nothing where its manifest asks for no memory. */
+  /** The agent's memory; empty where its manifest asks for none. */
   memoryFor(owner: Owner, agent: InstalledAgent, options?: ListOptions): Promise<readonly MemoryEntry[]>;
 }

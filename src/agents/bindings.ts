@@ -18,7 +18,7 @@ export interface BindingsWorld {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Programs inherit the environment without these, instead of the few variables of a server's program. */
   readonly inherits?: Ours;
-  /** For what programs complain about. */
+  /** Scrubs the error output of programs. */
   readonly scrubText: (text: string) => string;
   /** Defaults to the name resolution of the machine. */
   readonly resolve?: Resolve;

@@ -48,7 +48,7 @@ export function promptEvent({ agent, nodeId }: Invocation): EventDraft {
   };
 }
 
-/** What it came to, at the end of the bracket. */
+/** The events at the end of an invocation, with its outcome. */
 export async function endEvents(invocation: Invocation, judged: AssessedAnswer): Promise<EventDraft[]> {
   const { agent, nodeId, invocationId } = invocation;
   const { outcome, schemaValid, confidence } = judged;

@@ -12,7 +12,7 @@ export interface ToolWatch {
   readonly newId: (prefix: "evt" | "call") => string;
   /** Whether the log has the arguments and results of calls, or only that there were calls. */
   readonly content: boolean;
-  /** For whom the tools are called. */
+  /** The principal for whom tools are called. */
   readonly principal?: string;
   readonly nowMs: () => number;
   emit(event: EventDraft): void;
@@ -24,7 +24,7 @@ export interface ToolWatch {
   denied(name: string): void;
 }
 
-/** Lets only listed tools through, and tells the log of each call and what it came to. */
+/** Allows only listed tools, and logs each call with its result. */
 export function watchedTools(surface: ToolSurface, watch: ToolWatch): ToolSurface {
   const listed = new Map(surface.tools.map((tool) => [tool.name, tool]));
   return {
@@ -59,7 +59,7 @@ export function watchedTools(surface: ToolSurface, watch: ToolWatch): ToolSurfac
       await watch.flushed?.();
       const begunAtMs = watch.nowMs();
       const returned = (result: ToolResult) => {
-        // One that was refused never began.
+        // A refused call never began, so it has no duration.
         const acted = result.status === "ok" || result.status === "error";
         const tookMs = result.durationMs ?? Math.max(0, Math.round(watch.nowMs() - begunAtMs));
         const took = acted ? { durationMs: tookMs } : {};

@@ -15,9 +15,9 @@ export interface Invocation {
   readonly nodeId: string;
   readonly invocationId: string;
   readonly source: "workflow-node" | "run-api";
-  /** How the version was chosen, where a channel was named. */
+  /** The channel that the version was chosen by. */
   readonly channel?: string;
-  /** Where the one who asks says the agent comes from. */
+  /** The manifest that the caller names as the agent's source. */
   readonly sourceManifestId?: string;
   readonly taskId?: string;
   readonly trial?: number;
@@ -25,17 +25,17 @@ export interface Invocation {
   readonly tools: ToolSurface;
   readonly memory: readonly MemoryEntry[];
   readonly memoryBound?: boolean;
-  /** What the run wants of a model. */
+  /** The run's settings for models. */
   readonly wished?: Pick<AgentTask, "temperature" | "outputBudget">;
   /** Whether the log has the text of messages, or only that there were some: evaluations keep all of it out. */
   readonly content: boolean;
-  /** How much of what it reasons. */
+  /** How much of its reasoning is logged. */
   readonly verbosity?: Verbosity;
   /** Receives reasoning and tool calls with their content, where the log has none. */
   readonly transcript?: Transcript;
   /** Answers with a confidence below this are escalated to a person. */
   readonly threshold?: number;
-  /** For whom tools are called. */
+  /** The principal for whom tools are called. */
   readonly principal?: string;
   /** Resolves once all events so far are durable; tools act after that. */
   readonly flushed?: () => Promise<void>;
@@ -47,7 +47,7 @@ export interface Invocation {
 
 export interface Invoked {
   readonly outcome: InvocationOutcome;
-  /** Of one that completed, was handed off or escalated; untrusted. */
+  /** The output of a completed, handed-off or escalated invocation; untrusted. */
   readonly output?: unknown;
   readonly failure?: AgentFailure;
   readonly refusal?: string;

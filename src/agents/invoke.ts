@@ -65,7 +65,7 @@ function taskOf({ agent, input, ...invocation }: Invocation, tools: ToolSurface)
   };
 }
 
-/** What an agent says and does while it is asked. */
+/** Collects the events of an agent during a call. */
 class Heard implements Watcher {
   readonly used: Usage[] = [];
   readonly denied: string[] = [];

@@ -17,7 +17,7 @@ export interface Speaker {
 
 export type Verbosity = "full" | "summary" | "off";
 
-/** What a summary of what an agent reasons may have. */
+/** The token limit of a reasoning summary. */
 export const SUMMARY_TOKENS = 512;
 const TOKEN_CHARACTERS = 4;
 
@@ -82,7 +82,7 @@ export function tokensOf({ inputTokens, outputTokens }: Usage) {
   return { promptTokens: inputTokens, completionTokens: outputTokens, totalTokens: inputTokens + outputTokens };
 }
 
-/** How much of a text is shown when. */
+/** Decides which part of a text is shown when. */
 export type Pieces = Pick<CleanText, "add" | "end" | "drop">;
 
 /** Pieces of a text that is known to be clean as a whole: each is shown as it is, once it is known whether it is the last. */
@@ -123,7 +123,7 @@ export class Reasoning {
     if (this.#verbosity !== "off") this.#show(this.#pending.add(piece));
   }
 
-  /** At least once in an invocation, also of an agent that keeps it to itself. */
+  /** Logs the reasoning, at least once in an invocation, also for an agent without any. */
   close(): void {
     this.#show(this.#pending.end());
     if (this.#logged && this.#pieces === 0) return;
@@ -131,7 +131,7 @@ export class Reasoning {
     this.#log({});
   }
 
-  /** It comes again from its beginning. */
+  /** The reasoning is discarded and comes again from its beginning. */
   breakOff(): void {
     this.#pending.drop();
     if (this.#pieces > 0) this.#log({ superseded: true });

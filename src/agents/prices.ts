@@ -19,8 +19,8 @@ export type Price = Static<typeof Price>;
 export type PriceTable = Readonly<Record<string, Price>>;
 
 /**
- * When the list prices below were looked up, in the open table @pydantic/genai-prices 0.1.8. They change, and some ask
- * more of very long prompts; a table in the agents file overrides them.
+ * The date of the list prices below, from the open table @pydantic/genai-prices 0.1.8. Prices change, and some are higher for very
+ * long prompts; a table in the agents file overrides them.
  */
 export const PRICES_AS_OF = "2026-09-23";
 

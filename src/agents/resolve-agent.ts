@@ -19,8 +19,8 @@ export interface ResolvedAgent {
 }
 
 /**
- * The agent that is meant, in the version that is meant. A channel is looked up once in a run, what was found is recorded with the
- * invocation, and read from there ever after. There is no version to fall back to.
+ * Resolves the agent and its version. A channel is looked up once in a run, the result is recorded with the invocation, and read
+ * from there later. There is no version to fall back to.
  */
 export async function resolveAgent(
   resolving: Resolving,
@@ -43,7 +43,7 @@ export async function resolveAgent(
     : inactive(`channel ${channel} of agent ${agentId}`);
 }
 
-/** The same question before there is a run; nothing is settled by it. */
+/** The refusal of a request before its run exists; records nothing. */
 export async function refusalOf(
   { agents, channels }: Resolving,
   visible: Visibility,

@@ -25,7 +25,7 @@ export function transcribedReasoning(transcript: Transcript, speaker: Speaker): 
   return new Reasoning({ ...speaker, content: true, emit });
 }
 
-/** The same tools; each call is written into the transcript, also one that was refused. */
+/** The same tools; each call is recorded in the transcript, also a refused one. */
 export function transcribedTools(surface: ToolSurface, transcript: Transcript | undefined): ToolSurface {
   if (transcript === undefined) return surface;
   return {

@@ -6,7 +6,10 @@ const VALUES_MAX = 100_000;
 
 export type Usable = { readonly value: unknown } | { readonly problem: string };
 
-/** What an agent or a tool gave, as it can be kept, hashed and shown; or why it cannot be. The problem goes on from its name. */
+/**
+ * A value of an agent or a tool in the form that can be stored, hashed and shown; or why it has none. The problem continues the
+ * value's name.
+ */
 export function usable(given: unknown): Usable {
   const problem = sizeProblem(given);
   return problem === undefined ? { value: sayable(given) } : { problem };

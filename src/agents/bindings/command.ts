@@ -62,7 +62,7 @@ export function commandBinding(settings: CommandSettings, { environment, scrubTe
   };
 }
 
-/** Both are always set or removed: a program never finds those of an outer invocation. */
+/** Both are always set or removed: a program never inherits those of an outer invocation. */
 function variablesOf(access: ToolAccess): Record<string, string | undefined> {
   return { ASSAY_TOOLS_URL: access?.url, ASSAY_TOOLS_TOKEN: access?.token };
 }
@@ -146,7 +146,7 @@ type Reports =
   | { readonly ok: true; readonly reports: readonly Report[] }
   | { readonly ok: false; readonly problem: string };
 
-/** One line for all it did, or one for each call of a model. */
+/** Reads one line for the whole invocation, or one for each model call. */
 function reportIn(
   side: Buffer,
   from: { provider: string; model: string },

@@ -15,7 +15,7 @@ import { failed, failedWith, tooSlow } from "./failure.ts";
 import { withOutput } from "./usable-output.ts";
 
 export interface ModelBindingSettings extends ModelSettings {
-  /** How often it may be asked before it has to have answered. */
+  /** The number of turns before the model must have answered. */
   readonly maxTurns: number;
 }
 
@@ -44,7 +44,7 @@ export function modelBinding(
   };
 }
 
-/** Whatever changes what is asked for; not the key, nor how long it is waited for. */
+/** Everything that changes the request; neither the key nor the time limits. */
 function fingerprintOf(settings: ModelBindingSettings): string {
   const { provider, baseUrl, model, api, format, temperature, maxOutputTokens, seed, options, maxTurns } = settings;
   const asked = { provider, baseUrl, model, api, format, temperature, maxOutputTokens, seed, options, maxTurns };
@@ -122,7 +122,7 @@ function answerOf(turn: Turn, { returnSchema }: AgentTask, { model }: ModelSetti
   });
 }
 
-/** Where the schema asks for it, or one of those that it is a choice of. */
+/** The confidence, where the schema or one of its alternatives has it. */
 function confidenceIn(value: unknown, schema: Readonly<Record<string, unknown>>): { readonly confidence?: number } {
   const { anyOf = [], oneOf = [] } = schema as Choice;
   const asked = [schema, ...anyOf, ...oneOf].some(

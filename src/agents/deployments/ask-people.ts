@@ -94,7 +94,10 @@ async function ask(
   throw waiting(considered, gate, management.run, approvalIn(management.run, atMs, gate), evidence);
 }
 
-/** Where the version serves when people are asked, and with which share: a share, a pause and a way back concern all of that. */
+/**
+ * Where the version serves at the time of the request, and with which share: a change of the share, a pause and a rollback concern
+ * all of that.
+ */
 function servingNow(now: Deployments, version: string) {
   const { channels, canaryPercent } = recordOf(now, version);
   return channels === undefined ? {} : { fromChannels: [...channels], fromPercent: canaryPercent ?? 100 };

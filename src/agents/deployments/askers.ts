@@ -114,13 +114,13 @@ function isAbout(run: Run, request: Considered["wanted"]["request"]): boolean {
   return shown["transition"] === transition && shown["version"] === version && shown["toState"] === toState;
 }
 
-/** What the gate of a request shows: a request has one gate, which is open while the request waits. */
+/** The transition that the gate of a request shows: a request has one gate, which is open while the request waits. */
 function shownBy({ interrupts }: Run): Readonly<Record<string, unknown>> {
   const [gate] = Object.values(interrupts);
   return (gate?.data["artifactData"] ?? {}) as Readonly<Record<string, unknown>>;
 }
 
-/** The writes that tell the siblings of a new request who else asks for the same. */
+/** The writes that add the new requester to the sibling requests. */
 export function joinedSiblings({ host, wanted }: Considered, siblings: readonly Run[]): RunWrite[] {
   const { principal } = wanted.caller;
   return siblings.filter((run) => !startersOf(run).includes(principal)).map((run) => joined(host, run, principal));

@@ -7,7 +7,7 @@ export function putOn(now: Deployments, channel: string, version: string, alone:
   return withPlaces(now, channel, alone ? [version] : [version, ...others]);
 }
 
-/** It takes all that reaches it, so those after it are left with nothing. */
+/** Puts the version where it takes all runs that reach it, so the versions after it get none. */
 export function takeAll(now: Deployments, channel: string, version: string): Deployments {
   const places = placesOn(now, channel);
   return withPlaces(now, channel, places.slice(0, places.indexOf(version) + 1));

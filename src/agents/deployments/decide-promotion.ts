@@ -93,7 +93,7 @@ function placed(
   requireChannel(channel);
   const deployed = own(entered.versions, version) as Deployed;
   const prior = carrierOf(now, channel, version);
-  // Whose place it took when it was there before is not who comes back now.
+  // The version that it replaced before is not the one that returns now.
   const { [channel]: _, ...elsewhere } = deployed.replacedOn ?? {};
   const replacedOn = { ...elsewhere, ...(prior === undefined ? {} : { [channel]: prior }) };
   const marked = settled(entered, version, { ...deployed, replacedOn });
@@ -139,12 +139,12 @@ function promoted(
   };
 }
 
-/** What the last promotion rested on is not what this one rests on. */
+/** The evidence of the last promotion is not kept for this one. */
 function kept(now: Deployments, version: string): Pick<Deployed, "replacedOn"> {
   return { replacedOn: placesTaken(now, version) };
 }
 
-/** What was found good on the way here is what goes on. */
+/** Only the content that was promoted before can be promoted further. */
 function requireSame(before: Deployed | undefined, { version }: DeploymentTransition, { agentHash }: Grounds): void {
   if (before === undefined || before.agentHash === agentHash) return;
   throw refuse(`${version} as it is installed here is not what was promoted before; raise its version`);

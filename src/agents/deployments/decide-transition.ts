@@ -15,7 +15,7 @@ import {
 } from "./transition-rules.ts";
 import { broughtBack, waysBack } from "./ways-back.ts";
 
-/** Pure. Throws `validation_error` for every move that is not in the table, and says which ones are. */
+/** Decides a transition; pure. Throws `validation_error` for every move that is not in the table, with the allowed ones. */
 export const decideTransition: Decide = (now, request, grounds) => {
   checkFields(request);
   return DECIDE[request.transition](now, request, grounds);

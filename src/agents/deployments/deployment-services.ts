@@ -3,7 +3,7 @@ import type { Agents } from "../agents.ts";
 import type { EvidenceReader } from "./evidence.ts";
 import type { RecentRefusals } from "./record-refusal.ts";
 
-/** What deployments are given by the process they are made in. */
+/** Services for deployments from the process they run in. */
 export interface DeploymentServices {
   readonly agents: Pick<Agents, "versionsOf" | "fixedDeployments">;
   readonly evidence: EvidenceReader;

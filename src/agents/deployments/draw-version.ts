@@ -29,7 +29,7 @@ function candidates(now: Deployments, channel: string): readonly string[] {
 
 const BYTES = 6;
 
-/** From 0 to below 1, evenly. A run that asks again before its answer is recorded gets the same one. */
+/** A number from 0 to below 1, evenly distributed. A run that asks again before its version is recorded gets the same one. */
 function drawOf(runId: string, agentId: string, channel: string): number {
   const digest = createHash("sha256")
     .update(JSON.stringify([runId, agentId, channel]))

@@ -13,7 +13,7 @@ import { isTerminal } from "../../protocol/runs/run-status.ts";
 import type { RunWrite } from "../../store/port/store.ts";
 import { APPLY } from "./management-workflow.ts";
 
-/** Who wanted what, and whether they may. */
+/** A requested transition, its requester, and the permission. */
 export interface Wanted {
   readonly caller: Caller;
   readonly agentId: string;
@@ -69,7 +69,7 @@ export class ManagementRun {
     return this.#run;
   }
 
-  /** It has come about. */
+  /** Completes the run of an applied transition. */
   complete(events: readonly EventDraft[], outputs: Readonly<Record<string, unknown>>): void {
     const applied = events.map((event) => ({ ...event, nodeId: APPLY }) as EventDraft);
     this.#append([...applied, { type: "node.completed", nodeId: APPLY, payload: { nodeId: APPLY, outputs } }]);
@@ -102,7 +102,7 @@ export class ManagementRun {
   }
 }
 
-/** One more principal asks for the transition that a waiting run was made for. */
+/** Adds a requester to the waiting run of the same transition. */
 export function joined({ nowMs, newId }: Host, before: Run, principal: string): RunWrite {
   const { runId, version: expectedVersion } = before;
   const { run, events } = stamp(before, [starterAdded(principal)], { runId, nowMs: nowMs(), newId });

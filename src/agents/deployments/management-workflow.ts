@@ -31,12 +31,12 @@ export const deploymentNode: EffectNodeType = {
   },
 };
 
-/** How long an approval holds. */
+/** The time for which an approval holds. */
 export function applyWithinSecOf({ applyWithinSec = DAY_SEC }: Pick<PolicyGate, "applyWithinSec"> = {}): number {
   return applyWithinSec;
 }
 
-/** What people are asked, and about what. */
+/** The question to the approvers, and its subject. */
 export interface GateAsked {
   readonly gateId: string;
   readonly gate: PolicyGate;

@@ -41,7 +41,7 @@ export async function getPolicy(host: Needs, visible: Visibility, subject: strin
   return policyIn(found);
 }
 
-/** What a transition of an agent needs: by its own policy, else by the default one, else nothing. */
+/** The rule for transitions of an agent: its own policy, else the default one, else none. */
 export async function ruleFor(
   host: Needs,
   visible: Visibility,
@@ -64,7 +64,7 @@ export interface PutPolicy {
   readonly rules: PromotionRules;
 }
 
-/** What could never be met, or would be met by nothing, is refused now. */
+/** Policies that could never be met, or would always be met, are refused. */
 export async function putPolicy(
   host: Setting,
   evidence: EvidenceReader,
@@ -72,7 +72,7 @@ export async function putPolicy(
 ): Promise<PromotionPolicy> {
   requireTenantKey(caller);
   if (!SUBJECT.test(subject)) throw refuse(`a policy is of an agent, or is called ${DEFAULT_POLICY}`);
-  // What a policy names is looked up by every letter, so nothing can be taken out of it.
+  // Names in a policy are looked up as they are, so secrets cannot be removed from them.
   if (!isDeepStrictEqual(host.scrubber.scrubValue(given), given)) {
     throw refuse("something that the policy names looks like a secret");
   }

@@ -6,7 +6,7 @@ import type { PolicyRule } from "../../protocol/promotion/promotion-policy.ts";
 import { decideTransition } from "./decide-transition.ts";
 import { channelsOf, type Deployments } from "./deployments.ts";
 
-/** What people are asked about. */
+/** The question to the approvers. */
 export interface Question {
   readonly now: Deployments;
   readonly request: DeploymentTransition;

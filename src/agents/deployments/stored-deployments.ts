@@ -6,7 +6,7 @@ import type { Agents } from "../agents.ts";
 import type { InstalledAgent } from "../installed-agent.ts";
 import { activeOf, type Deployments, noDeployments } from "./deployments.ts";
 
-/** What is deployed, at the revision it was read at. */
+/** Deployments with the revision they were read at. */
 export interface StoredDeployments {
   readonly now: Deployments;
   /** 0 where nothing is stored yet. */
@@ -62,8 +62,9 @@ export async function isPromoted(
 }
 
 /**
- * What runs get that name neither a version nor a channel: versions that are active for all runs, the highest first. One with a share was
- * let pass for that share only. Undefined before any version was active: from then on nothing stands in for what was taken out of service.
+ * Versions for runs that name neither a version nor a channel: those active for all runs, the highest first. A version with a
+ * share was approved for that share only. Undefined before any version was active: from then on nothing replaces a version that
+ * was taken out of service.
  */
 export async function unnamedVersions(
   store: Documents,

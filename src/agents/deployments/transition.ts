@@ -29,7 +29,7 @@ export interface Transition {
 
 export interface Applied {
   readonly deployment: AgentDeployment;
-  /** The run that tells of it. */
+  /** The run that records the transition. */
   readonly runId: string;
 }
 
@@ -126,7 +126,7 @@ function legal(considered: Considered): Considered {
   return { ...considered, conditions: [...conditions, { ...move, found, met: true }] };
 }
 
-/** What is named as evidence has to be some, whether or not the policy asks for it. */
+/** A named evaluation must be valid evidence, whether or not the policy requires one. */
 async function evidenceFor({ evidence }: DeploymentServices, considered: Considered): Promise<Evidence> {
   const { wanted, agent, place: visible, rule } = considered;
   const { evalRunId } = wanted.request;

@@ -15,7 +15,7 @@ export interface ListOptions {
   readonly tag?: string;
 }
 
-/** What a run sees: the state at its start. Absent: whatever holds now. */
+/** The state that a run reads: that at its start. Absent: the present one. */
 export type SeenBy = Pick<ReadAt, "asOfMs" | "runId">;
 
 export interface NewEntry {
@@ -34,7 +34,7 @@ export interface MemoryChange {
   readonly write: DocumentWrite;
 }
 
-/** What agents remember from one run to the next. */
+/** Memory of agents across runs. */
 export interface MemoryAdapter {
   /** Newest first. */
   list(scope: MemoryScope, options?: ListOptions, seenBy?: SeenBy): Promise<MemoryEntry[]>;
@@ -77,7 +77,7 @@ export function memoryAdapter(needs: MemoryNeeds, { maxEntrySizeBytes } = MEMORY
     },
     async put(scope, { id, content, tags = [], expiresAt }, runId) {
       const memoryId = id ?? newId("mem");
-      // An id is looked up by every letter, so nothing can be taken out of it.
+      // Ids are looked up as they are, so secrets cannot be removed from them.
       if (id !== undefined && redact(id) !== id) refuse("id looks like a secret; take another one");
       const clean = redact(content);
       checkEntry({ id: memoryId, content: clean, expiresAt }, maxEntrySizeBytes);
@@ -105,7 +105,7 @@ export function memoryAdapter(needs: MemoryNeeds, { maxEntrySizeBytes } = MEMORY
   };
 }
 
-/** Of entries in their order those that a list has. */
+/** The entries of a list, in their order. */
 export function selected(
   entries: readonly MemoryEntry[],
   { limit = LIST_DEFAULT, tag }: ListOptions = {},

@@ -23,14 +23,14 @@ export interface Remembered {
   readonly versions: readonly Version[];
 }
 
-/** The moment that is looked at, and the run that looks, if it is one. */
+/** The moment of a read, and the run that reads. */
 export interface ReadAt {
   readonly asOfMs: number;
   readonly runId?: string;
   readonly nowMs: number;
 }
 
-/** How long what was replaced or forgotten can still be seen by runs that began before that. */
+/** How long replaced or forgotten entries stay visible to runs that began before. */
 export const HISTORY_MS = 30 * 86_400_000;
 
 export function prefixOf({ workspace, memoryRef }: MemoryScope): string {

@@ -11,7 +11,7 @@ export interface Carried {
   answer: "none" | "stream" | "other";
 }
 
-/** No reason that anybody reads is longer. */
+/** Error messages are cut here. */
 const REASON_BYTES = 64 * 1024;
 
 /** Posts as `fetch` does, and reads no more than so many bytes of the answer. Notes down how it went. */

@@ -11,12 +11,12 @@ import { usageOf } from "./usage-of.ts";
 export interface TurnRequest {
   readonly system?: string | undefined;
   readonly messages: readonly ModelMessage[];
-  /** By names that models can say. */
+  /** Tools under names that models accept. */
   readonly tools: ReadonlyMap<string, ToolDescriptor>;
   readonly format: Format;
   /** JSON Schema of an object; without it the model answers with any text. */
   readonly schema?: Readonly<Record<string, unknown>> | undefined;
-  /** In place of what the settings say. */
+  /** Overrides the limit of the settings. */
   readonly maxOutputTokens?: number | undefined;
   readonly temperature?: number | undefined;
 }
@@ -25,7 +25,7 @@ export interface ToolCall {
   readonly id: string;
   readonly name: string;
   readonly args: unknown;
-  /** What it wrote as arguments is no JSON. */
+  /** Set where the arguments are not JSON. */
   readonly isUnreadable: boolean;
 }
 
@@ -35,7 +35,7 @@ export interface Turn {
   readonly calls: readonly ToolCall[];
   readonly finish: string;
   readonly usage?: Usage | undefined;
-  /** For the next turn: with what the provider wants to see of its own again. */
+  /** Messages for the next turn, with the parts that the provider needs back. */
   readonly replies: readonly ModelMessage[];
 }
 
@@ -50,7 +50,7 @@ const WIRE_BYTES = 1024 * 1024;
 // Warnings of the package would go to the console of the embedding program.
 Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false });
 
-/** Asks a model once and tells what it says while it says it. Rejects when the signal is aborted, and for nothing else. */
+/** Asks a model once and reports its output as it arrives. Rejects when the signal is aborted, and for nothing else. */
 export async function takeTurn(
   settings: ModelSettings,
   request: TurnRequest,
@@ -78,7 +78,7 @@ export async function takeTurn(
     signal.throwIfAborted();
     const { finish } = reader;
     if (carried.answer !== "stream") return { problem: NO_STREAM };
-    // That is what a stream comes to that stopped without a word about its end.
+    // A stream that stops without an end marker has this finish reason.
     const isUnfinished = finish?.reason === "other" && finish.raw === undefined;
     if (finish === undefined || isUnfinished) return { problem: BROKE_OFF };
     const { messages } = await result.response;
@@ -95,7 +95,7 @@ export async function takeTurn(
     signal.throwIfAborted();
     return { problem: problemFrom(error, carried, settings) };
   } finally {
-    // Whatever is left of the answer is not waited for.
+    // The rest of the answer is not awaited.
     stop.abort();
   }
 }
@@ -130,7 +130,7 @@ function settingsOf(settings: ModelSettings, request: TurnRequest) {
     // Attempts are ours to count, and to wait between.
     maxRetries: 0,
     includeRawChunks: true,
-    // It would be written to the console otherwise; here it is a part of the stream.
+    // Errors are read from the stream; without this they are also written to the console.
     onError: () => {},
   };
 }
@@ -144,7 +144,7 @@ function outputOf(format: Format, schema: Readonly<Record<string, unknown>>) {
   return { ...output, parsePartialOutput: async ({ text }: { text: string }) => ({ partial: text }) };
 }
 
-/** Without a way to execute them: the calls come back to us. */
+/** Tools without an implementation: the package returns their calls. */
 function toolSet(tools: ReadonlyMap<string, ToolDescriptor>): ToolSet {
   return Object.fromEntries(
     [...tools].map(([name, { description, inputSchema = { type: "object" } }]) => [
@@ -204,7 +204,7 @@ class TurnReader {
   }
 }
 
-/** Of the chat format; the package for compatible servers leaves it out. */
+/** The refusal of the chat format; the package for compatible servers leaves it out. */
 function refusalIn(raw: unknown): string {
   const choices = (raw as { choices?: unknown } | null)?.choices;
   const [choice] = Array.isArray(choices) ? (choices as { delta?: { refusal?: unknown } | null }[]) : [];

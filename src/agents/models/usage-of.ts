@@ -3,7 +3,7 @@ import type { Usage } from "../binding.ts";
 import { costOf, type PriceTable, priceOf } from "../prices.ts";
 import type { ModelSettings } from "./model-settings.ts";
 
-/** Undefined when the server did not say. */
+/** Undefined when the server reported none. */
 export function usageOf(
   { providerName: provider, model }: ModelSettings,
   reported: LanguageModelUsage,

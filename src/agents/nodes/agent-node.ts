@@ -106,7 +106,7 @@ const Verdict = Type.Object(
 
 /** Accept it, reject it, or a result of one's own, of the same shape. */
 function resumeSchema(returnSchema: object = {}) {
-  // One that refers to itself means another thing inside of another one; then the answer is looked at afterwards.
+  // A schema with references changes its meaning inside another one; then the answer is checked afterwards.
   const isPlain = !/"\$(?:ref|id|dynamicRef|anchor)"/.test(JSON.stringify(returnSchema));
   const result = Type.Unsafe<unknown>(isPlain ? returnSchema : {});
   return { ...Type.Union([Verdict, Type.Object({ result }, closed)]) };

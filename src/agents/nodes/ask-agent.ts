@@ -23,7 +23,7 @@ import { settledAgent } from "./settled-agent.ts";
 
 export type AgentHost = Pick<Host, "store" | "scrubber" | "nowMs" | "newId">;
 
-/** What a node needs to ask an agent. */
+/** Services that a node needs to ask an agent. */
 export interface AgentDesk extends Resolving {
   /** Absent: agents remember nothing. */
   readonly memory?: MemoryAdapter;
@@ -33,7 +33,7 @@ export interface Question {
   readonly ref: AgentRef;
   readonly task: unknown;
   readonly source?: "workflow-node" | "run-api";
-  /** In place of what the agent's own manifest says. */
+  /** Overrides the schema of the agent's manifest. */
   readonly returnSchema?: Readonly<Record<string, unknown>>;
 }
 
@@ -45,7 +45,7 @@ export interface Asked {
   readonly threshold: number;
 }
 
-/** Asks an agent once for a node, and tells the log of it while it happens. What goes wrong is an answer, unless the attempt is over. */
+/** Asks an agent once for a node, and logs its events as they happen. Failures are answers, unless the attempt is over. */
 export async function askAgent(
   host: AgentHost,
   desk: AgentDesk,
@@ -134,7 +134,7 @@ export function thresholdOf({ configurable }: Pick<Run, "configurable">, agent?:
   return typeof wanted === "number" ? wanted : (agent?.confidenceThreshold ?? DEFAULT_ESCALATION_THRESHOLD);
 }
 
-/** What streams by piece by piece is cleaned of the run's own secrets here; the engine sees only whole ones. */
+/** Streamed pieces are scrubbed of the run's own secrets here; the engine scrubs only whole values. */
 export function scrubberOf(scrubber: Scrubber, { secrets = [] }: Pick<Run, "secrets">): Scrubber {
   return {
     scrubText: (text) => maskValues(scrubber.scrubText(text), secrets),
@@ -157,7 +157,7 @@ export function failureOf(invoked: Invoked, agentId: string, scrubber: Scrubber)
   };
 }
 
-/** What is not of the shape that an agent's manifest asks for has names of the protocol. */
+/** Answers that do not fit the return schema of a manifest have codes of the protocol. */
 export const RETURN_VIOLATION: RunErrorCode = "handoff_return_schema_violation";
 
 function named(code: AgentFailureCode): RunErrorCode {

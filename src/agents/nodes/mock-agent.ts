@@ -63,7 +63,7 @@ const Config = Type.Object(
 );
 type Config = Static<typeof Config>;
 
-/** Says what its config says, as an agent would. Only there for a conformance suite; hosts have it with the conformance seams. */
+/** Plays the events of its config, as an agent would. For conformance suites only; hosts have it with the conformance seams. */
 export function mockAgent({ newId }: Pick<AgentHost, "newId">, desk: () => Pick<AgentDesk, "agents">): EffectNodeType {
   return {
     kind: "effect",

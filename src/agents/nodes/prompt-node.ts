@@ -146,7 +146,7 @@ export async function ask(
   return { answer, usage, provider, model };
 }
 
-/** What is brought with the run, what was staged, or a model of the class that the node asks for. */
+/** The mock of the run, a staged one, or a model of the class that the node requires. */
 function bindingOf({ models, mocks }: PromptDesk, { node, run, config }: EffectContext): Binding | undefined {
   const { provider, modelClass = "general" } = config as PromptConfig;
   const brought = mocks && mockOf(run.configurable);
@@ -155,7 +155,7 @@ function bindingOf({ models, mocks }: PromptDesk, { node, run, config }: EffectC
   return models.bindingFor({ agentId: SPEAKER, modelClass }, wishesOf(run).choice, run.owner.tenant);
 }
 
-/** What stands in the workflow, or what the run says instead, and the inputs. */
+/** The prompt of the workflow, or the run's replacement, and the inputs. */
 function inputOf({ config, inputs, run }: EffectContext): unknown {
   const { promptId, prompt } = config as PromptConfig;
   const overrides = run.configurable?.["promptOverrides"] as Readonly<Record<string, string>> | undefined;
@@ -176,7 +176,7 @@ function finishOf(answer: AgentAnswer, mock: MockProvider | undefined): string {
   return (mock?.id === "stream-text" ? mock.config.finishReason : undefined) ?? "stop";
 }
 
-/** What the run allows counts before what the node does. */
+/** The budget of the run overrides that of the node. */
 function budgetOf({ outputBudget: ofRun }: Wish, { outputBudget: ofNode }: Wish): Pick<AgentTask, "outputBudget"> {
   return ofRun === undefined ? {} : { outputBudget: { ...ofRun, times: ofNode?.times ?? 1 } };
 }
@@ -191,7 +191,7 @@ function notConfigured(nodeId: string): AgentAnswer {
   return { type: "failed", error: { code: "agent_not_configured", message, retryable: false } };
 }
 
-/** What a model says when it declines may quote the prompt, so it is left out. */
+/** A refusal by a model may quote the prompt, so its text is left out. */
 export function errorOf({ scrubber }: AgentHost, answer: Exclude<AgentAnswer, { type: "completed" }>): RunError {
   if (answer.type === "refused") return { code: "agent_refused", message: "The model declined.", retryable: false };
   const { code, message, retryable } = answer.error;

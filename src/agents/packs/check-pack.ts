@@ -16,11 +16,11 @@ import type { PackSuite, PackSuites } from "./pack-suites.ts";
 export interface Pack {
   readonly name: string;
   readonly version: string;
-  /** Of its files, without the signature. */
+  /** The hash of its files, without the signature. */
   readonly sha256: string;
   readonly agents: readonly InstalledAgent[];
   readonly suites: readonly PackSuite[];
-  /** What a host must serve, or the pack is not installed. */
+  /** Capabilities that a host must have for the pack to be installed. */
   readonly needs: readonly string[];
 }
 
@@ -35,7 +35,7 @@ export type CheckedPack =
   | { readonly ok: true; readonly pack: Pack }
   | { readonly ok: false; readonly problems: readonly PackProblem[] };
 
-/** Looks at all of it, also when something is wrong already. */
+/** Checks the whole pack, also after an error. */
 export function checkPack(files: PackFiles, suites: PackSuites, scrubber: Scrubber): CheckedPack {
   const inspection = new PackInspection(files, suites, scrubber);
   const raw = jsonOf(files.get(MANIFEST_FILE));
@@ -63,7 +63,7 @@ export function checkPack(files: PackFiles, suites: PackSuites, scrubber: Scrubb
   };
 }
 
-/** The same where there is a pack or the request fails. */
+/** Returns the pack, or fails the request. */
 export function requirePack(checked: CheckedPack): Pack {
   if (checked.ok) return checked.pack;
   const [first] = checked.problems;
@@ -79,7 +79,7 @@ export function problemText({ file, path, problem }: PackProblem): string {
 /** A longer range would take long to compare. */
 const RANGE_CHARACTERS = 256;
 
-/** What the published shape allows and this host cannot do: nothing of it is left out silently. */
+/** Reports features of the published format that this host does not support: none is ignored silently. */
 function checkOffer(manifest: Partial<PackManifest> | null, inspection: PackInspection): void {
   const say = (path: string, problem: string) => inspection.say(MANIFEST_FILE, path, problem);
   if (Array.isArray(manifest?.nodes) && manifest.nodes.length > 0) {
@@ -94,7 +94,7 @@ function checkOffer(manifest: Partial<PackManifest> | null, inspection: PackInsp
     say("/engines/openwop", `must be a range that includes ${PROTOCOL_VERSION}, which this host speaks`);
   }
   for (const [i, agent] of agentsIn(manifest).entries()) {
-    // One for the system prompt counts only where there is no such prompt, and there always is.
+    // A prompt override for the system prompt counts only where there is no system prompt, and there always is one.
     for (const kind of Object.keys(agent?.promptOverrides ?? {}).filter((one) => one !== "system")) {
       say(`/agents/${i}/promptOverrides/${kind}`, "cannot be used: this host has no library of prompts");
     }
@@ -109,7 +109,7 @@ function agentsIn(manifest: Partial<PackManifest> | null): AgentManifest[] {
   return Array.isArray(manifest?.agents) ? manifest.agents : [];
 }
 
-/** What it refers to is read now: a pack that cannot be used is not installed. */
+/** References are read at installation: a pack that cannot be used is not installed. */
 function resolved(
   agent: Partial<AgentManifest> | null,
   path: string,
@@ -154,7 +154,7 @@ function resolved(
 
 const TOOL = /^[a-zA-Z][a-zA-Z0-9_.-]*:\S+$/;
 
-/** What a pack wants of its host: that without which it does not work, or that without which it does less. */
+/** The pack's requirements of its host: the required ones, or the optional ones. */
 function peersOf(manifest: Partial<PackManifest> | null, optional: boolean): string[] {
   const meta = manifest?.peerDependenciesMeta ?? {};
   return Object.keys(manifest?.peerDependencies ?? {}).filter((key) => (meta[key]?.optional === true) === optional);

@@ -8,7 +8,7 @@ const ENTRIES_MAX = PACK_LIMITS.maxFiles * 4;
 
 export const MANIFEST_FILE = "pack.json";
 
-/** Why a pack cannot be looked at. The message goes on from the name of the pack. */
+/** Why a pack cannot be read. The message continues the name of the pack. */
 export class BadPack extends Error {
   override readonly name = "BadPack";
 }
@@ -33,7 +33,7 @@ export class PackFileList {
     this.#files.set(path, content);
   }
 
-  /** Where all of them stand in one folder, as many programs make archives, that folder is the pack. */
+  /** Archives with a single top folder are common: then that folder is the pack. */
   files(): PackFiles {
     if (this.#files.has(MANIFEST_FILE)) return this.#files;
     const tops = new Set([...this.#files.keys()].map((path) => path.slice(0, path.indexOf("/") + 1)));

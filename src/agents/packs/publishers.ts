@@ -25,7 +25,7 @@ export interface Publisher {
   readonly name: string;
   readonly publicKey: KeyObject;
   readonly fingerprint: string;
-  /** What the names of his packs and agents begin with; absent: anything. */
+  /** Prefixes of the publisher's packs and agents; absent: any name. */
   readonly prefixes?: readonly string[];
 }
 

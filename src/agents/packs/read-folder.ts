@@ -34,7 +34,7 @@ function readPlain(where: string, path: string, list: PackFileList): Buffer {
   }
 }
 
-/** Undefined for links and for what cannot be opened as a file; nothing is waited for. */
+/** Undefined for links and for anything that cannot be opened as a file; never blocks. */
 function opened(where: string): number | undefined {
   try {
     return openSync(where, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);

@@ -62,7 +62,7 @@ function isCallable({ bindingFor }: Pick<Agents, "bindingFor">, agent: ListedAge
   return bindingFor({ ...agent, systemPrompt: "" }, undefined, tenant) !== undefined;
 }
 
-/** Without a way to call it an agent can be looked at, and nothing else. */
+/** An agent without a binding is listed, and cannot be called. */
 const CALLING = "agents.liveRuntime";
 
 function entry(agent: ListedAgent, serves: InventoryOf["serves"], callable: boolean): AgentEntry {
