@@ -13,9 +13,9 @@ import { movementOf, type ReviewMemory, type ReviewRound } from "./server/review
 import { keptSession, SESSION_CHARACTERS_MAX } from "./server/session-limits.ts";
 
 export interface StoreBackendSettings {
-  /** How long a session is held by a process that says no more. */
+  /** The time for which a silent process holds a session. */
   readonly leaseMs: number;
-  /** How long to wait for a session that others hold, and how often to look. */
+  /** The time to wait for a session that others hold, and the interval of the checks. */
   readonly busyMs: number;
   readonly pollMs: number;
 }
@@ -26,7 +26,7 @@ export interface StoreBackendSettings {
  */
 export const STORE_BACKEND_DEFAULTS: StoreBackendSettings = { leaseMs: 10_000, busyMs: 5000, pollMs: 100 };
 
-/** What is needed of a store to keep sessions in it. */
+/** The functions of a store that sessions need. */
 export type ReviewStore = Pick<
   Store,
   "readReview" | "latestReview" | "reviewRounds" | "claimReview" | "renewReview" | "releaseReview" | "commit"
@@ -34,9 +34,9 @@ export type ReviewStore = Pick<
 
 export interface StoreBackendOf {
   readonly host: Pick<Host, "nowMs" | "newId" | "scrubber"> & { readonly store: ReviewStore };
-  /** Whose sessions they are, and who asks now. */
+  /** The owner of the sessions, who makes this request. */
   readonly caller: Caller;
-  /** Who reviews now. */
+  /** The reviewer of this turn. */
   readonly agent: string;
 }
 
@@ -86,7 +86,7 @@ async function withSession<T>(
     return committed.ok ? { ok: true, result } : { ok: false, why: whyNot(committed) };
   } finally {
     stopRenewing();
-    // Where this cannot be done either, the lease ends by itself.
+    // Where the release fails too, the lease expires.
     if (!isFree) await store.releaseReview(sessionID, owner).catch(() => {});
   }
 }

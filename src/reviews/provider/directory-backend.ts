@@ -12,7 +12,7 @@ import { isSessionID, newSessionID } from "./stream-ids.ts";
 import { removeDrafts, replaceFile } from "./whole-file.ts";
 
 export interface DirectoryBackendOptions {
-  /** How long to wait for a session that others hold. */
+  /** The time to wait for a session that others hold. */
   readonly busyMs?: number;
 }
 

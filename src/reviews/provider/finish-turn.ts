@@ -3,7 +3,7 @@ import type { Feedback } from "../../formats/reviews/response.ts";
 import { type ErrorAnswer, type Turn, withDecisions } from "./begin-turn.ts";
 import { type IssuedRemark, latestDecisions, type ReviewSession } from "./session.ts";
 
-/** What a reviewer says. Ids are derived from the matter and its place, so the same remark has the same id another time. */
+/** A reviewer's answer. Ids are derived from the matter and its place, so the same remark has the same id in later turns. */
 export interface Review {
   readonly confidence: NonNullable<Feedback["confidence"]>;
   readonly positive_points: Feedback["positive_points"];

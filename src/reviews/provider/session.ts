@@ -1,6 +1,6 @@
 import type { DecisionStatus, ReviewRequest } from "../../formats/reviews/request.ts";
 
-/** What a provider remembers of one session. A session may hold several conversations: each begins with iteration 1. */
+/** A provider's record of one session. A session may hold several conversations: each begins with iteration 1. */
 export interface ReviewSession {
   readonly sessionID: string;
   /** The last answered iteration of the present conversation, 0 before the first. */
@@ -21,7 +21,7 @@ export interface IssuedRemark {
   readonly aspect: string;
   readonly description: string;
   readonly recommendation: string;
-  /** In which it appeared. */
+  /** The iterations in which it was made. */
   readonly iterations: readonly number[];
   /** Stands for the part of the artifact that it was about when it was last made. */
   readonly part: string;

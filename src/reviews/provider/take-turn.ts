@@ -15,7 +15,7 @@ export interface TurnAsked {
   readonly bytes: Uint8Array;
   /** Absent for a new one. */
   readonly session?: string;
-  /** Who is to review; the one that is always known when absent. */
+  /** The name of the reviewer; the default one when absent. */
   readonly agent?: string;
   /** Go on in a copy of the session. */
   readonly fork?: boolean;
@@ -109,7 +109,7 @@ async function answer(
     return failed(session, turn, "the review took too long");
   } catch (error) {
     onFailure?.(error);
-    // What was thrown stays here: it may hold paths, keys or the artifact.
+    // Errors are not sent: they may hold paths, keys or the artifact.
     return failed(session, turn, "the review could not be made");
   }
 }

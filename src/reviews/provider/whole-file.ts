@@ -28,7 +28,7 @@ export async function removeDrafts(dir: string, name: string): Promise<void> {
   }
 }
 
-/** Else a power cut could undo the renaming. */
+/** Without the sync a power cut could undo the renaming. */
 async function syncDirectory(dir: string): Promise<void> {
   const handle = await open(dir, "r");
   try {

@@ -20,7 +20,7 @@ export interface Asking {
   readonly forked?: boolean;
 }
 
-/** What came of asking once. */
+/** The result of one request. */
 export interface Asked {
   readonly conversation: Conversation;
   /** The last attempt; absent when nothing was sent. */
@@ -124,7 +124,7 @@ async function startOver(
   return { ...asked, warnings: [...asked.warnings, "session_restarted", ...lost] };
 }
 
-/** By the checks that a provider makes: a request that it would refuse costs no call. */
+/** Applies the checks of a provider: a request that it would refuse costs no call. */
 function refuseInvalid(request: ReviewRequest): void {
   const checked = readRequest(Buffer.from(JSON.stringify(request)));
   if (!checked.ok) throw new AppError("review_request_refused", { problem: checked.message, check: checked.problem });

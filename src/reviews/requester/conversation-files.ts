@@ -68,7 +68,7 @@ export class ConversationFiles {
 
   async request(attempt: number): Promise<ReviewRequest> {
     const path = this.turnPath(attempt, "request.json");
-    // Its size is no matter any more: what was small enough on one line is larger when it is written for people.
+    // The size limit does not apply: a request that fits on one line is larger when it is indented.
     const checked = checkRequest(parsed(await readFile(path, "utf8").catch(failing(path))));
     if (checked.ok) return checked.request;
     throw unreadable(path, checked.message);

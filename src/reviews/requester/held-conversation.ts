@@ -7,9 +7,9 @@ import type { Conversation } from "./conversation.ts";
 import { ConversationFiles } from "./conversation-files.ts";
 
 export interface Holding {
-  /** How long to wait for another process that works on the conversation. */
+  /** The time to wait for another process that works on the conversation. */
   readonly lockWaitMs: number;
-  /** What a process left by a crash is given before it is ended. */
+  /** The time for an orphaned process to end before it is killed. */
   readonly killMs: number;
 }
 

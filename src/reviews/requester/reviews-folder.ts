@@ -51,7 +51,7 @@ export async function findReview(
   throw new AppError("unusable_input", { problem });
 }
 
-/** One that cannot be read may be open. */
+/** A conversation that cannot be read may be open. */
 async function openOnes(root: string, names: readonly string[]): Promise<string[]> {
   const isOpen = await Promise.all(
     names.map(async (name) => {

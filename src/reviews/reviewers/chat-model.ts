@@ -20,12 +20,12 @@ export interface ChatModel {
   ): Promise<ChatAnswer>;
 }
 
-/** Which model it is. Plain data, so that it can be handed to a thread; holds a key, so it is never shown. */
+/** The settings of a model. Plain data, so that it can be passed to a thread; holds a key, so it is never shown. */
 export interface ReviewerModel {
   readonly url: string;
   readonly model: string;
   readonly key?: string | undefined;
-  /** For one attempt, to the last byte of the answer. */
+  /** The limit of one attempt, to the last byte of the answer. */
   readonly timeoutMs: number;
   readonly attemptsMax: number;
 }

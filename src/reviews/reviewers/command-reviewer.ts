@@ -30,7 +30,7 @@ export function commandReviewer({ agent = DEFAULT_AGENT, reviews, ...command }: 
   };
 }
 
-/** What a reviewing program sees of the conversation; which session carries it is not its business. */
+/** The conversation as a reviewing program gets it; the session id is not included. */
 interface CommandInput {
   readonly request: ReviewRequest;
   readonly session: Pick<ReviewAsked["session"], "last" | "issued" | "decisions" | "artifact">;

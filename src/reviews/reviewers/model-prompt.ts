@@ -38,7 +38,7 @@ export function promptFor(asked: ReviewAsked, artifactText: string, makeMark: ()
   ];
 }
 
-/** What follows an answer that is of no use. `problem` is ours: it repeats nothing of the answer. */
+/** The message after an invalid answer. `problem` is written by this host: it quotes nothing of the answer. */
 export function askedAgain(answer: string, problem: string): ChatMessage[] {
   return [
     { role: "assistant", content: answer.slice(0, REPEATED_MAX) },

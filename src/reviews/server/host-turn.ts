@@ -8,7 +8,7 @@ import { withinLimits } from "./session-limits.ts";
 /** One turn of a caller with the provider of a host. Plain data, so that it can be passed to a thread. */
 export interface HostTurn {
   readonly caller: Caller;
-  /** Who is to review; one of those that are known. */
+  /** The name of a known reviewer. */
   readonly agent: string;
   /** The request as it came. */
   readonly bytes: Uint8Array;

@@ -12,7 +12,7 @@ export interface ReviewRound {
   /** `error` where decisions were taken but the artifact could not be reviewed. */
   readonly outcome: "success" | "error";
   readonly agent: string;
-  /** Who asked. */
+  /** The requester. */
   readonly by: string;
   readonly decisions: readonly RoundDecision[];
   readonly artifact?: RoundArtifact;
@@ -50,7 +50,7 @@ export interface RoundArtifact {
 /** The stored parts of a session other than its rounds. */
 export interface ReviewMemory {
   readonly conversation: number;
-  /** Of all rounds, as JSON; absent in sessions of before, whose first rounds do not count. */
+  /** The length of all rounds as JSON; absent in sessions of earlier versions, whose first rounds do not count. */
   readonly characters?: number;
   readonly session: ReviewSession;
 }

@@ -4,7 +4,7 @@ import type { ReviewerBinding } from "../reviewers/bound-reviewer.ts";
 import type { ReviewStore, StoreBackendSettings } from "../store-backend.ts";
 import type { HostTurn } from "./host-turn.ts";
 
-/** What a thread that takes turns is started with. */
+/** The start data of a thread that takes turns. */
 export interface TurnThreadData {
   readonly reviewers: readonly ReviewerBinding[];
   readonly backend: Partial<StoreBackendSettings>;
@@ -12,9 +12,9 @@ export interface TurnThreadData {
 }
 
 export type ToTurnThread =
-  /** `secrets`: those that this process knows by now. */
+  /** `secrets`: those known to this process at the time. */
   | { readonly type: "turn"; readonly id: number; readonly turn: HostTurn; readonly secrets: readonly string[] }
-  /** To a call of the store. */
+  /** The answer to a call of the store. */
   | { readonly type: "answer"; readonly id: number; readonly answer: Answer<unknown> }
   | { readonly type: "stop" };
 

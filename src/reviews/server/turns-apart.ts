@@ -6,10 +6,10 @@ import type { HostTurn } from "./host-turn.ts";
 import { answerOf, errorOf, type FromTurnThread, type ToTurnThread, type TurnThreadData } from "./turn-messages.ts";
 
 export interface TurnsApartOptions extends TurnThreadData {
-  /** What runs as the thread. */
+  /** The script of the thread. */
   readonly script: URL;
   readonly store: ReviewStore;
-  /** Those that this process knows. */
+  /** Secrets known to this process. */
   readonly secrets: () => readonly string[];
   /** When aborted, turns that are under way are given up. */
   readonly signal: AbortSignal;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** How long those that were given up may take to end what they started. */
+/** The time for aborted turns to end their programs. */
 const ENDING_MS = 4_000;
 
 /**

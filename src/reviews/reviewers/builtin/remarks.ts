@@ -9,13 +9,13 @@ export interface RemarkLimits {
   readonly total: number;
 }
 
-/** More than anybody goes through at once. */
+/** The limits of remarks for a reader. */
 export const REMARK_LIMITS: RemarkLimits = { perRule: 25, total: 100 };
 
 /** The count of matches of one rule stops here. */
 const COUNTED = 1_000;
 
-/** What the rules find, as remarks; the last one says so when there would be more. */
+/** The findings of the rules as remarks; the last one reports a cut list. */
 export function remarksOn(documents: readonly Document[], limits: RemarkLimits = REMARK_LIMITS): ReviewRemark[] {
   const remarks: ReviewRemark[] = [];
   const times = new Map<string, number>();
@@ -61,7 +61,7 @@ function tooMany(leftOut: number): ReviewRemark {
 
 const SLUG_CHARACTERS = 40;
 
-/** So that people recognise an id; the digest after it makes it unique. */
+/** The readable part of an id; the digest after it makes it unique. */
 function slugOf(key: string): string {
   const words = key
     .slice(0, 200)
